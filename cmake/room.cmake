@@ -1,0 +1,49 @@
+# How everything here is compiled, and what a room is.
+
+find_program(TENURE_CCACHE ccache)
+if(TENURE_CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${TENURE_CCACHE}")
+endif()
+
+add_library(tenure_flags INTERFACE)
+target_compile_options(tenure_flags INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor
+  -Wold-style-cast -Wimplicit-fallthrough -Wundef -Werror=return-type -Werror
+  -ffile-prefix-map=${CMAKE_SOURCE_DIR}/=)
+if(TENURE_SANITIZE)
+  target_compile_options(tenure_flags INTERFACE
+    -fsanitize=${TENURE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(tenure_flags INTERFACE -fsanitize=${TENURE_SANITIZE})
+endif()
+find_program(TENURE_LLD NAMES ld.lld-19 ld.lld-20 ld.lld-21)
+if(TENURE_LLD)
+  target_link_options(tenure_flags INTERFACE --ld-path=${TENURE_LLD})
+endif()
+
+# tenure_room(NAME SOURCES a.cpp ... HEADERS a.hpp ... KNOWS other rooms)
+#
+# One static library a room. HEADERS are compiled one by one on their own by the target
+# all_verify_interface_header_sets, so that each of them is self-sufficient. Who may know whom is
+# held by tests/unit/layering, not by this file alone.
+function(tenure_room name)
+  cmake_parse_arguments(room "" "" "SOURCES;HEADERS;KNOWS" ${ARGN})
+  add_library(tenure_${name} STATIC ${room_SOURCES})
+  target_sources(tenure_${name} PUBLIC
+    FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR}/agent FILES ${room_HEADERS})
+  target_include_directories(tenure_${name} PUBLIC ${PROJECT_SOURCE_DIR}/agent)
+  target_link_libraries(tenure_${name} PUBLIC tenure_flags)
+  foreach(other IN LISTS room_KNOWS)
+    target_link_libraries(tenure_${name} PUBLIC tenure_${other})
+  endforeach()
+  set_target_properties(tenure_${name} PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON)
+endfunction()
+
+# tenure_library(VARIABLE NAME): the static library where everything is linked statically, else
+# whatever the linker finds.
+function(tenure_library variable name)
+  if(TENURE_STATIC)
+    find_library(${variable} NAMES lib${name}.a REQUIRED)
+  else()
+    find_library(${variable} NAMES ${name} REQUIRED)
+  endif()
+endfunction()
