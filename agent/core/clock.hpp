@@ -1,0 +1,34 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+namespace tenure::core {
+
+/// CLOCK_BOOTTIME, as a clock that cannot be read.
+///
+/// There is deliberately no now(): core code receives time points as arguments, so that a test or
+/// a simulation decides what time it is. `os::boot_now()` reads the real one. Nanoseconds, as the
+/// kernel gives them, so that no deadline is ever rounded.
+struct boot_clock {
+  using duration = std::chrono::nanoseconds;
+  using rep = duration::rep;
+  using period = duration::period;
+  using time_point = std::chrono::time_point<boot_clock, duration>;
+  static constexpr bool is_steady = true;
+};
+
+using duration = boot_clock::duration;
+using time_point = boot_clock::time_point;
+
+/// "Not scheduled": later than every instant there is.
+inline constexpr time_point never = time_point::max();
+
+/// What a step is given besides its event: the instant, and randomness as an argument.
+struct moment {
+  time_point now;
+  /// Fresh random bits of this step; they only spread retries out (jitter).
+  std::uint64_t entropy = 0;
+};
+
+}  // namespace tenure::core

@@ -1,0 +1,521 @@
+#include "core/election.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace tenure::core {
+namespace {
+
+/// First pause after an acquire whose outcome is unknown; the longest is the renewal interval.
+constexpr duration first_acquire_pause = std::chrono::milliseconds(50);
+/// A store that refuses and names the present as the time to try again is not asked in a circle.
+constexpr duration refused_pause = std::chrono::milliseconds(1);
+constexpr backoff watch_pauses{.first = std::chrono::milliseconds(20),
+                               .most = std::chrono::seconds(5)};
+constexpr backoff release_pauses{.first = std::chrono::milliseconds(20),
+                                 .most = std::chrono::seconds(1)};
+/// On shutdown the pod's own deadline is near, and the lease runs out by itself.
+constexpr std::uint32_t max_release_tries_at_end = 2;
+
+/// `t + d`, where "for ever" stays for ever.
+time_point later(time_point t, duration d) {
+  return d > never - t ? never : t + d;
+}
+
+}  // namespace
+
+election::election(election_settings settings) : settings_(std::move(settings)) {
+  TENURE_CHECK(settings_.slots > 0);
+  TENURE_CHECK(!settings_.identity.empty());
+  view_.phase = settings_.campaigns ? phase::candidate : phase::observer;
+}
+
+effects election::step(const moment& at, const election_event& what) {
+  TENURE_CHECK(at.now >= last_now_);
+  last_now_ = at.now;
+  effects out;
+  // Expiry comes first, whatever woke us: no event may be handled by a holder whose lease has
+  // already run out.
+  expire(at, out);
+  std::visit([&](const auto& e) { on(at, e, out); }, what);
+  settle(at, out);
+  return out;
+}
+
+// --- time ------------------------------------------------------------------------------------
+
+void election::expire(const moment& at, effects& out) {
+  if (!holding() || at.now < view_.lease->stop_at) return;
+  if (view_.phase != phase::draining) {
+    give_up(loss_reason::renew_timeout, view_.lease->kill_at, at, out);
+  } else {
+    stop_work(view_.lease->kill_at, why_, out);
+  }
+}
+
+/// Does what has become due. Every step ends here, so that `woke` needs no code of its own.
+void election::settle(const moment& at, effects& out) {
+  if (view_.phase == phase::candidate) settle_candidate(at, out);
+  if (view_.phase == phase::pending && at.now >= pending_until_) activate(at, out);
+  if (view_.phase == phase::draining) settle_draining(at, out);
+}
+
+bool election::may_campaign(time_point now) const {
+  return healthy_ && now >= aside_until_;
+}
+
+void election::settle_candidate(const moment& at, effects& out) {
+  if (acquire_.state == call::flying) {
+    if (at.now < acquire_.at) return;
+    acquire_failed(at);
+  }
+  if (!may_campaign(at.now)) {
+    // Standing aside must not mean sitting on a lease that an unanswered acquire may have got.
+    if (maybe_held_) release_now(no_version, at, out);
+    return;
+  }
+  if (release_.state == call::flying && at.now < release_.at) return;
+  release_ = {};
+  if (acquire_.state == call::waiting && at.now >= acquire_.at) acquire_now(at, out);
+}
+
+void election::settle_draining(const moment& at, effects& out) {
+  if (work_ != work::none || at.now < quiet_until_) return;
+  if (acquire_.state == call::flying) {
+    // Released before the answer is known, a slow acquire could still be carried out afterwards.
+    if (at.now < acquire_.at) return;
+    acquire_failed(at);
+  }
+  const bool ours = holding();
+  // An unanswered release may be carried out late. Granted the same term again before, we would
+  // run under a lease that it takes away; so only an agent that ends for good may give up on it.
+  const bool ran_out = ours && at.now >= view_.lease->safe_until;
+  const bool enough = leaving() && (ran_out || release_.failures >= max_release_tries_at_end);
+  if (enough || (!ours && !maybe_held_)) {
+    drained(at, out);
+    return;
+  }
+  release_now(ours ? view_.lease->term : no_version, at, out);
+}
+
+/// Sends a release unless one is in flight or waits for its next try.
+void election::release_now(version term, const moment& at, effects& out) {
+  if (release_.state == call::flying && at.now >= release_.at) release_failed(at);
+  if (release_.state == call::flying) return;
+  if (release_.state == call::waiting && at.now < release_.at) return;
+  release_.state = call::flying;
+  release_.number = next_attempt();
+  release_.at = at.now + settings_.when.try_timeout();
+  out.add(command::release{.number = release_.number,
+                           .term = term,
+                           .clean = term != no_version && clean_,
+                           .deadline = release_.at});
+}
+
+time_point election::next_wake() const {
+  switch (view_.phase) {
+    case phase::candidate:
+      if (acquire_.state == call::flying) return acquire_.at;
+      if (!may_campaign(last_now_)) {
+        return std::min(maybe_held_ ? release_.at : never, healthy_ ? aside_until_ : never);
+      }
+      if (release_.state == call::flying) return release_.at;
+      return acquire_.state == call::waiting ? acquire_.at : never;
+    case phase::pending:
+      return std::min(pending_until_, view_.lease->stop_at);
+    case phase::active:
+      return view_.lease->stop_at;
+    case phase::draining:
+      if (work_ != work::none || last_now_ < quiet_until_) {
+        const time_point expiry =
+            holding() && last_now_ < view_.lease->stop_at ? view_.lease->stop_at : never;
+        return work_ != work::none ? expiry : std::min(expiry, quiet_until_);
+      }
+      return acquire_.state == call::flying ? acquire_.at : release_.at;
+    case phase::observer:
+    case phase::stopped:
+      return never;
+  }
+  return never;
+}
+
+// --- gaining ---------------------------------------------------------------------------------
+
+void election::on(const moment& at, const event::started&, effects& out) {
+  if (view_.since != never) return;
+  view_.since = at.now;
+  watched_from_ = at.now;
+  out.add(command::watch{.not_before = at.now});
+  out.add(command::publish{});
+  if (settings_.campaigns) acquire_ = {.state = call::waiting, .at = at.now};
+}
+
+void election::acquire_now(const moment& at, effects& out) {
+  acquire_.state = call::flying;
+  acquire_.number = next_attempt();
+  acquire_.at = at.now + settings_.when.try_timeout();
+  freed_meanwhile_ = false;
+  out.add(
+      command::acquire{.number = acquire_.number, .deadline = acquire_.at, .above = highest_seen_});
+}
+
+void election::on(const moment& at, const event::granted& e, effects& out) {
+  if (acquire_.state != call::flying || e.number != acquire_.number) {
+    // The answer to a try that was given up: it counts at the store, not here. Ask again.
+    if (holding() || view_.since == never) return;
+    maybe_held_ = true;
+    if (view_.phase == phase::candidate && acquire_.state != call::flying) {
+      acquire_ = {.state = call::waiting, .at = at.now, .failures = acquire_.failures};
+    }
+    return;
+  }
+  const std::uint32_t failures = std::exchange(acquire_, {}).failures;
+  maybe_held_ = true;
+  if (view_.phase != phase::candidate) return;
+
+  const lease got = extended({.term = e.term}, std::min(e.sent_at, at.now), e.ttl);
+  const bool fits = settings_.when.fits(got.ttl);
+  if (fits && (at.now >= got.stop_at || e.term == no_version)) {
+    // Too late to be believed.
+    acquire_.failures = failures;
+    acquire_failed(at);
+    return;
+  }
+  view_.lease = got;
+  view_.sequencer = e.sequencer;
+  maybe_held_ = false;
+  gone_ = false;
+  clean_ = false;
+  if (e.term < highest_seen_ || (e.term == highest_seen_ && e.term != own_term_)) {
+    // Resources have seen this version or a larger one, and would not tell us from its owner.
+    aside_ = settings_.when.ttl;
+    give_up(loss_reason::version_regressed, at.now, at, out);
+    return;
+  }
+  own_term_ = e.term;
+  remember(e.term);
+  clean_ = e.released_cleanly;
+  if (!fits) {
+    aside_ = settings_.when.ttl;
+    give_up(loss_reason::session_invalid, at.now, at, out);
+  } else if (!may_campaign(at.now)) {
+    give_up(healthy_ ? loss_reason::resigned : loss_reason::unhealthy, at.now, at, out);
+  } else if (e.released_cleanly) {
+    activate(at, out);
+  } else {
+    pending_until_ = at.now + settings_.when.lock_delay;
+    enter(phase::pending, loss_reason::none, at, out);
+  }
+}
+
+void election::on(const moment& at, const event::refused& e, effects&) {
+  if (acquire_.state != call::flying || e.number != acquire_.number) return;
+  maybe_held_ = false;
+  const time_point again = freed_meanwhile_ ? at.now : e.retry_at;
+  acquire_ = {.state = call::waiting, .at = std::max(again, at.now + refused_pause)};
+}
+
+void election::on(const moment& at, const event::acquire_unknown& e, effects&) {
+  if (acquire_.state != call::flying || e.number != acquire_.number) return;
+  acquire_failed(at);
+}
+
+/// Unknown is not no: the store may count us as the holder from now on.
+void election::acquire_failed(const moment& at) {
+  maybe_held_ = true;
+  const backoff pauses{.first = first_acquire_pause,
+                       .most = std::max(first_acquire_pause, settings_.when.renew)};
+  acquire_.state = call::waiting;
+  ++acquire_.failures;
+  acquire_.at = at.now + pauses.after(acquire_.failures, at.entropy);
+}
+
+void election::activate(const moment& at, effects& out) {
+  pending_until_ = never;
+  clean_ = true;
+  enter(phase::active, loss_reason::none, at, out);
+  if (!settings_.owns_workload) return;
+  work_ = work::starting;
+  kill_by_ = never;
+  out.add(command::arm{.term = view_.lease->term, .kill_at = view_.lease->kill_at});
+  out.add(command::start_workload{.term = view_.lease->term});
+}
+
+// --- holding ---------------------------------------------------------------------------------
+
+bool election::holding() const {
+  return view_.lease && !gone_;
+}
+
+bool election::wants_renewal() const {
+  if (!holding() || last_now_ >= view_.lease->stop_at) return false;
+  return view_.phase != phase::draining || work_ != work::none || last_now_ < quiet_until_;
+}
+
+void election::on(const moment& at, const event::renewed& e, effects& out) {
+  // A reply that arrives after stop_at is not a renewal.
+  if (!wants_renewal() || e.term != view_.lease->term) return;
+  if (e.sent_at <= view_.lease->sent_at) return;
+  view_.lease = extended(*view_.lease, std::min(e.sent_at, at.now), e.ttl);
+  if (work_ != work::none) {
+    out.add(command::arm{.term = view_.lease->term, .kill_at = view_.lease->kill_at});
+  }
+  out.add(command::publish{});
+  expire(at, out);
+}
+
+lease election::extended(lease of, time_point sent_at, duration ttl) const {
+  of.ttl = std::clamp(ttl, duration::zero(), max_ttl);
+  const budget worth = settings_.when.of(of.ttl);
+  of.sent_at = sent_at;
+  of.safe_until = sent_at + worth.safe_until;
+  of.kill_at = sent_at + worth.kill_at;
+  of.stop_at = sent_at + worth.stop_at;
+  return of;
+}
+
+void election::on(const moment& at, const event::observed& e, effects& out) {
+  if (view_.since == never) return;
+  const observation& seen = e.what;
+  const bool changed =
+      !view_.seen || view_.seen->holders != seen.holders || view_.seen->retry_at != seen.retry_at;
+  if (view_.seen != seen) {
+    view_.seen = seen;
+    out.add(command::publish{});
+  }
+  // Not our own, which the watch may show before the answer to our acquire is here. With several
+  // slots the same goes for later grants to others.
+  if (settings_.slots == 1 && !seen.holders.empty() &&
+      seen.holders.back().identity != settings_.identity) {
+    remember(seen.holders.back().term);
+  }
+
+  const bool room = seen.holders.size() < settings_.slots;
+  if (holding()) {
+    const auto is_ours = [&](const holder& h) { return h.term == view_.lease->term; };
+    if (seen.as_of >= view_.lease->term && std::ranges::none_of(seen.holders, is_ours)) {
+      lose(room ? loss_reason::revoked : loss_reason::taken_over, at, out);
+    }
+  } else if (view_.phase == phase::candidate) {
+    wait_for(seen, changed, room, at);
+  }
+}
+
+/// What a candidate makes of what it sees.
+void election::wait_for(const observation& seen, bool changed, bool room, const moment& at) {
+  if (acquire_.state == call::flying) {
+    freed_meanwhile_ = freed_meanwhile_ || room;
+    return;
+  }
+  const auto has_our_name = [&](const holder& h) { return h.identity == settings_.identity; };
+  if (room) {
+    // A watch that breaks and shows the same again must not undo the pause after a failure.
+    if (changed || acquire_.failures == 0) acquire_ = {.state = call::waiting, .at = at.now};
+  } else if (changed && std::ranges::any_of(seen.holders, has_our_name)) {
+    // An acquire that was given up may have been carried out after all; another one will tell.
+    acquire_ = {.state = call::waiting, .at = at.now, .failures = acquire_.failures};
+    maybe_held_ = true;
+  } else if (maybe_held_) {
+    acquire_.at = std::min(acquire_.at, seen.retry_at);
+  } else {
+    acquire_ = {.state = call::waiting, .at = std::max(seen.retry_at, at.now + refused_pause)};
+  }
+}
+
+void election::on(const moment& at, const event::watch_failed&, effects& out) {
+  if (view_.phase == phase::stopped || view_.since == never) return;
+  // One that has lived for longer than the longest pause was well.
+  if (at.now - watched_from_ >= watch_pauses.most) watch_failures_ = 0;
+  ++watch_failures_;
+  watched_from_ = at.now + watch_pauses.after(watch_failures_, at.entropy);
+  out.add(command::watch{.not_before = watched_from_});
+}
+
+void election::remember(version seen) {
+  highest_seen_ = std::max(highest_seen_, seen);
+}
+
+// --- the workload ----------------------------------------------------------------------------
+
+void election::on(const moment&, const event::workload_started& e, effects& out) {
+  if (work_ != work::starting || !view_.lease || e.term != view_.lease->term) return;
+  work_ = work::running;
+  view_.workload_running = true;
+  out.add(command::publish{});
+}
+
+void election::on(const moment& at, const event::workload_exited&, effects& out) {
+  if (work_ == work::none) return;
+  work_ = work::none;
+  kill_by_ = never;
+  view_.workload_running = false;
+  out.add(command::publish{});
+  if (view_.phase == phase::active) give_up(loss_reason::workload_exited, at.now, at, out);
+}
+
+void election::on(const moment& at, const event::workload_unhealthy&, effects& out) {
+  healthy_ = false;
+  if (view_.phase == phase::pending || view_.phase == phase::active) {
+    give_up(loss_reason::unhealthy, later(at.now, settings_.when.drain), at, out);
+  }
+}
+
+void election::on(const moment&, const event::workload_healthy&, effects&) {
+  healthy_ = true;
+}
+
+void election::stop_work(time_point kill_by, loss_reason why, effects& out) {
+  if (work_ == work::none) return;
+  if (work_ == work::stopping && kill_by >= kill_by_) return;
+  work_ = work::stopping;
+  kill_by_ = kill_by;
+  out.add(command::stop_workload{.kill_by = kill_by, .why = why});
+}
+
+// --- losing and giving up --------------------------------------------------------------------
+
+void election::on(const moment& at, const event::lost& e, effects& out) {
+  if (!holding() || e.term != view_.lease->term) return;
+  lose(e.why, at, out);
+}
+
+/// The store's own word: kill now, with grace only as far as the store's own lock-delay leaves
+/// room before it grants to somebody else. That delay began when the term ended, of which we know
+/// only that it was after the last acknowledged send.
+void election::lose(loss_reason why, const moment& at, effects& out) {
+  gone_ = true;
+  const budget room = settings_.when.of(settings_.store_lock_delay);
+  const time_point kill_by =
+      std::max(at.now, std::min(view_.lease->kill_at, view_.lease->sent_at + room.kill_at));
+  if (view_.phase == phase::draining) {
+    stop_work(kill_by, why, out);
+  } else {
+    give_up(why, kill_by, at, out);
+  }
+}
+
+void election::give_up(loss_reason why, time_point kill_by, const moment& at, effects& out) {
+  why_ = why;
+  view_.last_loss = why;
+  pending_until_ = never;
+  release_ = {};
+  quiet_until_ = time_point::min();
+  if (view_.phase == phase::active && !settings_.owns_workload && !gone_) {
+    // Whoever reads our answers is the workload, and has the grace to read that it is over.
+    quiet_until_ = std::min(view_.lease->kill_at, at.now + settings_.when.grace);
+  }
+  enter(phase::draining, why, at, out);
+  stop_work(kill_by, why, out);
+}
+
+void election::on(const moment&, const event::released& e, effects&) {
+  if (release_.state != call::flying || e.number != release_.number) return;
+  release_ = {};
+  gone_ = true;
+  maybe_held_ = false;
+}
+
+void election::on(const moment& at, const event::release_unknown& e, effects&) {
+  if (release_.state != call::flying || e.number != release_.number) return;
+  release_failed(at);
+}
+
+void election::release_failed(const moment& at) {
+  ++release_.failures;
+  release_.state = call::waiting;
+  release_.at = at.now + release_pauses.after(release_.failures, at.entropy);
+}
+
+/// True if the drain in progress is the last one.
+bool election::leaving() const {
+  return ending_ || why_ == loss_reason::workload_exited ||
+         (is_loss(why_) && settings_.on_lost == after_loss::exit);
+}
+
+/// Nothing runs, and what could be released is.
+void election::drained(const moment& at, effects& out) {
+  view_.lease.reset();
+  view_.sequencer.clear();
+  gone_ = false;
+  release_ = {};
+  acquire_ = {};
+  quiet_until_ = time_point::min();
+  maybe_held_ = false;
+  if (leaving()) {
+    enter(phase::stopped, why_, at, out);
+    out.add(command::finished{.why = why_});
+    return;
+  }
+  if (why_ == loss_reason::unhealthy && settings_.owns_workload) {
+    // What was unhealthy is dead; nothing is left to become healthy again. Others go first.
+    healthy_ = true;
+    aside_ = std::max(aside_, settings_.when.ttl);
+  }
+  aside_until_ = std::max(aside_until_, later(at.now, std::exchange(aside_, duration::zero())));
+  enter(phase::candidate, why_, at, out);
+  const backoff pauses{.first = first_acquire_pause, .most = first_acquire_pause};
+  acquire_ = {.state = call::waiting, .at = at.now + pauses.after(1, at.entropy)};
+}
+
+// --- asked for -------------------------------------------------------------------------------
+
+void election::on(const moment& at, const event::resign& e, effects& out) {
+  switch (view_.phase) {
+    case phase::observer:
+    case phase::candidate:
+      aside_until_ = later(at.now, e.aside);
+      break;
+    case phase::pending:
+    case phase::active:
+      aside_ = e.aside;
+      give_up(loss_reason::resigned, later(at.now, settings_.when.drain), at, out);
+      break;
+    case phase::draining:
+      aside_ = e.aside;
+      break;
+    case phase::stopped:
+      break;
+  }
+}
+
+void election::on(const moment&, const event::resume&, effects&) {
+  aside_ = duration::zero();
+  aside_until_ = time_point::min();
+}
+
+void election::on(const moment& at, const event::shutdown&, effects& out) {
+  if (ending_) return;
+  ending_ = true;
+  switch (view_.phase) {
+    case phase::pending:
+    case phase::active:
+      give_up(loss_reason::shutdown, later(at.now, settings_.when.drain), at, out);
+      break;
+    case phase::observer:
+    case phase::candidate:
+      give_up(loss_reason::shutdown, at.now, at, out);
+      break;
+    case phase::draining:
+    case phase::stopped:
+      break;
+  }
+}
+
+void election::on(const moment&, const event::woke&, effects&) {}
+
+// --- small things ----------------------------------------------------------------------------
+
+void election::enter(core::phase to, loss_reason why, const moment& at, effects& out) {
+  const core::phase from = view_.phase;
+  view_.phase = to;
+  view_.since = at.now;
+  out.add(command::transition{.from = from, .to = to, .why = why});
+  out.add(command::publish{});
+}
+
+attempt election::next_attempt() {
+  last_attempt_ = attempt{static_cast<std::uint64_t>(last_attempt_) + 1};
+  return last_attempt_;
+}
+
+}  // namespace tenure::core

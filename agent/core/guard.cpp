@@ -1,0 +1,81 @@
+#include "core/guard.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+namespace tenure::core {
+namespace {
+
+/// SIGKILL is repeated while something is left: a process may have been forked in between.
+constexpr duration kill_again = std::chrono::milliseconds(10);
+
+}  // namespace
+
+guard_actions guard::armed(time_point now, time_point kill_at) {
+  kill_at_ = kill_at;
+  return woke(now);
+}
+
+guard_actions guard::start_asked(time_point now, version term) {
+  if (state_ != state::empty || now >= kill_at_) return {.refused = true};
+  state_ = state::running;
+  term_ = term;
+  kill_by_ = never;
+  return {.start = true};
+}
+
+guard_actions guard::stop_asked(time_point now, time_point kill_by) {
+  return stop(now, kill_by);
+}
+
+guard_actions guard::leader_gone(time_point now, time_point kill_by) {
+  return stop(now, kill_by);
+}
+
+guard_actions guard::agent_gone(time_point now, time_point kill_by) {
+  return stop(now, kill_by);
+}
+
+guard_actions guard::stop(time_point now, time_point kill_by) {
+  if (state_ == state::empty || state_ == state::killing) return {};
+  guard_actions todo;
+  if (state_ == state::running) {
+    state_ = state::stopping;
+    todo.terminate = true;
+    kill_by_ = kill_by;
+  }
+  kill_by_ = std::min(kill_by_, kill_by);
+  const guard_actions due = woke(now);
+  todo.kill = due.kill;
+  return todo;
+}
+
+void guard::emptied() {
+  state_ = state::empty;
+  kill_at_ = time_point::min();
+  kill_by_ = never;
+  again_ = never;
+}
+
+guard_actions guard::woke(time_point now) {
+  if (state_ == state::empty || now < next_wake()) return {};
+  state_ = state::killing;
+  again_ = now + kill_again;
+  return {.kill = true};
+}
+
+time_point guard::next_wake() const {
+  switch (state_) {
+    case state::empty:
+      return never;
+    case state::running:
+      return kill_at_;
+    case state::stopping:
+      return std::min(kill_at_, kill_by_);
+    case state::killing:
+      return again_;
+  }
+  return never;
+}
+
+}  // namespace tenure::core

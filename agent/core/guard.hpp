@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstdint>
+
+#include "core/clock.hpp"
+#include "core/vocabulary.hpp"
+
+/// The guard's decisions, apart from the kernel calls that carry them out.
+///
+/// The guard owns the workload and holds one number, `kill_at`, which only an acknowledged
+/// renewal moves forward. It is the same object in the guard process and in the simulator.
+namespace tenure::core {
+
+/// What the guard process must do now; several may be set. Carried out from top to bottom.
+struct guard_actions {
+  bool kill = false;       ///< SIGKILL to everything that is left of the workload
+  bool terminate = false;  ///< the stop signal to the workload's process group
+  bool start = false;      ///< start the workload
+  bool refused = false;    ///< not started: its deadline has passed, or another one still runs
+};
+
+/// Knows what runs and until when. Never allocates, never fails, reads no clock.
+///
+/// Not thread-safe; the guard process has one thread.
+class guard {
+ public:
+  enum class state : std::uint8_t {
+    empty,     ///< nothing runs
+    running,   ///< the workload runs
+    stopping,  ///< it was told to end, and will be killed at `kill_by`
+    killing,   ///< SIGKILL was sent; its death has not been observed yet
+  };
+
+  /// The agent moved the deadline; the newest counts, also where it is earlier.
+  [[nodiscard]] guard_actions armed(time_point now, time_point kill_at);
+
+  /// The agent wants the workload to run.
+  [[nodiscard]] guard_actions start_asked(time_point now, version term);
+
+  /// The agent wants it to end: the stop signal now, SIGKILL at `kill_by`. A second order may
+  /// only shorten the time.
+  [[nodiscard]] guard_actions stop_asked(time_point now, time_point kill_by);
+
+  /// The workload's first process has ended, others of it are left: they get until `kill_by`.
+  [[nodiscard]] guard_actions leader_gone(time_point now, time_point kill_by);
+
+  /// The last process of the workload was observed to be gone, or it could not be started.
+  /// The deadline is forgotten: the next start needs to be armed again.
+  void emptied();
+
+  /// The agent is dead: nobody renews. The workload gets the stop signal now, and SIGKILL at
+  /// `kill_by` or when the lease ends, whichever is first.
+  [[nodiscard]] guard_actions agent_gone(time_point now, time_point kill_by);
+
+  /// The timer has fired, or anything else may have made something due.
+  [[nodiscard]] guard_actions woke(time_point now);
+
+  /// When to call `woke`; `never` while nothing runs.
+  [[nodiscard]] time_point next_wake() const;
+
+  [[nodiscard]] state current() const { return state_; }
+  [[nodiscard]] version term() const { return term_; }
+
+ private:
+  [[nodiscard]] guard_actions stop(time_point now, time_point kill_by);
+
+  state state_ = state::empty;
+  version term_ = no_version;
+  time_point kill_at_ = time_point::min();  ///< of the lease; nothing may run from then on
+  time_point kill_by_ = never;              ///< of the stop order
+  time_point again_ = never;                ///< when to repeat SIGKILL
+};
+
+}  // namespace tenure::core

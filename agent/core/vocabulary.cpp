@@ -1,0 +1,51 @@
+#include "core/vocabulary.hpp"
+
+namespace tenure::core {
+
+std::string_view name(phase p) {
+  switch (p) {
+    case phase::observer:
+      return "observer";
+    case phase::candidate:
+      return "candidate";
+    case phase::pending:
+      return "pending";
+    case phase::active:
+      return "active";
+    case phase::draining:
+      return "draining";
+    case phase::stopped:
+      return "stopped";
+  }
+  return "unknown";
+}
+
+std::string_view name(loss_reason r) {
+  switch (r) {
+    case loss_reason::none:
+      return "none";
+    case loss_reason::renew_timeout:
+      return "renew_timeout";
+    case loss_reason::taken_over:
+      return "taken_over";
+    case loss_reason::session_invalid:
+      return "session_invalid";
+    case loss_reason::revoked:
+      return "revoked";
+    case loss_reason::suspended:
+      return "suspended";
+    case loss_reason::unhealthy:
+      return "unhealthy";
+    case loss_reason::resigned:
+      return "resigned";
+    case loss_reason::shutdown:
+      return "shutdown";
+    case loss_reason::workload_exited:
+      return "workload_exited";
+    case loss_reason::version_regressed:
+      return "version_regressed";
+  }
+  return "unknown";
+}
+
+}  // namespace tenure::core

@@ -1,0 +1,86 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/clock.hpp"
+
+/// The field's words as types. DESIGN: a lease, its holder, its version, why it was lost.
+namespace tenure::core {
+
+/// The fencing token: strictly larger at every change of holder, for ever, even if the lock
+/// object is deleted and made again. 0 is "none"; no store ever grants it.
+enum class version : std::uint64_t {};
+inline constexpr version no_version{0};
+
+constexpr std::uint64_t number(version v) {
+  return static_cast<std::uint64_t>(v);
+}
+
+/// One try of one operation. Replies carry it back, so that a late one is recognized.
+enum class attempt : std::uint64_t {};
+
+/// Where an election is in its life.
+enum class phase : std::uint8_t {
+  observer,   ///< only watches
+  candidate,  ///< waits for the lease
+  pending,    ///< granted; lets lock_delay pass before the workload may start
+  active,     ///< the workload may run, as long as the lease is valid (`view::valid_at`)
+  draining,   ///< the workload is being stopped, or the lease is being released
+  stopped,    ///< done for good; nothing is held and nothing runs
+};
+
+/// Why a term ended.
+enum class loss_reason : std::uint8_t {
+  none,
+  renew_timeout,      ///< the budget ran out without an acknowledged renewal
+  taken_over,         ///< the store shows another holder
+  session_invalid,    ///< the store no longer knows our session
+  revoked,            ///< our key is gone and nobody else holds it
+  suspended,          ///< the machine slept through the lease
+  unhealthy,          ///< the workload's health check failed
+  resigned,           ///< given up on request
+  shutdown,           ///< the agent was told to end
+  workload_exited,    ///< the workload ended by itself
+  version_regressed,  ///< the store granted a version older than one that was seen
+};
+
+std::string_view name(phase p);
+std::string_view name(loss_reason r);
+
+/// True for the ends of a term that nobody here asked for.
+constexpr bool is_loss(loss_reason r) {
+  return r == loss_reason::renew_timeout || r == loss_reason::taken_over ||
+         r == loss_reason::session_invalid || r == loss_reason::revoked ||
+         r == loss_reason::suspended || r == loss_reason::version_regressed;
+}
+
+/// A member that the store shows as a holder.
+struct holder {
+  std::string identity;
+  version term = no_version;
+
+  friend bool operator==(const holder&, const holder&) = default;
+};
+
+/// What a store shows of an election at one point of its own history.
+struct observation {
+  /// The point in the store's order: at least the version of every grant it has made until then
+  /// (etcd: header revision; SQLite: the version counter). An observation from before our own
+  /// grant can so be told from one that shows it gone.
+  version as_of = no_version;
+  /// Lowest version first; empty if the lease is free.
+  std::vector<holder> holders;
+  /// When a try to acquire may first succeed although nothing was released; `never` where the
+  /// store's watch will tell.
+  time_point retry_at = never;
+  /// When the oldest grant runs out by the store's word; `never` if it does not say.
+  time_point expires_at = never;
+
+  friend bool operator==(const observation&, const observation&) = default;
+};
+
+}  // namespace tenure::core

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+
+#include "core/clock.hpp"
+
+namespace tenure::os {
+
+/// CLOCK_BOOTTIME: monotonic, and goes on while the machine sleeps. Thread-safe; cannot fail on
+/// Linux 2.6.39 or newer.
+core::time_point boot_now();
+
+/// This boot of this kernel (/proc/sys/kernel/random/boot_id). Instants of CLOCK_BOOTTIME can be
+/// compared only within one boot. Empty if /proc is not mounted.
+std::string boot_id();
+
+}  // namespace tenure::os

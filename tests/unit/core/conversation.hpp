@@ -1,0 +1,182 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "core/election.hpp"
+#include "core/timing.hpp"
+#include "core/vocabulary.hpp"
+
+/// A talk with one election: say what happens, read what it orders.
+///
+/// Orders are one line of words, so that a test reads as the protocol does:
+/// "candidate > pending, publish". Instants are counted from the start of the talk.
+namespace tenure::core::testing {
+
+using namespace std::chrono_literals;
+
+/// The start of every talk. Not zero: an instant that was left unset must not look like now.
+inline constexpr time_point start_of_talk = time_point(1'000s);
+
+/// The term that most talks are about.
+inline constexpr version five{5};
+
+/// ttl 15 s: renew 5 s, stop_at 12.35 s, kill_at 14.35 s, safe_until 14.85 s, try 3.675 s.
+inline timing default_timing() {
+  return *resolve({});
+}
+
+inline election_settings member(std::string identity = "me") {
+  return {.identity = std::move(identity), .when = default_timing()};
+}
+
+inline election_settings with(election_settings settings, auto change) {
+  change(settings);
+  return settings;
+}
+
+/// `holders` as the watch shows them, lowest version first.
+inline event::observed shows(std::vector<holder> holders, version as_of,
+                             time_point retry_at = never) {
+  return {{.as_of = as_of, .holders = std::move(holders), .retry_at = retry_at}};
+}
+
+inline event::observed shows_free(version as_of = five) {
+  return shows({}, as_of);
+}
+
+inline event::observed shows_other(version term = version{6}) {
+  return shows({{"other", term}}, term);
+}
+
+/// One command in words.
+inline std::string in_words(const election_command& what) {
+  const auto instant = [](time_point t) {
+    return t == never ? std::string("never") : text(t - start_of_talk);
+  };
+  const auto term = [](version v) { return std::to_string(number(v)); };
+  const auto because = [](loss_reason why) {
+    return why == loss_reason::none ? std::string() : ": " + std::string(name(why));
+  };
+  struct words {
+    decltype(instant)& at;
+    decltype(term)& of;
+    decltype(because)& why;
+    std::string operator()(const command::acquire&) const { return "acquire"; }
+    std::string operator()(const command::release& c) const {
+      return "release " + (c.term == no_version ? std::string("any") : of(c.term));
+    }
+    std::string operator()(const command::watch&) const { return "watch"; }
+    std::string operator()(const command::arm& c) const {
+      return "arm " + of(c.term) + " until " + at(c.kill_at);
+    }
+    std::string operator()(const command::start_workload& c) const { return "start " + of(c.term); }
+    std::string operator()(const command::stop_workload& c) const {
+      return "stop by " + at(c.kill_by) + why(c.why);
+    }
+    std::string operator()(const command::transition& c) const {
+      return std::string(name(c.from)) + " > " + std::string(name(c.to)) + why(c.why);
+    }
+    std::string operator()(const command::publish&) const { return "publish"; }
+    std::string operator()(const command::finished& c) const { return "finished" + why(c.why); }
+  };
+  return std::visit(words{instant, term, because}, what);
+}
+
+class conversation {
+ public:
+  explicit conversation(election_settings settings = member()) : subject_(std::move(settings)) {}
+
+  /// Moves the clock to `since_start`; says nothing to the election.
+  conversation& at(duration since_start) {
+    now_ = start_of_talk + since_start;
+    return *this;
+  }
+
+  /// Random bits of the following steps. 0 makes every back-off its shortest: half of the step.
+  conversation& entropy(std::uint64_t bits) {
+    entropy_ = bits;
+    return *this;
+  }
+
+  /// One event; what the election orders.
+  std::string says(const election_event& what) {
+    std::string all;
+    for (const election_command& c : subject_.step({now_, entropy_}, what)) {
+      note(c);
+      all += (all.empty() ? "" : ", ") + in_words(c);
+    }
+    return all;
+  }
+
+  std::string starts() { return says(event::started{}); }
+  std::string wakes() { return says(event::woke{}); }
+
+  /// The store grants the acquire in flight. Unless told otherwise it was sent at the start.
+  std::string is_granted(version term = five, duration sent = 0s, duration ttl = 15s,
+                         bool released_cleanly = false) {
+    return says(event::granted{.number = asked.number,
+                               .term = term,
+                               .sequencer = "proof",
+                               .ttl = ttl,
+                               .sent_at = start_of_talk + sent,
+                               .released_cleanly = released_cleanly});
+  }
+  std::string is_refused(time_point retry_at = never) {
+    return says(event::refused{.number = asked.number, .retry_at = retry_at});
+  }
+  std::string acquire_is_unknown() { return says(event::acquire_unknown{asked.number}); }
+  std::string is_renewed(duration sent, duration ttl = 15s, version term = five) {
+    return says(event::renewed{.term = term, .sent_at = start_of_talk + sent, .ttl = ttl});
+  }
+  std::string is_lost(loss_reason why = loss_reason::session_invalid, version term = five) {
+    return says(event::lost{.term = term, .why = why});
+  }
+  std::string is_released() { return says(event::released{let_go.number}); }
+  std::string release_is_unknown() { return says(event::release_unknown{let_go.number}); }
+  std::string workload_starts(version term = five) { return says(event::workload_started{term}); }
+  std::string workload_exits() { return says(event::workload_exited{}); }
+  std::string resigns(duration aside) { return says(event::resign{aside}); }
+  std::string shuts_down() { return says(event::shutdown{}); }
+
+  /// Up to an active member of term five whose workload runs; now is 1 s after the start.
+  conversation& becomes_active() {
+    starts();
+    at(10ms).is_granted();
+    at(510ms).wakes();
+    at(600ms).workload_starts();
+    return at(1s);
+  }
+
+  [[nodiscard]] const election& subject() const { return subject_; }
+  [[nodiscard]] const election_view& view() const { return subject_.view(); }
+  [[nodiscard]] phase now_in() const { return subject_.view().phase; }
+  [[nodiscard]] time_point now() const { return now_; }
+  [[nodiscard]] bool is_valid() const { return view().valid_at(now_); }
+  /// When it wants to be woken, counted from the start; the greatest duration if never.
+  [[nodiscard]] duration next_wake() const {
+    const time_point t = subject_.next_wake();
+    return t == never ? duration::max() : t - start_of_talk;
+  }
+
+  command::acquire asked;   ///< the last one ordered
+  command::release let_go;  ///< the last one ordered
+  command::watch watched;   ///< the last one ordered
+
+ private:
+  void note(const election_command& c) {
+    if (const auto* a = std::get_if<command::acquire>(&c)) asked = *a;
+    if (const auto* r = std::get_if<command::release>(&c)) let_go = *r;
+    if (const auto* w = std::get_if<command::watch>(&c)) watched = *w;
+  }
+
+  election subject_;
+  time_point now_ = start_of_talk;
+  std::uint64_t entropy_ = 0;
+};
+
+}  // namespace tenure::core::testing

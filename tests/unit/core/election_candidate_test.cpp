@@ -1,0 +1,367 @@
+// A candidate: asking, being refused, not knowing, watching.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "unit/core/conversation.hpp"
+
+namespace tenure::core::testing {
+namespace {
+
+TEST(Candidate, WatchesAndAsksForTheLeaseAtOnceWhenStarted) {
+  conversation c;
+  EXPECT_EQ(c.starts(), "watch, publish, acquire");
+  EXPECT_EQ(c.now_in(), phase::candidate);
+  EXPECT_EQ(c.view().since, start_of_talk);
+}
+
+TEST(Candidate, DoesNothingBeforeItIsStarted) {
+  conversation c;
+  EXPECT_EQ(c.wakes(), "");
+  EXPECT_EQ(c.next_wake(), duration::max());
+  EXPECT_EQ(c.view().since, never);
+}
+
+TEST(Candidate, IsStartedOnce) {
+  conversation c;
+  c.starts();
+  EXPECT_EQ(c.starts(), "");
+}
+
+TEST(Candidate, EveryTryHasItsOwnDeadlineInsideTheBudget) {
+  conversation c;
+  c.starts();
+  EXPECT_EQ(c.asked.deadline, c.now() + default_timing().try_timeout());
+  EXPECT_EQ(c.next_wake(), 3675ms);
+}
+
+TEST(Candidate, RefusedWaitsForTheWatchAndDoesNotPoll) {
+  conversation c;
+  c.starts();
+  EXPECT_EQ(c.is_refused(), "");
+  EXPECT_EQ(c.next_wake(), duration::max());
+  EXPECT_EQ(c.at(24h).wakes(), "");
+}
+
+TEST(Candidate, RefusedTriesAgainWhenTheStoreSaysThatItMaySucceed) {
+  conversation c;
+  c.starts();
+  c.is_refused(start_of_talk + 7s);
+  EXPECT_EQ(c.next_wake(), 7s);
+  EXPECT_EQ(c.at(7s - 1ns).wakes(), "");
+  EXPECT_EQ(c.at(7s).wakes(), "acquire");
+}
+
+TEST(Candidate, RefusalThatNamesThePresentIsNotAnsweredInACircle) {
+  conversation c;
+  c.starts();
+  EXPECT_EQ(c.is_refused(start_of_talk), "") << "an acquire in the same step would spin";
+  EXPECT_GT(c.next_wake(), 0ms);
+}
+
+TEST(Candidate, AsksAtOnceWhenTheWatchShowsTheLeaseFree) {
+  conversation c;
+  c.starts();
+  c.is_refused();
+  EXPECT_EQ(c.at(1s).says(shows_free()), "publish, acquire");
+}
+
+TEST(Candidate, DoesNotAskWhileTheWatchShowsAnotherHolder) {
+  conversation c;
+  c.starts();
+  c.is_refused();
+  EXPECT_EQ(c.at(1s).says(shows_other()), "publish");
+  EXPECT_EQ(c.next_wake(), duration::max());
+}
+
+TEST(Candidate, TheWatchMayNameTheTimeOfTheNextTry) {
+  conversation c;
+  c.starts();
+  c.is_refused();
+  c.says(shows({{"other", five}}, five, start_of_talk + 9s));
+  EXPECT_EQ(c.next_wake(), 9s);
+  c.says(shows({{"other", five}}, five, start_of_talk + 12s));
+  EXPECT_EQ(c.next_wake(), 12s) << "the holder renewed, so its record expires later";
+}
+
+TEST(Candidate, LeaseSeenFreeWhileTheAcquireWasInFlightIsAskedForAgain) {
+  conversation c;
+  c.starts();
+  // The store refused us, then the holder released, and the watch was faster than the answer.
+  EXPECT_EQ(c.at(5ms).says(shows_free()), "publish");
+  c.at(10ms).is_refused();
+  ASSERT_LE(c.next_wake(), 20ms) << "no further observation will come: the release was seen";
+  EXPECT_EQ(c.at(c.next_wake()).wakes(), "acquire");
+}
+
+TEST(Candidate, FreedBeforeAnAcquireWasSentSaysNothingOfItsRefusal) {
+  conversation c;
+  c.starts();
+  c.at(1ms).says(shows_free());
+  c.at(2ms).is_refused();
+  c.at(10ms).wakes();
+  c.at(11ms).is_refused();
+  EXPECT_EQ(c.next_wake(), duration::max()) << "the second acquire was sent after it was freed";
+}
+
+TEST(Candidate, OneHolderOfTwoSlotsLeavesRoom) {
+  conversation c(with(member(), [](auto& s) { s.slots = 2; }));
+  c.starts();
+  c.is_refused();
+  EXPECT_EQ(c.says(shows({{"a", version{3}}, {"b", version{4}}}, five)), "publish");
+  EXPECT_EQ(c.says(shows({{"b", version{4}}}, five)), "publish, acquire");
+}
+
+TEST(Candidate, UnknownOutcomeIsTriedAgainAfterABackOff) {
+  conversation c;
+  c.starts();
+  EXPECT_EQ(c.at(1s).acquire_is_unknown(), "");
+  const duration pause = c.next_wake() - 1s;
+  EXPECT_GE(pause, 25ms);
+  EXPECT_LE(pause, 50ms);
+  EXPECT_EQ(c.at(c.next_wake()).wakes(), "acquire");
+}
+
+TEST(Candidate, BackOffGrowsUpToTheRenewalInterval) {
+  conversation c;
+  c.starts();
+  duration now = 0s;
+  duration last = 0s;
+  for (int i = 0; i < 12; ++i) {
+    c.at(now).acquire_is_unknown();
+    const duration pause = c.next_wake() - now;
+    EXPECT_GE(pause, last);
+    EXPECT_LE(pause, default_timing().renew);
+    last = pause;
+    now = c.next_wake();
+    ASSERT_EQ(c.at(now).wakes(), "acquire");
+  }
+  EXPECT_EQ(last, default_timing().renew / 2) << "with no jitter drawn, half of the step";
+}
+
+TEST(Candidate, JitterSpreadsRetriesOut) {
+  conversation early;
+  conversation late;
+  early.starts();
+  late.starts();
+  early.entropy(0).acquire_is_unknown();
+  late.entropy(25'000'000).acquire_is_unknown();
+  EXPECT_LT(early.next_wake(), late.next_wake());
+}
+
+TEST(Candidate, AcquireWithoutAnAnswerIsGivenUpAtItsDeadline) {
+  conversation c;
+  c.starts();
+  EXPECT_EQ(c.at(3675ms - 1ns).wakes(), "");
+  c.at(3675ms).wakes();
+  EXPECT_EQ(c.at(c.next_wake()).wakes(), "acquire");
+}
+
+TEST(Candidate, LateAnswersToATryThatWasGivenUpAreNotAnswersToTheNext) {
+  conversation c;
+  c.starts();
+  const attempt first = c.asked.number;
+  c.acquire_is_unknown();
+  c.at(1s).wakes();
+  ASSERT_NE(c.asked.number, first);
+  EXPECT_EQ(c.says(event::refused{.number = first}), "");
+  EXPECT_EQ(c.says(event::acquire_unknown{first}), "");
+  EXPECT_EQ(
+      c.says(event::granted{.number = first, .term = five, .ttl = 15s, .sent_at = start_of_talk}),
+      "");
+  EXPECT_EQ(c.now_in(), phase::candidate);
+  EXPECT_EQ(c.at(2s).is_granted(), "candidate > pending, publish");
+}
+
+TEST(Candidate, LateGrantThatNobodyAsksForAnyMoreIsAskedForAgain) {
+  conversation c;
+  c.starts();
+  const attempt first = c.asked.number;
+  c.acquire_is_unknown();
+  c.at(1s).wakes();
+  c.is_refused();
+  ASSERT_EQ(c.next_wake(), duration::max());
+  // It counts at the store: without another acquire nobody would hold until it runs out.
+  EXPECT_EQ(
+      c.says(event::granted{.number = first, .term = five, .ttl = 15s, .sent_at = start_of_talk}),
+      "acquire");
+}
+
+TEST(Candidate, OwnNameAmongTheHoldersIsAskedForAgain) {
+  conversation c;
+  c.starts();
+  c.is_refused();
+  // A lost acquire was carried out late. In a session that other elections renew it would stay
+  // for ever: held by us, used by nobody.
+  EXPECT_EQ(c.at(1s).says(shows({{"me", version{7}}}, version{7})), "publish, acquire");
+}
+
+TEST(Candidate, WithAnUnknownAcquireAsksAgainAlthoughTheWatchShowsAHolder) {
+  conversation c;
+  c.starts();
+  c.acquire_is_unknown();
+  const duration retry = c.next_wake();
+  EXPECT_EQ(c.at(1ms).says(shows_other()), "publish");
+  EXPECT_EQ(c.next_wake(), retry) << "what was seen may be older than what we got";
+}
+
+TEST(Candidate, AsksForAVersionAboveTheHighestThatItHasSeen) {
+  conversation c;
+  c.starts();
+  c.is_refused();
+  c.says(shows_other(version{41}));
+  c.says(shows_free(version{42}));
+  EXPECT_EQ(c.asked.above, version{41});
+}
+
+TEST(Candidate, BrokenWatchIsOpenedAgainAfterAGrowingPause) {
+  conversation c;
+  c.starts();
+  c.is_refused();
+  time_point last = c.now();
+  duration pause = 0s;
+  for (int i = 0; i < 15; ++i) {
+    EXPECT_EQ(c.says(event::watch_failed{}), "watch");
+    EXPECT_GE(c.watched.not_before - last, pause);
+    pause = c.watched.not_before - last;
+    EXPECT_GT(pause, 0ms);
+    EXPECT_LE(pause, 5s);
+    last = c.watched.not_before;
+    c.at(last - start_of_talk);
+  }
+}
+
+TEST(Candidate, WatchThatBreaksAfterEveryAnswerIsNotOpenedInACircle) {
+  conversation c;
+  c.starts();
+  c.is_refused();
+  duration pause = 0s;
+  for (int i = 0; i < 12; ++i) {
+    c.says(shows_other());
+    c.says(event::watch_failed{});
+    pause = c.watched.not_before - c.now();
+    c.at(c.watched.not_before - start_of_talk);
+  }
+  EXPECT_GT(pause, 100ms);
+}
+
+TEST(Candidate, FailingAcquireKeepsItsBackOffThoughEveryNewWatchShowsTheLeaseFree) {
+  conversation c;
+  c.starts();
+  int asked = 0;
+  for (duration now = 0s; now < 10s; now += 20ms) {
+    const bool asks = c.at(now).says(shows_free()).find("acquire") != std::string::npos;
+    if (asks) ++asked;
+    c.acquire_is_unknown();
+  }
+  EXPECT_LT(asked, 20) << "a store that can be read but not written is not hammered";
+}
+
+TEST(Candidate, SameObservationTwiceIsPublishedOnce) {
+  conversation c;
+  c.starts();
+  c.is_refused();
+  EXPECT_EQ(c.says(shows_other()), "publish");
+  EXPECT_EQ(c.says(shows_other()), "");
+}
+
+TEST(Candidate, UnhealthyDoesNotCampaignUntilHealthy) {
+  conversation c;
+  c.starts();
+  c.is_refused();
+  c.says(event::workload_unhealthy{});
+  EXPECT_EQ(c.says(shows_free()), "publish");
+  EXPECT_EQ(c.next_wake(), duration::max());
+  EXPECT_EQ(c.says(event::workload_healthy{}), "acquire");
+}
+
+TEST(Candidate, StandsAsideForAsLongAsItWasAskedTo) {
+  conversation c;
+  c.starts();
+  c.is_refused();
+  EXPECT_EQ(c.resigns(10s), "");
+  EXPECT_EQ(c.at(1s).says(shows_free()), "publish");
+  EXPECT_EQ(c.next_wake(), 10s);
+  EXPECT_EQ(c.at(10s).wakes(), "acquire");
+}
+
+TEST(Candidate, AsideForEverEndsWithResumeOnly) {
+  conversation c;
+  c.starts();
+  c.is_refused();
+  c.resigns(duration::max());
+  c.says(shows_free());
+  EXPECT_EQ(c.next_wake(), duration::max());
+  EXPECT_EQ(c.at(1000h).wakes(), "");
+  EXPECT_EQ(c.says(event::resume{}), "acquire");
+}
+
+TEST(Candidate, AsideReleasesWhatAnUnknownAcquireMayHold) {
+  conversation c;
+  c.starts();
+  c.resigns(duration::max());
+  // Others of the session renew it, so what the store may have granted would never run out.
+  EXPECT_EQ(c.acquire_is_unknown(), "release any");
+  EXPECT_EQ(c.is_released(), "");
+  EXPECT_EQ(c.next_wake(), duration::max());
+}
+
+TEST(Candidate, UnhealthyReleasesWhatAnUnknownAcquireMayHold) {
+  conversation c;
+  c.starts();
+  c.says(event::workload_unhealthy{});
+  EXPECT_EQ(c.acquire_is_unknown(), "release any");
+}
+
+TEST(Candidate, AsideTriesTheReleaseAgainUntilItIsKnown) {
+  conversation c;
+  c.starts();
+  c.resigns(duration::max());
+  c.acquire_is_unknown();
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_EQ(c.release_is_unknown(), "");
+    ASSERT_EQ(c.at(c.next_wake()).wakes(), "release any") << "try " << i;
+  }
+  c.is_released();
+  EXPECT_EQ(c.next_wake(), duration::max());
+}
+
+TEST(Candidate, ResumedWhileAReleaseIsInFlightWaitsForItsEnd) {
+  conversation c;
+  c.starts();
+  c.resigns(duration::max());
+  c.at(1s).acquire_is_unknown();
+  // Carried out after the acquire, the release would take away what that has got.
+  EXPECT_EQ(c.at(2s).says(event::resume{}), "");
+  EXPECT_EQ(c.is_released(), "acquire");
+}
+
+TEST(Candidate, AsideAndNamedByTheWatchReleasesWhatItDidNotKnowOf) {
+  conversation c;
+  c.starts();
+  c.is_refused();
+  c.resigns(duration::max());
+  EXPECT_EQ(c.says(shows({{"me", version{7}}}, version{7})), "publish, release any");
+}
+
+TEST(Observer, WatchesAndNeverAsks) {
+  conversation c(with(member(), [](auto& s) { s.campaigns = false; }));
+  EXPECT_EQ(c.now_in(), phase::observer);
+  EXPECT_EQ(c.starts(), "watch, publish");
+  EXPECT_EQ(c.says(shows_free()), "publish");
+  EXPECT_EQ(c.says(shows_other()), "publish");
+  EXPECT_EQ(c.says(event::resume{}), "");
+  EXPECT_EQ(c.says(event::watch_failed{}), "watch");
+  EXPECT_EQ(c.next_wake(), duration::max());
+  EXPECT_EQ(c.view().seen->holders.front().identity, "other");
+}
+
+TEST(Observer, EndsAtOnce) {
+  conversation c(with(member(), [](auto& s) { s.campaigns = false; }));
+  c.starts();
+  EXPECT_EQ(c.shuts_down(),
+            "observer > draining: shutdown, publish, draining > stopped: shutdown, publish, "
+            "finished: shutdown");
+}
+
+}  // namespace
+}  // namespace tenure::core::testing

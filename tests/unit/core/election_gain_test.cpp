@@ -1,0 +1,230 @@
+// From the store's yes to a workload that runs.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "unit/core/conversation.hpp"
+
+namespace tenure::core::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+TEST(Gain, LetsLockDelayPassThenArmsTheGuardThenStartsTheWorkload) {
+  conversation c;
+  c.starts();
+  EXPECT_EQ(c.at(10ms).is_granted(), "candidate > pending, publish");
+  EXPECT_EQ(c.next_wake(), 510ms);
+  EXPECT_EQ(c.at(510ms - 1ns).wakes(), "");
+  EXPECT_EQ(c.at(510ms).wakes(), "pending > active, publish, arm 5 until 14.35s, start 5");
+  EXPECT_EQ(c.at(600ms).workload_starts(), "publish");
+  EXPECT_TRUE(c.view().workload_running);
+}
+
+TEST(Gain, PreviousHolderThatReleasedCleanlyNeedsNoLockDelay) {
+  conversation c;
+  c.starts();
+  EXPECT_EQ(c.at(10ms).is_granted(five, 0s, 15s, true),
+            "candidate > active, publish, arm 5 until 14.35s, start 5");
+}
+
+TEST(Gain, PendingIsNotAHolderInAnyAnswer) {
+  conversation c;
+  c.starts();
+  c.is_granted();
+  EXPECT_FALSE(c.is_valid());
+  c.at(500ms).wakes();
+  EXPECT_TRUE(c.is_valid());
+}
+
+TEST(Gain, PendingIsRenewed) {
+  conversation c(with(member(), [](auto& s) { s.when = *resolve({.lock_delay = 14s}); }));
+  c.starts();
+  c.is_granted();
+  EXPECT_TRUE(c.subject().wants_renewal());
+  EXPECT_EQ(c.at(6s).is_renewed(5s), "publish");
+  EXPECT_EQ(c.at(14s).wakes(), "pending > active, publish, arm 5 until 19.35s, start 5")
+      << "at 14 s only the renewed lease is valid";
+}
+
+TEST(Gain, PendingWhoseLeaseRunsOutNeverStartsTheWorkload) {
+  conversation c(with(member(), [](auto& s) { s.when = *resolve({.lock_delay = 14s}); }));
+  c.starts();
+  c.is_granted();
+  EXPECT_EQ(c.next_wake(), 12350ms);
+  EXPECT_EQ(c.at(12350ms).wakes(), "pending > draining: renew_timeout, publish, release 5");
+}
+
+TEST(Gain, WakeThatIsLateForBothStartsNothing) {
+  conversation c;
+  c.starts();
+  c.is_granted();
+  // Asleep from before lock_delay ended until after the lease did.
+  EXPECT_THAT(c.at(13s).wakes(), Not(HasSubstr("start")));
+}
+
+TEST(Gain, LeaseIsCountedFromWhenTheAcquireWasSentNotAnswered) {
+  conversation c;
+  c.starts();
+  c.at(3s).is_granted(five, 1s);
+  EXPECT_EQ(c.view().lease->sent_at, start_of_talk + 1s);
+  EXPECT_EQ(c.view().lease->safe_until, start_of_talk + 1s + 14850ms);
+  EXPECT_EQ(c.view().lease->kill_at, start_of_talk + 1s + 14350ms);
+  EXPECT_EQ(c.view().lease->stop_at, start_of_talk + 1s + 12350ms);
+}
+
+TEST(Gain, TtlThatTheStoreGrantedCountsNotTheOneAskedFor) {
+  conversation c;
+  c.starts();
+  c.at(10ms).is_granted(five, 0s, 10s, true);
+  EXPECT_EQ(c.view().lease->ttl, 10s);
+  EXPECT_EQ(c.view().lease->safe_until, start_of_talk + 9900ms);
+  EXPECT_EQ(c.next_wake(), 7400ms);
+}
+
+TEST(Gain, LongerTtlThanAskedForIsUsed) {
+  conversation c;
+  c.starts();
+  c.at(10ms).is_granted(five, 0s, 60s, true);
+  EXPECT_EQ(c.next_wake(), 59400ms - 2500ms);
+}
+
+TEST(Gain, TtlThatLeavesNoRoomForARetryIsGivenBack) {
+  conversation c;
+  c.starts();
+  // 7.5 s less 1 % less 2.5 s is 4.925 s: over before the first renewal is due at 5 s.
+  EXPECT_EQ(c.at(10ms).is_granted(five, 0s, 7500ms),
+            "candidate > draining: session_invalid, publish, release 5");
+  c.is_released();
+  EXPECT_GE(c.next_wake(), 15s) << "the next grant would be no longer";
+}
+
+TEST(Gain, TtlShorterThanTheGraceIsGivenBackNotAskedForAgain) {
+  conversation c;
+  c.starts();
+  // Every further acquire would renew it: held by us for ever, used by nobody.
+  EXPECT_EQ(c.at(10ms).is_granted(five, 0s, 2s),
+            "candidate > draining: session_invalid, publish, release 5");
+}
+
+TEST(Gain, GrantThatArrivesAfterItsOwnStopAtIsNotBelieved) {
+  conversation c;
+  c.starts();
+  EXPECT_EQ(c.at(12350ms).is_granted(), "");
+  EXPECT_EQ(c.now_in(), phase::candidate);
+  EXPECT_FALSE(c.view().lease);
+  EXPECT_EQ(c.at(c.next_wake()).wakes(), "acquire") << "asking again tells whether we hold it";
+}
+
+TEST(Gain, GrantsThatAreAlwaysLateAreAskedForLessAndLess) {
+  conversation c;
+  c.starts();
+  duration pause = 0s;
+  for (int i = 0; i < 10; ++i) {
+    const duration sent = c.now() - start_of_talk;
+    c.at(sent + 13s).is_granted(five, sent);
+    pause = c.next_wake() - (sent + 13s);
+    c.at(c.next_wake()).wakes();
+  }
+  EXPECT_GT(pause, 1s);
+}
+
+TEST(Gain, VersionOlderThanOneThatWasSeenIsRefused) {
+  conversation c;
+  c.starts();
+  c.says(shows_other(version{9}));
+  EXPECT_EQ(c.is_granted(version{8}),
+            "candidate > draining: version_regressed, publish, release 8");
+  EXPECT_EQ(c.view().last_loss, loss_reason::version_regressed);
+  c.is_released();
+  EXPECT_GE(c.next_wake(), 15s) << "no circle of grants that cannot be used";
+}
+
+TEST(Gain, VersionOfAnotherHolderIsNotOurs) {
+  conversation c;
+  c.starts();
+  c.says(shows_other(version{9}));
+  // Two members under one fencing token: the resource could not tell them apart.
+  EXPECT_THAT(c.is_granted(version{9}), HasSubstr("version_regressed"));
+}
+
+TEST(Gain, OwnVersionAgainIsNoRegression) {
+  conversation c;
+  c.starts();
+  c.at(12350ms).is_granted();
+  c.at(13s).wakes();
+  EXPECT_EQ(c.is_granted(five, 13s), "candidate > pending, publish");
+}
+
+TEST(Gain, OwnVersionSeenInTheWatchBeforeTheAnswerIsNoRegression) {
+  conversation c;
+  c.starts();
+  c.says(shows({{"me", five}}, five));
+  EXPECT_EQ(c.is_granted(), "candidate > pending, publish");
+}
+
+TEST(Gain, LaterVersionOfAnotherSlotIsNoRegression) {
+  conversation c(with(member(), [](auto& s) { s.slots = 2; }));
+  c.starts();
+  c.says(shows({{"me", five}, {"other", version{6}}}, version{6}));
+  EXPECT_EQ(c.is_granted(), "candidate > pending, publish");
+}
+
+TEST(Gain, SequencerOfTheStoreIsShownWhileTheTermLasts) {
+  conversation c;
+  c.becomes_active();
+  EXPECT_EQ(c.view().sequencer, "proof");
+  c.is_lost();
+  c.workload_exits();
+  EXPECT_EQ(c.view().sequencer, "");
+}
+
+TEST(Gain, GrantWhileStandingAsideIsGivenBack) {
+  conversation c;
+  c.starts();
+  c.resigns(1h);
+  EXPECT_EQ(c.is_granted(), "candidate > draining: resigned, publish, release 5");
+  c.is_released();
+  EXPECT_EQ(c.next_wake(), duration(1h));
+}
+
+TEST(Gain, GrantWhileUnhealthyIsGivenBack) {
+  conversation c;
+  c.starts();
+  c.says(event::workload_unhealthy{});
+  EXPECT_EQ(c.is_granted(), "candidate > draining: unhealthy, publish, release 5");
+}
+
+TEST(Gain, WithoutAWorkloadOfOurOwnNothingIsStarted) {
+  conversation c(with(member(), [](auto& s) { s.owns_workload = false; }));
+  c.starts();
+  EXPECT_EQ(c.is_granted(five, 0s, 15s, true), "candidate > active, publish");
+  EXPECT_TRUE(c.is_valid());
+}
+
+TEST(Gain, PendingThatLosesItsKeyGoesBackWithoutStarting) {
+  conversation c;
+  c.starts();
+  c.is_granted();
+  EXPECT_EQ(c.says(shows_other()),
+            "publish, pending > draining: taken_over, publish, "
+            "draining > candidate: taken_over, publish");
+}
+
+TEST(Gain, WorkloadStartedOfAnotherTermIsNotThisOne) {
+  conversation c;
+  c.starts();
+  c.is_granted(five, 0s, 15s, true);
+  EXPECT_EQ(c.workload_starts(version{4}), "");
+  EXPECT_FALSE(c.view().workload_running);
+}
+
+TEST(Gain, WorkloadThatCannotBeStartedEndsTheTerm) {
+  conversation c;
+  c.starts();
+  c.is_granted(five, 0s, 15s, true);
+  EXPECT_EQ(c.workload_exits(), "publish, active > draining: workload_exited, publish, release 5");
+}
+
+}  // namespace
+}  // namespace tenure::core::testing

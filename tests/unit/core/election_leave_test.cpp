@@ -1,0 +1,350 @@
+// Giving up on purpose: stop first, renew meanwhile, release what is dead only.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "unit/core/conversation.hpp"
+
+namespace tenure::core::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+TEST(Resign, StopsTheWorkloadWithItsFullDrainTimeAndReleasesOnlyWhenItIsDead) {
+  conversation c;
+  c.becomes_active();
+  EXPECT_EQ(c.resigns(1h), "active > draining: resigned, publish, stop by 21s: resigned");
+  EXPECT_FALSE(c.is_valid()) << "not ready first";
+  EXPECT_EQ(c.at(5s).wakes(), "");
+  EXPECT_EQ(c.at(6s).workload_exits(), "publish, release 5");
+  EXPECT_EQ(c.let_go.deadline, c.now() + default_timing().try_timeout());
+  EXPECT_EQ(c.is_released(), "draining > candidate: resigned, publish");
+  EXPECT_FALSE(c.view().lease);
+}
+
+TEST(Resign, RenewsWhileTheWorkloadDrains) {
+  conversation c;
+  c.becomes_active();
+  c.resigns(1h);
+  EXPECT_TRUE(c.subject().wants_renewal());
+  EXPECT_EQ(c.at(6s).is_renewed(5s), "arm 5 until 19.35s, publish");
+  EXPECT_EQ(c.next_wake(), 17350ms);
+}
+
+TEST(Resign, NeverReleasesWhatMayStillRun) {
+  conversation c;
+  c.becomes_active();
+  c.resigns(1h);
+  for (duration now = 1s; now < 60s; now += 500ms) {
+    EXPECT_THAT(c.at(now).wakes(), Not(HasSubstr("release")));
+  }
+}
+
+TEST(Resign, DrainThatOutlivesTheLeaseIsCutAtKillAt) {
+  conversation c;
+  c.becomes_active();
+  c.resigns(1h);
+  EXPECT_EQ(c.at(12350ms).wakes(), "stop by 14.35s: resigned");
+  EXPECT_FALSE(c.subject().wants_renewal());
+}
+
+TEST(Resign, WantsNoRenewalOnceTheWorkloadIsDead) {
+  conversation c;
+  c.becomes_active();
+  c.resigns(1h);
+  c.workload_exits();
+  EXPECT_FALSE(c.subject().wants_renewal());
+  EXPECT_EQ(c.is_renewed(900ms), "");
+}
+
+TEST(Resign, StandsAsideSoThatAnotherMayTakeOver) {
+  conversation c;
+  c.becomes_active();
+  c.resigns(30s);
+  c.at(2s).workload_exits();
+  c.is_released();
+  EXPECT_EQ(c.says(shows_free(version{6})), "publish");
+  EXPECT_GE(c.next_wake(), 31s);
+  EXPECT_EQ(c.at(c.next_wake()).wakes(), "acquire");
+}
+
+TEST(Resign, StandsAsideFromTheReleaseOnHoweverLongTheDrainTook) {
+  conversation c;
+  c.becomes_active();
+  c.resigns(10s);
+  c.at(6s).is_renewed(5s);
+  c.at(11s).is_renewed(10s);
+  c.at(15s).workload_exits();
+  c.is_released();
+  EXPECT_GE(c.next_wake(), 25s) << "asked to stand aside for 10 s, of which none had been free";
+}
+
+TEST(Resign, ResumeWhileDrainingCampaignsRightAfterTheRelease) {
+  conversation c;
+  c.becomes_active();
+  c.resigns(duration::max());
+  c.says(event::resume{});
+  c.workload_exits();
+  c.is_released();
+  EXPECT_LE(c.next_wake(), 2s);
+}
+
+TEST(Resign, PendingReleasesAtOnce) {
+  conversation c;
+  c.starts();
+  c.is_granted();
+  EXPECT_EQ(c.resigns(1h), "pending > draining: resigned, publish, release 5");
+}
+
+TEST(Readers, HaveTheirGraceBeforeTheLeaseIsReleased) {
+  // Without a workload of our own its death cannot be observed: whoever reads our answers may
+  // act on the last one until grace has passed.
+  const auto settings = with(member(), [](auto& s) { s.owns_workload = false; });
+  conversation resigned(settings);
+  conversation stopped(settings);
+  conversation expired(settings);
+  for (conversation* c : {&resigned, &stopped, &expired}) {
+    c->starts();
+    c->is_granted(five, 0s, 15s, true);
+  }
+  EXPECT_THAT(resigned.at(1s).resigns(1h), Not(HasSubstr("release")));
+  EXPECT_THAT(stopped.at(1s).shuts_down(), Not(HasSubstr("release")));
+  EXPECT_THAT(expired.at(12350ms).wakes(), Not(HasSubstr("release")));
+  EXPECT_THAT(resigned.at(3s).wakes(), HasSubstr("release 5"));
+  EXPECT_THAT(stopped.at(3s).wakes(), HasSubstr("release 5"));
+  EXPECT_THAT(expired.at(14350ms).wakes(), HasSubstr("release 5"));
+}
+
+TEST(Unhealthy, HandsOverWithAFullDrain) {
+  conversation c;
+  c.becomes_active();
+  EXPECT_EQ(c.says(event::workload_unhealthy{}),
+            "active > draining: unhealthy, publish, stop by 21s: unhealthy");
+  c.workload_exits();
+  EXPECT_EQ(c.is_released(), "draining > candidate: unhealthy, publish");
+}
+
+TEST(Unhealthy, WorkloadThatIsDeadCannotReportItselfWellSoTheNextOneGetsAChance) {
+  conversation c;
+  c.becomes_active();
+  c.says(event::workload_unhealthy{});
+  c.workload_exits();
+  c.is_released();
+  ASSERT_NE(c.next_wake(), duration::max()) << "standby for ever";
+  EXPECT_GE(c.next_wake(), 15s) << "others go first";
+}
+
+TEST(WorkloadExit, ReleasesAtOnceAndEndsTheAgent) {
+  conversation c;
+  c.becomes_active();
+  EXPECT_EQ(c.workload_exits(), "publish, active > draining: workload_exited, publish, release 5");
+  EXPECT_EQ(c.is_released(),
+            "draining > stopped: workload_exited, publish, finished: workload_exited");
+}
+
+TEST(WorkloadExit, WithoutAWorkloadIsNoNews) {
+  conversation c;
+  c.starts();
+  c.is_granted();
+  EXPECT_EQ(c.workload_exits(), "");
+  EXPECT_EQ(c.now_in(), phase::pending);
+}
+
+TEST(Shutdown, ActiveDrainsThenReleasesThenEnds) {
+  conversation c;
+  c.becomes_active();
+  EXPECT_EQ(c.shuts_down(), "active > draining: shutdown, publish, stop by 21s: shutdown");
+  EXPECT_EQ(c.at(2s).workload_exits(), "publish, release 5");
+  EXPECT_EQ(c.is_released(), "draining > stopped: shutdown, publish, finished: shutdown");
+  EXPECT_EQ(c.next_wake(), duration::max());
+}
+
+TEST(Shutdown, PendingReleasesThenEnds) {
+  conversation c;
+  c.starts();
+  c.is_granted();
+  EXPECT_EQ(c.shuts_down(), "pending > draining: shutdown, publish, release 5");
+  EXPECT_THAT(c.is_released(), HasSubstr("finished"));
+}
+
+TEST(Shutdown, CandidateThatHoldsNothingEndsAtOnce) {
+  conversation c;
+  c.starts();
+  c.is_refused();
+  EXPECT_THAT(c.shuts_down(), HasSubstr("finished: shutdown"));
+}
+
+TEST(Shutdown, BeforeTheStartEndsAtOnce) {
+  conversation c;
+  EXPECT_THAT(c.shuts_down(), HasSubstr("finished: shutdown"));
+  EXPECT_EQ(c.starts(), "");
+}
+
+TEST(Shutdown, WaitsForTheAnswerToAnAcquireInFlight) {
+  conversation c;
+  c.starts();
+  // Released before, a slow acquire could be carried out after it, and nobody would know.
+  EXPECT_EQ(c.shuts_down(), "candidate > draining: shutdown, publish");
+  EXPECT_EQ(c.at(1s).is_granted(), "release any");
+  EXPECT_THAT(c.is_released(), HasSubstr("finished"));
+}
+
+TEST(Shutdown, ReleasesWhatAnUnknownAcquireMayHold) {
+  conversation answered;
+  answered.starts();
+  answered.shuts_down();
+  EXPECT_EQ(answered.acquire_is_unknown(), "release any");
+
+  conversation silent;
+  silent.starts();
+  silent.shuts_down();
+  EXPECT_EQ(silent.next_wake(), 3675ms);
+  EXPECT_EQ(silent.at(3675ms).wakes(), "release any");
+
+  conversation before;
+  before.starts();
+  before.acquire_is_unknown();
+  EXPECT_EQ(before.shuts_down(), "candidate > draining: shutdown, publish, release any");
+}
+
+TEST(Shutdown, RefusedWhileItWaitedEndsWithoutARelease) {
+  conversation c;
+  c.starts();
+  c.shuts_down();
+  EXPECT_EQ(c.is_refused(), "draining > stopped: shutdown, publish, finished: shutdown");
+}
+
+TEST(Shutdown, DuringADrainLetsItFinishThenEnds) {
+  conversation c;
+  c.becomes_active();
+  c.resigns(1h);
+  EXPECT_EQ(c.shuts_down(), "");
+  c.workload_exits();
+  EXPECT_THAT(c.is_released(), HasSubstr("draining > stopped"));
+}
+
+TEST(Shutdown, ThereIsNoWayBack) {
+  conversation c;
+  c.becomes_active();
+  c.shuts_down();
+  c.says(event::resume{});
+  c.workload_exits();
+  c.is_released();
+  EXPECT_EQ(c.now_in(), phase::stopped);
+  EXPECT_EQ(c.says(event::resume{}), "");
+  EXPECT_EQ(c.starts(), "");
+  EXPECT_EQ(c.shuts_down(), "");
+}
+
+TEST(Release, UnknownIsTriedAgainUnderANewNumber) {
+  conversation c;
+  c.becomes_active();
+  c.shuts_down();
+  c.at(2s).workload_exits();
+  const attempt first = c.let_go.number;
+  EXPECT_EQ(c.release_is_unknown(), "");
+  EXPECT_EQ(c.at(c.next_wake()).wakes(), "release 5");
+  EXPECT_NE(c.let_go.number, first);
+  EXPECT_EQ(c.says(event::released{first}), "") << "the answer to a try that was given up";
+}
+
+TEST(Release, WithoutAnAnswerIsGivenUpAtItsDeadline) {
+  conversation c;
+  c.becomes_active();
+  c.shuts_down();
+  c.workload_exits();
+  EXPECT_EQ(c.at(c.next_wake()).wakes(), "");
+  EXPECT_EQ(c.at(c.next_wake()).wakes(), "release 5");
+}
+
+TEST(Release, StoreThatStaysSilentDoesNotKeepTheAgentForEver) {
+  conversation c;
+  c.becomes_active();
+  c.shuts_down();
+  c.workload_exits();
+  for (int i = 0; i < 10 && c.now_in() != phase::stopped; ++i) c.at(c.next_wake()).wakes();
+  EXPECT_EQ(c.now_in(), phase::stopped);
+  EXPECT_LE(c.now(), start_of_talk + 30s);
+}
+
+TEST(Release, ThatStaysUnknownIsTriedUntilItIsKnown) {
+  conversation c;
+  c.becomes_active();
+  c.resigns(1h);
+  c.workload_exits();
+  // Granted the same term again meanwhile, we would run under a lease that a late one takes away.
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_EQ(c.release_is_unknown(), "");
+    ASSERT_EQ(c.at(c.next_wake()).wakes(), "release 5") << "try " << i;
+  }
+  EXPECT_EQ(c.is_released(), "draining > candidate: resigned, publish");
+}
+
+TEST(Release, IsCleanOnceLockDelayHasPassedOrWasNotNeeded) {
+  conversation waited;
+  waited.becomes_active();
+  waited.resigns(1h);
+  waited.workload_exits();
+  EXPECT_TRUE(waited.let_go.clean);
+
+  // What ran under the term before may still run: the next holder must wait in our place.
+  conversation pending;
+  pending.starts();
+  pending.is_granted();
+  pending.resigns(1h);
+  EXPECT_EQ(pending.let_go.term, five);
+  EXPECT_FALSE(pending.let_go.clean);
+
+  conversation aside;
+  aside.starts();
+  aside.resigns(1h);
+  aside.acquire_is_unknown();
+  EXPECT_EQ(aside.let_go.term, no_version);
+  EXPECT_FALSE(aside.let_go.clean);
+}
+
+TEST(Release, LostMeanwhileNeedsNoAnswer) {
+  conversation c;
+  c.becomes_active();
+  c.shuts_down();
+  c.workload_exits();
+  EXPECT_THAT(c.says(shows_free()), HasSubstr("draining > stopped"));
+}
+
+TEST(Release, AfterStopAtIsStillTriedSoThatOthersNeedNotWait) {
+  conversation c;
+  c.becomes_active();
+  c.at(12350ms).wakes();
+  EXPECT_EQ(c.at(12600ms).workload_exits(), "publish, release 5");
+}
+
+TEST(Release, OfALeaseThatHasRunOutIsNotWaitedForByWhoEndsForGood) {
+  conversation stays;
+  stays.becomes_active();
+  stays.at(12350ms).wakes();
+  EXPECT_EQ(stays.at(14850ms).workload_exits(), "publish, release 5")
+      << "in a shared session the renewals of others may have kept it alive";
+
+  conversation ends;
+  ends.becomes_active();
+  ends.at(12350ms).wakes();
+  ends.shuts_down();
+  EXPECT_EQ(ends.at(14850ms).workload_exits(),
+            "publish, draining > stopped: renew_timeout, publish, finished: renew_timeout");
+}
+
+TEST(Release, SilentStoreDoesNotKeepAnAgentThatHasNothingLeftToDo) {
+  conversation exited;
+  conversation expired(with(member(), [](auto& s) { s.on_lost = after_loss::exit; }));
+  exited.becomes_active();
+  expired.becomes_active();
+  expired.at(12350ms).wakes();
+  for (conversation* c : {&exited, &expired}) {
+    c->workload_exits();
+    for (int i = 0; i < 20 && c->now_in() != phase::stopped; ++i) c->at(c->next_wake()).wakes();
+    EXPECT_EQ(c->now_in(), phase::stopped) << name(c->view().last_loss);
+  }
+}
+
+}  // namespace
+}  // namespace tenure::core::testing
