@@ -1,0 +1,74 @@
+#include <algorithm>
+
+#include "config/draft.hpp"
+
+namespace tenure::config {
+
+void apply_value(setting which, const value& v, settings& out) {
+  switch (which) {
+    case setting::store:
+      out.store = std::get<std::string>(v);
+      break;
+    case setting::endpoint:
+      out.endpoints = std::get<std::vector<std::string>>(v);
+      break;
+    case setting::election:
+    case setting::elections:
+      break;  // which of the two counts is not known before all are in
+    case setting::slots:
+      out.slots = std::get<std::uint32_t>(v);
+      break;
+    case setting::identity:
+      out.identity = std::get<std::string>(v);
+      break;
+    case setting::observe:
+      out.observe = std::get<bool>(v);
+      break;
+    case setting::ttl:
+      out.asked.ttl = std::get<core::duration>(v);
+      break;
+    case setting::renew:
+      out.asked.renew = std::get<core::duration>(v);
+      break;
+    case setting::grace:
+      out.asked.grace = std::get<core::duration>(v);
+      break;
+    case setting::kill_budget:
+      out.asked.kill_budget = std::get<core::duration>(v);
+      break;
+    case setting::lock_delay:
+      out.asked.lock_delay = std::get<core::duration>(v);
+      break;
+    case setting::drift:
+      out.asked.drift_ppm = std::get<std::uint32_t>(v);
+      break;
+    case setting::drain:
+      out.asked.drain = std::get<core::duration>(v);
+      break;
+    case setting::stop_signal:
+      out.stop_signal = signal_number(std::get<std::string>(v));
+      break;
+    case setting::on_lost:
+      out.on_lost =
+          std::get<std::string>(v) == "exit" ? core::after_loss::exit : core::after_loss::standby;
+      break;
+    case setting::listen:
+      out.listen = std::get<listen_address>(v);
+      break;
+    case setting::probe_listen:
+      out.probe_listen = std::get<listen_address>(v);
+      break;
+    case setting::log_format:
+      out.log_format = std::get<std::string>(v) == "json" ? log_format::json : log_format::logfmt;
+      break;
+    case setting::log_level: {
+      // The words of the table are in the order of the enumeration.
+      const auto words = field_of(which).words;
+      const auto word = std::ranges::find(words, std::get<std::string>(v));
+      out.log_level = static_cast<log_level>(word - words.begin());
+      break;
+    }
+  }
+}
+
+}  // namespace tenure::config

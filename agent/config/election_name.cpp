@@ -1,0 +1,62 @@
+#include <algorithm>
+
+#include "config/values.hpp"
+
+namespace tenure::config {
+namespace {
+
+constexpr const char* name_hint =
+    "use letters, digits and . _ - with / between parts that begin with a letter or digit";
+
+bool alphanumeric(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
+bool allowed(char c) {
+  return alphanumeric(c) || c == '.' || c == '_' || c == '-' || c == '/';
+}
+
+}  // namespace
+
+// Each part begins with a letter or digit, because Consul keeps `.lock` under the name and
+// ZooKeeper refuses `.` and `..`; an empty part would be a different path in every store.
+parsed<std::string> parse_election_name(std::string_view text) {
+  const auto wrong = [&](const std::string& why) {
+    return std::unexpected(mistake{"is " + quote(text) + why, name_hint});
+  };
+  if (text.empty()) return std::unexpected(mistake{"is empty", "give the election a name"});
+  if (text.size() > max_name_bytes) {
+    return std::unexpected(mistake{"is " + std::to_string(text.size()) + " bytes long",
+                                   "give no more than " + std::to_string(max_name_bytes)});
+  }
+  const auto bad = std::ranges::find_if_not(text, allowed);
+  if (bad != text.end()) {
+    return wrong("; " + quote(std::string_view(bad, bad + 1)) + " is not allowed in a name");
+  }
+  for (std::size_t i = 0; i <= text.size(); ++i) {
+    if (i > 0 && text[i - 1] != '/') continue;
+    if (i == text.size() || text[i] == '/') return wrong(", with an empty part");
+    if (!alphanumeric(text[i])) {
+      return wrong("; a part begins with " + quote(text.substr(i, 1)));
+    }
+  }
+  return std::string(text);
+}
+
+std::optional<mistake> kubernetes_mistake(std::string_view name) {
+  const auto fits = [](char c) { return (alphanumeric(c) && (c < 'A' || c > 'Z')) || c == '-'; };
+  for (std::size_t begin = 0; begin <= name.size();) {
+    const std::size_t end = std::min(name.find('.', begin), name.size());
+    const std::string_view label = name.substr(begin, end - begin);
+    if (label.empty() || label.starts_with('-') || label.ends_with('-') ||
+        !std::ranges::all_of(label, fits)) {
+      return mistake{"is " + quote(name) + ", which cannot name a Kubernetes Lease",
+                     "use lower-case letters, digits, - and . with a letter or digit at both ends "
+                     "of each part"};
+    }
+    begin = end + 1;
+  }
+  return std::nullopt;
+}
+
+}  // namespace tenure::config

@@ -1,0 +1,90 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+/// The one table of settings. Parsing, flags, environment variables, the JSON Schema and
+/// docs/configuration.md all follow from it.
+namespace tenure::config {
+
+/// Every setting; the order is that of `fields()`.
+enum class setting : std::uint8_t {
+  store,
+  endpoint,
+  election,
+  elections,
+  slots,
+  identity,
+  observe,
+  ttl,
+  renew,
+  grace,
+  kill_budget,
+  lock_delay,
+  drift,
+  drain,
+  stop_signal,
+  on_lost,
+  listen,
+  probe_listen,
+  log_format,
+  log_level,
+};
+
+inline constexpr std::size_t setting_count = static_cast<std::size_t>(setting::log_level) + 1;
+
+enum class field_type : std::uint8_t {
+  word,           ///< one of `field::words`
+  signal,         ///< one of `field::words`, with or without SIG
+  endpoints,      ///< one or more URLs or paths
+  election_name,  ///< one name in the file; the flag may be repeated
+  elections,      ///< a list of names or of {name, slots}; in the file only
+  identity,       ///< printable, without blanks
+  duration,       ///< "15s"
+  percent,        ///< "1%"
+  integer,        ///< from `field::least` to `field::most`
+  boolean,        ///< true or false; the flag takes no value
+  listen,         ///< "127.0.0.1:4040" or "off"
+};
+
+enum class group : std::uint8_t { store, election, timing, process, http, log };
+
+/// One row of the table. All text lives as long as the program.
+struct field {
+  setting which;
+  std::string_view key;          ///< in the file: "kill_budget"
+  std::string_view flag;         ///< "--kill-budget"; empty: in the file only
+  std::string_view environment;  ///< "TENURE_KILL_BUDGET"; empty: in the file only
+  field_type type;
+  group section;
+  std::string_view fallback;    ///< the default as a user would write it; empty: see `derivation`
+  std::string_view derivation;  ///< where a default comes from that is no constant: "ttl / 3"
+  std::string_view range;       ///< what is accepted, where the type alone does not say
+  std::string_view metavar;     ///< of the flag in a usage line: "DURATION"
+  std::string_view doc;         ///< one line
+  std::span<const std::string_view> words = {};  ///< of `word` and `signal`
+  std::uint32_t least = 0;                       ///< of `integer`
+  std::uint32_t most = 0;
+
+  /// True if the flag may be given more than once.
+  [[nodiscard]] constexpr bool repeatable() const {
+    return type == field_type::endpoints || type == field_type::election_name;
+  }
+};
+
+/// The table, in the order of `setting`.
+std::span<const field> fields();
+
+/// The row of one setting.
+const field& field_of(setting which);
+
+/// "Time budget", the heading of a group.
+std::string_view title(group section);
+
+/// Names the file; not a setting, because the file cannot name itself.
+inline constexpr std::string_view config_flag = "--config";
+inline constexpr std::string_view config_environment = "TENURE_CONFIG";
+
+}  // namespace tenure::config

@@ -1,0 +1,239 @@
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "config/draft.hpp"
+#include "config/suggest.hpp"
+#include "config/yaml.hpp"
+#include "core/check.hpp"
+
+namespace tenure::config {
+namespace {
+
+std::string_view noun(const yaml_node& node) {
+  switch (node.kind) {
+    case yaml_kind::null:
+      return "nothing";
+    case yaml_kind::boolean:
+      return "a boolean";
+    case yaml_kind::number:
+      return "a number";
+    case yaml_kind::text:
+      return "text";
+    case yaml_kind::list:
+      return "a list";
+    case yaml_kind::mapping:
+      return "a mapping";
+  }
+  return {};
+}
+
+std::string wanted(field_type type) {
+  switch (type) {
+    case field_type::duration:
+      return "give a duration, such as 15s";
+    case field_type::percent:
+      return "give a percentage, such as 1%";
+    case field_type::integer:
+      return "give a whole number";
+    case field_type::boolean:
+      return "give true or false";
+    case field_type::endpoints:
+      return "give one, or a list of them";
+    case field_type::elections:
+      return "give a list of names or of {name: NAME, slots: N}";
+    case field_type::election_name:
+      return R"(give one name, or use "elections" for a list)";
+    default:
+      return "give one word";
+  }
+}
+
+std::vector<std::string_view> keys() {
+  std::vector<std::string_view> out;
+  for (const field& f : fields()) out.push_back(f.key);
+  return out;
+}
+
+/// Reads one document. Lives for one call of `take_file`.
+class document {
+ public:
+  document(const file& source, draft& out) : source_(source), out_(out) {}
+
+  void read(const yaml_node& root) {
+    if (root.kind != yaml_kind::mapping) {
+      out_.reject({at(root), "the file holds " + std::string(noun(root)) + ", not settings",
+                   R"(write them as "store: sqlite", one a line)"});
+      out_.file_usable = false;
+      return;
+    }
+    const std::vector<std::string_view> known = keys();
+    std::map<std::string_view, const yaml_node*> seen;
+    for (const auto& [key, node] : root.members) {
+      if (!is_known(*key, known, "setting")) continue;
+      if (is_repeated(*key, seen)) continue;
+      read_setting(*std::ranges::find(fields(), key->scalar, &field::key), *key, *node);
+    }
+  }
+
+ private:
+  [[nodiscard]] std::string at(const yaml_node& node) const {
+    return position(source_.name, node.line, node.column);
+  }
+
+  bool is_known(const yaml_node& key, std::span<const std::string_view> known,
+                const std::string& what) {
+    if (key.kind == yaml_kind::list || key.kind == yaml_kind::mapping) {
+      out_.reject({at(key),
+                   std::string(noun(key)) + " stands where the name of a " + what + " should", ""});
+      return false;
+    }
+    if (std::ranges::find(known, key.scalar) != known.end()) return true;
+    std::string suggestion = did_you_mean(key.scalar, known);
+    if (key.scalar == "<<") suggestion = "merge keys are not supported, write the settings out";
+    if (suggestion.empty()) suggestion = "known are " + choices(known);
+    out_.reject({at(key), "unknown " + what + " " + quote(key.scalar), std::move(suggestion)});
+    return false;
+  }
+
+  bool is_repeated(const yaml_node& key, std::map<std::string_view, const yaml_node*>& seen) {
+    const auto [earlier, first] = seen.try_emplace(key.scalar, &key);
+    if (first) return false;
+    out_.reject(
+        {at(key),
+         key.scalar + " is given twice, first in line " + std::to_string(earlier->second->line),
+         "remove one"});
+    return true;
+  }
+
+  void read_setting(const field& f, const yaml_node& key, const yaml_node& node) {
+    const origin from{source::file, at(key)};
+    if (node.kind == yaml_kind::null) {
+      out_.reject(f, from.where, {"has no value", "give one, or remove the line"});
+    } else if (f.type == field_type::elections) {
+      read_elections(f, node, from);
+    } else if (f.type == field_type::endpoints) {
+      read_endpoints(f, node, from);
+    } else if (auto parsed = scalar(f, node)) {
+      if (f.type == field_type::election_name) {
+        *parsed = std::vector{named_election{std::get<std::string>(*parsed), std::nullopt}};
+      }
+      out_.assign(f.which, std::move(*parsed), from);
+    }
+  }
+
+  /// The value of one scalar of setting `f`; empty if it was rejected.
+  std::optional<value> scalar(const field& f, const yaml_node& node) {
+    if (const std::optional<mistake> wrong = wrong_kind(f, node)) {
+      out_.reject(f, at(node), *wrong);
+      return std::nullopt;
+    }
+    // Tools that read YAML 1.1, such as Helm, turn `off` into false.
+    const bool off =
+        f.type == field_type::listen && node.kind == yaml_kind::boolean && node.scalar == "false";
+    parsed<value> result = parse_value(f, off ? "off" : node.scalar);
+    if (result) return std::move(*result);
+    out_.reject(f, at(node), result.error());
+    return std::nullopt;
+  }
+
+  static std::optional<mistake> wrong_kind(const field& f, const yaml_node& node) {
+    const std::string written = quote(node.scalar);
+    switch (node.kind) {
+      case yaml_kind::null:
+      case yaml_kind::list:
+      case yaml_kind::mapping:
+        return mistake{"is " + std::string(noun(node)), wanted(f.type)};
+      case yaml_kind::boolean:
+      case yaml_kind::number:
+        // Any name is text for us, but other readers of the file would see 1e3 as a number.
+        if (f.type == field_type::identity || f.type == field_type::endpoints ||
+            f.type == field_type::election_name || f.type == field_type::elections) {
+          return mistake{"is " + node.scalar + ", which YAML takes for " + std::string(noun(node)),
+                         "write it in quotes: " + written};
+        }
+        return std::nullopt;
+      case yaml_kind::text:
+        if (f.type == field_type::boolean && kind_of_plain(node.scalar) == yaml_kind::boolean) {
+          return mistake{"is text", "write " + node.scalar + " without quotes"};
+        }
+        if (f.type == field_type::integer && kind_of_plain(node.scalar) == yaml_kind::number) {
+          return mistake{"is text", "write " + node.scalar + " without quotes"};
+        }
+        return std::nullopt;
+    }
+    return std::nullopt;
+  }
+
+  void read_endpoints(const field& f, const yaml_node& node, const origin& from) {
+    std::vector<std::string> all;
+    if (node.kind != yaml_kind::list) {
+      if (auto one = scalar(f, node)) all.push_back(std::get<std::string>(*one));
+    } else if (node.items.empty()) {
+      out_.reject(f, from.where, {"is an empty list", "give at least one"});
+    } else {
+      for (const yaml_node_ptr& item : node.items) {
+        if (auto one = scalar(f, *item)) all.push_back(std::get<std::string>(*one));
+      }
+    }
+    if (!all.empty()) out_.assign(f.which, std::move(all), from);
+  }
+
+  void read_elections(const field& f, const yaml_node& node, const origin& from) {
+    if (node.kind != yaml_kind::list) {
+      out_.reject(f, at(node), {"is " + std::string(noun(node)), wanted(f.type)});
+      return;
+    }
+    if (node.items.empty()) {
+      out_.reject(f, from.where, {"is an empty list", "give at least one"});
+      return;
+    }
+    std::vector<named_election> all;
+    for (const yaml_node_ptr& item : node.items) {
+      if (item->kind == yaml_kind::mapping) {
+        read_election(f, *item, all);
+      } else if (auto name = scalar(f, *item)) {
+        all.push_back({std::get<std::string>(*name), std::nullopt});
+      }
+    }
+    if (!all.empty()) out_.assign(f.which, std::move(all), from);
+  }
+
+  /// One {name, slots} of a list.
+  void read_election(const field& f, const yaml_node& item, std::vector<named_election>& all) {
+    constexpr std::array<std::string_view, 2> known{"name", "slots"};
+    named_election one;
+    std::map<std::string_view, const yaml_node*> seen;
+    for (const auto& [key, node] : item.members) {
+      if (!is_known(*key, known, "setting of an election") || is_repeated(*key, seen)) continue;
+      const bool is_name = key->scalar == "name";
+      const auto parsed = scalar(is_name ? f : field_of(setting::slots), *node);
+      if (!parsed) continue;
+      if (is_name) {
+        one.name = std::get<std::string>(*parsed);
+      } else {
+        one.slots = std::get<std::uint32_t>(*parsed);
+      }
+    }
+    if (!seen.contains("name"))
+      out_.reject(f, at(item), {"has an entry without a name", "add one"});
+    if (!one.name.empty()) all.push_back(std::move(one));
+  }
+
+  const file& source_;
+  draft& out_;
+};
+
+}  // namespace
+
+void take_file(const file& source, draft& out) {
+  const auto root = parse_yaml(source);
+  if (root) {
+    document(source, out).read(**root);
+    return;
+  }
+  out.reject(root.error());
+  out.file_usable = false;
+}
+
+}  // namespace tenure::config

@@ -1,0 +1,29 @@
+#include "config/load.hpp"
+
+#include "config/draft.hpp"
+
+namespace tenure::config {
+
+std::expected<settings, std::vector<problem>> load(const inputs& in) {
+  draft all;
+  if (in.file && in.file->has_value()) {
+    take_file(**in.file, all);
+  } else if (in.file) {
+    all.reject(in.file->error());
+    all.file_usable = false;
+  }
+  take_environment(in.environment, all);
+  take_flags(in.flags, all);
+
+  auto result = settle(std::move(all), in);
+  if (!result && result.error().size() > max_problems) {
+    auto& problems = result.error();
+    const std::size_t rest = problems.size() - max_problems;
+    problems.resize(max_problems);
+    problems.push_back(
+        {"", "there are " + std::to_string(rest) + " more problems", "correct these first"});
+  }
+  return result;
+}
+
+}  // namespace tenure::config

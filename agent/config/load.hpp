@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstddef>
+#include <expected>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "config/problem.hpp"
+#include "config/settings.hpp"
+
+namespace tenure::config {
+
+inline constexpr std::size_t max_file_bytes = 1024 * 1024;
+/// Levels of lists and mappings inside each other; a good file has three.
+inline constexpr std::size_t max_nesting = 16;
+inline constexpr std::size_t max_elections = 10'000;
+inline constexpr std::size_t max_endpoints = 32;
+/// Problems that are reported one by one; a last one counts the rest.
+inline constexpr std::size_t max_problems = 100;
+
+/// A configuration file that was read.
+struct file {
+  std::string name;  ///< as shown in front of line and column
+  std::string text;
+};
+
+using file_result = std::expected<file, problem>;
+using name_and_value = std::pair<std::string, std::string>;
+
+/// Everything that a configuration is made of. A flag wins over the environment, that over the
+/// file, that over the default. Lists replace each other, they are not joined.
+struct inputs {
+  std::optional<file_result> file;  ///< `read_file(path)`, if one was named
+  /// All of the environment, or what begins with TENURE_; the rest is ignored. A list is
+  /// separated by commas.
+  std::vector<name_and_value> environment;
+  /// In order: {"--ttl", "15s"}. A flag without a value is {"--observe", "true"}.
+  std::vector<name_and_value> flags;
+  std::string host_name;                 ///< the default identity
+  std::vector<std::string_view> stores;  ///< that this build has, e.g. {"sqlite"}
+  /// Nothing is required: for those who ask about the time budget only. What is missing stays
+  /// empty in the settings.
+  bool partial = false;
+};
+
+/// Checks all sources and puts them together. Returns *all* problems at once: those of the file
+/// in its order, then of the environment, the flags, and of the whole. A bad value is a problem
+/// even where another source overrides it.
+///
+/// Pure: reads no file, no environment and no clock; any bytes may be given. Thread-safe.
+std::expected<settings, std::vector<problem>> load(const inputs& in);
+
+}  // namespace tenure::config

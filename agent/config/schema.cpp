@@ -1,0 +1,157 @@
+#include <nlohmann/json.hpp>
+
+#include "config/fields.hpp"
+#include "config/load.hpp"
+#include "config/reference.hpp"
+#include "config/values.hpp"
+#include "core/check.hpp"
+
+namespace tenure::config {
+namespace {
+
+using json = nlohmann::ordered_json;
+
+// Each pattern accepts what the parser of the same type accepts; the tests hold them together.
+constexpr const char* duration_pattern =
+    R"(^(?=.)([0-9]{1,9}(\.[0-9]{1,9})?h)?([0-9]{1,9}(\.[0-9]{1,9})?m)?)"
+    R"(([0-9]{1,9}(\.[0-9]{1,9})?s)?([0-9]{1,9}(\.[0-9]{1,9})?ms)?)"
+    R"(([0-9]{1,9}(\.[0-9]{1,9})?us)?$)";
+constexpr const char* percent_pattern = R"(^([0-9]|1[0-9]|20)(\.[0-9]{1,4})?%$)";
+constexpr const char* name_pattern =
+    R"(^[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9][A-Za-z0-9._-]*)*$)";
+constexpr const char* lease_name_pattern =
+    R"(^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$)";
+constexpr const char* identity_pattern = "^[!-~]+$";
+constexpr const char* endpoint_pattern = R"(^[^\u0000-\u001f\u007f]+$)";
+constexpr const char* octet = "(25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])";
+constexpr const char* port =
+    "(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3}|0)";
+
+std::string listen_pattern() {
+  const std::string ipv4 = std::string("(") + octet + R"(\.){3})" + octet;
+  const std::string ipv6 = R"(\[[0-9A-Fa-f:.]+\])";
+  return "^(off|(localhost|" + ipv4 + "|" + ipv6 + "):" + port + ")$";
+}
+
+json string_of(const char* pattern, std::size_t most) {
+  return {{"type", "string"}, {"minLength", 1}, {"maxLength", most}, {"pattern", pattern}};
+}
+
+json words_of(const field& f) {
+  json words = json::array();
+  for (const std::string_view word : f.words) {
+    words.push_back(word);
+    if (f.type == field_type::signal) words.push_back("SIG" + std::string(word));
+  }
+  return {{"enum", words}};
+}
+
+json integer_of(const field& f) {
+  return {{"type", "integer"}, {"minimum", f.least}, {"maximum", f.most}};
+}
+
+json list_of(json item, std::size_t most) {
+  return {{"type", "array"},
+          {"items", std::move(item)},
+          {"minItems", 1},
+          {"maxItems", most},
+          {"uniqueItems", true}};
+}
+
+json either(json one, json other) {
+  return {{"anyOf", json::array({std::move(one), std::move(other)})}};
+}
+
+/// One item of `elections`.
+json election_item() {
+  const json name = string_of(name_pattern, max_name_bytes);
+  json entry = {{"type", "object"},
+                {"properties", {{"name", name}, {"slots", integer_of(field_of(setting::slots))}}},
+                {"required", json::array({"name"})},
+                {"additionalProperties", false}};
+  return either(name, std::move(entry));
+}
+
+json type_of(const field& f) {
+  switch (f.type) {
+    case field_type::word:
+    case field_type::signal:
+      return words_of(f);
+    case field_type::endpoints: {
+      const json one = string_of(endpoint_pattern, max_endpoint_bytes);
+      return either(one, list_of(one, max_endpoints));
+    }
+    case field_type::election_name:
+      return string_of(name_pattern, max_name_bytes);
+    case field_type::elections:
+      return list_of(election_item(), max_elections);
+    case field_type::identity:
+      return string_of(identity_pattern, max_name_bytes);
+    case field_type::duration:
+      return {{"type", "string"}, {"pattern", duration_pattern}};
+    case field_type::percent:
+      return {{"type", "string"}, {"pattern", percent_pattern}};
+    case field_type::integer:
+      return integer_of(f);
+    case field_type::boolean:
+      return {{"type", "boolean"}};
+    case field_type::listen:
+      // Editors that read YAML 1.1 see `off` as false.
+      return either({{"type", "string"}, {"pattern", listen_pattern()}}, {{"const", false}});
+  }
+  TENURE_CHECK(false);
+}
+
+json property(const field& f) {
+  std::string text(f.doc);
+  if (!f.range.empty()) text += ". Accepts " + std::string(f.range);
+  if (!f.derivation.empty()) text += ". Default: " + std::string(f.derivation);
+  json out = {{"description", text + "."}};
+  out.update(type_of(f));
+  if (f.fallback.empty()) return out;
+  if (f.type == field_type::boolean) {
+    out["default"] = f.fallback == "true";
+  } else if (f.type == field_type::integer) {
+    out["default"] = parse_integer(f.fallback, f.least, f.most).value();
+  } else {
+    out["default"] = f.fallback;
+  }
+  return out;
+}
+
+json store_is(const char* kind) {
+  return {{"properties", {{"store", {{"const", kind}}}}}, {"required", json::array({"store"})}};
+}
+
+/// What only one store asks for.
+json store_rules() {
+  const json no_url = {{"type", "string"}, {"not", {{"pattern", "://"}}}};
+  const json path = either(no_url, list_of(no_url, 1));
+  const json name = {{"type", "string"}, {"pattern", lease_name_pattern}};
+  const json entry = {{"type", "object"}, {"properties", {{"name", name}}}};
+  const json names = {{"items", either(name, entry)}};
+  return json::array(
+      {{{"if", store_is("sqlite")}, {"then", {{"properties", {{"endpoint", path}}}}}},
+       {{"if", store_is("kubernetes")},
+        {"then", {{"properties", {{"election", name}, {"elections", names}}}}}}});
+}
+
+}  // namespace
+
+std::string json_schema() {
+  json properties = json::object();
+  for (const field& f : fields()) properties[std::string(f.key)] = property(f);
+  const json schema = {
+      {"$schema", "http://json-schema.org/draft-07/schema#"},
+      {"title", "Tenure configuration"},
+      {"description", "What can also be given as flags and TENURE_ variables."},
+      {"type", "object"},
+      {"properties", properties},
+      {"not", {{"required", json::array({"election", "elections"})}}},
+      {"allOf", store_rules()},
+      {"additionalProperties", false},
+  };
+  return schema.dump(2) + "\n";
+}
+
+}  // namespace tenure::config

@@ -1,0 +1,228 @@
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "config/draft.hpp"
+#include "config/suggest.hpp"
+#include "core/check.hpp"
+
+namespace tenure::config {
+namespace {
+
+constexpr std::array timing_settings{setting::ttl,         setting::renew,      setting::grace,
+                                     setting::kill_budget, setting::lock_delay, setting::drift,
+                                     setting::drain};
+
+std::size_t place(setting which) {
+  return static_cast<std::size_t>(which);
+}
+
+/// Makes settings of a draft. Lives for one call of `settle`.
+class assembly {
+ public:
+  assembly(draft& from, const inputs& in) : draft_(from), in_(in) { choose(); }
+
+  settings finish() {
+    for (const field& f : fields()) apply(f);
+    out_.listen.explicit_ = is_given(setting::listen);
+    out_.probe_listen.explicit_ = is_given(setting::probe_listen);
+    check_store();
+    check_endpoints();
+    check_elections();
+    check_identity();
+    check_timing();
+    check_listeners();
+    return std::move(out_);
+  }
+
+ private:
+  [[nodiscard]] const origin& from(setting which) const { return out_.origins[place(which)]; }
+  [[nodiscard]] bool is_bad(setting which) const { return draft_.bad.test(place(which)); }
+  [[nodiscard]] bool is_given(setting which) const { return chosen_[place(which)] != nullptr; }
+
+  /// True if nothing was given, good or bad, as far as anybody can know.
+  [[nodiscard]] bool is_missing(setting which) const {
+    return !in_.partial && !is_given(which) && !is_bad(which) && draft_.file_usable;
+  }
+
+  void reject(setting which, std::string what, std::string suggestion) {
+    draft_.reject({from(which).where, std::move(what), std::move(suggestion)});
+  }
+
+  /// The last one wins: sources come in the order of their strength.
+  void choose() {
+    for (const assignment& a : draft_.given) {
+      chosen_[place(a.which)] = &a;
+      out_.origins[place(a.which)] = a.from;
+    }
+  }
+
+  void apply(const field& f) {
+    if (const assignment* const a = chosen_[place(f.which)]) {
+      apply_value(f.which, a->what, out_);
+    } else if (!f.fallback.empty()) {
+      const parsed<value> usual = parse_value(f, f.fallback);
+      TENURE_CHECK(usual.has_value());
+      apply_value(f.which, *usual, out_);
+    }
+  }
+
+  void check_store() {
+    if (is_missing(setting::store)) {
+      draft_.reject({"", "store is missing", "give --store " + std::string(choices(in_.stores))});
+    }
+    if (out_.store.empty() || std::ranges::find(in_.stores, out_.store) != in_.stores.end()) return;
+    reject(setting::store, "store " + quote(out_.store) + " is not in this build",
+           "it has " + choices(in_.stores));
+  }
+
+  void check_endpoints() {
+    const std::vector<std::string>& all = out_.endpoints;
+    const bool sqlite = out_.store == "sqlite";
+    if (is_missing(setting::endpoint) && out_.store != "kubernetes") {
+      draft_.reject({"", "endpoint is missing",
+                     sqlite ? "give the path of a file that all members on this host share, such "
+                              "as --endpoint /var/lib/tenure/tenure.db"
+                            : "say where the store is with --endpoint"});
+    }
+    if (all.size() > max_endpoints) {
+      reject(setting::endpoint, "endpoint has " + std::to_string(all.size()) + " values",
+             "give no more than " + std::to_string(max_endpoints));
+    }
+    std::set<std::string_view> seen;
+    for (const std::string& one : all) {
+      if (!seen.insert(one).second) {
+        reject(setting::endpoint, "endpoint " + quote(one) + " is given twice", "remove one");
+      }
+      if (sqlite && one.contains("://")) {
+        reject(setting::endpoint, "endpoint " + quote(one) + " is a URL, and sqlite is a file",
+               "give the path of a file on a local disk");
+      }
+    }
+    if (sqlite && all.size() > 1) {
+      reject(setting::endpoint, "sqlite is one file, and endpoint has several values",
+             "give one path");
+    }
+  }
+
+  void check_elections() {
+    const assignment* const one = chosen_[place(setting::election)];
+    const assignment* const list = chosen_[place(setting::elections)];
+    if (is_missing(setting::election) && is_missing(setting::elections)) {
+      draft_.reject({"", "election is missing",
+                     "give the name that all members share, such as --election db"});
+      return;
+    }
+    if (one != nullptr && list != nullptr && one->from.from == source::file) {
+      draft_.reject({one->from.where, "election and elections are both given",
+                     "put all names into elections"});
+      return;
+    }
+    // `elections` is in the file only, so a flag or variable that gives names is stronger.
+    const assignment* const names = one != nullptr ? one : list;
+    if (names == nullptr) return;
+    if (one != nullptr) out_.origins[place(setting::elections)] = {};
+    for (const named_election& e : std::get<std::vector<named_election>>(names->what)) {
+      out_.elections.push_back({e.name, e.slots.value_or(out_.slots)});
+    }
+    check_names(*names);
+  }
+
+  void check_names(const assignment& names) {
+    const std::string& where = names.from.where;
+    if (out_.elections.size() > max_elections) {
+      draft_.reject({where, "there are " + std::to_string(out_.elections.size()) + " elections",
+                     "give no more than " + std::to_string(max_elections) + " to one agent"});
+    }
+    std::set<std::string_view> seen;
+    for (const election& e : out_.elections) {
+      if (!seen.insert(e.name).second) {
+        draft_.reject({where, "election " + quote(e.name) + " is given twice", "remove one"});
+      }
+      if (out_.store != "kubernetes") continue;
+      if (const std::optional<mistake> wrong = kubernetes_mistake(e.name)) {
+        draft_.reject({where, "election " + wrong->what, wrong->suggestion});
+      }
+    }
+    for (const std::string_view name : seen) {
+      // etcd and ZooKeeper keep the candidates of `a` as children of `a`, where `a/b` would be one.
+      for (std::size_t slash = name.find('/'); slash != name.npos;
+           slash = name.find('/', slash + 1)) {
+        const std::string_view parent = name.substr(0, slash);
+        if (!seen.contains(parent)) continue;
+        draft_.reject(
+            {where, "elections " + quote(parent) + " and " + quote(name) + " are inside each other",
+             "give one of them another name"});
+      }
+    }
+  }
+
+  void check_identity() {
+    if (is_given(setting::identity) || is_bad(setting::identity) || !draft_.file_usable) return;
+    parsed<value> usual = parse_value(field_of(setting::identity), in_.host_name);
+    if (usual) {
+      out_.identity = std::get<std::string>(std::move(*usual));
+      return;
+    }
+    draft_.reject(
+        {"", "identity, by default the host name, " + usual.error().what, "give --identity"});
+  }
+
+  void check_timing() {
+    // The sum of a budget with a value missing would only confuse.
+    if (std::ranges::any_of(timing_settings, [this](setting s) { return is_bad(s); })) return;
+    auto resolved = core::resolve(out_.asked);
+    if (resolved) {
+      out_.timing = *resolved;
+      return;
+    }
+    for (core::timing_problem& p : resolved.error()) {
+      reject(to_blame(p.setting), std::move(p.text), "");
+    }
+  }
+
+  /// The setting whose line a user should look at. What follows from the TTL always adds up, so
+  /// it is one that was given.
+  [[nodiscard]] setting to_blame(std::string_view named) const {
+    const auto row = std::ranges::find(fields(), named, &field::key);
+    TENURE_CHECK(row != fields().end());
+    if (is_given(row->which)) return row->which;
+    for (const setting s : {setting::kill_budget, setting::grace, setting::renew, setting::ttl}) {
+      if (is_given(s)) return s;
+    }
+    return setting::drift;
+  }
+
+  void check_listeners() {
+    const listen_address& api = out_.listen;
+    const listen_address& probe = out_.probe_listen;
+    if (api.enabled && !is_loopback(api)) {
+      out_.warnings.push_back(
+          {from(setting::listen).where,
+           "the API listens on " + text(api) + ", where other machines may reach it",
+           "listen on 127.0.0.1 unless they must"});
+    }
+    const auto any = [](const std::string& host) { return host == "0.0.0.0" || host == "::"; };
+    const bool same_port = api.enabled && probe.enabled && api.port != 0 && api.port == probe.port;
+    if (same_port && (api.host == probe.host || any(api.host) || any(probe.host))) {
+      reject(api.explicit_ ? setting::listen : setting::probe_listen,
+             "listen " + text(api) + " and probe_listen " + text(probe) + " are the same port",
+             "give one of them another");
+    }
+  }
+
+  draft& draft_;
+  const inputs& in_;
+  std::array<const assignment*, setting_count> chosen_{};
+  settings out_;
+};
+
+}  // namespace
+
+std::expected<settings, std::vector<problem>> settle(draft from, const inputs& in) {
+  settings out = assembly(from, in).finish();
+  if (!from.problems.empty()) return std::unexpected(std::move(from.problems));
+  return out;
+}
+
+}  // namespace tenure::config

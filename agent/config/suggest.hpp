@@ -1,0 +1,20 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace tenure::config {
+
+/// The one of `known` that `given` was probably meant to be, or "" if none is near. Spelling
+/// variants (killBudget, kill-budget) are the same word; otherwise a third of the letters may be
+/// wrong.
+std::string_view closest(std::string_view given, std::span<const std::string_view> known);
+
+/// `did you mean "ttl"?`, or "".
+std::string did_you_mean(std::string_view given, std::span<const std::string_view> known);
+
+/// "a, b or c".
+std::string choices(std::span<const std::string_view> words);
+
+}  // namespace tenure::config

@@ -1,0 +1,65 @@
+#include "config/surroundings.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <climits>
+
+#include "os/error_text.hpp"
+#include "os/unique_fd.hpp"
+
+namespace tenure::config {
+namespace {
+
+std::unexpected<problem> cannot_read(const std::string& path, const std::string& why,
+                                     std::string suggestion = {}) {
+  return std::unexpected(problem{path, "the file cannot be read: " + why, std::move(suggestion)});
+}
+
+}  // namespace
+
+file_result read_file(const std::string& path) {
+  // O_NONBLOCK, so that a FIFO is refused instead of waited for.
+  const os::unique_fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!fd) return cannot_read(path, os::error_text(errno), "check the path given with --config");
+  struct stat kind{};
+  if (::fstat(fd.get(), &kind) != 0) return cannot_read(path, os::error_text(errno));
+  if (!S_ISREG(kind.st_mode)) return cannot_read(path, "it is no regular file");
+
+  file out{path, {}};
+  std::array<char, 16 * 1024> buffer{};
+  while (out.text.size() <= max_file_bytes) {
+    const ssize_t n = ::read(fd.get(), buffer.data(), buffer.size());
+    if (n == 0) return out;
+    if (n > 0) {
+      out.text.append(buffer.data(), static_cast<std::size_t>(n));
+    } else if (errno != EINTR) {
+      return cannot_read(path, os::error_text(errno));
+    }
+  }
+  return cannot_read(path, "it has more than " + std::to_string(max_file_bytes) + " bytes",
+                     "check the path given with --config");
+}
+
+std::vector<name_and_value> environment() {
+  constexpr std::string_view prefix = "TENURE_";
+  std::vector<name_and_value> out;
+  for (char** entry = ::environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view text(*entry);
+    const std::size_t equals = text.find('=');
+    if (!text.starts_with(prefix) || equals == std::string_view::npos) continue;
+    out.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+  }
+  return out;
+}
+
+std::string host_name() {
+  std::array<char, HOST_NAME_MAX + 1> name{};
+  if (::gethostname(name.data(), name.size() - 1) != 0) return {};
+  return name.data();
+}
+
+}  // namespace tenure::config

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "config/load.hpp"
+
+/// What `load` is given by the process: the only place of this room that asks the system.
+namespace tenure::config {
+
+/// Reads a configuration file. The problem names the path and the system's reason. A file larger
+/// than `max_file_bytes` is refused before it is read.
+file_result read_file(const std::string& path);
+
+/// The environment variables of this process that begin with TENURE_. Not to be called while
+/// another thread changes the environment.
+std::vector<name_and_value> environment();
+
+/// This machine's name: the pod's name on Kubernetes. Empty if there is none.
+std::string host_name();
+
+}  // namespace tenure::config

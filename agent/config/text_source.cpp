@@ -1,0 +1,134 @@
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "config/draft.hpp"
+#include "config/suggest.hpp"
+
+namespace tenure::config {
+namespace {
+
+constexpr std::string_view prefix = "TENURE_";
+
+/// Variables that mean something else, most of them given to a workload by its guard.
+constexpr std::array<std::string_view, 7> other_variables{
+    config_environment, "TENURE_API",       "TENURE_VERSION", "TENURE_SEQUENCER",
+    "TENURE_PAGE",      "TENURE_GUARD_FDS", "TENURE_SESSION"};
+
+/// Kubernetes gives every container the address of each Service of its namespace, in variables
+/// that begin with the Service's name: TENURE_SERVICE_HOST, TENURE_PORT_8081_TCP_ADDR.
+bool made_for_a_service(std::string_view name, std::string_view content) {
+  if (name.ends_with("_SERVICE_HOST") || name.ends_with("_SERVICE_PORT")) return true;
+  if (name.contains("_SERVICE_PORT_")) return true;
+  if (name.ends_with("_PORT") && content.contains("://")) return true;
+  for (const std::string_view protocol : {"_TCP", "_UDP", "_SCTP"}) {
+    const std::size_t at = name.rfind(protocol);
+    if (at == std::string_view::npos) continue;
+    const std::size_t number = name.find_last_not_of("0123456789", at - 1);
+    if (number != std::string_view::npos && number + 1 < at &&
+        name.substr(0, number + 1).ends_with("_PORT_")) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/// Puts the items of a setting that may be a list together.
+void assign_all(const field& f, std::span<const std::string_view> items, const origin& from,
+                draft& out) {
+  std::vector<std::string> texts;
+  std::vector<named_election> elections;
+  for (const std::string_view item : items) {
+    parsed<value> result = parse_value(f, item);
+    if (!result) {
+      out.reject(f, from.where, result.error());
+    } else if (f.type == field_type::endpoints) {
+      texts.push_back(std::get<std::string>(std::move(*result)));
+    } else if (f.type == field_type::election_name) {
+      elections.push_back({std::get<std::string>(std::move(*result)), std::nullopt});
+    } else {
+      out.assign(f.which, std::move(*result), from);
+    }
+  }
+  if (!texts.empty()) out.assign(f.which, std::move(texts), from);
+  if (!elections.empty()) out.assign(f.which, std::move(elections), from);
+}
+
+std::vector<std::string_view> split(std::string_view list) {
+  std::vector<std::string_view> out;
+  for (std::size_t begin = 0; begin <= list.size();) {
+    const std::size_t end = std::min(list.find(',', begin), list.size());
+    out.push_back(list.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return out;
+}
+
+/// The names that a source has, such as the flags; and what `given` was probably meant to be.
+std::string meant(std::string_view given, std::string_view field::* name, std::size_t prefix_size) {
+  std::vector<std::string_view> known;
+  for (const field& f : fields()) {
+    // Compared without what all have in common, or everything would look alike.
+    if (!(f.*name).empty()) known.push_back((f.*name).substr(prefix_size));
+  }
+  const std::string_view best = closest(given.substr(prefix_size), known);
+  if (best.empty()) return {};
+  return "did you mean " + quote(std::string(given.substr(0, prefix_size)) + std::string(best)) +
+         "?";
+}
+
+const field* find(std::string_view given, std::string_view field::* name) {
+  if (given.empty()) return nullptr;
+  const auto found = std::ranges::find(fields(), given, name);
+  return found == fields().end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+void take_environment(std::span<const name_and_value> variables, draft& out) {
+  for (const auto& [name, content] : variables) {
+    if (!name.starts_with(prefix)) continue;
+    if (std::ranges::find(other_variables, name) != other_variables.end()) continue;
+    const field* const f = find(name, &field::environment);
+    if (f == nullptr) {
+      if (made_for_a_service(name, content)) continue;
+      std::string suggestion = meant(name, &field::environment, prefix.size());
+      if (suggestion.empty()) suggestion = "unset it; names that begin with TENURE_ are settings";
+      out.reject({name, "this environment variable is no setting", std::move(suggestion)});
+      continue;
+    }
+    if (content.empty()) {
+      out.reject(*f, name, {"has no value", "give one, or unset the variable"});
+      continue;
+    }
+    const std::vector<std::string_view> items =
+        f->repeatable() ? split(content) : std::vector<std::string_view>{content};
+    assign_all(*f, items, {source::environment, name}, out);
+  }
+}
+
+void take_flags(std::span<const name_and_value> flags, draft& out) {
+  constexpr std::string_view dashes = "--";
+  std::map<setting, std::vector<std::string_view>> values;
+  for (const auto& [name, content] : flags) {
+    const field* const f = find(name, &field::flag);
+    if (f == nullptr) {
+      const bool long_flag = name.starts_with(dashes);
+      out.reject({name, "unknown flag",
+                  long_flag ? meant(name, &field::flag, dashes.size()) : std::string()});
+      continue;
+    }
+    std::vector<std::string_view>& earlier = values[f->which];
+    if (!earlier.empty() && !f->repeatable()) {
+      out.reject(*f, name, {"is given twice", "remove one"});
+      continue;
+    }
+    earlier.push_back(content);
+  }
+  for (const auto& [which, items] : values) {
+    const field& f = field_of(which);
+    assign_all(f, items, {source::flag, std::string(f.flag)}, out);
+  }
+}
+
+}  // namespace tenure::config

@@ -1,0 +1,132 @@
+#include "config/values.hpp"
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+
+#include "config/suggest.hpp"
+#include "core/check.hpp"
+
+namespace tenure::config {
+namespace {
+
+std::unexpected<mistake> wrong(std::string what, std::string suggestion = {}) {
+  return std::unexpected(mistake{std::move(what), std::move(suggestion)});
+}
+
+parsed<std::string> parse_word(std::string_view text, std::span<const std::string_view> words) {
+  if (std::ranges::find(words, text) != words.end()) return std::string(text);
+  std::string suggestion = did_you_mean(text, words);
+  if (suggestion.empty()) suggestion = "give " + choices(words);
+  return wrong("is " + quote(text) + ", which is unknown", std::move(suggestion));
+}
+
+parsed<std::string> parse_signal(std::string_view text, std::span<const std::string_view> words) {
+  std::string_view name = text;
+  if (name.starts_with("SIG")) name.remove_prefix(3);
+  if (name == "KILL" || name == "STOP") {
+    return wrong("is " + quote(text) + ", which a process cannot answer by ending in order",
+                 "give " + choices(words) + "; SIGKILL follows by itself");
+  }
+  parsed<std::string> result = parse_word(name, words);
+  if (!result) result.error().what = "is " + quote(text) + ", which is no signal to stop with";
+  return result;
+}
+
+bool printable(char c) {
+  return c > ' ' && c < '\x7F';
+}
+bool control(char c) {
+  return static_cast<unsigned char>(c) < ' ' || c == '\x7F';
+}
+
+parsed<std::string> parse_endpoint(std::string_view text) {
+  if (text.empty()) return wrong("is empty", "give a URL, or a path for sqlite");
+  if (text.size() > max_endpoint_bytes) {
+    return wrong("is " + std::to_string(text.size()) + " bytes long",
+                 "give no more than " + std::to_string(max_endpoint_bytes));
+  }
+  if (std::ranges::any_of(text, control)) {
+    return wrong("is " + quote(text) + ", which has a control character in it", "take it out");
+  }
+  return std::string(text);
+}
+
+parsed<std::string> parse_identity(std::string_view text) {
+  if (text.empty()) return wrong("is empty", "give a name, or leave it out for the host name");
+  if (text.size() > max_name_bytes) {
+    return wrong("is " + std::to_string(text.size()) + " bytes long",
+                 "give no more than " + std::to_string(max_name_bytes));
+  }
+  if (!std::ranges::all_of(text, printable)) {
+    return wrong("is " + quote(text) + ", which has a blank or a character outside ASCII in it",
+                 "use letters, digits and signs");
+  }
+  return std::string(text);
+}
+
+parsed<bool> parse_boolean(std::string_view text) {
+  if (text == "true" || text == "false") return text == "true";
+  constexpr std::array<std::string_view, 6> yes{"yes", "on", "1", "y", "True", "TRUE"};
+  constexpr std::array<std::string_view, 6> no{"no", "off", "0", "n", "False", "FALSE"};
+  std::string suggestion = "write true or false";
+  if (std::ranges::find(yes, text) != yes.end()) suggestion = "write true";
+  if (std::ranges::find(no, text) != no.end()) suggestion = "write false";
+  return wrong("is " + quote(text) + ", which is neither true nor false", std::move(suggestion));
+}
+
+struct named_signal {
+  std::string_view name;
+  int number;
+};
+constexpr std::array<named_signal, 8> signal_numbers{{{"TERM", SIGTERM},
+                                                      {"INT", SIGINT},
+                                                      {"QUIT", SIGQUIT},
+                                                      {"HUP", SIGHUP},
+                                                      {"USR1", SIGUSR1},
+                                                      {"USR2", SIGUSR2},
+                                                      {"WINCH", SIGWINCH},
+                                                      {"PWR", SIGPWR}}};
+
+}  // namespace
+
+parsed<value> parse_value(const field& f, std::string_view text) {
+  switch (f.type) {
+    case field_type::word:
+      return parse_word(text, f.words);
+    case field_type::signal:
+      return parse_signal(text, f.words);
+    case field_type::endpoints:
+      return parse_endpoint(text);
+    case field_type::election_name:
+    case field_type::elections:
+      return parse_election_name(text);
+    case field_type::identity:
+      return parse_identity(text);
+    case field_type::duration:
+      return parse_duration(text);
+    case field_type::percent:
+      return parse_percent(text);
+    case field_type::integer:
+      return parse_integer(text, f.least, f.most);
+    case field_type::boolean:
+      return parse_boolean(text);
+    case field_type::listen:
+      return parse_listen(text);
+  }
+  TENURE_CHECK(false);
+}
+
+int signal_number(std::string_view name) {
+  const auto* const found = std::ranges::find(signal_numbers, name, &named_signal::name);
+  TENURE_CHECK(found != signal_numbers.end());
+  return found->number;
+}
+
+std::string_view signal_name(int number) {
+  const auto* const found = std::ranges::find(signal_numbers, number, &named_signal::number);
+  TENURE_CHECK(found != signal_numbers.end());
+  return found->name;
+}
+
+}  // namespace tenure::config

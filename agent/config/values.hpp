@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <expected>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "config/fields.hpp"
+#include "config/settings.hpp"
+#include "core/clock.hpp"
+
+/// Text to typed values. Whole settings are checked together later, in load.cpp.
+namespace tenure::config {
+
+inline constexpr std::size_t max_name_bytes = 253;  ///< of a Kubernetes object
+inline constexpr std::size_t max_endpoint_bytes = 4096;
+/// Beyond what any setting allows, and far from where nanoseconds overflow.
+inline constexpr core::duration max_duration = std::chrono::hours(1000);
+
+/// What is wrong with a value; reads on after the name of its setting.
+struct mistake {
+  std::string what;
+  std::string suggestion;
+};
+
+template <class T>
+using parsed = std::expected<T, mistake>;
+
+/// An election as given; without slots, those of `slots` apply.
+struct named_election {
+  std::string name;
+  std::optional<std::uint32_t> slots;
+};
+
+using value = std::variant<std::string, std::vector<std::string>, std::vector<named_election>,
+                           core::duration, std::uint32_t, bool, listen_address>;
+
+/// The value of setting `f`; an item of it where it is a list. Percents are parts per million.
+parsed<value> parse_value(const field& f, std::string_view text);
+
+/// "500ms", "15s", "1.5s", "1m30s".
+parsed<core::duration> parse_duration(std::string_view text);
+
+/// "1%", "0.5%" as parts per million.
+parsed<std::uint32_t> parse_percent(std::string_view text);
+
+/// Digits only, without leading zeros.
+parsed<std::uint32_t> parse_integer(std::string_view text, std::uint32_t least, std::uint32_t most);
+
+/// "127.0.0.1:4040", "[::1]:0", "localhost:80", "off".
+parsed<listen_address> parse_listen(std::string_view text);
+
+/// A name that all stores can carry: path of etcd, Consul and ZooKeeper, key of SQLite and
+/// Tarantool. Kubernetes asks for more.
+parsed<std::string> parse_election_name(std::string_view text);
+
+/// What keeps `name` from being the name of a Kubernetes Lease, if anything does.
+std::optional<mistake> kubernetes_mistake(std::string_view name);
+
+/// True if only processes on this machine can connect.
+bool is_loopback(const listen_address& a);
+
+/// The number of a signal by its table name, without SIG. Precondition: it is in the table.
+int signal_number(std::string_view name);
+
+}  // namespace tenure::config

@@ -1,0 +1,219 @@
+#include "config/yaml.hpp"
+
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/exceptions.h>
+#include <yaml-cpp/parser.h>
+
+#include <algorithm>
+#include <array>
+#include <exception>
+#include <map>
+#include <sstream>
+
+namespace tenure::config {
+namespace {
+
+/// Ends the parser from within one of its events; never leaves this file.
+struct refused {
+  YAML::Mark mark;
+  std::string what;
+  std::string suggestion;
+};
+
+/// Builds the tree from the parser's events, so that limits hold while it reads.
+class tree_builder : public YAML::EventHandler {
+ public:
+  [[nodiscard]] yaml_node_ptr take() { return std::move(root_); }
+  [[nodiscard]] YAML::Mark start() const { return start_; }
+
+  void OnDocumentStart(const YAML::Mark& mark) override { start_ = mark; }
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    add(made(mark, yaml_kind::null), anchor);
+  }
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                const std::string& text) override {
+    // "!" is how the parser marks a quoted scalar, "?" a plain one.
+    const bool plain = tag == "?" || tag.empty();
+    if (!plain && tag != "!") refuse_tag(mark, tag);
+    const auto node = made(mark, plain ? kind_of_plain(text) : yaml_kind::text);
+    node->scalar = text;
+    add(node, anchor);
+  }
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    const auto found = anchors_.find(anchor);
+    if (found == anchors_.end()) {
+      throw refused{mark, "an alias points to the value that it is part of", "write it out"};
+    }
+    attach(found->second);
+  }
+  void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value) override {
+    open(mark, tag, anchor, yaml_kind::list);
+  }
+  void OnSequenceEnd() override { close(); }
+  void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                  YAML::EmitterStyle::value) override {
+    open(mark, tag, anchor, yaml_kind::mapping);
+  }
+  void OnMapEnd() override { close(); }
+
+ private:
+  using mutable_node = std::shared_ptr<yaml_node>;
+
+  struct level {
+    mutable_node node;
+    YAML::anchor_t anchor;
+    yaml_node_ptr key;  ///< of a mapping, until its value comes
+  };
+
+  [[noreturn]] static void refuse_tag(const YAML::Mark& mark, const std::string& tag) {
+    throw refused{mark, "the tag " + quote(tag) + " has no meaning here", "leave it out"};
+  }
+
+  static mutable_node made(const YAML::Mark& mark, yaml_kind kind) {
+    auto node = std::make_shared<yaml_node>();
+    node->kind = kind;
+    node->line = static_cast<std::size_t>(mark.line) + 1;
+    node->column = static_cast<std::size_t>(mark.column) + 1;
+    return node;
+  }
+
+  void open(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, yaml_kind kind) {
+    if (!tag.empty() && tag != "?" && tag != "!") refuse_tag(mark, tag);
+    if (levels_.size() == max_nesting) {
+      throw refused{mark, "more than " + std::to_string(max_nesting) + " levels of nesting",
+                    "a configuration has three"};
+    }
+    levels_.push_back({made(mark, kind), anchor, nullptr});
+  }
+
+  void close() {
+    level done = std::move(levels_.back());
+    levels_.pop_back();
+    add(std::move(done.node), done.anchor);
+  }
+
+  void add(yaml_node_ptr node, YAML::anchor_t anchor) {
+    if (anchor != YAML::NullAnchor) anchors_[anchor] = node;
+    attach(std::move(node));
+  }
+
+  void attach(yaml_node_ptr node) {
+    if (levels_.empty()) {
+      root_ = std::move(node);
+      return;
+    }
+    level& parent = levels_.back();
+    if (parent.node->kind == yaml_kind::list) {
+      parent.node->items.push_back(std::move(node));
+    } else if (parent.key == nullptr) {
+      parent.key = std::move(node);
+    } else {
+      parent.node->members.emplace_back(std::exchange(parent.key, nullptr), std::move(node));
+    }
+  }
+
+  std::vector<level> levels_;
+  std::map<YAML::anchor_t, yaml_node_ptr> anchors_;
+  yaml_node_ptr root_;
+  YAML::Mark start_;
+};
+
+std::unexpected<problem> at(const file& source, const YAML::Mark& mark, std::string what,
+                            std::string suggestion) {
+  // A null mark has -1 everywhere; point to the beginning rather than to line 0.
+  const auto line = static_cast<std::size_t>(std::max(mark.line, 0)) + 1;
+  const auto column = static_cast<std::size_t>(std::max(mark.column, 0)) + 1;
+  return std::unexpected(
+      problem{position(source.name, line, column), std::move(what), std::move(suggestion)});
+}
+
+/// True if one of the lines up to the one with the error is indented with a tab.
+bool indented_with_a_tab(const file& source, int error_line) {
+  std::istringstream lines(source.text);
+  std::string line;
+  for (int n = 0; n <= error_line && std::getline(lines, line); ++n) {
+    const std::size_t first = line.find_first_not_of(' ');
+    if (first != std::string::npos && line[first] == '\t') return true;
+  }
+  return false;
+}
+
+std::expected<yaml_node_ptr, problem> parse(const file& source) {
+  std::istringstream in(source.text);
+  YAML::Parser parser(in);
+  tree_builder first;
+  if (!parser.HandleNextDocument(first)) {
+    return at(source, YAML::Mark::null_mark(), "the file is empty",
+              R"(give at least "store", "endpoint" and "election")");
+  }
+  tree_builder second;
+  if (parser.HandleNextDocument(second)) {
+    return at(source, second.start(), "a second document begins here",
+              "keep one document in the file");
+  }
+  return first.take();
+}
+
+bool all_digits(std::string_view text, std::string_view digits) {
+  return !text.empty() && text.find_first_not_of(digits) == std::string_view::npos;
+}
+
+bool is_number(std::string_view text) {
+  constexpr std::string_view decimal = "0123456789";
+  if (text.starts_with("0x")) return all_digits(text.substr(2), "0123456789abcdefABCDEF");
+  if (text.starts_with("0o")) return all_digits(text.substr(2), "01234567");
+  if (text.starts_with('-') || text.starts_with('+')) text.remove_prefix(1);
+  constexpr std::array<std::string_view, 6> words{".inf", ".Inf", ".INF", ".nan", ".NaN", ".NAN"};
+  if (std::ranges::find(words, text) != words.end()) return true;
+
+  const std::size_t exponent = text.find_first_of("eE");
+  if (exponent != std::string_view::npos) {
+    std::string_view power = text.substr(exponent + 1);
+    if (power.starts_with('-') || power.starts_with('+')) power.remove_prefix(1);
+    if (!all_digits(power, decimal)) return false;
+    text = text.substr(0, exponent);
+  }
+  const std::size_t point = text.find('.');
+  if (point == std::string_view::npos) return all_digits(text, decimal);
+  const std::string_view whole = text.substr(0, point);
+  const std::string_view fraction = text.substr(point + 1);
+  return (all_digits(whole, decimal) && (fraction.empty() || all_digits(fraction, decimal))) ||
+         (whole.empty() && all_digits(fraction, decimal));
+}
+
+}  // namespace
+
+yaml_kind kind_of_plain(std::string_view scalar) {
+  constexpr std::array<std::string_view, 5> nulls{"", "~", "null", "Null", "NULL"};
+  constexpr std::array<std::string_view, 6> booleans{"true",  "True",  "TRUE",
+                                                     "false", "False", "FALSE"};
+  if (std::ranges::find(nulls, scalar) != nulls.end()) return yaml_kind::null;
+  if (std::ranges::find(booleans, scalar) != booleans.end()) return yaml_kind::boolean;
+  return is_number(scalar) ? yaml_kind::number : yaml_kind::text;
+}
+
+std::string position(const std::string& file_name, std::size_t line, std::size_t column) {
+  return file_name + ":" + std::to_string(line) + ":" + std::to_string(column);
+}
+
+std::expected<yaml_node_ptr, problem> parse_yaml(const file& source) {
+  if (source.text.size() > max_file_bytes) {
+    return std::unexpected(problem{source.name,
+                                   "the file has " + std::to_string(source.text.size()) + " bytes",
+                                   "keep it below " + std::to_string(max_file_bytes)});
+  }
+  try {
+    return parse(source);
+  } catch (const refused& e) {
+    return at(source, e.mark, e.what, e.suggestion);
+  } catch (const YAML::Exception& e) {
+    return at(source, e.mark, "this is not valid YAML: " + e.msg,
+              indented_with_a_tab(source, e.mark.line) ? "indent with spaces, not with tabs" : "");
+  } catch (const std::exception& e) {
+    return at(source, YAML::Mark::null_mark(), std::string("the parser gave up: ") + e.what(), "");
+  }
+}
+
+}  // namespace tenure::config

@@ -1,0 +1,81 @@
+#include "support.hpp"
+
+namespace tenure::config::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(Effective, ShowsEveryValueAndWhereItCameFrom) {
+  inputs in = with_file("kill_budget: 300ms\n");
+  in.environment = {{"TENURE_LOG_LEVEL", "debug"}};
+  EXPECT_EQ(effective(good(in)),
+            "store: sqlite                       # --store\n"
+            "endpoint: /tmp/t.db                 # --endpoint\n"
+            "election: db                        # --election\n"
+            "slots: 1                            # default\n"
+            "identity: host-1                    # default: the host name, which on Kubernetes is "
+            "the pod's name\n"
+            "observe: false                      # default\n"
+            "ttl: 15s                            # default\n"
+            "renew: 5s                           # default: ttl / 3\n"
+            "grace: 2s                           # default: min(2s, ttl / 7)\n"
+            "kill_budget: 300ms                  # tenure.yaml:1:1\n"
+            "lock_delay: 300ms                   # default: kill_budget\n"
+            "drift: 1%                           # default\n"
+            "drain: 20s                          # default\n"
+            "stop_signal: TERM                   # default\n"
+            "on_lost: standby                    # default\n"
+            "listen: 127.0.0.1:4040              # default\n"
+            "probe_listen: 0.0.0.0:8081          # default\n"
+            "log_format: logfmt                  # default\n"
+            "log_level: debug                    # TENURE_LOG_LEVEL\n");
+}
+
+TEST(Effective, IsAFileThatLoadsToTheSame) {
+  for (const char* source : {
+           "{store: sqlite, endpoint: /t.db, election: db}",
+           "{store: sqlite, endpoint: ' #: \"\\', election: '5', identity: 'true'}",
+           "{store: sqlite, endpoint: '-', election: a/b, identity: 'x:', slots: 9}",
+           "{store: etcd, endpoint: ['http://[::1]:2379', 'http://b:2379'], elections: [a, {name: "
+           "'1e3', slots: 7}], slots: 3}",
+           "{store: sqlite, endpoint: /t.db, elections: [{name: a, slots: 7}]}",
+           "{store: sqlite, endpoint: /t.db, election: a, observe: true, ttl: 2s, grace: 250us, "
+           "drift: 0.0125%, drain: 1h30m, stop_signal: SIGINT, on_lost: exit, listen: '[::1]:0', "
+           "probe_listen: off, log_format: json, log_level: error}",
+           "{store: kubernetes, election: a}",
+       }) {
+    inputs in = only_file(source);
+    in.stores = {"sqlite", "etcd", "kubernetes"};
+    const settings first = good(in);
+    in.file = file{"again.yaml", effective(first)};
+    const settings again = good(in);
+    EXPECT_EQ(again.store, first.store);
+    EXPECT_EQ(again.endpoints, first.endpoints);
+    EXPECT_EQ(again.elections, first.elections);
+    EXPECT_EQ(again.slots, first.slots);
+    EXPECT_EQ(again.identity, first.identity);
+    EXPECT_EQ(again.observe, first.observe);
+    EXPECT_EQ(again.timing.drift_ppm, first.timing.drift_ppm);
+    EXPECT_EQ(again.timing.drain, first.timing.drain);
+    EXPECT_LT(std::chrono::abs(again.timing.renew - first.timing.renew),
+              std::chrono::microseconds(1));
+    EXPECT_EQ(again.stop_signal, first.stop_signal);
+    EXPECT_EQ(again.on_lost, first.on_lost);
+    EXPECT_EQ(text(again.listen), text(first.listen));
+    EXPECT_EQ(text(again.probe_listen), text(first.probe_listen));
+    EXPECT_EQ(again.log_format, first.log_format);
+    EXPECT_EQ(again.log_level, first.log_level);
+  }
+}
+
+TEST(Effective, NamesOfAFlagAreListedWithThatFlag) {
+  const std::string out = effective(good(with_flags({{"--election", "b"}})));
+  EXPECT_THAT(out, HasSubstr("elections:                          # --election\n"
+                             "  - {name: db, slots: 1}\n"
+                             "  - {name: b, slots: 1}\n"));
+  EXPECT_THAT(out, Not(HasSubstr("election: ")));
+}
+
+}  // namespace
+}  // namespace tenure::config::test

@@ -1,0 +1,225 @@
+#include "support.hpp"
+
+namespace tenure::config::test {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+using testing::StartsWith;
+using namespace std::chrono_literals;
+
+TEST(ConfigFile, GivesEverySetting) {
+  const settings s = good(only_file(R"(
+store: sqlite
+endpoint: /var/lib/tenure/t.db
+elections:
+  - orders
+  - {name: reports, slots: 3}
+slots: 2
+identity: node-1
+observe: true
+ttl: 30s
+renew: 5s
+grace: 3s
+kill_budget: 1s
+lock_delay: 2s
+drift: 0.5%
+drain: 1m
+stop_signal: SIGQUIT
+on_lost: exit
+listen: off
+probe_listen: "[::]:9000"
+log_format: json
+log_level: debug
+)"));
+  EXPECT_EQ(s.store, "sqlite");
+  EXPECT_THAT(s.endpoints, ElementsAre("/var/lib/tenure/t.db"));
+  EXPECT_THAT(s.elections, ElementsAre(election{"orders", 2}, election{"reports", 3}));
+  EXPECT_EQ(s.identity, "node-1");
+  EXPECT_TRUE(s.observe);
+  EXPECT_EQ(s.timing.ttl, 30s);
+  EXPECT_EQ(s.timing.renew, 5s);
+  EXPECT_EQ(s.timing.grace, 3s);
+  EXPECT_EQ(s.timing.kill_budget, 1s);
+  EXPECT_EQ(s.timing.lock_delay, 2s);
+  EXPECT_EQ(s.timing.drift_ppm, 5000U);
+  EXPECT_EQ(s.timing.drain, 60s);
+  EXPECT_EQ(signal_name(s.stop_signal), "QUIT");
+  EXPECT_EQ(s.on_lost, core::after_loss::exit);
+  EXPECT_FALSE(s.listen.enabled);
+  EXPECT_EQ(text(s.probe_listen), "[::]:9000");
+  EXPECT_EQ(s.log_format, log_format::json);
+  EXPECT_EQ(s.log_level, log_level::debug);
+}
+
+TEST(ConfigFile, ProblemsHaveLineAndColumn) {
+  struct row {
+    const char* text;
+    const char* problem;
+  };
+  for (
+      const row& r : {
+          row{"ttl: 15s\ntll: 2s\n",
+              R"(tenure.yaml:2:1: unknown setting "tll"; did you mean "ttl"?)"},
+          row{"kill-budget: 1s\n",
+              R"(tenure.yaml:1:1: unknown setting "kill-budget"; did you mean "kill_budget"?)"},
+          row{"killBudget: 1s\n",
+              R"(tenure.yaml:1:1: unknown setting "killBudget"; did you mean "kill_budget"?)"},
+          row{"ttl: 15\n",
+              R"(tenure.yaml:1:6: ttl is "15", without a unit; say which unit: "15s")"},
+          row{"ttl:   2 s\n", R"(tenure.yaml:1:8: ttl is "2 s", with a blank in it; write "2s")"},
+          row{"ttl: {a: b}\n", "tenure.yaml:1:6: ttl is a mapping; give a duration, such as 15s"},
+          row{"ttl: [1s]\n", "tenure.yaml:1:6: ttl is a list; give a duration, such as 15s"},
+          row{"ttl:\nslots: 1\n",
+              "tenure.yaml:1:1: ttl has no value; give one, or remove the line"},
+          row{"ttl: 1s\nslots: 1\nttl: 2s\n",
+              "tenure.yaml:3:1: ttl is given twice, first in line 1; remove one"},
+          row{"on_lost: standbye\n",
+              R"(tenure.yaml:1:10: on_lost is "standbye", which is unknown; did you mean "standby"?)"},
+          row{"log_level: verbose\n",
+              R"(tenure.yaml:1:12: log_level is "verbose", which is unknown; give debug, info, warn or error)"},
+          row{"stop_signal: KILL\n",
+              R"(tenure.yaml:1:14: stop_signal is "KILL", which a process cannot answer by ending in order; give TERM, INT, QUIT, HUP, USR1, USR2, WINCH or PWR; SIGKILL follows by itself)"},
+          row{"stop_signal: term\n",
+              R"(tenure.yaml:1:14: stop_signal is "term", which is no signal to stop with; did you mean "TERM"?)"},
+          row{"observe: yes\n",
+              R"(tenure.yaml:1:10: observe is "yes", which is neither true nor false; write true)"},
+          row{"observe: \"true\"\n",
+              "tenure.yaml:1:10: observe is text; write true without quotes"},
+          row{"slots: '3'\n", "tenure.yaml:1:8: slots is text; write 3 without quotes"},
+          row{"slots: 0\n", R"(tenure.yaml:1:8: slots is "0", out of its range; give 1 to 1000)"},
+          row{"election: 5\n",
+              R"(tenure.yaml:1:11: election is 5, which YAML takes for a number; write it in quotes: "5")"},
+          row{"identity: 1e3\n",
+              R"(tenure.yaml:1:11: identity is 1e3, which YAML takes for a number; write it in quotes: "1e3")"},
+          row{"election: [a, b]\n",
+              R"(tenure.yaml:1:11: election is a list; give one name, or use "elections" for a list)"},
+          row{"elections: a\n",
+              "tenure.yaml:1:12: elections is text; give a list of names or of {name: NAME, "
+              "slots: N}"},
+          row{"elections: []\n", "tenure.yaml:1:1: elections is an empty list; give at least one"},
+          row{"elections: [{slots: 2}]\n",
+              "tenure.yaml:1:13: elections has an entry without a name; add one"},
+          row{"elections:\n  - name: a\n    slot: 2\n",
+              R"(tenure.yaml:3:5: unknown setting of an election "slot"; did you mean "slots"?)"},
+          row{"elections:\n  - name: a\n    slots: 1001\n",
+              R"(tenure.yaml:3:12: slots is "1001", out of its range; give 1 to 1000)"},
+          row{"elections:\n  - name: a\n    name: b\n",
+              "tenure.yaml:3:5: name is given twice, first in line 2; remove one"},
+          row{"endpoint: []\n", "tenure.yaml:1:1: endpoint is an empty list; give at least one"},
+          row{"[a]: b\n", "tenure.yaml:1:1: a list stands where the name of a setting should"},
+          row{"- ttl: 1s\n",
+              "tenure.yaml:1:1: the file holds a list, not settings; write them as \"store: "
+              "sqlite\", one a line"},
+          row{"just words\n",
+              "tenure.yaml:1:1: the file holds text, not settings; write them as \"store: "
+              "sqlite\", one a line"},
+      }) {
+    EXPECT_THAT(problems_of(with_file(r.text)), ElementsAre(r.problem)) << r.text;
+  }
+}
+
+TEST(ConfigFile, AllProblemsComeAtOnceInTheOrderOfTheFile) {
+  EXPECT_THAT(problems_of(with_file("tll: 1s\nslots: none\nlog_level: loud\n")),
+              ElementsAre(StartsWith("tenure.yaml:1:1: unknown setting"),
+                          StartsWith("tenure.yaml:2:8: slots is"),
+                          StartsWith("tenure.yaml:3:12: log_level is")));
+}
+
+TEST(ConfigFile, SyntaxErrorsHaveLineAndColumn) {
+  EXPECT_THAT(problems_of(with_file("ttl: 15s\nlisten: [a\n")),
+              ElementsAre(StartsWith("tenure.yaml:3:1: this is not valid YAML: ")));
+  EXPECT_THAT(problems_of(with_file("ttl: 15s\n  slots: 1\n")),
+              ElementsAre(StartsWith("tenure.yaml:2:8: this is not valid YAML: ")));
+}
+
+TEST(ConfigFile, TabsAsIndentationAreNamed) {
+  EXPECT_THAT(problems_of(with_file("elections:\n\t- db\n")),
+              ElementsAre(AllOf(StartsWith("tenure.yaml:2:"),
+                                HasSubstr("indent with spaces, not with tabs"))));
+}
+
+TEST(ConfigFile, ThatCouldNotBeReadIsTheOnlyThingSaidOfIt) {
+  // What is missing may well be in it.
+  inputs in = only_file("store: [\n");
+  EXPECT_THAT(problems_of(in), SizeIs(1));
+  in.file = std::unexpected(problem{"tenure.yaml", "the file cannot be read: reason", ""});
+  EXPECT_THAT(problems_of(in), ElementsAre("tenure.yaml: the file cannot be read: reason"));
+}
+
+TEST(ConfigFile, WithoutADocumentIsRefused) {
+  for (const char* text : {"", "\n\n", "# only a comment\n"}) {
+    EXPECT_THAT(problems_of(with_file(text)),
+                ElementsAre(StartsWith("tenure.yaml:1:1: the file is empty")))
+        << quote(text);
+  }
+  EXPECT_THAT(problems_of(with_file("---\n")),
+              ElementsAre(HasSubstr("the file holds nothing, not settings")));
+}
+
+TEST(ConfigFile, WithTwoDocumentsIsRefused) {
+  EXPECT_THAT(problems_of(with_file("ttl: 15s\n---\nttl: 2s\n")),
+              ElementsAre(HasSubstr("a second document begins here")));
+  EXPECT_THAT(problems_of(with_file("---\nttl: 15s\n...\n")), IsEmpty());
+}
+
+TEST(ConfigFile, AnchorsWorkButTagsAndMergesDoNot) {
+  const settings s = good(with_file("grace: &short 1s\nlock_delay: *short\n"));
+  EXPECT_EQ(s.timing.lock_delay, 1s);
+  EXPECT_THAT(problems_of(with_file("ttl: !!str 15s\n")),
+              ElementsAre(HasSubstr("has no meaning here; leave it out")));
+  EXPECT_THAT(problems_of(with_file("<<: {ttl: 15s}\n")),
+              ElementsAre(HasSubstr("merge keys are not supported")));
+  EXPECT_THAT(problems_of(with_file("elections: &a [*a]\n")),
+              ElementsAre(HasSubstr("points to the value that it is part of")));
+}
+
+TEST(ConfigFile, NestedAliasesCostNoMoreThanTheirText) {
+  // The "billion laughs": expanded, the last line would hold 10^9 items.
+  std::string text = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n";
+  for (int i = 1; i < 9; ++i) {
+    const std::string one = "*a" + std::to_string(i - 1);
+    text += "a" + std::to_string(i) + ": &a" + std::to_string(i) + " [" + one;
+    for (int n = 1; n < 10; ++n) text += ", " + one;
+    text += "]\n";
+  }
+  text += "elections: *a8\n";
+  const auto problems = problems_of(with_file(text));
+  EXPECT_THAT(problems, SizeIs(9 + 10)) << "nine unknown settings, ten items that are no names";
+}
+
+TEST(ConfigFile, NestingIsLimited) {
+  const auto nested = [](std::size_t levels) {
+    // The mapping at the top is a level too.
+    return "x: " + std::string(levels - 1, '[') + std::string(levels - 1, ']') + "\n";
+  };
+  EXPECT_THAT(problems_of(with_file(nested(max_nesting))),
+              ElementsAre(HasSubstr("unknown setting")));
+  EXPECT_THAT(problems_of(with_file(nested(max_nesting + 1))),
+              ElementsAre(HasSubstr("more than 16 levels of nesting")));
+  EXPECT_THAT(problems_of(with_file(nested(100'000))),
+              ElementsAre(HasSubstr("more than 16 levels of nesting")));
+}
+
+TEST(ConfigFile, SizeIsLimited) {
+  const std::string good_part = "ttl: 15s\n#";
+  std::string text = good_part + std::string(max_file_bytes - good_part.size(), 'x');
+  EXPECT_THAT(problems_of(with_file(text)), IsEmpty());
+  EXPECT_THAT(problems_of(with_file(text + "x")),
+              ElementsAre(HasSubstr("the file has 1048577 bytes; keep it below 1048576")));
+}
+
+TEST(ConfigFile, ManyProblemsAreCountedNotListed) {
+  std::string text;
+  for (std::size_t i = 0; i < max_problems + 7; ++i)
+    text += "nonsense" + std::to_string(i) + ": 1\n";
+  const auto problems = problems_of(with_file(text));
+  ASSERT_THAT(problems, SizeIs(max_problems + 1));
+  EXPECT_EQ(problems.back(), "there are 7 more problems; correct these first");
+}
+
+}  // namespace
+}  // namespace tenure::config::test

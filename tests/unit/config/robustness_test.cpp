@@ -1,0 +1,82 @@
+#include "support.hpp"
+
+namespace tenure::config::test {
+namespace {
+
+using namespace std::string_view_literals;
+
+/// Anything that a loader may meet, in few bytes.
+constexpr std::string_view seed = R"(%YAML 1.2
+--- # comment
+store: sqlite
+endpoint: ["/t.db"]
+elections:
+  - &a db
+  - {name: 'x', slots: 3}
+grace: &g 1.5s
+lock_delay: *g
+identity: "\u00e9\n"
+drift: |
+  1%
+? listen
+: >-
+  off
+)";
+
+/// Every input must end in settings or in problems that can be shown.
+void expect_an_answer(const inputs& in) {
+  const result r = load(in);
+  if (r) {
+    EXPECT_FALSE(effective(*r).empty());
+    return;
+  }
+  EXPECT_FALSE(r.error().empty());
+  for (const problem& p : r.error()) {
+    const std::string line = render(p);
+    EXPECT_FALSE(p.what.empty());
+    EXPECT_EQ(line.find('\n'), std::string::npos) << quote(line);
+  }
+}
+
+TEST(Robustness, EveryPrefixOfAFileHasAnAnswer) {
+  for (std::size_t n = 0; n <= seed.size(); ++n) {
+    expect_an_answer(with_file(std::string(seed.substr(0, n))));
+  }
+}
+
+TEST(Robustness, EveryByteReplacedHasAnAnswer) {
+  constexpr std::string_view bytes = "\0\t\n\r &*!|>%@`'\"#{}[],:?-~0\x7f\x80\xff"sv;
+  for (std::size_t at = 0; at < seed.size(); ++at) {
+    for (const char c : bytes) {
+      std::string text(seed);
+      text[at] = c;
+      expect_an_answer(with_file(std::move(text)));
+    }
+  }
+}
+
+TEST(Robustness, AnyByteInAFlagOrVariableHasAnAnswer) {
+  for (const field& f : fields()) {
+    if (f.flag.empty()) continue;
+    for (int byte = 0; byte < 256; ++byte) {
+      const std::string text(3, static_cast<char>(byte));
+      expect_an_answer(with_flags({{std::string(f.flag), text}}));
+      expect_an_answer(with_environment({{std::string(f.environment), text}}));
+    }
+  }
+}
+
+TEST(Robustness, ALongValueIsNotRepeated) {
+  const std::string secret(5000, 's');
+  for (const field& f : fields()) {
+    for (const inputs& in :
+         {with_file(std::string(f.key) + ": " + secret + "\n"), with_file(secret + ": 1\n"),
+          with_flags({{std::string(f.flag), secret}}),
+          with_environment({{std::string(f.environment), secret}})}) {
+      for (const std::string& line : problems_of(in)) EXPECT_LT(line.size(), 1000U) << line;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tenure::config::test

@@ -1,0 +1,210 @@
+#include <sys/wait.h>
+
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+
+#include "config/reference.hpp"
+#include "support.hpp"
+
+namespace tenure::config::test {
+namespace {
+
+struct sample {
+  bool accepted;
+  const char* members;  ///< of a JSON object, which is YAML as well
+};
+
+/// What both the schema and the loader can judge. `store`, `endpoint` and `election` are added
+/// where they are not given.
+constexpr auto samples = std::to_array<sample>({
+    {true, R"()"},
+    {true, R"("ttl": "15s")"},
+    {true, R"("ttl": "1m30s")"},
+    {true, R"("ttl": "1.5s")"},
+    {true, R"("ttl": "1500ms", "grace": "0s")"},
+    {true, R"("grace": "250us")"},
+    {false, R"("ttl": "")"},
+    {false, R"("ttl": 15)"},
+    {false, R"("ttl": "15")"},
+    {false, R"("ttl": "15 s")"},
+    {false, R"("ttl": "s")"},
+    {false, R"("ttl": "-5s")"},
+    {false, R"("ttl": ".5s")"},
+    {false, R"("ttl": "5.s")"},
+    {false, R"("ttl": "30s1m")"},
+    {false, R"("ttl": "1d")"},
+    {false, R"("ttl": "1000000000000us")"},
+    {false, R"("ttl": null)"},
+    {false, R"("ttl": true)"},
+    {false, R"("ttl": {"seconds": 15})"},
+    {false, R"("ttl": ["15s"])"},
+    {false, R"("tll": "15s")"},
+    {false, R"("kill-budget": "1s")"},
+    {false, R"("TTL": "15s")"},
+    {true, R"("drift": "0.5%")"},
+    {true, R"("drift": "0%")"},
+    {true, R"("drift": "0.0001%")"},
+    {false, R"("drift": "0.00001%")"},
+    {false, R"("drift": "1")"},
+    {false, R"("drift": 1)"},
+    {false, R"("drift": "21%")"},
+    {false, R"("drift": "1 %")"},
+    {true, R"("slots": 1)"},
+    {true, R"("slots": 1000)"},
+    {false, R"("slots": 0)"},
+    {false, R"("slots": 1001)"},
+    {false, R"("slots": -1)"},
+    {false, R"("slots": 1.5)"},
+    {false, R"("slots": "1")"},
+    {true, R"("observe": true)"},
+    {true, R"("observe": false)"},
+    {false, R"("observe": "true")"},
+    {false, R"("observe": 1)"},
+    {false, R"("observe": "yes")"},
+    {true, R"("on_lost": "exit")"},
+    {false, R"("on_lost": "Exit")"},
+    {false, R"("on_lost": ["exit"])"},
+    {true, R"("stop_signal": "INT")"},
+    {true, R"("stop_signal": "SIGINT")"},
+    {false, R"("stop_signal": "int")"},
+    {false, R"("stop_signal": "KILL")"},
+    {false, R"("stop_signal": "SIGSIGINT")"},
+    {false, R"("stop_signal": 15)"},
+    {true, R"("log_format": "json", "log_level": "debug")"},
+    {false, R"("log_level": "trace")"},
+    {true, R"("listen": "off")"},
+    {true, R"("listen": false)"},
+    {true, R"("listen": "127.0.0.1:0")"},
+    {true, R"("listen": "localhost:65535")"},
+    {true, R"("listen": "255.249.199.99:1")"},
+    {true, R"("listen": "[::1]:4041")"},
+    {false, R"("listen": true)"},
+    {false, R"("listen": "on")"},
+    {false, R"("listen": ":4040")"},
+    {false, R"("listen": "4040")"},
+    {false, R"("listen": 4040)"},
+    {false, R"("listen": "127.0.0.1")"},
+    {false, R"("listen": "127.0.0.1:65536")"},
+    {false, R"("listen": "127.0.0.1:04040")"},
+    {false, R"("listen": "127.0.0:4040")"},
+    {false, R"("listen": "127.0.0.256:4040")"},
+    {false, R"("listen": "127.0.0.01:4040")"},
+    {false, R"("listen": "::1:4040")"},
+    {false, R"("listen": "example.org:80")"},
+    {false, R"("listen": "unix:/run/tenure.sock")"},
+    {false, R"("probe_listen": "http://127.0.0.1:1")"},
+    {true, R"("identity": "node-1.example:7")"},
+    {true, R"("identity": "5")"},
+    {false, R"("identity": 5)"},
+    {false, R"("identity": "")"},
+    {false, R"("identity": "a b")"},
+    {false, R"("identity": "a\tb")"},
+    {false, R"("identity": "caf\u00e9")"},
+    {true, R"("election": "service/db/leader")"},
+    {true, R"("election": "5")"},
+    {false, R"("election": "")"},
+    {false, R"("election": "/db")"},
+    {false, R"("election": "db/")"},
+    {false, R"("election": "a//b")"},
+    {false, R"("election": "a/.lock")"},
+    {false, R"("election": "my db")"},
+    {false, R"("election": 5)"},
+    {false, R"("election": ["db"])"},
+    {true, R"("elections": ["a", {"name": "b"}, {"name": "c", "slots": 2}])"},
+    {false, R"("elections": [])"},
+    {false, R"("elections": "a")"},
+    {false, R"("elections": ["a", "a"])"},
+    {false, R"("elections": ["a", ["b"]])"},
+    {false, R"("elections": [{"slots": 2}])"},
+    {false, R"("elections": [{"name": "a", "slot": 2}])"},
+    {false, R"("elections": [{"name": "a", "slots": "2"}])"},
+    {false, R"("elections": [null])"},
+    {false, R"("election": "a", "elections": ["b"])"},
+    {true, R"("store": "sqlite", "endpoint": "/t.db")"},
+    {true, R"("store": "sqlite", "endpoint": ["relative path.db"])"},
+    {false, R"("store": "sqlite", "endpoint": "http://127.0.0.1:2379")"},
+    {false, R"("store": "sqlite", "endpoint": ["/a.db", "/b.db"])"},
+    {true, R"("store": "etcd", "endpoint": ["http://a:2379", "http://b:2379"])"},
+    {false, R"("store": "etcd", "endpoint": ["http://a:2379", "http://a:2379"])"},
+    {false, R"("store": "etcd", "endpoint": [])"},
+    {false, R"("store": "etcd", "endpoint": "")"},
+    {false, R"("store": "etcd", "endpoint": "a\u0000b")"},
+    {false, R"("store": "etcd", "endpoint": 5)"},
+    {false, R"("store": "etdc")"},
+    {false, R"("store": 5)"},
+    {true, R"("store": "kubernetes", "election": "orders-db.leader")"},
+    {false, R"("store": "kubernetes", "election": "orders/db")"},
+    {false, R"("store": "kubernetes", "election": "Orders")"},
+    {false, R"("store": "kubernetes", "elections": ["a", {"name": "b_c"}])"},
+});
+
+std::string document(const sample& s) {
+  std::string members = s.members;
+  const auto add = [&members](const char* key, const char* text) {
+    if (members.contains("\"" + std::string(key) + "\":")) return;
+    if (!members.empty()) members += ", ";
+    members += "\"" + std::string(key) + "\": \"" + text + "\"";
+  };
+  add("store", "sqlite");
+  add("endpoint", "/t.db");
+  if (!members.contains("\"elections\"")) add("election", "db");
+  return "{" + members + "}";
+}
+
+TEST(Schema, TheLoaderJudgesTheSamplesAsExpected) {
+  for (const sample& s : samples) {
+    inputs in = only_file(document(s));
+    in.stores = {"sqlite", "etcd", "kubernetes"};
+    const result r = load(in);
+    EXPECT_EQ(r.has_value(), s.accepted) << in.file->value().text << "\n"
+                                         << (r ? "accepted" : render(r.error().front()));
+  }
+}
+
+TEST(Schema, TheSchemaJudgesTheSamplesAsTheLoaderDoes) {
+  constexpr std::string_view python = TENURE_PYTHON;
+  if (python.empty()) GTEST_SKIP() << "needs python3 and python3-jsonschema when it is built";
+  const std::string path = testing::TempDir() + "tenure-schema-" + std::to_string(::getpid());
+  std::ofstream out(path);
+  out << R"({"schema": )" << json_schema() << R"(, "documents": [)";
+  for (std::size_t i = 0; i < samples.size(); ++i)
+    out << (i > 0 ? ",\n" : "") << document(samples[i]);
+  out << "]}" << std::flush;
+  ASSERT_TRUE(out);
+
+  const std::string command = std::string(python) + " " + TENURE_SCHEMA_VERDICTS + " " + path;
+  FILE* const answers = ::popen(command.c_str(), "r");
+  ASSERT_NE(answers, nullptr);
+  std::vector<std::string> verdicts;
+  std::array<char, 32> line{};
+  while (std::fgets(line.data(), line.size(), answers) != nullptr) {
+    verdicts.emplace_back(line.data());
+  }
+  const int status = ::pclose(answers);
+  std::filesystem::remove(path);
+  constexpr int not_installed = 3;
+  if (WIFEXITED(status) && WEXITSTATUS(status) == not_installed) {
+    GTEST_SKIP() << "needs a JSON Schema validator: apt-get install python3-jsonschema";
+  }
+  ASSERT_EQ(status, 0) << command;
+  ASSERT_EQ(verdicts.size(), samples.size());
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    EXPECT_EQ(verdicts[i], samples[i].accepted ? "accept\n" : "reject\n") << document(samples[i]);
+  }
+}
+
+TEST(Schema, KnowsEverySettingAndNothingElse) {
+  const std::string schema = json_schema();
+  for (const field& f : fields()) {
+    EXPECT_THAT(schema, testing::HasSubstr("\"" + std::string(f.key) +
+                                           "\": {\n      "
+                                           "\"description\": \"" +
+                                           std::string(f.doc)));
+  }
+}
+
+}  // namespace
+}  // namespace tenure::config::test

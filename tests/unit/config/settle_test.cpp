@@ -1,0 +1,189 @@
+#include "support.hpp"
+
+namespace tenure::config::test {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::StartsWith;
+using namespace std::chrono_literals;
+
+TEST(Settings, DefaultsAreThoseOfTheCoreAndTheDesign) {
+  const settings s = good(minimal());
+  EXPECT_EQ(s.asked.ttl, core::default_ttl);
+  EXPECT_EQ(s.asked.drift_ppm, core::default_drift_ppm);
+  EXPECT_EQ(s.timing.drain, core::default_drain);
+  EXPECT_EQ(s.timing.renew, 5s);
+  EXPECT_EQ(s.timing.grace, 2s);
+  EXPECT_EQ(s.timing.kill_budget, 500ms);
+  EXPECT_EQ(s.timing.lock_delay, 500ms);
+  EXPECT_THAT(s.elections, ElementsAre(election{"db", 1}));
+  EXPECT_EQ(s.identity, "host-1");
+  EXPECT_FALSE(s.observe);
+  EXPECT_EQ(text(s.listen), "127.0.0.1:4040");
+  EXPECT_FALSE(s.listen.explicit_);
+  EXPECT_EQ(text(s.probe_listen), "0.0.0.0:8081");
+  EXPECT_EQ(s.on_lost, core::after_loss::standby);
+  EXPECT_EQ(signal_name(s.stop_signal), "TERM");
+  EXPECT_EQ(s.log_format, log_format::logfmt);
+  EXPECT_EQ(s.log_level, log_level::info);
+  EXPECT_THAT(s.warnings, IsEmpty());
+}
+
+TEST(Settings, AShortTtlAloneIsAGoodConfiguration) {
+  const settings s = good(with_flags({{"--ttl", "2s"}}));
+  EXPECT_EQ(s.timing.kill_budget, 100ms);
+  EXPECT_FALSE(s.asked.renew.has_value());
+}
+
+TEST(Settings, WhatMustBeGivenIsAskedForAllAtOnce) {
+  inputs in = minimal();
+  in.flags.clear();
+  in.host_name.clear();
+  EXPECT_THAT(problems_of(in),
+              ElementsAre("store is missing; give --store sqlite",
+                          "endpoint is missing; say where the store is with --endpoint",
+                          "election is missing; give the name that all members share, such as "
+                          "--election db",
+                          "identity, by default the host name, is empty; give --identity"));
+  in.flags = {{"--store", "sqlite"}, {"--election", "db"}, {"--identity", "me"}};
+  EXPECT_THAT(problems_of(in), ElementsAre(AllOf(StartsWith("endpoint is missing; give the path"),
+                                                 HasSubstr("/var/lib/tenure/tenure.db"))));
+}
+
+TEST(Settings, ABadValueIsNotAlsoCalledMissing) {
+  inputs in = minimal();
+  in.flags = {{"--store", "x"}, {"--endpoint", ""}, {"--election", "/"}, {"--identity", " "}};
+  EXPECT_THAT(problems_of(in), testing::UnorderedElementsAre(
+                                   StartsWith("--store: "), StartsWith("--endpoint: "),
+                                   StartsWith("--election: "), StartsWith("--identity: ")));
+}
+
+TEST(Settings, AStoreThatThisBuildLacksIsNamedWithThoseItHas) {
+  inputs in = with_file("store: etcd\n");
+  in.flags.erase(in.flags.begin());
+  EXPECT_THAT(problems_of(in),
+              ElementsAre(R"(tenure.yaml:1:1: store "etcd" is not in this build; it has sqlite)"));
+  in.stores.emplace_back("etcd");
+  EXPECT_THAT(problems_of(in), IsEmpty());
+}
+
+TEST(Settings, SqliteIsOneFile) {
+  EXPECT_THAT(problems_of(with_flags({{"--endpoint", "/tmp/u.db"}})),
+              ElementsAre("--endpoint: sqlite is one file, and endpoint has several values; give "
+                          "one path"));
+  inputs in = minimal();
+  in.flags[1].second = "http://127.0.0.1:2379";
+  EXPECT_THAT(problems_of(in), ElementsAre(HasSubstr("is a URL, and sqlite is a file")));
+}
+
+TEST(Settings, EndpointsAreDistinctAndLimited) {
+  inputs in = minimal();
+  in.stores.emplace_back("etcd");
+  in.flags = {{"--store", "etcd"}, {"--election", "db"}};
+  for (std::size_t i = 0; i < max_endpoints; ++i) {
+    in.flags.emplace_back("--endpoint", "http://e" + std::to_string(i) + ":2379");
+  }
+  EXPECT_EQ(good(in).endpoints.size(), max_endpoints);
+  in.flags.emplace_back("--endpoint", "http://e0:2379");
+  EXPECT_THAT(problems_of(in),
+              ElementsAre(HasSubstr("endpoint has 33 values; give no more than 32"),
+                          HasSubstr("is given twice")));
+}
+
+TEST(Settings, KubernetesNeedsNoEndpointButALeaseName) {
+  inputs in = minimal();
+  in.stores.emplace_back("kubernetes");
+  in.flags = {{"--store", "kubernetes"}, {"--election", "db"}};
+  EXPECT_THAT(good(in).endpoints, IsEmpty());
+  in.flags.back().second = "team/Db";
+  EXPECT_THAT(problems_of(in), ElementsAre(HasSubstr("cannot name a Kubernetes Lease")));
+}
+
+TEST(Settings, ElectionsAreDistinctAndNotInsideEachOther) {
+  EXPECT_THAT(problems_of(with_flags({{"--election", "db"}})),
+              ElementsAre(R"(--election: election "db" is given twice; remove one)"));
+  EXPECT_THAT(problems_of(with_flags({{"--election", "db/a/b"}, {"--election", "db-c"}})),
+              ElementsAre("--election: elections \"db\" and \"db/a/b\" are inside each other; give "
+                          "one of them another name"));
+  inputs in = with_file("election: a\nelections: [b]\n");
+  in.flags.pop_back();
+  EXPECT_THAT(problems_of(in), ElementsAre("tenure.yaml:1:1: election and elections are both "
+                                           "given; put all names into elections"));
+}
+
+TEST(Settings, ElectionsAreLimited) {
+  std::string text = "elections:\n";
+  for (std::size_t i = 0; i < max_elections; ++i) text += "  - e" + std::to_string(i) + "\n";
+  inputs in = with_file(text);
+  in.flags.pop_back();
+  EXPECT_EQ(good(in).elections.size(), max_elections);
+  in.file->value().text += "  - more\n";
+  EXPECT_THAT(problems_of(in), ElementsAre(HasSubstr("there are 10001 elections")));
+}
+
+TEST(Settings, AnImpossibleBudgetPointsToTheLineToChange) {
+  struct row {
+    const char* text;
+    const char* where;
+  };
+  for (const row& r : {
+           row{"ttl: 10s\ngrace: 8s\n",
+               "tenure.yaml:2:1: the time budget does not add up: ttl 10s"},
+           row{"grace: 8s\nttl: 10s\n", "tenure.yaml:1:1: "},
+           row{"ttl: 10s\nrenew: 9s\n", "tenure.yaml:2:1: "},
+           row{"ttl: 10s\nkill_budget: 8s\n", "tenure.yaml:2:1: "},
+           row{"kill_budget: 14s\n", "tenure.yaml:1:1: "},
+           row{"renew: 5s\nttl: 500ms\n", "tenure.yaml:2:1: ttl is 500ms; it must be from 1s"},
+           row{"ttl: 25h\n", "tenure.yaml:1:1: ttl is 90000s; it must be from 1s"},
+           row{"drift: 21%\n", "tenure.yaml:1:1: drift is 21 %"},
+           row{"drain: 25h\n", "tenure.yaml:1:1: drain is "},
+       }) {
+    EXPECT_THAT(problems_of(with_file(r.text)), ElementsAre(StartsWith(r.where))) << r.text;
+  }
+  inputs in = with_file("ttl: 10s\n");
+  in.environment = {{"TENURE_GRACE", "8s"}};
+  EXPECT_THAT(problems_of(in), ElementsAre(StartsWith("TENURE_GRACE: the time budget")));
+}
+
+TEST(Settings, AllImpossibleTimesComeAtOnce) {
+  EXPECT_THAT(
+      problems_of(with_file("renew: 1ms\nkill_budget: 0s\ngrace: 1h\n")),
+      ElementsAre(StartsWith("tenure.yaml:1:1: renew is"), StartsWith("tenure.yaml:3:1: grace is"),
+                  StartsWith("tenure.yaml:2:1: kill_budget is")));
+}
+
+TEST(Settings, NoBudgetIsReckonedWithAValueMissing) {
+  EXPECT_THAT(problems_of(with_file("ttl: soon\ngrace: 8s\nkill_budget: 14s\n")),
+              ElementsAre(StartsWith("tenure.yaml:1:6: ttl is")));
+}
+
+TEST(Settings, TheApiBeyondLoopbackIsAcceptedWithAWarning) {
+  const settings s = good(with_flags({{"--listen", "0.0.0.0:4040"}}));
+  EXPECT_TRUE(s.listen.explicit_);
+  ASSERT_EQ(s.warnings.size(), 1U);
+  EXPECT_EQ(render(s.warnings.front()),
+            "--listen: the API listens on 0.0.0.0:4040, where other machines may reach it; listen "
+            "on 127.0.0.1 unless they must");
+  EXPECT_THAT(good(with_flags({{"--listen", "[::1]:4040"}})).warnings, IsEmpty());
+  EXPECT_THAT(good(with_flags({{"--listen", "off"}})).warnings, IsEmpty());
+}
+
+TEST(Settings, TwoListenersCannotHaveOnePort) {
+  EXPECT_THAT(problems_of(with_flags({{"--listen", "127.0.0.1:8081"}})),
+              ElementsAre("--listen: listen 127.0.0.1:8081 and probe_listen 0.0.0.0:8081 are the "
+                          "same port; give one of them another"));
+  EXPECT_THAT(problems_of(with_flags({{"--probe-listen", "127.0.0.1:4040"}})),
+              ElementsAre(StartsWith("--probe-listen: ")));
+  for (const char* other : {"127.0.0.2:4040", "off", "127.0.0.1:0"}) {
+    EXPECT_THAT(problems_of(with_flags({{"--probe-listen", other}})), IsEmpty()) << other;
+  }
+  EXPECT_THAT(
+      problems_of(with_flags({{"--probe-listen", "127.0.0.1:0"}, {"--listen", "127.0.0.1:0"}})),
+      IsEmpty());
+}
+
+}  // namespace
+}  // namespace tenure::config::test

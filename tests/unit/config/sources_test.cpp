@@ -1,0 +1,132 @@
+#include <algorithm>
+
+#include "support.hpp"
+
+namespace tenure::config::test {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::StartsWith;
+using namespace std::chrono_literals;
+
+TEST(Sources, AFlagWinsOverTheEnvironmentThatOverTheFileThatOverTheDefault) {
+  inputs in = minimal();
+  EXPECT_EQ(good(in).timing.ttl, 15s);
+  EXPECT_EQ(good(in).origin_of(setting::ttl), origin());
+  in.file = file{"tenure.yaml", "slots: 2\nttl: 16s\n"};
+  EXPECT_EQ(good(in).timing.ttl, 16s);
+  EXPECT_EQ(good(in).origin_of(setting::ttl), (origin{source::file, "tenure.yaml:2:1"}));
+  in.environment = {{"TENURE_TTL", "17s"}};
+  EXPECT_EQ(good(in).timing.ttl, 17s);
+  EXPECT_EQ(good(in).origin_of(setting::ttl), (origin{source::environment, "TENURE_TTL"}));
+  in.flags.emplace_back("--ttl", "18s");
+  EXPECT_EQ(good(in).timing.ttl, 18s);
+  EXPECT_EQ(good(in).origin_of(setting::ttl), (origin{source::flag, "--ttl"}));
+}
+
+TEST(Sources, ABadValueIsAProblemEvenWhereItIsOverridden) {
+  inputs in = with_flags({{"--ttl", "18s"}, {"--slots", "0"}});
+  in.file = file{"tenure.yaml", "ttl: 15\n"};
+  in.environment = {{"TENURE_TTL", "x"}};
+  EXPECT_THAT(problems_of(in),
+              ElementsAre(StartsWith("tenure.yaml:1:6: ttl is"), StartsWith("TENURE_TTL: ttl is"),
+                          StartsWith("--slots: slots is")));
+}
+
+TEST(Sources, ListsReplaceEachOther) {
+  inputs in = with_file("election: from-file\n");
+  in.flags.pop_back();
+  EXPECT_THAT(good(in).elections, ElementsAre(election{"from-file", 1}));
+  in.file = file{"tenure.yaml", "elections: [{name: from-file, slots: 4}]\n"};
+  EXPECT_THAT(good(in).elections, ElementsAre(election{"from-file", 4}));
+  in.environment = {{"TENURE_ELECTION", "a,b"}};
+  EXPECT_THAT(good(in).elections, ElementsAre(election{"a", 1}, election{"b", 1}));
+  in.flags.insert(in.flags.end(), {{"--election", "c"}, {"--election", "d"}, {"--slots", "2"}});
+  EXPECT_THAT(good(in).elections, ElementsAre(election{"c", 2}, election{"d", 2}));
+}
+
+TEST(Sources, EveryFlagAndVariableOfTheTableIsKnown) {
+  for (const field& f : fields()) {
+    if (f.flag.empty()) continue;
+    const inputs by_flag = with_flags({{std::string(f.flag), "\x01"}});
+    const inputs by_variable = with_environment({{std::string(f.environment), "\x01"}});
+    const bool twice = f.which == setting::store;  // the minimal configuration gives it as a flag
+    EXPECT_THAT(problems_of(by_flag),
+                ElementsAre(twice ? HasSubstr("given twice") : HasSubstr(R"("\x01")")))
+        << f.flag;
+    EXPECT_THAT(problems_of(by_variable), ElementsAre(HasSubstr(R"("\x01")"))) << f.environment;
+  }
+}
+
+TEST(Sources, NamesOfOneSettingFollowFromItsKey) {
+  for (const field& f : fields()) {
+    if (f.flag.empty()) continue;
+    std::string flag = "--" + std::string(f.key);
+    std::ranges::replace(flag, '_', '-');
+    std::string variable = "TENURE_" + std::string(f.key);
+    std::ranges::transform(variable, variable.begin(),
+                           [](char c) { return static_cast<char>(std::toupper(c)); });
+    EXPECT_EQ(f.flag, flag);
+    EXPECT_EQ(f.environment, variable);
+  }
+}
+
+TEST(Flags, UnknownOrRepeatedOnesAreRefused) {
+  EXPECT_THAT(problems_of(with_flags({{"--killbudget", "1s"}})),
+              ElementsAre(R"(--killbudget: unknown flag; did you mean "--kill-budget"?)"));
+  EXPECT_THAT(problems_of(with_flags({{"-x", "1s"}})), ElementsAre("-x: unknown flag"));
+  EXPECT_THAT(problems_of(with_flags({{"", ""}})), ElementsAre("unknown flag"));
+  EXPECT_THAT(problems_of(with_flags({{"--ttl", "2s"}, {"--ttl", "3s"}})),
+              ElementsAre("--ttl: ttl is given twice; remove one"));
+}
+
+TEST(Environment, UnknownVariablesOfOursAreRefused) {
+  EXPECT_THAT(
+      problems_of(with_environment({{"TENURE_KILLBUDGET", "1s"}})),
+      ElementsAre("TENURE_KILLBUDGET: this environment variable is no setting; did you mean "
+                  "\"TENURE_KILL_BUDGET\"?"));
+  EXPECT_THAT(problems_of(with_environment({{"TENURE_", "1s"}})),
+              ElementsAre(HasSubstr("unset it")));
+  EXPECT_THAT(problems_of(with_environment({{"TENURE_TTL", ""}})),
+              ElementsAre("TENURE_TTL: ttl has no value; give one, or unset the variable"));
+  EXPECT_THAT(problems_of(with_environment({{"TENURE_ENDPOINT", "/a,"}})),
+              ElementsAre(HasSubstr("endpoint is empty")));
+  EXPECT_THAT(problems_of(with_environment({{"PATH", "/bin"}, {"TENURED", "x"}})), IsEmpty());
+}
+
+TEST(Environment, WhatTenureGivesToAWorkloadIsNoSetting) {
+  EXPECT_THAT(problems_of(with_environment({{"TENURE_API", "http://127.0.0.1:4040"},
+                                            {"TENURE_VERSION", "7"},
+                                            {"TENURE_SEQUENCER", "x"},
+                                            {"TENURE_PAGE", "/run/x"},
+                                            {"TENURE_GUARD_FDS", "3,4"},
+                                            {"TENURE_SESSION", "x"},
+                                            {"TENURE_CONFIG", "/etc/tenure.yaml"}})),
+              IsEmpty());
+}
+
+TEST(Environment, WhatKubernetesMakesForAServiceNamedTenureIsNoSetting) {
+  for (const char* service : {"TENURE", "TENURE_API", "TENURE_LISTEN"}) {
+    const std::string name = service;
+    EXPECT_THAT(problems_of(with_environment({{name + "_SERVICE_HOST", "10.0.0.1"},
+                                              {name + "_SERVICE_PORT", "8081"},
+                                              {name + "_SERVICE_PORT_PROBES", "8081"},
+                                              {name + "_PORT", "tcp://10.0.0.1:8081"},
+                                              {name + "_PORT_8081_TCP", "tcp://10.0.0.1:8081"},
+                                              {name + "_PORT_8081_TCP_PROTO", "tcp"},
+                                              {name + "_PORT_8081_TCP_PORT", "8081"},
+                                              {name + "_PORT_8081_TCP_ADDR", "10.0.0.1"},
+                                              {name + "_PORT_53_UDP_ADDR", "10.0.0.1"}})),
+                IsEmpty());
+  }
+  for (const char* name : {"TENURE_PORT", "TENURE_PORT_TCP", "TENURE_PORT_X_TCP", "TENURE_TCP"}) {
+    EXPECT_THAT(problems_of(with_environment({{name, "4040"}})),
+                ElementsAre(HasSubstr("no setting")))
+        << name;
+  }
+}
+
+}  // namespace
+}  // namespace tenure::config::test

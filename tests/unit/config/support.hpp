@@ -1,0 +1,69 @@
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "config/load.hpp"
+
+namespace tenure::config::test {
+
+using result = std::expected<settings, std::vector<problem>>;
+
+/// The least that is a good configuration.
+inline inputs minimal() {
+  inputs in;
+  in.flags = {{"--store", "sqlite"}, {"--endpoint", "/tmp/t.db"}, {"--election", "db"}};
+  in.host_name = "host-1";
+  in.stores = {"sqlite"};
+  return in;
+}
+
+/// `text` as tenure.yaml, and nothing else but a host name.
+inline inputs only_file(std::string text) {
+  inputs in = minimal();
+  in.flags.clear();
+  in.file = file{"tenure.yaml", std::move(text)};
+  return in;
+}
+
+/// The minimal configuration with `text` as tenure.yaml.
+inline inputs with_file(std::string text) {
+  inputs in = minimal();
+  in.file = file{"tenure.yaml", std::move(text)};
+  return in;
+}
+
+inline inputs with_flags(std::vector<name_and_value> flags) {
+  inputs in = minimal();
+  in.flags.insert(in.flags.end(), flags.begin(), flags.end());
+  return in;
+}
+
+inline inputs with_environment(std::vector<name_and_value> variables) {
+  inputs in = minimal();
+  in.environment = std::move(variables);
+  return in;
+}
+
+/// The problems as a user sees them; none for a good configuration.
+inline std::vector<std::string> problems_of(const inputs& in) {
+  std::vector<std::string> out;
+  const result r = load(in);
+  if (!r) {
+    for (const problem& p : r.error()) out.push_back(render(p));
+  }
+  return out;
+}
+
+/// The settings, or an end of the test with the problems.
+inline settings good(const inputs& in) {
+  result r = load(in);
+  if (r) return *r;
+  for (const problem& p : r.error()) ADD_FAILURE() << render(p);
+  return {};
+}
+
+}  // namespace tenure::config::test

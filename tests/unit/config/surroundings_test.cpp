@@ -1,0 +1,88 @@
+#include "config/surroundings.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+namespace tenure::config {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Not;
+using testing::Pair;
+
+/// A directory that goes away with the test.
+class scratch {
+ public:
+  scratch() {
+    std::string pattern = testing::TempDir() + "tenure-config-XXXXXX";
+    path_ = ::mkdtemp(pattern.data());
+  }
+  scratch(const scratch&) = delete;
+  scratch& operator=(const scratch&) = delete;
+  ~scratch() { std::filesystem::remove_all(path_); }
+
+  [[nodiscard]] std::string operator/(const char* name) const { return path_ + "/" + name; }
+
+ private:
+  std::string path_;
+};
+
+TEST(Surroundings, AFileIsReadAsItIs) {
+  const scratch dir;
+  const std::string path = dir / "tenure.yaml";
+  const std::string text = "ttl: 15s\n" + std::string(100'000, '#');
+  std::ofstream(path) << text;
+  const file_result read = read_file(path);
+  ASSERT_TRUE(read) << render(read.error());
+  EXPECT_EQ(read->name, path);
+  EXPECT_EQ(read->text, text);
+}
+
+TEST(Surroundings, AFileThatCannotBeReadIsNamedWithTheReason) {
+  const scratch dir;
+  const std::string path = dir / "none.yaml";
+  EXPECT_EQ(render(read_file(path).error()),
+            path +
+                ": the file cannot be read: No such file or directory (ENOENT); check the path "
+                "given with --config");
+  EXPECT_THAT(render(read_file(dir / "").error()), HasSubstr("it is no regular file"));
+}
+
+TEST(Surroundings, AFifoIsRefusedAndNotWaitedFor) {
+  const scratch dir;
+  const std::string path = dir / "fifo";
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  EXPECT_THAT(render(read_file(path).error()), HasSubstr("it is no regular file"));
+}
+
+TEST(Surroundings, AFileThatIsTooLargeIsNotReadToItsEnd) {
+  const scratch dir;
+  const std::string path = dir / "large.yaml";
+  std::ofstream(path) << std::string(max_file_bytes, '#');
+  EXPECT_TRUE(read_file(path));
+  std::filesystem::resize_file(path, std::uintmax_t{1} << 40U);  // sparse
+  EXPECT_THAT(render(read_file(path).error()), HasSubstr("it has more than 1048576 bytes"));
+}
+
+TEST(Surroundings, OnlyVariablesOfOursAreTaken) {
+  ASSERT_EQ(::setenv("TENURE_TEST_VARIABLE", "a=b", 1), 0);
+  ASSERT_EQ(::setenv("OTHER_TEST_VARIABLE", "secret", 1), 0);
+  const auto variables = environment();
+  EXPECT_THAT(variables, Contains(Pair("TENURE_TEST_VARIABLE", "a=b")));
+  EXPECT_THAT(variables, Not(Contains(Pair("OTHER_TEST_VARIABLE", "secret"))));
+  ::unsetenv("TENURE_TEST_VARIABLE");
+  ::unsetenv("OTHER_TEST_VARIABLE");
+}
+
+TEST(Surroundings, AMachineHasAName) {
+  EXPECT_FALSE(host_name().empty());
+}
+
+}  // namespace
+}  // namespace tenure::config
