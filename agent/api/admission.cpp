@@ -1,0 +1,64 @@
+#include "api/admission.hpp"
+
+#include <algorithm>
+
+#include "api/codec.hpp"
+#include "net/listen_address.hpp"
+
+namespace tenure::api {
+namespace {
+
+std::string lower_case(std::string_view text) {
+  std::string out(text);
+  std::ranges::transform(out, out.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
+  return out;
+}
+
+/// "[::1]:4040" -> "::1", "LocalHost.:80" -> "localhost".
+std::string bare_host(std::string_view host) {
+  if (host.starts_with('[')) {
+    const std::size_t end = host.find(']');
+    return end == std::string_view::npos ? "" : lower_case(host.substr(1, end - 1));
+  }
+  host = host.substr(0, host.rfind(':'));
+  if (host.ends_with('.')) host.remove_suffix(1);
+  return lower_case(host);
+}
+
+}  // namespace
+
+bool names_this_machine(std::string_view host, const std::vector<std::string>& further) {
+  const std::string name = bare_host(host);
+  return name == "localhost" || name.ends_with(".localhost") || net::is_ip_literal(name) ||
+         std::ranges::any_of(further,
+                             [&](const std::string& one) { return lower_case(one) == name; });
+}
+
+bool same_origin(std::string_view origin, std::string_view host) {
+  const std::size_t scheme_end = origin.find("://");
+  if (scheme_end == std::string_view::npos) return false;
+  return lower_case(origin.substr(scheme_end + 3)) == lower_case(host);
+}
+
+std::optional<net::response> refusal(const net::request& asked,
+                                     const std::vector<std::string>& further) {
+  // Without a Host it is HTTP/1.0, which no browser speaks.
+  if (asked.host && !names_this_machine(*asked.host, further)) {
+    return error_response(
+        403, {.code = "host_not_allowed",
+              .message = "the Host \"" + *asked.host + "\" is not a name of this machine",
+              .action = "ask localhost or an IP address, or allow the name in "
+                        "the settings of the API"});
+  }
+  if (asked.origin && !same_origin(*asked.origin, asked.host.value_or(""))) {
+    return error_response(
+        403, {.code = "origin_not_allowed",
+              .message = "a page of the origin \"" + *asked.origin + "\" may not ask this agent",
+              .action = "ask from a program, or from a page of this agent"});
+  }
+  return std::nullopt;
+}
+
+}  // namespace tenure::api

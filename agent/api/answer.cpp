@@ -1,0 +1,124 @@
+#include "api/answer.hpp"
+
+#include <algorithm>
+#include <initializer_list>
+#include <string_view>
+
+#include "api/admission.hpp"
+#include "api/codec.hpp"
+#include "api/probes.hpp"
+
+namespace tenure::api {
+namespace {
+
+using path = std::vector<std::string>;
+
+/// An error names this many elections at most; a list of ten thousand helps nobody.
+constexpr std::size_t max_names_in_error = 8;
+
+bool method_is(const net::request& asked, std::initializer_list<std::string_view> allowed) {
+  return std::ranges::find(allowed, asked.method) != allowed.end();
+}
+
+net::response method_not_allowed(const net::request& asked, const char* allowed) {
+  net::response out =
+      error_response(405, {.code = "method_not_allowed",
+                           .message = asked.method + " is not possible on " + asked.target.path,
+                           .action = std::string("use one of: ") + allowed});
+  out.headers.push_back({.name = "Allow", .value = allowed});
+  return out;
+}
+
+net::response not_found(const net::request& asked, const char* action) {
+  return error_response(404, {.code = "not_found",
+                              .message = "there is nothing at " + asked.target.path,
+                              .action = action});
+}
+
+std::string names_of(const snapshot& seen) {
+  if (seen.elections.empty()) return "none";
+  std::string out;
+  for (std::size_t i = 0; i < std::min(seen.elections.size(), max_names_in_error); ++i) {
+    out += (i == 0 ? "" : ", ") + seen.elections[i].name;
+  }
+  if (seen.elections.size() > max_names_in_error) {
+    out += " and " + std::to_string(seen.elections.size() - max_names_in_error) + " more";
+  }
+  return out;
+}
+
+net::response unknown_election(const std::string& name, const snapshot& seen) {
+  return error_response(
+      404, {.code = "unknown_election",
+            .message = "there is no election \"" + name + "\"; this agent has: " + names_of(seen),
+            .action = "use one of these names, percent-encoded, or add the "
+                      "election to the agent's configuration"});
+}
+
+net::response not_started() {
+  return error_response(503, {.code = "not_started",
+                              .message = "the agent has not begun its elections yet",
+                              .action = "ask again in a moment"});
+}
+
+const election_snapshot* find(const snapshot& seen, const std::string& name) {
+  const auto found = std::ranges::find(seen.elections, name, &election_snapshot::name);
+  return found == seen.elections.end() ? nullptr : &*found;
+}
+
+net::response answer_activity(const net::request& asked, const snapshot& seen, const instant& at) {
+  if (seen.elections.empty()) return not_started();
+  const std::string* name = asked.query_value("election");
+  const election_snapshot* which = name != nullptr ? find(seen, *name) : &seen.elections.front();
+  if (which == nullptr) return unknown_election(*name, seen);
+  const bool is_so =
+      asked.target.segments.front() == "replica" ? is_replica(*which) : is_leader(*which, at);
+  return is_so ? ok_response() : wrong_part(*which, seen, at);
+}
+
+bool is_probe(const path& asked) {
+  static constexpr std::string_view probes[] = {"livez", "readyz", "leader", "primary", "replica"};
+  return asked.size() == 1 && std::ranges::find(probes, asked.front()) != std::end(probes);
+}
+
+net::response answer_elections(const net::request& asked, const snapshot& seen, const instant& at) {
+  const path& at_path = asked.target.segments;
+  if (at_path.size() == 2) return elections_response(seen, at);
+  const election_snapshot* which = find(seen, at_path[2]);
+  return which != nullptr ? election_response(*which, seen, at)
+                          : unknown_election(at_path[2], seen);
+}
+
+}  // namespace
+
+net::response answer(const net::request& asked, const snapshot& seen, const pulse& alive,
+                     const instant& at, const std::vector<std::string>& hosts) {
+  if (auto refused = refusal(asked, hosts)) return std::move(*refused);
+  const path& at_path = asked.target.segments;
+  if (is_probe(at_path)) return answer_probe(asked, seen, alive, at);
+
+  const bool for_older = at_path.empty() || at_path == path{"api", "leader"};
+  const bool elections = (at_path.size() == 2 || at_path.size() == 3) && at_path[0] == "v1" &&
+                         at_path[1] == "elections";
+  if (!for_older && !elections) return not_found(asked, "begin at /v1/elections");
+  if (!method_is(asked, {"GET", "HEAD"})) return method_not_allowed(asked, "GET, HEAD");
+  if (elections) return answer_elections(asked, seen, at);
+  if (seen.elections.empty()) return not_started();
+  return older_response(seen.elections.front(), seen, at);
+}
+
+net::response answer_probe(const net::request& asked, const snapshot& seen, const pulse& alive,
+                           const instant& at) {
+  if (!is_probe(asked.target.segments)) {
+    return not_found(asked, "use /livez, /readyz, /leader, /primary or /replica");
+  }
+  if (!method_is(asked, {"GET", "HEAD", "OPTIONS"})) {
+    return method_not_allowed(asked, "GET, HEAD, OPTIONS");
+  }
+  const std::string& probe = asked.target.segments.front();
+  if (probe == "livez") return livez(seen, alive, at);
+  if (probe == "readyz") return readyz(seen);
+  return answer_activity(asked, seen, at);
+}
+
+}  // namespace tenure::api

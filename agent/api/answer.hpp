@@ -1,0 +1,34 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "api/snapshot.hpp"
+#include "api/standing.hpp"
+#include "core/clock.hpp"
+#include "net/http_message.hpp"
+
+/// Questions to answers, without sockets, clocks or state.
+namespace tenure::api {
+
+/// Proof that the election loop turns.
+struct pulse {
+  core::time_point last_beat;
+  core::duration bound{};  ///< a beat older than this means that the loop hangs
+};
+
+/// Answers a request to the API listener: `/v1/elections`, `/v1/elections/{name}`, `/` and
+/// `/api/leader` for readers of older sidecars, and the probes.
+///
+/// Asked by a web page of a stranger it answers 403 (see admission.hpp); `hosts` are further
+/// names that Host may have.
+net::response answer(const net::request& asked, const snapshot& seen, const pulse& alive,
+                     const instant& at, const std::vector<std::string>& hosts = {});
+
+/// Answers a request to the probe listener: `/livez`, `/readyz`, `/leader`, `/primary`, `/replica`.
+/// The status is the answer, also to HEAD and OPTIONS. Any Host will do: the kubelet uses the
+/// address of the pod, load balancers whatever they like.
+net::response answer_probe(const net::request& asked, const snapshot& seen, const pulse& alive,
+                           const instant& at);
+
+}  // namespace tenure::api

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "api/snapshot.hpp"
+#include "api/standing.hpp"
+#include "net/http_message.hpp"
+
+/// Answers as JSON. Bytes that are not UTF-8 are replaced, so that every answer can be parsed.
+namespace tenure::api {
+
+/// What went wrong, for a program and for a person.
+struct problem {
+  std::string code;     ///< stable, snake_case
+  std::string message;  ///< what failed, against what
+  std::string action;   ///< what to do next
+};
+
+/// {"error":{"code":...,"message":...,"action":...}}
+net::response error_response(unsigned status, const problem& what);
+
+/// {"status":"ok"}, the answer of a probe.
+net::response ok_response();
+
+/// One election:
+///
+///     election, identity, state, is_self, holder, version, version_text, holders, sequencer,
+///     expires_in_ms, since, as_of, last_loss, slots, workload_running, store, cluster_id
+///
+/// What is vacant or not known is null. `version` is a number; `version_text` has the same digits
+/// for readers whose numbers are doubles (JavaScript, jq), which are exact up to 2^53 only.
+net::response election_response(const election_snapshot& election, const snapshot& seen,
+                                const instant& at);
+
+/// {"elections":[...],"as_of":...}, each as `election_response` has it.
+net::response elections_response(const snapshot& seen, const instant& at);
+
+/// One body for readers of four older sidecars: name, last_update, is_leader, leader, node,
+/// timestamp; election and version besides.
+///
+/// Those readers compare `name` with their own and begin to work if it is the same, so it is
+/// empty while we hold the lease but may not act (pending, draining).
+net::response older_response(const election_snapshot& election, const snapshot& seen,
+                             const instant& at);
+
+/// "2026-01-31T12:00:00.250Z"
+std::string rfc3339(std::int64_t unix_ms);
+
+}  // namespace tenure::api

@@ -1,0 +1,67 @@
+#include "api/probes.hpp"
+
+#include "api/codec.hpp"
+#include "core/timing.hpp"
+
+namespace tenure::api {
+
+net::response livez(const snapshot& seen, const pulse& alive, const instant& at) {
+  const core::duration silence = at.now - alive.last_beat;
+  if (silence > alive.bound) {
+    return error_response(
+        503, {.code = "loop_stalled",
+              .message = "the election loop has not turned for " + core::text(silence) +
+                         ", the bound is " + core::text(alive.bound),
+              .action = "restart the agent, and look for a CPU limit or a "
+                        "hanging disk that has stopped it"});
+  }
+  if (!seen.guard_alive) {
+    return error_response(503, {.code = "guard_dead",
+                                .message = "the guard process is gone, so nothing may run here",
+                                .action = "restart the agent, and look for the reason in its log"});
+  }
+  return ok_response();
+}
+
+net::response readyz(const snapshot& seen) {
+  if (seen.stopping) {
+    return error_response(503, {.code = "stopping",
+                                .message = "the agent was told to end",
+                                .action = "wait for the next one"});
+  }
+  if (!seen.store_opened) {
+    return error_response(503, {.code = "store_not_opened",
+                                .message = "the store has not been opened yet" +
+                                           (seen.store.empty() ? "" : ": " + seen.store),
+                                .action = "see the agent's log if this lasts"});
+  }
+  return ok_response();
+}
+
+bool is_leader(const election_snapshot& election, const instant& at) {
+  const bool runs = election.view.workload_running || !election.owns_workload;
+  return election.view.valid_at(at.now) && runs;
+}
+
+bool is_replica(const election_snapshot& election) {
+  const core::phase in = election.view.phase;
+  return (in == core::phase::candidate || in == core::phase::observer) &&
+         !election.view.workload_running;
+}
+
+net::response wrong_part(const election_snapshot& election, const snapshot& seen,
+                         const instant& at) {
+  const standing is = standing_of(election, seen.identity, at);
+  const std::string workload = !election.owns_workload          ? ""
+                               : election.view.workload_running ? ", its workload runs"
+                                                                : ", its workload does not run";
+  return error_response(
+      503, {.code = "wrong_part",
+            .message = "election \"" + election.name + "\" is " +
+                       std::string(core::name(is.phase)) + " here" + workload,
+            .action = "ask another member" + (is.holder && is.holder->identity != seen.identity
+                                                  ? "; the holder is " + is.holder->identity
+                                                  : "")});
+}
+
+}  // namespace tenure::api

@@ -1,0 +1,71 @@
+#include "api/service.hpp"
+
+#include <utility>
+
+#include "api/answer.hpp"
+
+namespace tenure::api {
+namespace {
+
+/// What to do about a listener that cannot be opened.
+std::string advice(listener which) {
+  const std::string flag = which == listener::api ? "--listen" : "--probe-listen";
+  return "; give another address with " + flag + ", or " + flag + " off";
+}
+
+}  // namespace
+
+std::expected<std::unique_ptr<service>, service_error> service::start(const board& from,
+                                                                      service_settings with,
+                                                                      clocks time) {
+  std::unique_ptr<service> out(new service);
+  const auto instant_of = [time = std::move(time)] {
+    return instant{.now = time.boot(), .unix_ms = time.unix_ms()};
+  };
+  const auto pulse_of = [&from, bound = with.beat_bound] {
+    return pulse{.last_beat = from.last_beat(), .bound = bound};
+  };
+  const auto open = [&](listener which, const std::optional<net::listen_address>& where,
+                        net::http_server::handler answered)
+      -> std::expected<std::optional<net::listen_address>, service_error> {
+    if (!where) return std::nullopt;
+    auto bound = out->server_.listen_on(*where, std::move(answered), with.limits);
+    if (bound) return std::move(*bound);
+    return std::unexpected(service_error{
+        .which = which, .kind = bound.error().kind, .text = bound.error().text + advice(which)});
+  };
+
+  // The snapshot is taken before the clock is read: time that passes in between can only make an
+  // answer more careful.
+  auto api = open(listener::api, with.api,
+                  [&from, instant_of, pulse_of, hosts = with.hosts](const net::request& asked) {
+                    const auto seen = from.current();
+                    const pulse alive = pulse_of();
+                    return answer(asked, *seen, alive, instant_of(), hosts);
+                  });
+  if (!api) return std::unexpected(std::move(api.error()));
+  auto probe =
+      open(listener::probe, with.probe, [&from, instant_of, pulse_of](const net::request& asked) {
+        const auto seen = from.current();
+        const pulse alive = pulse_of();
+        return answer_probe(asked, *seen, alive, instant_of());
+      });
+  if (!probe) return std::unexpected(std::move(probe.error()));
+
+  out->api_ = std::move(*api);
+  out->probe_ = std::move(*probe);
+  if (auto started = out->server_.start(); !started) {
+    return std::unexpected(service_error{.text = std::move(started.error())});
+  }
+  return out;
+}
+
+service::~service() {
+  stop();
+}
+
+void service::stop() {
+  server_.shutdown();
+}
+
+}  // namespace tenure::api

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <expected>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/snapshot.hpp"
+#include "core/clock.hpp"
+#include "net/http_server.hpp"
+#include "net/listen_address.hpp"
+
+namespace tenure::api {
+
+/// An election loop that has not turned for this long hangs: it wakes several times per renewal,
+/// and the longest call it makes itself takes milliseconds.
+inline constexpr core::duration default_beat_bound = std::chrono::seconds(10);
+
+struct service_settings {
+  std::optional<net::listen_address> api = net::listen_address{.host = "127.0.0.1", .port = 4040};
+  std::optional<net::listen_address> probe = net::listen_address{.host = "0.0.0.0", .port = 8081};
+  std::vector<std::string> hosts;  ///< further Host names that the API answers to
+  core::duration beat_bound = default_beat_bound;
+  net::http_limits limits;  ///< of each listener
+};
+
+/// Where the time comes from. Called on the serving thread.
+struct clocks {
+  std::function<core::time_point()> boot;  ///< `os::boot_now`
+  std::function<std::int64_t()> unix_ms;   ///< the wall clock
+};
+
+enum class listener : std::uint8_t { api, probe };
+
+/// Which listener could not be opened, and why. `text` ends with what to do.
+struct service_error {
+  listener which = listener::api;
+  net::listen_failure kind = net::listen_failure::other;
+  std::string text;
+};
+
+/// Serves what is on the board, on a thread of its own. Owned and ended by one thread.
+class service {
+ public:
+  /// Opens what is asked for and serves it; all or nothing. `from` must outlive the service.
+  static std::expected<std::unique_ptr<service>, service_error> start(const board& from,
+                                                                      service_settings with,
+                                                                      clocks time);
+  ~service();  ///< stops
+  service(const service&) = delete;
+  service& operator=(const service&) = delete;
+
+  /// Ends in order: `net::http_server::shutdown`. Calling it again does nothing.
+  void stop();
+
+  /// Where it listens, with the ports that the kernel has chosen; empty if that listener is off.
+  [[nodiscard]] const std::optional<net::listen_address>& api_address() const { return api_; }
+  [[nodiscard]] const std::optional<net::listen_address>& probe_address() const { return probe_; }
+
+ private:
+  service() = default;
+
+  std::optional<net::listen_address> api_;
+  std::optional<net::listen_address> probe_;
+  net::http_server server_;
+};
+
+}  // namespace tenure::api

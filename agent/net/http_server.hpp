@@ -1,0 +1,65 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <expected>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "net/http_message.hpp"
+#include "net/listen_address.hpp"
+
+namespace tenure::net {
+
+/// What one listener grants its clients. They are hostile until proven slow.
+struct http_limits {
+  std::size_t header_bytes = 8 * 1024;         ///< request line and headers; more is answered 431
+  std::size_t body_bytes = 16 * 1024;          ///< of a request; more is answered 413
+  std::size_t connections = 64;                ///< at a time; see `http_server`
+  std::size_t requests_per_connection = 1000;  ///< then it is closed, and the client comes again
+  std::chrono::milliseconds idle{30'000};      ///< from an answer to the next request
+  std::chrono::milliseconds read{5'000};       ///< from the first byte of a request to its last
+  std::chrono::milliseconds write{5'000};      ///< for one answer
+};
+
+/// A small HTTP/1.1 server: keep-alive, pipelining, HEAD, every limit named, on one thread of its
+/// own, so that no client can delay anything else.
+///
+/// A client that misses a deadline is dropped. One connection too many makes the one that has been
+/// waited for the longest give way, so that idle clients cannot lock out the others; if all of them
+/// are being answered, the new one gets a 503. What is not HTTP is answered 400.
+///
+/// `listen_on`, then `start`, then `shutdown`, all from one thread.
+class http_server {
+ public:
+  /// Answers one request. Called on the server's thread; must neither block nor throw.
+  using handler = std::function<response(const request&)>;
+
+  /// How long `shutdown` lets answers that are under way finish.
+  static constexpr std::chrono::milliseconds shutdown_limit{1'000};
+
+  http_server();
+  ~http_server();  ///< shuts down, if that was not done
+  http_server(const http_server&) = delete;
+  http_server& operator=(const http_server&) = delete;
+
+  /// Opens a listener and returns its address, with the port that the kernel has chosen if 0 was
+  /// asked for. Clients are queued from now on, and served from `start` on.
+  std::expected<listen_address, listen_error> listen_on(const listen_address& where, handler answer,
+                                                        http_limits limits = {});
+
+  /// Serves all listeners, on a new thread. Once. The error says why there is no thread.
+  std::expected<void, std::string> start();
+
+  /// Stops accepting, closes connections that wait for a request, lets requests that have begun be
+  /// answered until `shutdown_limit`, and ends the thread. Returns when nothing is left.
+  void shutdown();
+
+ private:
+  struct state;
+  std::unique_ptr<state> state_;
+};
+
+}  // namespace tenure::net

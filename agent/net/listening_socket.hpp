@@ -1,0 +1,25 @@
+#pragma once
+
+#include <expected>
+
+#include "net/listen_address.hpp"
+#include "os/unique_fd.hpp"
+
+namespace tenure::net {
+
+/// A socket that queues clients. It is not inherited by the workload: a child that outlives the
+/// agent would otherwise keep the port.
+struct listening_socket {
+  os::unique_fd fd;
+  listen_address bound;
+  bool is_ipv6 = false;
+};
+
+/// Opens one, non-blocking, with SO_REUSEADDR: connections of the agent's last life that the
+/// kernel still keeps in TIME_WAIT do not matter.
+std::expected<listening_socket, listen_error> open_listening_socket(const listen_address& where);
+
+/// Takes one client from the queue, non-blocking and not inherited either; or the errno value.
+std::expected<os::unique_fd, int> accept_client(int listening);
+
+}  // namespace tenure::net

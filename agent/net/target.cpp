@@ -1,0 +1,89 @@
+#include <algorithm>
+
+#include "net/http_message.hpp"
+
+namespace tenure::net {
+namespace {
+
+constexpr std::string_view absolute_prefix = "http://";
+
+int hex_digit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+enum class plus : bool { literal, is_blank };
+
+/// No value if a '%' is not followed by two hexadecimal digits.
+std::optional<std::string> decoded(std::string_view text, plus mode) {
+  std::string out;
+  out.reserve(text.size());
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '+' && mode == plus::is_blank) {
+      out += ' ';
+    } else if (text[i] != '%') {
+      out += text[i];
+    } else {
+      const int high = i + 2 < text.size() ? hex_digit(text[i + 1]) : -1;
+      const int low = i + 2 < text.size() ? hex_digit(text[i + 2]) : -1;
+      if (high < 0 || low < 0) return std::nullopt;
+      out += static_cast<char>(high * 16 + low);
+      i += 2;
+    }
+  }
+  return out;
+}
+
+/// Cuts everything up to `separator` off the front of `rest`.
+std::string_view next_part(std::string_view& rest, char separator) {
+  const std::size_t end = std::min(rest.find(separator), rest.size());
+  const std::string_view part = rest.substr(0, end);
+  rest.remove_prefix(std::min(end + 1, rest.size()));
+  return part;
+}
+
+constexpr std::unexpected<std::string_view> bad_encoding{
+    "a '%' in the target is not followed by two hexadecimal digits"};
+
+}  // namespace
+
+std::expected<request_target, std::string_view> parse_target(std::string_view target) {
+  request_target out;
+  if (target.starts_with(absolute_prefix)) {
+    target.remove_prefix(absolute_prefix.size());
+    const std::size_t end = std::min(target.find_first_of("/?"), target.size());
+    out.host = std::string(target.substr(0, end));
+    target.remove_prefix(end);
+  } else if (target != "*" && !target.starts_with('/')) {
+    return std::unexpected<std::string_view>("the target does not begin with '/'");
+  }
+
+  std::string_view query = target;
+  std::string_view path = next_part(query, '?');
+  out.path = path.empty() ? "/" : std::string(path);
+
+  if (path.starts_with('/')) path.remove_prefix(1);
+  while (!path.empty()) {
+    auto segment = decoded(next_part(path, '/'), plus::literal);
+    if (!segment) return bad_encoding;
+    out.segments.push_back(std::move(*segment));
+  }
+  while (!query.empty()) {
+    std::string_view value = next_part(query, '&');
+    if (value.empty()) continue;
+    auto name = decoded(next_part(value, '='), plus::is_blank);
+    auto content = decoded(value, plus::is_blank);
+    if (!name || !content) return bad_encoding;
+    out.query.push_back({.name = std::move(*name), .value = std::move(*content)});
+  }
+  return out;
+}
+
+const std::string* request::query_value(std::string_view name) const {
+  const auto found = std::ranges::find(target.query, name, &parameter::name);
+  return found == target.query.end() ? nullptr : &found->value;
+}
+
+}  // namespace tenure::net

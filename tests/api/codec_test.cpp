@@ -1,0 +1,43 @@
+#include "api/codec.hpp"
+
+#include <gtest/gtest.h>
+
+#include "scene.hpp"
+
+namespace tenure::tests {
+namespace {
+
+TEST(Codec, TimesAreRfc3339InUtcWithMilliseconds) {
+  EXPECT_EQ(api::rfc3339(0), "1970-01-01T00:00:00.000Z");
+  EXPECT_EQ(api::rfc3339(1'769'860'800'250), "2026-01-31T12:00:00.250Z");
+  EXPECT_EQ(api::rfc3339(-1), "1969-12-31T23:59:59.999Z");
+}
+
+TEST(Codec, NamesWithQuotesAndControlCharactersAreEscaped) {
+  scene s;
+  s.seen.elections.clear();
+  const std::string odd = "a\"b\\c\n\x01</script>";
+  s.add(odd);
+  EXPECT_EQ(s.json("/v1/elections")["elections"][0]["election"], odd);
+}
+
+TEST(Codec, BytesThatAreNotUtf8StillGiveAnAnswerThatParses) {
+  scene s;
+  s.watch_shows({{.identity = "bad\xff\xfe", .term = core::version{5}}}, core::version{5});
+  EXPECT_EQ(s.db_json()["holder"], "bad\xEF\xBF\xBD\xEF\xBF\xBD");
+  const net::response r = s.ask("/v1/elections/%ff%00");
+  EXPECT_EQ(r.status, 404u);
+  EXPECT_FALSE(nlohmann::json::parse(r.body, nullptr, false).is_discarded());
+}
+
+TEST(Codec, ErrorHasCodeMessageAndAction) {
+  const net::response r =
+      api::error_response(409, {.code = "c", .message = "m \"quoted\"", .action = "a"});
+  EXPECT_EQ(r.status, 409u);
+  EXPECT_EQ(r.content_type, "application/json");
+  EXPECT_EQ(r.body,
+            "{\"error\":{\"code\":\"c\",\"message\":\"m \\\"quoted\\\"\",\"action\":\"a\"}}\n");
+}
+
+}  // namespace
+}  // namespace tenure::tests

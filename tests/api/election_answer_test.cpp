@@ -1,0 +1,238 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "scene.hpp"
+
+namespace tenure::tests {
+namespace {
+
+using core::phase;
+using core::version;
+using testing::HasSubstr;
+
+TEST(ElectionAnswer, ActiveHolderIsItself) {
+  scene s;
+  s.hold(phase::active);
+  const auto db = s.db_json();
+  EXPECT_EQ(db["election"], "db");
+  EXPECT_EQ(db["state"], "active");
+  EXPECT_EQ(db["is_self"], true);
+  EXPECT_EQ(db["holder"], "me");
+  EXPECT_EQ(db["version"], 7);
+  EXPECT_EQ(db["version_text"], "7");
+  EXPECT_EQ(db["sequencer"], "proof-7");
+  EXPECT_EQ(db["holders"].size(), 1u);
+  EXPECT_EQ(db["slots"], 1);
+  EXPECT_EQ(db["store"], "etcd");
+  EXPECT_EQ(db["cluster_id"], "c1");
+  EXPECT_EQ(db["since"], "2026-01-31T12:00:00.000Z");
+  EXPECT_EQ(db["last_loss"], nullptr);
+  EXPECT_EQ(db["workload_running"], true);
+}
+
+TEST(ElectionAnswer, HolderIsNotClaimedFromStopAtAlthoughTheSnapshotStillSaysActive) {
+  scene s;
+  s.hold(phase::active);
+  s.watch_shows({{.identity = "me", .term = version{7}}}, version{7});
+  s.advance(10s - 1ns);
+  EXPECT_EQ(s.db_json()["is_self"], true);
+  s.advance(1ns);
+  const auto db = s.db_json();
+  EXPECT_EQ(db["is_self"], false);
+  EXPECT_EQ(db["holder"], nullptr);
+  EXPECT_EQ(db["version"], nullptr);
+  EXPECT_EQ(db["holders"].size(), 0u);
+  EXPECT_EQ(db["sequencer"], nullptr);
+  EXPECT_EQ(db["expires_in_ms"], nullptr);
+  EXPECT_EQ(db["state"], "draining") << "a reader of `state` must not be told active either";
+}
+
+TEST(ElectionAnswer, SinceOfAnExpiredTermIsItsStopAt) {
+  scene s;
+  s.hold(phase::active);
+  s.advance(12s);
+  EXPECT_EQ(s.db_json()["since"], "2026-01-31T12:00:10.000Z");
+}
+
+TEST(ElectionAnswer, ExpiresInIsComputedWhenTheAnswerIsWritten) {
+  scene s;
+  s.hold(phase::active);
+  EXPECT_EQ(s.db_json()["expires_in_ms"], 10'000);
+  s.advance(4s);
+  EXPECT_EQ(s.db_json()["expires_in_ms"], 6'000);
+  EXPECT_EQ(s.db_json()["as_of"], "2026-01-31T12:00:04.000Z");
+  s.advance(500us);
+  EXPECT_EQ(s.db_json()["expires_in_ms"], 5'999) << "rounded down: nobody may rely on more";
+}
+
+TEST(ElectionAnswer, PendingHoldsByTheStoresWordButIsNotSelf) {
+  scene s;
+  s.hold(phase::pending);
+  s.watch_shows({{.identity = "previous", .term = version{5}}}, version{5});
+  const auto db = s.db_json();
+  EXPECT_EQ(db["state"], "pending");
+  EXPECT_EQ(db["is_self"], false);
+  EXPECT_EQ(db["holder"], "me");
+  EXPECT_EQ(db["holders"].size(), 1u) << "with one slot nobody else can hold as well";
+}
+
+TEST(ElectionAnswer, OrderlyDrainIsStillTheHolderButNotSelf) {
+  scene s;
+  s.hold(phase::draining);
+  s.view().last_loss = core::loss_reason::resigned;
+  EXPECT_EQ(s.db_json()["holder"], "me");
+  EXPECT_EQ(s.db_json()["is_self"], false);
+  EXPECT_EQ(s.db_json()["last_loss"], "resigned");
+}
+
+TEST(ElectionAnswer, DrainAfterALossDoesNotClaimTheLeaseAnyMore) {
+  scene s;
+  s.hold(phase::draining);
+  s.view().last_loss = core::loss_reason::session_invalid;
+  s.watch_shows({{.identity = "me", .term = version{7}}}, version{7});
+  EXPECT_EQ(s.db_json()["holder"], nullptr) << "the watch is behind the store's own word";
+  s.watch_shows({{.identity = "other", .term = version{9}}}, version{9});
+  EXPECT_EQ(s.db_json()["holder"], "other");
+}
+
+TEST(ElectionAnswer, OrderlyDrainThatTheWatchShowsAsTakenOverNamesTheOther) {
+  scene s;
+  s.hold(phase::draining);
+  s.view().last_loss = core::loss_reason::resigned;
+  s.watch_shows({{.identity = "other", .term = version{9}}}, version{9});
+  EXPECT_EQ(s.db_json()["holder"], "other");
+}
+
+TEST(ElectionAnswer, StandbyNamesWhatTheWatchHasShown) {
+  scene s;
+  s.watch_shows({{.identity = "other", .term = version{5}}}, version{5});
+  s.view().seen->expires_at = start + 3s;
+  EXPECT_EQ(s.db_json()["holder"], "other");
+  EXPECT_EQ(s.db_json()["version"], 5);
+  EXPECT_EQ(s.db_json()["sequencer"], nullptr) << "the proof of a term is its holder's";
+  EXPECT_EQ(s.db_json()["expires_in_ms"], 3000);
+  s.advance(5s);
+  EXPECT_EQ(s.db_json()["expires_in_ms"], 0) << "never negative";
+}
+
+TEST(ElectionAnswer, StandbyNeverNamesItselfFromAWatchThatIsBehind) {
+  scene s;
+  s.watch_shows({{.identity = "me", .term = version{5}}}, version{5});
+  EXPECT_EQ(s.db_json()["holder"], nullptr);
+}
+
+TEST(ElectionAnswer, VacantOrUnknownIsNull) {
+  scene s;
+  for (const bool watched : {false, true}) {
+    if (watched) s.watch_shows({}, version{5});
+    const auto db = s.db_json();
+    EXPECT_EQ(db["holder"], nullptr);
+    EXPECT_EQ(db["version"], nullptr);
+    EXPECT_EQ(db["version_text"], nullptr);
+    EXPECT_EQ(db["expires_in_ms"], nullptr);
+    EXPECT_TRUE(db["holders"].is_array());
+  }
+}
+
+TEST(ElectionAnswer, AllHoldersOfSeveralSlotsAreListedWithOurselvesAsTheHolder) {
+  scene s;
+  s.db().slots = 3;
+  s.hold(phase::active);
+  s.watch_shows({{.identity = "a", .term = version{4}},
+                 {.identity = "me", .term = version{7}},
+                 {.identity = "b", .term = version{9}}},
+                version{9});
+  const auto db = s.db_json();
+  EXPECT_EQ(db["holder"], "me");
+  ASSERT_EQ(db["holders"].size(), 3u);
+  EXPECT_EQ(db["holders"][0]["identity"], "a");
+  EXPECT_EQ(db["holders"][1]["identity"], "me");
+  EXPECT_EQ(db["holders"][2]["version"], 9);
+}
+
+TEST(ElectionAnswer, VersionsAboveTwoToThe53AreExactInBothForms) {
+  scene s;
+  s.watch_shows({{.identity = "other", .term = version{18'446'744'073'709'551'615u}}}, version{1});
+  EXPECT_EQ(s.db_json()["version"], 18'446'744'073'709'551'615u);
+  EXPECT_EQ(s.db_json()["version_text"], "18446744073709551615");
+}
+
+TEST(ElectionAnswer, WorkloadIsNullIfItIsNotOursToRun) {
+  scene s;
+  s.db().owns_workload = false;
+  EXPECT_EQ(s.db_json()["workload_running"], nullptr);
+}
+
+TEST(ElectionAnswer, NameMayHaveASlashIfItIsEncoded) {
+  scene s;
+  s.add("team/db 1");
+  EXPECT_EQ(s.json("/v1/elections/team%2Fdb%201")["election"], "team/db 1");
+  EXPECT_EQ(s.ask("/v1/elections/team/db").status, 404u);
+}
+
+TEST(ElectionAnswer, UnknownNameSaysWhichThereAre) {
+  scene s;
+  s.add("cache");
+  const net::response r = s.ask("/v1/elections/nope");
+  EXPECT_EQ(r.status, 404u);
+  const auto error = nlohmann::json::parse(r.body)["error"];
+  EXPECT_EQ(error["code"], "unknown_election");
+  EXPECT_THAT(std::string(error["message"]), HasSubstr("this agent has: db, cache"));
+  EXPECT_FALSE(std::string(error["action"]).empty());
+}
+
+TEST(ElectionAnswer, ListOfNamesInAnErrorIsBounded) {
+  scene s;
+  for (int i = 0; i < 1000; ++i) s.add("election-" + std::to_string(i));
+  const net::response r = s.ask("/v1/elections/nope");
+  EXPECT_THAT(r.body, HasSubstr("and 993 more"));
+  EXPECT_LT(r.body.size(), 1000u);
+}
+
+TEST(ElectionAnswer, ListHasEveryElection) {
+  scene s;
+  s.add("cache");
+  const auto list = s.json("/v1/elections");
+  ASSERT_EQ(list["elections"].size(), 2u);
+  EXPECT_EQ(list["elections"][1]["election"], "cache");
+  EXPECT_EQ(s.json("/v1/elections/")["elections"].size(), 2u) << "a slash at the end is harmless";
+}
+
+TEST(ElectionAnswer, AnswersAreNeverCached) {
+  const scene s;
+  for (const char* target : {"/", "/v1/elections", "/v1/elections/nope", "/nothing"}) {
+    const net::response r = s.ask(target);
+    ASSERT_EQ(r.headers.size(), 1u) << target;
+    EXPECT_EQ(r.headers[0].name, "Cache-Control");
+    EXPECT_EQ(r.headers[0].value, "no-store");
+  }
+}
+
+TEST(ElectionAnswer, HeadIsAnsweredLikeGet) {
+  const scene s;
+  net::request asked = scene::get("/v1/elections");
+  asked.method = "HEAD";
+  EXPECT_EQ(s.ask(asked).body, s.ask("/v1/elections").body);
+}
+
+TEST(ElectionAnswer, OtherMethodsAreToldWhichWork) {
+  const scene s;
+  for (const char* method : {"POST", "DELETE", "BREW"}) {
+    net::request asked = scene::get("/v1/elections/db");
+    asked.method = method;
+    const net::response r = s.ask(asked);
+    EXPECT_EQ(r.status, 405u) << method;
+    EXPECT_EQ(r.headers.back().name, "Allow");
+    EXPECT_EQ(r.headers.back().value, "GET, HEAD");
+  }
+}
+
+TEST(ElectionAnswer, UnknownPathSaysWhereToBegin) {
+  const scene s;
+  const net::response r = s.ask("/metricz");
+  EXPECT_EQ(r.status, 404u);
+  EXPECT_THAT(r.body, HasSubstr("/v1/elections"));
+}
+
+}  // namespace
+}  // namespace tenure::tests

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "net/listen_address.hpp"
+#include "os/unique_fd.hpp"
+
+namespace tenure::tests {
+
+/// No correct server needs this long; a test that waits for it has failed.
+inline constexpr std::chrono::seconds patience{20};
+
+/// One answer as it came.
+struct reply {
+  int status = 0;  ///< 0: the connection ended, or nothing came
+  std::string head;
+  std::string body;
+};
+
+/// A client that sends the bytes that it is told to and knows as little HTTP as possible.
+class raw_client {
+ public:
+  /// Connects to a loopback address. `receive_buffer`: of the kernel, for slow readers.
+  explicit raw_client(const net::listen_address& server, int receive_buffer = 0);
+
+  [[nodiscard]] bool connected() const { return connected_; }
+  /// False if the server has closed.
+  bool send(std::string_view bytes);
+  /// The next answer; `has_body`: false after a HEAD.
+  reply receive(bool has_body = true);
+  reply ask(std::string_view bytes) {
+    send(bytes);
+    return receive();
+  }
+  /// Reads until the server closes, and returns how many bytes came. Fails the test if it does
+  /// not close.
+  std::size_t read_to_end();
+  /// True if the server closes, having sent nothing more.
+  bool closed_by_server() { return read_to_end() == 0; }
+  /// True if the kernel has been told that bytes which we sent were thrown away.
+  [[nodiscard]] bool was_reset() const;
+
+ private:
+  bool read_more();  ///< false at the end of the connection
+
+  os::unique_fd socket_;
+  bool connected_ = false;
+  std::string received_;
+};
+
+/// "GET path" with a Host.
+std::string get(std::string_view path, std::string_view more_headers = "");
+
+}  // namespace tenure::tests

@@ -1,0 +1,90 @@
+#pragma once
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "api/answer.hpp"
+#include "api/snapshot.hpp"
+#include "net/http_message.hpp"
+
+/// An agent "me" with the election "db", at an instant that tests move by hand.
+namespace tenure::tests {
+
+using namespace std::chrono_literals;
+
+inline constexpr core::time_point start{1000s};
+/// 2026-01-31T12:00:00Z
+inline constexpr std::int64_t start_unix_ms = 1'769'860'800'000;
+
+struct scene {
+  scene() {
+    seen.index = 1;
+    seen.identity = "me";
+    seen.store = "etcd";
+    seen.cluster_id = "c1";
+    seen.store_opened = true;
+    add("db");
+  }
+
+  api::election_snapshot& add(std::string name) {
+    api::election_snapshot one;
+    one.name = std::move(name);
+    one.view.since = start;
+    one.since_unix_ms = start_unix_ms;
+    seen.elections.push_back(std::move(one));
+    return seen.elections.back();
+  }
+
+  api::election_snapshot& db() { return seen.elections.front(); }
+  core::election_view& view() { return db().view; }
+
+  /// We hold term 7 until stop_at, 10 s after the start.
+  void hold(core::phase in) {
+    view().phase = in;
+    view().lease = core::lease{.term = core::version{7},
+                               .sent_at = start,
+                               .ttl = 15s,
+                               .safe_until = start + 14s,
+                               .kill_at = start + 12s,
+                               .stop_at = start + 10s};
+    view().sequencer = "proof-7";
+    view().workload_running = in == core::phase::active;
+  }
+
+  void watch_shows(std::vector<core::holder> holders, core::version as_of) {
+    view().seen = core::observation{.as_of = as_of, .holders = std::move(holders)};
+  }
+
+  void advance(core::duration by) {
+    at.now += by;
+    at.unix_ms += std::chrono::floor<std::chrono::milliseconds>(by).count();
+    alive.last_beat += by;
+  }
+
+  static net::request get(const std::string& target) {
+    net::request asked;
+    asked.method = "GET";
+    asked.target = net::parse_target(target).value();
+    asked.host = "localhost:4040";
+    return asked;
+  }
+
+  net::response ask(const net::request& asked) const { return api::answer(asked, seen, alive, at); }
+  net::response ask(const std::string& target) const { return ask(get(target)); }
+  net::response probe(const std::string& target) const {
+    return api::answer_probe(get(target), seen, alive, at);
+  }
+  nlohmann::json json(const std::string& target) const {
+    return nlohmann::json::parse(ask(target).body);
+  }
+  nlohmann::json db_json() const { return json("/v1/elections/db"); }
+
+  api::snapshot seen;
+  api::instant at{.now = start, .unix_ms = start_unix_ms};
+  api::pulse alive{.last_beat = start, .bound = 10s};
+};
+
+}  // namespace tenure::tests
