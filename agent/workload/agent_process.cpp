@@ -1,0 +1,84 @@
+#include "workload/agent_process.hpp"
+
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <string_view>
+
+#include "workload/exec_child.hpp"
+#include "workload/guard_process.hpp"
+#include "workload/guard_protocol.hpp"
+
+namespace tenure::workload {
+namespace {
+
+bool sets(const char* entry, std::string_view variable) {
+  const std::string_view text(entry);
+  return text.starts_with(variable) && text.substr(variable.size()).starts_with('=');
+}
+
+}  // namespace
+
+std::vector<char*> own_environment() {
+  std::vector<char*> kept;
+  for (char** entry = ::environ; *entry != nullptr; ++entry) {
+    if (!sets(*entry, session_variable) && !sets(*entry, guard_fds_variable)) {
+      kept.push_back(*entry);
+    }
+  }
+  return kept;
+}
+
+std::vector<char*> pointers_to(std::vector<std::string>& arguments) {
+  std::vector<char*> pointers;
+  for (std::string& argument : arguments) pointers.push_back(argument.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+bool agent_process::prepare(const std::vector<std::string>& argv, bool keeps_hup_ignored) {
+  std::uint64_t bits[2];
+  if (::getrandom(bits, sizeof bits, 0) != sizeof bits) return false;
+  std::snprintf(session_.data(), session_.size(), "%s=%016llx%016llx", session_variable,
+                static_cast<unsigned long long>(bits[0]), static_cast<unsigned long long>(bits[1]));
+  keeps_hup_ignored_ = keeps_hup_ignored;
+  arguments_ = argv;
+  argv_ = pointers_to(arguments_);
+  environment_ = own_environment();
+  environment_.insert(environment_.end(), {session_.data(), fds_.data(), nullptr});
+  return true;
+}
+
+bool agent_process::start(core::time_point now, const os::unique_fd& theirs,
+                          const os::unique_fd& page) {
+  std::snprintf(fds_.data(), fds_.size(), "%s=%d,%d", guard_fds_variable, theirs.get(), page.get());
+  // It outlives us for the moment that it takes to end the workload and give the lease up, so it
+  // does not die with us. In a group of its own, Ctrl-C in the terminal reaches it through us
+  // alone.
+  const pid_t pid = fork_and_exec({.program = "/proc/self/exe",
+                                   .argv = argv_.data(),
+                                   .environment = environment_.data(),
+                                   .keeps_hup_ignored = keeps_hup_ignored_,
+                                   .inherits = {theirs.get(), page.get()}});
+  if (pid < 0) {
+    crashed(now);
+    return false;
+  }
+  pid_ = pid;
+  started_at_ = now;
+  due_ = core::never;
+  return true;
+}
+
+void agent_process::crashed(core::time_point now) {
+  const bool was_well = now - started_at_ >= agent_was_well;
+  pause_ = pause_ == core::duration::zero() || was_well ? first_agent_pause
+                                                        : std::min(2 * pause_, most_agent_pause);
+  due_ = now + pause_;
+}
+
+}  // namespace tenure::workload

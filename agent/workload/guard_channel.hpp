@@ -1,0 +1,69 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include "os/unique_fd.hpp"
+#include "workload/guard_protocol.hpp"
+
+namespace tenure::workload {
+
+/// The guard's end of the socket. Never waits and never allocates.
+///
+/// An agent that does not read cannot hold the guard up: each kind of message has one place,
+/// where the newest waits until the socket takes it. That loses nothing that matters, because the
+/// guard does not start a workload before the agent was told of the end of the one before.
+class guard_channel {
+ public:
+  /// Talks to a new agent from now on. What was not sent to the old one is forgotten.
+  void attach(os::unique_fd socket) {
+    close();
+    socket_ = std::move(socket);
+  }
+
+  /// The agent is dead, or hung up.
+  void close() {
+    socket_.reset();
+    unsent_ = {};
+  }
+
+  [[nodiscard]] bool is_open() const { return static_cast<bool>(socket_); }
+  [[nodiscard]] int fd() const { return socket_.get(); }
+
+  /// Sends the message with the next `flush`.
+  template <guard_message M>
+  void say(const M& what) {
+    if (is_open()) std::get<std::optional<M>>(unsent_) = sealed(what);
+  }
+
+  /// True while a message of this kind waits to be sent.
+  template <guard_message M>
+  [[nodiscard]] bool waits() const {
+    return std::get<std::optional<M>>(unsent_).has_value();
+  }
+
+  /// Sends what the socket takes. False if something is left for when it is writable.
+  bool flush();
+
+  enum class reading { packet, nothing, hung_up };
+
+  /// Takes one message off the socket. `into` is empty if it was garbage, and points into a
+  /// buffer that the next call overwrites.
+  [[nodiscard]] reading receive(std::optional<packet>& into);
+
+ private:
+  [[nodiscard]] bool hung_up() const;
+
+  os::unique_fd socket_;
+  /// In the order in which they are sent.
+  std::tuple<std::optional<message::guard_hello>, std::optional<message::started>,
+             std::optional<message::start_failed>, std::optional<message::exited>,
+             std::optional<message::refused>, std::optional<message::signalled>>
+      unsent_;
+  alignas(8) std::array<std::byte, max_message_bytes> buffer_;
+};
+
+}  // namespace tenure::workload

@@ -1,0 +1,46 @@
+#include "workload/guard_fds.hpp"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "workload/guard_protocol.hpp"
+
+namespace tenure::workload {
+namespace {
+
+bool is_seqpacket(int fd) {
+  int type = 0;
+  socklen_t size = sizeof type;
+  return ::getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_SEQPACKET;
+}
+
+/// False if it is not open.
+bool close_on_exec(int fd) {
+  return ::fcntl(fd, F_SETFD, FD_CLOEXEC) == 0;
+}
+
+}  // namespace
+
+std::expected<guard_fds, std::string> take_guard_fds() {
+  const std::string name = guard_fds_variable;
+  const char* value = std::getenv(guard_fds_variable);
+  if (value == nullptr) {
+    return std::unexpected(name + " is not set: this process was not started by a guard");
+  }
+  const std::string text = value;
+  ::unsetenv(guard_fds_variable);
+  int socket = -1;
+  int page = -1;
+  if (std::sscanf(text.c_str(), "%d,%d", &socket, &page) != 2 || !close_on_exec(socket) ||
+      !close_on_exec(page) || !is_seqpacket(socket)) {
+    return std::unexpected(name + "=" + text +
+                           " does not name a guard's socket and page; unset it, only a guard "
+                           "sets it");
+  }
+  return guard_fds{.socket = os::unique_fd(socket), .page = os::unique_fd(page)};
+}
+
+}  // namespace tenure::workload

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <expected>
+#include <string>
+
+#include "os/unique_fd.hpp"
+
+namespace tenure::workload {
+
+/// What a guard hands to the agent that it starts.
+struct guard_fds {
+  os::unique_fd socket;
+  os::unique_fd page;
+};
+
+/// Takes them over, as TENURE_GUARD_FDS names them, and removes that variable, so that no child
+/// of ours believes that they are its own. Fails, with the reason, if it does not name them.
+[[nodiscard]] std::expected<guard_fds, std::string> take_guard_fds();
+
+}  // namespace tenure::workload

@@ -1,0 +1,296 @@
+#include "workload/guard_link.hpp"
+
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+#include "os/boot_time.hpp"
+#include "os/unique_fd.hpp"
+#include "workload/guard_fds.hpp"
+#include "workload/guard_protocol.hpp"
+#include "workload/orphans.hpp"
+#include "workload/shared_page.hpp"
+
+namespace tenure::workload {
+namespace asio = boost::asio;
+namespace {
+
+using error_code = boost::system::error_code;
+
+/// The guard has this long after a deadline before the agent kills by itself. Later than any
+/// guard that gets the processor at all.
+constexpr core::duration guard_is_late_after = std::chrono::milliseconds(50);
+/// Pause between two looks at what is left.
+constexpr core::duration kill_again = std::chrono::milliseconds(10);
+
+template <guard_message M>
+std::vector<char> bytes_of(const M& what, const std::string& tail = {}) {
+  const M complete = sealed(what, tail.size());
+  std::vector<char> bytes(sizeof complete + tail.size());
+  std::memcpy(bytes.data(), &complete, sizeof complete);
+  std::ranges::copy(tail, bytes.begin() + sizeof complete);
+  return bytes;
+}
+
+}  // namespace
+
+struct guard_link::impl : std::enable_shared_from_this<impl> {
+  /// What runs, as far as the guard has told.
+  enum class work : std::uint8_t { none, asked, running };
+
+  impl(const asio::any_io_executor& executor, os::unique_fd fd, handler to_call)
+      : on_event(std::move(to_call)),
+        socket(executor, fd.release()),
+        backstop(executor),
+        again(executor) {}
+
+  // Towards the guard. One place for each kind of message, in the order in which they are sent;
+  // the newest counts.
+  std::array<std::vector<char>, 5> unsent;
+  enum place : std::size_t { hello_place, armed_place, start_place, stop_place, bye_place };
+
+  void send(place where, std::vector<char> bytes);
+  void flush();
+  [[nodiscard]] bool send_now(const std::vector<char>& bytes);
+
+  // From the guard.
+  void read();
+  void take_messages();
+  void on_packet(const packet& what);
+  void on_hang_up();
+  void on_exited(int status);
+  void emit(const guard_event& what);
+  void emit_soon(const guard_event& what);
+
+  // Instead of the guard.
+  void watch_deadline();
+  void kill_orphans();
+
+  handler on_event;
+  asio::posix::stream_descriptor socket;
+  asio::steady_timer backstop;  ///< for a guard that lets a deadline pass
+  asio::steady_timer again;     ///< between two looks at the orphans
+  shared_page page;
+  orphans left;
+
+  work state = work::none;
+  core::version term = core::no_version;
+  core::time_point kill_at = core::never;
+  core::time_point kill_by = core::never;
+  bool writing = false;
+  bool gone = false;     ///< the guard is
+  bool killing = false;  ///< we are at it instead of the guard
+  bool closed = false;   ///< the link was destroyed
+};
+
+void guard_link::impl::emit(const guard_event& what) {
+  if (!closed) on_event(what);
+}
+
+void guard_link::impl::emit_soon(const guard_event& what) {
+  asio::post(socket.get_executor(), [self = shared_from_this(), what] { self->emit(what); });
+}
+
+void guard_link::impl::send(place where, std::vector<char> bytes) {
+  unsent[where] = std::move(bytes);
+  flush();
+}
+
+bool guard_link::impl::send_now(const std::vector<char>& bytes) {
+  const ssize_t sent =
+      ::send(socket.native_handle(), bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+  // Anything but a full socket is the guard's end, which reading finds out.
+  return sent >= 0 || (errno != EAGAIN && errno != ENOBUFS);
+}
+
+void guard_link::impl::flush() {
+  if (gone || writing) return;
+  for (std::vector<char>& bytes : unsent) {
+    if (bytes.empty()) continue;
+    if (send_now(bytes)) {
+      bytes.clear();
+      continue;
+    }
+    writing = true;
+    socket.async_wait(asio::posix::descriptor_base::wait_write,
+                      [self = shared_from_this()](error_code failed) {
+                        self->writing = false;
+                        if (!failed && !self->closed) self->flush();
+                      });
+    return;
+  }
+}
+
+void guard_link::impl::read() {
+  socket.async_wait(asio::posix::descriptor_base::wait_read,
+                    [self = shared_from_this()](error_code failed) {
+                      if (!failed && !self->closed) self->take_messages();
+                    });
+}
+
+void guard_link::impl::take_messages() {
+  alignas(8) std::array<std::byte, max_message_bytes> buffer;
+  while (!closed) {
+    const ssize_t got = ::recv(socket.native_handle(), buffer.data(), buffer.size(), MSG_DONTWAIT);
+    if (got < 0 && errno == EAGAIN) return read();
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return on_hang_up();
+    if (const auto what = parse(std::span(buffer).first(static_cast<std::size_t>(got)))) {
+      on_packet(*what);
+    }
+  }
+}
+
+void guard_link::impl::on_packet(const packet& what) {
+  if (const auto started = as<message::started>(what)) {
+    state = work::running;
+    left.follow(started->pid);
+    emit(workload_started{.pid = started->pid, .term = core::version{started->term}});
+  } else if (const auto refused = as<message::refused>(what)) {
+    if (state == work::asked && core::number(term) == refused->term) state = work::none;
+    emit(start_refused{.term = core::version{refused->term}});
+  } else if (const auto failed = as<message::start_failed>(what)) {
+    if (state == work::asked) state = work::none;
+    emit(start_failed{.term = core::version{failed->term}, .error = failed->error});
+  } else if (const auto exited = as<message::exited>(what)) {
+    // Of an earlier term: that workload was seen dead from here before.
+    if (exited->term == core::number(term)) on_exited(exited->status);
+  } else if (const auto signal = as<message::signalled>(what)) {
+    emit(signalled{.signo = signal->signo});
+  }
+}
+
+void guard_link::impl::on_exited(int status) {
+  if (state != work::running) return;
+  state = work::none;
+  kill_by = core::never;
+  killing = false;
+  left.forget();
+  backstop.cancel();
+  emit(workload_exited{.status = status});
+}
+
+void guard_link::impl::on_hang_up() {
+  gone = true;
+  const work before = state;
+  emit(guard_gone{});
+  if (before == work::asked) {
+    state = work::none;
+    emit(start_failed{.term = term, .error = EPIPE});
+  }
+  if (before == work::running && !std::exchange(killing, true)) kill_orphans();
+}
+
+/// Sets the timer for the moment when a guard that is well must have done its work.
+void guard_link::impl::watch_deadline() {
+  const core::time_point due = std::min(kill_at, kill_by);
+  if (state == work::none || due == core::never) return;
+  backstop.expires_after(std::max(due - os::boot_now(), core::duration::zero()) +
+                         guard_is_late_after);
+  backstop.async_wait([self = shared_from_this()](error_code failed) {
+    if (failed || self->closed || self->state == work::none) return;
+    // This clock stops while the machine sleeps, and the deadline may have been moved.
+    if (os::boot_now() < std::min(self->kill_at, self->kill_by)) return self->watch_deadline();
+    if (!std::exchange(self->killing, true)) self->kill_orphans();
+  });
+}
+
+void guard_link::impl::kill_orphans() {
+  if (closed || !killing) return;
+  if (state == work::none) {
+    killing = false;
+    return;
+  }
+  // A start that was not answered may yet be: only the guard's own word ends that wait.
+  if (left.kill_all() && state == work::running) return on_exited(SIGKILL);
+  again.expires_after(kill_again);
+  again.async_wait([self = shared_from_this()](error_code failed) {
+    if (!failed) self->kill_orphans();
+  });
+}
+
+bool guard_link::in_environment() {
+  return std::getenv(guard_fds_variable) != nullptr;
+}
+
+std::expected<std::unique_ptr<guard_link>, std::string> guard_link::from_environment(
+    asio::any_io_executor executor, handler on_event) {
+  auto fds = take_guard_fds();
+  if (!fds) return std::unexpected(fds.error());
+  auto self = std::make_shared<impl>(executor, std::move(fds->socket), std::move(on_event));
+  if (!self->page.map(std::move(fds->page))) {
+    return std::unexpected(std::string(guard_fds_variable) +
+                           ": the second descriptor is not a guard's page of this release; "
+                           "restart the guard with the same binary as the agent");
+  }
+  self->send(impl::hello_place, bytes_of(message::hello{}));
+  self->read();
+  return std::unique_ptr<guard_link>(new guard_link(std::move(self)));
+}
+
+guard_link::guard_link(std::shared_ptr<impl> self) : self_(std::move(self)) {}
+
+guard_link::~guard_link() {
+  self_->closed = true;
+  error_code ignored;
+  self_->socket.close(ignored);
+  self_->backstop.cancel();
+  self_->again.cancel();
+}
+
+void guard_link::arm(core::version term, core::time_point kill_at) {
+  self_->page->arm(term, kill_at);
+  if (self_->state == impl::work::none || self_->term == term) self_->kill_at = kill_at;
+  self_->send(impl::armed_place, bytes_of(message::armed{}));
+  self_->watch_deadline();
+}
+
+core::time_point guard_link::acknowledged() const {
+  return core::time_point(core::duration(self_->page->armed.load()));
+}
+
+void guard_link::start(core::version term, const std::vector<std::string>& environment) {
+  std::string block;
+  for (const std::string& entry : environment) block.append(entry).push_back('\0');
+  if (block.size() > max_environment_bytes || environment.size() > max_environment_entries) {
+    return self_->emit_soon(start_failed{.term = term, .error = E2BIG});
+  }
+  if (self_->gone) return self_->emit_soon(start_failed{.term = term, .error = EPIPE});
+  if (self_->state == impl::work::none) {
+    self_->term = term;
+    self_->state = impl::work::asked;
+    self_->kill_by = core::never;
+  }
+  self_->send(impl::start_place, bytes_of(message::start{.term = core::number(term)}, block));
+  self_->watch_deadline();
+}
+
+void guard_link::stop(core::time_point kill_by, int signal) {
+  self_->kill_by = std::min(self_->kill_by, kill_by);
+  self_->send(impl::stop_place,
+              bytes_of(message::stop{.kill_by = self_->kill_by.time_since_epoch().count(),
+                                     .signal = signal}));
+  self_->watch_deadline();
+}
+
+void guard_link::bye(std::optional<int> exit_code) {
+  self_->send(
+      impl::bye_place,
+      bytes_of(message::bye{.exit_code = exit_code.value_or(message::bye::as_the_workload)}));
+}
+
+void guard_link::end_orphans() {
+  if (self_->state == impl::work::none || std::exchange(self_->killing, true)) return;
+  asio::post(self_->socket.get_executor(), [self = self_] { self->kill_orphans(); });
+}
+
+}  // namespace tenure::workload

@@ -1,0 +1,109 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <boost/asio/any_io_executor.hpp>
+#include <expected>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "core/clock.hpp"
+#include "core/vocabulary.hpp"
+
+/// The agent's side of the guard.
+namespace tenure::workload {
+
+/// The workload of this term runs: its program was executed.
+struct workload_started {
+  pid_t pid;
+  core::version term;
+};
+
+/// It was not started: its deadline had passed, or another one still ran.
+struct start_refused {
+  core::version term;
+};
+
+/// It could not be executed. Nothing runs. E2BIG: the environment is too large.
+struct start_failed {
+  core::version term;
+  int error;  ///< errno
+};
+
+/// The last process of the workload was observed to be gone. Exactly one follows each
+/// `workload_started`.
+struct workload_exited {
+  int status;  ///< of its first process, as waitpid gives it
+};
+
+/// The guard was told to end (SIGTERM, SIGINT or SIGQUIT): shut down.
+struct signalled {
+  int signo;
+};
+
+/// The guard is dead. The link ends what it left behind by itself; if a workload ran,
+/// `workload_exited` follows when its process group is observed to be empty.
+struct guard_gone {};
+
+using guard_event = std::variant<workload_started, start_refused, start_failed, workload_exited,
+                                 signalled, guard_gone>;
+
+/// A connection to the guard that started this agent.
+///
+/// Nothing here waits: what the guard's socket cannot take now is sent when it can, and the
+/// deadline goes through shared memory. The link is also the guard's own guard: a workload that
+/// outlives its deadline, because the guard is dead or frozen, is killed from here.
+///
+/// Use it on its executor only, which must run one thing at a time. No handler is called from
+/// inside a call, and none after destruction.
+class guard_link {
+ public:
+  using handler = std::function<void(const guard_event&)>;
+
+  /// Takes over the descriptors named by TENURE_GUARD_FDS and removes that variable from the
+  /// environment. Fails if it is unset or what it names is not a guard's; the text says which.
+  static std::expected<std::unique_ptr<guard_link>, std::string> from_environment(
+      boost::asio::any_io_executor executor, handler on_event);
+
+  /// True if this process was started by a guard.
+  [[nodiscard]] static bool in_environment();
+
+  ~guard_link();
+  guard_link(const guard_link&) = delete;
+  guard_link& operator=(const guard_link&) = delete;
+
+  /// Nothing of term `term` may run from `kill_at` on. Takes effect at once, through the page.
+  void arm(core::version term, core::time_point kill_at);
+
+  /// The deadline that the guard's timer is known to be set to. One that stays behind `arm` for
+  /// long shows a guard that hangs. The epoch if it never was set.
+  [[nodiscard]] core::time_point acknowledged() const;
+
+  /// Starts the workload of a term that was armed before, with `environment` ("KEY=VALUE", none
+  /// empty) on top of the guard's own. Answered by one of `workload_started`, `start_refused`,
+  /// `start_failed`.
+  void start(core::version term, const std::vector<std::string>& environment);
+
+  /// Stops the workload: `signal` now (0: the guard's choice), SIGKILL at `kill_by` to whatever
+  /// is left. A second order may only shorten the time.
+  void stop(core::time_point kill_by, int signal = 0);
+
+  /// The agent is about to end for good, and the guard with it: with `exit_code`, or as the
+  /// workload did. The last call; end the process soon after.
+  void bye(std::optional<int> exit_code);
+
+  /// Kills the workload from here, without the guard. Done by the link itself when the guard is
+  /// gone or lets a deadline pass; `workload_exited` follows once all of it is dead.
+  void end_orphans();
+
+ private:
+  struct impl;
+  explicit guard_link(std::shared_ptr<impl> self);
+  std::shared_ptr<impl> self_;
+};
+
+}  // namespace tenure::workload

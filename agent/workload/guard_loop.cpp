@@ -1,0 +1,302 @@
+#include "workload/guard_loop.hpp"
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <utility>
+
+#include "os/boot_time.hpp"
+
+namespace tenure::workload {
+namespace {
+
+/// One turn takes no more than this of each, so that no flood delays the deadline.
+constexpr int messages_a_turn = 16;
+constexpr int deaths_a_turn = 256;
+
+/// As a shell reports it.
+int exit_status_of(int wait_status) {
+  return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
+}
+
+}  // namespace
+
+/// Time first, whatever woke us: nothing is done for a workload whose lease is over.
+void guard_loop::turn() {
+  check_deadline();
+  set_timer();
+  wait();
+  check_deadline();
+  take_signals();
+  reap();
+  check_exec();
+  check_empty();
+  take_messages();
+}
+
+void guard_loop::check_deadline() {
+  const core::time_point now = os::boot_now();
+  // Read before it is acted upon: what is acknowledged later is never newer than what was done.
+  deadline_seen_ = page_->kill_at.load();
+  if (runs()) {
+    const auto deadline = page_->deadline_of(core_.term());
+    carry_out(deadline ? core_.armed(now, *deadline) : core_.woke(now));
+  }
+  if (now >= agent_.due() && !runs()) static_cast<void>(start_agent());
+  if (now >= agent_kill_at_ && agent_.alive()) {
+    agent_kill_at_ = core::never;
+    ::kill(agent_.pid(), SIGKILL);
+  }
+}
+
+void guard_loop::set_timer() {
+  wakes_.set_timer(
+      std::min({core_.next_wake(), agent_kill_at_, runs() ? core::never : agent_.due()}));
+  page_->armed.store(deadline_seen_);
+}
+
+void guard_loop::wait() {
+  const short for_socket = channel_.flush() ? POLLIN : POLLIN | POLLOUT;
+  const pollfd others[] = {{.fd = channel_.fd(), .events = for_socket, .revents = 0},
+                           {.fd = tree_.exec_pipe(), .events = POLLIN, .revents = 0}};
+  wakes_.wait(others, !deaths_);
+}
+
+void guard_loop::take_signals() {
+  while (const auto signo = wakes_.next_signal()) on_signal(*signo);
+}
+
+void guard_loop::on_signal(int signo) {
+  if (signo == SIGCHLD) {
+    deaths_ = true;
+  } else if (asks_to_end(signo)) {
+    on_end_signal(signo);
+  } else if (runs()) {
+    tree_.signal_group(signo, agent_.pid());
+  }
+}
+
+/// The agent decides how to end: the lease is given up only once the workload is dead. A second
+/// Ctrl-C does not wait for anybody.
+void guard_loop::on_end_signal(int signo) {
+  const bool impatient = end_signal_ != 0 && signo != SIGTERM;
+  end_signal_ = signo;
+  const core::time_point now = os::boot_now();
+  if (impatient) {
+    if (!runs() && agent_.alive()) ::kill(agent_.pid(), SIGKILL);
+    carry_out(core_.stop_asked(now, now));
+  }
+  if (channel_.is_open()) return channel_.say(message::signalled{.signo = signo});
+  ending_ = true;
+  agent_.never_again();
+  if (agent_.alive()) {
+    ::kill(agent_.pid(), SIGTERM);
+    agent_kill_at_ = std::min(agent_kill_at_, now + agent_bye_grace);
+  }
+  stop_by_ourselves();
+}
+
+void guard_loop::reap() {
+  if (!std::exchange(deaths_, false)) return;
+  for (int count = 0; count < deaths_a_turn; ++count) {
+    int status = 0;
+    const pid_t pid = ::waitpid(-1, &status, WNOHANG | WUNTRACED);
+    if (pid <= 0) return;
+    if (WIFSTOPPED(status)) {
+      // Ctrl-Z. The shell waits for us, who never stop, so nobody could continue the workload.
+      const bool from_terminal = tree_.has_terminal() && WSTOPSIG(status) == SIGTSTP;
+      if (pid == tree_.leader() && from_terminal) tree_.signal_group(SIGCONT, agent_.pid());
+    } else if (pid == agent_.pid()) {
+      on_agent_reaped(status);
+    } else if (pid == tree_.leader()) {
+      on_leader_reaped(status);
+    }
+  }
+  deaths_ = true;
+}
+
+void guard_loop::on_leader_reaped(int status) {
+  check_exec();
+  tree_.leader_reaped(status);
+  const core::time_point now = os::boot_now();
+  if (!tree_.empty(agent_.pid())) {
+    carry_out(core_.leader_gone(now, now + options_.after_exit_grace));
+  }
+}
+
+void guard_loop::check_exec() {
+  if (!exec_awaited_) return;
+  const std::optional<int> error = tree_.exec_result();
+  if (!error) return;
+  exec_awaited_ = false;
+  if (*error != 0) {
+    start_error_ = *error;
+  } else {
+    channel_.say(message::started{.term = core::number(core_.term()), .pid = tree_.leader()});
+  }
+}
+
+/// Death is observed, never assumed.
+void guard_loop::check_empty() {
+  if (!runs() || tree_.leader() != 0) return;
+  if (!tree_.empty(agent_.pid())) {
+    // What has just lost its parent became a child of ours: it need not wait for the timer.
+    if (core_.current() == core::guard::state::killing) tree_.signal_all(SIGKILL, agent_.pid());
+    return;
+  }
+  const std::uint64_t term = core::number(core_.term());
+  tree_.finish();
+  core_.emptied();
+  if (start_error_) {
+    channel_.say(message::start_failed{.term = term, .error = *start_error_});
+  } else {
+    channel_.say(message::exited{.term = term, .status = *tree_.last_status()});
+  }
+}
+
+void guard_loop::take_messages() {
+  for (int count = 0; count < messages_a_turn && channel_.is_open(); ++count) {
+    std::optional<packet> what;
+    const auto got = channel_.receive(what);
+    if (got == guard_channel::reading::nothing) return;
+    if (got == guard_channel::reading::hung_up) return on_hang_up();
+    if (what) on_packet(*what);
+  }
+}
+
+void guard_loop::on_packet(const packet& what) {
+  if (as<message::hello>(what)) {
+    channel_.say(
+        message::guard_hello{.running = runs() ? 1U : 0U, .term = core::number(core_.term())});
+  } else if (const auto start = as<message::start>(what)) {
+    on(*start, what.tail);
+  } else if (const auto stop = as<message::stop>(what)) {
+    asked_signal_ = stop->signal;
+    carry_out(core_.stop_asked(os::boot_now(), core::time_point(core::duration(stop->kill_by))));
+  } else if (const auto bye = as<message::bye>(what)) {
+    on(*bye);
+  }
+  // `armed` has done its work by waking us: every turn looks at the page.
+}
+
+void guard_loop::on(const message::start& what, std::string_view environment) {
+  const core::version term{what.term};
+  const auto deadline = page_->deadline_of(term);
+  channel_.flush();
+  // An agent that has not been told yet how the last one ended would take the one for the other.
+  const bool untold = channel_.waits<message::exited>() || channel_.waits<message::start_failed>();
+  if (!deadline || runs() || ending_ || untold) {
+    return channel_.say(message::refused{.term = what.term});
+  }
+  const core::time_point now = os::boot_now();
+  carry_out(core_.armed(now, *deadline));
+  const core::guard_actions todo = core_.start_asked(now, term);
+  if (todo.refused) channel_.say(message::refused{.term = what.term});
+  if (todo.start) start_workload(environment);
+}
+
+void guard_loop::start_workload(std::string_view environment) {
+  asked_signal_ = 0;
+  start_error_.reset();
+  const int error = tree_.start(environment);
+  exec_awaited_ = error == 0;
+  if (exec_awaited_) return;
+  start_error_ = error;
+  channel_.say(message::start_failed{.term = core::number(core_.term()), .error = error});
+  core_.emptied();
+}
+
+void guard_loop::on(const message::bye& what) {
+  ending_ = true;
+  agent_kill_at_ = os::boot_now() + agent_bye_grace;
+  if (what.exit_code != message::bye::as_the_workload) exit_code_ = what.exit_code & 0xff;
+}
+
+/// What is due is carried out from top to bottom, as `guard_actions` says.
+void guard_loop::carry_out(const core::guard_actions& todo) {
+  if (todo.kill) tree_.signal_all(SIGKILL, agent_.pid());
+  if (todo.terminate) {
+    tree_.signal_all(stop_signal(), agent_.pid());
+    // A stopped process would sleep through it.
+    tree_.signal_all(SIGCONT, agent_.pid());
+  }
+}
+
+/// What the user typed goes before what is configured.
+int guard_loop::stop_signal() const {
+  if (end_signal_ == SIGINT || end_signal_ == SIGQUIT) return end_signal_;
+  return asked_signal_ > 0 && asked_signal_ < NSIG ? asked_signal_ : options_.stop_signal;
+}
+
+void guard_loop::stop_by_ourselves() {
+  const core::time_point now = os::boot_now();
+  carry_out(core_.agent_gone(now, now + options_.after_exit_grace));
+}
+
+bool guard_loop::start_agent() {
+  const core::time_point now = os::boot_now();
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
+    agent_.crashed(now);
+    complain("cannot make a socket pair for the agent; check the limits on open files");
+    return false;
+  }
+  channel_.attach(os::unique_fd(ends[0]));
+  const os::unique_fd theirs(ends[1]);
+  page_->disarm();
+  if (agent_.start(now, theirs, page_.fd())) return true;
+  channel_.close();
+  complain("cannot fork the agent; check the limits on processes and memory");
+  return false;
+}
+
+/// The agent is dead, or as good as dead: it can neither hear us nor tell us to stop. How it
+/// ended shows when it is reaped; until then the workload has what is left of its lease.
+void guard_loop::on_hang_up() {
+  channel_.close();
+  carry_out(core_.agent_gone(os::boot_now(), core::never));
+}
+
+void guard_loop::on_agent_reaped(int status) {
+  find_last_bye();
+  agent_.ended();
+  agent_kill_at_ = core::never;
+  channel_.close();
+  if (!ending_ && WIFEXITED(status)) {
+    ending_ = true;
+    exit_code_ = WEXITSTATUS(status);
+  }
+  ending_ = ending_ || end_signal_ != 0;
+  if (ending_) return stop_by_ourselves();
+  complain("the agent was killed; stopping the workload, then starting a new agent");
+  // Nobody renews, so the workload has what is left of its lease to end in. An agent that adopts
+  // what runs would be started here, not after its end.
+  const core::time_point now = os::boot_now();
+  carry_out(core_.agent_gone(now, core::never));
+  agent_.crashed(now);
+}
+
+/// It may have said bye with its last breath, behind much that no longer matters.
+void guard_loop::find_last_bye() {
+  if (!channel_.is_open()) return;
+  std::optional<packet> what;
+  while (channel_.receive(what) == guard_channel::reading::packet) {
+    if (!what) continue;
+    if (const auto bye = as<message::bye>(*what)) on(*bye);
+  }
+}
+
+int guard_loop::exit_status() const {
+  if (exit_code_) return *exit_code_;
+  if (start_error_) {
+    return *start_error_ == ENOENT ? exit_command_not_found : exit_command_not_executable;
+  }
+  if (const auto status = tree_.last_status()) return exit_status_of(*status);
+  return end_signal_ != 0 ? 128 + end_signal_ : 0;
+}
+
+}  // namespace tenure::workload

@@ -1,0 +1,91 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "core/clock.hpp"
+#include "core/guard.hpp"
+#include "workload/agent_process.hpp"
+#include "workload/guard_channel.hpp"
+#include "workload/guard_process.hpp"
+#include "workload/guard_protocol.hpp"
+#include "workload/guard_wakes.hpp"
+#include "workload/shared_page.hpp"
+#include "workload/workload_tree.hpp"
+
+namespace tenure::workload {
+
+/// The guard at work: hands what happens to `core::guard` and does what that says.
+///
+/// One thread. Only `open` allocates.
+class guard_loop {
+ public:
+  explicit guard_loop(const guard_options& options) : options_(options) {}
+
+  /// Gets everything from the kernel that will be needed. False, with the reason on stderr, if
+  /// the guard could not keep its promise here.
+  [[nodiscard]] bool open();
+
+  /// Starts the agent. False, with the reason on stderr, if it cannot be started.
+  [[nodiscard]] bool start_agent();
+
+  /// One round: sleeps until something happens, and acts upon it.
+  void turn();
+
+  /// True once nothing is left to do and nothing is left to run.
+  [[nodiscard]] bool finished() const { return ending_ && !runs() && !agent_.alive(); }
+
+  /// What to exit with. Precondition: finished.
+  [[nodiscard]] int exit_status() const;
+
+ private:
+  void check_deadline();
+  void set_timer();
+  void wait();
+  void take_signals();
+  void reap();
+  void check_exec();
+  void check_empty();
+  void take_messages();
+
+  void on_signal(int signo);
+  void on_end_signal(int signo);
+  void on_leader_reaped(int status);
+  void on_agent_reaped(int status);
+  void on_hang_up();
+  void on_packet(const packet& what);
+  void on(const message::start& what, std::string_view environment);
+  void on(const message::bye& what);
+
+  void start_workload(std::string_view environment);
+  void stop_by_ourselves();
+  void find_last_bye();
+  void carry_out(const core::guard_actions& todo);
+  [[nodiscard]] int stop_signal() const;
+  [[nodiscard]] bool runs() const { return core_.current() != core::guard::state::empty; }
+
+  const guard_options options_;
+  core::guard core_;
+  guard_wakes wakes_;
+  shared_page page_;
+  guard_channel channel_;
+  agent_process agent_;
+  workload_tree tree_;
+
+  std::int64_t deadline_seen_ = 0;  ///< in the page, when the timer was last thought about
+  bool exec_awaited_ = false;       ///< it is not known yet whether the program was executed
+  bool deaths_ = false;             ///< there may be somebody to reap
+  int end_signal_ = 0;              ///< the last that told us to end
+  int asked_signal_ = 0;            ///< the stop signal that the agent named
+  std::optional<int> start_error_;  ///< errno of the last start
+
+  bool ending_ = false;                           ///< we end when nothing is left
+  std::optional<int> exit_code_;                  ///< what to end with; none: as the workload
+  core::time_point agent_kill_at_ = core::never;  ///< of an agent that was to end by itself
+};
+
+/// Writes "tenure guard: ..." to stderr, without allocating.
+void complain(std::string_view what);
+
+}  // namespace tenure::workload

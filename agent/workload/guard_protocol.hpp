@@ -1,0 +1,185 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <type_traits>
+
+/// What agent and guard say to each other over their SOCK_SEQPACKET pair, one message a packet.
+///
+/// Both ends run on one machine, so numbers are in its byte order. They need not be of one
+/// release: the guard lives longer than an agent that is replaced. So a message says how long its
+/// fixed part is, new fields are added at its end, and a type that is not known is ignored.
+namespace tenure::workload {
+
+inline constexpr std::uint32_t guard_protocol_version = 1;
+
+/// Bytes of environment that the agent may add to the workload's.
+inline constexpr std::size_t max_environment_bytes = 16 * 1024;
+/// Variables in them.
+inline constexpr std::size_t max_environment_entries = 256;
+/// No message is longer.
+inline constexpr std::size_t max_message_bytes = max_environment_bytes + 256;
+
+/// The variables that tell an agent about its guard. The workload does not get them.
+inline constexpr const char* session_variable = "TENURE_SESSION";
+inline constexpr const char* guard_fds_variable = "TENURE_GUARD_FDS";
+
+enum class message_type : std::uint16_t {
+  hello = 1,
+  armed = 2,
+  start = 3,
+  stop = 4,
+  bye = 5,
+
+  guard_hello = 64,
+  started = 65,
+  refused = 66,
+  start_failed = 67,
+  exited = 68,
+  signalled = 69,
+};
+
+struct message_head {
+  message_type type{};
+  std::uint16_t fixed_size = 0;  ///< of the message without its tail, this head included
+  std::uint32_t tail_size = 0;
+};
+
+namespace message {
+
+/// Agent to guard. The first one; answered by `guard_hello`.
+struct hello {
+  static constexpr auto type = message_type::hello;
+  message_head head{};
+  std::uint32_t protocol = guard_protocol_version;
+  std::uint32_t reserved = 0;
+};
+
+/// Agent to guard: the page has changed. Acknowledged in the page.
+struct armed {
+  static constexpr auto type = message_type::armed;
+  message_head head{};
+};
+
+/// Agent to guard: start the workload. The tail is "KEY=VALUE\0" any number of times.
+struct start {
+  static constexpr auto type = message_type::start;
+  message_head head{};
+  std::uint64_t term = 0;
+};
+
+/// Agent to guard: stop the workload.
+struct stop {
+  static constexpr auto type = message_type::stop;
+  message_head head{};
+  std::int64_t kill_by = 0;  ///< CLOCK_BOOTTIME in nanoseconds
+  std::int32_t signal = 0;   ///< 0: the guard's choice
+  std::uint32_t reserved = 0;
+};
+
+/// Agent to guard: I end now, and so do you.
+struct bye {
+  static constexpr auto type = message_type::bye;
+  static constexpr std::int32_t as_the_workload = -1;
+  message_head head{};
+  std::int32_t exit_code = as_the_workload;
+  std::uint32_t reserved = 0;
+};
+
+/// Guard to agent: what runs, for an agent that has just come.
+struct guard_hello {
+  static constexpr auto type = message_type::guard_hello;
+  message_head head{};
+  std::uint32_t protocol = guard_protocol_version;
+  std::uint32_t running = 0;  ///< 1: something of the workload is left
+  std::uint64_t term = 0;     ///< of what runs
+};
+
+struct started {
+  static constexpr auto type = message_type::started;
+  message_head head{};
+  std::uint64_t term = 0;
+  std::int32_t pid = 0;
+  std::uint32_t reserved = 0;
+};
+
+struct refused {
+  static constexpr auto type = message_type::refused;
+  message_head head{};
+  std::uint64_t term = 0;
+};
+
+struct start_failed {
+  static constexpr auto type = message_type::start_failed;
+  message_head head{};
+  std::uint64_t term = 0;
+  std::int32_t error = 0;  ///< errno
+  std::uint32_t reserved = 0;
+};
+
+/// Guard to agent: the *last* process of the workload is gone.
+struct exited {
+  static constexpr auto type = message_type::exited;
+  message_head head{};
+  std::uint64_t term = 0;
+  std::int32_t status = 0;  ///< of the first one, as waitpid gives it
+  std::uint32_t reserved = 0;
+};
+
+/// Guard to agent: the guard was told to end.
+struct signalled {
+  static constexpr auto type = message_type::signalled;
+  message_head head{};
+  std::int32_t signo = 0;
+  std::uint32_t reserved = 0;
+};
+
+}  // namespace message
+
+template <class M>
+concept guard_message = std::has_unique_object_representations_v<M> &&
+                        std::is_trivially_copyable_v<M> && requires { M::type; };
+
+/// The message with its head filled in.
+template <guard_message M>
+[[nodiscard]] constexpr M sealed(M what, std::size_t tail_size = 0) {
+  what.head = {
+      .type = M::type, .fixed_size = sizeof(M), .tail_size = static_cast<std::uint32_t>(tail_size)};
+  return what;
+}
+
+/// One packet whose sizes agree with each other. Points into the buffer it was read from.
+struct packet {
+  message_type type;
+  std::span<const std::byte> fixed;
+  std::string_view tail;
+};
+
+/// Takes a packet apart; nothing if its sizes do not add up.
+[[nodiscard]] inline std::optional<packet> parse(std::span<const std::byte> bytes) {
+  message_head head{};
+  if (bytes.size() < sizeof head) return std::nullopt;
+  std::memcpy(&head, bytes.data(), sizeof head);
+  if (head.fixed_size < sizeof head || head.fixed_size > bytes.size()) return std::nullopt;
+  const auto tail = bytes.subspan(head.fixed_size);
+  if (tail.size() != head.tail_size) return std::nullopt;
+  return packet{.type = head.type,
+                .fixed = bytes.first(head.fixed_size),
+                .tail = {reinterpret_cast<const char*>(tail.data()), tail.size()}};
+}
+
+/// The packet as this message; nothing if it is another or shorter. A longer one comes from a
+/// newer release and is cut.
+template <guard_message M>
+[[nodiscard]] std::optional<M> as(const packet& from) {
+  if (from.type != M::type || from.fixed.size() < sizeof(M)) return std::nullopt;
+  M what;
+  std::memcpy(&what, from.fixed.data(), sizeof what);
+  return what;
+}
+
+}  // namespace tenure::workload

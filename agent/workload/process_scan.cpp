@@ -1,0 +1,88 @@
+#include "workload/process_scan.hpp"
+
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace tenure::workload {
+namespace {
+
+/// As the kernel writes it (struct linux_dirent64), which glibc does not declare.
+struct directory_entry {
+  ino64_t inode;
+  off64_t offset;
+  unsigned short size;
+  unsigned char type;
+  char name[1];
+};
+
+}  // namespace
+
+bool proc_is_ours() {
+  char self[16] = {};
+  if (::readlink("/proc/self", self, sizeof self - 1) <= 0) return false;
+  return std::strtol(self, nullptr, 10) == ::getpid();
+}
+
+bool process_scan::open() {
+  if (!proc_is_ours()) return false;
+  proc_.reset(::open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  return static_cast<bool>(proc_);
+}
+
+void process_scan::rewind() {
+  ::lseek(proc_.get(), 0, SEEK_SET);
+  used_ = at_ = 0;
+  ended_ = failed_ = false;
+}
+
+bool process_scan::fill() {
+  const long got = ::syscall(SYS_getdents64, proc_.get(), buffer_.data(), buffer_.size());
+  at_ = 0;
+  used_ = got > 0 ? static_cast<std::size_t>(got) : 0;
+  ended_ = got == 0;
+  return used_ > 0;
+}
+
+std::optional<process_stat> process_scan::next() {
+  while (at_ < used_ || fill()) {
+    const auto* entry = reinterpret_cast<const directory_entry*>(buffer_.data() + at_);
+    at_ += entry->size;
+    const auto pid = static_cast<pid_t>(std::strtol(entry->name, nullptr, 10));
+    if (pid <= 0) continue;
+    errno = 0;
+    if (const auto found = look_up(pid)) return found;
+    // One that has ended meanwhile is no failure; being out of descriptors is.
+    if (errno != ENOENT && errno != ESRCH) failed_ = true;
+  }
+  return std::nullopt;
+}
+
+std::optional<process_stat> process_scan::look_up(pid_t pid) const {
+  char path[32];
+  std::snprintf(path, sizeof path, "%d/stat", pid);
+  const os::unique_fd fd(::openat(proc_.get(), path, O_RDONLY | O_CLOEXEC));
+  if (!fd) return std::nullopt;
+  char text[512];
+  const ssize_t got = ::read(fd.get(), text, sizeof text - 1);
+  if (got <= 0) return std::nullopt;
+  text[got] = '\0';
+  // The name of the program, in parentheses, may contain anything, even a parenthesis.
+  const char* after_name = std::strrchr(text, ')');
+  if (after_name == nullptr) return std::nullopt;
+  constexpr auto fields =
+      ") %c %d %d %d"                 // state, parent, group, session
+      " %*d %*d %*u %*u %*u %*u %*u"  // terminal, flags, faults
+      " %*u %*u %*d %*d %*d %*d %d";  // times, priorities, number of threads
+  process_stat stat{.pid = pid};
+  const int read = std::sscanf(after_name, fields, &stat.state, &stat.parent, &stat.group,
+                               &stat.session, &stat.threads);
+  return read == 5 ? std::optional(stat) : std::nullopt;
+}
+
+}  // namespace tenure::workload

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <array>
+#include <cstddef>
+#include <optional>
+
+#include "os/unique_fd.hpp"
+
+namespace tenure::workload {
+
+/// What /proc says of one process.
+struct process_stat {
+  pid_t pid = 0;
+  char state = 0;  ///< 'Z': a zombie, 'X': dead
+  pid_t parent = 0;
+  pid_t group = 0;
+  pid_t session = 0;
+  int threads = 0;
+
+  /// Nothing of it can act any more. A zombie with threads is one whose first thread has ended.
+  [[nodiscard]] bool dead() const { return (state == 'Z' && threads <= 1) || state == 'X'; }
+};
+
+/// Every process there is, read from /proc without allocating.
+class process_scan {
+ public:
+  /// False if /proc is not mounted, or belongs to another PID namespace.
+  [[nodiscard]] bool open();
+
+  /// Starts again from the first process.
+  void rewind();
+
+  /// The next process; nothing at the end.
+  [[nodiscard]] std::optional<process_stat> next();
+
+  /// True if the end was reached and every process on the way there could be looked at.
+  [[nodiscard]] bool complete() const { return ended_ && !failed_; }
+
+  /// This process, whatever `next` is at; nothing if there is none.
+  [[nodiscard]] std::optional<process_stat> look_up(pid_t pid) const;
+
+ private:
+  [[nodiscard]] bool fill();
+
+  os::unique_fd proc_;
+  alignas(8) std::array<char, 4096> buffer_;
+  std::size_t used_ = 0;
+  std::size_t at_ = 0;
+  bool ended_ = false;
+  bool failed_ = false;
+};
+
+/// True if /proc is that of our own PID namespace. Another one shows other ids.
+[[nodiscard]] bool proc_is_ours();
+
+}  // namespace tenure::workload

@@ -1,0 +1,35 @@
+#pragma once
+
+#include "os/unique_fd.hpp"
+#include "workload/guard_page.hpp"
+
+namespace tenure::workload {
+
+/// A mapping of the page that guard and agent share. Stays mapped while the object lives.
+class shared_page {
+ public:
+  shared_page() = default;
+  shared_page(const shared_page&) = delete;
+  shared_page& operator=(const shared_page&) = delete;
+  ~shared_page();
+
+  /// The guard's side: makes the page and the descriptor that hands it on. False if the kernel
+  /// refuses.
+  [[nodiscard]] bool make();
+
+  /// The agent's side: maps the page behind `fd`. False if that is not a guard's page, or one of
+  /// another layout.
+  [[nodiscard]] bool map(os::unique_fd fd);
+
+  [[nodiscard]] const os::unique_fd& fd() const { return fd_; }
+  guard_page* operator->() { return page_; }
+  const guard_page* operator->() const { return page_; }
+
+ private:
+  [[nodiscard]] void* map_memory() const;
+
+  os::unique_fd fd_;
+  guard_page* page_ = nullptr;
+};
+
+}  // namespace tenure::workload

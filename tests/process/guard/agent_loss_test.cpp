@@ -1,0 +1,128 @@
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include <cstdlib>
+#include <fstream>
+
+#include "os/boot_time.hpp"
+#include "stage.hpp"
+
+namespace tenure::test {
+namespace {
+
+const std::string polite =
+    "trap 'echo told >> $DIR/told; exit 0' TERM; touch $DIR/up; while :; do sleep 0.01; done";
+
+TEST(GuardAgentLoss, ACrashStopsTheWorkloadAndAnotherAgentComesWithTheSameSession) {
+  stage s(stage::shell(polite));
+  auto first = s.agent();
+  const pid_t leader = first.start(7, s.mark());
+  EXPECT_TRUE(eventually([&] { return s.has("up"); }));
+  ASSERT_EQ(::kill(first.pid(), SIGKILL), 0);
+  auto second = s.agent();
+  // A new agent never meets an old workload.
+  EXPECT_FALSE(runs(leader));
+  EXPECT_TRUE(s.marked().empty());
+  EXPECT_EQ(s.read("told"), "told\n");
+  EXPECT_NE(second.pid(), first.pid());
+  EXPECT_EQ(second.session(), first.session());
+  EXPECT_EQ(second.session().size(), 32U);
+  // What the dead one had armed is worth nothing.
+  second.tell("start 7");
+  EXPECT_EQ(second.hear(), "refused 7");
+  second.start(8);
+}
+
+TEST(GuardAgentLoss, AfterACrashTheWorkloadMayUseWhatIsLeftOfItsLease) {
+  stage s(
+      stage::shell("trap 'touch $DIR/told; while [ ! -e $DIR/go ]; do sleep 0.01; done; exit 0' "
+                   "TERM; touch $DIR/up; while :; do sleep 0.01; done"));
+  auto agent = s.agent();
+  const pid_t leader = agent.start(7, s.mark());
+  EXPECT_TRUE(eventually([&] { return s.has("up"); }));
+  ASSERT_EQ(::kill(agent.pid(), SIGKILL), 0);
+  EXPECT_TRUE(eventually([&] { return s.has("told"); }));
+  const auto past_the_grace = os::boot_now() + 3 * grace_of_the_stage;
+  EXPECT_TRUE(eventually([&] { return os::boot_now() > past_the_grace; }));
+  EXPECT_TRUE(runs(leader));
+  std::ofstream(s.directory() / "go");
+  s.agent();
+  EXPECT_FALSE(runs(leader));
+}
+
+TEST(GuardAgentLoss, ACrashLeavesADeafWorkloadNoMoreThanItsDeadline) {
+  stage s(stage::shell("trap '' TERM; touch $DIR/up; while :; do sleep 0.01; done"));
+  auto agent = s.agent();
+  agent.start(7, s.mark());
+  EXPECT_TRUE(eventually([&] { return s.has("up"); }));
+  agent.tell("arm 7 1000");
+  agent.tell("acknowledged");
+  agent.hear("acknowledged");
+  ASSERT_EQ(::kill(agent.pid(), SIGKILL), 0);
+  s.agent();
+  EXPECT_TRUE(s.marked().empty());
+}
+
+TEST(GuardAgentLoss, CrashesInARowAreSurvived) {
+  stage s(stage::shell("exit 0"));
+  for (int crash = 0; crash < 4; ++crash) ASSERT_EQ(::kill(s.agent().pid(), SIGABRT), 0);
+  auto agent = s.agent();
+  agent.start(7);
+  EXPECT_EQ(agent.hear(), "exited 0");
+}
+
+TEST(GuardAgentLoss, WithoutAnAgentTermEndsTheGuardAndTheWorkload) {
+  stage s(stage::shell("trap '' TERM; touch $DIR/up; while :; do sleep 0.01; done"));
+  auto agent = s.agent();
+  agent.start(7, s.mark());
+  EXPECT_TRUE(eventually([&] { return s.has("up"); }));
+  ASSERT_EQ(::kill(agent.pid(), SIGKILL), 0);
+  EXPECT_TRUE(eventually([&] { return s.read("stderr").find("was killed") != std::string::npos; }));
+  // The deadline is an hour away; the guard's own grace is what counts now.
+  s.signal_guard(SIGTERM);
+  EXPECT_EQ(s.end(), 128 + SIGKILL);
+  EXPECT_TRUE(s.marked().empty());
+}
+
+TEST(GuardAgentLoss, GarbageOnTheSocketChangesNothing) {
+  stage s(stage::shell("exec sleep 1000"));
+  auto agent = s.agent();
+  const pid_t leader = agent.start(7);
+  for (int seed = 1; seed <= 5; ++seed) {
+    agent.tell("garbage " + std::to_string(seed) + " 5000");
+    agent.hear("sent");
+  }
+  EXPECT_TRUE(runs(leader));
+  agent.tell("stop 15 3600000");
+  agent.hear("exited " + std::to_string(SIGTERM));
+}
+
+TEST(GuardAgentLoss, AnAgentThatDoesNotReadCannotBlockTheGuard) {
+  stage s(stage::shell("trap '' TERM; touch $DIR/up; while :; do sleep 0.01; done"));
+  auto agent = s.agent();
+  const pid_t leader = agent.start(7);
+  EXPECT_TRUE(eventually([&] { return s.has("up"); }));
+  // Each is answered with a refusal; nobody reads them, and the socket is long full.
+  agent.tell("starts 20000");
+  agent.hear("sent");
+  ASSERT_EQ(::kill(agent.pid(), SIGSTOP), 0);
+  s.signal_guard(SIGINT);
+  s.signal_guard(SIGQUIT);
+  EXPECT_TRUE(eventually([&] { return !runs(leader); }));
+  ASSERT_EQ(::kill(agent.pid(), SIGCONT), 0);
+  agent.hear("exited " + std::to_string(SIGKILL));
+  // And it can be talked to again.
+  s.signal_guard(SIGTERM);
+  agent.hear("signalled " + std::to_string(SIGTERM));
+}
+
+TEST(GuardAllocation, IsTrappedInEveryGuardOfTheseTests) {
+  const int status = std::system(GUARD_STAGE " allocate 2>/dev/null");
+  ASSERT_TRUE(WIFEXITED(status));
+  if (WEXITSTATUS(status) == 0) GTEST_SKIP() << "built with a sanitizer, which allocates itself";
+  EXPECT_EQ(WEXITSTATUS(status), 128 + SIGABRT);
+}
+
+}  // namespace
+}  // namespace tenure::test

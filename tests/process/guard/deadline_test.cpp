@@ -1,0 +1,95 @@
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include "os/boot_time.hpp"
+#include "stage.hpp"
+
+namespace tenure::test {
+namespace {
+
+const std::string deaf = "trap '' TERM INT HUP; touch $DIR/up; while :; do sleep 0.01; done";
+
+TEST(GuardDeadline, EndsAWorkloadThatIgnoresEverything) {
+  stage s(stage::shell(deaf));
+  auto agent = s.agent();
+  agent.start(7);
+  EXPECT_TRUE(eventually([&] { return s.has("up"); }));
+  agent.tell("arm 7 0");
+  EXPECT_EQ(agent.hear(), "exited " + std::to_string(SIGKILL));
+}
+
+TEST(GuardDeadline, HoldsAlthoughTheAgentIsStopped) {
+  stage s(stage::shell(deaf));
+  auto agent = s.agent();
+  const pid_t leader = agent.start(7, s.mark());
+  EXPECT_TRUE(eventually([&] { return s.has("up"); }));
+  agent.tell("arm 7 300");
+  agent.tell("acknowledged");
+  agent.hear("acknowledged");
+  ASSERT_EQ(::kill(agent.pid(), SIGSTOP), 0);
+  EXPECT_TRUE(eventually([&] { return !runs(leader) && s.marked().empty(); }));
+  // What it missed waits for it.
+  ASSERT_EQ(::kill(agent.pid(), SIGCONT), 0);
+  EXPECT_EQ(agent.hear(), "exited " + std::to_string(SIGKILL));
+}
+
+TEST(GuardDeadline, IsMovedByARenewal) {
+  stage s(stage::shell("exec sleep 1000"));
+  auto agent = s.agent();
+  const pid_t leader = agent.start(7);
+  agent.tell("arm 7 500");
+  const auto first = os::boot_now() + std::chrono::milliseconds(500);
+  agent.tell("arm 7 3600000");
+  EXPECT_TRUE(eventually([&] {
+    agent.tell("acknowledged");
+    return agent.hear("acknowledged") == "acknowledged yes";
+  }));
+  EXPECT_TRUE(eventually([&] { return os::boot_now() > first; }));
+  EXPECT_TRUE(runs(leader));
+}
+
+TEST(GuardDeadline, OfAnotherTermDoesNotTouchTheOneThatRuns) {
+  stage s(stage::shell("exec sleep 1000"));
+  auto agent = s.agent();
+  agent.start(7);
+  agent.tell("arm 8 0");
+  agent.tell("start 8");
+  EXPECT_EQ(agent.hear(), "refused 8");
+  // The deadline of term 7 is still the one it was: an hour away.
+  agent.tell("stop 15 3600000");
+  EXPECT_EQ(agent.hear(), "exited " + std::to_string(SIGTERM));
+}
+
+TEST(GuardStop, SendsTheSignalThatTheAgentNames) {
+  stage s(stage::shell("trap 'exit 9' USR2; touch $DIR/up; while :; do sleep 0.01; done"));
+  auto agent = s.agent();
+  agent.start(7);
+  EXPECT_TRUE(eventually([&] { return s.has("up"); }));
+  agent.tell("stop " + std::to_string(SIGUSR2) + " 3600000");
+  EXPECT_EQ(agent.hear(), "exited " + std::to_string(9 << 8));
+}
+
+TEST(GuardStop, KillsWhenItsTimeIsUp) {
+  stage s(stage::shell(deaf));
+  auto agent = s.agent();
+  agent.start(7);
+  EXPECT_TRUE(eventually([&] { return s.has("up"); }));
+  agent.tell("stop 0 3600000");
+  // A second order may only shorten it.
+  agent.tell("stop 0 100");
+  agent.tell("stop 0 3600000");
+  EXPECT_EQ(agent.hear(), "exited " + std::to_string(SIGKILL));
+}
+
+TEST(GuardStop, ReachesAWorkloadThatIsStopped) {
+  stage s(stage::shell("trap 'exit 4' TERM; touch $DIR/up; while :; do sleep 0.01; done"));
+  auto agent = s.agent();
+  const pid_t leader = agent.start(7);
+  EXPECT_TRUE(eventually([&] { return s.has("up"); }));
+  ASSERT_EQ(::kill(leader, SIGSTOP), 0);
+  agent.tell("stop 0 3600000");
+  EXPECT_EQ(agent.hear(), "exited " + std::to_string(4 << 8));
+}
+
+}  // namespace
+}  // namespace tenure::test

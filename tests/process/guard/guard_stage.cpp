@@ -1,0 +1,59 @@
+// The program that the tests of the guard run.
+//
+//     guard_stage guard -- CMD...   the guard, as `tenure exec` would be it
+//     guard_stage agent             a scripted agent; the guard starts it
+//     guard_stage allocate          shows that the malloc trap works
+//     guard_stage open-files        a workload: prints its open descriptors
+
+#include <dirent.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+#include <vector>
+
+#include "malloc_trap.hpp"
+#include "scripted_agent.hpp"
+#include "stage.hpp"
+#include "workload/guard_process.hpp"
+
+namespace {
+
+int be_guard(int argc, char** argv) {
+  tenure::workload::guard_options options;
+  options.agent_argv = {"guard_stage", "agent"};
+  options.command.assign(argv + 3, argv + argc);
+  options.after_exit_grace = tenure::test::grace_of_the_stage;
+  options.ready = tenure::test::allow_no_allocation;
+  return tenure::workload::run_guard(options);
+}
+
+int allocate() {
+  tenure::test::allow_no_allocation();
+  void* volatile some = std::malloc(1);
+  std::free(some);
+  return 0;
+}
+
+int print_open_files() {
+  DIR* listing = ::opendir("/proc/self/fd");
+  while (const dirent* entry = ::readdir(listing)) {
+    const int fd = std::atoi(entry->d_name);
+    if (entry->d_name[0] != '.' && fd != ::dirfd(listing)) std::printf("%d\n", fd);
+  }
+  ::closedir(listing);
+  std::puts("end");
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string_view role = argc > 1 ? argv[1] : "";
+  if (role == "guard" && argc > 3) return be_guard(argc, argv);
+  if (role == "agent") return tenure::test::be_scripted_agent();
+  if (role == "allocate") return allocate();
+  if (role == "open-files") return print_open_files();
+  std::fputs("usage: see guard_stage.cpp\n", stderr);
+  return 64;
+}

@@ -1,0 +1,86 @@
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstring>
+#include <span>
+#include <vector>
+
+#include "workload/guard_page.hpp"
+#include "workload/guard_protocol.hpp"
+
+namespace tenure::workload {
+namespace {
+
+template <class M>
+std::vector<std::byte> bytes_of(const M& what) {
+  std::vector<std::byte> bytes(sizeof what);
+  std::memcpy(bytes.data(), &what, sizeof what);
+  return bytes;
+}
+
+TEST(GuardProtocol, AMessageComesThrough) {
+  const auto bytes = bytes_of(sealed(message::stop{.kill_by = 123, .signal = 15}));
+  const auto got = parse(bytes);
+  ASSERT_TRUE(got);
+  const auto stop = as<message::stop>(*got);
+  ASSERT_TRUE(stop);
+  EXPECT_EQ(stop->kill_by, 123);
+  EXPECT_EQ(stop->signal, 15);
+  EXPECT_FALSE(as<message::start>(*got));
+}
+
+TEST(GuardProtocol, FieldsThatANewerReleaseAddedAreCutOff) {
+  auto newer = sealed(message::start{.term = 9}, 2);
+  newer.head.fixed_size += 8;
+  auto bytes = bytes_of(newer);
+  bytes.resize(sizeof newer + 8);
+  bytes.push_back(std::byte{'x'});
+  bytes.push_back(std::byte{0});
+  const auto got = parse(bytes);
+  ASSERT_TRUE(got);
+  const auto start = as<message::start>(*got);
+  ASSERT_TRUE(start);
+  EXPECT_EQ(start->term, 9U);
+  EXPECT_EQ(got->tail, std::string_view("x\0", 2));
+}
+
+TEST(GuardProtocol, SizesThatDoNotAddUpAreNoMessage) {
+  const auto good = sealed(message::start{.term = 9}, 4);
+  auto bytes = bytes_of(good);
+  EXPECT_FALSE(parse(bytes)) << "the tail is missing";
+  bytes.resize(bytes.size() + 4);
+  EXPECT_TRUE(parse(bytes));
+  bytes.resize(bytes.size() + 1);
+  EXPECT_FALSE(parse(bytes)) << "there is more than was said";
+  for (std::size_t size = 0; size < sizeof good + 4; ++size) {
+    EXPECT_FALSE(parse(std::span(bytes).first(size))) << size;
+  }
+}
+
+TEST(GuardProtocol, AMessageThatIsTooShortForItsTypeIsNotThatMessage) {
+  message_head head{.type = message_type::start, .fixed_size = sizeof(message_head)};
+  const auto bytes = bytes_of(head);
+  const auto got = parse(bytes);
+  ASSERT_TRUE(got);
+  EXPECT_FALSE(as<message::start>(*got));
+}
+
+TEST(GuardPage, ADeadlineCountsForItsOwnTermOnly) {
+  guard_page page;
+  const core::time_point soon{std::chrono::seconds(5)};
+  const core::time_point later{std::chrono::seconds(9)};
+  EXPECT_FALSE(page.deadline_of(core::version{1}));
+  page.arm(core::version{1}, soon);
+  EXPECT_EQ(page.deadline_of(core::version{1}), soon);
+  EXPECT_FALSE(page.deadline_of(core::version{2}));
+  page.arm(core::version{1}, later);
+  EXPECT_EQ(page.deadline_of(core::version{1}), later);
+  page.arm(core::version{2}, soon);
+  EXPECT_FALSE(page.deadline_of(core::version{1}));
+  EXPECT_EQ(page.deadline_of(core::version{2}), soon);
+  page.disarm();
+  EXPECT_FALSE(page.deadline_of(core::version{2}));
+}
+
+}  // namespace
+}  // namespace tenure::workload

@@ -1,0 +1,170 @@
+#include "scripted_agent.hpp"
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
+#include <boost/asio/read_until.hpp>
+#include <boost/asio/write.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <iterator>
+#include <random>
+#include <sstream>
+#include <string>
+
+#include "os/boot_time.hpp"
+#include "workload/guard_link.hpp"
+#include "workload/guard_protocol.hpp"
+
+namespace tenure::test {
+namespace {
+
+namespace asio = boost::asio;
+using namespace tenure::workload;
+
+class scripted_agent {
+ public:
+  explicit scripted_agent(asio::io_context& io) : io_(io), control_(io) {}
+
+  int begin() {
+    // A second hand on the guard's socket, to send what a link never would.
+    int socket = -1;
+    if (std::sscanf(std::getenv(guard_fds_variable), "%d", &socket) == 1) raw_ = ::dup(socket);
+    control_.connect(asio::local::stream_protocol::endpoint(std::getenv(control_variable)));
+    say("agent " + std::to_string(::getpid()) + " " + std::getenv(session_variable));
+    auto link = guard_link::from_environment(io_.get_executor(),
+                                             [this](const guard_event& e) { report(e); });
+    if (!link) {
+      std::fprintf(stderr, "scripted agent: %s\n", link.error().c_str());
+      return 70;
+    }
+    link_ = std::move(*link);
+    read();
+    return 0;
+  }
+
+ private:
+  void say(const std::string& line) {
+    boost::system::error_code ignored;
+    asio::write(control_, asio::buffer(line + "\n"), ignored);
+  }
+
+  void report(const guard_event& event) {
+    struct text {
+      std::string operator()(const workload_started& e) const {
+        return "started " + std::to_string(e.pid) + " " + std::to_string(core::number(e.term));
+      }
+      std::string operator()(const start_refused& e) const {
+        return "refused " + std::to_string(core::number(e.term));
+      }
+      std::string operator()(const start_failed& e) const {
+        return "failed " + std::to_string(core::number(e.term)) + " " + std::to_string(e.error);
+      }
+      std::string operator()(const workload_exited& e) const {
+        return "exited " + std::to_string(e.status);
+      }
+      std::string operator()(const signalled& e) const {
+        return "signalled " + std::to_string(e.signo);
+      }
+      std::string operator()(const guard_gone&) const { return "guard_gone"; }
+    };
+    say(std::visit(text{}, event));
+  }
+
+  void read() {
+    asio::async_read_until(control_, asio::dynamic_buffer(orders_), '\n',
+                           [this](boost::system::error_code failed, std::size_t size) {
+                             // The test is over.
+                             if (failed) ::_exit(3);
+                             obey(orders_.substr(0, size - 1));
+                             orders_.erase(0, size);
+                             read();
+                           });
+  }
+
+  void obey(const std::string& line) {
+    std::istringstream words(line);
+    std::string order;
+    words >> order;
+    if (order == "arm") {
+      const auto [term, in] = term_and_time(words);
+      armed_ = os::boot_now() + in;
+      link_->arm(core::version{term}, armed_);
+    } else if (order == "start") {
+      std::uint64_t term = 0;
+      words >> term;
+      link_->start(core::version{term}, {std::istream_iterator<std::string>(words), {}});
+    } else if (order == "stop") {
+      const auto [signal, in] = term_and_time(words);
+      link_->stop(os::boot_now() + in, static_cast<int>(signal));
+    } else if (order == "bye") {
+      std::string how;
+      words >> how;
+      link_->bye(how == "workload" ? std::nullopt : std::optional(std::stoi(how)));
+      ::_exit(0);
+    } else if (order == "exit") {
+      int code = 0;
+      words >> code;
+      ::_exit(code);
+    } else if (order == "garbage") {
+      const auto [seed, count] = term_and_time(words);
+      send_garbage(seed, static_cast<int>(count / std::chrono::milliseconds(1)));
+    } else if (order == "starts") {
+      int count = 0;
+      words >> count;
+      for (; count > 0; --count) send_raw(sealed(message::start{.term = 999}));
+      say("sent");
+    } else if (order == "acknowledged") {
+      say(link_->acknowledged() == armed_ ? "acknowledged yes" : "acknowledged no");
+    }
+  }
+
+  static std::pair<std::uint64_t, core::duration> term_and_time(std::istream& words) {
+    std::uint64_t first = 0;
+    std::int64_t milliseconds = 0;
+    words >> first >> milliseconds;
+    return {first, std::chrono::milliseconds(milliseconds)};
+  }
+
+  void send_garbage(std::uint64_t seed, int count) {
+    std::minstd_rand random(static_cast<std::uint32_t>(seed));
+    for (; count > 0; --count) {
+      // Types 0 to 7: unknown ones, and known ones whose sizes and contents are nonsense. A bye
+      // is no garbage, and a whole stop would be obeyed.
+      std::array<unsigned char, 300> bytes{};
+      for (unsigned char& byte : bytes) byte = static_cast<unsigned char>(random());
+      bytes[0] = static_cast<unsigned char>(random() % 4);
+      bytes[1] = 0;
+      send_raw(bytes, random() % bytes.size());
+    }
+    say("sent");
+  }
+
+  template <class Bytes>
+  void send_raw(const Bytes& bytes, std::size_t size = sizeof(Bytes)) {
+    ::send(raw_, &bytes, size, MSG_NOSIGNAL);
+  }
+
+  asio::io_context& io_;
+  asio::local::stream_protocol::socket control_;
+  std::string orders_;
+  std::unique_ptr<guard_link> link_;
+  core::time_point armed_{};
+  int raw_ = -1;
+};
+
+}  // namespace
+
+int be_scripted_agent() {
+  asio::io_context io;
+  scripted_agent agent(io);
+  if (const int failed = agent.begin(); failed != 0) return failed;
+  io.run();
+  return 0;
+}
+
+}  // namespace tenure::test

@@ -1,0 +1,21 @@
+#pragma once
+
+namespace tenure::test {
+
+/// The variable with the path of the Unix socket on which the test gives its orders.
+inline constexpr const char* control_variable = "TENURE_TEST_CONTROL";
+
+/// Stands in for the agent: connects to the test, does what it is told, a line an order, and
+/// reports what the guard says, a line an event. The first line is "agent PID SESSION".
+///
+///     arm TERM MS         kill_at in MS from now
+///     start TERM [K=V]... with this environment
+///     stop SIGNAL MS      SIGKILL in MS from now
+///     bye CODE|workload
+///     exit CODE           without a bye
+///     garbage SEED COUNT  packets of random length and content
+///     starts COUNT        orders to start a term that is not armed, without reading a reply
+///     acknowledged        answered by "acknowledged yes" once the guard has taken the last arm
+int be_scripted_agent();
+
+}  // namespace tenure::test

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "os/unique_fd.hpp"
+
+namespace tenure::test {
+
+/// How long a test waits for what must happen. Only a failing test waits that long.
+inline constexpr std::chrono::seconds patience{30};
+
+/// What the guard of guard_stage gives a workload that it stops by itself.
+inline constexpr std::chrono::milliseconds grace_of_the_stage{300};
+
+/// True as soon as `holds` is; false if it is not within `patience`.
+bool eventually(const std::function<bool()>& holds);
+
+/// True while the process exists and is no zombie.
+bool runs(pid_t pid);
+
+/// The test's end of a connection to one scripted agent (scripted_agent.hpp has the orders).
+class agent_line {
+ public:
+  explicit agent_line(os::unique_fd socket);
+
+  void tell(const std::string& order);
+
+  /// The next line that the agent says; "(nothing)" if it hangs up or says nothing in time.
+  std::string hear();
+
+  /// Hears lines until one starts with `beginning`, and returns that one.
+  std::string hear(const std::string& beginning);
+
+  /// Arms `term` for an hour, starts it and returns the id of the workload's first process.
+  pid_t start(int term, const std::string& environment = "");
+
+  [[nodiscard]] pid_t pid() const { return pid_; }
+  [[nodiscard]] const std::string& session() const { return session_; }
+
+ private:
+  os::unique_fd socket_;
+  std::string unread_;
+  pid_t pid_ = 0;
+  std::string session_;
+};
+
+/// A guard that runs a command, in a directory of its own. Whatever a test leaves behind ends
+/// with it.
+class stage {
+ public:
+  /// Put in front of the guard's command line: e.g. {"unshare", "--pid", "--fork"}.
+  using prefix = std::vector<std::string>;
+
+  explicit stage(const std::vector<std::string>& command, const prefix& before = {});
+  ~stage();
+  stage(const stage&) = delete;
+  stage& operator=(const stage&) = delete;
+
+  /// A shell script as the workload. $DIR is the stage's directory.
+  static std::vector<std::string> shell(const std::string& script);
+
+  /// Waits for the (next) agent to report.
+  agent_line agent();
+
+  [[nodiscard]] pid_t guard() const { return guard_; }
+  void signal_guard(int signo) const;
+
+  /// Waits for the guard's end; its exit status, or 128 + signal.
+  int end();
+
+  [[nodiscard]] const std::filesystem::path& directory() const { return directory_; }
+  /// The text of a file there; empty if there is none.
+  [[nodiscard]] std::string read(const std::string& file) const;
+  [[nodiscard]] bool has(const std::string& file) const;
+
+  /// Processes that came out of a workload which was started with `mark()` in its environment,
+  /// wherever they are now. Zombies do not count.
+  [[nodiscard]] std::vector<pid_t> marked() const;
+  [[nodiscard]] std::string mark() const;
+
+ private:
+  std::filesystem::path directory_;
+  os::unique_fd listener_;
+  pid_t guard_ = -1;
+};
+
+}  // namespace tenure::test
