@@ -89,7 +89,7 @@ constexpr std::array<field, setting_count> table{{
      .type = field_type::identity,
      .section = group::election,
      .fallback = "",
-     .derivation = "the host name, which on Kubernetes is the pod's name",
+     .derivation = "the host name; outside of containers with the process id",
      .range = "1 to 253 printable ASCII characters without blanks",
      .metavar = "NAME",
      .doc = "The name that others see as the holder"},

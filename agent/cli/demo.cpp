@@ -1,0 +1,291 @@
+#include <poll.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <deque>
+#include <fstream>
+#include <functional>
+#include <memory>
+
+#include "cli/demo_member.hpp"
+#include "cli/demo_record.hpp"
+#include "cli/demo_screen.hpp"
+#include "cli/verbs.hpp"
+#include "config/values.hpp"
+#include "os/boot_time.hpp"
+#include "os/error_text.hpp"
+#include "os/unique_fd.hpp"
+#include "runtime/exit_status.hpp"
+
+namespace tenure::cli {
+namespace {
+
+constexpr int look_again_ms = 5;
+constexpr std::size_t lines_of_log = 6;
+/// A step of the demo that takes longer than this many leases has failed.
+constexpr int patience_in_ttls = 6;
+constexpr core::duration least_patience = std::chrono::seconds(20);
+/// How long each holder is left in peace, so that the picture shows it.
+constexpr core::duration term_to_show = std::chrono::milliseconds(1500);
+
+/// A folder that goes with us.
+class scratch_folder {
+ public:
+  scratch_folder() {
+    std::string name = std::filesystem::temp_directory_path() / "tenure-demo-XXXXXX";
+    if (::mkdtemp(name.data()) != nullptr) path_ = name;
+  }
+  ~scratch_folder() {
+    std::error_code ignored;
+    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
+  }
+  scratch_folder(const scratch_folder&) = delete;
+  scratch_folder& operator=(const scratch_folder&) = delete;
+
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// The play: members, what is done to them, and what is seen.
+class demo_play {
+ public:
+  demo_play(std::filesystem::path folder, std::string ttl_text, core::duration ttl)
+      : folder_(std::move(folder)),
+        ttl_text_(std::move(ttl_text)),
+        patience_(std::max(least_patience, ttl * patience_in_ttls)),
+        screen_(os::boot_now()) {
+    sigset_t ends;
+    ::sigemptyset(&ends);
+    for (const int signo : {SIGINT, SIGTERM, SIGHUP}) ::sigaddset(&ends, signo);
+    ::sigprocmask(SIG_BLOCK, &ends, nullptr);
+    interrupted_.reset(::signalfd(-1, &ends, SFD_CLOEXEC | SFD_NONBLOCK));
+  }
+
+  int run(bool stay) {
+    screen_.title("tenure demo: three agents, one lease of " + ttl_text_ + ", kept in SQLite");
+    const bool played = begin() && kill_the_leader() && freeze_the_leader() && hand_over();
+    if (played && stay) keep_running();
+    return finish(played);
+  }
+
+ private:
+  bool begin() {
+    screen_.act("three agents start: a, b and c");
+    for (const char* name : {"a", "b", "c"}) start(name);
+    if (!somebody_runs(os::boot_now() - std::chrono::hours(1)))
+      return give_up("nobody became active");
+    demo_member& standby = *members_[&leader() == members_[0].get() ? 1 : 0];
+    if (!wait_until(
+            [&] { return standby.get(question).find("\"holder\":\"") != std::string::npos; })) {
+      return give_up("the API of " + standby.name() + " did not answer");
+    }
+    screen_.note("$ curl " + *standby.api_address() + question + "   (asked of standby " +
+                 standby.name() + ")");
+    screen_.passage(standby.get(question));
+    return rest();
+  }
+
+  bool kill_the_leader() {
+    demo_member& victim = leader();
+    screen_.act("the leader's node loses power: SIGKILL to all of " +
+                screen_.member(victim.name()));
+    const core::time_point from = os::boot_now();
+    victim.pull_the_plug();
+    if (!somebody_runs(from)) return give_up("nobody took over");
+    screen_.note("the lease had to run out first: until then " + victim.name() +
+                 " might have been alive behind a broken network");
+    screen_.event(os::boot_now(), screen_.member(victim.name()) + " comes back, as a standby");
+    start_again(victim);
+    return rest();
+  }
+
+  bool freeze_the_leader() {
+    demo_member& victim = leader();
+    screen_.act("the leader's agent hangs: SIGSTOP to the agent of " +
+                screen_.member(victim.name()));
+    const core::time_point from = os::boot_now();
+    victim.freeze_agent();
+    if (!somebody_runs(from)) return give_up("nobody took over");
+    screen_.note("the guard of " + victim.name() + " ended the workload by itself, before the " +
+                 "lease could go to another");
+    victim.thaw_agent();
+    return rest();
+  }
+
+  bool hand_over() {
+    demo_member& leaving = leader();
+    screen_.act("the leader is asked to end: SIGTERM to " + screen_.member(leaving.name()));
+    const core::time_point from = os::boot_now();
+    leaving.ask_to_end();
+    if (!somebody_runs(from)) return give_up("nobody took over");
+    screen_.note("workload dead, seen to be dead, lease released, lease granted, workload started");
+    if (!wait_until([&] { return leaving.has_ended(); })) return give_up("it did not end");
+    return rest();
+  }
+
+  void keep_running() {
+    for (auto& m : members_) {
+      if (m->has_ended()) start_again(*m);
+    }
+    if (!wait_until([&] {
+          return std::ranges::all_of(members_,
+                                     [](const auto& m) { return !m->get(question).empty(); });
+        })) {
+      give_up("not every API answers");
+      return;
+    }
+    screen_.act("the agents stay until Ctrl-C; everything is in " + folder_.string());
+    for (const auto& m : members_) {
+      screen_.note(screen_.member(m->name()) + "  curl " + *m->api_address() + question);
+    }
+    patience_ = core::duration::max();
+    wait_until([] { return false; });
+  }
+
+  int finish(bool played) {
+    const core::time_point end = os::boot_now();
+    std::vector<std::string> names;
+    for (auto& m : members_) {
+      names.push_back(m->name());
+      m->ask_to_end();
+    }
+    patience_ = least_patience;
+    stopping_ = true;
+    const bool ended = wait_until(
+        [&] { return std::ranges::all_of(members_, [](auto& m) { return m->has_ended(); }); });
+    const auto runs = read_runs(folder_);
+    const core::duration overlap = longest_overlap(runs);
+    screen_.timeline(names, runs, end);
+    const std::string how = "  (each stamps the clock every " + spoken(stamp_interval) + ")";
+    screen_.verdict(overlap == core::duration::zero(),
+                    overlap == core::duration::zero()
+                        ? "at no time did two workloads run" + how
+                        : "two workloads ran at once for " + spoken(overlap) + how);
+    screen_.verdict(versions_grow(runs), "every term has a larger version than the one before");
+    screen_.verdict(ended, "all agents ended in order");
+    std::printf("\n");
+    const bool good = overlap == core::duration::zero() && versions_grow(runs) && ended;
+    return good && (played || interrupted_by_user_) ? runtime::exit_ok : runtime::exit_failed;
+  }
+
+  // --- the pieces ---
+
+  void start(const std::string& name) {
+    members_.push_back(std::make_unique<demo_member>(name, folder_, ttl_text_));
+  }
+
+  void start_again(demo_member& gone) {
+    for (auto& m : members_) {
+      if (m.get() != &gone) continue;
+      const std::string name = gone.name();
+      m = std::make_unique<demo_member>(name, folder_, ttl_text_);
+      return;
+    }
+  }
+
+  /// Who ran last, by the workers' own stamps.
+  demo_member& leader() {
+    for (auto& m : members_) {
+      if (m->name() == last_.identity) return *m;
+    }
+    return *members_.front();
+  }
+
+  /// Waits for a run that began after `from`, and tells of it.
+  bool somebody_runs(core::time_point from) {
+    std::vector<run_record> runs;
+    const bool seen = wait_until([&] {
+      runs = read_runs(folder_);
+      return !runs.empty() && runs.back().first > from && runs.back().version > last_.version;
+    });
+    if (!seen) return false;
+    const run_record now = runs.back();
+    if (last_.version != 0) {
+      for (const run_record& r : runs) {
+        if (r.version == last_.version) last_.last = r.last;
+      }
+      screen_.event(last_.last, "the workload of " + screen_.member(last_.identity) + " is dead");
+    }
+    std::string text = screen_.member(now.identity) + " is " + screen_.strong("active") +
+                       " under version " + screen_.strong(std::to_string(now.version));
+    if (last_.version != 0) text += ", " + spoken(now.first - last_.last) + " later";
+    screen_.event(now.first, text);
+    last_ = now;
+    return true;
+  }
+
+  bool rest() {
+    const core::time_point until = os::boot_now() + term_to_show;
+    wait_until([&] { return os::boot_now() >= until; });
+    return !interrupted_by_user_;
+  }
+
+  /// False if the user has interrupted, or it has taken too long.
+  bool wait_until(const std::function<bool()>& done) {
+    const core::time_point begin = os::boot_now();
+    while (!done()) {
+      if (os::boot_now() - begin > patience_) return false;
+      pollfd interrupt{.fd = interrupted_.get(), .events = POLLIN, .revents = 0};
+      // Once it is ending, a second Ctrl-C changes nothing: it goes on in order.
+      ::poll(stopping_ ? nullptr : &interrupt, stopping_ ? 0 : 1, look_again_ms);
+      if (interrupt.revents != 0) {
+        interrupted_by_user_ = true;
+        return false;
+      }
+    }
+    return true;
+  }
+
+  bool give_up(const std::string& why) {
+    if (interrupted_by_user_) return false;
+    screen_.verdict(false, why);
+    for (const auto& m : members_) {
+      std::printf("    last lines of %s's log:\n", m->name().c_str());
+      std::ifstream log(folder_ / (m->name() + ".log"));
+      std::deque<std::string> last;
+      for (std::string line; std::getline(log, line);) {
+        last.push_back(line);
+        if (last.size() > lines_of_log) last.pop_front();
+      }
+      for (const std::string& line : last) std::printf("      %s\n", line.c_str());
+    }
+    return false;
+  }
+
+  static constexpr const char* question = "/v1/elections/demo";
+
+  std::filesystem::path folder_;
+  std::string ttl_text_;
+  core::duration patience_;
+  demo_screen screen_;
+  os::unique_fd interrupted_;
+  std::vector<std::unique_ptr<demo_member>> members_;
+  run_record last_;
+  bool stopping_ = false;
+  bool interrupted_by_user_ = false;
+};
+
+}  // namespace
+
+int run_demo(const invocation& what) {
+  const auto ttl = config::parse_duration(what.demo_ttl);
+  if (!ttl) {
+    std::fprintf(stderr, "tenure demo: --ttl %s\n", ttl.error().what.c_str());
+    return runtime::exit_bad_settings;
+  }
+  const scratch_folder folder;
+  if (folder.path().empty()) {
+    std::fprintf(stderr, "tenure demo: cannot make a folder under %s: %s\n",
+                 std::filesystem::temp_directory_path().c_str(), os::error_text(errno).c_str());
+    return runtime::exit_failed;
+  }
+  return demo_play(folder.path(), what.demo_ttl, *ttl).run(what.stay);
+}
+
+}  // namespace tenure::cli

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tenure::cli {
+
+/// One agent of the demo: `tenure exec` with a worker, as a pod would run it.
+class demo_member {
+ public:
+  /// Starts it. Its log goes to `folder`/NAME.log, its worker's stamps into `folder`.
+  demo_member(std::string name, const std::filesystem::path& folder, const std::string& ttl);
+  /// Kills whatever is left of it.
+  ~demo_member();
+  demo_member(const demo_member&) = delete;
+  demo_member& operator=(const demo_member&) = delete;
+
+  [[nodiscard]] const std::string& name() const { return name_; }
+
+  /// SIGKILL to guard, agent and worker in one go: the node has lost power.
+  void pull_the_plug();
+  /// SIGTERM to its first process: what the kubelet does. Returns at once.
+  void ask_to_end() const;
+  /// SIGSTOP and SIGCONT to the agent alone.
+  void freeze_agent();
+  void thaw_agent();
+
+  /// True once its first process has ended; that is then reaped.
+  [[nodiscard]] bool has_ended();
+  /// "127.0.0.1:40123" once the agent has said in its log where it listens.
+  [[nodiscard]] std::optional<std::string> api_address() const;
+  /// The body of GET `path` on its API; empty if it does not answer.
+  [[nodiscard]] std::string get(const std::string& path) const;
+
+ private:
+  [[nodiscard]] std::vector<pid_t> children() const;
+  [[nodiscard]] std::optional<pid_t> agent() const;
+
+  std::string name_;
+  std::filesystem::path log_;
+  pid_t guard_ = -1;
+  std::optional<pid_t> frozen_;
+};
+
+}  // namespace tenure::cli

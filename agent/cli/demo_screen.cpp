@@ -1,0 +1,141 @@
+#include "cli/demo_screen.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+#include <utility>
+
+namespace tenure::cli {
+namespace {
+
+constexpr int timeline_columns = 66;
+constexpr std::size_t passage_columns = 76;
+constexpr const char* full_block = "\u2588";
+constexpr const char* faint_dot = "\u00b7";
+constexpr std::array<const char*, 3> member_colours{"36", "33", "35"};
+
+bool wants_colour() {
+  const char* no_colour = std::getenv("NO_COLOR");
+  const char* terminal = std::getenv("TERM");
+  return ::isatty(STDOUT_FILENO) == 1 && (no_colour == nullptr || *no_colour == '\0') &&
+         terminal != nullptr && std::string_view(terminal) != "dumb";
+}
+
+const char* colour_of(const std::string& member) {
+  const auto letter = static_cast<std::size_t>(member.empty() ? 0 : member.front() - 'a');
+  return member_colours.at(letter % member_colours.size());
+}
+
+double seconds(core::duration d) {
+  return std::chrono::duration<double>(d).count();
+}
+
+}  // namespace
+
+std::string spoken(core::duration d) {
+  std::array<char, 32> out{};
+  const double ms = seconds(d) * 1000;
+  if (ms < 100) {
+    std::snprintf(out.data(), out.size(), "%.1f ms", ms);
+  } else {
+    std::snprintf(out.data(), out.size(), "%.2f s", ms / 1000);
+  }
+  return out.data();
+}
+
+demo_screen::demo_screen(core::time_point begin) : begin_(begin), colour_(wants_colour()) {
+  std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
+}
+
+std::string demo_screen::paint(const char* code, const std::string& text) const {
+  return colour_ ? std::string("\x1b[") + code + "m" + text + "\x1b[0m" : text;
+}
+
+std::string demo_screen::member(const std::string& name) const {
+  return paint((std::string("1;") + colour_of(name)).c_str(), name);
+}
+
+std::string demo_screen::strong(const std::string& text) const {
+  return paint("1", text);
+}
+
+void demo_screen::title(const std::string& text) const {
+  std::printf("\n  %s\n\n", paint("1", text).c_str());
+}
+
+void demo_screen::act(const std::string& text) const {
+  std::printf("\n  %s %s\n", paint("1;34", "\u25b8").c_str(), paint("1", text).c_str());
+}
+
+void demo_screen::event(core::time_point when, const std::string& text) const {
+  std::array<char, 16> clock{};
+  std::snprintf(clock.data(), clock.size(), "%7.2f s", seconds(when - begin_));
+  std::printf("  %s  %s\n", paint("2", clock.data()).c_str(), text.c_str());
+}
+
+void demo_screen::note(const std::string& text) const {
+  std::printf("             %s\n", paint("2", text).c_str());
+}
+
+void demo_screen::passage(const std::string& json) const {
+  std::string line;
+  std::string piece;
+  const auto flush = [&] {
+    if (!line.empty()) note(line);
+    line.clear();
+  };
+  for (const char c : json) {
+    if (c == '\n') continue;
+    piece += c;
+    if (c != ',') continue;
+    if (line.size() + piece.size() > passage_columns) flush();
+    line += std::exchange(piece, {});
+  }
+  if (line.size() + piece.size() > passage_columns) flush();
+  line += piece;
+  flush();
+}
+
+void demo_screen::verdict(bool good, const std::string& text) const {
+  std::printf("  %s %s\n", good ? paint("1;32", "\u2713").c_str() : paint("1;31", "\u2717").c_str(),
+              text.c_str());
+}
+
+void demo_screen::timeline(const std::vector<std::string>& members,
+                           const std::vector<run_record>& runs, core::time_point end) const {
+  const core::duration whole = std::max<core::duration>(end - begin_, std::chrono::seconds(1));
+  const auto column = [&](core::time_point t) {
+    return static_cast<int>(seconds(t - begin_) / seconds(whole) * timeline_columns);
+  };
+  std::printf("\n");
+  for (const std::string& name : members) {
+    std::string row;
+    for (int c = 0; c < timeline_columns; ++c) {
+      const auto here = std::ranges::find_if(runs, [&](const run_record& r) {
+        return r.identity == name && column(r.first) <= c && c <= column(r.last);
+      });
+      if (here == runs.end()) {
+        row += paint("2", faint_dot);
+      } else if (c == std::min(column(here->first) + 1, column(here->last))) {
+        row += paint((std::string("7;") + colour_of(name)).c_str(), std::to_string(here->version));
+      } else {
+        row += paint(colour_of(name), full_block);
+      }
+    }
+    std::printf("  %s  %s\n", member(name).c_str(), row.c_str());
+  }
+  std::array<char, 16> last{};
+  std::snprintf(last.data(), last.size(), "%.0f s", seconds(whole));
+  std::printf(
+      "     %s\n\n",
+      paint("2", "0 s" +
+                     std::string(timeline_columns - 3 - std::string_view(last.data()).size(), ' ') +
+                     last.data())
+          .c_str());
+}
+
+}  // namespace tenure::cli

@@ -1,0 +1,67 @@
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
+#include <string_view>
+
+#include "cli/verbs.hpp"
+#include "os/random.hpp"
+#include "runtime/agent.hpp"
+#include "runtime/exit_status.hpp"
+#include "workload/guard_link.hpp"
+#include "workload/guard_process.hpp"
+
+namespace tenure::cli {
+namespace {
+
+bool asks_for_help(int argc, const char* const* argv) {
+  for (int i = 2; i < argc; ++i) {
+    const std::string_view arg = argv[i];
+    if (arg == "-h" || arg == "--help") return true;
+  }
+  return false;
+}
+
+/// Given by the guard, the same for every agent that it starts.
+std::string session_id() {
+  const char* given = std::getenv("TENURE_SESSION");
+  return given != nullptr && *given != '\0' ? given : os::random_hex(16);
+}
+
+}  // namespace
+
+std::optional<int> become_guard(int argc, const char* const* argv) {
+  if (workload::guard_link::in_environment()) return std::nullopt;
+  const int own = separator(argc, argv);
+  if (own + 1 >= argc || asks_for_help(own, argv)) return std::nullopt;
+  workload::guard_options options;
+  options.agent_argv.assign(argv, argv + argc);
+  options.command.assign(argv + own + 1, argv + argc);
+  return workload::run_guard(options);
+}
+
+int run_exec_agent(const invocation& what) {
+  auto settings = load_settings(what);
+  if (!settings) return settings.error();
+  if (settings->elections.size() != 1) {
+    std::fprintf(stderr,
+                 "tenure exec: one command belongs to one election, but %zu are configured; "
+                 "give one --election, or use tenure agent\n",
+                 settings->elections.size());
+    return runtime::exit_bad_settings;
+  }
+  if (settings->observe) {
+    std::fputs("tenure exec: an observer never runs its command; drop --observe\n", stderr);
+    return runtime::exit_bad_settings;
+  }
+  return runtime::run_agent(
+      {.settings = std::move(*settings), .session = session_id(), .has_guard = true});
+}
+
+int run_agent(const invocation& what) {
+  auto settings = load_settings(what);
+  if (!settings) return settings.error();
+  return runtime::run_agent(
+      {.settings = std::move(*settings), .session = os::random_hex(16), .has_guard = false});
+}
+
+}  // namespace tenure::cli

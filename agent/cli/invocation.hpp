@@ -1,0 +1,32 @@
+#pragma once
+
+#include <expected>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/load.hpp"
+
+/// The command line, taken apart.
+namespace tenure::cli {
+
+enum class output_form { text, json };
+
+struct invocation {
+  std::string verb;                           ///< "exec", "agent", ...
+  std::vector<config::name_and_value> flags;  ///< settings, in order: {"--ttl", "15s"}
+  std::optional<std::string> config_path;     ///< --config, or `check`'s FILE
+  output_form output = output_form::text;
+  bool stay = false;    ///< demo
+  bool schema = false;  ///< check
+  std::string demo_ttl = "3s";
+};
+
+/// Reads the arguments in front of any `--`. Usage errors, --help and --version are answered here,
+/// on stderr or stdout; the error is then the status to exit with.
+std::expected<invocation, int> parse(int argc, const char* const* argv);
+
+/// Where a `--` stands in argv; argc if there is none.
+int separator(int argc, const char* const* argv);
+
+}  // namespace tenure::cli

@@ -1,0 +1,58 @@
+#include "cli/json_codec.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace tenure::cli {
+namespace {
+
+double seconds(core::duration d) {
+  return std::chrono::duration<double>(d).count();
+}
+
+nlohmann::ordered_json as_json(const std::vector<config::problem>& problems) {
+  nlohmann::ordered_json out = nlohmann::json::array();
+  for (const config::problem& p : problems) {
+    out.push_back({{"where", p.where}, {"what", p.what}, {"suggestion", p.suggestion}});
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string budget_json(const core::timing& t, const core::consequences& means,
+                        const std::string& store) {
+  const core::budget b = t.of(t.ttl);
+  const nlohmann::ordered_json out{
+      {"store", store},
+      {"ttl_seconds", seconds(t.ttl)},
+      {"drift_ppm", t.drift_ppm},
+      {"safe_until_seconds", seconds(b.safe_until)},
+      {"kill_budget_seconds", seconds(t.kill_budget)},
+      {"kill_at_seconds", seconds(b.kill_at)},
+      {"grace_seconds", seconds(t.grace)},
+      {"stop_at_seconds", seconds(b.stop_at)},
+      {"renew_seconds", seconds(t.renew)},
+      {"try_timeout_seconds", seconds(means.try_timeout)},
+      {"tries_window_seconds", seconds(means.tries_window)},
+      {"lock_delay_seconds", seconds(t.lock_delay)},
+      {"drain_seconds", seconds(t.drain)},
+      {"worst_failover_seconds", seconds(means.worst_failover)},
+      {"detection_seconds", seconds(means.detection)},
+      {"margin_seconds", seconds(means.margin)},
+      {"store_writes_per_hour", means.writes_per_hour},
+  };
+  return out.dump(2);
+}
+
+std::string check_json(const std::string& file, bool good,
+                       const std::vector<config::problem>& problems,
+                       const std::vector<config::problem>& warnings) {
+  const nlohmann::ordered_json out{{"file", file},
+                                   {"good", good},
+                                   {"problems", as_json(problems)},
+                                   {"warnings", as_json(warnings)}};
+  // A file may hold bytes that are not UTF-8, and its problems quote them.
+  return out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+}  // namespace tenure::cli

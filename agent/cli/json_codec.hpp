@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "config/problem.hpp"
+#include "core/timing.hpp"
+
+/// What `--output json` prints.
+namespace tenure::cli {
+
+/// The time budget of `tenure explain`. Durations are seconds.
+std::string budget_json(const core::timing& t, const core::consequences& means,
+                        const std::string& store);
+
+/// The verdict of `tenure check`.
+std::string check_json(const std::string& file, bool good,
+                       const std::vector<config::problem>& problems,
+                       const std::vector<config::problem>& warnings);
+
+}  // namespace tenure::cli

@@ -1,0 +1,132 @@
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <iostream>
+#include <map>
+#include <string_view>
+
+#include "cli/invocation.hpp"
+#include "config/fields.hpp"
+#include "runtime/exit_status.hpp"
+
+#ifndef TENURE_VERSION_TEXT
+#error "the build gives the version"
+#endif
+
+namespace tenure::cli {
+namespace {
+
+/// One row for each setting of the table; what a value means is decided by `config::load`, which
+/// knows the file and the environment, too.
+void add_settings(CLI::App& verb, invocation& into) {
+  verb.add_option_function<std::string>(
+          std::string(config::config_flag), [&into](const std::string& v) { into.config_path = v; },
+          "Read settings from this YAML file")
+      ->type_name("FILE");
+  for (const config::field& f : config::fields()) {
+    if (f.flag.empty()) continue;
+    const std::string flag(f.flag);
+    std::string text(f.doc);
+    const std::string_view fallback = f.fallback.empty() ? f.derivation : f.fallback;
+    if (!fallback.empty()) text += " [" + std::string(fallback) + "]";
+    const std::string heading(config::title(f.section));
+    if (f.type == config::field_type::boolean) {
+      verb.add_flag_function(
+              flag, [&into, flag](std::int64_t) { into.flags.emplace_back(flag, "true"); }, text)
+          ->group(heading);
+      continue;
+    }
+    CLI::Option* option = verb.add_option_function<std::vector<std::string>>(
+        flag,
+        [&into, flag](const std::vector<std::string>& values) {
+          for (const std::string& v : values) into.flags.emplace_back(flag, v);
+        },
+        text);
+    option->type_name(std::string(f.metavar))->group(heading)->expected(1);
+    if (f.repeatable()) option->expected(1)->take_all();
+  }
+}
+
+void add_output(CLI::App& verb, invocation& into) {
+  verb.add_option("--output", into.output, "How to print: text or json [text]")
+      ->type_name("FORM")
+      ->transform(CLI::CheckedTransformer(std::map<std::string, output_form>{
+          {"text", output_form::text}, {"json", output_form::json}}));
+}
+
+}  // namespace
+
+int separator(int argc, const char* const* argv) {
+  for (int i = 1; i < argc; ++i) {
+    if (std::string_view(argv[i]) == "--") return i;
+  }
+  return argc;
+}
+
+std::expected<invocation, int> parse(int argc, const char* const* argv) {
+  const int own = separator(argc, argv);
+  invocation out;
+  CLI::App app{
+      "Runs a workload active/standby: at most one at a time, stopped before its lease ends"};
+  app.name("tenure");
+  app.require_subcommand(1);
+  app.set_version_flag("--version", "tenure " TENURE_VERSION_TEXT);
+  app.footer(
+      "Try it: tenure exec --store sqlite --endpoint /tmp/demo.db --election demo -- sleep 60\n"
+      "Exit statuses: 0 done, 1 failed, 2 bad usage or settings, 3 lease lost with --on-lost "
+      "exit;\n"
+      "exec passes on its command's own (128 + N if signal N ended it, 126 and 127 as shells do).");
+
+  CLI::App* exec = app.add_subcommand(
+      "exec",
+      "Run a command while this member is the holder: exec [OPTIONS] -- COMMAND [ARGUMENTS...]");
+  add_settings(*exec, out);
+  CLI::App* agent = app.add_subcommand("agent", "Hold elections and answer on HTTP, run nothing");
+  add_settings(*agent, out);
+
+  CLI::App* check = app.add_subcommand("check", "Check a configuration file and show its settings");
+  check
+      ->add_option_function<std::string>(
+          "FILE", [&out](const std::string& v) { out.config_path = v; }, "The file to check")
+      ->type_name("");
+  check->add_flag("--schema", out.schema, "Print the JSON Schema of the file, for editors");
+  add_output(*check, out);
+
+  CLI::App* explain = app.add_subcommand("explain", "Show the time budget and what it means");
+  add_settings(*explain, out);
+  add_output(*explain, out);
+
+  CLI::App* demo =
+      app.add_subcommand("demo", "Three agents, a killed leader, a fail-over; no set-up");
+  demo->add_flag("--stay", out.stay, "Keep the agents running until Ctrl-C");
+  demo->add_option("--ttl", out.demo_ttl, "Time to live of the lease [3s]")->type_name("DURATION");
+
+  CLI::App* version = app.add_subcommand("version", "Print the version");
+
+  try {
+    app.parse(own, argv);
+  } catch (const CLI::ParseError& e) {
+    const int status = app.exit(e, std::cout, std::cerr);
+    return std::unexpected(status == 0 ? runtime::exit_ok : runtime::exit_bad_settings);
+  }
+  out.verb = app.get_subcommands().front()->get_name();
+  if (version->parsed()) {
+    std::puts("tenure " TENURE_VERSION_TEXT);
+    return std::unexpected(runtime::exit_ok);
+  }
+  if (exec->parsed() && own + 1 >= argc) {
+    std::fputs(
+        "tenure exec: no command to run; give it behind --, e.g.\n"
+        "  tenure exec --store sqlite --endpoint /tmp/demo.db --election demo -- ./main --flag\n",
+        stderr);
+    return std::unexpected(runtime::exit_bad_settings);
+  }
+  if (!exec->parsed() && own < argc) {
+    std::fprintf(stderr, "tenure %s: takes no command behind --; did you mean tenure exec?\n",
+                 out.verb.c_str());
+    return std::unexpected(runtime::exit_bad_settings);
+  }
+  return out;
+}
+
+}  // namespace tenure::cli

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/invocation.hpp"
+#include "config/settings.hpp"
+
+/// The subcommands, one file each. Each returns the status to exit with.
+namespace tenure::cli {
+
+/// `tenure exec`, the first process: becomes the guard. Called before anything else has run, with
+/// the whole command line; returns nothing if it is a usage error, for `parse` to explain.
+std::optional<int> become_guard(int argc, const char* const* argv);
+
+/// `tenure exec`, the process that the guard starts.
+int run_exec_agent(const invocation& what);
+int run_agent(const invocation& what);
+int run_check(const invocation& what);
+int run_explain(const invocation& what);
+int run_demo(const invocation& what);
+
+/// The workload of the demo: stamps the time into a file for as long as it runs.
+int run_demo_worker(int argc, const char* const* argv);
+
+/// Settings from file, environment and flags, or all that is wrong with them on stderr.
+std::expected<config::settings, int> load_settings(const invocation& what);
+
+}  // namespace tenure::cli

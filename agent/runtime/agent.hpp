@@ -1,0 +1,25 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "config/settings.hpp"
+
+namespace tenure::runtime {
+
+struct agent_options {
+  config::settings settings;
+  /// Of this incarnation, unless a guard has given one to all incarnations that it starts.
+  std::string session;
+  /// A guard has started us and owns a workload. Precondition: exactly one election.
+  bool has_guard = false;
+};
+
+/// The agent: connects the elections, the store, the guard and the HTTP listeners, and carries out
+/// what the elections decide. The election work runs on the calling thread, serving on another.
+///
+/// Returns the status to exit with, when everything is released and closed. Call it once, while
+/// the process has one thread.
+int run_agent(agent_options options);
+
+}  // namespace tenure::runtime

@@ -1,0 +1,440 @@
+#include "runtime/agent_loop.hpp"
+
+#include <algorithm>
+#include <boost/asio/post.hpp>
+#include <csignal>
+#include <utility>
+
+#include "os/boot_time.hpp"
+#include "os/error_text.hpp"
+#include "os/random.hpp"
+#include "os/wall_time.hpp"
+#include "runtime/exit_status.hpp"
+#include "runtime/lines.hpp"
+
+namespace tenure::runtime {
+namespace {
+
+/// How often the loop shows that it turns although nothing happens; well inside
+/// `api::default_beat_bound`.
+constexpr core::duration beat_interval = std::chrono::seconds(3);
+
+std::vector<stores::election_spec> specs_of(const config::settings& s) {
+  std::vector<stores::election_spec> out;
+  for (const config::election& e : s.elections) out.push_back({.name = e.name, .slots = e.slots});
+  return out;
+}
+
+}  // namespace
+
+agent_loop::agent_loop(agent_options options, log& to)
+    : options_(std::move(options)),
+      log_(to),
+      elections_(specs_of(options_.settings)),
+      session_(options_.settings.timing),
+      entropy_(os::random_bits()),
+      snapshots_(board_, options_.settings.identity, options_.settings.store, elections_,
+                 options_.has_guard, !options_.settings.observe),
+      signals_(io_),
+      timer_(std::make_unique<boot_timer>(io_.get_executor(), [this] { turn(); })),
+      watch_at_(elections_.size(), core::never),
+      shown_holder_(elections_.size(), core::no_version),
+      stop_signal_(options_.settings.stop_signal) {}
+
+agent_loop::~agent_loop() = default;
+
+// --- start and end ---------------------------------------------------------------------------
+
+int agent_loop::run() {
+  listen_for_signals();
+  board_.beat(os::boot_now());
+  snapshots_.publish(session_);
+  if (!open_guard() || !serve() || !open_store()) {
+    end(status_.value_or(exit_failed));
+  }
+  io_.run();
+  return status_.value_or(exit_ok);
+}
+
+bool agent_loop::open_guard() {
+  if (!options_.has_guard) return true;
+  auto link = workload::guard_link::from_environment(
+      io_.get_executor(), [this](const workload::guard_event& e) { from_guard(e); });
+  if (!link) {
+    log_.write(log_level::error, "cannot reach the guard", {{"why", link.error()}});
+    return false;
+  }
+  guard_ = std::move(*link);
+  return true;
+}
+
+bool agent_loop::serve() {
+  const auto wanted = [](const config::listen_address& a) -> std::optional<net::listen_address> {
+    if (!a.enabled) return std::nullopt;
+    return net::listen_address{.host = a.host, .port = a.port};
+  };
+  const config::settings& s = options_.settings;
+  api::service_settings with;
+  with.api = wanted(s.listen);
+  with.probe = wanted(s.probe_listen);
+  const api::clocks time{.boot = os::boot_now, .unix_ms = os::wall_now_ms};
+
+  auto started = api::service::start(board_, with, time);
+  // Several agents on one host must be easy to try, so a port that nobody has asked for gives way.
+  for (int listeners = 2; !started && listeners > 0; --listeners) {
+    const bool is_api = started.error().which == api::listener::api;
+    const bool given = is_api ? s.listen.explicit_ : s.probe_listen.explicit_;
+    if (given || started.error().kind != net::listen_failure::in_use) break;
+    log_.write(log_level::warn, "default port is in use; taking any free one",
+               {{"listener", is_api ? "api" : "probe"}, {"why", started.error().text}});
+    (is_api ? with.api : with.probe)->port = 0;
+    started = api::service::start(board_, with, time);
+  }
+  if (!started) {
+    log_.write(log_level::error, "cannot listen", {{"why", started.error().text}});
+    return false;
+  }
+  service_ = std::move(*started);
+  const auto shown = [](const std::optional<net::listen_address>& a) {
+    return a ? net::text(*a) : std::string("off");
+  };
+  log_.write(log_level::info, "listening",
+             {{"api", shown(service_->api_address())}, {"probe", shown(service_->probe_address())}});
+  return true;
+}
+
+bool agent_loop::open_store() {
+  auto made = stores::make_store(io_.get_executor(),
+                                 {.kind = options_.settings.store,
+                                  .endpoints = options_.settings.endpoints,
+                                  .identity = options_.settings.identity,
+                                  .session = options_.session,
+                                  .ttl = options_.settings.timing.ttl,
+                                  .elections = elections_});
+  if (!made) {
+    log_.write(log_level::error, "cannot use the store", {{"why", made.error().text}});
+    return false;
+  }
+  store_ = std::move(*made);
+  store_->open([this](std::expected<stores::description, stores::open_error> what) {
+    store_opened(std::move(what));
+  });
+  return true;
+}
+
+void agent_loop::store_opened(std::expected<stores::description, stores::open_error> what) {
+  if (ended_) return;
+  const config::settings& s = options_.settings;
+  if (!what) {
+    log_.write(log_level::error, "cannot use the store",
+               {{"store", s.store}, {"why", what.error().text}});
+    end(exit_failed);
+    return;
+  }
+  if (s.timing.ttl < what->min_ttl || s.timing.ttl > what->max_ttl) {
+    log_.write(log_level::error, "the store cannot keep leases of this ttl; set --ttl",
+               {{"store", s.store},
+                {"ttl", core::text(s.timing.ttl)},
+                {"least", core::text(what->min_ttl)},
+                {"most", core::text(what->max_ttl)}});
+    end(exit_bad_settings);
+    return;
+  }
+  for (const std::string& warning : what->warnings) {
+    log_.write(log_level::warn, warning, {{"store", s.store}});
+  }
+  log_.write(log_level::info, "store opened",
+             {{"store", what->store},
+              {"version", what->server_version},
+              {"cluster", what->cluster_id},
+              {"identity", s.identity}});
+  snapshots_.store_opened(what->cluster_id);
+  for (std::size_t i = 0; i < elections_.size(); ++i) {
+    session_.add({.identity = s.identity,
+                  .when = s.timing,
+                  .slots = elections_[i].slots,
+                  .campaigns = !s.observe,
+                  .owns_workload = options_.has_guard,
+                  .on_lost = s.on_lost,
+                  .store_lock_delay = what->store_lock_delay});
+  }
+  unfinished_ = static_cast<std::uint32_t>(elections_.size());
+  for (std::uint32_t i = 0; i < elections_.size(); ++i) {
+    snapshots_.phase_changed(core::election_index{i}, os::wall_now_ms());
+    session_.step(moment(), core::election_index{i}, core::event::started{}, effects_);
+  }
+  carry_out();
+}
+
+void agent_loop::listen_for_signals() {
+  for (const int signo : {SIGTERM, SIGINT, SIGQUIT}) signals_.add(signo);
+  signals_.async_wait([this](const boost::system::error_code& error, int signo) {
+    if (error) return;
+    shut_down(signo);
+    if (!ended_) listen_for_signals();
+  });
+}
+
+void agent_loop::shut_down(int signo) {
+  if (ended_) return;
+  // A person at a terminal means this very signal; whoever sends SIGTERM means "end, as agreed".
+  if (signo == SIGINT || signo == SIGQUIT) stop_signal_ = signo;
+  if (std::exchange(shutting_down_, true)) return;
+  log_.write(log_level::info, "shutting down",
+             {{"identity", options_.settings.identity}, {"signal", std::uint64_t(signo)}});
+  snapshots_.stopping();
+  dirty_ = true;
+  if (session_.size() == 0) {
+    end(exit_ok);
+    return;
+  }
+  for (std::uint32_t i = 0; i < session_.size(); ++i) {
+    session_.step(moment(), core::election_index{i}, core::event::shutdown{}, effects_);
+  }
+  carry_out();
+}
+
+/// Everything is released: closes what is open, in order, and lets `run` return.
+void agent_loop::end(int status, bool as_workload) {
+  if (std::exchange(ended_, true)) return;
+  status_ = status;
+  boost::system::error_code ignored;
+  signals_.cancel(ignored);
+  if (store_) store_->close();
+  if (service_) service_->stop();
+  if (guard_) guard_->bye(as_workload ? std::nullopt : std::optional(status));
+  // Not from inside a call of one of them, as which this may run.
+  boost::asio::post(io_, [this] {
+    guard_.reset();
+    timer_.reset();
+  });
+}
+
+// --- what comes in ---------------------------------------------------------------------------
+
+void agent_loop::from_guard(const workload::guard_event& what) {
+  if (ended_) return;
+  const core::election_index which{0};
+  const speaker who{name_of(which), options_.settings.identity};
+  if (const auto* started = std::get_if<workload::workload_started>(&what)) {
+    workload_ran_ = true;
+    log_.write(log_level::info, "workload started",
+               {{"election", who.election},
+                {"identity", who.identity},
+                {"version", core::number(started->term)},
+                {"pid", static_cast<std::uint64_t>(started->pid)}});
+    feed(which, core::event::workload_started{started->term});
+  } else if (std::holds_alternative<workload::start_refused>(what)) {
+    log_.write(log_level::warn, "workload not started: its deadline had passed",
+               {{"election", who.election}, {"identity", who.identity}});
+    feed(which, core::event::workload_exited{});
+  } else if (const auto* failed = std::get_if<workload::start_failed>(&what)) {
+    start_failed_ = true;
+    log_.write(log_level::error, "cannot execute the command; check its name, PATH and permissions",
+               {{"election", who.election},
+                {"identity", who.identity},
+                {"why", os::error_text(failed->error)}});
+    feed(which, core::event::workload_exited{});
+  } else if (const auto* exited = std::get_if<workload::workload_exited>(&what)) {
+    say_workload_exited(log_, who, exited->status);
+    feed(which, core::event::workload_exited{});
+  } else if (const auto* told = std::get_if<workload::signalled>(&what)) {
+    shut_down(told->signo);
+  } else {
+    log_.write(log_level::error, "the guard is gone; ending the workload and giving the lease up",
+               {{"election", who.election}, {"identity", who.identity}});
+    snapshots_.guard_gone();
+    shut_down(SIGKILL);
+  }
+}
+
+void agent_loop::from_watch(core::election_index which,
+                            std::variant<core::observation, stores::unknown> what) {
+  if (ended_) return;
+  const speaker who{name_of(which), options_.settings.identity};
+  if (const auto* broken = std::get_if<stores::unknown>(&what)) {
+    say_unknown(log_, who, "watch", broken->why);
+    feed(which, core::event::watch_failed{});
+    return;
+  }
+  core::observation& seen = std::get<core::observation>(what);
+  const core::version first =
+      seen.holders.empty() ? core::no_version : seen.holders.front().term;
+  if (first != shown_holder_[core::place(which)]) {
+    shown_holder_[core::place(which)] = first;
+    say_observed(log_, who, seen);
+  }
+  feed(which, core::event::observed{std::move(seen)});
+}
+
+/// Time has passed.
+void agent_loop::turn() {
+  if (ended_) return;
+  const core::time_point now = os::boot_now();
+  for (std::uint32_t i = 0; i < watch_at_.size(); ++i) {
+    if (watch_at_[i] > now) continue;
+    watch_at_[i] = core::never;
+    open_watch(core::election_index{i});
+  }
+  session_.wake(moment(), effects_);
+  carry_out();
+}
+
+void agent_loop::feed(core::election_index which, const core::election_event& what) {
+  if (ended_) return;
+  session_.step(moment(), which, what, effects_);
+  carry_out();
+}
+
+core::moment agent_loop::moment() {
+  entropy_ = entropy_ * 6364136223846793005ULL + 1442695040888963407ULL;
+  return {.now = os::boot_now(), .entropy = entropy_ ^ (entropy_ >> 29)};
+}
+
+// --- what goes out ---------------------------------------------------------------------------
+
+void agent_loop::carry_out() {
+  // Nothing below calls back from inside the call, so the list cannot grow under us.
+  for (const core::addressed& one : effects_.commands) {
+    std::visit([&](const auto& c) { carry_out(one.which, c); }, one.what);
+  }
+  if (effects_.renew && !ended_) renew(*effects_.renew);
+  effects_.clear();
+  if (std::exchange(dirty_, false)) snapshots_.publish(session_);
+  if (!ended_) set_timer();
+}
+
+void agent_loop::set_timer() {
+  const core::time_point now = os::boot_now();
+  if (now >= next_beat_) {
+    board_.beat(now);
+    next_beat_ = now + beat_interval;
+  }
+  core::time_point next = std::min(session_.next_wake(), next_beat_);
+  for (const core::time_point t : watch_at_) next = std::min(next, t);
+  timer_->set(next);
+}
+
+void agent_loop::carry_out(core::election_index which, const core::command::acquire& c) {
+  store_->acquire(which, c.above, c.deadline, [this, which, c](stores::acquire_outcome what) {
+    if (auto* grant = std::get_if<stores::grant>(&what)) {
+      feed(which, core::event::granted{.number = c.number,
+                                       .term = grant->term,
+                                       .sequencer = std::move(grant->sequencer),
+                                       .ttl = grant->ttl,
+                                       .sent_at = grant->sent_at,
+                                       .released_cleanly = grant->released_cleanly});
+    } else if (auto* refusal = std::get_if<stores::refusal>(&what)) {
+      feed(which, core::event::refused{.number = c.number, .retry_at = refusal->seen.retry_at});
+    } else {
+      say_unknown(log_, {name_of(which), options_.settings.identity}, "acquire",
+                  std::get<stores::unknown>(what).why);
+      feed(which, core::event::acquire_unknown{.number = c.number});
+    }
+  });
+}
+
+void agent_loop::carry_out(core::election_index which, const core::command::release& c) {
+  store_->release(which, c.term, c.deadline, [this, which, c](stores::release_outcome what) {
+    if (const auto* why = std::get_if<stores::unknown>(&what)) {
+      say_unknown(log_, {name_of(which), options_.settings.identity}, "release", why->why);
+      feed(which, core::event::release_unknown{.number = c.number});
+    } else {
+      feed(which, core::event::released{.number = c.number});
+    }
+  });
+}
+
+void agent_loop::renew(const core::command::renew& c) {
+  const auto batch = session_.renewing();
+  store_->renew({batch.begin(), batch.end()}, c.deadline, [this, c](stores::renew_outcome what) {
+    if (ended_) return;
+    if (const auto* done = std::get_if<stores::renewal>(&what)) {
+      session_.renewed(moment(), c.number, done->sent_at, done->ttl, done->lost, effects_);
+    } else {
+      say_renewal_unknown(log_, options_.settings.identity, std::get<stores::unknown>(what).why,
+                          earliest_stop() - os::boot_now());
+      session_.renewal_unknown(moment(), c.number, effects_);
+    }
+    carry_out();
+  });
+}
+
+core::time_point agent_loop::earliest_stop() const {
+  core::time_point stop_at = core::never;
+  for (std::uint32_t i = 0; i < session_.size(); ++i) {
+    const auto& lease = session_.at(core::election_index{i}).view().lease;
+    if (lease) stop_at = std::min(stop_at, lease->stop_at);
+  }
+  return stop_at == core::never ? os::boot_now() : stop_at;
+}
+
+void agent_loop::carry_out(core::election_index which, const core::command::watch& c) {
+  if (c.not_before <= os::boot_now()) {
+    open_watch(which);
+  } else {
+    watch_at_[core::place(which)] = c.not_before;
+  }
+}
+
+void agent_loop::open_watch(core::election_index which) {
+  store_->watch(which, [this, which](std::variant<core::observation, stores::unknown> what) {
+    from_watch(which, std::move(what));
+  });
+}
+
+void agent_loop::carry_out(core::election_index, const core::command::arm& c) {
+  guard_->arm(c.term, c.kill_at);
+}
+
+void agent_loop::carry_out(core::election_index which, const core::command::start_workload& c) {
+  workload_ran_ = false;
+  guard_->start(c.term, workload_environment(which));
+}
+
+void agent_loop::carry_out(core::election_index, const core::command::stop_workload& c) {
+  guard_->stop(c.kill_by, stop_signal_);
+}
+
+void agent_loop::carry_out(core::election_index which, const core::command::transition& c) {
+  snapshots_.phase_changed(which, os::wall_now_ms());
+  const std::optional<core::lease>& lease = session_.at(which).view().lease;
+  say_transition(log_, {name_of(which), options_.settings.identity}, c,
+                 lease ? lease->term : core::no_version);
+  if (c.to == core::phase::candidate) workload_ran_ = false;
+}
+
+void agent_loop::carry_out(core::election_index, const core::command::publish&) { dirty_ = true; }
+
+void agent_loop::carry_out(core::election_index, const core::command::finished& c) {
+  const bool by_workload = c.why == core::loss_reason::workload_exited || start_failed_ ||
+                           (shutting_down_ && workload_ran_);
+  if (!status_) status_ = core::is_loss(c.why) && !shutting_down_ ? exit_lease_lost : exit_ok;
+  if (--unfinished_ > 0) {
+    // One agent, one fate: the others are given up in order, too.
+    boost::asio::post(io_, [this] { shut_down(SIGTERM); });
+    return;
+  }
+  // After the other commands of this step, which may still be on their way.
+  boost::asio::post(io_, [this, by_workload] { end(*status_, by_workload && *status_ == exit_ok); });
+}
+
+std::string_view agent_loop::name_of(core::election_index which) const {
+  return elections_[core::place(which)].name;
+}
+
+std::vector<std::string> agent_loop::workload_environment(core::election_index which) const {
+  const core::election_view& view = session_.at(which).view();
+  std::vector<std::string> out{
+      "TENURE_ELECTION=" + std::string(name_of(which)),
+      "TENURE_IDENTITY=" + options_.settings.identity,
+      "TENURE_VERSION=" + std::to_string(core::number(view.lease->term)),
+      "TENURE_SEQUENCER=" + view.sequencer,
+  };
+  if (service_ && service_->api_address()) {
+    out.push_back("TENURE_API=http://" + net::text(*service_->api_address()));
+  }
+  return out;
+}
+
+}  // namespace tenure::runtime

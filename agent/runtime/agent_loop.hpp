@@ -1,0 +1,103 @@
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/service.hpp"
+#include "api/snapshot.hpp"
+#include "core/session.hpp"
+#include "runtime/agent.hpp"
+#include "runtime/boot_timer.hpp"
+#include "runtime/log.hpp"
+#include "runtime/snapshots.hpp"
+#include "stores/store.hpp"
+#include "workload/guard_link.hpp"
+
+namespace tenure::runtime {
+
+/// The election thread: turns what store, guard, signals and time bring into events for the
+/// session, and carries out its commands. Decides nothing about leases itself.
+///
+/// Single-threaded: everything happens on `io_`, which `run` turns.
+class agent_loop {
+ public:
+  agent_loop(agent_options options, log& to);
+  ~agent_loop();
+  agent_loop(const agent_loop&) = delete;
+  agent_loop& operator=(const agent_loop&) = delete;
+
+  /// Runs until everything is released and closed. Returns the status to exit with.
+  int run();
+
+ private:
+  // Start and end.
+  bool open_guard();
+  bool open_store();
+  bool serve();
+  void store_opened(std::expected<stores::description, stores::open_error> what);
+  void listen_for_signals();
+  void shut_down(int signo);
+  void end(int status, bool as_workload = false);
+
+  // What comes in.
+  void from_guard(const workload::guard_event& what);
+  void from_watch(core::election_index which, std::variant<core::observation, stores::unknown> what);
+  void turn();
+  void feed(core::election_index which, const core::election_event& what);
+
+  // What goes out.
+  void carry_out();
+  void carry_out(core::election_index which, const core::command::acquire& c);
+  void carry_out(core::election_index which, const core::command::release& c);
+  void carry_out(core::election_index which, const core::command::watch& c);
+  void carry_out(core::election_index which, const core::command::arm& c);
+  void carry_out(core::election_index which, const core::command::start_workload& c);
+  void carry_out(core::election_index which, const core::command::stop_workload& c);
+  void carry_out(core::election_index which, const core::command::transition& c);
+  void carry_out(core::election_index which, const core::command::publish& c);
+  void carry_out(core::election_index which, const core::command::finished& c);
+  void renew(const core::command::renew& c);
+  void set_timer();
+  void open_watch(core::election_index which);
+
+  [[nodiscard]] core::time_point earliest_stop() const;
+  [[nodiscard]] core::moment moment();
+  [[nodiscard]] std::string_view name_of(core::election_index which) const;
+  [[nodiscard]] std::vector<std::string> workload_environment(core::election_index which) const;
+
+  boost::asio::io_context io_{1};
+  agent_options options_;
+  log& log_;
+  std::vector<stores::election_spec> elections_;
+
+  core::session session_;
+  core::session_effects effects_;
+  std::uint64_t entropy_;
+
+  api::board board_;
+  snapshots snapshots_;
+  std::unique_ptr<api::service> service_;
+  std::unique_ptr<stores::store> store_;
+  std::unique_ptr<workload::guard_link> guard_;
+  boost::asio::signal_set signals_;
+  std::unique_ptr<boot_timer> timer_;
+
+  std::vector<core::time_point> watch_at_;   ///< when to open a watch (again); `never`: it is open
+  core::time_point next_beat_{};
+  std::vector<core::version> shown_holder_;  ///< last one that the log has named
+  std::uint32_t unfinished_ = 0;             ///< elections that have not ended
+  int stop_signal_;
+  bool dirty_ = false;           ///< something new to publish
+  bool shutting_down_ = false;
+  bool ended_ = false;
+  bool workload_ran_ = false;    ///< in the term that is ending
+  bool start_failed_ = false;
+  std::optional<int> status_;    ///< the first reason to end decides
+};
+
+}  // namespace tenure::runtime

@@ -1,0 +1,91 @@
+#include "runtime/lines.hpp"
+
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/timing.hpp"
+
+namespace tenure::runtime {
+namespace {
+
+std::string_view sentence(const core::command::transition& t) {
+  switch (t.to) {
+    case core::phase::pending:
+      return "lease granted; waiting for the previous holder to be gone";
+    case core::phase::active:
+      return "active";
+    case core::phase::draining:
+      return "stopping";
+    case core::phase::candidate:
+      return "standby";
+    case core::phase::observer:
+      return "observing";
+    case core::phase::stopped:
+      return "ended";
+  }
+  return "";
+}
+
+}  // namespace
+
+void say_transition(log& to, const speaker& who, const core::command::transition& what,
+                    core::version term) {
+  const bool surprising = what.to == core::phase::draining && core::is_loss(what.why);
+  to.write(surprising ? log_level::warn : log_level::info, sentence(what),
+           {{"election", who.election},
+            {"identity", who.identity},
+            {"state", core::name(what.to)},
+            {"from", core::name(what.from)},
+            {"version", core::number(term)},
+            {"reason", core::name(what.why)}});
+}
+
+void say_observed(log& to, const speaker& who, const core::observation& seen) {
+  if (seen.holders.empty()) {
+    to.write(log_level::info, "nobody holds the lease",
+             {{"election", who.election}, {"identity", who.identity}});
+    return;
+  }
+  const core::holder& first = seen.holders.front();
+  to.write(log_level::info, "holder seen",
+           {{"election", who.election},
+            {"identity", who.identity},
+            {"holder", first.identity},
+            {"version", core::number(first.term)},
+            {"holders", static_cast<std::uint64_t>(seen.holders.size())}});
+}
+
+void say_renewal_unknown(log& to, std::string_view identity, const std::string& why,
+                         core::duration left) {
+  to.write(log_level::warn, "renewal not acknowledged; trying again until the budget runs out",
+           {{"identity", identity},
+            {"why", why},
+            {"stops_in", core::text(std::max(left, core::duration::zero()))}});
+}
+
+void say_unknown(log& to, const speaker& who, std::string_view operation, const std::string& why) {
+  to.write(log_level::warn, "outcome unknown",
+           {{"election", who.election},
+            {"identity", who.identity},
+            {"operation", operation},
+            {"why", why}});
+}
+
+void say_workload_exited(log& to, const speaker& who, int wait_status) {
+  to.write(log_level::info, "workload " + describe_wait_status(wait_status),
+           {{"election", who.election}, {"identity", who.identity}});
+}
+
+std::string describe_wait_status(int wait_status) {
+  if (WIFEXITED(wait_status))
+    return "exited with status " + std::to_string(WEXITSTATUS(wait_status));
+  if (WIFSIGNALED(wait_status)) {
+    const char* symbol = ::sigabbrev_np(WTERMSIG(wait_status));
+    return std::string("was ended by SIG") + (symbol != nullptr ? symbol : "?");
+  }
+  return "ended";
+}
+
+}  // namespace tenure::runtime

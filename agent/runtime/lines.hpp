@@ -1,0 +1,30 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "core/election.hpp"
+#include "runtime/log.hpp"
+
+/// What the agent says in its log, one function a line, so that the words are in one place.
+namespace tenure::runtime {
+
+/// Whose line it is.
+struct speaker {
+  std::string_view election;
+  std::string_view identity;
+};
+
+void say_transition(log& to, const speaker& who, const core::command::transition& what,
+                    core::version term);
+void say_observed(log& to, const speaker& who, const core::observation& seen);
+/// `left`: until the workload is stopped, if nothing is acknowledged before.
+void say_renewal_unknown(log& to, std::string_view identity, const std::string& why,
+                         core::duration left);
+void say_unknown(log& to, const speaker& who, std::string_view operation, const std::string& why);
+void say_workload_exited(log& to, const speaker& who, int wait_status);
+
+/// "exited with status 3", "was killed by SIGKILL", for what waitpid has returned.
+std::string describe_wait_status(int wait_status);
+
+}  // namespace tenure::runtime

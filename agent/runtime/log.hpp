@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace tenure::runtime {
+
+enum class log_level : std::uint8_t { debug, info, warn, error };
+enum class log_form : std::uint8_t { logfmt, json };
+
+/// One `key=value` of a line. Keys are ours: lower case, no blanks.
+struct log_field {
+  log_field(std::string_view k, std::string_view v) : key(k), value(v) {}
+  log_field(std::string_view k, std::uint64_t v) : key(k), value(std::to_string(v)), bare(true) {}
+
+  std::string_view key;
+  std::string value;
+  bool bare = false;  ///< a number, written without quotes
+};
+
+/// Lines on stderr, one an event: time, level, msg, fields.
+///
+/// A thread of its own writes them, so that whoever reads our stderr slowly, or not at all, can
+/// not delay a renewal: past `log_queue_lines` the oldest waiting lines are dropped.
+/// Thread-safe.
+class log {
+ public:
+  log(log_form form, log_level least);
+  ~log();
+  log(const log&) = delete;
+  log& operator=(const log&) = delete;
+
+  void write(log_level level, std::string_view message,
+             std::initializer_list<log_field> fields = {});
+
+ private:
+  struct sink;
+  std::unique_ptr<sink> sink_;
+  log_form form_;
+};
+
+/// The part of a line behind time and level: `msg="..." key=value`, or the same as JSON members.
+/// Quotes and everything outside printable ASCII are escaped, so that no value can forge a line.
+std::string log_body(log_form form, std::string_view message,
+                     std::initializer_list<log_field> fields);
+
+}  // namespace tenure::runtime

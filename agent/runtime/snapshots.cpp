@@ -1,0 +1,49 @@
+#include "runtime/snapshots.hpp"
+
+#include <utility>
+
+namespace tenure::runtime {
+
+snapshots::snapshots(api::board& onto, std::string identity, std::string store,
+                     std::vector<stores::election_spec> elections, bool owns_workload,
+                     bool campaigns)
+    : onto_(onto) {
+  next_.identity = std::move(identity);
+  next_.store = std::move(store);
+  for (stores::election_spec& e : elections) {
+    api::election_snapshot shown;
+    shown.name = std::move(e.name);
+    shown.slots = e.slots;
+    shown.campaigns = campaigns;
+    shown.owns_workload = owns_workload;
+    if (!campaigns) shown.view.phase = core::phase::observer;
+    next_.elections.push_back(std::move(shown));
+  }
+}
+
+void snapshots::store_opened(std::string cluster_id) {
+  next_.store_opened = true;
+  next_.cluster_id = std::move(cluster_id);
+}
+
+void snapshots::stopping() {
+  next_.stopping = true;
+}
+
+void snapshots::guard_gone() {
+  next_.guard_alive = false;
+}
+
+void snapshots::phase_changed(core::election_index which, std::int64_t unix_ms) {
+  next_.elections[core::place(which)].since_unix_ms = unix_ms;
+}
+
+void snapshots::publish(const core::session& from) {
+  ++next_.index;
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    next_.elections[i].view = from.at(core::election_index{static_cast<std::uint32_t>(i)}).view();
+  }
+  onto_.publish(std::make_shared<const api::snapshot>(next_));
+}
+
+}  // namespace tenure::runtime

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "api/snapshot.hpp"
+#include "core/session.hpp"
+#include "stores/store.hpp"
+
+namespace tenure::runtime {
+
+/// Copies what the election thread knows into what serving threads may read.
+class snapshots {
+ public:
+  snapshots(api::board& onto, std::string identity, std::string store,
+            std::vector<stores::election_spec> elections, bool owns_workload, bool campaigns);
+
+  void store_opened(std::string cluster_id);
+  void stopping();
+  void guard_gone();
+  /// The phase of an election has changed at this wall-clock time.
+  void phase_changed(core::election_index which, std::int64_t unix_ms);
+  /// Publishes the present state of `from`. Empty sessions show their elections as not begun.
+  void publish(const core::session& from);
+
+ private:
+  api::board& onto_;
+  api::snapshot next_;
+};
+
+}  // namespace tenure::runtime

@@ -1,0 +1,17 @@
+#include <utility>
+
+#include "stores/sqlite/sqlite_store.hpp"
+#include "stores/store.hpp"
+
+namespace tenure::stores {
+
+std::vector<std::string_view> store_kinds() { return {"sqlite"}; }
+
+std::expected<std::unique_ptr<store>, open_error> make_store(boost::asio::any_io_executor where,
+                                                             settings with) {
+  if (with.kind == "sqlite") return make_sqlite_store(std::move(where), std::move(with));
+  return std::unexpected(open_error{
+      "store \"" + with.kind + "\" is not in this build; there is: sqlite. Set --store sqlite"});
+}
+
+}  // namespace tenure::stores

@@ -1,0 +1,149 @@
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <cstdint>
+#include <expected>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "core/clock.hpp"
+#include "core/session.hpp"
+#include "core/vocabulary.hpp"
+
+/// The contract between Tenure and a store. tests/contract runs over every store against its
+/// real server.
+///
+/// Every outcome is one of: done, refused (somebody else holds it), lost (the store's own word
+/// that it is no longer ours), unknown (it may or may not have happened). A table in each store's
+/// file maps every error of that store to one of the four; whatever is not in it is unknown.
+namespace tenure::stores {
+
+/// It may or may not have happened. `why` is for a person: what failed, against what, and what
+/// to do next if there is anything. Never contains a secret.
+struct unknown {
+  std::string why;
+};
+
+/// The lease is ours.
+struct grant {
+  core::version term = core::no_version;
+  std::string sequencer;          ///< the store's own proof of this term, opaque
+  core::duration ttl{};           ///< as granted
+  core::time_point sent_at{};     ///< before the first byte of the request left, or earlier
+  bool released_cleanly = false;  ///< the previous holder is known to have released
+};
+
+/// Others hold all slots.
+struct refusal {
+  core::observation seen;
+};
+
+using acquire_outcome = std::variant<grant, refusal, unknown>;
+
+/// Every term asked for holds `ttl` from `sent_at`, but for those in `lost`.
+struct renewal {
+  core::time_point sent_at{};
+  core::duration ttl{};
+  std::vector<core::renewal_loss> lost;
+};
+
+using renew_outcome = std::variant<renewal, unknown>;
+
+/// Released, or there was nothing of ours left to release.
+struct released {};
+
+using release_outcome = std::variant<released, unknown>;
+using read_outcome = std::variant<core::observation, unknown>;
+
+/// What a store says of itself once it was reached.
+struct description {
+  std::string store;           ///< "sqlite", "etcd", ...
+  std::string server_version;  ///< empty if it was not reached yet
+  std::string cluster_id;      ///< published with the version: a restored store may move back
+  core::duration store_lock_delay{};  ///< added by the store between a loss and the next grant
+  core::duration expiry_lag{};        ///< how late the store itself may notice an expiry
+  core::duration min_ttl{};
+  core::duration max_ttl = core::duration::max();
+  std::vector<std::string> warnings;  ///< one line each, for the log
+};
+
+/// A configuration that cannot work: what failed, against what, what to do. The agent ends.
+struct open_error {
+  std::string text;
+};
+
+struct election_spec {
+  std::string name;
+  std::uint32_t slots = 1;
+};
+
+/// What a store is opened with. An election is named by its place in `elections` from then on.
+struct settings {
+  std::string kind;                    ///< "sqlite", "etcd", ...
+  std::vector<std::string> endpoints;  ///< URLs; a path for SQLite
+  std::string identity;                ///< shown to others as the holder
+  std::string session;                 ///< of this incarnation: no other agent ever uses it
+  core::duration ttl{};                ///< asked for
+  std::vector<election_spec> elections;
+};
+
+template <class Outcome>
+using handler = std::move_only_function<void(Outcome)>;
+
+/// What a watch shows: the present state first, then every change; or why it broke, once, after
+/// which it is silent until it is opened again.
+using watch_handler = std::function<void(std::variant<core::observation, unknown>)>;
+
+/// A store that leases are kept in.
+///
+/// All calls are made, and all handlers are called, on the executor it was made with; no call
+/// blocks it. A handler is never called from within the call that it was given to. Operations
+/// end by their deadline, `unknown` at the latest. No exception crosses this interface.
+class store {
+ public:
+  virtual ~store() = default;
+
+  /// Once, before anything else. A server that cannot be reached is not an error: the store goes
+  /// on trying, and says so in `warnings`.
+  virtual void open(handler<std::expected<description, open_error>> done) = 0;
+
+  /// Asks for a lease. Idempotent for one session: if it holds one already, that is renewed and
+  /// granted with the same version. A new version is larger than `above` where the store makes
+  /// its own versions.
+  virtual void acquire(core::election_index which, core::version above, core::time_point deadline,
+                       handler<acquire_outcome> done) = 0;
+
+  /// Renews all `items` in one call where the store can; `ttl` is the one of the settings.
+  virtual void renew(std::vector<core::renewal_item> items, core::time_point deadline,
+                     handler<renew_outcome> done) = 0;
+
+  /// Gives up term `term`, if it is still ours; with `no_version`, whatever our session holds in
+  /// this election. Marks it as released cleanly. Carried out late, it must not touch a term that
+  /// was granted after this call.
+  virtual void release(core::election_index which, core::version term, core::time_point deadline,
+                       handler<release_outcome> done) = 0;
+
+  /// What the store holds now, linearizable.
+  virtual void read(core::election_index which, core::time_point deadline,
+                    handler<read_outcome> done) = 0;
+
+  /// Opens or re-opens the watch of one election. Pushed, never polled, where the store can.
+  virtual void watch(core::election_index which, watch_handler seen) = 0;
+
+  /// Ends all watches and cancels what is in flight; no handler is called afterwards. Releases
+  /// nothing. Called once, last.
+  virtual void close() = 0;
+};
+
+/// The kinds that this build has, e.g. {"sqlite"}.
+std::vector<std::string_view> store_kinds();
+
+/// Makes the store `with.kind`, or says which kinds there are. Does not touch the store yet.
+std::expected<std::unique_ptr<store>, open_error> make_store(boost::asio::any_io_executor where,
+                                                             settings with);
+
+}  // namespace tenure::stores

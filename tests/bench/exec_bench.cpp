@@ -1,0 +1,149 @@
+// What `tenure exec` on SQLite costs and how fast it hands over, measured from outside: /proc, and
+// the stamps of workloads that know nothing of Tenure.
+//   exec_bench [--idle-seconds N] [--rounds N]
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <fstream>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "harness.hpp"
+
+namespace {
+
+using namespace tenure::testing;
+
+std::int64_t boot_now() {
+  timespec t{};
+  ::clock_gettime(CLOCK_BOOTTIME, &t);
+  return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
+}
+
+/// A value in kB of /proc/PID/FILE.
+long kilobytes(pid_t pid, const char* file, const std::string& key) {
+  std::ifstream in("/proc/" + std::to_string(pid) + "/" + file);
+  for (std::string line; std::getline(in, line);) {
+    if (line.compare(0, key.size(), key) == 0) return std::atol(line.c_str() + key.size());
+  }
+  return -1;
+}
+
+/// Time that all threads of a process have spent on a processor.
+double cpu_seconds(pid_t pid) {
+  double total = 0;
+  for (const auto& task :
+       std::filesystem::directory_iterator("/proc/" + std::to_string(pid) + "/task")) {
+    std::ifstream in(task.path() / "schedstat");
+    double ns = 0;
+    in >> ns;
+    total += ns / 1e9;
+  }
+  return total;
+}
+
+void print_row(const char* what, std::vector<double> values, const char* unit) {
+  std::ranges::sort(values);
+  std::printf("%-58s median %8.3f  min %8.3f  max %8.3f %s  (n=%zu)\n", what,
+              values[values.size() / 2], values.front(), values.back(), unit, values.size());
+}
+
+void measure_idle(int seconds) {
+  const scratch in;
+  member holder(in, {.identity = "a", .ttl = "15s"});
+  if (!runs_as(in, "a")) std::abort();
+  member standby(in, {.identity = "b", .ttl = "15s"});
+  eventually([&] { return standby.process().said("holder=a"); });
+  ::sleep(2);
+  const struct {
+    const char* name;
+    pid_t pid;
+  } processes[] = {{"agent, holding", *holder.agent()},
+                   {"agent, standby", *standby.agent()},
+                   {"guard, holding", holder.process().pid()}};
+  std::vector<double> before;
+  for (const auto& p : processes) before.push_back(cpu_seconds(p.pid));
+  ::sleep(static_cast<unsigned>(seconds));
+  for (std::size_t i = 0; i < std::size(processes); ++i) {
+    const pid_t pid = processes[i].pid;
+    const double share = (cpu_seconds(pid) - before[i]) / seconds * 100;
+    std::printf("%-16s rss %6ld kB  private %6ld kB  cpu %.4f %% of a core over %d s\n",
+                processes[i].name, kilobytes(pid, "status", "VmRSS:"),
+                kilobytes(pid, "smaps_rollup", "Private_Clean:") +
+                    kilobytes(pid, "smaps_rollup", "Private_Dirty:"),
+                share, seconds);
+  }
+}
+
+/// Two members take turns: SIGTERM to the holder, which is then started again.
+void measure_hand_over(int rounds) {
+  const scratch in;
+  std::vector<std::unique_ptr<member>> members;
+  const std::vector<std::string> names{"a", "b"};
+  for (const auto& n : names) {
+    members.push_back(std::make_unique<member>(in, member::options{.identity = n, .ttl = "15s"}));
+    if (n == "a" && !runs_as(in, "a")) std::abort();
+  }
+  std::vector<double> from_signal;
+  std::vector<double> from_death;
+  std::uint64_t version = stamped_runs(in).back().version;
+  for (int round = 0; round < rounds; ++round) {
+    const auto runs = stamped_runs(in);
+    const auto holder = static_cast<std::size_t>(runs.back().identity == "a" ? 0 : 1);
+    eventually([&] {
+      return members[1 - holder]->process().said("holder=" + names[holder]) &&
+             members[holder]->is_active();
+    });
+    ::usleep(200'000);
+    const std::int64_t asked = boot_now();
+    members[holder]->process().send(SIGTERM);
+    const auto next = runs_as(in, names[1 - holder], version);
+    if (!next) std::abort();
+    const auto now = stamped_runs(in);
+    from_signal.push_back(static_cast<double>(next->first - asked) / 1e6);
+    from_death.push_back(static_cast<double>(next->first - now[now.size() - 2].last) / 1e6);
+    version = next->version;
+    members[holder]->process().wait();
+    members[holder] =
+        std::make_unique<member>(in, member::options{.identity = names[holder], .ttl = "15s"});
+  }
+  print_row("hand-over: SIGTERM sent -> next workload's first instruction", from_signal, "ms");
+  print_row("hand-over: last stamp of the old -> first of the next", from_death, "ms");
+}
+
+void measure_failover(int rounds) {
+  std::vector<double> gaps;
+  for (int round = 0; round < rounds; ++round) {
+    const scratch in;
+    member a(in, {.identity = "a", .ttl = "2s"});
+    if (!runs_as(in, "a")) std::abort();
+    member b(in, {.identity = "b", .ttl = "2s"});
+    eventually([&] { return b.process().said("holder=a"); });
+    a.pull_the_plug();
+    const auto next = runs_as(in, "b", 1);
+    if (!next) std::abort();
+    gaps.push_back(static_cast<double>(next->first - stamped_runs(in).front().last) / 1e9);
+  }
+  print_row("fail-over: everything of the holder killed, ttl 2 s", gaps, "s ");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  int idle_seconds = 60;
+  int rounds = 40;
+  for (int i = 1; i + 1 < argc; i += 2) {
+    if (std::strcmp(argv[i], "--idle-seconds") == 0) idle_seconds = std::atoi(argv[i + 1]);
+    if (std::strcmp(argv[i], "--rounds") == 0) rounds = std::atoi(argv[i + 1]);
+  }
+  std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
+  measure_hand_over(rounds);
+  measure_failover(5);
+  measure_idle(idle_seconds);
+}

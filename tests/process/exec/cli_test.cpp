@@ -1,0 +1,113 @@
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <fstream>
+
+#include "harness.hpp"
+
+namespace tenure::testing {
+namespace {
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST(Cli, AllProblemsOfAllSourcesAreSaidAtOnce) {
+  const scratch in;
+  std::ofstream(in / "t.yaml") << "store: sqlite\nelection: db\ngrase: 1s\nttl: 15\n";
+  const finished r = run({tenure_binary(), "exec", "--config", in / "t.yaml", "--endpoint",
+                          in / "db", "--on-lost", "perhaps", "--", "true"},
+                         in, {"TENURE_SLOTS=none"});
+  EXPECT_EQ(r.status, 2);
+  EXPECT_TRUE(has(r.err, "t.yaml:3:1: unknown setting \"grase\"; did you mean \"grace\"?"))
+      << r.err;
+  EXPECT_TRUE(has(r.err, "t.yaml:4:6:")) << r.err;
+  EXPECT_TRUE(has(r.err, "--on-lost")) << r.err;
+  EXPECT_TRUE(has(r.err, "TENURE_SLOTS")) << r.err;
+}
+
+TEST(Cli, AnImpossibleBudgetIsRefusedWithItsArithmetic) {
+  const scratch in;
+  const finished r = run({tenure_binary(), "exec", "--store", "sqlite", "--endpoint", in / "db",
+                          "--election", "db", "--ttl", "10s", "--grace", "9s", "--", "true"},
+                         in);
+  EXPECT_EQ(r.status, 2);
+  EXPECT_TRUE(has(r.err, "ttl 10s - drift 100ms (1 %) - kill_budget 500ms - grace 9s")) << r.err;
+}
+
+TEST(Cli, ExplainShowsTheSameSumsForPeopleAndPrograms) {
+  const scratch in;
+  const finished people = run({tenure_binary(), "explain", "--ttl", "15s"}, in);
+  EXPECT_EQ(people.status, 0) << people.err;
+  EXPECT_TRUE(has(people.out, "12.35s")) << people.out;
+  const finished programs =
+      run({tenure_binary(), "explain", "--ttl", "15s", "--output", "json"}, in);
+  EXPECT_EQ(programs.status, 0) << programs.err;
+  EXPECT_TRUE(has(programs.out, "\"stop_at_seconds\": 12.35")) << programs.out;
+  EXPECT_TRUE(has(programs.out, "\"store_writes_per_hour\": 720.0")) << programs.out;
+}
+
+TEST(Cli, CheckShowsWhatAGoodFileMeansAndWhatIsWrongWithABadOne) {
+  const scratch in;
+  std::ofstream(in / "good.yaml") << "store: sqlite\nendpoint: /tmp/x.db\nelection: db\n";
+  const finished good = run({tenure_binary(), "check", in / "good.yaml"}, in);
+  EXPECT_EQ(good.status, 0) << good.err;
+  EXPECT_TRUE(has(good.out, "ttl")) << good.out;
+  std::ofstream(in / "bad.yaml") << "store: sqlite\nendpoint: /tmp/x.db\nelection: db\nttll: 3s\n";
+  const finished bad = run({tenure_binary(), "check", in / "bad.yaml"}, in);
+  EXPECT_EQ(bad.status, 2);
+  EXPECT_TRUE(has(bad.err, "bad.yaml:4:1")) << bad.err;
+  const finished json = run({tenure_binary(), "check", in / "bad.yaml", "--output", "json"}, in);
+  EXPECT_EQ(json.status, 2);
+  EXPECT_TRUE(has(json.out, "\"good\": false")) << json.out;
+  EXPECT_EQ(run({tenure_binary(), "check", in / "none.yaml"}, in).status, 2);
+}
+
+TEST(Cli, AMissingCommandIsExplained) {
+  const scratch in;
+  const finished r = run({tenure_binary(), "exec", "--store", "sqlite"}, in);
+  EXPECT_EQ(r.status, 2);
+  EXPECT_TRUE(has(r.err, "behind --")) << r.err;
+}
+
+TEST(Cli, AStoreThatCannotWorkIsRefusedWithTheReason) {
+  const scratch in;
+  const finished r =
+      run({tenure_binary(), "exec", "--store", "sqlite", "--endpoint", in / "no-such-folder/x.db",
+           "--election", "db", "--listen", "off", "--probe-listen", "off", "--", "true"},
+          in);
+  EXPECT_EQ(r.status, 1) << r.err;
+  EXPECT_TRUE(has(r.err, "no-such-folder")) << r.err;
+}
+
+TEST(Cli, APortThatWasAskedForAndIsTakenIsAnError) {
+  const scratch in;
+  member a(in, {});
+  ASSERT_TRUE(eventually([&] { return a.process().said("msg=listening"); }));
+  const std::string log = a.process().err();
+  const auto at = log.find("api=127.0.0.1:") + 4;
+  const std::string taken = log.substr(at, log.find(' ', at) - at);
+  const finished r = run({tenure_binary(), "agent", "--store", "sqlite", "--endpoint", in / "db",
+                          "--election", "db", "--listen", taken, "--probe-listen", "off"},
+                         in);
+  EXPECT_EQ(r.status, 1);
+  EXPECT_TRUE(has(r.err, taken)) << r.err;
+  EXPECT_TRUE(has(r.err, "--listen")) << r.err;
+}
+
+TEST(Agent, HoldsSeveralElectionsWithOneSession) {
+  const scratch in;
+  program a(
+      {tenure_binary(), "agent", "--store", "sqlite", "--endpoint", in / "db", "--election", "one",
+       "--election", "two", "--identity", "a", "--listen", "off", "--probe-listen", "off"},
+      in / "agent");
+  EXPECT_TRUE(eventually([&] {
+    const std::string log = a.err();
+    return has(log, "msg=active election=one") && has(log, "msg=active election=two");
+  })) << a.err();
+  a.send(SIGTERM);
+  EXPECT_EQ(a.wait(), 0) << a.err();
+}
+
+}  // namespace
+}  // namespace tenure::testing

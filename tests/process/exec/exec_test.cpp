@@ -1,0 +1,124 @@
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <fstream>
+
+#include "harness.hpp"
+
+namespace tenure::testing {
+namespace {
+
+using namespace std::string_literals;
+
+TEST(Exec, TheCommandSeesItsTermInItsEnvironment) {
+  const scratch in;
+  member a(in, {.command = {"env"}});
+  EXPECT_EQ(a.process().wait(), 0) << a.process().err();
+  const std::string env = a.process().out();
+  EXPECT_NE(env.find("TENURE_ELECTION=test\n"), std::string::npos) << env;
+  EXPECT_NE(env.find("TENURE_IDENTITY=a\n"), std::string::npos);
+  EXPECT_NE(env.find("TENURE_VERSION=1\n"), std::string::npos);
+  EXPECT_NE(env.find("TENURE_SEQUENCER="), std::string::npos);
+  EXPECT_NE(env.find("TENURE_API=http://127.0.0.1:"), std::string::npos);
+  EXPECT_EQ(env.find("TENURE_GUARD_FDS"), std::string::npos);
+  EXPECT_EQ(env.find("TENURE_SESSION"), std::string::npos);
+}
+
+struct ending {
+  std::vector<std::string> command;
+  int status;
+};
+
+class ExecEnding : public ::testing::TestWithParam<ending> {};
+
+TEST_P(ExecEnding, IsPassedOn) {
+  const scratch in;
+  member a(in, {.command = GetParam().command});
+  EXPECT_EQ(a.process().wait(), GetParam().status) << a.process().err();
+}
+
+INSTANTIATE_TEST_SUITE_P(Statuses, ExecEnding,
+                         ::testing::Values(ending{{"true"}, 0}, ending{{"sh", "-c", "exit 7"}, 7},
+                                           ending{{"sh", "-c", "kill -9 $$"}, 137},
+                                           ending{{"sh", "-c", "kill -TERM $$"}, 143},
+                                           ending{{"no-such-program-anywhere"}, 127},
+                                           ending{{"/etc/passwd"}, 126}));
+
+TEST(Exec, ACommandThatEndsGivesTheLeaseToTheNextAtOnce) {
+  const scratch in;
+  // The TTL is longer than the patience of this test: only a release can be the reason.
+  member a(in, {.identity = "a",
+                .ttl = "10m",
+                .command = {"sh", "-c", "read x < "s + (in / "go").string()}});
+  ASSERT_EQ(::system(("mkfifo " + (in / "go").string()).c_str()), 0);
+  ASSERT_TRUE(eventually([&] { return a.is_active() || a.process().said("ended"); }));
+  member b(in, {.identity = "b", .ttl = "10m"});
+  ASSERT_TRUE(eventually([&] { return b.process().said("holder=a"); })) << b.process().err();
+  std::ofstream(in / "go") << "now\n";
+  ASSERT_TRUE(runs_as(in, "b", 1)) << b.process().err();
+}
+
+TEST(Exec, TermIsPassedOnAndTheLeaseReleasedAfterTheDeath) {
+  const scratch in;
+  member a(in, {.identity = "a", .ttl = "10m"});
+  ASSERT_TRUE(runs_as(in, "a"));
+  member b(in, {.identity = "b", .ttl = "10m"});
+  ASSERT_TRUE(eventually([&] { return b.process().said("holder=a"); })) << b.process().err();
+  a.process().send(SIGTERM);
+  EXPECT_EQ(a.process().wait(), 143) << a.process().err();
+  ASSERT_TRUE(runs_as(in, "b", 1)) << b.process().err();
+  EXPECT_TRUE(never_two_at_once(stamped_runs(in)));
+  EXPECT_TRUE(versions_grow(stamped_runs(in)));
+}
+
+TEST(Exec, AStubbornCommandIsKilledWhenItsDrainIsOver) {
+  const scratch in;
+  member a(in,
+           {.more = {"--drain", "300ms"}, .command = {stamper_binary(), in.path(), "stubborn"}});
+  ASSERT_TRUE(runs_as(in, "a"));
+  ASSERT_TRUE(eventually([&] { return a.is_active(); }));
+  a.process().send(SIGTERM);
+  EXPECT_EQ(a.process().wait(), 137) << a.process().err();
+}
+
+TEST(Exec, TermWhileWaitingEndsAtOnceWithoutEverStartingTheCommand) {
+  const scratch in;
+  member a(in, {.identity = "a", .ttl = "10m"});
+  ASSERT_TRUE(runs_as(in, "a"));
+  member b(in, {.identity = "b", .ttl = "10m"});
+  ASSERT_TRUE(eventually([&] { return b.process().said("holder=a"); }));
+  b.process().send(SIGTERM);
+  EXPECT_EQ(b.process().wait(), 0) << b.process().err();
+  for (const stamped_run& r : stamped_runs(in)) EXPECT_EQ(r.identity, "a");
+}
+
+TEST(Exec, OtherSignalsReachTheCommand) {
+  const scratch in;
+  const std::string script =
+      "trap 'echo hup; exit 5' HUP; echo ready; while :; do sleep 0.01; done";
+  member a(in, {.command = {"sh", "-c", script}});
+  ASSERT_TRUE(eventually([&] { return a.process().out() == "ready\n"; })) << a.process().err();
+  a.process().send(SIGHUP);
+  EXPECT_EQ(a.process().wait(), 5);
+  EXPECT_EQ(a.process().out(), "ready\nhup\n");
+}
+
+TEST(Exec, TheApiTellsTheHolderFromTheStandby) {
+  const scratch in;
+  member a(in, {.identity = "a"});
+  ASSERT_TRUE(eventually([&] { return a.is_active(); })) << a.process().err();
+  member b(in, {.identity = "b"});
+  const std::string path = "/v1/elections/test";
+  ASSERT_TRUE(eventually([&] { return b.get(path).find("\"holder\":\"a\"") != std::string::npos; }))
+      << b.get(path);
+  EXPECT_NE(a.get(path).find("\"is_self\":true"), std::string::npos) << a.get(path);
+  EXPECT_NE(a.get(path).find("\"state\":\"active\""), std::string::npos);
+  EXPECT_NE(b.get(path).find("\"is_self\":false"), std::string::npos) << b.get(path);
+  EXPECT_NE(b.get(path).find("\"version\":1"), std::string::npos);
+  EXPECT_FALSE(b.is_active());
+  EXPECT_EQ(b.get("/readyz").find("HTTP/1.1 200"), 0U) << b.get("/readyz");
+  EXPECT_EQ(b.get("/livez").find("HTTP/1.1 200"), 0U) << b.get("/livez");
+}
+
+}  // namespace
+}  // namespace tenure::testing

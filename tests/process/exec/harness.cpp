@@ -1,0 +1,273 @@
+#include "harness.hpp"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <fstream>
+#include <sstream>
+
+#include "stamp_page.hpp"
+
+extern char** environ;
+
+namespace tenure::testing {
+namespace {
+
+std::string contents(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream out;
+  out << file.rdbuf();
+  return out.str();
+}
+
+std::int64_t monotonic_seconds() {
+  timespec t{};
+  ::clock_gettime(CLOCK_MONOTONIC, &t);
+  return t.tv_sec;
+}
+
+std::vector<pid_t> children_of(pid_t pid) {
+  const std::string id = std::to_string(pid);
+  std::ifstream list("/proc/" + id + "/task/" + id + "/children");
+  std::vector<pid_t> out;
+  for (pid_t child = 0; list >> child;) out.push_back(child);
+  return out;
+}
+
+void kill_tree(pid_t pid) {
+  ::kill(pid, SIGSTOP);
+  for (const pid_t child : children_of(pid)) kill_tree(child);
+  ::kill(pid, SIGKILL);
+}
+
+std::vector<std::string> member_words(const scratch& in, const member::options& o) {
+  std::vector<std::string> words{tenure_binary(), "exec",        "--store",        "sqlite",
+                                 "--endpoint",    in / "db",     "--election",     "test",
+                                 "--identity",    o.identity,    "--ttl",          o.ttl,
+                                 "--listen",      "127.0.0.1:0", "--probe-listen", "off"};
+  words.insert(words.end(), o.more.begin(), o.more.end());
+  words.emplace_back("--");
+  if (o.command.empty()) {
+    words.push_back(stamper_binary());
+    words.push_back(in.path());
+  } else {
+    words.insert(words.end(), o.command.begin(), o.command.end());
+  }
+  return words;
+}
+
+}  // namespace
+
+bool eventually(const std::function<bool()>& condition) {
+  const std::int64_t until = monotonic_seconds() + patience_seconds;
+  while (!condition()) {
+    if (monotonic_seconds() > until) return false;
+    ::poll(nullptr, 0, 2);
+  }
+  return true;
+}
+
+scratch::scratch() {
+  std::string name = std::filesystem::temp_directory_path() / "tenure-test-XXXXXX";
+  if (::mkdtemp(name.data()) == nullptr) std::abort();
+  path_ = name;
+}
+
+scratch::~scratch() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+program::program(const std::vector<std::string>& words, const std::filesystem::path& output,
+                 const std::vector<std::string>& environment)
+    : output_(output) {
+  std::vector<std::string> variables;
+  for (char** e = environ; *e != nullptr; ++e) {
+    if (std::string_view(*e).substr(0, 7) != "TENURE_") variables.emplace_back(*e);
+  }
+  variables.insert(variables.end(), environment.begin(), environment.end());
+  std::vector<char*> argv;
+  std::vector<char*> envp;
+  for (const std::string& w : words) argv.push_back(const_cast<char*>(w.c_str()));
+  for (const std::string& v : variables) envp.push_back(const_cast<char*>(v.c_str()));
+  argv.push_back(nullptr);
+  envp.push_back(nullptr);
+  const std::string out = output_.string() + ".out";
+  const std::string err = output_.string() + ".err";
+  pid_ = ::fork();
+  if (pid_ != 0) return;
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  ::setpgid(0, 0);
+  const int null = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+  const int to = ::open(out.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+  const int errors = ::open(err.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+  ::dup2(null, STDIN_FILENO);
+  ::dup2(to, STDOUT_FILENO);
+  ::dup2(errors, STDERR_FILENO);
+  ::execvpe(argv[0], argv.data(), envp.data());
+  ::_exit(127);
+}
+
+program::~program() {
+  if (status_ || pid_ <= 0) return;
+  kill_tree(pid_);
+  ::waitpid(pid_, nullptr, 0);
+}
+
+void program::send(int signo) const {
+  ::kill(pid_, signo);
+}
+
+std::optional<int> program::wait() {
+  eventually([this] {
+    int status = 0;
+    if (!status_ && ::waitpid(pid_, &status, WNOHANG) == pid_) {
+      status_ = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    }
+    return status_.has_value();
+  });
+  return status_;
+}
+
+std::string program::out() const {
+  return contents(output_.string() + ".out");
+}
+std::string program::err() const {
+  return contents(output_.string() + ".err");
+}
+
+bool program::said(const std::string& words) const {
+  return err().find(words) != std::string::npos;
+}
+
+finished run(const std::vector<std::string>& words, const scratch& in,
+             const std::vector<std::string>& environment) {
+  static int count = 0;
+  program p(words, in / ("run" + std::to_string(++count)), environment);
+  const auto status = p.wait();
+  return {.status = status.value_or(-1), .out = p.out(), .err = p.err()};
+}
+
+member::member(const scratch& in, const options& o)
+    : identity_(o.identity), process_(member_words(in, o), in / o.identity) {}
+
+std::optional<pid_t> member::agent() const {
+  for (const pid_t child : children_of(process_.pid())) {
+    const std::string words = contents("/proc/" + std::to_string(child) + "/cmdline");
+    if (words.find(std::string("\0exec\0", 6)) != std::string::npos) return child;
+  }
+  return std::nullopt;
+}
+
+std::optional<pid_t> member::workload() const {
+  for (const pid_t child : children_of(process_.pid())) {
+    if (child != agent()) return child;
+  }
+  return std::nullopt;
+}
+
+std::string member::get(const std::string& path) const {
+  const std::string log = process_.err();
+  const auto line = log.rfind("msg=listening");
+  if (line == std::string::npos) return {};
+  const auto at = log.find("api=127.0.0.1:", line);
+  if (at == std::string::npos) return {};
+  sockaddr_in to{};
+  to.sin_family = AF_INET;
+  to.sin_port = htons(static_cast<std::uint16_t>(std::atoi(log.c_str() + at + 14)));
+  to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  const int link = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  std::string answer;
+  const std::string ask =
+      "GET " + path + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+  if (::connect(link, reinterpret_cast<const sockaddr*>(&to), sizeof to) == 0 &&
+      ::send(link, ask.data(), ask.size(), MSG_NOSIGNAL) > 0) {
+    std::array<char, 4096> piece{};
+    for (ssize_t got = 0; (got = ::recv(link, piece.data(), piece.size(), 0)) > 0;) {
+      answer.append(piece.data(), static_cast<std::size_t>(got));
+    }
+  }
+  ::close(link);
+  return answer;
+}
+
+bool member::is_active() const {
+  return get("/leader").find("HTTP/1.1 200") == 0;
+}
+
+void member::pull_the_plug() {
+  kill_tree(process_.pid());
+  process_.wait();
+}
+
+std::vector<stamped_run> stamped_runs(const scratch& in) {
+  std::vector<stamped_run> runs;
+  for (const auto& entry : std::filesystem::directory_iterator(in.path())) {
+    if (entry.path().extension() != ".run") continue;
+    const std::string bytes = contents(entry.path());
+    if (bytes.size() < sizeof(stamp_page)) continue;
+    stamp_page page{};
+    std::memcpy(&page, bytes.data(), sizeof page);
+    if (page.last == 0) continue;
+    const std::string stem = entry.path().stem();
+    runs.push_back({.identity = stem.substr(0, stem.find('.')),
+                    .version = page.version,
+                    .first = page.first,
+                    .last = page.last});
+  }
+  std::ranges::sort(runs, {}, &stamped_run::first);
+  return runs;
+}
+
+bool never_two_at_once(const std::vector<stamped_run>& runs) {
+  for (std::size_t i = 1; i < runs.size(); ++i) {
+    if (runs[i].first <= runs[i - 1].last) return false;
+  }
+  return true;
+}
+
+bool versions_grow(const std::vector<stamped_run>& runs) {
+  for (std::size_t i = 1; i < runs.size(); ++i) {
+    if (runs[i].version <= runs[i - 1].version) return false;
+  }
+  return true;
+}
+
+std::optional<stamped_run> runs_as(const scratch& in, const std::string& identity,
+                                   std::uint64_t above) {
+  std::optional<stamped_run> found;
+  eventually([&] {
+    for (const stamped_run& r : stamped_runs(in)) {
+      if (r.identity == identity && r.version > above) found = r;
+    }
+    return found.has_value();
+  });
+  return found;
+}
+
+bool is_alive(pid_t pid) {
+  const std::string status = contents("/proc/" + std::to_string(pid) + "/stat");
+  const auto state = status.rfind(") ");
+  return state != std::string::npos && status[state + 2] != 'Z' && status[state + 2] != 'X';
+}
+
+std::string tenure_binary() {
+  return TENURE_BINARY;
+}
+std::string stamper_binary() {
+  return TENURE_STAMPER;
+}
+
+}  // namespace tenure::testing

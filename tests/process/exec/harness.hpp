@@ -1,0 +1,117 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+/// Real processes for the tests: the binary that ships, as a user starts it.
+namespace tenure::testing {
+
+/// How long a condition may take before it counts as failed. No test measures time with it.
+inline constexpr int patience_seconds = 30;
+
+/// True as soon as `condition` is; false if it never was.
+bool eventually(const std::function<bool()>& condition);
+
+/// A folder of its own for each test, removed afterwards.
+class scratch {
+ public:
+  scratch();
+  ~scratch();
+  scratch(const scratch&) = delete;
+  scratch& operator=(const scratch&) = delete;
+  [[nodiscard]] std::filesystem::path operator/(const std::string& name) const {
+    return path_ / name;
+  }
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// A program with its output in files. Ended with all its descendants when it goes out of scope.
+class program {
+ public:
+  /// `environment` ("KEY=VALUE") comes on top of ours, from which every TENURE_ variable is taken.
+  program(const std::vector<std::string>& words, const std::filesystem::path& output,
+          const std::vector<std::string>& environment = {});
+  ~program();
+  program(program&&) = delete;
+  program& operator=(program&&) = delete;
+
+  [[nodiscard]] pid_t pid() const { return pid_; }
+  void send(int signo) const;
+  /// The exit status, 128 + N if signal N ended it; nothing if it never ended.
+  std::optional<int> wait();
+  [[nodiscard]] std::string out() const;
+  [[nodiscard]] std::string err() const;
+  [[nodiscard]] bool said(const std::string& words) const;
+
+ private:
+  pid_t pid_ = -1;
+  std::filesystem::path output_;
+  std::optional<int> status_;
+};
+
+/// Runs a program to its end.
+struct finished {
+  int status;
+  std::string out;
+  std::string err;
+};
+finished run(const std::vector<std::string>& words, const scratch& in,
+             const std::vector<std::string>& environment = {});
+
+/// `tenure exec` on SQLite; one member of an election.
+class member {
+ public:
+  struct options {
+    std::string identity = "a";
+    std::string ttl = "2s";
+    std::vector<std::string> more = {};     ///< further flags
+    std::vector<std::string> command = {};  ///< default: the stamper
+  };
+  member(const scratch& in, const options& o);
+
+  program& process() { return process_; }
+  [[nodiscard]] std::optional<pid_t> agent() const;
+  [[nodiscard]] std::optional<pid_t> workload() const;
+  /// GET `path` on the API; status line, headers and body. Empty if there is no answer.
+  [[nodiscard]] std::string get(const std::string& path) const;
+  [[nodiscard]] bool is_active() const;
+  /// SIGKILL to guard, agent and workload at once.
+  void pull_the_plug();
+
+ private:
+  std::string identity_;
+  program process_;
+};
+
+/// One life of the stamper: it ran at least from `first` to `last` (CLOCK_BOOTTIME, nanoseconds).
+struct stamped_run {
+  std::string identity;
+  std::uint64_t version = 0;
+  std::int64_t first = 0;
+  std::int64_t last = 0;
+};
+
+/// All lives, oldest first.
+std::vector<stamped_run> stamped_runs(const scratch& in);
+/// True if no two of them overlap.
+bool never_two_at_once(const std::vector<stamped_run>& runs);
+/// True if each has a larger version than the one before.
+bool versions_grow(const std::vector<stamped_run>& runs);
+/// Waits until a stamper of `identity` runs under a version larger than `above`.
+std::optional<stamped_run> runs_as(const scratch& in, const std::string& identity,
+                                   std::uint64_t above = 0);
+
+bool is_alive(pid_t pid);
+std::string tenure_binary();
+std::string stamper_binary();
+
+}  // namespace tenure::testing

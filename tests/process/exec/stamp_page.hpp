@@ -1,0 +1,14 @@
+#pragma once
+
+#include <cstdint>
+
+namespace tenure::testing {
+
+/// What a stamper writes into its file for as long as it lives. Nanoseconds on CLOCK_BOOTTIME.
+struct stamp_page {
+  std::uint64_t version;
+  std::int64_t first;
+  std::int64_t last;
+};
+
+}  // namespace tenure::testing

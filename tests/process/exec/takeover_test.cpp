@@ -1,0 +1,150 @@
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <memory>
+
+#include "harness.hpp"
+
+/// What happens to the holder, and that nobody else's workload runs before its own is dead. The
+/// verdict is read from the stamps of the workloads, which know nothing of Tenure.
+namespace tenure::testing {
+namespace {
+
+void expect_clean(const scratch& in) {
+  const auto runs = stamped_runs(in);
+  EXPECT_TRUE(never_two_at_once(runs));
+  EXPECT_TRUE(versions_grow(runs));
+}
+
+std::vector<std::string> stubborn(const scratch& in) {
+  return {stamper_binary(), in.path(), "stubborn"};
+}
+
+TEST(Takeover, AfterTheWholeHolderHasVanished) {
+  const scratch in;
+  member a(in, {.identity = "a"});
+  ASSERT_TRUE(runs_as(in, "a"));
+  member b(in, {.identity = "b"});
+  ASSERT_TRUE(eventually([&] { return b.process().said("holder=a"); }));
+  a.pull_the_plug();
+  ASSERT_TRUE(runs_as(in, "b", 1)) << b.process().err();
+  expect_clean(in);
+}
+
+TEST(Takeover, AFrozenAgentsStubbornWorkloadIsKilledByTheGuardFirst) {
+  const scratch in;
+  member a(in, {.identity = "a", .command = stubborn(in)});
+  ASSERT_TRUE(runs_as(in, "a"));
+  member b(in, {.identity = "b", .command = stubborn(in)});
+  ASSERT_TRUE(eventually([&] { return b.process().said("holder=a"); }));
+  const auto agent = a.agent();
+  ASSERT_TRUE(agent);
+  ::kill(*agent, SIGSTOP);
+  ASSERT_TRUE(runs_as(in, "b", 1)) << b.process().err();
+  EXPECT_FALSE(a.workload());
+  ::kill(*agent, SIGCONT);
+  EXPECT_TRUE(eventually([&] { return a.process().said("reason=renew_timeout"); }))
+      << a.process().err();
+  EXPECT_TRUE(eventually([&] {
+    return a.get("/v1/elections/test").find("\"holder\":\"b\"") != std::string::npos;
+  })) << a.process().err();
+  expect_clean(in);
+}
+
+TEST(Takeover, AKilledAgentsWorkloadIsStoppedAndItsAgentStartedAgain) {
+  const scratch in;
+  member a(in, {.identity = "a"});
+  ASSERT_TRUE(runs_as(in, "a"));
+  const auto agent = a.agent();
+  const auto workload = a.workload();
+  ASSERT_TRUE(agent && workload);
+  ::kill(*agent, SIGKILL);
+  ASSERT_TRUE(eventually([&] { return !is_alive(*workload); }));
+  ASSERT_TRUE(eventually([&] { return a.agent() && a.agent() != agent; })) << a.process().err();
+  ASSERT_TRUE(eventually([&] { return a.workload() && a.workload() != workload && a.is_active(); }))
+      << a.process().err();
+  EXPECT_TRUE(never_two_at_once(stamped_runs(in)));
+}
+
+TEST(Takeover, AKilledGuardTakesItsWorkloadAlongAndTheAgentReleases) {
+  const scratch in;
+  // Nothing but a release can hand this lease on within the patience of the test.
+  member a(in, {.identity = "a", .ttl = "10m"});
+  ASSERT_TRUE(runs_as(in, "a"));
+  const auto workload = a.workload();
+  ASSERT_TRUE(workload);
+  member b(in, {.identity = "b", .ttl = "10m"});
+  ASSERT_TRUE(eventually([&] { return b.process().said("holder=a"); }));
+  a.process().send(SIGKILL);
+  ASSERT_TRUE(eventually([&] { return !is_alive(*workload); }));
+  ASSERT_TRUE(runs_as(in, "b", 1)) << b.process().err() << a.process().err();
+  expect_clean(in);
+}
+
+TEST(Takeover, AnOperatorWhoDeletesTheLockEndsTheTermAndTheVersionGoesOn) {
+  const scratch in;
+  member a(in, {.identity = "a", .ttl = "10m", .command = stubborn(in)});
+  ASSERT_TRUE(runs_as(in, "a"));
+  ASSERT_TRUE(eventually([&] { return a.is_active(); }));
+  const std::string remove =
+      "sqlite3 -cmd '.timeout 5000' '" + (in / "db").string() + "' 'DELETE FROM lease'";
+  ASSERT_EQ(std::system(remove.c_str()), 0);
+  EXPECT_TRUE(eventually([&] { return a.process().said("reason=revoked"); })) << a.process().err();
+  ASSERT_TRUE(runs_as(in, "a", 1)) << a.process().err();
+  expect_clean(in);
+}
+
+TEST(Takeover, OnLostExitEndsWithItsOwnStatus) {
+  const scratch in;
+  member a(in, {.identity = "a", .ttl = "10m", .more = {"--on-lost", "exit"}});
+  ASSERT_TRUE(runs_as(in, "a"));
+  const std::string remove =
+      "sqlite3 -cmd '.timeout 5000' '" + (in / "db").string() + "' 'DELETE FROM lease'";
+  ASSERT_EQ(std::system(remove.c_str()), 0);
+  EXPECT_EQ(a.process().wait(), 3) << a.process().err();
+}
+
+TEST(Takeover, ThreeMembersUnderRandomKillsNeverOverlap) {
+  const scratch in;
+  std::vector<std::unique_ptr<member>> members;
+  const std::vector<std::string> names{"a", "b", "c"};
+  for (const std::string& n : names) {
+    members.push_back(std::make_unique<member>(in, member::options{.identity = n, .ttl = "1s"}));
+  }
+  std::uint64_t version = 0;
+  for (int round = 0; round < 12; ++round) {
+    std::optional<stamped_run> holder;
+    ASSERT_TRUE(eventually([&] {
+      for (const stamped_run& r : stamped_runs(in)) {
+        if (r.version > version) holder = r;
+      }
+      return holder.has_value();
+    })) << "round "
+        << round;
+    version = holder->version;
+    const auto which = static_cast<std::size_t>(holder->identity.front() - 'a');
+    member& victim = *members[which];
+    switch (round % 4) {
+      case 0:
+        victim.pull_the_plug();
+        break;
+      case 1:
+        victim.process().send(SIGTERM);
+        break;
+      case 2:
+        victim.process().send(SIGKILL);
+        break;
+      case 3:
+        if (const auto agent = victim.agent()) ::kill(*agent, SIGSTOP);
+        continue;  // it stays frozen until the end of the test
+    }
+    victim.process().wait();
+    members[which] =
+        std::make_unique<member>(in, member::options{.identity = names[which], .ttl = "1s"});
+  }
+  expect_clean(in);
+}
+
+}  // namespace
+}  // namespace tenure::testing
