@@ -1,5 +1,6 @@
 #include "os/boot_time.hpp"
 
+#include <cstdint>
 #include <ctime>
 #include <fstream>
 
@@ -16,6 +17,15 @@ std::string boot_id() {
   std::string id;
   std::getline(file, id);
   return id;
+}
+
+bool boot_time_is_shifted() {
+  std::ifstream file("/proc/self/timens_offsets");
+  std::string clock;
+  for (std::int64_t seconds = 0, nanoseconds = 0; file >> clock >> seconds >> nanoseconds;) {
+    if (clock == "boottime" && (seconds != 0 || nanoseconds != 0)) return true;
+  }
+  return false;
 }
 
 }  // namespace tenure::os

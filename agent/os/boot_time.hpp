@@ -14,4 +14,8 @@ core::time_point boot_now();
 /// compared only within one boot. Empty if /proc is not mounted.
 std::string boot_id();
 
+/// True if this process lives in a time namespace with a CLOCK_BOOTTIME of its own, whose instants
+/// mean nothing to processes outside of it.
+bool boot_time_is_shifted();
+
 }  // namespace tenure::os

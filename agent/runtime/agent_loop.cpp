@@ -200,9 +200,10 @@ void agent_loop::end(int status, bool as_workload) {
   status_ = status;
   boost::system::error_code ignored;
   signals_.cancel(ignored);
-  if (store_) store_->close();
-  if (service_) service_->stop();
+  // First: should a disk that hangs keep the store from closing, the guard ends us.
   if (guard_) guard_->bye(as_workload ? std::nullopt : std::optional(status));
+  if (service_) service_->stop();
+  if (store_) store_->close();
   // Not from inside a call of one of them, as which this may run.
   boost::asio::post(io_, [this] {
     guard_.reset();
@@ -335,7 +336,7 @@ void agent_loop::carry_out(core::election_index which, const core::command::acqu
 }
 
 void agent_loop::carry_out(core::election_index which, const core::command::release& c) {
-  store_->release(which, c.term, c.deadline, [this, which, c](stores::release_outcome what) {
+  store_->release(which, c.term, c.clean, c.deadline, [this, which, c](stores::release_outcome what) {
     if (const auto* why = std::get_if<stores::unknown>(&what)) {
       say_unknown(log_, {name_of(which), options_.settings.identity}, "release", why->why);
       feed(which, core::event::release_unknown{.number = c.number});

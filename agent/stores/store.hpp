@@ -122,10 +122,11 @@ class store {
                      handler<renew_outcome> done) = 0;
 
   /// Gives up term `term`, if it is still ours; with `no_version`, whatever our session holds in
-  /// this election. Marks it as released cleanly. Carried out late, it must not touch a term that
-  /// was granted after this call.
-  virtual void release(core::election_index which, core::version term, core::time_point deadline,
-                       handler<release_outcome> done) = 0;
+  /// this election. `clean`: nothing that ran under this or an earlier term is alive, so the next
+  /// grant may be `released_cleanly`; otherwise it must not be. Carried out late, a release must
+  /// not touch a term that was granted after this call.
+  virtual void release(core::election_index which, core::version term, bool clean,
+                       core::time_point deadline, handler<release_outcome> done) = 0;
 
   /// What the store holds now, linearizable.
   virtual void read(core::election_index which, core::time_point deadline,

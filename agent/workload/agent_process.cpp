@@ -41,10 +41,9 @@ std::vector<char*> pointers_to(std::vector<std::string>& arguments) {
 }
 
 bool agent_process::prepare(const std::vector<std::string>& argv, bool keeps_hup_ignored) {
-  std::uint64_t bits[2];
-  if (::getrandom(bits, sizeof bits, 0) != sizeof bits) return false;
-  std::snprintf(session_.data(), session_.size(), "%s=%016llx%016llx", session_variable,
-                static_cast<unsigned long long>(bits[0]), static_cast<unsigned long long>(bits[1]));
+  const ssize_t size = sizeof session_bits_;
+  if (::getrandom(session_bits_.data(), sizeof session_bits_, 0) != size) return false;
+  write_session();
   keeps_hup_ignored_ = keeps_hup_ignored;
   arguments_ = argv;
   argv_ = pointers_to(arguments_);
@@ -72,6 +71,18 @@ bool agent_process::start(core::time_point now, const os::unique_fd& theirs,
   started_at_ = now;
   due_ = core::never;
   return true;
+}
+
+void agent_process::write_session() {
+  std::snprintf(session_.data(), session_.size(), "%s=%016llx%016llx", session_variable,
+                static_cast<unsigned long long>(session_bits_[0]),
+                static_cast<unsigned long long>(session_bits_[1]));
+}
+
+void agent_process::renew_session() {
+  // 128 random bits and a count: as unlikely to meet another's as new random bits are.
+  ++session_bits_[1];
+  write_session();
 }
 
 void agent_process::crashed(core::time_point now) {

@@ -3,6 +3,7 @@
 #include <sys/types.h>
 
 #include <array>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,9 @@ class agent_process {
   /// It is to be started again after a pause, which doubles with every crash.
   void crashed(core::time_point now);
 
+  /// The next agent gets a session id that no agent had before.
+  void renew_session();
+
   [[nodiscard]] bool alive() const { return pid_ != 0; }
   /// 0 if it is not alive.
   [[nodiscard]] pid_t pid() const { return pid_; }
@@ -37,6 +41,8 @@ class agent_process {
   void never_again() { due_ = core::never; }
 
  private:
+  void write_session();
+
   pid_t pid_ = 0;
   core::time_point started_at_{};
   core::time_point due_ = core::never;
@@ -46,6 +52,7 @@ class agent_process {
   std::vector<std::string> arguments_;
   std::vector<char*> argv_;
   std::vector<char*> environment_;
+  std::array<std::uint64_t, 2> session_bits_{};
   std::array<char, 64> session_{};  ///< "TENURE_SESSION=..."
   std::array<char, 64> fds_{};      ///< "TENURE_GUARD_FDS=..."
 };

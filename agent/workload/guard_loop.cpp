@@ -276,6 +276,9 @@ void guard_loop::on_agent_reaped(int status) {
   // Nobody renews, so the workload has what is left of its lease to end in. An agent that adopts
   // what runs would be started here, not after its end.
   const core::time_point now = os::boot_now();
+  // While the workload runs, its agent has not released the term, so the next one may find it
+  // again. Otherwise a release may still be on its way, and must not meet a term of the next.
+  if (!runs()) agent_.renew_session();
   carry_out(core_.agent_gone(now, core::never));
   agent_.crashed(now);
 }

@@ -64,6 +64,20 @@ TEST(GuardAgentLoss, ACrashLeavesADeafWorkloadNoMoreThanItsDeadline) {
   EXPECT_TRUE(s.marked().empty());
 }
 
+TEST(GuardAgentLoss, ACrashWhileNothingRunsEndsTheSessionForAReleaseMayBeOnItsWay) {
+  stage s(stage::shell("exit 0"));
+  auto first = s.agent();
+  ASSERT_EQ(::kill(first.pid(), SIGKILL), 0);
+  auto second = s.agent();
+  EXPECT_NE(second.session(), first.session());
+  second.start(7);
+  EXPECT_EQ(second.hear(), "exited 0");
+  ASSERT_EQ(::kill(second.pid(), SIGKILL), 0);
+  auto third = s.agent();
+  EXPECT_NE(third.session(), second.session());
+  EXPECT_NE(third.session(), first.session());
+}
+
 TEST(GuardAgentLoss, CrashesInARowAreSurvived) {
   stage s(stage::shell("exit 0"));
   for (int crash = 0; crash < 4; ++crash) ASSERT_EQ(::kill(s.agent().pid(), SIGABRT), 0);

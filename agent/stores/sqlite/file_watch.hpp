@@ -1,0 +1,47 @@
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <expected>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "stores/sqlite/lease_path.hpp"
+
+namespace tenure::stores::sqlite {
+
+/// Tells when a commit of anybody may have changed the lease file, or when its name leads to
+/// another file. Event-driven: it wakes nobody while nothing happens.
+///
+/// What it waits for are changes of the file's times, which every commit of ours ends with, and
+/// the last close by a program that has written, as other programs do not ring. Writes to the
+/// -wal file are not waited for: they are seen before the commit is visible.
+///
+/// Used on its executor only; no handler is called after its destruction.
+class file_watch {
+ public:
+  /// `changed`: look again. `broken`: nothing will be told any more, and why.
+  file_watch(const boost::asio::any_io_executor& where, const std::string& path,
+             std::function<void()> changed, std::function<void(std::string)> broken);
+
+  /// Begins to watch. The text names the limit to raise if the system has no more watches.
+  std::expected<void, std::string> start();
+
+ private:
+  void wait();
+  void drain();
+  bool concerns_us(std::uint32_t mask, int watch, const char* name) const;
+  std::expected<void, std::string> watch_file();
+
+  boost::asio::posix::stream_descriptor events_;
+  std::string path_;
+  split_path parts_;
+  std::function<void()> changed_;
+  std::function<void(std::string)> broken_;
+  int directory_watch_ = -1;
+  int file_watch_ = -1;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace tenure::stores::sqlite

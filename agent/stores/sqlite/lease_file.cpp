@@ -1,0 +1,114 @@
+#include "stores/sqlite/lease_file.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace tenure::stores::sqlite {
+
+lease_file::lease_file(std::string path, member self, std::vector<election_spec> elections,
+                       const std::atomic<bool>& stop)
+    : path_(std::move(path)), self_(std::move(self)), stop_(stop) {
+  for (election_spec& spec : elections) elections_.push_back({.spec = std::move(spec)});
+}
+
+std::expected<std::string, std::string> lease_file::open(core::time_point deadline) {
+  return reopen(deadline);
+}
+
+std::expected<std::string, std::string> lease_file::reopen(core::time_point deadline) {
+  if (auto fit = check_directory(path_); !fit) return std::unexpected(fit.error());
+  const auto lock = directory_lock::take(split(path_).directory, until(deadline));
+  if (!lock) return std::unexpected("cannot open " + path_ + ": " + lock.error());
+
+  if (table_) {
+    const file_set old = table_->files();
+    for (tracked_election& one : elections_) one.floor = one.newest;
+    // First the old connection, then its leftovers, then the new one: SQLite shares state between
+    // the connections of a process by inode.
+    table_.reset();
+    old.remove_leftovers();
+  }
+  auto warning = prepare(path_);
+  if (!warning) return warning;
+  auto opened = lease_table::open(path_, self_, until(deadline));
+  if (!opened) return std::unexpected(std::move(opened.error()));
+  table_ = std::move(*opened);
+  cluster_id_ = table_->cluster_id();
+  return warning;
+}
+
+/// Carries `operation` out on the file that has the name now. Every operation may be repeated:
+/// if the file is found to be replaced on the way, it is done again in the new one.
+template <class Operation>
+auto lease_file::with_table(core::time_point deadline, Operation operation)
+    -> std::expected<decltype(operation(std::declval<lease_table&>())), unknown> {
+  constexpr int most_replacements = 2;
+  for (int tries = 0;; ++tries) {
+    if (!table_ || table_->replaced()) {
+      if (auto opened = reopen(deadline); !opened) return std::unexpected(unknown{opened.error()});
+    }
+    auto outcome = operation(*table_);
+    if (!table_->replaced() || tries == most_replacements) return outcome;
+  }
+}
+
+acquire_outcome lease_file::acquire(core::election_index which, core::version above,
+                                    core::time_point deadline) {
+  auto outcome = with_table(deadline, [&](lease_table& table) {
+    return table.acquire(subject_of(which), above, until(deadline));
+  });
+  if (!outcome) return std::move(outcome.error());
+  if (const auto* granted = std::get_if<grant>(&*outcome)) saw(which, granted->term);
+  if (const auto* refused = std::get_if<refusal>(&*outcome)) saw(which, refused->seen.as_of);
+  return std::move(*outcome);
+}
+
+renew_outcome lease_file::renew(std::span<const core::renewal_item> items,
+                                core::time_point deadline) {
+  auto outcome = with_table(deadline, [&](lease_table& table) {
+    std::vector<held_term> terms;
+    terms.reserve(items.size());
+    for (const core::renewal_item& item : items) {
+      terms.push_back({item.which, subject_of(item.which), item.term});
+    }
+    return table.renew(terms, until(deadline));
+  });
+  if (!outcome) return std::move(outcome.error());
+  return std::move(*outcome);
+}
+
+release_outcome lease_file::release(core::election_index which, core::version term, bool clean,
+                                    core::time_point deadline) {
+  auto outcome = with_table(deadline, [&](lease_table& table) {
+    return table.release(subject_of(which), term, clean, until(deadline));
+  });
+  if (!outcome) return std::move(outcome.error());
+  return std::move(*outcome);
+}
+
+std::expected<std::vector<core::observation>, unknown> lease_file::read(
+    std::span<const core::election_index> which, core::time_point deadline) {
+  auto outcome = with_table(deadline, [&](lease_table& table) {
+    std::vector<subject> subjects;
+    subjects.reserve(which.size());
+    for (const core::election_index one : which) subjects.push_back(subject_of(one));
+    return table.read(subjects, until(deadline));
+  });
+  if (!outcome) return std::unexpected(std::move(outcome.error()));
+  if (*outcome) {
+    for (std::size_t i = 0; i < which.size(); ++i) saw(which[i], (**outcome)[i].as_of);
+  }
+  return std::move(*outcome);
+}
+
+subject lease_file::subject_of(core::election_index which) const {
+  const tracked_election& one = elections_[core::place(which)];
+  return {.election = one.spec.name, .slots = one.spec.slots, .floor = one.floor};
+}
+
+void lease_file::saw(core::election_index which, core::version term) {
+  core::version& newest = elections_[core::place(which)].newest;
+  newest = std::max(newest, term);
+}
+
+}  // namespace tenure::stores::sqlite

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <expected>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "stores/sqlite/lease_table.hpp"
+
+namespace tenure::stores::sqlite {
+
+/// An election of the settings and the terms of it that the store remembers.
+struct tracked_election {
+  election_spec spec;
+  core::version newest = core::no_version;  ///< seen in any file of this name
+  core::version floor = core::no_version;   ///< seen in files that have been replaced
+};
+
+/// The lease file whichever file its name leads to: when that is deleted or replaced, the next
+/// operation opens the new one (or makes it), and all terms granted from the old one are over.
+///
+/// Versions go on above those of the old file, so that whoever has seen those sees an increase.
+/// Blocks. Not thread-safe.
+class lease_file {
+ public:
+  /// `stop` ends all waiting early; it must outlive this object.
+  lease_file(std::string path, member self, std::vector<election_spec> elections,
+             const std::atomic<bool>& stop);
+
+  /// Opens the file for the first time. Returns what there is to warn of, or why it cannot be.
+  std::expected<std::string, std::string> open(core::time_point deadline);
+
+  acquire_outcome acquire(core::election_index which, core::version above,
+                          core::time_point deadline);
+  renew_outcome renew(std::span<const core::renewal_item> items, core::time_point deadline);
+  release_outcome release(core::election_index which, core::version term, bool clean,
+                          core::time_point deadline);
+  std::expected<std::vector<core::observation>, unknown> read(
+      std::span<const core::election_index> which, core::time_point deadline);
+
+  [[nodiscard]] const std::string& cluster_id() const { return cluster_id_; }
+
+ private:
+  template <class Operation>
+  auto with_table(core::time_point deadline, Operation operation)
+      -> std::expected<decltype(operation(std::declval<lease_table&>())), unknown>;
+  std::expected<std::string, std::string> reopen(core::time_point deadline);
+  [[nodiscard]] subject subject_of(core::election_index which) const;
+  void saw(core::election_index which, core::version term);
+  [[nodiscard]] patience until(core::time_point deadline) const { return {deadline, &stop_}; }
+
+  std::string path_;
+  member self_;
+  std::vector<tracked_election> elections_;
+  const std::atomic<bool>& stop_;
+  std::string cluster_id_;
+  std::unique_ptr<lease_table> table_;
+};
+
+}  // namespace tenure::stores::sqlite

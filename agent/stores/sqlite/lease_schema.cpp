@@ -1,0 +1,91 @@
+#include "stores/sqlite/lease_schema.hpp"
+
+#include <cstdint>
+
+namespace tenure::stores::sqlite {
+namespace {
+
+constexpr std::int64_t our_application_id = 0x54454e55;  // "TENU"
+constexpr std::int64_t our_schema_version = 1;
+
+/// Names are what a person with the sqlite3 shell would look for. Instants are nanoseconds of
+/// CLOCK_BOOTTIME within the boot `boot_id`.
+constexpr const char* create_tables = R"sql(
+  BEGIN IMMEDIATE;
+  CREATE TABLE election (
+    name    TEXT PRIMARY KEY,
+    version INTEGER NOT NULL CHECK (version > 0),
+    held    INTEGER NOT NULL CHECK (held >= 0)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE lease (
+    election    TEXT NOT NULL,
+    session     TEXT NOT NULL,
+    identity    TEXT NOT NULL,
+    version     INTEGER NOT NULL CHECK (version > 0),
+    clean       INTEGER NOT NULL,
+    acquired_ns INTEGER NOT NULL,
+    renewed_ns  INTEGER NOT NULL,
+    expires_ns  INTEGER NOT NULL,
+    ttl_ns      INTEGER NOT NULL,
+    boot_id     TEXT NOT NULL,
+    PRIMARY KEY (election, session)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE cluster (id TEXT NOT NULL) STRICT;
+  INSERT INTO cluster (id) VALUES (lower(hex(randomblob(8))));
+  PRAGMA application_id = 1413828181;
+  PRAGMA user_version = 1;
+  COMMIT;
+)sql";
+
+static_assert(our_application_id == 1413828181 && our_schema_version == 1);
+
+/// What else can be wrong than an error of SQLite's, or nothing.
+std::string objection(std::int64_t application, std::int64_t version) {
+  if (application != our_application_id) {
+    return "it is the database of another application (application_id " +
+           std::to_string(application) + "); name another file";
+  }
+  if (version != our_schema_version) {
+    return "its tables have version " + std::to_string(version) + ", this agent knows version " +
+           std::to_string(our_schema_version) +
+           "; run the same version of the agent everywhere, or stop all agents and move the file "
+           "away";
+  }
+  return "";
+}
+
+}  // namespace
+
+std::expected<void, std::string> set_up(connection& db) {
+  const std::int64_t application = db.integer("PRAGMA application_id", 0);
+  const std::int64_t version = db.integer("PRAGMA user_version", 0);
+  const std::int64_t tables = db.integer("SELECT count(*) FROM sqlite_schema", 0);
+  if (db.failed()) return std::unexpected(db.failure());
+  const bool empty = application == 0 && version == 0 && tables == 0;
+  if (!empty) {
+    const std::string wrong = objection(application, version);
+    if (!wrong.empty()) return std::unexpected(wrong);
+  }
+
+  db.keep_wal_file();
+  const std::string mode = db.text("PRAGMA journal_mode = WAL");
+  // Every commit is on the disk before it is answered: a version must survive a power failure.
+  db.run("PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF");
+  if (empty) db.run(create_tables);
+  const std::string health = db.text("PRAGMA quick_check(1)");
+  if (db.failed()) {
+    db.roll_back();
+    return std::unexpected(db.failure());
+  }
+  if (mode != "wal") {
+    return std::unexpected("WAL cannot be turned on there (journal_mode is " + mode +
+                           "); use a local disk");
+  }
+  if (health != "ok") {
+    return std::unexpected("the database is damaged (" + health +
+                           "); stop all agents, then move the file away or restore a copy");
+  }
+  return {};
+}
+
+}  // namespace tenure::stores::sqlite

@@ -1,0 +1,299 @@
+#include "stores/sqlite/sqlite_store.hpp"
+
+#include <atomic>
+#include <boost/asio/post.hpp>
+#include <boost/asio/prefer.hpp>
+#include <optional>
+#include <utility>
+
+#include "core/check.hpp"
+#include "os/boot_time.hpp"
+#include "stores/sqlite/file_watch.hpp"
+#include "stores/sqlite/lease_file.hpp"
+#include "stores/sqlite/pending_calls.hpp"
+#include "stores/sqlite/watch_list.hpp"
+#include "stores/sqlite/worker.hpp"
+
+namespace tenure::stores {
+namespace {
+
+namespace asio = boost::asio;
+using namespace sqlite;
+
+/// How long `open` waits for programs that hold the file's locks.
+constexpr core::duration open_patience = std::chrono::seconds(2);
+/// How long one look for the watches may take. A reader waits for hardly anything in WAL mode.
+constexpr core::duration look_patience = std::chrono::seconds(2);
+/// An election has at most one acquire, one release and one read under way. Beside those there
+/// are the opening, the renewal and the look, and what follows them before they are over.
+constexpr std::size_t calls_per_election = 3;
+constexpr std::size_t other_calls = 8;
+
+/// The asynchronous shell: calls go to one worker thread, answers come back to the executor, and
+/// changes of the file become looks at it.
+class sqlite_store final : public store {
+ public:
+  sqlite_store(asio::any_io_executor where, settings with, std::string path)
+      : executor_(std::move(where)),
+        path_(std::move(path)),
+        file_(path_,
+              member{.identity = with.identity,
+                     .session = with.session,
+                     .boot_id = os::boot_id(),
+                     .ttl = with.ttl,
+                     .clock = os::boot_now},
+              with.elections, stopping_),
+        watches_(with.elections.size()),
+        calls_(executor_),
+        worker_(with.elections.size() * calls_per_election + other_calls) {}
+
+  ~sqlite_store() override { close(); }
+
+  void open(handler<std::expected<description, open_error>> done) override;
+
+  void acquire(core::election_index which, core::version above, core::time_point deadline,
+               handler<acquire_outcome> done) override {
+    TENURE_CHECK(core::place(which) < watches_.size());
+    call<acquire_outcome>("acquire a lease", deadline, worker::place::last, std::move(done),
+                          [=, this] { return file_.acquire(which, above, deadline); });
+  }
+
+  /// Goes ahead of what is waiting: ten thousand elections that acquire at a start must not
+  /// cost the leases that are held already.
+  void renew(std::vector<core::renewal_item> items, core::time_point deadline,
+             handler<renew_outcome> done) override {
+    for (const auto& item : items) TENURE_CHECK(core::place(item.which) < watches_.size());
+    call<renew_outcome>(
+        "renew leases", deadline, worker::place::first, std::move(done),
+        [=, this, items = std::move(items)] { return file_.renew(items, deadline); });
+  }
+
+  void release(core::election_index which, core::version term, bool clean,
+               core::time_point deadline, handler<release_outcome> done) override {
+    TENURE_CHECK(core::place(which) < watches_.size());
+    call<release_outcome>("release a lease", deadline, worker::place::last, std::move(done),
+                          [=, this] { return file_.release(which, term, clean, deadline); });
+  }
+
+  void read(core::election_index which, core::time_point deadline,
+            handler<read_outcome> done) override {
+    TENURE_CHECK(core::place(which) < watches_.size());
+    call<read_outcome>("read a lease", deadline, worker::place::last, std::move(done),
+                       [=, this]() -> read_outcome {
+                         auto seen = file_.read(std::span(&which, 1), deadline);
+                         if (!seen) return std::move(seen.error());
+                         return std::move(seen->front());
+                       });
+  }
+
+  void watch(core::election_index which, watch_handler seen) override {
+    TENURE_CHECK(core::place(which) < watches_.size());
+    watches_.add(which, std::move(seen));
+    if (changes_stale_) {
+      if (auto started = watch_file(); !started) return fail_soon(std::move(started.error()));
+    }
+    look();
+  }
+
+  void close() override {
+    alive_.reset();
+    stopping_ = true;
+    changes_.reset();
+    calls_.clear();
+    worker_.stop();
+  }
+
+ private:
+  /// Has `work` done by the worker and `done` called with what it returns, or with `unknown` at
+  /// the deadline. `work` is not begun after the deadline: what was given up must not be carried
+  /// out behind the caller's back.
+  template <class Outcome, class Work>
+  void call(const char* what, core::time_point deadline, worker::place where, handler<Outcome> done,
+            Work work);
+
+  /// Calls `then(result of work)` on the executor, unless the store is closed by then.
+  template <class Work, class Then>
+  bool run(worker::place where, Work work, Then then);
+
+  void look();
+  void showed(const std::vector<core::election_index>& watched,
+              const std::expected<std::vector<core::observation>, unknown>& seen);
+  void fail_watches(const std::string& why);
+  void fail_soon(std::string why);
+  std::expected<void, std::string> watch_file();
+  std::expected<description, open_error> opened(std::expected<std::string, std::string> warning,
+                                                std::string cluster_id);
+
+  asio::any_io_executor executor_;
+  std::string path_;
+  std::atomic<bool> stopping_ = false;
+  lease_file file_;  // the worker's
+  watch_list watches_;
+  pending_calls calls_;
+  std::optional<file_watch> changes_;
+  bool changes_stale_ = false;  ///< it broke, and starts again with the next watch
+  /// Held by this object alone; handlers look whether it is there still.
+  std::shared_ptr<const bool> alive_ = std::make_shared<const bool>(true);
+  worker worker_;  // last: it is stopped before anything that it uses goes
+};
+
+template <class Work, class Then>
+bool sqlite_store::run(worker::place where, Work work, Then then) {
+  // The executor's run() must not end while an answer is on its way to it.
+  auto tracked = asio::prefer(executor_, asio::execution::outstanding_work.tracked);
+  return worker_.add(
+      [tracked, work = std::move(work), then = std::move(then),
+       alive = std::weak_ptr(alive_)]() mutable {
+        asio::post(tracked,
+                   [result = work(), then = std::move(then), alive = std::move(alive)]() mutable {
+                     if (!alive.expired()) then(std::move(result));
+                   });
+      },
+      where);
+}
+
+template <class Outcome, class Work>
+void sqlite_store::call(const char* what, core::time_point deadline, worker::place where,
+                        handler<Outcome> done, Work work) {
+  const auto give_up = [what, path = path_](const char* why) {
+    return unknown{std::string("cannot ") + what + " in " + path + ": " + why};
+  };
+  const auto too_late = [give_up] {
+    return give_up(
+        "not done by its deadline; see whether the disk is slow or another program holds the "
+        "file");
+  };
+  const auto finish = calls_.add<Outcome>(deadline, std::move(done), too_late);
+  const bool queued = run(
+      where,
+      [work = std::move(work), too_late, deadline]() -> Outcome {
+        if (os::boot_now() >= deadline) return too_late();
+        return work();
+      },
+      finish);
+  if (queued) return;
+  asio::post(executor_, [finish, give_up, alive = std::weak_ptr(alive_)] {
+    if (!alive.expired()) finish(give_up("too many calls are waiting for the disk"));
+  });
+}
+
+void sqlite_store::open(handler<std::expected<description, open_error>> done) {
+  const auto fail = [&](std::string text) {
+    asio::post(executor_, [done = std::move(done), text = std::move(text),
+                           alive = std::weak_ptr(alive_)]() mutable {
+      if (!alive.expired()) done(std::unexpected(open_error{std::move(text)}));
+    });
+  };
+  if (os::boot_id().empty()) {
+    return fail("cannot keep leases in " + path_ +
+                ": this boot has no identity; mount /proc (/proc/sys/kernel/random/boot_id)");
+  }
+  if (os::boot_time_is_shifted()) {
+    return fail("cannot keep leases in " + path_ +
+                ": this process is in a time namespace with a CLOCK_BOOTTIME of its own, which "
+                "cannot be compared with that of other members; run it outside, or use another "
+                "store");
+  }
+  if (!worker_.start()) {
+    return fail("cannot open " + path_ + ": no thread can be started; raise the limit of tasks");
+  }
+  struct result {
+    std::expected<std::string, std::string> warning;
+    std::string cluster_id;
+  };
+  const bool queued = run(
+      worker::place::first,
+      [this] {
+        auto warning = file_.open(os::boot_now() + open_patience);
+        return result{std::move(warning), file_.cluster_id()};
+      },
+      [this, done = std::move(done)](result r) mutable {
+        done(opened(std::move(r.warning), std::move(r.cluster_id)));
+      });
+  TENURE_CHECK(queued);
+}
+
+std::expected<description, open_error> sqlite_store::opened(
+    std::expected<std::string, std::string> warning, std::string cluster_id) {
+  if (!warning) return std::unexpected(open_error{std::move(warning.error())});
+  if (auto started = watch_file(); !started) {
+    return std::unexpected(open_error{std::move(started.error())});
+  }
+  description self;
+  self.store = "sqlite";
+  self.server_version = library_version();
+  self.cluster_id = std::move(cluster_id);
+  // Whatever was watched already may have changed before the file was.
+  look();
+  if (!warning->empty()) self.warnings.push_back(std::move(*warning));
+  return self;
+}
+
+// Watches --------------------------------------------------------------------------------------
+
+/// Reads what is watched, once for all, after whatever is under way.
+void sqlite_store::look() {
+  std::vector<core::election_index> watched = watches_.begin_look();
+  if (watched.empty()) return;
+  const bool queued = run(
+      worker::place::last,
+      [this, watched] { return file_.read(watched, os::boot_now() + look_patience); },
+      [this, watched](const std::expected<std::vector<core::observation>, unknown>& seen) {
+        showed(watched, seen);
+      });
+  if (queued) return;
+  watches_.end_look();
+  fail_soon("cannot read leases in " + path_ + ": too many calls are waiting for the disk");
+}
+
+void sqlite_store::fail_soon(std::string why) {
+  asio::post(executor_, [this, why = std::move(why), alive = std::weak_ptr(alive_)] {
+    if (!alive.expired()) fail_watches(why);
+  });
+}
+
+void sqlite_store::showed(const std::vector<core::election_index>& watched,
+                          const std::expected<std::vector<core::observation>, unknown>& seen) {
+  const std::weak_ptr alive = alive_;
+  for (std::size_t i = 0; i < watched.size(); ++i) {
+    if (!watches_.concerned(watched[i])) continue;
+    if (seen) {
+      watches_.show(watched[i], (*seen)[i]);
+    } else {
+      watches_.fail(watched[i], seen.error());
+    }
+    if (alive.expired()) return;  // the handler has closed the store
+  }
+  if (watches_.end_look()) look();
+}
+
+std::expected<void, std::string> sqlite_store::watch_file() {
+  changes_.emplace(
+      executor_, path_, [this] { look(); },
+      [this](const std::string& why) {
+        changes_stale_ = true;
+        fail_watches(why);
+      });
+  auto started = changes_->start();
+  changes_stale_ = !started;
+  return started;
+}
+
+void sqlite_store::fail_watches(const std::string& why) {
+  const std::weak_ptr alive = alive_;
+  for (std::size_t i = 0; i < watches_.size(); ++i) {
+    watches_.fail(core::election_index{static_cast<std::uint32_t>(i)}, unknown{why});
+    if (alive.expired()) return;
+  }
+}
+
+}  // namespace
+
+std::expected<std::unique_ptr<store>, open_error> make_sqlite_store(asio::any_io_executor where,
+                                                                    settings with) {
+  auto path = path_of(with.endpoints);
+  if (!path) return std::unexpected(open_error{std::move(path.error())});
+  return std::make_unique<sqlite_store>(std::move(where), std::move(with), std::move(*path));
+}
+
+}  // namespace tenure::stores

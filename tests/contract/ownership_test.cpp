@@ -1,0 +1,178 @@
+// Who holds a lease, and under which version.
+
+#include <gmock/gmock.h>
+
+#include "store_under_test.hpp"
+
+namespace tenure::tests {
+namespace {
+
+using stores::grant;
+using stores::refusal;
+using stores::released;
+using stores::renewal;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+TEST_P(StoreContract, FirstCandidateIsGrantedForTheTtlFromBeforeItsCall) {
+  auto a = join(settings("a"));
+  const core::time_point before = os::boot_now();
+  const grant g = a->hold();
+  EXPECT_GT(g.term, core::no_version);
+  EXPECT_EQ(g.ttl, std::chrono::seconds(10));
+  EXPECT_GE(g.sent_at, before);
+  EXPECT_LE(g.sent_at, os::boot_now());
+  EXPECT_FALSE(g.sequencer.empty());
+}
+
+TEST_P(StoreContract, SecondCandidateIsRefusedAndToldWhoHolds) {
+  auto a = join(settings("a"));
+  auto b = join(settings("b"));
+  const grant g = a->hold();
+  const auto outcome = b->acquire();
+  ASSERT_TRUE(std::holds_alternative<refusal>(outcome));
+  const core::observation seen = std::get<refusal>(outcome).seen;
+  EXPECT_THAT(seen.holders, ElementsAre(core::holder{"a", g.term}));
+  EXPECT_GE(seen.as_of, g.term);
+}
+
+TEST_P(StoreContract, AcquireRepeatedByItsSessionIsTheSameTermAndBeganAsItBegan) {
+  auto a = join(settings("a"));
+  const grant first = a->hold();
+  const grant again = a->hold(0, core::number(first.term));
+  EXPECT_EQ(again.term, first.term);
+  EXPECT_EQ(again.sequencer, first.sequencer);
+  EXPECT_EQ(again.released_cleanly, first.released_cleanly);
+  EXPECT_GT(again.sent_at, first.sent_at) << "it is renewed as well";
+}
+
+TEST_P(StoreContract, RenewalCountsFromItsOwnSend) {
+  auto a = join(settings("a"));
+  const grant g = a->hold();
+  const core::time_point before = os::boot_now();
+  const auto outcome = a->renew(only(g.term));
+  ASSERT_TRUE(std::holds_alternative<renewal>(outcome));
+  EXPECT_THAT(std::get<renewal>(outcome).lost, IsEmpty());
+  EXPECT_GE(std::get<renewal>(outcome).sent_at, before);
+  EXPECT_EQ(std::get<renewal>(outcome).ttl, std::chrono::seconds(10));
+}
+
+TEST_P(StoreContract, RenewalOfATermThatIsOverIsLostNotUnknown) {
+  auto a = join(settings("a"));
+  auto b = join(settings("b"));
+  const grant g = a->hold();
+  store_->delete_lock("db0");
+  auto outcome = a->renew(only(g.term));
+  ASSERT_TRUE(std::holds_alternative<renewal>(outcome));
+  ASSERT_EQ(std::get<renewal>(outcome).lost.size(), 1u);
+  EXPECT_EQ(std::get<renewal>(outcome).lost[0].why, core::loss_reason::revoked);
+
+  b->hold();
+  outcome = a->renew(only(g.term));
+  ASSERT_EQ(std::get<renewal>(outcome).lost.size(), 1u);
+  EXPECT_EQ(std::get<renewal>(outcome).lost[0].why, core::loss_reason::taken_over);
+}
+
+TEST_P(StoreContract, ReleaseLetsTheNextOneInWithALargerVersion) {
+  auto a = join(settings("a"));
+  auto b = join(settings("b"));
+  const grant first = a->hold();
+  ASSERT_TRUE(std::holds_alternative<released>(a->release(0, first.term)));
+  EXPECT_THAT(b->read().holders, IsEmpty());
+  const grant second = b->hold();
+  EXPECT_GT(second.term, first.term);
+  EXPECT_NE(second.sequencer, first.sequencer);
+  EXPECT_TRUE(second.released_cleanly);
+}
+
+TEST_P(StoreContract, ReleaseThatIsNotCleanMakesTheNextHolderWait) {
+  auto a = join(settings("a"));
+  auto b = join(settings("b"));
+  const grant first = a->hold();
+  ASSERT_TRUE(std::holds_alternative<released>(a->release(0, first.term, false)));
+  const grant second = b->hold();
+  EXPECT_GT(second.term, first.term);
+  EXPECT_FALSE(second.released_cleanly) << "what ran before a may be dying still";
+}
+
+TEST_P(StoreContract, ReleaseOfAnEarlierTermLeavesTheNewOneAlone) {
+  auto a = join(settings("a"));
+  const grant first = a->hold();
+  ASSERT_TRUE(std::holds_alternative<released>(a->release(0, first.term)));
+  const grant second = a->hold();
+  EXPECT_TRUE(std::holds_alternative<released>(a->release(0, first.term)));
+  EXPECT_THAT(a->read().holders, ElementsAre(core::holder{"a", second.term}));
+}
+
+TEST_P(StoreContract, ReleaseWithoutAVersionGivesUpWhateverTheSessionHolds) {
+  auto a = join(settings("a"));
+  auto b = join(settings("b"));
+  a->hold();
+  EXPECT_TRUE(std::holds_alternative<released>(b->release())) << "nothing of b's: done already";
+  EXPECT_EQ(a->read().holders.size(), 1u) << "and nothing of a's is touched";
+  EXPECT_TRUE(std::holds_alternative<released>(a->release()));
+  EXPECT_THAT(a->read().holders, IsEmpty());
+}
+
+TEST_P(StoreContract, VersionGrowsEvenAfterTheLockObjectWasDeleted) {
+  auto a = join(settings("a"));
+  auto b = join(settings("b"));
+  const grant first = a->hold();
+  store_->delete_lock("db0");
+  const grant second = b->hold();
+  EXPECT_GT(second.term, first.term);
+  EXPECT_FALSE(second.released_cleanly) << "nobody knows that a's workload is dead";
+}
+
+TEST_P(StoreContract, VersionIsLargerThanWhatTheCallerHasSeen) {
+  auto a = join(settings("a"));
+  EXPECT_GT(core::number(a->hold(0, 1'000'000).term), 1'000'000u);
+}
+
+TEST_P(StoreContract, ExpiredLeaseGoesToAnotherOnlyAfterSendPlusTtlAndNotAsReleased) {
+  const core::duration ttl = store_->shortest_ttl();
+  auto a = join(settings("a", ttl));
+  auto b = join(settings("b", ttl));
+  const grant first = a->hold();
+  a->close();
+  auto outcome = b->acquire();
+  ASSERT_TRUE(std::holds_alternative<refusal>(outcome));
+  // As the agent does it: told by the store when to ask again, or by its watch.
+  const auto watched = b->watch();
+  const auto due = [&] {
+    return watched->shows([](const core::observation& seen) {
+      return seen.holders.empty() || os::boot_now() >= seen.retry_at;
+    });
+  };
+  const core::time_point deadline = soon();
+  while (!std::holds_alternative<grant>(outcome) && os::boot_now() < deadline) {
+    if (due()) outcome = b->acquire();
+    loop_.context().restart();
+    loop_.context().run_one_for(std::chrono::milliseconds(5));
+  }
+  ASSERT_TRUE(std::holds_alternative<grant>(outcome));
+  const grant second = std::get<grant>(outcome);
+  EXPECT_GE(os::boot_now(), first.sent_at + first.ttl);
+  EXPECT_GT(second.term, first.term);
+  EXPECT_FALSE(second.released_cleanly);
+}
+
+TEST_P(StoreContract, AsManyHoldAsThereAreSlotsAndEachHasAVersionOfItsOwn) {
+  auto a = join(settings("a", std::chrono::seconds(10), 2));
+  auto b = join(settings("b", std::chrono::seconds(10), 2));
+  auto c = join(settings("c", std::chrono::seconds(10), 2));
+  const grant first = a->hold();
+  const grant second = b->hold();
+  EXPECT_GT(second.term, first.term);
+  const auto refused = c->acquire();
+  ASSERT_TRUE(std::holds_alternative<refusal>(refused));
+  EXPECT_THAT(std::get<refusal>(refused).seen.holders,
+              ElementsAre(core::holder{"a", first.term}, core::holder{"b", second.term}));
+  ASSERT_TRUE(std::holds_alternative<released>(a->release(0, first.term)));
+  const grant third = c->hold();
+  EXPECT_GT(third.term, second.term);
+  EXPECT_TRUE(third.released_cleanly);
+}
+
+}  // namespace
+}  // namespace tenure::tests

@@ -1,0 +1,203 @@
+#include "scene.hpp"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <filesystem>
+#include <utility>
+
+#include "core/check.hpp"
+
+namespace tenure::tests {
+
+bool loop::run_until(const std::function<bool()>& condition) {
+  const core::time_point deadline = os::boot_now() + patience;
+  while (!condition()) {
+    const core::duration left = deadline - os::boot_now();
+    if (left <= core::duration::zero()) return false;
+    context_.restart();
+    if (context_.run_one_for(left) == 0 && !condition()) return false;
+  }
+  return true;
+}
+
+// A member -------------------------------------------------------------------------------------
+
+member::member(loop& where, const stores::settings& with) : loop_(where) {
+  auto made = stores::make_store(where.context().get_executor(), with);
+  if (!made) ADD_FAILURE() << made.error().text;
+  TENURE_CHECK(made.has_value());
+  store_ = std::move(*made);
+}
+
+member::~member() {
+  close();
+}
+
+void member::close() {
+  if (!store_) return;
+  store_->close();
+  store_.reset();
+}
+
+template <class Outcome, class Call>
+Outcome member::wait_for(Call call) {
+  // Shared, as the answer may come after the test has given up.
+  const auto answer = std::make_shared<std::optional<Outcome>>();
+  call([answer](Outcome outcome) { answer->emplace(std::move(outcome)); });
+  EXPECT_FALSE(answer->has_value()) << "a handler was called from within the call";
+  EXPECT_TRUE(loop_.run_until([&] { return answer->has_value(); })) << "no answer";
+  TENURE_CHECK(answer->has_value());
+  return std::move(**answer);
+}
+
+std::expected<stores::description, stores::open_error> member::open() {
+  using outcome = std::expected<stores::description, stores::open_error>;
+  return wait_for<outcome>([&](auto done) { store_->open(std::move(done)); });
+}
+
+stores::acquire_outcome member::acquire(std::uint32_t which, std::uint64_t above) {
+  return wait_for<stores::acquire_outcome>([&](auto done) {
+    store_->acquire(core::election_index{which}, core::version{above}, soon(), std::move(done));
+  });
+}
+
+stores::renew_outcome member::renew(std::vector<core::renewal_item> items) {
+  return wait_for<stores::renew_outcome>(
+      [&](auto done) { store_->renew(std::move(items), soon(), std::move(done)); });
+}
+
+stores::release_outcome member::release(std::uint32_t which, core::version term, bool clean) {
+  return wait_for<stores::release_outcome>([&](auto done) {
+    store_->release(core::election_index{which}, term, clean, soon(), std::move(done));
+  });
+}
+
+core::observation member::read(std::uint32_t which) {
+  auto outcome = wait_for<stores::read_outcome>(
+      [&](auto done) { store_->read(core::election_index{which}, soon(), std::move(done)); });
+  if (const auto* failed = std::get_if<stores::unknown>(&outcome)) {
+    ADD_FAILURE() << failed->why;
+    return {};
+  }
+  return std::get<core::observation>(outcome);
+}
+
+std::shared_ptr<sightings> member::watch(std::uint32_t which) {
+  auto all = std::make_shared<sightings>();
+  store_->watch(core::election_index{which}, [all](auto what) {
+    if (auto* seen = std::get_if<core::observation>(&what)) all->seen.push_back(*seen);
+    if (auto* broke = std::get_if<stores::unknown>(&what)) all->broken.push_back(broke->why);
+  });
+  EXPECT_TRUE(all->seen.empty() && all->broken.empty()) << "a watch was told from within the call";
+  return all;
+}
+
+stores::grant member::hold(std::uint32_t which, std::uint64_t above) {
+  auto outcome = acquire(which, above);
+  if (const auto* failed = std::get_if<stores::unknown>(&outcome)) ADD_FAILURE() << failed->why;
+  const auto* granted = std::get_if<stores::grant>(&outcome);
+  EXPECT_NE(granted, nullptr) << "not granted";
+  return granted != nullptr ? *granted : stores::grant{};
+}
+
+// Places and programs --------------------------------------------------------------------------
+
+temporary_directory::temporary_directory() {
+  std::string name = (std::filesystem::temp_directory_path() / "tenure-XXXXXX").string();
+  TENURE_CHECK(::mkdtemp(name.data()) != nullptr);
+  path_ = name;
+}
+
+temporary_directory::~temporary_directory() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+child::child(const std::vector<std::string>& command) {
+  std::array<int, 2> ends{};
+  TENURE_CHECK(::pipe2(ends.data(), O_CLOEXEC) == 0);
+  std::vector<char*> arguments;
+  for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  process_ = ::fork();
+  TENURE_CHECK(process_ >= 0);
+  if (process_ == 0) {
+    ::dup2(ends[1], STDOUT_FILENO);
+    ::execv(arguments.front(), arguments.data());
+    ::_exit(127);
+  }
+  ::close(ends[1]);
+  output_ = ends[0];
+}
+
+child::child(child&& other) noexcept
+    : process_(std::exchange(other.process_, -1)),
+      output_(std::exchange(other.output_, -1)),
+      unread_(std::move(other.unread_)) {}
+
+child::~child() {
+  if (process_ > 0) {
+    kill();
+    wait();
+  }
+  if (output_ >= 0) ::close(output_);
+}
+
+std::optional<std::string> child::line() {
+  for (;;) {
+    if (const auto end = unread_.find('\n'); end != std::string::npos) {
+      std::string found = unread_.substr(0, end);
+      unread_.erase(0, end + 1);
+      return found;
+    }
+    pollfd ready{.fd = output_, .events = POLLIN, .revents = 0};
+    const auto limit = std::chrono::duration_cast<std::chrono::milliseconds>(patience).count();
+    const int found = ::poll(&ready, 1, static_cast<int>(limit));
+    if (found < 0 && errno == EINTR) continue;
+    if (found <= 0) {
+      ADD_FAILURE() << "the child process says nothing";
+      return std::nullopt;
+    }
+    std::array<char, 4096> buffer{};
+    const ssize_t size = ::read(output_, buffer.data(), buffer.size());
+    if (size <= 0) return std::nullopt;
+    unread_.append(buffer.data(), static_cast<std::size_t>(size));
+  }
+}
+
+void child::kill() {
+  ::kill(process_, SIGKILL);
+}
+
+int child::wait() {
+  int status = 0;
+  while (::waitpid(process_, &status, 0) < 0 && errno == EINTR) {
+  }
+  process_ = -1;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+stores::settings settings_for(const std::string& kind, const std::string& endpoint,
+                              const std::string& identity, core::duration ttl, std::uint32_t slots,
+                              std::uint32_t elections) {
+  stores::settings made;
+  made.kind = kind;
+  made.endpoints = {endpoint};
+  made.identity = identity;
+  made.session = "session of " + identity;
+  made.ttl = ttl;
+  for (std::uint32_t i = 0; i < elections; ++i) {
+    made.elections.push_back({.name = "db" + std::to_string(i), .slots = slots});
+  }
+  return made;
+}
+
+}  // namespace tenure::tests

@@ -1,0 +1,119 @@
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <chrono>
+#include <expected>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "core/vocabulary.hpp"
+#include "os/boot_time.hpp"
+#include "stores/store.hpp"
+
+/// What the tests of stores are played with: a loop, members that call a store and wait for the
+/// answer, and places that vanish with the test.
+namespace tenure::tests {
+
+/// Nothing here takes that long unless it is broken.
+inline constexpr core::duration patience = std::chrono::seconds(20);
+
+/// The executor of a test. Runs until a condition holds, never for a time.
+class loop {
+ public:
+  /// False if the condition did not come true within `patience`.
+  [[nodiscard]] bool run_until(const std::function<bool()>& condition);
+  boost::asio::io_context& context() { return context_; }
+
+ private:
+  boost::asio::io_context context_;
+};
+
+/// What a watch has shown so far.
+struct sightings {
+  std::vector<core::observation> seen;
+  std::vector<std::string> broken;
+
+  [[nodiscard]] bool shows(const std::function<bool(const core::observation&)>& what) const {
+    return !seen.empty() && what(seen.back());
+  }
+};
+
+/// One agent's use of a store. Each call waits for its answer.
+class member {
+ public:
+  member(loop& where, const stores::settings& with);
+  ~member();
+
+  std::expected<stores::description, stores::open_error> open();
+  stores::acquire_outcome acquire(std::uint32_t which = 0, std::uint64_t above = 0);
+  stores::renew_outcome renew(std::vector<core::renewal_item> items);
+  stores::release_outcome release(std::uint32_t which = 0, core::version term = core::no_version,
+                                  bool clean = true);
+  core::observation read(std::uint32_t which = 0);
+  /// Collects what the watch shows from now on.
+  std::shared_ptr<sightings> watch(std::uint32_t which = 0);
+
+  /// Acquires, and fails the test if that is not granted.
+  stores::grant hold(std::uint32_t which = 0, std::uint64_t above = 0);
+
+  /// The store itself; null after `close`.
+  stores::store* operator->() { return store_.get(); }
+  /// Ends it as a crash would: nothing is released.
+  void close();
+
+ private:
+  template <class Outcome, class Call>
+  Outcome wait_for(Call call);
+
+  loop& loop_;
+  std::unique_ptr<stores::store> store_;
+};
+
+/// A directory of its own, deleted at the end.
+class temporary_directory {
+ public:
+  temporary_directory();
+  ~temporary_directory();
+  temporary_directory(const temporary_directory&) = delete;
+  temporary_directory& operator=(const temporary_directory&) = delete;
+  [[nodiscard]] std::string operator/(const std::string& name) const { return path_ + "/" + name; }
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+/// Another program, whose standard output can be read. Killed at the end if it still runs.
+class child {
+ public:
+  explicit child(const std::vector<std::string>& command);
+  ~child();
+  child(child&& other) noexcept;
+  child& operator=(child&&) = delete;
+
+  /// The next line that it prints; nothing once it has ended.
+  std::optional<std::string> line();
+  void kill();
+  /// Waits for its end. The exit code, or minus the signal that ended it.
+  int wait();
+
+ private:
+  int process_ = -1;
+  int output_ = -1;
+  std::string unread_;
+};
+
+stores::settings settings_for(const std::string& kind, const std::string& endpoint,
+                              const std::string& identity,
+                              core::duration ttl = std::chrono::seconds(10),
+                              std::uint32_t slots = 1, std::uint32_t elections = 1);
+
+inline core::time_point soon() {
+  return os::boot_now() + patience;
+}
+
+}  // namespace tenure::tests

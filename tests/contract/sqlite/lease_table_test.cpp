@@ -1,0 +1,237 @@
+// The rules of leasing, with a hand-moved clock.
+
+#include "stores/sqlite/lease_table.hpp"
+
+#include <gmock/gmock.h>
+
+#include "scene.hpp"
+
+namespace tenure::stores::sqlite {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+class LeaseTable : public testing::Test {
+ protected:
+  std::unique_ptr<lease_table> join(const std::string& identity,
+                                    const std::string& boot = "this boot") {
+    EXPECT_TRUE(prepare(path_));
+    auto opened = lease_table::open(path_,
+                                    member{.identity = identity,
+                                           .session = "session of " + identity,
+                                           .boot_id = boot,
+                                           .ttl = 10s,
+                                           .clock = [this] { return now_; }},
+                                    waiting());
+    EXPECT_TRUE(opened) << opened.error();
+    return std::move(*opened);
+  }
+  static patience waiting() { return {tests::soon(), nullptr}; }
+
+  grant hold(lease_table& as, const subject& what, std::uint64_t above = 0) {
+    auto outcome = as.acquire(what, core::version{above}, waiting());
+    if (auto* failed = std::get_if<unknown>(&outcome)) ADD_FAILURE() << failed->why;
+    EXPECT_TRUE(std::holds_alternative<grant>(outcome)) << "not granted";
+    return std::holds_alternative<grant>(outcome) ? std::get<grant>(outcome) : grant{};
+  }
+  bool refused(lease_table& as, const subject& what) {
+    return std::holds_alternative<refusal>(as.acquire(what, core::no_version, waiting()));
+  }
+  /// Renews; `none` if that was done.
+  core::loss_reason renew(lease_table& as, const subject& what, core::version term) {
+    const held_term item{core::election_index{0}, what, term};
+    const auto lost = std::get<renewal>(as.renew(std::span(&item, 1), waiting())).lost;
+    return lost.empty() ? core::loss_reason::none : lost[0].why;
+  }
+  void release(lease_table& as, const subject& what, core::version term, bool clean = true) {
+    EXPECT_TRUE(std::holds_alternative<released>(as.release(what, term, clean, waiting())));
+  }
+  core::observation read(lease_table& as, const subject& what) {
+    return as.read(std::span(&what, 1), waiting()).value().front();
+  }
+
+  tests::temporary_directory directory_;
+  std::string path_ = directory_ / "leases.db";
+  core::time_point now_{1000s};
+  subject one_{.election = "db", .slots = 1};
+  subject three_{.election = "db", .slots = 3};
+};
+
+TEST_F(LeaseTable, FirstGrantEverIsClean) {
+  auto a = join("a");
+  const grant g = hold(*a, one_);
+  EXPECT_EQ(g.term, core::version{1});
+  EXPECT_TRUE(g.released_cleanly);
+  EXPECT_EQ(g.sequencer, a->cluster_id() + "/db/1");
+}
+
+TEST_F(LeaseTable, LeaseIsTakenOverAtItsExpiryAndNotBefore) {
+  auto a = join("a");
+  auto b = join("b");
+  hold(*a, one_);
+  now_ += 10s - 1ns;
+  EXPECT_TRUE(refused(*b, one_));
+  now_ += 1ns;
+  const grant g = hold(*b, one_);
+  EXPECT_EQ(g.term, core::version{2});
+  EXPECT_FALSE(g.released_cleanly);
+}
+
+TEST_F(LeaseTable, RefusalSaysWhenToTryAgain) {
+  auto a = join("a");
+  auto b = join("b");
+  hold(*a, one_);
+  const auto outcome = b->acquire(one_, core::no_version, waiting());
+  EXPECT_EQ(std::get<refusal>(outcome).seen.retry_at, now_ + 10s);
+  EXPECT_EQ(read(*b, three_).retry_at, core::never) << "there is room: no need to wait";
+  EXPECT_EQ(read(*b, three_).expires_at, now_ + 10s);
+}
+
+TEST_F(LeaseTable, RetryOfAGrantAfterAnExpiryIsStillNotClean) {
+  auto a = join("a");
+  auto b = join("b");
+  hold(*a, one_);
+  now_ += 10s;
+  EXPECT_FALSE(hold(*b, one_).released_cleanly);
+  // The answer was lost; the same question must not skip lock_delay.
+  EXPECT_FALSE(hold(*b, one_).released_cleanly);
+}
+
+TEST_F(LeaseTable, OneUncleanTermDoesNotSpoilThoseAfterIt) {
+  auto a = join("a");
+  auto b = join("b");
+  hold(*a, one_);
+  now_ += 10s;
+  const grant unclean = hold(*b, one_);
+  release(*b, one_, unclean.term);
+  EXPECT_TRUE(hold(*a, one_).released_cleanly);
+}
+
+TEST_F(LeaseTable, OwnExpiredLeaseIsANewTerm) {
+  auto a = join("a");
+  const grant first = hold(*a, one_);
+  now_ += 10s;
+  const grant second = hold(*a, one_);
+  EXPECT_GT(second.term, first.term);
+  EXPECT_FALSE(second.released_cleanly);
+}
+
+TEST_F(LeaseTable, ExpiredLeaseMayBeRenewedWhileNobodyWasGranted) {
+  auto a = join("a");
+  auto b = join("b");
+  const grant g = hold(*a, one_);
+  now_ += 11s;
+  EXPECT_EQ(renew(*a, one_, g.term), core::loss_reason::none);
+  EXPECT_TRUE(refused(*b, one_));
+}
+
+TEST_F(LeaseTable, ExpiredLeaseIsLostOnceSomebodyWasGranted) {
+  auto a = join("a");
+  auto b = join("b");
+  const grant g = hold(*a, one_);
+  now_ += 11s;
+  const grant later = hold(*b, one_);
+  EXPECT_EQ(renew(*a, one_, g.term), core::loss_reason::taken_over);
+  release(*b, one_, later.term);
+  EXPECT_EQ(renew(*a, one_, g.term), core::loss_reason::revoked);
+}
+
+TEST_F(LeaseTable, LateReleaseOfATermThatWasTakenOverChangesNothing) {
+  auto a = join("a");
+  auto b = join("b");
+  auto c = join("c");
+  const grant g = hold(*a, one_);
+  now_ += 11s;
+  hold(*b, one_);
+  release(*a, one_, g.term);
+  now_ += 11s;
+  EXPECT_FALSE(hold(*c, one_).released_cleanly) << "b has not released, whatever a did";
+}
+
+TEST_F(LeaseTable, ReleaseAfterExpiryIsStillClean) {
+  auto a = join("a");
+  auto b = join("b");
+  const grant g = hold(*a, one_);
+  now_ += 11s;
+  release(*a, one_, g.term);
+  EXPECT_TRUE(hold(*b, one_).released_cleanly) << "a's workload is known to be dead";
+}
+
+TEST_F(LeaseTable, EachOfSeveralExpiredHoldersIsWaitedFor) {
+  auto a = join("a");
+  auto b = join("b");
+  auto c = join("c");
+  hold(*a, three_);
+  hold(*b, three_);
+  now_ += 10s;
+  auto d = join("d");
+  auto e = join("e");
+  EXPECT_FALSE(hold(*c, three_).released_cleanly) << "in place of a";
+  EXPECT_FALSE(hold(*d, three_).released_cleanly) << "in place of b";
+  EXPECT_TRUE(hold(*e, three_).released_cleanly) << "the third slot was never used";
+}
+
+TEST_F(LeaseTable, HoldersOfSlotsExpireOneByOne) {
+  const subject two{.election = "db", .slots = 2};
+  auto a = join("a");
+  auto b = join("b");
+  auto c = join("c");
+  hold(*a, two);
+  now_ += 5s;
+  const grant of_b = hold(*b, two);
+  now_ += 5s;
+  EXPECT_THAT(read(*c, two).holders, ElementsAre(core::holder{"b", of_b.term}));
+  EXPECT_FALSE(hold(*c, two).released_cleanly);
+  EXPECT_EQ(read(*c, two).retry_at, now_ + 5s) << "b is the next to expire";
+}
+
+TEST_F(LeaseTable, HolderOfAnotherBootIsGoneWithItsKernel) {
+  auto a = join("a", "an earlier boot");
+  auto b = join("b");
+  const grant first = hold(*a, one_);
+  EXPECT_THAT(read(*b, one_).holders, IsEmpty());
+  const grant second = hold(*b, one_);
+  EXPECT_GT(second.term, first.term);
+  EXPECT_FALSE(second.released_cleanly);
+  EXPECT_NE(renew(*a, one_, first.term), core::loss_reason::none);
+}
+
+TEST_F(LeaseTable, TermsOfAReplacedFileAreOverAlthoughTheirRowsWereCopied) {
+  auto a = join("a");
+  const grant first = hold(*a, one_);
+  const subject after{.election = "db", .slots = 1, .floor = first.term};
+  EXPECT_EQ(renew(*a, after, first.term), core::loss_reason::revoked);
+  EXPECT_GE(read(*a, after).as_of, first.term);
+  const grant second = hold(*a, after);
+  EXPECT_GT(second.term, first.term);
+  EXPECT_FALSE(second.released_cleanly);
+}
+
+TEST_F(LeaseTable, FileThatKnowsLessThanTheCallerDoesNotCallAGrantClean) {
+  auto a = join("a");
+  const grant g = hold(*a, one_, 41);
+  EXPECT_EQ(g.term, core::version{42});
+  EXPECT_FALSE(g.released_cleanly);
+}
+
+TEST_F(LeaseTable, LastVersionIsNotWrappedAround) {
+  auto a = join("a");
+  const auto outcome = a->acquire(one_, core::version{~0ull}, waiting());
+  ASSERT_TRUE(std::holds_alternative<unknown>(outcome));
+  EXPECT_THAT(std::get<unknown>(outcome).why, testing::HasSubstr("last there is"));
+}
+
+TEST_F(LeaseTable, VersionsSurviveTheEndOfAllAgents) {
+  {
+    auto a = join("a");
+    const grant g = hold(*a, one_);
+    release(*a, one_, g.term);
+  }
+  auto b = join("b");
+  EXPECT_EQ(hold(*b, one_).term, core::version{2});
+}
+
+}  // namespace
+}  // namespace tenure::stores::sqlite

@@ -1,0 +1,161 @@
+// The file is deleted or replaced while agents have it open: nobody may go on holding a lease in
+// a file that others do not see.
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+
+#include "scene.hpp"
+
+namespace tenure::tests {
+namespace {
+
+using stores::grant;
+using stores::refusal;
+using stores::renewal;
+using testing::ElementsAre;
+
+class SqliteReplaced : public testing::Test {
+ protected:
+  std::unique_ptr<member> join(const std::string& identity, const std::string& path) {
+    auto made = std::make_unique<member>(loop_, settings_for("sqlite", path, identity));
+    const auto opened = made->open();
+    EXPECT_TRUE(opened) << opened.error().text;
+    return made;
+  }
+  void delete_all() {
+    for (const char* suffix : {"", "-wal", "-shm"}) std::filesystem::remove(path_ + suffix);
+  }
+  core::loss_reason loss_of(member& one, core::version term) {
+    const auto outcome = one.renew({{core::election_index{0}, term}});
+    EXPECT_TRUE(std::holds_alternative<renewal>(outcome));
+    const auto* renewed = std::get_if<renewal>(&outcome);
+    if (renewed == nullptr || renewed->lost.empty()) return core::loss_reason::none;
+    return renewed->lost[0].why;
+  }
+
+  loop loop_;
+  temporary_directory directory_;
+  std::string path_ = directory_ / "leases.db";
+};
+
+TEST_F(SqliteReplaced, TermOfADeletedFileIsRevokedAndVersionsGoOnAboveIt) {
+  auto a = join("a", path_);
+  const grant first = a->hold(0, 100);
+  delete_all();
+  EXPECT_EQ(loss_of(*a, first.term), core::loss_reason::revoked);
+  const grant second = a->hold();
+  EXPECT_GT(second.term, first.term);
+  EXPECT_FALSE(second.released_cleanly);
+}
+
+TEST_F(SqliteReplaced, HolderIsToldByItsWatchWithoutAskingForAnything) {
+  auto a = join("a", path_);
+  const auto watched = a->watch();
+  const grant g = a->hold();
+  ASSERT_TRUE(loop_.run_until(
+      [&] { return watched->shows([](const auto& seen) { return !seen.holders.empty(); }); }));
+  delete_all();
+  ASSERT_TRUE(loop_.run_until(
+      [&] { return watched->shows([](const auto& seen) { return seen.holders.empty(); }); }));
+  EXPECT_GE(watched->seen.back().as_of, g.term) << "or the holder could not tell that it is news";
+
+  // And goes on to watch the file that has the name now.
+  auto b = join("b", path_);
+  b->hold();
+  EXPECT_TRUE(loop_.run_until(
+      [&] { return watched->shows([](const auto& seen) { return !seen.holders.empty(); }); }));
+}
+
+TEST_F(SqliteReplaced, FileThatIsRenamedAwayTakesNoLeaseWithIt) {
+  auto a = join("a", path_);
+  const auto watched = a->watch();
+  const grant g = a->hold();
+  ASSERT_TRUE(loop_.run_until(
+      [&] { return watched->shows([](const auto& seen) { return !seen.holders.empty(); }); }));
+  std::filesystem::rename(path_, directory_ / "away.db");
+  ASSERT_TRUE(loop_.run_until(
+      [&] { return watched->shows([](const auto& seen) { return seen.holders.empty(); }); }));
+  EXPECT_EQ(loss_of(*a, g.term), core::loss_reason::revoked);
+}
+
+TEST_F(SqliteReplaced, AllAgentsEndUpInTheSameNewFile) {
+  auto a = join("a", path_);
+  auto b = join("b", path_);
+  a->hold();
+  ASSERT_TRUE(std::holds_alternative<refusal>(b->acquire()));
+  delete_all();
+  auto c = join("c", path_);
+  const grant g = c->hold();
+  for (member* one : {a.get(), b.get()}) {
+    const auto outcome = one->acquire();
+    ASSERT_TRUE(std::holds_alternative<refusal>(outcome));
+    EXPECT_THAT(std::get<refusal>(outcome).seen.holders, ElementsAre(core::holder{"c", g.term}));
+  }
+}
+
+TEST_F(SqliteReplaced, FileRenamedIntoPlaceIsTheOneThatCounts) {
+  const std::string other = directory_ / "other.db";
+  {
+    auto x = join("x", other);
+    x->hold();
+  }
+  ASSERT_EQ(child({FOREIGN_PROGRAM, other, "PRAGMA wal_checkpoint(TRUNCATE)"}).wait(), 0);
+  auto a = join("a", path_);
+  const grant first = a->hold(0, 100);
+  // The -wal of the old file stays behind, as it would for somebody who forgot it.
+  std::filesystem::rename(other, path_);
+  EXPECT_EQ(loss_of(*a, first.term), core::loss_reason::revoked);
+  const auto outcome = a->acquire();
+  ASSERT_TRUE(std::holds_alternative<refusal>(outcome));
+  EXPECT_EQ(std::get<refusal>(outcome).seen.holders.at(0).identity, "x");
+}
+
+TEST_F(SqliteReplaced, CopyOfTheFileDoesNotBringATermBack) {
+  auto a = join("a", path_);
+  const grant first = a->hold();
+  const std::string copy = directory_ / "copy.db";
+  ASSERT_EQ(child({FOREIGN_PROGRAM, path_, ("VACUUM INTO '" + copy + "'")}).wait(), 0);
+  std::filesystem::rename(copy, path_);
+  EXPECT_EQ(loss_of(*a, first.term), core::loss_reason::revoked);
+  EXPECT_GT(a->hold().term, first.term);
+}
+
+TEST_F(SqliteReplaced, DeletedWalAloneIsNoticedToo) {
+  auto a = join("a", path_);
+  auto b = join("b", path_);
+  const grant first = a->hold();
+  ASSERT_TRUE(std::holds_alternative<refusal>(b->acquire()));
+  std::filesystem::remove(path_ + "-wal");
+  std::filesystem::remove(path_ + "-shm");
+  // In one process the two share their memory, so the file stays closed until both have let go.
+  b->close();
+  EXPECT_EQ(loss_of(*a, first.term), core::loss_reason::revoked);
+  EXPECT_GT(a->hold().term, first.term);
+}
+
+TEST_F(SqliteReplaced, DirectoryThatIsGoneIsUnknownAndOverWhenItIsBack) {
+  const std::string home = directory_ / "home";
+  std::filesystem::create_directory(home);
+  auto a = join("a", home + "/leases.db");
+  const auto watched = a->watch();
+  const grant first = a->hold();
+  std::filesystem::rename(home, directory_ / "away");
+  ASSERT_TRUE(loop_.run_until([&] { return !watched->broken.empty(); }));
+  EXPECT_THAT(watched->broken.front(), testing::HasSubstr(home));
+  const auto outcome = a->renew({{core::election_index{0}, first.term}});
+  ASSERT_TRUE(std::holds_alternative<stores::unknown>(outcome));
+  EXPECT_THAT(std::get<stores::unknown>(outcome).why, testing::HasSubstr("does not exist"));
+
+  std::filesystem::create_directory(home);
+  EXPECT_EQ(loss_of(*a, first.term), core::loss_reason::revoked);
+  const auto again = a->watch();
+  ASSERT_TRUE(loop_.run_until([&] { return !again->seen.empty(); }));
+  const grant second = a->hold();
+  EXPECT_GT(second.term, first.term);
+  ASSERT_TRUE(loop_.run_until(
+      [&] { return again->shows([](const auto& seen) { return !seen.holders.empty(); }); }));
+}
+
+}  // namespace
+}  // namespace tenure::tests

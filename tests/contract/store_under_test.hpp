@@ -1,0 +1,70 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "scene.hpp"
+#include "stores/store.hpp"
+
+namespace tenure::tests {
+
+/// A store as the suite needs it: empty, with one server, for one test.
+class store_under_test {
+ public:
+  virtual ~store_under_test() = default;
+
+  [[nodiscard]] virtual std::string kind() const = 0;
+  [[nodiscard]] virtual std::string endpoint() const = 0;
+
+  /// The shortest TTL that the store grants as asked for; tests of expiry wait for it.
+  [[nodiscard]] virtual core::duration shortest_ttl() const { return std::chrono::seconds(1); }
+
+  /// Deletes what says that somebody holds `election`, as an operator with the store's own tool
+  /// would.
+  virtual void delete_lock(const std::string& election) = 0;
+};
+
+struct store_factory {
+  std::string name;
+  std::unique_ptr<store_under_test> (*make)();
+};
+
+/// Names the tests.
+inline void PrintTo(const store_factory& one, std::ostream* out) {
+  *out << one.name;
+}
+
+/// Every store that can be tested here.
+std::vector<store_factory> all_stores();
+
+/// The rules that every store keeps. Members are made against the same store.
+class StoreContract : public testing::TestWithParam<store_factory> {
+ protected:
+  stores::settings settings(const std::string& identity,
+                            core::duration ttl = std::chrono::seconds(10), std::uint32_t slots = 1,
+                            std::uint32_t elections = 1) {
+    return settings_for(store_->kind(), store_->endpoint(), identity, ttl, slots, elections);
+  }
+
+  /// An agent that has opened the store.
+  std::unique_ptr<member> join(const stores::settings& with) {
+    auto made = std::make_unique<member>(loop_, with);
+    const auto opened = made->open();
+    EXPECT_TRUE(opened) << opened.error().text;
+    return made;
+  }
+
+  loop loop_;
+  std::unique_ptr<store_under_test> store_ = GetParam().make();
+};
+
+/// The place of election 0 with term `term`, for a renewal.
+inline std::vector<core::renewal_item> only(core::version term) {
+  return {{.which = core::election_index{0}, .term = term}};
+}
+
+}  // namespace tenure::tests

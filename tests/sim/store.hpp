@@ -1,0 +1,35 @@
+#pragma once
+
+#include <memory>
+
+#include "network.hpp"
+#include "stage.hpp"
+
+namespace tenure::sim {
+
+/// A store as its clients can tell: linearizable, one clock, durable.
+class store {
+ public:
+  virtual ~store() = default;
+
+  /// A request has arrived.
+  virtual void receive(const message& m) = 0;
+  /// A lease may have run out.
+  virtual void expire() = 0;
+  /// An operator removes what is held in this election; false if nothing was.
+  virtual bool delete_key(std::size_t election) = 0;
+  /// An operator ends the session that holds this election; false if nothing was.
+  virtual bool revoke_session(std::size_t election) = 0;
+  /// The process is back. Leases have run on, or get a full TTL.
+  virtual void restarted(bool extends) = 0;
+  /// A backup takes the place of the data: nothing is held, and versions have moved back.
+  virtual void restore() = 0;
+  /// An operator moves the versions beyond all that were ever granted (etcd: `--bump-revision`).
+  virtual void bump() = 0;
+  [[nodiscard]] virtual bool holds(std::size_t election, core::version term) const = 0;
+};
+
+std::unique_ptr<store> make_expiring_store(stage& s, network& n);
+std::unique_ptr<store> make_record_store(stage& s, network& n);
+
+}  // namespace tenure::sim
