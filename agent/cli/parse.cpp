@@ -19,6 +19,7 @@ namespace {
 /// One row for each setting of the table; what a value means is decided by `config::load`, which
 /// knows the file and the environment, too.
 void add_settings(CLI::App& verb, invocation& into) {
+  verb.allow_extras();
   verb.add_option_function<std::string>(
           std::string(config::config_flag), [&into](const std::string& v) { into.config_path = v; },
           "Read settings from this YAML file")
@@ -42,9 +43,28 @@ void add_settings(CLI::App& verb, invocation& into) {
           for (const std::string& v : values) into.flags.emplace_back(flag, v);
         },
         text);
-    option->type_name(std::string(f.metavar))->group(heading)->expected(1);
-    if (f.repeatable()) option->expected(1)->take_all();
+    option->type_name(std::string(f.metavar))->group(heading)->expected(1)->allow_extra_args(false);
+    if (f.repeatable()) option->take_all();
   }
+}
+
+/// What the verb does not know goes to `config::load` with the rest, which names it together with
+/// everything else that is wrong. False, with a word on stderr, if it cannot be a flag at all.
+bool take_unknown(const CLI::App& verb, invocation& into) {
+  const std::vector<std::string> words = verb.remaining();
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (!words[i].starts_with('-')) {
+      std::fprintf(stderr, "tenure %s: unexpected \"%s\"%s\n", verb.get_name().c_str(),
+                   words[i].c_str(),
+                   verb.get_name() == "exec" ? "; the command to run goes behind --" : "");
+      return false;
+    }
+    const auto equals = words[i].find('=');
+    const bool has_value = i + 1 < words.size() && !words[i + 1].starts_with('-');
+    into.flags.emplace_back(words[i].substr(0, equals), "");
+    if (equals == std::string::npos && has_value) ++i;
+  }
+  return true;
 }
 
 void add_output(CLI::App& verb, invocation& into) {
@@ -103,13 +123,19 @@ std::expected<invocation, int> parse(int argc, const char* const* argv) {
 
   CLI::App* version = app.add_subcommand("version", "Print the version");
 
+  if (argc < 2) {
+    std::fputs(app.help().c_str(), stderr);
+    return std::unexpected(runtime::exit_bad_settings);
+  }
   try {
     app.parse(own, argv);
   } catch (const CLI::ParseError& e) {
     const int status = app.exit(e, std::cout, std::cerr);
     return std::unexpected(status == 0 ? runtime::exit_ok : runtime::exit_bad_settings);
   }
-  out.verb = app.get_subcommands().front()->get_name();
+  const CLI::App& verb = *app.get_subcommands().front();
+  out.verb = verb.get_name();
+  if (!take_unknown(verb, out)) return std::unexpected(runtime::exit_bad_settings);
   if (version->parsed()) {
     std::puts("tenure " TENURE_VERSION_TEXT);
     return std::unexpected(runtime::exit_ok);

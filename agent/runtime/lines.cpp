@@ -38,7 +38,7 @@ void say_transition(log& to, const speaker& who, const core::command::transition
             {"identity", who.identity},
             {"state", core::name(what.to)},
             {"from", core::name(what.from)},
-            {"version", core::number(term)},
+            {"version", term == core::no_version ? "none" : std::to_string(core::number(term))},
             {"reason", core::name(what.why)}});
 }
 

@@ -63,6 +63,17 @@ TEST(Cli, CheckShowsWhatAGoodFileMeansAndWhatIsWrongWithABadOne) {
   EXPECT_EQ(run({tenure_binary(), "check", in / "none.yaml"}, in).status, 2);
 }
 
+TEST(Cli, AnUnknownFlagIsNamedTogetherWithTheOtherProblems) {
+  const scratch in;
+  const finished r = run({tenure_binary(), "exec", "--tttl", "3s", "--store", "sqlite",
+                          "--election", "db", "--grace=soon", "--", "true"},
+                         in);
+  EXPECT_EQ(r.status, 2);
+  EXPECT_TRUE(has(r.err, "--tttl: unknown flag; did you mean \"--ttl\"?")) << r.err;
+  EXPECT_TRUE(has(r.err, "--grace")) << r.err;
+  EXPECT_TRUE(has(r.err, "endpoint is missing")) << r.err;
+}
+
 TEST(Cli, AMissingCommandIsExplained) {
   const scratch in;
   const finished r = run({tenure_binary(), "exec", "--store", "sqlite"}, in);
