@@ -25,6 +25,7 @@ constexpr int answer_timeout_ms = 1000;
 [[noreturn]] void become(const std::vector<std::string>& words, const std::filesystem::path& log) {
   const int out = ::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
   const int in = ::open("/dev/null", O_RDONLY);
+  if (in < 0 || out < 0) ::_exit(127);
   ::dup2(in, STDIN_FILENO);
   ::dup2(out, STDOUT_FILENO);
   ::dup2(out, STDERR_FILENO);

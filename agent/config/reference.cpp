@@ -78,10 +78,11 @@ std::string reference_markdown() {
   std::string out(introduction);
   const field* before = nullptr;
   for (const field& f : fields()) {
-    if (before == nullptr || before->section != f.section) {
+    const bool first_of_section = before == nullptr || before->section != f.section;
+    if (first_of_section) {
       out += "\n## " + std::string(title(f.section)) + "\n";
     }
-    if (f.section == group::timing && before->section != f.section) {
+    if (f.section == group::timing && first_of_section) {
       out +=
           "\nA shorter `ttl` shrinks what is not given, so that `--ttl 2s` alone is a good\n"
           "configuration. `tenure explain` prints the sums.\n";

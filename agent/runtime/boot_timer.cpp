@@ -14,8 +14,8 @@ namespace tenure::runtime {
 using boost::asio::posix::stream_descriptor;
 
 struct boot_timer::state : std::enable_shared_from_this<boot_timer::state> {
-  state(boost::asio::any_io_executor where, std::function<void()> call)
-      : timer(std::move(where), ::timerfd_create(CLOCK_BOOTTIME, TFD_NONBLOCK | TFD_CLOEXEC)),
+  state(const boost::asio::any_io_executor& where, std::function<void()> call)
+      : timer(where, ::timerfd_create(CLOCK_BOOTTIME, TFD_NONBLOCK | TFD_CLOEXEC)),
         fired(std::move(call)) {}
 
   void wait() {
@@ -36,8 +36,8 @@ struct boot_timer::state : std::enable_shared_from_this<boot_timer::state> {
   core::time_point set_to = core::never;
 };
 
-boot_timer::boot_timer(boost::asio::any_io_executor where, std::function<void()> fired)
-    : state_(std::make_shared<state>(std::move(where), std::move(fired))) {
+boot_timer::boot_timer(const boost::asio::any_io_executor& where, std::function<void()> fired)
+    : state_(std::make_shared<state>(where, std::move(fired))) {
   state_->wait();
 }
 

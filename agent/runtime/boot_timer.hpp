@@ -16,7 +16,7 @@ class boot_timer {
  public:
   /// `fired` is called on `where`; it may be called early or more than once for one instant, and
   /// is not called any more once this is destroyed.
-  boot_timer(boost::asio::any_io_executor where, std::function<void()> fired);
+  boot_timer(const boost::asio::any_io_executor& where, std::function<void()> fired);
   ~boot_timer();
   boot_timer(const boot_timer&) = delete;
   boot_timer& operator=(const boot_timer&) = delete;

@@ -55,22 +55,33 @@ std::optional<process_stat> process_scan::next() {
     at_ += entry->size;
     const auto pid = static_cast<pid_t>(std::strtol(entry->name, nullptr, 10));
     if (pid <= 0) continue;
-    errno = 0;
-    if (const auto found = look_up(pid)) return found;
+    int error = 0;
+    if (const auto found = look_up(pid, error)) return found;
     // One that has ended meanwhile is no failure; being out of descriptors is.
-    if (errno != ENOENT && errno != ESRCH) failed_ = true;
+    if (error != ENOENT && error != ESRCH) failed_ = true;
   }
   return std::nullopt;
 }
 
 std::optional<process_stat> process_scan::look_up(pid_t pid) const {
+  int ignored = 0;
+  return look_up(pid, ignored);
+}
+
+std::optional<process_stat> process_scan::look_up(pid_t pid, int& error) const {
   char path[32];
   std::snprintf(path, sizeof path, "%d/stat", pid);
   const os::unique_fd fd(::openat(proc_.get(), path, O_RDONLY | O_CLOEXEC));
-  if (!fd) return std::nullopt;
+  if (!fd) {
+    error = errno;
+    return std::nullopt;
+  }
   char text[512];
   const ssize_t got = ::read(fd.get(), text, sizeof text - 1);
-  if (got <= 0) return std::nullopt;
+  if (got <= 0) {
+    error = got < 0 ? errno : ESRCH;
+    return std::nullopt;
+  }
   text[got] = '\0';
   // The name of the program, in parentheses, may contain anything, even a parenthesis.
   const char* after_name = std::strrchr(text, ')');

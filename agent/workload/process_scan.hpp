@@ -42,6 +42,8 @@ class process_scan {
   [[nodiscard]] std::optional<process_stat> look_up(pid_t pid) const;
 
  private:
+  /// `error`: the errno of a look that failed; untouched otherwise.
+  [[nodiscard]] std::optional<process_stat> look_up(pid_t pid, int& error) const;
   [[nodiscard]] bool fill();
 
   os::unique_fd proc_;

@@ -83,6 +83,9 @@ class agent {
   void shown(const message& m);
   void failed(const message& m);
 
+  static core::election_index place(std::size_t e) {
+    return core::election_index{static_cast<std::uint32_t>(e)};
+  }
   [[nodiscard]] bool keeps_records() const { return stage_.drawn.family == store_family::record; }
   [[nodiscard]] core::moment moment() { return {.now = now_, .entropy = stage_.dice.bits()}; }
   [[nodiscard]] message request(mail kind, std::size_t e) const;

@@ -74,6 +74,7 @@ class expiring_store final : public store {
       if (sessions_[id].alive) end_session(id, true);
     }
     stage_.moved_back = true;
+    stage_.judge.versions_moved_back();
     revision_ -= std::min<std::uint64_t>(revision_ - 1, stage_.dice.below(20));
   }
 
@@ -88,7 +89,8 @@ class expiring_store final : public store {
  private:
   struct session {
     bool alive = false;
-    std::uint64_t began = 0;  ///< the revision then: terms of an earlier life are over
+    /// In this life of it; terms of an earlier one are over.
+    std::array<core::version, max_elections> granted{};
     world_time ends_at{};     ///< with the lag of the server's sweeper
   };
   struct election_state {
@@ -100,7 +102,6 @@ class expiring_store final : public store {
 
   void extend(std::uint16_t id) {
     session& s = sessions_[id];
-    if (!s.alive) s.began = revision_;
     s.alive = true;
     const world_time promised = stage_.now + clock_.takes(stage_.drawn.granted_ttl());
     s.ends_at = std::max(
@@ -129,10 +130,11 @@ class expiring_store final : public store {
       if (it.doubtful > 0) --it.doubtful;
       *mine = {.identity = m.identity, .term = core::version{++revision_}};
       ++it.count;
+      sessions_[m.identity].granted[m.election] = mine->term;
       stage_.note("store: election %u granted to %s as %llu%s", m.election,
                   stage_.identities[m.identity].name.c_str(),
                   static_cast<unsigned long long>(revision_), answer.clean ? " (clean)" : "");
-      stage_.judge.granted(stage_.now, m.election, m.pod, mine->term, stage_.moved_back);
+      stage_.judge.granted(stage_.now, m.election, m.pod, mine->term);
       show_all(m.election);
     } else if (mine == end) {
       answer.kind = mail::refused;
@@ -155,16 +157,23 @@ class expiring_store final : public store {
     const bool alive = m.identity < sessions_.size() && sessions_[m.identity].alive;
     for (std::size_t i = 0; i < m.count; ++i) {
       renewal_entry& item = answer.items[i];
-      if (!alive || core::number(item.term) < sessions_[m.identity].began) {
+      if (!alive || item.term != sessions_[m.identity].granted[item.election]) {
         item.lost = true;
         item.why = core::loss_reason::session_invalid;
-      } else if (stage_.drawn.renewal_checks_terms && !holds(item.election, item.term)) {
+      } else if (stage_.drawn.renewal_checks_terms &&
+                 !holds(item.election, item.term, m.identity)) {
         item.lost = true;
         item.why = core::loss_reason::revoked;
       }
     }
     if (alive) extend(m.identity);
     network_.to_agent(answer);
+  }
+
+  [[nodiscard]] bool holds(std::size_t election, core::version term, std::uint16_t id) const {
+    const election_state& it = elections_[election];
+    return std::any_of(it.holders.begin(), it.holders.begin() + it.count,
+                       [&](const held& h) { return h.term == term && h.identity == id; });
   }
 
   void tell_own(const message& m) {
@@ -185,6 +194,7 @@ class expiring_store final : public store {
       stage_.note("store: election %u released by %s", m.election,
                   stage_.identities[m.identity].name.c_str());
       take_out(it, i);
+      stage_.judge.released(stage_.now, m.election, m.pod, m.term);
       if (!m.clean) ++it.doubtful;
       ++revision_;
       show_all(m.election);

@@ -5,6 +5,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
+/// In TTLs. Two messages of one exchange may have to be hit; a short trouble seldom does.
+constexpr std::int64_t slow_path_lasts = 8;
+constexpr std::int64_t longest_series = 6;
+
 }  // namespace
 
 faults::faults(stage& s, network& n, store& kept, std::span<pod> pods)
@@ -13,7 +17,8 @@ faults::faults(stage& s, network& n, store& kept, std::span<pod> pods)
     const auto kind = static_cast<fault>(f);
     if (!s.drawn.knows(kind)) continue;
     // What bends time finds the most; then what comes as a surprise.
-    const bool bends_time = kind == fault::storm || kind == fault::agent_pause;
+    const bool bends_time =
+        kind == fault::storm || kind == fault::slow_path || kind == fault::agent_pause;
     const bool takes_away = kind == fault::delete_key || kind == fault::revoke_session;
     known_.insert(known_.end(), bends_time ? 3 : takes_away ? 2 : 1, kind);
   }
@@ -25,10 +30,13 @@ faults::faults(stage& s, network& n, store& kept, std::span<pod> pods)
 
 faults::trouble faults::draw() {
   rng& dice = stage_.dice;
-  return {.what = known_[dice.below(known_.size())],
-          .pod = static_cast<std::uint8_t>(dice.below(stage_.drawn.pods)),
-          .election = static_cast<std::uint8_t>(dice.below(stage_.drawn.elections)),
-          .lasts = dice.spread(1ms, 3 * stage_.drawn.when.ttl)};
+  const core::duration ttl = stage_.drawn.when.ttl;
+  trouble t{.what = known_[dice.below(known_.size())],
+            .pod = static_cast<std::uint8_t>(dice.below(stage_.drawn.pods)),
+            .election = static_cast<std::uint8_t>(dice.below(stage_.drawn.elections)),
+            .lasts = dice.spread(1ms, 3 * ttl)};
+  if (t.what == fault::slow_path) t.lasts = dice.between(ttl / 2, slow_path_lasts * ttl);
+  return t;
 }
 
 void faults::plan(const trouble& t, core::duration delay) {
@@ -44,12 +52,24 @@ void faults::ambush(std::size_t number) {
   plan(t, stage_.dice.spread(100us, stage_.drawn.when.ttl / 4));
 }
 
+/// The same again, with hardly time to recover: links and health that flap, people who insist.
+void faults::repeat(trouble t) {
+  core::duration gap{};
+  t.repeated = true;
+  for (std::int64_t more = stage_.dice.between(1, longest_series); more > 0; --more) {
+    gap += t.lasts + stage_.dice.spread(1ms, stage_.drawn.when.ttl / 2);
+    t.lasts = stage_.dice.spread(1ms, stage_.drawn.when.ttl);
+    plan(t, gap);
+  }
+}
+
 void faults::begin(const entry& e) {
   if (stage_.quiet) return;
   const trouble t = troubles_[e.arg];
   stage_.note("fault: %s, pod %u/%u, for %.3f s", name(t.what), t.pod, t.election,
               std::chrono::duration<double>(t.lasts).count());
   strike(t);
+  if (!t.repeated && stage_.dice.chance(stage_.drawn.series_ppm)) repeat(t);
   stage_.after(t.lasts, {.what = happening::fault_ends, .arg = e.arg});
 }
 
@@ -70,6 +90,9 @@ void faults::strike(const trouble& t) {
       break;
     case fault::storm:
       network_.storm(true);
+      break;
+    case fault::slow_path:
+      network_.slow_path(true);
       break;
     case fault::store_crash:
       network_.store_up(false);
@@ -145,6 +168,9 @@ void faults::end(const entry& e) {
       break;
     case fault::storm:
       network_.storm(false);
+      break;
+    case fault::slow_path:
+      network_.slow_path(false);
       break;
     case fault::store_crash:
       network_.store_up(true);

@@ -29,10 +29,12 @@ class faults {
     std::uint8_t pod = 0;
     std::uint8_t election = 0;
     core::duration lasts{};
+    bool repeated = false;  ///< one of a series, which it does not lengthen
   };
 
   [[nodiscard]] trouble draw();
   void plan(const trouble& t, core::duration delay);
+  void repeat(trouble t);
   void strike(const trouble& t);
   void operators(const trouble& t);
 

@@ -1,7 +1,6 @@
 #include "guarded_workload.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace tenure::sim {
 namespace {
@@ -16,6 +15,7 @@ constexpr std::int64_t most_survivors = 2;
 
 void guarded_workload::tell(order what, core::time_point until) {
   if (what == order::start) ++starts_under_way_;
+  if (what == order::agent_gone) ran_at_crash_ = false;
   last_order_ =
       std::max(last_order_, stage_.now + stage_.dice.between(5us, stage_.drawn.socket_delay_most));
   entry e = to(happening::guard_told);
@@ -44,7 +44,8 @@ void guarded_workload::told(const entry& e, std::uint32_t agent) {
       break;
     case order::agent_gone:
       told_to_stop_ = true;
-      carry_out(guard_.agent_gone(now, now + stage_.drawn.when.grace), agent);
+      ran_at_crash_ = guard_.current() != core::guard::state::empty;
+      carry_out(guard_.agent_gone(now, until), agent);
       break;
   }
   set_timer();
@@ -92,8 +93,7 @@ void guarded_workload::begin(std::uint32_t agent) {
   stage_.note("pod %u/%u: workload starts under %llu", pod_, election_,
               static_cast<unsigned long long>(core::number(guard_.term())));
   stage_.judge.workload_began(stage_.now, pod_, election_, guard_.term(),
-                              kill_takes_ + survivors_ * kill_round,
-                              std::exchange(start_frozen_, false));
+                              kill_takes_ + survivors_ * kill_round);
   report_to(agent, report::started);
   write_soon();
 }
@@ -134,15 +134,16 @@ void guarded_workload::died(const entry& e, std::uint32_t agent) {
   if (!alive_ || e.stamp != instance_) return;
   stage_.note("pod %u/%u: workload is dead", pod_, election_);
   alive_ = false;
-  stage_.judge.workload_ended(pod_, election_);
+  stage_.judge.workload_ended(stage_.now, pod_, election_);
   guard_.emptied();
   report_to(agent, report::exited);
 }
 
 void guarded_workload::destroyed() {
-  if (alive_) stage_.judge.workload_ended(pod_, election_);
+  if (alive_) stage_.judge.workload_ended(stage_.now, pod_, election_);
   alive_ = false;
   starts_under_way_ = 0;
+  ran_at_crash_ = false;
   ++container_;
   guard_ = {};
   page_kill_at_ = {};
@@ -168,7 +169,7 @@ void guarded_workload::report_to(std::uint32_t agent, report what) {
 
 void guarded_workload::writes(const entry& e, bool is_holder) {
   if (!alive_ || e.stamp != writer_) return;
-  stage_.judge.wrote(stage_.now, pod_, election_, guard_.term(), is_holder, stage_.moved_back);
+  stage_.judge.wrote(stage_.now, pod_, election_, guard_.term(), is_holder);
   stage_.after(stage_.drawn.when.ttl, e);
 }
 

@@ -31,6 +31,8 @@ class guarded_workload {
   /// True if a workload runs or an order to start one is under way.
   [[nodiscard]] bool may_run() const { return alive_ || starts_under_way_ > 0; }
   [[nodiscard]] bool alive() const { return alive_; }
+  /// True if the last agent left a workload behind when it crashed, as its guard has found.
+  [[nodiscard]] bool ran_at_crash() const { return ran_at_crash_; }
 
   // --- what happens ------------------------------------------------------------------------------
 
@@ -44,8 +46,6 @@ class guarded_workload {
   void exits();
   /// The container is gone at once, with all that was in it.
   void destroyed();
-  /// The pod stands still from now on.
-  void frozen() { start_frozen_ = starts_under_way_ > 0; }
   /// After a freeze: the guard's timer fires when it is scheduled again, and the workload has
   /// gone on writing before that.
   void thawed();
@@ -76,7 +76,7 @@ class guarded_workload {
   world_time last_order_{};
   world_time last_report_{};
   std::uint32_t starts_under_way_ = 0;
-  bool start_frozen_ = false;    ///< one of them was under way in a freeze
+  bool ran_at_crash_ = false;
   std::uint32_t container_ = 0;  ///< counts incarnations of the guard
 
   // The workload.

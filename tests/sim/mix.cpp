@@ -1,7 +1,7 @@
 #include "mix.hpp"
 
 #include <algorithm>
-#include <cstdio>
+#include <iterator>
 
 #include "core/check.hpp"
 
@@ -12,6 +12,10 @@ using namespace std::chrono_literals;
 
 /// SIGKILL has come into effect within this share of kill_budget, counted on any clock.
 constexpr std::int64_t kill_share_percent = 97;
+
+/// Each kind that something may be decided by.
+constexpr mail may_suffer[] = {mail::acquire, mail::renew,    mail::release, mail::granted,
+                               mail::renewed, mail::released, mail::shown};
 
 core::timing draw_timing(rng& dice) {
   core::timing_request asked;
@@ -62,6 +66,13 @@ void draw_network(rng& dice, mix& m) {
   if (dice.chance(500'000)) m.twice_ppm = static_cast<std::uint32_t>(dice.between(1'000, 200'000));
   if (dice.chance(700'000)) m.late_ppm = static_cast<std::uint32_t>(dice.between(10'000, 500'000));
   m.late_most = dice.spread(m.when.ttl / 16, m.when.ttl * 3);
+  // A proxy that buffers, a route that is bad one way: some kinds of messages suffer alone.
+  for (std::int64_t picks = dice.between(1, 3); picks > 0; --picks) {
+    const mail one = may_suffer[dice.below(std::size(may_suffer))];
+    m.picked_mail |= 1U << static_cast<unsigned>(one);
+  }
+  m.picked_lost_ppm = static_cast<std::uint32_t>(dice.between(0, 700'000));
+  m.picked_late_ppm = static_cast<std::uint32_t>(dice.between(200'000, 1'000'000));
   m.break_noticed_most = dice.spread(10ms, 5s);
 }
 
@@ -110,6 +121,9 @@ mix draw_mix(rng& dice) {
   if (dice.chance(800'000)) {
     m.ambush_ppm = static_cast<std::uint32_t>(dice.between(100'000, 1'000'000));
   }
+  if (dice.chance(500'000)) {
+    m.series_ppm = static_cast<std::uint32_t>(dice.between(50'000, 500'000));
+  }
   m.faulty = m.when.ttl * dice.between(40, 90);
   // Long enough for what is under way to arrive, a drain, an expiry, the store's own delay, and
   // the longest pauses between tries of everything that has to be tried again.
@@ -117,6 +131,27 @@ mix draw_mix(rng& dice) {
   m.quiet = m.late_most + 2 * (m.when.drain + m.when.grace) + 5 * ttl + 2 * m.store_lock_delay +
             2 * m.break_noticed_most + m.expiry_lag_most + m.when.lock_delay + 30s;
   return m;
+}
+
+const char* name(mail k) {
+  switch (k) {
+    case mail::acquire:
+      return "acquire";
+    case mail::renew:
+      return "renew";
+    case mail::release:
+      return "release";
+    case mail::granted:
+      return "granted";
+    case mail::renewed:
+      return "renewed";
+    case mail::released:
+      return "released";
+    case mail::shown:
+      return "shown";
+    default:
+      return "other";
+  }
 }
 
 const char* name(fault f) {
@@ -131,6 +166,8 @@ const char* name(fault f) {
       return "cut_all_pods";
     case fault::storm:
       return "storm";
+    case fault::slow_path:
+      return "slow_path";
     case fault::store_crash:
       return "store_crash";
     case fault::fail_over:
@@ -176,6 +213,11 @@ std::string describe(const mix& m) {
   out += "\nstorm: loss " + std::to_string(m.loss_ppm) + " ppm, twice " +
          std::to_string(m.twice_ppm) + " ppm, late " + std::to_string(m.late_ppm) +
          " ppm by up to " + core::text(m.late_most);
+  out += "\nslow path: loss " + std::to_string(m.picked_lost_ppm) + " ppm, late " +
+         std::to_string(m.picked_late_ppm) + " ppm, of:";
+  for (const mail one : may_suffer) {
+    if (m.picks(one)) out += std::string(" ") + name(one);
+  }
   out += "\ntimer lag " + core::text(m.timer_lag_most) + ", SIGKILL takes up to " +
          core::text(m.kill_takes_most) + ", ambush " + std::to_string(m.ambush_ppm) + " ppm, " +
          std::to_string(m.planned_faults) + " of:";

@@ -24,6 +24,7 @@ enum class fault : std::uint8_t {
   cut_both,
   cut_all_pods,  ///< the store is unreachable for everybody
   storm,         ///< loss, delay and duplication for a while
+  slow_path,     ///< the same for some kinds of messages only, and for longer
   store_crash,
   fail_over,       ///< a new store leader gives every lease a full TTL
   agent_crash,     ///< its guard ends the workload and starts it again
@@ -43,6 +44,7 @@ enum class fault : std::uint8_t {
 inline constexpr std::size_t fault_kinds = static_cast<std::size_t>(fault::kinds);
 
 const char* name(fault f);
+const char* name(mail k);
 
 /// Everything that a seed decides before its run begins.
 struct mix {
@@ -64,6 +66,9 @@ struct mix {
   std::uint32_t twice_ppm = 0;
   std::uint32_t late_ppm = 0;
   core::duration late_most{};
+  std::uint32_t picked_mail = 0;  ///< a bit for each `mail` that suffers on the slow path
+  std::uint32_t picked_lost_ppm = 0;
+  std::uint32_t picked_late_ppm = 0;
   core::duration break_noticed_most{};
 
   // The store.
@@ -86,11 +91,15 @@ struct mix {
   std::uint32_t known_faults = 0;  ///< a bit for each `fault`
   std::uint32_t planned_faults = 0;
   std::uint32_t ambush_ppm = 0;  ///< a fault follows a change of phase at once
+  std::uint32_t series_ppm = 0;  ///< a fault that strikes does so several times
   core::duration faulty{};       ///< for so long
   core::duration quiet{};        ///< then everybody must have recovered
 
   [[nodiscard]] bool knows(fault f) const {
     return (known_faults >> static_cast<unsigned>(f) & 1U) != 0;
+  }
+  [[nodiscard]] bool picks(mail kind) const {
+    return (picked_mail >> static_cast<unsigned>(kind) & 1U) != 0;
   }
   /// The TTL that the store grants for the one asked for.
   [[nodiscard]] core::duration granted_ttl() const {

@@ -11,15 +11,23 @@ constexpr std::uint32_t half = 500'000;
 
 }  // namespace
 
-core::duration network::delay() {
+core::duration network::delay(mail kind) {
   const mix& m = stage_.drawn;
+  if (slow_path_ && m.picks(kind) && stage_.dice.chance(m.picked_late_ppm)) {
+    return stage_.dice.spread(m.late_most / 16, m.late_most);
+  }
   if (storm_ && stage_.dice.chance(m.late_ppm)) return stage_.dice.spread(1ms, m.late_most);
   return stage_.dice.between(m.delay_least, m.delay_most);
 }
 
+bool network::loses(mail kind) {
+  const mix& m = stage_.drawn;
+  return (storm_ && stage_.dice.chance(m.loss_ppm)) ||
+         (slow_path_ && m.picks(kind) && stage_.dice.chance(m.picked_lost_ppm));
+}
+
 void network::to_store(const message& m) {
-  const bool lost = !store_up_ || links_[m.pod].requests_cut ||
-                    (storm_ && stage_.dice.chance(stage_.drawn.loss_ppm));
+  const bool lost = !store_up_ || links_[m.pod].requests_cut || loses(m.kind);
   if (lost) {
     request_failed(m);
     return;
@@ -27,7 +35,7 @@ void network::to_store(const message& m) {
   const bool twice =
       storm_ && m.kind != mail::open_watch && stage_.dice.chance(stage_.drawn.twice_ppm);
   for (int copies = twice ? 2 : 1; copies > 0; --copies) {
-    stage_.after(delay(), {.what = happening::store_receives, .arg = stage_.letters.add(m)});
+    stage_.after(delay(m.kind), {.what = happening::store_receives, .arg = stage_.letters.add(m)});
   }
 }
 
@@ -48,8 +56,7 @@ void network::request_failed(const message& m) {
 }
 
 void network::to_agent(const message& m) {
-  const bool lost =
-      links_[m.pod].answers_cut || (storm_ && stage_.dice.chance(stage_.drawn.loss_ppm));
+  const bool lost = links_[m.pod].answers_cut || loses(m.kind);
   if (lost) {
     request_failed([&] {
       message request = m;
@@ -71,10 +78,10 @@ void network::to_agent(const message& m) {
   }
   for (int copies = storm_ && stage_.dice.chance(stage_.drawn.twice_ppm) ? 2 : 1; copies > 0;
        --copies) {
-    stage_.after(delay(), {.what = happening::agent_receives,
-                           .pod = m.pod,
-                           .stamp = m.process,
-                           .arg = stage_.letters.add(m)});
+    stage_.after(delay(m.kind), {.what = happening::agent_receives,
+                                 .pod = m.pod,
+                                 .stamp = m.process,
+                                 .arg = stage_.letters.add(m)});
   }
 }
 
@@ -90,8 +97,7 @@ void network::stream_opened(const message& m) {
 void network::stream(const message& m) {
   stream_state& s = streams_[m.pod][m.election];
   if (!s.open) return;
-  const bool lost =
-      links_[m.pod].answers_cut || (storm_ && stage_.dice.chance(stage_.drawn.loss_ppm));
+  const bool lost = links_[m.pod].answers_cut || loses(m.kind);
   if (lost) {
     break_stream(m.pod, m.election);
     return;
@@ -99,7 +105,7 @@ void network::stream(const message& m) {
   message element = m;
   element.stream = s.id;
   element.process = s.process;
-  s.last = std::max(s.last, stage_.now + delay());
+  s.last = std::max(s.last, stage_.now + delay(m.kind));
   stage_.events.add({.at = s.last,
                      .what = happening::agent_receives,
                      .pod = m.pod,
@@ -155,6 +161,7 @@ void network::agent_gone(std::size_t pod) {
 
 void network::calm() {
   storm_ = false;
+  slow_path_ = false;
   store_up_ = true;
   links_ = {};
 }

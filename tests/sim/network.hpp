@@ -40,6 +40,7 @@ class network {
   void cut(std::size_t pod, bool requests, bool answers);
   void heal(std::size_t pod) { links_[pod] = {}; }
   void storm(bool rages) { storm_ = rages; }
+  void slow_path(bool slow) { slow_path_ = slow; }
   /// The store process is gone, or back. Its connections end with it.
   void store_up(bool up);
   [[nodiscard]] bool is_store_up() const { return store_up_; }
@@ -60,12 +61,14 @@ class network {
     world_time last{};  ///< of the newest element; none overtakes another
   };
 
-  [[nodiscard]] core::duration delay();
+  [[nodiscard]] core::duration delay(mail kind);
+  [[nodiscard]] bool loses(mail kind);
   void request_failed(const message& m);
   void break_stream(std::size_t pod, std::size_t election);
 
   stage& stage_;
   bool storm_ = false;
+  bool slow_path_ = false;
   bool store_up_ = true;
   std::array<link, max_pods> links_{};
   std::array<std::array<stream_state, max_elections>, max_pods> streams_{};

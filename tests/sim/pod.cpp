@@ -131,17 +131,25 @@ void pod::start(const entry& e) {
       return;
     }
   }
-  // A session is of one process only: a release that the last one has sent may still be under way,
-  // and would take the lease from under its heir.
-  identity_ = static_cast<std::uint16_t>(stage_.identities.size());
-  stage_.identities.push_back(
-      {.name = "p" + std::to_string(number_) + "." + std::to_string(identity_), .pod = number_});
+  if (!may_keep_session()) {
+    identity_ = static_cast<std::uint16_t>(stage_.identities.size());
+    stage_.identities.push_back(
+        {.name = "p" + std::to_string(number_) + "." + std::to_string(identity_), .pod = number_});
+  }
+  crashed_ = false;
   ++process_;
   stage_.note("pod %u: agent starts as %s", number_, stage_.identities[identity_].name.c_str());
   agent_ = std::make_unique<agent>(stage_, network_, clock_, number_, identity_, process_,
                                    std::span(guards_));
   agent_->start();
   look_at_news();
+}
+
+/// An agent gives a term up only when nothing runs any more. So if the workload ran when its agent
+/// crashed, no release of that term is under way which could take it from under the next agent.
+/// With several elections one of them may run while another was being released.
+bool pod::may_keep_session() const {
+  return crashed_ && guards_.size() == 1 && guards_.front().ran_at_crash();
 }
 
 void pod::end_agent() {
@@ -163,8 +171,11 @@ void pod::crash() {
   if (!agent_ || frozen_) return;
   stage_.note("pod %u: agent is killed", number_);
   end_agent();
-  ending_ = false;
-  for (guarded_workload& guard : guards_) guard.tell(order::agent_gone);
+  // A guard that was told to end does not start another agent; its container is started anew.
+  crashed_ = !std::exchange(ending_, false);
+  const core::time_point until =
+      crashed_ ? core::never : clock_.local(stage_.now) + stage_.drawn.when.grace;
+  for (guarded_workload& guard : guards_) guard.tell(order::agent_gone, until);
   start_after(stage_.dice.spread(10ms, 2s));
 }
 
@@ -179,8 +190,11 @@ void pod::go_on() {
   stage_.note("pod %u: agent goes on", number_);
   paused_ = false;
   if (frozen_) return;
-  world_time at = stage_.now;
+  // The guard is a process of its own, and does not wait for what its agent has to do.
+  world_time agent_at = stage_.now;
+  world_time guard_at = stage_.now;
   for (entry e : std::exchange(deferred_, {})) {
+    world_time& at = is_for_agent(e.what) ? agent_at : guard_at;
     at += stage_.dice.between(1us, 200us);
     e.at = at;
     stage_.events.add(e);
@@ -191,15 +205,14 @@ void pod::go_on() {
 void pod::freeze() {
   stage_.note("pod %u: stands still", number_);
   frozen_ = true;
-  for (guarded_workload& guard : guards_) guard.frozen();
-  stage_.judge.froze(number_, true);
+  stage_.judge.froze(number_);
 }
 
 void pod::thaw() {
   if (!frozen_) return;
   stage_.note("pod %u: goes on", number_);
   frozen_ = false;
-  stage_.judge.froze(number_, false);
+  stage_.judge.thawed(stage_.now, number_);
   for (guarded_workload& guard : guards_) guard.thawed();
   const bool was_paused = std::exchange(paused_, true);
   go_on();
@@ -211,9 +224,10 @@ void pod::replace(core::duration delay) {
   end_agent();
   deferred_.clear();
   for (guarded_workload& guard : guards_) guard.destroyed();
-  if (frozen_) stage_.judge.froze(number_, false);
+  if (frozen_) stage_.judge.thawed(stage_.now, number_);
   frozen_ = false;
   ending_ = false;
+  crashed_ = false;
   ++process_;
   start_after(delay);
 }

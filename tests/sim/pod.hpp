@@ -21,7 +21,8 @@ class pod {
 
   // --- faults --------------------------------------------------------------------------------
 
-  /// The agent is killed. Its guards end what runs, and start it again with a session of its own.
+  /// The agent is killed. Its guard ends what runs, and starts it again: with the same session if
+  /// the workload ran, else with a fresh one.
   void crash();
   /// SIGSTOP and SIGCONT for the agent alone.
   void pause();
@@ -51,6 +52,7 @@ class pod {
   void guard_handles(const entry& e, const store& kept);
   void start(const entry& e);
   void end_agent();
+  [[nodiscard]] bool may_keep_session() const;
   void look_at_news();
   void start_after(core::duration delay);
 
@@ -66,6 +68,7 @@ class pod {
   bool paused_ = false;
   bool frozen_ = false;
   bool ending_ = false;
+  bool crashed_ = false;  ///< and its guard, which lives, starts the next one
   bool tempting_ = false;
 };
 

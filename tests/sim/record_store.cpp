@@ -58,6 +58,7 @@ class record_store final : public store {
   void restore() override {
     for (std::size_t e = 0; e < stage_.drawn.elections; ++e) delete_key(e);
     stage_.moved_back = true;
+    stage_.judge.versions_moved_back();
     revision_ -= std::min<std::uint64_t>(revision_ - 1, stage_.dice.below(20));
   }
 
@@ -97,7 +98,7 @@ class record_store final : public store {
                 stage_.identities[m.identity].name.c_str(),
                 static_cast<unsigned long long>(revision_), clean ? " (clean)" : "");
     written(m.election);
-    stage_.judge.granted(stage_.now, m.election, m.pod, r.term, stage_.moved_back);
+    stage_.judge.granted(stage_.now, m.election, m.pod, r.term);
     promise(m.election);
     grant(m, clean);
   }
@@ -140,6 +141,7 @@ class record_store final : public store {
     if (r.held && r.identity == m.identity && m.term == r.term) {
       stage_.note("store: election %u released by %s", m.election,
                   stage_.identities[m.identity].name.c_str());
+      stage_.judge.released(stage_.now, m.election, m.pod, m.term);
       r.held = false;
       r.clean = m.clean;
       ++revision_;

@@ -8,36 +8,15 @@
 #include "core/session.hpp"
 #include "message.hpp"
 #include "mix.hpp"
+#include "rule.hpp"
 #include "virtual_time.hpp"
 
 /// Who watches the rules of the guarantee. Does its own arithmetic: that of the code under test
 /// is part of what it judges.
+///
+/// What it excuses is what docs/safety.md says under "Where the claim does not hold", and each
+/// excuse ends when its reason does.
 namespace tenure::sim {
-
-/// What must never happen.
-enum class rule : std::uint8_t {
-  none,
-  too_many_running,        ///< more workloads run than there are slots
-  too_many_claims,         ///< more members say that they hold than there are slots
-  version_not_larger,      ///< a change of holder without a larger version
-  version_went_back,       ///< a workload starts under a version older than its agent has seen
-  holder_fenced_out,       ///< the resource refuses the present holder
-  released_while_running,  ///< a lease is given up while its workload may run
-  armed_beyond_promise,    ///< the guard's deadline is later than what the store promised
-  armed_after_stop_at,     ///< an answer that arrived after stop_at was believed
-  stopped_without_cause,   ///< a term ends although nothing has happened to it
-  killed_without_cause,    ///< the guard ends a workload that it should let run
-  claim_beyond_lease,      ///< "I hold" after stop_at
-  campaign_in_shutdown,
-  started_late,            ///< a start is ordered at stop_at or later
-  started_over_previous,   ///< a start is ordered before the previous workload is gone
-  campaign_over_previous,  ///< the lease is asked for while the previous workload may run
-  busy_loop,
-  no_holder,    ///< everything is well again, and still a slot is empty
-  did_not_end,  ///< an agent that was told to end is still there
-};
-
-const char* name(rule r);
 
 class referee {
  public:
@@ -50,13 +29,16 @@ class referee {
 
   // --- the store -----------------------------------------------------------------------------
 
-  /// A change of holder. `moved_back`: a backup was restored since the last one.
-  void granted(world_time now, std::size_t election, std::size_t pod, core::version term,
-               bool moved_back);
+  /// A change of holder.
+  void granted(world_time now, std::size_t election, std::size_t pod, core::version term);
   /// Nobody else is granted this slot before `until`, unless an operator interferes.
   void promised(std::size_t election, std::size_t pod, core::version term, world_time until);
+  /// A release of `term` was carried out.
+  void released(world_time now, std::size_t election, std::size_t pod, core::version term);
   void removed_by_operator(world_time now, std::size_t election, std::size_t pod,
                            core::version term);
+  /// A backup was restored: what was granted before may be granted again.
+  void versions_moved_back();
 
   // --- what reaches an agent -----------------------------------------------------------------
 
@@ -67,9 +49,11 @@ class referee {
   /// The answer to an acquire or a renewal. `in_time`: it must be believed.
   void acknowledged(world_time now, std::size_t pod, std::size_t election, core::version term,
                     core::time_point sent_at, core::duration ttl, bool in_time);
+  /// The watch has shown a version of somebody else.
   void saw_version(std::size_t pod, std::size_t election, core::version seen);
-  /// The store's own word that `term` is over.
-  void told_lost(world_time now, std::size_t pod, std::size_t election, core::version term);
+  /// The store's own word that `term` is over. `in_time`: it must be believed.
+  void told_lost(world_time now, std::size_t pod, std::size_t election, core::version term,
+                 bool in_time);
   void asked(std::size_t pod, std::size_t election, core::loss_reason why);
   /// What it would answer now must be true.
   void check_claim(world_time now, std::size_t pod, std::size_t election);
@@ -81,23 +65,22 @@ class referee {
   void releases(world_time now, std::size_t pod, std::size_t election, bool may_run);
   void arms(world_time now, std::size_t pod, std::size_t election, core::version term,
             core::time_point kill_at);
-  void starts(world_time now, std::size_t pod, std::size_t election, core::version term,
-              bool may_run);
+  void starts(world_time now, std::size_t pod, std::size_t election, bool may_run);
   void changes(world_time now, std::size_t pod, std::size_t election,
                const core::command::transition& how);
 
   // --- workloads -----------------------------------------------------------------------------
 
-  /// `kill_takes`: from SIGKILL to the end of its last process. `was_frozen`: the
-  /// order to start it was under way while the pod stood still.
+  /// `kill_takes`: from the first SIGKILL to the end of its last process.
   void workload_began(world_time now, std::size_t pod, std::size_t election, core::version term,
-                      core::duration kill_takes, bool was_frozen);
-  void workload_ended(std::size_t pod, std::size_t election);
+                      core::duration kill_takes);
+  void workload_ended(world_time now, std::size_t pod, std::size_t election);
   /// The whole pod stands still: only versions protect the resource from now on.
-  void froze(std::size_t pod, bool frozen);
+  void froze(std::size_t pod);
+  void thawed(world_time now, std::size_t pod);
   /// A write to the protected resource, which knows the highest version that it has accepted.
   void wrote(world_time now, std::size_t pod, std::size_t election, core::version term,
-             bool is_holder, bool moved_back);
+             bool is_holder);
 
   [[nodiscard]] bool runs(std::size_t pod, std::size_t election) const {
     return running_[pod][election].alive;
@@ -108,12 +91,15 @@ class referee {
   /// What an agent has been told about its newest term.
   struct ledger {
     core::version term = core::no_version;
-    core::version seen = core::no_version;
-    core::time_point must_stop_at{};  ///< no earlier: the answers that must be believed
-    core::time_point may_stop_at{};   ///< no later: all answers
+    core::version own = core::no_version;   ///< the newest that it has entered
+    core::version seen = core::no_version;  ///< the largest, its own and those of others
+    core::time_point must_stop_at{};        ///< no earlier: the answers that must be believed
+    core::time_point may_stop_at{};         ///< no later: all answers
     bool lost = false;
-    bool regressed = false;
     std::uint32_t asked = 0;  ///< a bit for each `loss_reason`
+
+    /// True if resources may have seen `term`, or a larger one, from somebody else.
+    [[nodiscard]] bool regressed() const { return term < seen || (term == seen && term != own); }
   };
   struct agent_record {
     const core::session* machine = nullptr;
@@ -125,13 +111,18 @@ class referee {
   };
   struct running {
     bool alive = false;
-    bool was_frozen = false;
     core::version term = core::no_version;
     core::duration kill_takes{};
+    world_time thawed_at = world_time::min();  ///< `min`: its pod never stood still
   };
   struct promise {
     core::version term = core::no_version;
     world_time until{};
+  };
+  /// Several terms of one pod: its old session may hold one slot, and its new one another.
+  struct promises {
+    std::array<promise, 4> all{};
+    std::size_t oldest = 0;
   };
   struct removal {
     core::version term = core::no_version;
@@ -142,7 +133,11 @@ class referee {
   /// The newest removal of this term; null if no operator has touched it.
   [[nodiscard]] const removal* removed(std::size_t pod, std::size_t election,
                                        core::version term) const;
-  [[nodiscard]] bool excused(std::size_t pod, std::size_t election) const;
+  /// True if an operator has taken this term away, and its agent cannot know yet.
+  [[nodiscard]] bool unaware(std::size_t pod, std::size_t election, core::version term) const;
+  [[nodiscard]] bool excused(world_time now, std::size_t pod, std::size_t election) const;
+  [[nodiscard]] bool oversleeps(world_time now, std::size_t pod, std::size_t election) const;
+  [[nodiscard]] world_time killed_by(std::size_t pod, std::size_t election) const;
   [[nodiscard]] std::size_t count_claims(world_time now, std::size_t election,
                                          std::size_t but_for) const;
   [[nodiscard]] core::duration stop_after(core::duration ttl) const;
@@ -154,9 +149,12 @@ class referee {
   std::string details_;
   std::array<agent_record, max_pods> agents_{};
   of_each<running> running_{};
-  of_each<promise> promises_{};
-  of_each<std::vector<removal>> removals_{};  ///< oldest first
-  std::array<core::version, max_elections> last_granted_{};
+  of_each<core::time_point> armed_{};  ///< kill_at of what runs
+  of_each<promises> promises_{};
+  of_each<std::vector<removal>> removals_{};                 ///< oldest first
+  std::array<core::version, max_elections> last_granted_{};  ///< since the last restore
+  /// Up to here versions may have been given out twice.
+  std::array<core::version, max_elections> given_twice_{};
   std::array<core::version, max_elections> highest_accepted_{};
 };
 

@@ -22,6 +22,11 @@ struct identity {
   std::uint8_t pod = 0;
 };
 
+/// For `note`.
+constexpr unsigned long long digits(core::version v) {
+  return core::number(v);
+}
+
 /// What all parts of one simulated world share.
 struct stage {
   stage(const mix& m, rng& r, trace* t) : drawn(m), dice(r), judge(m), tracer(t) {}

@@ -1,0 +1,138 @@
+#include <utility>
+#include <vector>
+
+#include "agent.hpp"
+
+/// What the store's client makes of the store's answers and of the watch.
+namespace tenure::sim {
+
+void agent::granted(const message& m) {
+  now_ = clock_.local(stage_.now);
+  const client& c = clients_[m.election];
+  const bool in_time = m.number == c.acquire && now_ < c.deadline;
+  stage_.note("pod %u/%u: granted %llu%s", pod_, m.election, digits(m.term),
+              m.number == c.acquire ? "" : " (to an older try)");
+  const core::phase phase = machine_.at(place(m.election)).view().phase;
+  if (m.number == c.acquire && phase == core::phase::candidate) {
+    stage_.judge.began_term(pod_, m.election, m.term);
+    stage_.judge.acknowledged(stage_.now, pod_, m.election, m.term, m.sent_at, m.ttl, in_time);
+  }
+  step(m.election, core::event::granted{.number = m.number,
+                                        .term = m.term,
+                                        .sequencer = {},
+                                        .ttl = m.ttl,
+                                        .sent_at = m.sent_at,
+                                        .released_cleanly = m.clean});
+}
+
+void agent::refused(const message& m) {
+  now_ = clock_.local(stage_.now);
+  core::time_point retry_at = core::never;
+  if (keeps_records()) {
+    saw_record(m);
+    retry_at = m.count == 0 ? now_ : clients_[m.election].judge.expires_at();
+  } else if (m.retry_in != core::duration::max()) {
+    retry_at = now_ + m.retry_in;
+  }
+  step(m.election, core::event::refused{.number = m.number, .retry_at = retry_at});
+}
+
+void agent::renewed(const message& m) {
+  now_ = clock_.local(stage_.now);
+  const bool in_time = m.number == renewal_ && now_ < renewal_deadline_;
+  std::vector<core::renewal_loss> lost;
+  for (std::size_t i = 0; i < m.count; ++i) {
+    const renewal_entry& item = m.items[i];
+    if (item.lost) {
+      stage_.note("pod %u/%u: told that %llu is lost", pod_, item.election, digits(item.term));
+      lost.push_back({place(item.election), item.why});
+      if (m.number == renewal_) {
+        stage_.judge.told_lost(stage_.now, pod_, item.election, item.term, in_time);
+      }
+    } else if (m.number == renewal_) {
+      stage_.judge.acknowledged(stage_.now, pod_, item.election, item.term, m.sent_at, m.ttl,
+                                in_time);
+    }
+  }
+  stage_.judge.stepped(stage_.now, pod_);
+  machine_.renewed(moment(), m.number, m.sent_at, m.ttl, lost, effects_);
+  carry_out();
+}
+
+void agent::shown(const message& m) {
+  if (m.stream != clients_[m.election].stream) return;
+  now_ = clock_.local(stage_.now);
+  core::observation& seen = std::get<core::event::observed>(observed_).what;
+  seen.as_of = m.as_of;
+  seen.holders.resize(m.count);
+  bool mine = false;
+  const core::election_view& view = machine_.at(place(m.election)).view();
+  for (std::size_t i = 0; i < m.count; ++i) {
+    seen.holders[i].identity = stage_.identities[m.holders[i].identity].name;
+    seen.holders[i].term = m.holders[i].term;
+    mine = mine || (view.lease && view.lease->term == m.holders[i].term);
+    if (stage_.drawn.slots[m.election] == 1 && m.holders[i].identity != identity_) {
+      stage_.judge.saw_version(pod_, m.election, m.holders[i].term);
+    }
+  }
+  if (view.lease && !mine && m.as_of >= view.lease->term) {
+    stage_.note("pod %u/%u: the watch shows that %llu is lost", pod_, m.election,
+                digits(view.lease->term));
+    stage_.judge.told_lost(stage_.now, pod_, m.election, view.lease->term, true);
+  }
+  seen.retry_at = core::never;
+  if (keeps_records()) {
+    saw_record(m);
+    if (m.count > 0) seen.retry_at = clients_[m.election].judge.expires_at();
+  } else if (m.retry_in != core::duration::max()) {
+    seen.retry_at = now_ + m.retry_in;
+  }
+  step(m.election, observed_);
+}
+
+void agent::failed(const message& m) {
+  now_ = clock_.local(stage_.now);
+  switch (m.was) {
+    case mail::renew:
+      if (m.number == renewal_) renewal_ = {};
+      stage_.judge.stepped(stage_.now, pod_);
+      machine_.renewal_unknown(moment(), m.number, effects_);
+      carry_out();
+      break;
+    case mail::ask_own:
+    case mail::release:
+      step(m.election, core::event::release_unknown{m.number});
+      break;
+    case mail::open_watch:
+      if (m.stream == clients_[m.election].stream) {
+        step(m.election, core::event::watch_failed{});
+      }
+      break;
+    default:
+      if (m.number == clients_[m.election].acquire) clients_[m.election].acquire = {};
+      step(m.election, core::event::acquire_unknown{m.number});
+      break;
+  }
+}
+
+void agent::told_own(const message& m) {
+  now_ = clock_.local(stage_.now);
+  const client& mine = clients_[m.election];
+  if (m.number != mine.release || now_ >= mine.release_deadline) return;
+  if (m.term == core::no_version) {
+    step(m.election, core::event::released{m.number});
+  } else {
+    release(m.election, m.term);
+  }
+}
+
+void agent::saw_record(const message& m) {
+  now_ = clock_.local(stage_.now);
+  client& mine = clients_[m.election];
+  if (mine.known && m.mark < mine.record.mark) return;
+  mine.known = true;
+  mine.record = m;
+  if (m.count > 0) mine.judge.saw(now_, m.mark, m.ttl);
+}
+
+}  // namespace tenure::sim

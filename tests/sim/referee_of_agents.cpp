@@ -1,0 +1,124 @@
+#include <algorithm>
+
+#include "referee.hpp"
+
+/// The part of the referee that watches what agents do.
+namespace tenure::sim {
+namespace {
+
+using namespace std::chrono_literals;
+using core::loss_reason;
+
+/// Steps of one agent within one second. Core may try again after a millisecond at the least.
+constexpr std::uint32_t most_steps_per_second = 3000;
+
+/// Between two right ways to divide.
+constexpr core::duration rounding = 1us;
+
+std::uint32_t bit(loss_reason why) {
+  return 1U << static_cast<unsigned>(why);
+}
+
+}  // namespace
+
+void referee::stepped(world_time now, std::size_t pod) {
+  agent_record& agent = agents_[pod];
+  if (now - agent.window >= 1s) {
+    agent.window = now;
+    agent.steps = 0;
+  }
+  if (++agent.steps > most_steps_per_second * mix_.elections) {
+    violated(rule::busy_loop, now, pod, 0);
+  }
+}
+
+void referee::campaigns(world_time now, std::size_t pod, std::size_t election, bool may_run) {
+  if (may_run) violated(rule::campaign_over_previous, now, pod, election);
+  if ((agents_[pod].of[election].asked & bit(loss_reason::shutdown)) != 0) {
+    violated(rule::campaign_in_shutdown, now, pod, election);
+  }
+}
+
+void referee::releases(world_time now, std::size_t pod, std::size_t election, bool may_run) {
+  if (may_run) violated(rule::released_while_running, now, pod, election);
+}
+
+void referee::arms(world_time now, std::size_t pod, std::size_t election, core::version term,
+                   core::time_point kill_at) {
+  const agent_record& agent = agents_[pod];
+  armed_[pod][election] = kill_at;
+  const auto& made = promises_[pod][election].all;
+  const auto known = std::ranges::find(made, term, &promise::term);
+  const world_time until = known == made.end() ? world_time::min() : known->until;
+  const world_time dead_by = agent.clock.world(kill_at) + agent.clock.takes(mix_.when.kill_budget);
+  // A store that renews sessions without a look at their keys confirms a term whose key an
+  // operator has deleted; until the watch tells, its agent cannot know.
+  const bool misled = mix_.family == store_family::expiring && !mix_.renewal_checks_terms &&
+                      unaware(pod, election, term);
+  if (dead_by > until && !misled) violated(rule::armed_beyond_promise, now, pod, election);
+  if (agent.clock.local(now) >= agent.of[election].may_stop_at) {
+    violated(rule::armed_after_stop_at, now, pod, election);
+  }
+}
+
+void referee::starts(world_time now, std::size_t pod, std::size_t election, bool may_run) {
+  const agent_record& agent = agents_[pod];
+  if (may_run) violated(rule::started_over_previous, now, pod, election);
+  if (agent.clock.local(now) >= agent.of[election].may_stop_at) {
+    violated(rule::started_late, now, pod, election);
+  }
+}
+
+void referee::changes(world_time now, std::size_t pod, std::size_t election,
+                      const core::command::transition& how) {
+  const agent_record& agent = agents_[pod];
+  ledger& l = agents_[pod].of[election];
+  if (how.to == core::phase::pending || how.to == core::phase::active) {
+    if (l.regressed()) violated(rule::version_went_back, now, pod, election);
+    l.own = l.term;
+    l.seen = std::max(l.seen, l.term);
+    // Whoever enters a term has done with what was asked of it before.
+    l.asked &= bit(loss_reason::shutdown);
+    if (how.to == core::phase::active && !unaware(pod, election, l.term) &&
+        count_claims(now, election, pod) >= mix_.slots[election]) {
+      violated(rule::too_many_claims, now, pod, election);
+    }
+    return;
+  }
+  if (how.from == core::phase::candidate && !l.regressed()) {
+    // Granted, and given up at once.
+    l.own = l.term;
+    l.seen = std::max(l.seen, l.term);
+  }
+  if (how.to != core::phase::draining) {
+    // The term is over; after a restored backup the next may have the same number.
+    if (how.from == core::phase::draining) l.term = core::no_version;
+    return;
+  }
+  bool caused = false;
+  switch (how.why) {
+    case loss_reason::renew_timeout:
+      caused = agent.clock.local(now) + rounding >= l.must_stop_at;
+      break;
+    case loss_reason::taken_over:
+    case loss_reason::revoked:
+    case loss_reason::session_invalid:
+      caused = l.lost;
+      break;
+    case loss_reason::version_regressed:
+      caused = l.regressed();
+      break;
+    case loss_reason::unhealthy:
+    case loss_reason::resigned:
+    case loss_reason::shutdown:
+    case loss_reason::workload_exited:
+      caused = (l.asked & bit(how.why)) != 0;
+      break;
+    case loss_reason::suspended:
+    case loss_reason::none:
+      break;
+  }
+  if (!caused) violated(rule::stopped_without_cause, now, pod, election);
+}
+
+}  // namespace tenure::sim

@@ -1,0 +1,103 @@
+#include <algorithm>
+
+#include "referee.hpp"
+
+/// The part of the referee that watches what runs, and what the protected resource sees of it.
+namespace tenure::sim {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// A machine that goes on gets to what was due meanwhile within this time.
+constexpr core::duration wakes_within = 5ms;
+
+/// Between two right ways to divide, once for every SIGKILL.
+constexpr core::duration rounding = 10us;
+
+/// As long as `d` may take on the slowest clock, and as short as on the fastest.
+core::duration stretched(core::duration d) {
+  return d + d / 200 + 1us;
+}
+core::duration shrunk(core::duration d) {
+  return d - d / 200 - 1us;
+}
+
+}  // namespace
+
+void referee::workload_began(world_time now, std::size_t pod, std::size_t election,
+                             core::version term, core::duration kill_takes) {
+  running_[pod][election] = {.alive = true, .term = term, .kill_takes = kill_takes};
+  std::size_t count = 0;
+  for (std::size_t other = 0; other < mix_.pods; ++other) {
+    if (running_[other][election].alive && !excused(now, other, election)) ++count;
+  }
+  if (count > mix_.slots[election]) violated(rule::too_many_running, now, pod, election);
+}
+
+void referee::workload_ended(world_time now, std::size_t pod, std::size_t election) {
+  running_[pod][election].alive = false;
+  if (now > killed_by(pod, election) && !oversleeps(now, pod, election)) {
+    violated(rule::outlived_lease, now, pod, election);
+  }
+}
+
+/// By then its guard has killed it, if the machine does not stand still.
+world_time referee::killed_by(std::size_t pod, std::size_t election) const {
+  return agents_[pod].clock.world(armed_[pod][election]) + running_[pod][election].kill_takes +
+         rounding;
+}
+
+/// docs/safety.md: the whole machine is frozen and resumes after the lease went on. The excuse
+/// ends when the guard has had its first instant, and one that woke before its deadline needs none.
+bool referee::oversleeps(world_time now, std::size_t pod, std::size_t election) const {
+  const running& r = running_[pod][election];
+  if (agents_[pod].frozen) return true;
+  if (r.thawed_at == world_time::min()) return false;
+  const bool overdue = agents_[pod].clock.local(r.thawed_at) >= armed_[pod][election];
+  const bool was_told = removed(pod, election, r.term) != nullptr;
+  return (overdue || was_told) && now <= r.thawed_at + r.kill_takes + wakes_within;
+}
+
+/// True for a workload that nobody could have ended in time: its pod stood still, or an operator
+/// took its lease away and the news came later than lock_delay can cover.
+bool referee::excused(world_time now, std::size_t pod, std::size_t election) const {
+  if (oversleeps(now, pod, election)) return true;
+  const running& r = running_[pod][election];
+  const removal* const gone = removed(pod, election, r.term);
+  if (gone == nullptr) return false;
+  // Whoever comes next has waited for the store's delay and its own, whatever the news.
+  if (now < gone->at + shrunk(mix_.store_lock_delay) + shrunk(mix_.when.lock_delay)) return false;
+  // It ends at its own deadline at the latest, and once it was told, as soon as a kill can.
+  world_time dead_by = killed_by(pod, election);
+  if (gone->news != world_never) {
+    const core::duration grace =
+        std::max(core::duration{}, mix_.store_lock_delay - mix_.when.kill_budget);
+    dead_by = std::min(dead_by, std::max(gone->news, gone->at + stretched(grace)) +
+                                    mix_.socket_delay_most + r.kill_takes + rounding);
+  }
+  return now <= dead_by;
+}
+
+void referee::froze(std::size_t pod) {
+  agents_[pod].frozen = true;
+}
+
+void referee::thawed(world_time now, std::size_t pod) {
+  agents_[pod].frozen = false;
+  for (running& r : running_[pod]) {
+    if (r.alive) r.thawed_at = now;
+  }
+}
+
+void referee::wrote(world_time now, std::size_t pod, std::size_t election, core::version term,
+                    bool is_holder) {
+  core::version& highest = highest_accepted_[election];
+  if (term >= highest) {
+    highest = term;
+  } else if (is_holder && mix_.slots[election] == 1 && term > given_twice_[election]) {
+    // Of a restored store the resource has seen larger versions; then it is right to refuse.
+    violated(rule::holder_fenced_out, now, pod, election);
+  }
+}
+
+}  // namespace tenure::sim
