@@ -151,6 +151,7 @@ void guard_loop::check_empty() {
   const std::uint64_t term = core::number(core_.term());
   tree_.finish();
   core_.emptied();
+  if (channel_.is_open()) agent_counts_on_workload_ = false;
   if (start_error_) {
     channel_.say(message::start_failed{.term = term, .error = *start_error_});
   } else {
@@ -201,11 +202,13 @@ void guard_loop::on(const message::start& what, std::string_view environment) {
 
 void guard_loop::start_workload(std::string_view environment) {
   asked_signal_ = 0;
+  agent_counts_on_workload_ = true;
   start_error_.reset();
   const int error = tree_.start(environment);
   exec_awaited_ = error == 0;
   if (exec_awaited_) return;
   start_error_ = error;
+  agent_counts_on_workload_ = false;
   channel_.say(message::start_failed{.term = core::number(core_.term()), .error = error});
   core_.emptied();
 }
@@ -248,6 +251,7 @@ bool guard_loop::start_agent() {
   channel_.attach(os::unique_fd(ends[0]));
   const os::unique_fd theirs(ends[1]);
   page_->disarm();
+  agent_counts_on_workload_ = false;
   if (agent_.start(now, theirs, page_.fd())) return true;
   channel_.close();
   complain("cannot fork the agent; check the limits on processes and memory");
@@ -276,9 +280,9 @@ void guard_loop::on_agent_reaped(int status) {
   // Nobody renews, so the workload has what is left of its lease to end in. An agent that adopts
   // what runs would be started here, not after its end.
   const core::time_point now = os::boot_now();
-  // While the workload runs, its agent has not released the term, so the next one may find it
+  // An agent that knows of a workload has not released its term, so the next one may find it
   // again. Otherwise a release may still be on its way, and must not meet a term of the next.
-  if (!runs()) agent_.renew_session();
+  if (!agent_counts_on_workload_) agent_.renew_session();
   carry_out(core_.agent_gone(now, core::never));
   agent_.crashed(now);
 }

@@ -80,6 +80,8 @@ class guard_loop {
   int asked_signal_ = 0;            ///< the stop signal that the agent named
   std::optional<int> start_error_;  ///< errno of the last start
 
+  /// The agent has started a workload and was not told of its end: it has not released the term.
+  bool agent_counts_on_workload_ = false;
   bool ending_ = false;                           ///< we end when nothing is left
   std::optional<int> exit_code_;                  ///< what to end with; none: as the workload
   core::time_point agent_kill_at_ = core::never;  ///< of an agent that was to end by itself

@@ -25,6 +25,7 @@ TEST(Exec, TheCommandSeesItsTermInItsEnvironment) {
 }
 
 struct ending {
+  std::string name;
   std::vector<std::string> command;
   int status;
 };
@@ -37,12 +38,14 @@ TEST_P(ExecEnding, IsPassedOn) {
   EXPECT_EQ(a.process().wait(), GetParam().status) << a.process().err();
 }
 
-INSTANTIATE_TEST_SUITE_P(Statuses, ExecEnding,
-                         ::testing::Values(ending{{"true"}, 0}, ending{{"sh", "-c", "exit 7"}, 7},
-                                           ending{{"sh", "-c", "kill -9 $$"}, 137},
-                                           ending{{"sh", "-c", "kill -TERM $$"}, 143},
-                                           ending{{"no-such-program-anywhere"}, 127},
-                                           ending{{"/etc/passwd"}, 126}));
+INSTANTIATE_TEST_SUITE_P(Of, ExecEnding,
+                         ::testing::Values(ending{"Success", {"true"}, 0},
+                                           ending{"Failure", {"sh", "-c", "exit 7"}, 7},
+                                           ending{"SIGKILL", {"sh", "-c", "kill -9 $$"}, 137},
+                                           ending{"SIGTERM", {"sh", "-c", "kill -TERM $$"}, 143},
+                                           ending{"NotFound", {"no-such-program-anywhere"}, 127},
+                                           ending{"NotExecutable", {"/etc/passwd"}, 126}),
+                         [](const auto& instance) { return instance.param.name; });
 
 TEST(Exec, ACommandThatEndsGivesTheLeaseToTheNextAtOnce) {
   const scratch in;
