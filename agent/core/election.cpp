@@ -74,8 +74,11 @@ void election::settle_candidate(const moment& at, effects& out) {
     if (maybe_held_) release_now(no_version, at, out);
     return;
   }
-  if (release_.state == call::flying && at.now < release_.at) return;
-  release_ = {};
+  // The same for one that was sent while standing aside: see settle_draining.
+  if (release_.state != call::idle) {
+    release_now(no_version, at, out);
+    return;
+  }
   if (acquire_.state == call::waiting && at.now >= acquire_.at) acquire_now(at, out);
 }
 
@@ -119,7 +122,7 @@ time_point election::next_wake() const {
       if (!may_campaign(last_now_)) {
         return std::min(maybe_held_ ? release_.at : never, healthy_ ? aside_until_ : never);
       }
-      if (release_.state == call::flying) return release_.at;
+      if (release_.state != call::idle) return release_.at;
       return acquire_.state == call::waiting ? acquire_.at : never;
     case phase::pending:
       return std::min(pending_until_, view_.lease->stop_at);
@@ -379,12 +382,13 @@ void election::on(const moment& at, const event::lost& e, effects& out) {
   lose(e.why, at, out);
 }
 
-/// The store's own word: kill now, with grace only as far as the store's own lock-delay leaves
-/// room before it grants to somebody else. That delay began when the term ended, of which we know
-/// only that it was after the last acknowledged send.
+/// The store's own word: kill now. Only where it says that our session has ended, its lock-delay
+/// leaves room for grace before it grants to somebody else; that delay began when the session
+/// ended, of which we know only that it was after the last acknowledged send.
 void election::lose(loss_reason why, const moment& at, effects& out) {
   gone_ = true;
-  const budget room = settings_.when.of(settings_.store_lock_delay);
+  const bool delayed = why == loss_reason::session_invalid;
+  const budget room = settings_.when.of(delayed ? settings_.store_lock_delay : duration::zero());
   const time_point kill_by =
       std::max(at.now, std::min(view_.lease->kill_at, view_.lease->sent_at + room.kill_at));
   if (view_.phase == phase::draining) {

@@ -29,8 +29,8 @@ struct election_settings {
   bool campaigns = true;      ///< false: an observer, which only watches
   bool owns_workload = true;  ///< false: the readers of our answers are the workload
   after_loss on_lost = after_loss::standby;
-  /// Added by the store itself between the end of a term and the next grant, unless the term was
-  /// released (Consul's lock-delay).
+  /// Added by the store itself between the end of a session and the next grant of what that held
+  /// (Consul's lock-delay). A deleted key has none.
   duration store_lock_delay = duration::zero();
 };
 

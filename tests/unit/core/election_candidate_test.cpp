@@ -325,6 +325,19 @@ TEST(Candidate, AsideTriesTheReleaseAgainUntilItIsKnown) {
   EXPECT_EQ(c.next_wake(), duration::max());
 }
 
+TEST(Candidate, DoesNotCampaignWhileAReleaseOfItsOwnIsUnanswered) {
+  conversation c;
+  c.starts();
+  c.resigns(duration::max());
+  c.acquire_is_unknown();
+  c.says(event::resume{});
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_EQ(c.release_is_unknown(), "") << "it may be carried out yet";
+    ASSERT_EQ(c.at(c.next_wake()).wakes(), "release any") << "try " << i;
+  }
+  EXPECT_EQ(c.is_released(), "acquire");
+}
+
 TEST(Candidate, ResumedWhileAReleaseIsInFlightWaitsForItsEnd) {
   conversation c;
   c.starts();

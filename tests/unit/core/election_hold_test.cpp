@@ -206,6 +206,12 @@ TEST(Loss, GraceReachesAsFarAsTheStoresOwnLockDelayLeavesRoom) {
   EXPECT_THAT(c.is_lost(), HasSubstr("stop by 4.45s: session_invalid"));
 }
 
+TEST(Loss, ADeletedKeyHasNoLockDelayAndLeavesNoRoom) {
+  conversation c(with(member(), [](auto& s) { s.store_lock_delay = 5s; }));
+  c.becomes_active();
+  EXPECT_THAT(c.at(1s).says(shows_free()), HasSubstr("stop by 1s: revoked"));
+}
+
 TEST(Loss, LockDelayThatMayBeOverLeavesNoRoom) {
   conversation c(with(member(), [](auto& s) { s.store_lock_delay = 5s; }));
   c.becomes_active();
