@@ -146,7 +146,13 @@ stage::~stage() {
     ::kill(guard_, SIGKILL);
     ::waitpid(guard_, nullptr, 0);
   }
-  for (const pid_t left : marked()) ::kill(left, SIGKILL);
+  // Again until none is seen twice in a row: one that executes a program just now shows no
+  // environment, and so no mark.
+  for (int unseen = 0; unseen < 2;) {
+    const std::vector<pid_t> left = marked();
+    unseen = left.empty() ? unseen + 1 : 0;
+    for (const pid_t one : left) ::kill(one, SIGKILL);
+  }
   if (testing::Test::HasFailure()) std::fputs(read("stderr").c_str(), stderr);
   // A workload that was killed a moment ago may still be writing there.
   std::error_code ignored;
