@@ -189,13 +189,13 @@ void election::on(const moment& at, const event::granted& e, effects& out) {
   maybe_held_ = false;
   gone_ = false;
   clean_ = false;
-  if (e.term < highest_seen_ || (e.term == highest_seen_ && e.term != own_term_)) {
-    // Resources have seen this version or a larger one, and would not tell us from its owner.
+  if (e.term <= highest_seen_) {
+    // Resources have seen this version or a larger one, and would not tell us from its owner. Nor
+    // can it be a term of our own: nobody campaigns before that is known to be over.
     aside_ = settings_.when.ttl;
     give_up(loss_reason::version_regressed, at.now, at, out);
     return;
   }
-  own_term_ = e.term;
   remember(e.term);
   clean_ = e.released_cleanly;
   if (!fits) {

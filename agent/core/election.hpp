@@ -331,7 +331,6 @@ class election {
   time_point quiet_until_ = time_point::min();  ///< readers of our answers may still act until then
   time_point watched_from_ = never;             ///< when the watch was opened, or will be
   version highest_seen_ = no_version;
-  version own_term_ = no_version;  ///< of the last grant to us
   work work_ = work::none;
   time_point kill_by_ = never;           ///< of the stop order in force
   loss_reason why_ = loss_reason::none;  ///< of the drain in progress
