@@ -105,7 +105,7 @@ void agent::receive(const message& m) {
       told_own(m);
       break;
     case mail::released:
-      step(m.election, core::event::released{m.number});
+      released(m);
       break;
     case mail::shown:
       shown(m);

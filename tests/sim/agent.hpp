@@ -58,6 +58,7 @@ class agent {
     core::attempt release{};  ///< in flight
     core::time_point release_deadline{};
     bool release_clean = false;
+    bool asks_own = false;  ///< the release waits to hear which term it is about
   };
 
   void step(std::size_t election, const core::election_event& what);
@@ -76,6 +77,7 @@ class agent {
   void try_record(std::size_t e);
   void release(std::size_t e, core::version term);
   void told_own(const message& m);
+  void released(const message& m);
   void saw_record(const message& m);
   void granted(const message& m);
   void refused(const message& m);

@@ -39,17 +39,20 @@ void agent::refused(const message& m) {
 
 void agent::renewed(const message& m) {
   now_ = clock_.local(stage_.now);
-  const bool in_time = m.number == renewal_ && now_ < renewal_deadline_;
+  // The second copy of an answer may say what the first did not; nobody listens to it.
+  const bool awaited = m.number == renewal_;
+  const bool in_time = awaited && now_ < renewal_deadline_;
+  if (awaited) renewal_ = {};
   std::vector<core::renewal_loss> lost;
   for (std::size_t i = 0; i < m.count; ++i) {
     const renewal_entry& item = m.items[i];
     if (item.lost) {
       stage_.note("pod %u/%u: told that %llu is lost", pod_, item.election, digits(item.term));
       lost.push_back({place(item.election), item.why});
-      if (m.number == renewal_) {
+      if (awaited) {
         stage_.judge.told_lost(stage_.now, pod_, item.election, item.term, in_time);
       }
-    } else if (m.number == renewal_) {
+    } else if (awaited) {
       stage_.judge.acknowledged(stage_.now, pod_, item.election, item.term, m.sent_at, m.ttl,
                                 in_time);
     }
@@ -117,13 +120,20 @@ void agent::failed(const message& m) {
 
 void agent::told_own(const message& m) {
   now_ = clock_.local(stage_.now);
-  const client& mine = clients_[m.election];
+  client& mine = clients_[m.election];
   if (m.number != mine.release || now_ >= mine.release_deadline) return;
+  // The second copy of the question may have been answered after a later grant.
+  if (!std::exchange(mine.asks_own, false)) return;
   if (m.term == core::no_version) {
-    step(m.election, core::event::released{m.number});
+    released(m);
   } else {
     release(m.election, m.term);
   }
+}
+
+void agent::released(const message& m) {
+  if (m.number == clients_[m.election].release) stage_.judge.release_answered(pod_, m.election);
+  step(m.election, core::event::released{m.number});
 }
 
 void agent::saw_record(const message& m) {

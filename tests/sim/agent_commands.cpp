@@ -74,9 +74,11 @@ void agent::try_record(std::size_t e) {
 void agent::carry_out(std::size_t e, const core::command::release& c) {
   stage_.note("pod %u/%zu: releases %llu", pod_, e, digits(c.term));
   stage_.judge.releases(stage_.now, pod_, e, guards_[e].may_run());
+  news_.tempting = true;
   clients_[e].release = c.number;
   clients_[e].release_deadline = c.deadline;
   clients_[e].release_clean = c.clean;
+  clients_[e].asks_own = c.term == core::no_version;
   if (c.term != core::no_version) {
     release(e, c.term);
     return;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -13,6 +14,8 @@ struct bulk_request {
   std::uint64_t from = 1;
   std::uint64_t seeds = 1;
   unsigned jobs = 1;
+  /// Called every ten seconds with the seeds that are done, and the seconds; may be empty.
+  std::function<void(std::uint64_t, double)> progress{};
 };
 
 /// What many seeds have come to.
@@ -23,13 +26,16 @@ struct bulk_result {
   double wall_seconds = 0;
   double busy_seconds = 0;  ///< summed over the threads
   std::uint64_t fingerprint = 0;
-  /// The smallest seed that broke a rule; every smaller one of the request was run.
+  bool interrupted = false;  ///< SIGINT or SIGTERM came before all were done
+  /// The smallest seed that broke a rule; every smaller one of the request was run, unless
+  /// `interrupted`.
   std::optional<std::uint64_t> failed;
   rule broken = rule::none;
   std::string details;
 };
 
-/// Runs seeds until all are done or one breaks a rule.
+/// Runs seeds until all are done, one breaks a rule, or SIGINT or SIGTERM asks for the end, which
+/// it catches from then on.
 bulk_result run_bulk(const bulk_request& asked);
 
 }  // namespace tenure::sim

@@ -91,7 +91,7 @@ class expiring_store final : public store {
     bool alive = false;
     /// In this life of it; terms of an earlier one are over.
     std::array<core::version, max_elections> granted{};
-    world_time ends_at{};     ///< with the lag of the server's sweeper
+    world_time ends_at{};  ///< with the lag of the server's sweeper
   };
   struct election_state {
     std::array<held, max_slots> holders{};  ///< lowest version first

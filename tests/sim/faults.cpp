@@ -9,6 +9,13 @@ using namespace std::chrono_literals;
 constexpr std::int64_t slow_path_lasts = 8;
 constexpr std::int64_t longest_series = 6;
 
+/// Of one run. A fault makes agents do what tempts the next ones: without an end it may go on for
+/// ever in ever shorter time.
+constexpr std::size_t most_troubles = 300;
+
+/// Share of ambushes in which the agent dies, where it may.
+constexpr std::uint32_t crash_instead_ppm = 250'000;
+
 }  // namespace
 
 faults::faults(stage& s, network& n, store& kept, std::span<pod> pods)
@@ -40,6 +47,7 @@ faults::trouble faults::draw() {
 }
 
 void faults::plan(const trouble& t, core::duration delay) {
+  if (troubles_.size() >= most_troubles) return;
   troubles_.push_back(t);
   stage_.after(delay, {.what = happening::fault_begins,
                        .arg = static_cast<std::uint32_t>(troubles_.size() - 1)});
@@ -49,6 +57,12 @@ void faults::ambush(std::size_t number) {
   if (stage_.quiet || known_.empty() || !stage_.dice.chance(stage_.drawn.ambush_ppm)) return;
   trouble t = draw();
   t.pod = static_cast<std::uint8_t>(number);
+  if (stage_.drawn.knows(fault::agent_crash) && stage_.dice.chance(crash_instead_ppm)) {
+    // What a process has sent outlives it, if it dies at once.
+    t.what = fault::agent_crash;
+    plan(t, stage_.dice.spread(100us, 20ms));
+    return;
+  }
   plan(t, stage_.dice.spread(100us, stage_.drawn.when.ttl / 4));
 }
 
@@ -131,6 +145,8 @@ void faults::operators(const trouble& t) {
       kept_.revoke_session(t.election);
       break;
     case fault::restore:
+      // Whoever restores a backup stops the store first.
+      network_.store_replaced();
       kept_.restore();
       break;
     case fault::resign: {

@@ -20,7 +20,12 @@ constexpr const char* usage =
     "usage: sim [--seeds N] [--from S] [--jobs J] [--hours]   run N seeds (default 1000, from 1)\n"
     "       sim --seed S [--lines L]                          replay one, with its last L lines\n"
     "       sim --seeds N --expect-violation                  exit 0 if a rule is broken\n"
-    "       sim --seeds N --twice                             exit 0 if both runs are the same\n";
+    "       sim --seeds N --twice                             exit 0 if both runs are the same\n"
+    "       sim --help\n"
+    "exit status: 0 well, 1 a rule was broken, 2 wrong usage, 130 interrupted\n";
+
+constexpr int exit_usage = 2;
+constexpr int exit_interrupted = 130;
 
 struct options {
   bulk_request bulk{
@@ -30,6 +35,7 @@ struct options {
   bool hours = false;
   bool expect_violation = false;
   bool twice = false;
+  bool help = false;
 };
 
 template <class Number>
@@ -44,7 +50,9 @@ std::optional<options> parse(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     const std::string_view flag = argv[i];
     const char* const value = i + 1 < argc ? argv[i + 1] : "";
-    if (flag == "--hours") {
+    if (flag == "--help" || flag == "-h") {
+      out.help = true;
+    } else if (flag == "--hours") {
       out.hours = true;
     } else if (flag == "--expect-violation") {
       out.expect_violation = true;
@@ -93,16 +101,23 @@ void print_summary(const bulk_result& r) {
 
 int run(const options& asked) {
   const bulk_result r = run_bulk(asked.bulk);
-  if (asked.hours) print_summary(r);
+  if (asked.hours || r.interrupted) print_summary(r);
+  if (r.interrupted) {
+    std::printf("interrupted: no rule was broken in %llu of %llu seeds\n",
+                static_cast<unsigned long long>(r.seeds),
+                static_cast<unsigned long long>(asked.bulk.seeds));
+    return exit_interrupted;
+  }
   if (r.failed) {
     std::printf("seed %llu: %s\nreplay: ./dev sim --seed %llu\n",
                 static_cast<unsigned long long>(*r.failed), r.details.c_str(),
                 static_cast<unsigned long long>(*r.failed));
   }
   if (asked.expect_violation) {
-    if (!r.failed)
+    if (!r.failed) {
       std::printf("no rule was broken in %llu seeds: the mutant survives\n",
                   static_cast<unsigned long long>(r.seeds));
+    }
     return r.failed ? 0 : 1;
   }
   if (r.failed) return 1;
@@ -116,8 +131,16 @@ int run(const options& asked) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::optional<options> asked = parse(argc, argv);
-  if (!asked) return 2;
+  std::optional<options> asked = parse(argc, argv);
+  if (!asked) return exit_usage;
+  if (asked->help) {
+    std::printf("%s", usage);
+    return 0;
+  }
   if (asked->replay) return replay(*asked->replay, asked->lines);
+  asked->bulk.progress = [of = asked->bulk.seeds](std::uint64_t done, double seconds) {
+    std::fprintf(stderr, "%llu of %llu seeds in %.0f s\n", static_cast<unsigned long long>(done),
+                 static_cast<unsigned long long>(of), seconds);
+  };
   return run(*asked);
 }

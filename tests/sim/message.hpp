@@ -55,6 +55,7 @@ struct message {
   std::uint16_t identity = 0;  ///< of the session that asks
   std::uint32_t process = 0;   ///< of the agent that asks; its answers end with its connection
   std::uint32_t stream = 0;
+  std::uint32_t store_life = 0;  ///< the store that it was sent to ends with its connections
   core::attempt number{};
   core::time_point sent_at{};  ///< on the clock of the agent that asks
   core::version term = core::no_version;

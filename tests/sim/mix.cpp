@@ -76,6 +76,31 @@ void draw_network(rng& dice, mix& m) {
   m.break_noticed_most = dice.spread(10ms, 5s);
 }
 
+/// A path that is slow all the time, for what an election can do without for a while, and what
+/// makes that dangerous.
+void draw_slow_path(rng& dice, mix& m) {
+  if (!dice.chance(350'000)) return;
+  m.always_slow = true;
+  const auto know = [&](fault f) { m.known_faults |= 1U << static_cast<unsigned>(f); };
+  const auto pick = [&](mail kind) { m.picked_mail |= 1U << static_cast<unsigned>(kind); };
+  m.picked_mail = 0;
+  if (dice.chance(600'000)) {
+    // Leases that are given up by agents that do not live to hear the answer.
+    pick(mail::release);
+    if (dice.chance(300'000)) pick(mail::released);
+    know(fault::resign);
+    know(fault::agent_crash);
+  } else {
+    // Renewals that the store gets to when their term is over.
+    pick(mail::renew);
+    if (dice.chance(300'000)) pick(mail::renewed);
+    m.picked_lost_ppm /= 8;
+    m.late_most = std::min(m.late_most, m.when.ttl / 3);
+    know(fault::delete_key);
+    know(fault::revoke_session);
+  }
+}
+
 void draw_store(rng& dice, mix& m) {
   if (dice.chance(150'000)) m.least_ttl = m.when.ttl + dice.between(0s, 2s);
   if (m.family == store_family::expiring && dice.chance(200'000)) {
@@ -117,6 +142,7 @@ mix draw_mix(rng& dice) {
     const bool rare = f == static_cast<std::size_t>(fault::restore);
     if (dice.chance(rare ? 150'000 : 450'000)) m.known_faults |= 1U << f;
   }
+  draw_slow_path(dice, m);
   m.planned_faults = static_cast<std::uint32_t>(dice.between(8, 24));
   if (dice.chance(800'000)) {
     m.ambush_ppm = static_cast<std::uint32_t>(dice.between(100'000, 1'000'000));
@@ -214,7 +240,7 @@ std::string describe(const mix& m) {
          std::to_string(m.twice_ppm) + " ppm, late " + std::to_string(m.late_ppm) +
          " ppm by up to " + core::text(m.late_most);
   out += "\nslow path: loss " + std::to_string(m.picked_lost_ppm) + " ppm, late " +
-         std::to_string(m.picked_late_ppm) + " ppm, of:";
+         std::to_string(m.picked_late_ppm) + " ppm, of" + (m.always_slow ? " (always):" : ":");
   for (const mail one : may_suffer) {
     if (m.picks(one)) out += std::string(" ") + name(one);
   }

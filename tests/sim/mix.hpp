@@ -67,6 +67,7 @@ struct mix {
   std::uint32_t late_ppm = 0;
   core::duration late_most{};
   std::uint32_t picked_mail = 0;  ///< a bit for each `mail` that suffers on the slow path
+  bool always_slow = false;
   std::uint32_t picked_lost_ppm = 0;
   std::uint32_t picked_late_ppm = 0;
   core::duration break_noticed_most{};

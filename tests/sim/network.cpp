@@ -35,7 +35,10 @@ void network::to_store(const message& m) {
   const bool twice =
       storm_ && m.kind != mail::open_watch && stage_.dice.chance(stage_.drawn.twice_ppm);
   for (int copies = twice ? 2 : 1; copies > 0; --copies) {
-    stage_.after(delay(m.kind), {.what = happening::store_receives, .arg = stage_.letters.add(m)});
+    message sent = m;
+    sent.store_life = store_life_;
+    stage_.after(delay(m.kind),
+                 {.what = happening::store_receives, .arg = stage_.letters.add(sent)});
   }
 }
 
@@ -149,10 +152,18 @@ void network::cut(std::size_t pod, bool requests, bool answers) {
 
 void network::store_up(bool up) {
   store_up_ = up;
-  if (up) return;
+  if (!up) break_all_streams();
+}
+
+void network::break_all_streams() {
   for (std::size_t pod = 0; pod < stage_.drawn.pods; ++pod) {
     for (std::size_t e = 0; e < stage_.drawn.elections; ++e) break_stream(pod, e);
   }
+}
+
+void network::store_replaced() {
+  ++store_life_;
+  break_all_streams();
 }
 
 void network::agent_gone(std::size_t pod) {

@@ -14,7 +14,7 @@ namespace tenure::sim {
 /// of that: in order, or broken, and the agent notices after a while.
 class network {
  public:
-  explicit network(stage& s) : stage_(s) {}
+  explicit network(stage& s) : stage_(s), slow_path_(s.drawn.always_slow) {}
 
   /// Sends a request of `m.pod` to the store.
   void to_store(const message& m);
@@ -40,10 +40,15 @@ class network {
   void cut(std::size_t pod, bool requests, bool answers);
   void heal(std::size_t pod) { links_[pod] = {}; }
   void storm(bool rages) { storm_ = rages; }
-  void slow_path(bool slow) { slow_path_ = slow; }
+  void slow_path(bool slow) { slow_path_ = slow || stage_.drawn.always_slow; }
   /// The store process is gone, or back. Its connections end with it.
   void store_up(bool up);
-  [[nodiscard]] bool is_store_up() const { return store_up_; }
+  /// Another store has taken the place of the one that requests under way were sent to.
+  void store_replaced();
+  /// True if the store that `m` was sent to is there to receive it.
+  [[nodiscard]] bool reaches_store(const message& m) const {
+    return store_up_ && m.store_life == store_life_;
+  }
   /// The agent process is gone, and its connections with it.
   void agent_gone(std::size_t pod);
   /// Nothing goes wrong any more.
@@ -65,11 +70,13 @@ class network {
   [[nodiscard]] bool loses(mail kind);
   void request_failed(const message& m);
   void break_stream(std::size_t pod, std::size_t election);
+  void break_all_streams();
 
   stage& stage_;
   bool storm_ = false;
   bool slow_path_ = false;
   bool store_up_ = true;
+  std::uint32_t store_life_ = 0;
   std::array<link, max_pods> links_{};
   std::array<std::array<stream_state, max_elections>, max_pods> streams_{};
 };

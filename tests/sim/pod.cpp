@@ -190,13 +190,9 @@ void pod::go_on() {
   stage_.note("pod %u: agent goes on", number_);
   paused_ = false;
   if (frozen_) return;
-  // The guard is a process of its own, and does not wait for what its agent has to do.
-  world_time agent_at = stage_.now;
-  world_time guard_at = stage_.now;
+  // All of it now: what is still on its way must not overtake what came before it on a socket.
   for (entry e : std::exchange(deferred_, {})) {
-    world_time& at = is_for_agent(e.what) ? agent_at : guard_at;
-    at += stage_.dice.between(1us, 200us);
-    e.at = at;
+    e.at = stage_.now;
     stage_.events.add(e);
   }
   if (agent_) agent_->continued();

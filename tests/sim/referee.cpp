@@ -56,16 +56,15 @@ void referee::promised(std::size_t election, std::size_t pod, core::version term
 /// The store does as it is told, so a slot that is freed too early was given up too early, or was
 /// asked for again while an old release was still under way.
 void referee::released(world_time now, std::size_t election, std::size_t pod, core::version term) {
-  // A release from before a restore may meet the second life of its version: what protects then
-  // is the version that the resource has accepted.
-  if (term <= given_twice_[election]) return;
   const running& r = running_[pod][election];
-  const core::election_index which{static_cast<std::uint32_t>(election)};
-  const bool claimed =
-      claims(now, pod, election) && agents_[pod].machine->at(which).view().lease->term == term;
-  if ((r.alive && r.term == term) || claimed) {
-    violated(rule::released_under_workload, now, pod, election);
+  bool in_use = r.alive && r.term == term;
+  if (agents_[pod].machine != nullptr) {
+    const core::election_index which{static_cast<std::uint32_t>(election)};
+    const core::election_view& view = agents_[pod].machine->at(which).view();
+    const bool entered = view.phase == core::phase::pending || view.phase == core::phase::active;
+    in_use = in_use || (entered && view.lease->term == term);
   }
+  if (in_use) violated(rule::released_in_use, now, pod, election);
 }
 
 void referee::removed_by_operator(world_time now, std::size_t election, std::size_t pod,
@@ -83,11 +82,9 @@ void referee::versions_moved_back() {
 // --- what reaches an agent -----------------------------------------------------------------------
 
 void referee::agent_began(std::size_t pod, const core::session* machine, machine_clock clock) {
-  const bool frozen = agents_[pod].frozen;
   agents_[pod] = {};
   agents_[pod].machine = machine;
   agents_[pod].clock = clock;
-  agents_[pod].frozen = frozen;
 }
 
 void referee::began_term(std::size_t pod, std::size_t election, core::version term) {
@@ -104,10 +101,14 @@ void referee::acknowledged(world_time now, std::size_t pod, std::size_t election
   ledger& l = agents_[pod].of[election];
   if (l.term != term) return;
   const bool is_first = l.may_stop_at == core::time_point::min();
-  // After stop_at nothing moves it any more.
-  if (!is_first && agents_[pod].clock.local(now) >= l.may_stop_at) return;
+  const core::time_point shown = agents_[pod].clock.local(now);
+  // After stop_at nothing moves it any more. An answer that need not be believed moves only the
+  // later of the two.
+  if (!is_first && shown >= l.may_stop_at) return;
   const core::time_point stop_at = sent_at + stop_after(ttl);
-  if (in_time) l.must_stop_at = std::max(l.must_stop_at, stop_at);
+  if (in_time && (is_first || shown < l.must_stop_at)) {
+    l.must_stop_at = std::max(l.must_stop_at, stop_at);
+  }
   l.may_stop_at = std::max(l.may_stop_at, stop_at);
 }
 
@@ -119,7 +120,10 @@ void referee::saw_version(std::size_t pod, std::size_t election, core::version s
 void referee::told_lost(world_time now, std::size_t pod, std::size_t election, core::version term,
                         bool in_time) {
   ledger& l = agents_[pod].of[election];
-  if (l.term == term) l.lost = true;
+  if (l.term == term) {
+    l.lost = true;
+    l.releasing = false;
+  }
   if (!in_time) return;
   for (removal& r : removals_[pod][election]) {
     if (r.term == term) r.news = std::min(r.news, now);
@@ -135,7 +139,7 @@ void referee::asked(std::size_t pod, std::size_t election, core::loss_reason why
 /// A pod that stands still answers nobody.
 bool referee::claims(world_time now, std::size_t pod, std::size_t election) const {
   const agent_record& agent = agents_[pod];
-  if (agent.machine == nullptr || agent.frozen) return false;
+  if (agent.machine == nullptr || standstills_[pod].lasts) return false;
   const core::election_index which{static_cast<std::uint32_t>(election)};
   return agent.machine->at(which).view().valid_at(agent.clock.local(now));
 }

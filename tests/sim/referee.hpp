@@ -54,6 +54,10 @@ class referee {
   /// The store's own word that `term` is over. `in_time`: it must be believed.
   void told_lost(world_time now, std::size_t pod, std::size_t election, core::version term,
                  bool in_time);
+  /// The release that the agent has sent last was carried out.
+  void release_answered(std::size_t pod, std::size_t election) {
+    agents_[pod].of[election].releasing = false;
+  }
   void asked(std::size_t pod, std::size_t election, core::loss_reason why);
   /// What it would answer now must be true.
   void check_claim(world_time now, std::size_t pod, std::size_t election);
@@ -91,20 +95,19 @@ class referee {
   /// What an agent has been told about its newest term.
   struct ledger {
     core::version term = core::no_version;
-    core::version own = core::no_version;   ///< the newest that it has entered
     core::version seen = core::no_version;  ///< the largest, its own and those of others
     core::time_point must_stop_at{};        ///< no earlier: the answers that must be believed
     core::time_point may_stop_at{};         ///< no later: all answers
     bool lost = false;
+    bool releasing = false;   ///< and nobody has said that it is done
     std::uint32_t asked = 0;  ///< a bit for each `loss_reason`
 
-    /// True if resources may have seen `term`, or a larger one, from somebody else.
-    [[nodiscard]] bool regressed() const { return term < seen || (term == seen && term != own); }
+    /// True if resources may have seen `term`, or a larger one, under somebody else or before.
+    [[nodiscard]] bool regressed() const { return term <= seen; }
   };
   struct agent_record {
     const core::session* machine = nullptr;
     machine_clock clock;
-    bool frozen = false;
     world_time window{};
     std::uint32_t steps = 0;  ///< since `window`
     std::array<ledger, max_elections> of{};
@@ -113,7 +116,11 @@ class referee {
     bool alive = false;
     core::version term = core::no_version;
     core::duration kill_takes{};
-    world_time thawed_at = world_time::min();  ///< `min`: its pod never stood still
+  };
+  /// The newest one of a pod.
+  struct standstill {
+    bool lasts = false;
+    world_time ended = world_time::min();  ///< `min`: there was none
   };
   struct promise {
     core::version term = core::no_version;
@@ -148,6 +155,7 @@ class referee {
   rule broken_ = rule::none;
   std::string details_;
   std::array<agent_record, max_pods> agents_{};
+  std::array<standstill, max_pods> standstills_{};
   of_each<running> running_{};
   of_each<core::time_point> armed_{};  ///< kill_at of what runs
   of_each<promises> promises_{};

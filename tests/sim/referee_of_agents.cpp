@@ -34,6 +34,10 @@ void referee::stepped(world_time now, std::size_t pod) {
 
 void referee::campaigns(world_time now, std::size_t pod, std::size_t election, bool may_run) {
   if (may_run) violated(rule::campaign_over_previous, now, pod, election);
+  // Carried out late, it could take away what is granted now.
+  if (agents_[pod].of[election].releasing) {
+    violated(rule::campaign_over_release, now, pod, election);
+  }
   if ((agents_[pod].of[election].asked & bit(loss_reason::shutdown)) != 0) {
     violated(rule::campaign_in_shutdown, now, pod, election);
   }
@@ -41,6 +45,7 @@ void referee::campaigns(world_time now, std::size_t pod, std::size_t election, b
 
 void referee::releases(world_time now, std::size_t pod, std::size_t election, bool may_run) {
   if (may_run) violated(rule::released_while_running, now, pod, election);
+  agents_[pod].of[election].releasing = true;
 }
 
 void referee::arms(world_time now, std::size_t pod, std::size_t election, core::version term,
@@ -73,10 +78,14 @@ void referee::changes(world_time now, std::size_t pod, std::size_t election,
                       const core::command::transition& how) {
   const agent_record& agent = agents_[pod];
   ledger& l = agents_[pod].of[election];
-  if (how.to == core::phase::pending || how.to == core::phase::active) {
-    if (l.regressed()) violated(rule::version_went_back, now, pod, election);
-    l.own = l.term;
-    l.seen = std::max(l.seen, l.term);
+  const bool enters = how.to == core::phase::pending || how.to == core::phase::active;
+  const bool regressed = l.regressed();
+  if (how.from == core::phase::candidate) {
+    if (enters && regressed) violated(rule::version_went_back, now, pod, election);
+    // Also if it was granted and given up at once.
+    if (!regressed) l.seen = l.term;
+  }
+  if (enters) {
     // Whoever enters a term has done with what was asked of it before.
     l.asked &= bit(loss_reason::shutdown);
     if (how.to == core::phase::active && !unaware(pod, election, l.term) &&
@@ -84,11 +93,6 @@ void referee::changes(world_time now, std::size_t pod, std::size_t election,
       violated(rule::too_many_claims, now, pod, election);
     }
     return;
-  }
-  if (how.from == core::phase::candidate && !l.regressed()) {
-    // Granted, and given up at once.
-    l.own = l.term;
-    l.seen = std::max(l.seen, l.term);
   }
   if (how.to != core::phase::draining) {
     // The term is over; after a restored backup the next may have the same number.
@@ -106,7 +110,7 @@ void referee::changes(world_time now, std::size_t pod, std::size_t election,
       caused = l.lost;
       break;
     case loss_reason::version_regressed:
-      caused = l.regressed();
+      caused = regressed && how.from == core::phase::candidate;
       break;
     case loss_reason::unhealthy:
     case loss_reason::resigned:

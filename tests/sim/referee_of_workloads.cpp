@@ -9,7 +9,7 @@ namespace {
 using namespace std::chrono_literals;
 
 /// A machine that goes on gets to what was due meanwhile within this time.
-constexpr core::duration wakes_within = 5ms;
+constexpr core::duration wakes_within = 1ms;
 
 /// Between two right ways to divide, once for every SIGKILL.
 constexpr core::duration rounding = 10us;
@@ -51,11 +51,13 @@ world_time referee::killed_by(std::size_t pod, std::size_t election) const {
 /// ends when the guard has had its first instant, and one that woke before its deadline needs none.
 bool referee::oversleeps(world_time now, std::size_t pod, std::size_t election) const {
   const running& r = running_[pod][election];
-  if (agents_[pod].frozen) return true;
-  if (r.thawed_at == world_time::min()) return false;
-  const bool overdue = agents_[pod].clock.local(r.thawed_at) >= armed_[pod][election];
-  const bool was_told = removed(pod, election, r.term) != nullptr;
-  return (overdue || was_told) && now <= r.thawed_at + r.kill_takes + wakes_within;
+  const standstill& last = standstills_[pod];
+  if (last.lasts) return true;
+  if (last.ended == world_time::min()) return false;
+  const removal* const gone = removed(pod, election, r.term);
+  const bool overdue = agents_[pod].clock.local(last.ended) >= armed_[pod][election] ||
+                       (gone != nullptr && gone->at <= last.ended);
+  return overdue && now <= last.ended + r.kill_takes + wakes_within;
 }
 
 /// True for a workload that nobody could have ended in time: its pod stood still, or an operator
@@ -79,14 +81,11 @@ bool referee::excused(world_time now, std::size_t pod, std::size_t election) con
 }
 
 void referee::froze(std::size_t pod) {
-  agents_[pod].frozen = true;
+  standstills_[pod].lasts = true;
 }
 
 void referee::thawed(world_time now, std::size_t pod) {
-  agents_[pod].frozen = false;
-  for (running& r : running_[pod]) {
-    if (r.alive) r.thawed_at = now;
-  }
+  standstills_[pod] = {.lasts = false, .ended = now};
 }
 
 void referee::wrote(world_time now, std::size_t pod, std::size_t election, core::version term,

@@ -18,8 +18,8 @@ const char* name(rule r) {
       return "holder_fenced_out";
     case rule::released_while_running:
       return "released_while_running";
-    case rule::released_under_workload:
-      return "released_under_workload";
+    case rule::released_in_use:
+      return "released_in_use";
     case rule::armed_beyond_promise:
       return "armed_beyond_promise";
     case rule::armed_after_stop_at:
@@ -40,6 +40,8 @@ const char* name(rule r) {
       return "started_over_previous";
     case rule::campaign_over_previous:
       return "campaign_over_previous";
+    case rule::campaign_over_release:
+      return "campaign_over_release";
     case rule::busy_loop:
       return "busy_loop";
     case rule::no_holder:

@@ -11,6 +11,9 @@
 namespace tenure::sim {
 namespace {
 
+/// Of all pods together.
+constexpr std::uint32_t most_events_per_second = 100'000;
+
 class world {
  public:
   world(const mix& m, rng& dice, trace* tracer)
@@ -30,6 +33,7 @@ class world {
       const entry e = stage_.events.take();
       stage_.now = e.at;
       ++result.events;
+      count(e.at);
       mix_in(result.fingerprint, e);
       happen(e);
     }
@@ -44,6 +48,17 @@ class world {
     std::vector<pod> pods;
     for (std::uint8_t p = 0; p < stage_.drawn.pods; ++p) pods.emplace_back(stage_, network_, p);
     return pods;
+  }
+
+  /// Whoever goes round in a circle is seen by everybody, not only by the steps of one agent.
+  void count(world_time at) {
+    if (at - second_ >= std::chrono::seconds(1)) {
+      second_ = at;
+      in_second_ = 0;
+    }
+    if (++in_second_ > most_events_per_second) {
+      stage_.judge.violated(rule::busy_loop, at, 0, 0);
+    }
   }
 
   static void mix_in(std::uint64_t& fingerprint, const entry& e) {
@@ -87,7 +102,7 @@ class world {
   }
 
   void deliver(const message& m) {
-    if (network_.is_store_up()) {
+    if (network_.reaches_store(m)) {
       store_->receive(m);
     } else {
       network_.refuse(m);
@@ -120,6 +135,8 @@ class world {
   std::vector<pod> pods_;
   faults faults_;
   bool over_ = false;
+  world_time second_{};
+  std::uint32_t in_second_ = 0;
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <csignal>
 #include <fstream>
+#include <ostream>
 
 #include "harness.hpp"
 
@@ -29,6 +30,11 @@ struct ending {
   std::vector<std::string> command;
   int status;
 };
+
+/// For the name of the test.
+std::ostream& operator<<(std::ostream& out, const ending& e) {
+  return out << e.status;
+}
 
 class ExecEnding : public ::testing::TestWithParam<ending> {};
 
