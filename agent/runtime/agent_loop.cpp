@@ -98,19 +98,19 @@ bool agent_loop::serve() {
   const auto shown = [](const std::optional<net::listen_address>& a) {
     return a ? net::text(*a) : std::string("off");
   };
-  log_.write(log_level::info, "listening",
-             {{"api", shown(service_->api_address())}, {"probe", shown(service_->probe_address())}});
+  log_.write(
+      log_level::info, "listening",
+      {{"api", shown(service_->api_address())}, {"probe", shown(service_->probe_address())}});
   return true;
 }
 
 bool agent_loop::open_store() {
-  auto made = stores::make_store(io_.get_executor(),
-                                 {.kind = options_.settings.store,
-                                  .endpoints = options_.settings.endpoints,
-                                  .identity = options_.settings.identity,
-                                  .session = options_.session,
-                                  .ttl = options_.settings.timing.ttl,
-                                  .elections = elections_});
+  auto made = stores::make_store(io_.get_executor(), {.kind = options_.settings.store,
+                                                      .endpoints = options_.settings.endpoints,
+                                                      .identity = options_.settings.identity,
+                                                      .session = options_.session,
+                                                      .ttl = options_.settings.timing.ttl,
+                                                      .elections = elections_});
   if (!made) {
     log_.write(log_level::error, "cannot use the store", {{"why", made.error().text}});
     return false;
@@ -259,8 +259,7 @@ void agent_loop::from_watch(core::election_index which,
     return;
   }
   core::observation& seen = std::get<core::observation>(what);
-  const core::version first =
-      seen.holders.empty() ? core::no_version : seen.holders.front().term;
+  const core::version first = seen.holders.empty() ? core::no_version : seen.holders.front().term;
   if (first != shown_holder_[core::place(which)]) {
     shown_holder_[core::place(which)] = first;
     say_observed(log_, who, seen);
@@ -336,14 +335,15 @@ void agent_loop::carry_out(core::election_index which, const core::command::acqu
 }
 
 void agent_loop::carry_out(core::election_index which, const core::command::release& c) {
-  store_->release(which, c.term, c.clean, c.deadline, [this, which, c](stores::release_outcome what) {
-    if (const auto* why = std::get_if<stores::unknown>(&what)) {
-      say_unknown(log_, {name_of(which), options_.settings.identity}, "release", why->why);
-      feed(which, core::event::release_unknown{.number = c.number});
-    } else {
-      feed(which, core::event::released{.number = c.number});
-    }
-  });
+  store_->release(
+      which, c.term, c.clean, c.deadline, [this, which, c](stores::release_outcome what) {
+        if (const auto* why = std::get_if<stores::unknown>(&what)) {
+          say_unknown(log_, {name_of(which), options_.settings.identity}, "release", why->why);
+          feed(which, core::event::release_unknown{.number = c.number});
+        } else {
+          feed(which, core::event::released{.number = c.number});
+        }
+      });
 }
 
 void agent_loop::renew(const core::command::renew& c) {
@@ -405,7 +405,9 @@ void agent_loop::carry_out(core::election_index which, const core::command::tran
   if (c.to == core::phase::candidate) workload_ran_ = false;
 }
 
-void agent_loop::carry_out(core::election_index, const core::command::publish&) { dirty_ = true; }
+void agent_loop::carry_out(core::election_index, const core::command::publish&) {
+  dirty_ = true;
+}
 
 void agent_loop::carry_out(core::election_index, const core::command::finished& c) {
   const bool by_workload = c.why == core::loss_reason::workload_exited || start_failed_ ||
@@ -417,7 +419,8 @@ void agent_loop::carry_out(core::election_index, const core::command::finished& 
     return;
   }
   // After the other commands of this step, which may still be on their way.
-  boost::asio::post(io_, [this, by_workload] { end(*status_, by_workload && *status_ == exit_ok); });
+  boost::asio::post(io_,
+                    [this, by_workload] { end(*status_, by_workload && *status_ == exit_ok); });
 }
 
 std::string_view agent_loop::name_of(core::election_index which) const {

@@ -46,7 +46,8 @@ class agent_loop {
 
   // What comes in.
   void from_guard(const workload::guard_event& what);
-  void from_watch(core::election_index which, std::variant<core::observation, stores::unknown> what);
+  void from_watch(core::election_index which,
+                  std::variant<core::observation, stores::unknown> what);
   void turn();
   void feed(core::election_index which, const core::election_event& what);
 
@@ -87,17 +88,17 @@ class agent_loop {
   boost::asio::signal_set signals_;
   std::unique_ptr<boot_timer> timer_;
 
-  std::vector<core::time_point> watch_at_;   ///< when to open a watch (again); `never`: it is open
+  std::vector<core::time_point> watch_at_;  ///< when to open a watch (again); `never`: it is open
   core::time_point next_beat_{};
   std::vector<core::version> shown_holder_;  ///< last one that the log has named
   std::uint32_t unfinished_ = 0;             ///< elections that have not ended
   int stop_signal_;
-  bool dirty_ = false;           ///< something new to publish
+  bool dirty_ = false;  ///< something new to publish
   bool shutting_down_ = false;
   bool ended_ = false;
-  bool workload_ran_ = false;    ///< in the term that is ending
+  bool workload_ran_ = false;  ///< in the term that is ending
   bool start_failed_ = false;
-  std::optional<int> status_;    ///< the first reason to end decides
+  std::optional<int> status_;  ///< the first reason to end decides
 };
 
 }  // namespace tenure::runtime

@@ -5,7 +5,9 @@
 
 namespace tenure::stores {
 
-std::vector<std::string_view> store_kinds() { return {"sqlite"}; }
+std::vector<std::string_view> store_kinds() {
+  return {"sqlite"};
+}
 
 std::expected<std::unique_ptr<store>, open_error> make_store(boost::asio::any_io_executor where,
                                                              settings with) {
