@@ -149,7 +149,7 @@ stage::~stage() {
   // Again until none is seen twice in a row: one that executes a program just now shows no
   // environment, and so no mark.
   for (int unseen = 0; unseen < 2;) {
-    const std::vector<pid_t> left = marked();
+    const std::vector<pid_t> left = with_variable("DIR=" + directory_.string());
     unseen = left.empty() ? unseen + 1 : 0;
     for (const pid_t one : left) ::kill(one, SIGKILL);
   }
@@ -195,12 +195,16 @@ std::string stage::mark() const {
 }
 
 std::vector<pid_t> stage::marked() const {
+  return with_variable(mark());
+}
+
+std::vector<pid_t> stage::with_variable(const std::string& entry) {
   std::vector<pid_t> found;
   workload::process_scan processes;
   EXPECT_TRUE(processes.open());
   while (const auto process = processes.next()) {
     const std::string environment = text_of("/proc/" + std::to_string(process->pid) + "/environ");
-    if (environment.find(mark()) != std::string::npos) found.push_back(process->pid);
+    if (environment.find(entry) != std::string::npos) found.push_back(process->pid);
   }
   return found;
 }

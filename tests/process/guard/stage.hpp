@@ -85,6 +85,9 @@ class stage {
   [[nodiscard]] std::string mark() const;
 
  private:
+  /// Processes with this entry (NAME=value) in their environment.
+  [[nodiscard]] static std::vector<pid_t> with_variable(const std::string& entry);
+
   std::filesystem::path directory_;
   os::unique_fd listener_;
   pid_t guard_ = -1;
