@@ -24,8 +24,15 @@ void orphans::forget() {
 }
 
 bool orphans::kill_all() {
-  if (::getppid() == guard_) return kill_children_of_guard();
+  const bool no_children = guard_exists() && kill_children_of_guard();
+  // A guard that ended meanwhile has no children any more, and its workload may run on. It loses
+  // all of them in one step, and us with them: if it is still our parent now, it had them then.
+  if (guard_exists()) return no_children;
   return leader_ == 0 || kill_group();
+}
+
+bool orphans::guard_exists() const {
+  return ::getppid() == guard_;
 }
 
 bool orphans::kill_children_of_guard() {
@@ -45,12 +52,15 @@ bool orphans::kill_children_of_guard() {
 }
 
 /// A group's number is nobody else's while somebody is in the group. If the leader is dead and
-/// yet a process has its number, the group had ended, and the number was given away.
+/// yet a process has its number, the group had ended, and the number was given away. Asked in this
+/// order: a leader that is found and dies afterwards is no stranger.
 bool orphans::kill_group() {
   process_scan processes;
   if (!processes.open()) return false;
-  const auto holder = processes.look_up(leader_);
-  if (!leader_lives() && holder && !holder->dead()) return true;
+  if (!leader_lives()) {
+    const auto holder = processes.look_up(leader_);
+    if (holder && !holder->dead()) return true;
+  }
   bool nobody = true;
   while (const auto process = processes.next()) {
     if (process->group != leader_ || process->session != ::getsid(0) || process->dead()) continue;

@@ -25,6 +25,7 @@ class orphans {
   [[nodiscard]] bool kill_all();
 
  private:
+  [[nodiscard]] bool guard_exists() const;
   [[nodiscard]] bool kill_children_of_guard();
   [[nodiscard]] bool kill_group();
   [[nodiscard]] bool leader_lives() const;
