@@ -10,31 +10,7 @@ namespace {
 /// A server that ends leases by its own clock. One session holds all elections of an agent.
 class expiring_store final : public store {
  public:
-  expiring_store(stage& s, network& n)
-      : stage_(s), network_(n), clock_({}, s.drawn.store_clock_ppm) {}
-
-  void receive(const message& m) override {
-    switch (m.kind) {
-      case mail::acquire:
-        acquire(m);
-        break;
-      case mail::renew:
-        renew(m);
-        break;
-      case mail::ask_own:
-        tell_own(m);
-        break;
-      case mail::release:
-        release(m);
-        break;
-      case mail::open_watch:
-        network_.stream_opened(m);
-        show(m.election, m.pod);
-        break;
-      default:
-        break;
-    }
-  }
+  expiring_store(stage& s, network& n) : store(s, n), clock_({}, s.drawn.store_clock_ppm) {}
 
   void expire() override {
     for (std::uint16_t id = 0; id < sessions_.size(); ++id) {
@@ -115,7 +91,9 @@ class expiring_store final : public store {
     schedule_expiry();
   }
 
-  void acquire(const message& m) {
+  void read(const message& /*m*/) override {}  // nobody judges records here
+
+  void acquire(const message& m) override {
     if (sessions_.size() <= m.identity) sessions_.resize(m.identity + 1U);
     election_state& it = elections_[m.election];
     expire();
@@ -149,7 +127,7 @@ class expiring_store final : public store {
     network_.to_agent(answer);
   }
 
-  void renew(const message& m) {
+  void renew(const message& m) override {
     expire();
     message answer = m;
     answer.kind = mail::renewed;
@@ -176,7 +154,7 @@ class expiring_store final : public store {
                        [&](const held& h) { return h.term == term && h.identity == id; });
   }
 
-  void tell_own(const message& m) {
+  void tell_own(const message& m) override {
     const election_state& it = elections_[m.election];
     message answer = m;
     answer.kind = mail::own;
@@ -186,7 +164,7 @@ class expiring_store final : public store {
     network_.to_agent(answer);
   }
 
-  void release(const message& m) {
+  void release(const message& m) override {
     election_state& it = elections_[m.election];
     for (std::size_t i = 0; i < it.count; ++i) {
       const held& h = it.holders[i];
@@ -245,7 +223,7 @@ class expiring_store final : public store {
     }
   }
 
-  void fill(message& out, std::size_t election) const {
+  void fill(message& out, std::size_t election) const override {
     const election_state& it = elections_[election];
     out.as_of = core::version{revision_};
     out.holders = it.holders;
@@ -262,22 +240,10 @@ class expiring_store final : public store {
     }
   }
 
-  void show(std::size_t election, std::size_t pod) {
-    if (!network_.streaming(pod, election)) return;
-    message m;
-    m.kind = mail::shown;
-    m.pod = static_cast<std::uint8_t>(pod);
-    m.election = static_cast<std::uint8_t>(election);
-    fill(m, election);
-    network_.stream(m);
-  }
-
   void show_all(std::size_t election) {
     for (std::size_t pod = 0; pod < stage_.drawn.pods; ++pod) show(election, pod);
   }
 
-  stage& stage_;
-  network& network_;
   machine_clock clock_;
   /// Grows with every change, and survives everything but `restore`.
   std::uint64_t revision_ = 1;

@@ -10,33 +10,7 @@ namespace {
 /// shown to all watchers.
 class record_store final : public store {
  public:
-  record_store(stage& s, network& n) : stage_(s), network_(n) {}
-
-  void receive(const message& m) override {
-    switch (m.kind) {
-      case mail::read:
-        answer(m, mail::record);
-        break;
-      case mail::acquire:
-        acquire(m);
-        break;
-      case mail::renew:
-        renew(m);
-        break;
-      case mail::ask_own:
-        tell_own(m);
-        break;
-      case mail::release:
-        release(m);
-        break;
-      case mail::open_watch:
-        network_.stream_opened(m);
-        show(m.election, m.pod);
-        break;
-      default:
-        break;
-    }
-  }
+  record_store(stage& s, network& n) : store(s, n) {}
 
   void expire() override {}
 
@@ -78,7 +52,9 @@ class record_store final : public store {
     std::uint64_t mark = 0;
   };
 
-  void acquire(const message& m) {
+  void read(const message& m) override { answer(m, mail::record); }
+
+  void acquire(const message& m) override {
     record& r = records_[m.election];
     if (r.held && r.identity == m.identity) {
       r.ttl = m.ttl;
@@ -111,7 +87,7 @@ class record_store final : public store {
     network_.to_agent(reply);
   }
 
-  void renew(const message& m) {
+  void renew(const message& m) override {
     message reply = m;
     reply.kind = mail::renewed;
     for (std::size_t i = 0; i < m.count; ++i) {
@@ -128,7 +104,7 @@ class record_store final : public store {
     network_.to_agent(reply);
   }
 
-  void tell_own(const message& m) {
+  void tell_own(const message& m) override {
     const record& r = records_[m.election];
     message reply = m;
     reply.kind = mail::own;
@@ -136,7 +112,7 @@ class record_store final : public store {
     network_.to_agent(reply);
   }
 
-  void release(const message& m) {
+  void release(const message& m) override {
     record& r = records_[m.election];
     if (r.held && r.identity == m.identity && m.term == r.term) {
       stage_.note("store: election %u released by %s", m.election,
@@ -173,7 +149,7 @@ class record_store final : public store {
                           stage_.now + fastest.takes(r.ttl));
   }
 
-  void fill(message& out, std::size_t election) const {
+  void fill(message& out, std::size_t election) const override {
     const record& r = records_[election];
     out.as_of = core::version{revision_};
     out.count = r.held ? 1 : 0;
@@ -183,18 +159,6 @@ class record_store final : public store {
     out.clean = r.clean;
   }
 
-  void show(std::size_t election, std::size_t pod) {
-    if (!network_.streaming(pod, election)) return;
-    message m;
-    m.kind = mail::shown;
-    m.pod = static_cast<std::uint8_t>(pod);
-    m.election = static_cast<std::uint8_t>(election);
-    fill(m, election);
-    network_.stream(m);
-  }
-
-  stage& stage_;
-  network& network_;
   std::uint64_t revision_ = 1;  ///< grows with grants and releases; `restore` moves it back
   std::uint64_t marks_ = 0;
   std::array<record, max_elections> records_{};

@@ -13,7 +13,7 @@ class store {
   virtual ~store() = default;
 
   /// A request has arrived.
-  virtual void receive(const message& m) = 0;
+  void receive(const message& m);
   /// A lease may have run out.
   virtual void expire() = 0;
   /// An operator removes what is held in this election; false if nothing was.
@@ -27,6 +27,22 @@ class store {
   /// An operator moves the versions beyond all that were ever granted (etcd: `--bump-revision`).
   virtual void bump() = 0;
   [[nodiscard]] virtual bool holds(std::size_t election, core::version term) const = 0;
+
+ protected:
+  store(stage& s, network& n) : stage_(s), network_(n) {}
+
+  virtual void read(const message& m) = 0;
+  virtual void acquire(const message& m) = 0;
+  virtual void renew(const message& m) = 0;
+  virtual void tell_own(const message& m) = 0;
+  virtual void release(const message& m) = 0;
+  /// Writes what is held in this election into `m`.
+  virtual void fill(message& m, std::size_t election) const = 0;
+  /// Sends that to the pod, if it watches.
+  void show(std::size_t election, std::size_t pod);
+
+  stage& stage_;
+  network& network_;
 };
 
 std::unique_ptr<store> make_expiring_store(stage& s, network& n);
