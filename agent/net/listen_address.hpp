@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <expected>
 #include <string>
 #include <string_view>
 
@@ -17,11 +16,6 @@ struct listen_address {
 
 /// "127.0.0.1:4040", "[::1]:4040".
 std::string text(const listen_address& address);
-
-/// Reads what `text` writes, also "localhost:4040" and ":4040" (every address of the machine).
-/// Names other than localhost are refused: a listener must not depend on a name service.
-/// An error says what is wrong and what is expected.
-std::expected<listen_address, std::string> parse_listen_address(std::string_view words);
 
 /// Why a listener could not be opened; each calls for something else of the caller.
 enum class listen_failure : std::uint8_t {

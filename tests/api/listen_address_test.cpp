@@ -10,38 +10,11 @@
 namespace tenure::tests {
 namespace {
 
-using net::listen_address;
 using testing::HasSubstr;
 
-TEST(ListenAddress, IsReadAndWrittenTheSame) {
-  for (const char* words : {"127.0.0.1:4040", "0.0.0.0:0", "[::1]:65535", "localhost:1"}) {
-    EXPECT_EQ(net::text(net::parse_listen_address(words).value()), words);
-  }
-  EXPECT_EQ(net::parse_listen_address("[::1]:80").value(), (listen_address{"::1", 80}));
-}
-
-TEST(ListenAddress, WithoutHostIsEveryAddress) {
-  EXPECT_EQ(net::parse_listen_address(":8081").value(), (listen_address{"0.0.0.0", 8081}));
-}
-
-TEST(ListenAddress, WhatIsWrongIsSaidWithAnExample) {
-  const struct {
-    const char* words;
-    const char* why;
-  } wrong[] = {{"127.0.0.1", "no port"},
-               {"127.0.0.1:", "port is not a number"},
-               {"127.0.0.1:65536", "0 to 65535"},
-               {"127.0.0.1:80x", "port is not a number"},
-               {"::1:80", "needs brackets"},
-               {"[127.0.0.1]:80", "brackets are for IPv6"},
-               {"example.com:80", "neither an IP address nor localhost"},
-               {"127.0.0.1:-1", "port is not a number"}};
-  for (const auto& w : wrong) {
-    const auto parsed = net::parse_listen_address(w.words);
-    ASSERT_FALSE(parsed) << w.words;
-    EXPECT_THAT(parsed.error(), HasSubstr(w.why));
-    EXPECT_THAT(parsed.error(), HasSubstr("write it like 127.0.0.1:4040"));
-  }
+TEST(ListenAddress, AnIpv6AddressIsWrittenInBrackets) {
+  EXPECT_EQ(net::text({"127.0.0.1", 4040}), "127.0.0.1:4040");
+  EXPECT_EQ(net::text({"::1", 80}), "[::1]:80");
 }
 
 TEST(ListeningSocket, ChosenPortIsReported) {
