@@ -9,8 +9,7 @@ namespace tenure::runtime {
 
 int run_agent(agent_options options) {
   const config::settings& s = options.settings;
-  log to(s.log_format == config::log_format::json ? log_form::json : log_form::logfmt,
-         static_cast<log_level>(s.log_level));
+  log to(s.log_format, s.log_level);
   for (const config::problem& warning : s.warnings) {
     to.write(log_level::warn, config::render(warning));
   }

@@ -216,7 +216,7 @@ void agent_loop::end(int status, bool as_workload) {
 void agent_loop::from_guard(const workload::guard_event& what) {
   if (ended_) return;
   const core::election_index which{0};
-  const speaker who{name_of(which), options_.settings.identity};
+  const speaker who = speaker_of(which);
   if (const auto* started = std::get_if<workload::workload_started>(&what)) {
     workload_ran_ = true;
     log_.write(log_level::info, "workload started",
@@ -252,7 +252,7 @@ void agent_loop::from_guard(const workload::guard_event& what) {
 void agent_loop::from_watch(core::election_index which,
                             std::variant<core::observation, stores::unknown> what) {
   if (ended_) return;
-  const speaker who{name_of(which), options_.settings.identity};
+  const speaker who = speaker_of(which);
   if (const auto* broken = std::get_if<stores::unknown>(&what)) {
     say_unknown(log_, who, "watch", broken->why);
     feed(which, core::event::watch_failed{});
@@ -327,23 +327,22 @@ void agent_loop::carry_out(core::election_index which, const core::command::acqu
     } else if (auto* refusal = std::get_if<stores::refusal>(&what)) {
       feed(which, core::event::refused{.number = c.number, .retry_at = refusal->seen.retry_at});
     } else {
-      say_unknown(log_, {name_of(which), options_.settings.identity}, "acquire",
-                  std::get<stores::unknown>(what).why);
+      say_unknown(log_, speaker_of(which), "acquire", std::get<stores::unknown>(what).why);
       feed(which, core::event::acquire_unknown{.number = c.number});
     }
   });
 }
 
 void agent_loop::carry_out(core::election_index which, const core::command::release& c) {
-  store_->release(
-      which, c.term, c.clean, c.deadline, [this, which, c](stores::release_outcome what) {
-        if (const auto* why = std::get_if<stores::unknown>(&what)) {
-          say_unknown(log_, {name_of(which), options_.settings.identity}, "release", why->why);
-          feed(which, core::event::release_unknown{.number = c.number});
-        } else {
-          feed(which, core::event::released{.number = c.number});
-        }
-      });
+  store_->release(which, c.term, c.clean, c.deadline,
+                  [this, which, c](stores::release_outcome what) {
+                    if (const auto* why = std::get_if<stores::unknown>(&what)) {
+                      say_unknown(log_, speaker_of(which), "release", why->why);
+                      feed(which, core::event::release_unknown{.number = c.number});
+                    } else {
+                      feed(which, core::event::released{.number = c.number});
+                    }
+                  });
 }
 
 void agent_loop::renew(const core::command::renew& c) {
@@ -400,8 +399,7 @@ void agent_loop::carry_out(core::election_index, const core::command::stop_workl
 void agent_loop::carry_out(core::election_index which, const core::command::transition& c) {
   snapshots_.phase_changed(which, os::wall_now_ms());
   const std::optional<core::lease>& lease = session_.at(which).view().lease;
-  say_transition(log_, {name_of(which), options_.settings.identity}, c,
-                 lease ? lease->term : core::no_version);
+  say_transition(log_, speaker_of(which), c, lease ? lease->term : core::no_version);
   if (c.to == core::phase::candidate) workload_ran_ = false;
 }
 
@@ -425,6 +423,10 @@ void agent_loop::carry_out(core::election_index, const core::command::finished& 
 
 std::string_view agent_loop::name_of(core::election_index which) const {
   return elections_[core::place(which)].name;
+}
+
+speaker agent_loop::speaker_of(core::election_index which) const {
+  return {.election = name_of(which), .identity = options_.settings.identity};
 }
 
 std::vector<std::string> agent_loop::workload_environment(core::election_index which) const {

@@ -13,6 +13,7 @@
 #include "core/session.hpp"
 #include "runtime/agent.hpp"
 #include "runtime/boot_timer.hpp"
+#include "runtime/lines.hpp"
 #include "runtime/log.hpp"
 #include "runtime/snapshots.hpp"
 #include "stores/store.hpp"
@@ -69,6 +70,7 @@ class agent_loop {
   [[nodiscard]] core::time_point earliest_stop() const;
   [[nodiscard]] core::moment moment();
   [[nodiscard]] std::string_view name_of(core::election_index which) const;
+  [[nodiscard]] speaker speaker_of(core::election_index which) const;
   [[nodiscard]] std::vector<std::string> workload_environment(core::election_index which) const;
 
   boost::asio::io_context io_{1};

@@ -55,10 +55,10 @@ bool is_plain(std::string_view value) {
                                "0123456789._-:/@%+,") == std::string_view::npos;
 }
 
-void append(std::string& out, log_form form, std::string_view key, std::string_view value,
+void append(std::string& out, log_format form, std::string_view key, std::string_view value,
             bool bare) {
-  if (!out.empty()) out += form == log_form::json ? ',' : ' ';
-  if (form == log_form::json) {
+  if (!out.empty()) out += form == log_format::json ? ',' : ' ';
+  if (form == log_format::json) {
     out += '"';
     out += key;
     out += "\":";
@@ -80,7 +80,7 @@ void append(std::string& out, log_form form, std::string_view key, std::string_v
 
 }  // namespace
 
-std::string log_body(log_form form, std::string_view message,
+std::string log_body(log_format form, std::string_view message,
                      std::initializer_list<log_field> fields) {
   std::string out;
   append(out, form, "msg", message, false);
@@ -93,13 +93,13 @@ struct log::sink {
   std::shared_ptr<spdlog::async_logger> logger;
 };
 
-log::log(log_form form, log_level least) : sink_(std::make_unique<sink>()), form_(form) {
+log::log(log_format form, log_level least) : sink_(std::make_unique<sink>()), form_(form) {
   sink_->writer = std::make_shared<spdlog::details::thread_pool>(log_queue_lines, 1);
   sink_->logger = std::make_shared<spdlog::async_logger>(
       "tenure", std::make_shared<spdlog::sinks::stderr_sink_mt>(), sink_->writer,
       spdlog::async_overflow_policy::overrun_oldest);
   sink_->logger->set_level(theirs(least));
-  sink_->logger->set_pattern(form == log_form::json
+  sink_->logger->set_pattern(form == log_format::json
                                  ? R"({"time":"%Y-%m-%dT%H:%M:%S.%eZ","level":"%l",%v})"
                                  : "time=%Y-%m-%dT%H:%M:%S.%eZ level=%l %v",
                              spdlog::pattern_time_type::utc);

@@ -6,10 +6,12 @@
 #include <string>
 #include <string_view>
 
+#include "config/settings.hpp"
+
 namespace tenure::runtime {
 
-enum class log_level : std::uint8_t { debug, info, warn, error };
-enum class log_form : std::uint8_t { logfmt, json };
+using config::log_format;
+using config::log_level;
 
 /// One `key=value` of a line. Keys are ours: lower case, no blanks.
 struct log_field {
@@ -28,7 +30,7 @@ struct log_field {
 /// Thread-safe.
 class log {
  public:
-  log(log_form form, log_level least);
+  log(log_format form, log_level least);
   ~log();
   log(const log&) = delete;
   log& operator=(const log&) = delete;
@@ -39,12 +41,12 @@ class log {
  private:
   struct sink;
   std::unique_ptr<sink> sink_;
-  log_form form_;
+  log_format form_;
 };
 
 /// The part of a line behind time and level: `msg="..." key=value`, or the same as JSON members.
 /// Quotes and everything outside printable ASCII are escaped, so that no value can forge a line.
-std::string log_body(log_form form, std::string_view message,
+std::string log_body(log_format form, std::string_view message,
                      std::initializer_list<log_field> fields);
 
 }  // namespace tenure::runtime
