@@ -8,6 +8,7 @@
 #include "stores/store.hpp"
 
 namespace tenure::cli {
+
 int run_check(const invocation& what) {
   if (what.schema) {
     std::puts(config::json_schema().c_str());

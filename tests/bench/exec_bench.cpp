@@ -19,7 +19,7 @@
 
 namespace {
 
-using namespace tenure::testing;
+using namespace tenure::tests;
 
 std::int64_t boot_now() {
   timespec t{};
@@ -56,7 +56,7 @@ void print_row(const char* what, std::vector<double> values, const char* unit) {
 }
 
 void measure_idle(int seconds) {
-  const scratch in;
+  const temporary_directory in;
   member holder(in, {.identity = "a", .ttl = "15s"});
   if (!runs_as(in, "a")) std::abort();
   member standby(in, {.identity = "b", .ttl = "15s"});
@@ -84,7 +84,7 @@ void measure_idle(int seconds) {
 
 /// Two members take turns: SIGTERM to the holder, which is then started again.
 void measure_hand_over(int rounds) {
-  const scratch in;
+  const temporary_directory in;
   std::vector<std::unique_ptr<member>> members;
   const std::vector<std::string> names{"a", "b"};
   for (const auto& n : names) {
@@ -121,7 +121,7 @@ void measure_hand_over(int rounds) {
 void measure_failover(int rounds) {
   std::vector<double> gaps;
   for (int round = 0; round < rounds; ++round) {
-    const scratch in;
+    const temporary_directory in;
     member a(in, {.identity = "a", .ttl = "2s"});
     if (!runs_as(in, "a")) std::abort();
     member b(in, {.identity = "b", .ttl = "2s"});

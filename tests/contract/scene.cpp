@@ -108,18 +108,7 @@ stores::grant member::hold(std::uint32_t which, std::uint64_t above) {
   return granted != nullptr ? *granted : stores::grant{};
 }
 
-// Places and programs --------------------------------------------------------------------------
-
-temporary_directory::temporary_directory() {
-  std::string name = (std::filesystem::temp_directory_path() / "tenure-XXXXXX").string();
-  TENURE_CHECK(::mkdtemp(name.data()) != nullptr);
-  path_ = name;
-}
-
-temporary_directory::~temporary_directory() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
+// Programs --------------------------------------------------------------------------
 
 child::child(const std::vector<std::string>& command) {
   std::array<int, 2> ends{};

@@ -13,6 +13,7 @@
 #include "core/vocabulary.hpp"
 #include "os/boot_time.hpp"
 #include "stores/store.hpp"
+#include "support/temporary_directory.hpp"
 
 /// What the tests of stores are played with: a loop, members that call a store and wait for the
 /// answer, and places that vanish with the test.
@@ -71,20 +72,6 @@ class member {
 
   loop& loop_;
   std::unique_ptr<stores::store> store_;
-};
-
-/// A directory of its own, deleted at the end.
-class temporary_directory {
- public:
-  temporary_directory();
-  ~temporary_directory();
-  temporary_directory(const temporary_directory&) = delete;
-  temporary_directory& operator=(const temporary_directory&) = delete;
-  [[nodiscard]] std::string operator/(const std::string& name) const { return path_ + "/" + name; }
-  [[nodiscard]] const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
 };
 
 /// Another program, whose standard output can be read. Killed at the end if it still runs.

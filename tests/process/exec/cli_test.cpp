@@ -5,7 +5,7 @@
 
 #include "harness.hpp"
 
-namespace tenure::testing {
+namespace tenure::tests {
 namespace {
 
 bool has(const std::string& text, const std::string& part) {
@@ -13,7 +13,7 @@ bool has(const std::string& text, const std::string& part) {
 }
 
 TEST(Cli, AllProblemsOfAllSourcesAreSaidAtOnce) {
-  const scratch in;
+  const temporary_directory in;
   std::ofstream(in / "t.yaml") << "store: sqlite\nelection: db\ngrase: 1s\nttl: 15\n";
   const finished r = run({tenure_binary(), "exec", "--config", in / "t.yaml", "--endpoint",
                           in / "db", "--on-lost", "perhaps", "--", "true"},
@@ -27,7 +27,7 @@ TEST(Cli, AllProblemsOfAllSourcesAreSaidAtOnce) {
 }
 
 TEST(Cli, AnImpossibleBudgetIsRefusedWithItsArithmetic) {
-  const scratch in;
+  const temporary_directory in;
   const finished r = run({tenure_binary(), "exec", "--store", "sqlite", "--endpoint", in / "db",
                           "--election", "db", "--ttl", "10s", "--grace", "9s", "--", "true"},
                          in);
@@ -36,7 +36,7 @@ TEST(Cli, AnImpossibleBudgetIsRefusedWithItsArithmetic) {
 }
 
 TEST(Cli, ExplainShowsTheSameSumsForPeopleAndPrograms) {
-  const scratch in;
+  const temporary_directory in;
   const finished people = run({tenure_binary(), "explain", "--ttl", "15s"}, in);
   EXPECT_EQ(people.status, 0) << people.err;
   EXPECT_TRUE(has(people.out, "12.35s")) << people.out;
@@ -48,7 +48,7 @@ TEST(Cli, ExplainShowsTheSameSumsForPeopleAndPrograms) {
 }
 
 TEST(Cli, CheckShowsWhatAGoodFileMeansAndWhatIsWrongWithABadOne) {
-  const scratch in;
+  const temporary_directory in;
   std::ofstream(in / "good.yaml") << "store: sqlite\nendpoint: /tmp/x.db\nelection: db\n";
   const finished good = run({tenure_binary(), "check", in / "good.yaml"}, in);
   EXPECT_EQ(good.status, 0) << good.err;
@@ -64,7 +64,7 @@ TEST(Cli, CheckShowsWhatAGoodFileMeansAndWhatIsWrongWithABadOne) {
 }
 
 TEST(Cli, AnUnknownFlagIsNamedTogetherWithTheOtherProblems) {
-  const scratch in;
+  const temporary_directory in;
   const finished r = run({tenure_binary(), "exec", "--tttl", "3s", "--store", "sqlite",
                           "--election", "db", "--grace=soon", "--", "true"},
                          in);
@@ -75,14 +75,14 @@ TEST(Cli, AnUnknownFlagIsNamedTogetherWithTheOtherProblems) {
 }
 
 TEST(Cli, AMissingCommandIsExplained) {
-  const scratch in;
+  const temporary_directory in;
   const finished r = run({tenure_binary(), "exec", "--store", "sqlite"}, in);
   EXPECT_EQ(r.status, 2);
   EXPECT_TRUE(has(r.err, "behind --")) << r.err;
 }
 
 TEST(Cli, AStoreThatCannotWorkIsRefusedWithTheReason) {
-  const scratch in;
+  const temporary_directory in;
   const finished r =
       run({tenure_binary(), "exec", "--store", "sqlite", "--endpoint", in / "no-such-folder/x.db",
            "--election", "db", "--listen", "off", "--probe-listen", "off", "--", "true"},
@@ -92,7 +92,7 @@ TEST(Cli, AStoreThatCannotWorkIsRefusedWithTheReason) {
 }
 
 TEST(Cli, APortThatWasAskedForAndIsTakenIsAnError) {
-  const scratch in;
+  const temporary_directory in;
   member a(in, {});
   ASSERT_TRUE(eventually([&] { return a.process().said("msg=listening"); }));
   const std::string log = a.process().err();
@@ -107,7 +107,7 @@ TEST(Cli, APortThatWasAskedForAndIsTakenIsAnError) {
 }
 
 TEST(Agent, HoldsSeveralElectionsWithOneSession) {
-  const scratch in;
+  const temporary_directory in;
   program a(
       {tenure_binary(), "agent", "--store", "sqlite", "--endpoint", in / "db", "--election", "one",
        "--election", "two", "--identity", "a", "--listen", "off", "--probe-listen", "off"},
@@ -121,4 +121,4 @@ TEST(Agent, HoldsSeveralElectionsWithOneSession) {
 }
 
 }  // namespace
-}  // namespace tenure::testing
+}  // namespace tenure::tests

@@ -6,13 +6,13 @@
 
 #include "harness.hpp"
 
-namespace tenure::testing {
+namespace tenure::tests {
 namespace {
 
 using namespace std::string_literals;
 
 TEST(Exec, TheCommandSeesItsTermInItsEnvironment) {
-  const scratch in;
+  const temporary_directory in;
   member a(in, {.command = {"env"}});
   EXPECT_EQ(a.process().wait(), 0) << a.process().err();
   const std::string env = a.process().out();
@@ -39,7 +39,7 @@ std::ostream& operator<<(std::ostream& out, const ending& e) {
 class ExecEnding : public ::testing::TestWithParam<ending> {};
 
 TEST_P(ExecEnding, IsPassedOn) {
-  const scratch in;
+  const temporary_directory in;
   member a(in, {.command = GetParam().command});
   EXPECT_EQ(a.process().wait(), GetParam().status) << a.process().err();
 }
@@ -54,7 +54,7 @@ INSTANTIATE_TEST_SUITE_P(Of, ExecEnding,
                          [](const auto& instance) { return instance.param.name; });
 
 TEST(Exec, ACommandThatEndsGivesTheLeaseToTheNextAtOnce) {
-  const scratch in;
+  const temporary_directory in;
   // The TTL is longer than the patience of this test: only a release can be the reason.
   member a(in, {.identity = "a",
                 .ttl = "10m",
@@ -68,7 +68,7 @@ TEST(Exec, ACommandThatEndsGivesTheLeaseToTheNextAtOnce) {
 }
 
 TEST(Exec, TermIsPassedOnAndTheLeaseReleasedAfterTheDeath) {
-  const scratch in;
+  const temporary_directory in;
   member a(in, {.identity = "a", .ttl = "10m"});
   ASSERT_TRUE(runs_as(in, "a"));
   member b(in, {.identity = "b", .ttl = "10m"});
@@ -81,7 +81,7 @@ TEST(Exec, TermIsPassedOnAndTheLeaseReleasedAfterTheDeath) {
 }
 
 TEST(Exec, AStubbornCommandIsKilledWhenItsDrainIsOver) {
-  const scratch in;
+  const temporary_directory in;
   member a(in,
            {.more = {"--drain", "300ms"}, .command = {stamper_binary(), in.path(), "stubborn"}});
   ASSERT_TRUE(runs_as(in, "a"));
@@ -91,7 +91,7 @@ TEST(Exec, AStubbornCommandIsKilledWhenItsDrainIsOver) {
 }
 
 TEST(Exec, TermWhileWaitingEndsAtOnceWithoutEverStartingTheCommand) {
-  const scratch in;
+  const temporary_directory in;
   member a(in, {.identity = "a", .ttl = "10m"});
   ASSERT_TRUE(runs_as(in, "a"));
   member b(in, {.identity = "b", .ttl = "10m"});
@@ -102,7 +102,7 @@ TEST(Exec, TermWhileWaitingEndsAtOnceWithoutEverStartingTheCommand) {
 }
 
 TEST(Exec, OtherSignalsReachTheCommand) {
-  const scratch in;
+  const temporary_directory in;
   const std::string script =
       "trap 'echo hup; exit 5' HUP; echo ready; while :; do sleep 0.01; done";
   member a(in, {.command = {"sh", "-c", script}});
@@ -113,7 +113,7 @@ TEST(Exec, OtherSignalsReachTheCommand) {
 }
 
 TEST(Exec, TheApiTellsTheHolderFromTheStandby) {
-  const scratch in;
+  const temporary_directory in;
   member a(in, {.identity = "a"});
   ASSERT_TRUE(eventually([&] { return a.is_active(); })) << a.process().err();
   member b(in, {.identity = "b"});
@@ -130,4 +130,4 @@ TEST(Exec, TheApiTellsTheHolderFromTheStandby) {
 }
 
 }  // namespace
-}  // namespace tenure::testing
+}  // namespace tenure::tests

@@ -22,7 +22,7 @@
 
 extern char** environ;
 
-namespace tenure::testing {
+namespace tenure::tests {
 namespace {
 
 std::string contents(const std::filesystem::path& path) {
@@ -52,7 +52,7 @@ void kill_tree(pid_t pid) {
   ::kill(pid, SIGKILL);
 }
 
-std::vector<std::string> member_words(const scratch& in, const member::options& o) {
+std::vector<std::string> member_words(const temporary_directory& in, const member::options& o) {
   std::vector<std::string> words{tenure_binary(), "exec",        "--store",        "sqlite",
                                  "--endpoint",    in / "db",     "--election",     "test",
                                  "--identity",    o.identity,    "--ttl",          o.ttl,
@@ -77,17 +77,6 @@ bool eventually(const std::function<bool()>& condition) {
     ::poll(nullptr, 0, 2);
   }
   return true;
-}
-
-scratch::scratch() {
-  std::string name = std::filesystem::temp_directory_path() / "tenure-test-XXXXXX";
-  if (::mkdtemp(name.data()) == nullptr) std::abort();
-  path_ = name;
-}
-
-scratch::~scratch() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
 }
 
 program::program(const std::vector<std::string>& words, const std::filesystem::path& output,
@@ -152,7 +141,7 @@ bool program::said(const std::string& words) const {
   return err().find(words) != std::string::npos;
 }
 
-finished run(const std::vector<std::string>& words, const scratch& in,
+finished run(const std::vector<std::string>& words, const temporary_directory& in,
              const std::vector<std::string>& environment) {
   static int count = 0;
   program p(words, in / ("run" + std::to_string(++count)), environment);
@@ -160,7 +149,7 @@ finished run(const std::vector<std::string>& words, const scratch& in,
   return {.status = status.value_or(-1), .out = p.out(), .err = p.err()};
 }
 
-member::member(const scratch& in, const options& o)
+member::member(const temporary_directory& in, const options& o)
     : identity_(o.identity), process_(member_words(in, o), in / o.identity) {}
 
 std::optional<pid_t> member::agent() const {
@@ -212,7 +201,7 @@ void member::pull_the_plug() {
   process_.wait();
 }
 
-std::vector<stamped_run> stamped_runs(const scratch& in) {
+std::vector<stamped_run> stamped_runs(const temporary_directory& in) {
   std::vector<stamped_run> runs;
   for (const auto& entry : std::filesystem::directory_iterator(in.path())) {
     if (entry.path().extension() != ".run") continue;
@@ -245,7 +234,7 @@ bool versions_grow(const std::vector<stamped_run>& runs) {
   return true;
 }
 
-std::optional<stamped_run> runs_as(const scratch& in, const std::string& identity,
+std::optional<stamped_run> runs_as(const temporary_directory& in, const std::string& identity,
                                    std::uint64_t above) {
   std::optional<stamped_run> found;
   eventually([&] {
@@ -270,4 +259,4 @@ std::string stamper_binary() {
   return TENURE_STAMPER;
 }
 
-}  // namespace tenure::testing
+}  // namespace tenure::tests

@@ -9,30 +9,16 @@
 #include <string>
 #include <vector>
 
+#include "support/temporary_directory.hpp"
+
 /// Real processes for the tests: the binary that ships, as a user starts it.
-namespace tenure::testing {
+namespace tenure::tests {
 
 /// How long a condition may take before it counts as failed. No test measures time with it.
 inline constexpr int patience_seconds = 30;
 
 /// True as soon as `condition` is; false if it never was.
 bool eventually(const std::function<bool()>& condition);
-
-/// A folder of its own for each test, removed afterwards.
-class scratch {
- public:
-  scratch();
-  ~scratch();
-  scratch(const scratch&) = delete;
-  scratch& operator=(const scratch&) = delete;
-  [[nodiscard]] std::filesystem::path operator/(const std::string& name) const {
-    return path_ / name;
-  }
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 /// A program with its output in files. Ended with all its descendants when it goes out of scope.
 class program {
@@ -64,7 +50,7 @@ struct finished {
   std::string out;
   std::string err;
 };
-finished run(const std::vector<std::string>& words, const scratch& in,
+finished run(const std::vector<std::string>& words, const temporary_directory& in,
              const std::vector<std::string>& environment = {});
 
 /// `tenure exec` on SQLite; one member of an election.
@@ -76,7 +62,7 @@ class member {
     std::vector<std::string> more = {};     ///< further flags
     std::vector<std::string> command = {};  ///< default: the stamper
   };
-  member(const scratch& in, const options& o);
+  member(const temporary_directory& in, const options& o);
 
   program& process() { return process_; }
   [[nodiscard]] std::optional<pid_t> agent() const;
@@ -101,17 +87,17 @@ struct stamped_run {
 };
 
 /// All lives, oldest first.
-std::vector<stamped_run> stamped_runs(const scratch& in);
+std::vector<stamped_run> stamped_runs(const temporary_directory& in);
 /// True if no two of them overlap.
 bool never_two_at_once(const std::vector<stamped_run>& runs);
 /// True if each has a larger version than the one before.
 bool versions_grow(const std::vector<stamped_run>& runs);
 /// Waits until a stamper of `identity` runs under a version larger than `above`.
-std::optional<stamped_run> runs_as(const scratch& in, const std::string& identity,
+std::optional<stamped_run> runs_as(const temporary_directory& in, const std::string& identity,
                                    std::uint64_t above = 0);
 
 bool is_alive(pid_t pid);
 std::string tenure_binary();
 std::string stamper_binary();
 
-}  // namespace tenure::testing
+}  // namespace tenure::tests

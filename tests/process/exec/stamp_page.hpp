@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-namespace tenure::testing {
+namespace tenure::tests {
 
 /// What a stamper writes into its file for as long as it lives. Nanoseconds on CLOCK_BOOTTIME.
 struct stamp_page {
@@ -11,4 +11,4 @@ struct stamp_page {
   std::int64_t last;
 };
 
-}  // namespace tenure::testing
+}  // namespace tenure::tests

@@ -36,7 +36,7 @@ int main(int argc, char** argv) {
   const std::string path = std::string(argv[1]) + "/" + identity + "." + version + "." +
                            std::to_string(::getpid()) + ".run";
   const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  using page_type = tenure::testing::stamp_page;
+  using page_type = tenure::tests::stamp_page;
   if (file < 0 || ::ftruncate(file, sizeof(page_type)) != 0) return 65;
   void* memory = ::mmap(nullptr, sizeof(page_type), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   if (memory == MAP_FAILED) return 66;

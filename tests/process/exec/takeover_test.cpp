@@ -8,21 +8,21 @@
 
 /// What happens to the holder, and that nobody else's workload runs before its own is dead. The
 /// verdict is read from the stamps of the workloads, which know nothing of Tenure.
-namespace tenure::testing {
+namespace tenure::tests {
 namespace {
 
-void expect_clean(const scratch& in) {
+void expect_clean(const temporary_directory& in) {
   const auto runs = stamped_runs(in);
   EXPECT_TRUE(never_two_at_once(runs));
   EXPECT_TRUE(versions_grow(runs));
 }
 
-std::vector<std::string> stubborn(const scratch& in) {
+std::vector<std::string> stubborn(const temporary_directory& in) {
   return {stamper_binary(), in.path(), "stubborn"};
 }
 
 TEST(Takeover, AfterTheWholeHolderHasVanished) {
-  const scratch in;
+  const temporary_directory in;
   member a(in, {.identity = "a"});
   ASSERT_TRUE(runs_as(in, "a"));
   member b(in, {.identity = "b"});
@@ -33,7 +33,7 @@ TEST(Takeover, AfterTheWholeHolderHasVanished) {
 }
 
 TEST(Takeover, AFrozenAgentsStubbornWorkloadIsKilledByTheGuardFirst) {
-  const scratch in;
+  const temporary_directory in;
   member a(in, {.identity = "a", .command = stubborn(in)});
   ASSERT_TRUE(runs_as(in, "a"));
   member b(in, {.identity = "b", .command = stubborn(in)});
@@ -53,7 +53,7 @@ TEST(Takeover, AFrozenAgentsStubbornWorkloadIsKilledByTheGuardFirst) {
 }
 
 TEST(Takeover, AKilledAgentsWorkloadIsStoppedAndItsAgentStartedAgain) {
-  const scratch in;
+  const temporary_directory in;
   member a(in, {.identity = "a"});
   ASSERT_TRUE(runs_as(in, "a"));
   const auto agent = a.agent();
@@ -68,7 +68,7 @@ TEST(Takeover, AKilledAgentsWorkloadIsStoppedAndItsAgentStartedAgain) {
 }
 
 TEST(Takeover, AKilledGuardTakesItsWorkloadAlongAndTheAgentReleases) {
-  const scratch in;
+  const temporary_directory in;
   // Nothing but a release can hand this lease on within the patience of the test.
   member a(in, {.identity = "a", .ttl = "10m"});
   ASSERT_TRUE(runs_as(in, "a"));
@@ -83,7 +83,7 @@ TEST(Takeover, AKilledGuardTakesItsWorkloadAlongAndTheAgentReleases) {
 }
 
 TEST(Takeover, AnOperatorWhoDeletesTheLockEndsTheTermAndTheVersionGoesOn) {
-  const scratch in;
+  const temporary_directory in;
   member a(in, {.identity = "a", .ttl = "10m", .command = stubborn(in)});
   ASSERT_TRUE(runs_as(in, "a"));
   ASSERT_TRUE(eventually([&] { return a.is_active(); }));
@@ -96,7 +96,7 @@ TEST(Takeover, AnOperatorWhoDeletesTheLockEndsTheTermAndTheVersionGoesOn) {
 }
 
 TEST(Takeover, OnLostExitEndsWithItsOwnStatus) {
-  const scratch in;
+  const temporary_directory in;
   member a(in, {.identity = "a", .ttl = "10m", .more = {"--on-lost", "exit"}});
   ASSERT_TRUE(runs_as(in, "a"));
   const std::string remove =
@@ -106,7 +106,7 @@ TEST(Takeover, OnLostExitEndsWithItsOwnStatus) {
 }
 
 TEST(Takeover, ThreeMembersUnderRandomKillsNeverOverlap) {
-  const scratch in;
+  const temporary_directory in;
   std::vector<std::unique_ptr<member>> members;
   const std::vector<std::string> names{"a", "b", "c"};
   for (const std::string& n : names) {
@@ -147,4 +147,4 @@ TEST(Takeover, ThreeMembersUnderRandomKillsNeverOverlap) {
 }
 
 }  // namespace
-}  // namespace tenure::testing
+}  // namespace tenure::tests

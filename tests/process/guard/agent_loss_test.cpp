@@ -8,7 +8,7 @@
 #include "os/boot_time.hpp"
 #include "stage.hpp"
 
-namespace tenure::test {
+namespace tenure::tests {
 namespace {
 
 const std::string polite =
@@ -139,4 +139,4 @@ TEST(GuardAllocation, IsTrappedInEveryGuardOfTheseTests) {
 }
 
 }  // namespace
-}  // namespace tenure::test
+}  // namespace tenure::tests

@@ -10,7 +10,7 @@
 
 #include "stage.hpp"
 
-namespace tenure::test {
+namespace tenure::tests {
 namespace {
 
 using workload::child_list;
@@ -67,4 +67,4 @@ INSTANTIATE_TEST_SUITE_P(BothWays, ChildList,
                          });
 
 }  // namespace
-}  // namespace tenure::test
+}  // namespace tenure::tests

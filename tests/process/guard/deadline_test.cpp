@@ -4,7 +4,7 @@
 #include "os/boot_time.hpp"
 #include "stage.hpp"
 
-namespace tenure::test {
+namespace tenure::tests {
 namespace {
 
 const std::string deaf = "trap '' TERM INT HUP; touch $DIR/up; while :; do sleep 0.01; done";
@@ -92,4 +92,4 @@ TEST(GuardStop, ReachesAWorkloadThatIsStopped) {
 }
 
 }  // namespace
-}  // namespace tenure::test
+}  // namespace tenure::tests

@@ -3,7 +3,7 @@
 
 #include "stage.hpp"
 
-namespace tenure::test {
+namespace tenure::tests {
 namespace {
 
 const std::string deaf_family =
@@ -54,4 +54,4 @@ TEST(GuardLoss, TheAgentKillsAtTheDeadlineIfTheGuardIsFrozen) {
 }
 
 }  // namespace
-}  // namespace tenure::test
+}  // namespace tenure::tests

@@ -23,13 +23,13 @@ int be_guard(int argc, char** argv) {
   tenure::workload::guard_options options;
   options.agent_argv = {"guard_stage", "agent"};
   options.command.assign(argv + 3, argv + argc);
-  options.after_exit_grace = tenure::test::grace_of_the_stage;
-  options.ready = tenure::test::allow_no_allocation;
+  options.after_exit_grace = tenure::tests::grace_of_the_stage;
+  options.ready = tenure::tests::allow_no_allocation;
   return tenure::workload::run_guard(options);
 }
 
 int allocate() {
-  tenure::test::allow_no_allocation();
+  tenure::tests::allow_no_allocation();
   void* volatile some = std::malloc(1);
   std::free(some);
   return 0;
@@ -51,7 +51,7 @@ int print_open_files() {
 int main(int argc, char** argv) {
   const std::string_view role = argc > 1 ? argv[1] : "";
   if (role == "guard" && argc > 3) return be_guard(argc, argv);
-  if (role == "agent") return tenure::test::be_scripted_agent();
+  if (role == "agent") return tenure::tests::be_scripted_agent();
   if (role == "allocate") return allocate();
   if (role == "open-files") return print_open_files();
   std::fputs("usage: see guard_stage.cpp\n", stderr);

@@ -12,7 +12,7 @@
 #endif
 #endif
 
-namespace tenure::test {
+namespace tenure::tests {
 namespace {
 
 bool allocation_allowed = true;
@@ -29,7 +29,7 @@ bool can_trap_allocations() {
   return false;
 }
 
-}  // namespace tenure::test
+}  // namespace tenure::tests
 
 #else
 
@@ -47,7 +47,7 @@ void check_allocation() {
 }
 
 }  // namespace
-}  // namespace tenure::test
+}  // namespace tenure::tests
 
 // The allocator's functions of this program, in front of glibc's.
 extern "C" {
@@ -57,15 +57,15 @@ void* __libc_calloc(std::size_t, std::size_t);
 void* __libc_realloc(void*, std::size_t);
 
 void* malloc(std::size_t size) {
-  tenure::test::check_allocation();
+  tenure::tests::check_allocation();
   return __libc_malloc(size);
 }
 void* calloc(std::size_t count, std::size_t size) {
-  tenure::test::check_allocation();
+  tenure::tests::check_allocation();
   return __libc_calloc(count, size);
 }
 void* realloc(void* old, std::size_t size) {
-  tenure::test::check_allocation();
+  tenure::tests::check_allocation();
   return __libc_realloc(old, size);
 }
 }

@@ -20,7 +20,7 @@
 #include "workload/guard_link.hpp"
 #include "workload/guard_protocol.hpp"
 
-namespace tenure::test {
+namespace tenure::tests {
 namespace {
 
 namespace asio = boost::asio;
@@ -167,4 +167,4 @@ int be_scripted_agent() {
   return 0;
 }
 
-}  // namespace tenure::test
+}  // namespace tenure::tests

@@ -1,6 +1,6 @@
 #pragma once
 
-namespace tenure::test {
+namespace tenure::tests {
 
 /// The variable with the path of the Unix socket on which the test gives its orders.
 inline constexpr const char* control_variable = "TENURE_TEST_CONTROL";
@@ -18,4 +18,4 @@ inline constexpr const char* control_variable = "TENURE_TEST_CONTROL";
 ///     acknowledged        answered by "acknowledged yes" once the guard has taken the last arm
 int be_scripted_agent();
 
-}  // namespace tenure::test
+}  // namespace tenure::tests

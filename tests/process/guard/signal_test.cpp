@@ -5,7 +5,7 @@
 
 #include "stage.hpp"
 
-namespace tenure::test {
+namespace tenure::tests {
 namespace {
 
 const std::string recorder =
@@ -122,4 +122,4 @@ TEST(GuardSignal, WithoutItsOwnProcTheGuardRefusesToStart) {
 }
 
 }  // namespace
-}  // namespace tenure::test
+}  // namespace tenure::tests

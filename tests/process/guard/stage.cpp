@@ -19,7 +19,7 @@
 #include "scripted_agent.hpp"
 #include "workload/process_scan.hpp"
 
-namespace tenure::test {
+namespace tenure::tests {
 namespace {
 
 using steady = std::chrono::steady_clock;
@@ -109,9 +109,6 @@ pid_t agent_line::start(int term, const std::string& environment) {
 }
 
 stage::stage(const std::vector<std::string>& command, const prefix& before) {
-  std::string name = (std::filesystem::temp_directory_path() / "tenure-guard-XXXXXX").string();
-  EXPECT_NE(::mkdtemp(name.data()), nullptr);
-  directory_ = name;
   const std::string control = directory_ / "control";
   listener_ = listen_at(control);
 
@@ -122,7 +119,8 @@ stage::stage(const std::vector<std::string>& command, const prefix& before) {
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
   std::vector<std::string> variables{std::string(control_variable) + "=" + control,
-                                     "DIR=" + directory_.string(), "INHERITED=from the guard"};
+                                     "DIR=" + directory_.path().string(),
+                                     "INHERITED=from the guard"};
   for (char** entry = ::environ; *entry != nullptr; ++entry) variables.emplace_back(*entry);
   std::vector<char*> environment;
   for (std::string& variable : variables) environment.push_back(variable.data());
@@ -149,14 +147,11 @@ stage::~stage() {
   // Again until none is seen twice in a row: one that executes a program just now shows no
   // environment, and so no mark.
   for (int unseen = 0; unseen < 2;) {
-    const std::vector<pid_t> left = with_variable("DIR=" + directory_.string());
+    const std::vector<pid_t> left = with_variable("DIR=" + directory_.path().string());
     unseen = left.empty() ? unseen + 1 : 0;
     for (const pid_t one : left) ::kill(one, SIGKILL);
   }
   if (testing::Test::HasFailure()) std::fputs(read("stderr").c_str(), stderr);
-  // A workload that was killed a moment ago may still be writing there.
-  std::error_code ignored;
-  std::filesystem::remove_all(directory_, ignored);
 }
 
 std::vector<std::string> stage::shell(const std::string& script) {
@@ -191,7 +186,7 @@ bool stage::has(const std::string& file) const {
 }
 
 std::string stage::mark() const {
-  return "TENURE_TEST_MARK=" + directory_.string();
+  return "TENURE_TEST_MARK=" + directory_.path().string();
 }
 
 std::vector<pid_t> stage::marked() const {
@@ -209,4 +204,4 @@ std::vector<pid_t> stage::with_variable(const std::string& entry) {
   return found;
 }
 
-}  // namespace tenure::test
+}  // namespace tenure::tests

@@ -9,8 +9,9 @@
 #include <vector>
 
 #include "os/unique_fd.hpp"
+#include "support/temporary_directory.hpp"
 
-namespace tenure::test {
+namespace tenure::tests {
 
 /// How long a test waits for what must happen. Only a failing test waits that long.
 inline constexpr std::chrono::seconds patience{30};
@@ -74,7 +75,7 @@ class stage {
   /// Waits for the guard's end; its exit status, or 128 + signal.
   int end();
 
-  [[nodiscard]] const std::filesystem::path& directory() const { return directory_; }
+  [[nodiscard]] const std::filesystem::path& directory() const { return directory_.path(); }
   /// The text of a file there; empty if there is none.
   [[nodiscard]] std::string read(const std::string& file) const;
   [[nodiscard]] bool has(const std::string& file) const;
@@ -88,9 +89,9 @@ class stage {
   /// Processes with this entry (NAME=value) in their environment.
   [[nodiscard]] static std::vector<pid_t> with_variable(const std::string& entry);
 
-  std::filesystem::path directory_;
+  tests::temporary_directory directory_;
   os::unique_fd listener_;
   pid_t guard_ = -1;
 };
 
-}  // namespace tenure::test
+}  // namespace tenure::tests

@@ -10,7 +10,7 @@
 #include "stage.hpp"
 #include "workload/guard_process.hpp"
 
-namespace tenure::test {
+namespace tenure::tests {
 namespace {
 
 TEST(GuardStart, NothingRunsBeforeTheAgentSaysSo) {
@@ -184,4 +184,4 @@ TEST(GuardExit, WaitsForAWorkloadThatTheAgentLeftRunning) {
 }
 
 }  // namespace
-}  // namespace tenure::test
+}  // namespace tenure::tests

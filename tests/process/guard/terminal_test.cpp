@@ -8,7 +8,7 @@
 #include "os/unique_fd.hpp"
 #include "stage.hpp"
 
-namespace tenure::test {
+namespace tenure::tests {
 namespace {
 
 /// A terminal, and the words that make it the controlling one of the guard behind them.
@@ -73,4 +73,4 @@ TEST(GuardTerminal, CtrlZDoesNotLeaveTheWorkloadStopped) {
 }
 
 }  // namespace
-}  // namespace tenure::test
+}  // namespace tenure::tests

@@ -7,7 +7,7 @@
 #include "stage.hpp"
 #include "workload/process_scan.hpp"
 
-namespace tenure::test {
+namespace tenure::tests {
 namespace {
 
 pid_t pid_in(const stage& s, const std::string& file) {
@@ -139,4 +139,4 @@ TEST(GuardTree, TheAgentIsNotPartOfIt) {
 }
 
 }  // namespace
-}  // namespace tenure::test
+}  // namespace tenure::tests

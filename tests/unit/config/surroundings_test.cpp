@@ -8,6 +8,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "support/temporary_directory.hpp"
+
 namespace tenure::config {
 namespace {
 
@@ -16,25 +18,8 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::Pair;
 
-/// A directory that goes away with the test.
-class scratch {
- public:
-  scratch() {
-    std::string pattern = testing::TempDir() + "tenure-config-XXXXXX";
-    path_ = ::mkdtemp(pattern.data());
-  }
-  scratch(const scratch&) = delete;
-  scratch& operator=(const scratch&) = delete;
-  ~scratch() { std::filesystem::remove_all(path_); }
-
-  [[nodiscard]] std::string operator/(const char* name) const { return path_ + "/" + name; }
-
- private:
-  std::string path_;
-};
-
 TEST(Surroundings, AFileIsReadAsItIs) {
-  const scratch dir;
+  const tests::temporary_directory dir;
   const std::string path = dir / "tenure.yaml";
   const std::string text = "ttl: 15s\n" + std::string(100'000, '#');
   std::ofstream(path) << text;
@@ -45,7 +30,7 @@ TEST(Surroundings, AFileIsReadAsItIs) {
 }
 
 TEST(Surroundings, AFileThatCannotBeReadIsNamedWithTheReason) {
-  const scratch dir;
+  const tests::temporary_directory dir;
   const std::string path = dir / "none.yaml";
   EXPECT_EQ(render(read_file(path).error()),
             path +
@@ -55,14 +40,14 @@ TEST(Surroundings, AFileThatCannotBeReadIsNamedWithTheReason) {
 }
 
 TEST(Surroundings, AFifoIsRefusedAndNotWaitedFor) {
-  const scratch dir;
+  const tests::temporary_directory dir;
   const std::string path = dir / "fifo";
   ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
   EXPECT_THAT(render(read_file(path).error()), HasSubstr("it is no regular file"));
 }
 
 TEST(Surroundings, AFileThatIsTooLargeIsNotReadToItsEnd) {
-  const scratch dir;
+  const tests::temporary_directory dir;
   const std::string path = dir / "large.yaml";
   std::ofstream(path) << std::string(max_file_bytes, '#');
   EXPECT_TRUE(read_file(path));
