@@ -25,7 +25,7 @@ raw_client::raw_client(const net::listen_address& server, int receive_buffer) {
   }
   const auto* to =
       is_v6 ? reinterpret_cast<const sockaddr*>(&v6) : reinterpret_cast<const sockaddr*>(&v4);
-  connected_ = ::connect(socket_.get(), to, is_v6 ? sizeof v6 : sizeof v4) == 0;
+  connected_ = socket_ && ::connect(socket_.get(), to, is_v6 ? sizeof v6 : sizeof v4) == 0;
 }
 
 bool raw_client::send(std::string_view bytes) {

@@ -79,7 +79,7 @@ class busy_session {
 
 void renewal(benchmark::State& state) {
   busy_session session(static_cast<std::uint32_t>(state.range(0)));
-  for (auto _ : state) session.renew();
+  while (state.KeepRunning()) session.renew();
   state.counters["per_election"] = benchmark::Counter(
       static_cast<double>(state.range(0)) * static_cast<double>(state.iterations()),
       benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
@@ -88,13 +88,13 @@ BENCHMARK(renewal)->Arg(1)->Arg(10'000);
 
 void wake_for_nothing(benchmark::State& state) {
   busy_session session(static_cast<std::uint32_t>(state.range(0)));
-  for (auto _ : state) session.wake_for_nothing();
+  while (state.KeepRunning()) session.wake_for_nothing();
 }
 BENCHMARK(wake_for_nothing)->Arg(1)->Arg(10'000);
 
 void step_of_one_election(benchmark::State& state) {
   busy_session session(static_cast<std::uint32_t>(state.range(0)));
-  for (auto _ : state) session.step_one();
+  while (state.KeepRunning()) session.step_one();
 }
 BENCHMARK(step_of_one_election)->Arg(1)->Arg(10'000);
 

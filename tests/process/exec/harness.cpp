@@ -102,6 +102,7 @@ program::program(const std::vector<std::string>& words, const std::filesystem::p
   const int null = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
   const int to = ::open(out.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
   const int errors = ::open(err.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+  if (null < 0 || to < 0 || errors < 0) ::_exit(127);
   ::dup2(null, STDIN_FILENO);
   ::dup2(to, STDOUT_FILENO);
   ::dup2(errors, STDERR_FILENO);
@@ -178,6 +179,7 @@ std::string member::get(const std::string& path) const {
   to.sin_port = htons(static_cast<std::uint16_t>(std::atoi(log.c_str() + at + 14)));
   to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   const int link = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (link < 0) return {};
   std::string answer;
   const std::string ask =
       "GET " + path + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";

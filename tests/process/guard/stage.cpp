@@ -36,6 +36,7 @@ std::string text_of(const std::filesystem::path& file) {
 
 os::unique_fd listen_at(const std::string& path) {
   os::unique_fd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (!fd) std::abort();
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   path.copy(address.sun_path, sizeof address.sun_path - 1);
