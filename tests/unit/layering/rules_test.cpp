@@ -136,7 +136,9 @@ INSTANTIATE_TEST_SUITE_P(
         sample{"Header", "os/a.hpp", "#pragma once\nint a();\n"},
         sample{"DigitsGrouped", "os/a.cpp", "int a = 1'000; int b = 2'000;\n"},
         sample{"JsonInACodec", "stores/etcd/etcd_codec.cpp", "#include <nlohmann/json.hpp>\n"},
-        sample{"BeastInNet", "net/a.hpp", "#pragma once\n#include <boost/beast/core.hpp>\n"}),
+        sample{"BeastInNet", "net/a.cpp", "#include <boost/beast/core.hpp>\n"},
+        sample{"OpenSslInTls", "net/tls_a.cpp", "#include <openssl/ssl.h>\n"},
+        sample{"DetachedLookUp", "net/host_addresses.cpp", "thread.detach();\n"}),
     name_of<::testing::TestParamInfo<sample>>);
 
 TEST(Rules, FindingNamesThePlaceAndTheReason) {

@@ -1,0 +1,291 @@
+#include "net/http_client.hpp"
+
+#include <algorithm>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <deque>
+#include <utility>
+#include <vector>
+
+#include "core/check.hpp"
+#include "net/client_connection.hpp"
+#include "net/client_route.hpp"
+#include "net/client_stream.hpp"
+#include "net/request_text.hpp"
+#include "os/boot_time.hpp"
+
+namespace tenure::net {
+namespace {
+
+/// A request from `send` to its handler.
+struct call {
+  explicit call(const boost::asio::any_io_executor& where) : deadline_timer(where) {}
+
+  std::string summary;
+  std::string request;
+  bool is_head = false;
+  core::time_point deadline{};
+  reply_handler done;
+  boost::asio::steady_timer deadline_timer;
+  std::shared_ptr<client_dialer> dialer;          ///< while it connects
+  std::shared_ptr<client_connection> connection;  ///< once it is sent
+};
+
+struct idle_connection {
+  idle_connection(std::shared_ptr<client_connection> which, core::time_point now)
+      : connection(std::move(which)), since(now) {}
+
+  std::shared_ptr<client_connection> connection;
+  core::time_point since;
+};
+
+}  // namespace
+
+/// Shared with what is under way, so that a handler may destroy the client.
+struct http_client::state : std::enable_shared_from_this<http_client::state> {
+  state(const boost::asio::any_io_executor& where, endpoint to, tls_settings tls,
+        client_limits granted)
+      : executor(where),
+        route(std::make_shared<client_route>(where, std::move(to), std::move(tls))),
+        limits(granted),
+        idle_timer(where) {}
+
+  void send(client_request what, core::time_point deadline, reply_handler done);
+  void refuse(std::string text, reply_handler done);
+  void pump();
+  std::shared_ptr<client_connection> take_idle();
+  void dial(const std::shared_ptr<call>& c);
+  void exchange(const std::shared_ptr<call>& c, std::shared_ptr<client_connection> over);
+  void replied(const std::shared_ptr<call>& c, reply_reader& reader,
+               std::expected<void, std::string> how);
+  void too_late(const std::shared_ptr<call>& c);
+  void finish(const std::shared_ptr<call>& c, std::expected<client_reply, std::string> how);
+  void keep(std::shared_ptr<client_connection> used);
+  void drop_idle(const client_connection* which);
+  void drop_old();
+  void close();
+
+  boost::asio::any_io_executor executor;
+  std::shared_ptr<client_route> route;
+  client_limits limits;
+  boost::asio::steady_timer idle_timer;  ///< for the one that has been idle the longest
+  std::deque<std::shared_ptr<call>> waiting;
+  std::vector<std::shared_ptr<call>> active;  ///< those with a connection, or dialing for one
+  std::deque<idle_connection> idle;           ///< the last one used is the last
+  std::vector<std::weak_ptr<client_stream>> streams;
+  bool closed = false;
+};
+
+void http_client::state::send(client_request what, core::time_point deadline, reply_handler done) {
+  TENURE_CHECK(!closed && done);
+  std::string name = summary(what, route->server);
+  auto request = request_text(what, route->server);
+  if (!request) return refuse(name + ": " + request.error(), std::move(done));
+  if (waiting.size() >= limits.waiting) {
+    return refuse(name + ": " + std::to_string(waiting.size()) +
+                      " requests wait for a connection already; the server answers too slowly",
+                  std::move(done));
+  }
+  auto c = std::make_shared<call>(executor);
+  c->summary = std::move(name);
+  c->request = std::move(*request);
+  c->is_head = what.method == "HEAD";
+  c->deadline = deadline;
+  c->done = std::move(done);
+  expire_at(c->deadline_timer, deadline);
+  c->deadline_timer.async_wait(
+      [noted = weak_from_this(), one = std::weak_ptr(c)](const boost::system::error_code& error) {
+        const auto self = noted.lock();
+        const auto late = one.lock();
+        if (self && late && !error) self->too_late(late);
+      });
+  waiting.push_back(std::move(c));
+  pump();
+}
+
+void http_client::state::refuse(std::string text, reply_handler done) {
+  boost::asio::post(executor, [self = shared_from_this(), text = std::move(text),
+                               call_back = std::move(done)]() mutable {
+    if (self->closed || !call_back) return;
+    call_back(std::unexpected(client_error{.how = sending::not_sent, .text = std::move(text)}));
+  });
+}
+
+/// Gives waiting requests the connections that are free, or new ones.
+void http_client::state::pump() {
+  while (!closed && !waiting.empty() && active.size() < limits.connections) {
+    const std::shared_ptr<call> next = std::move(waiting.front());
+    waiting.pop_front();
+    if (os::boot_now() >= next->deadline) {
+      // Its timer is about to say so; until then it must not be sent.
+      boost::asio::post(executor, [self = shared_from_this(), next] { self->too_late(next); });
+      continue;
+    }
+    active.push_back(next);
+    if (auto free = take_idle(); free) {
+      exchange(next, std::move(free));
+    } else {
+      dial(next);
+    }
+  }
+}
+
+/// The one that was used last: the others may then become old enough to be closed.
+std::shared_ptr<client_connection> http_client::state::take_idle() {
+  drop_old();
+  while (!idle.empty()) {
+    auto last = std::move(idle.back().connection);
+    idle.pop_back();
+    // What has come since the loop last looked can only be its end.
+    if (last->usable() && last->is_quiet()) return last;
+    last->close();
+  }
+  return nullptr;
+}
+
+void http_client::state::dial(const std::shared_ptr<call>& c) {
+  c->dialer = std::make_shared<client_dialer>(executor, route);
+  c->dialer->run(c->deadline, [self = shared_from_this(), c](client_dialer::result reached) {
+    c->dialer.reset();
+    if (!reached) return self->finish(c, std::unexpected(std::move(reached.error())));
+    auto made = std::make_shared<client_connection>(self->executor, std::move(*reached));
+    made->start([noted = std::weak_ptr(self), which = made.get()] {
+      if (const auto client = noted.lock(); client) client->drop_idle(which);
+    });
+    self->exchange(c, std::move(made));
+  });
+}
+
+void http_client::state::exchange(const std::shared_ptr<call>& c,
+                                  std::shared_ptr<client_connection> over) {
+  c->connection = std::move(over);
+  c->connection->begin(std::move(c->request),
+                       {.reader = reply_reader(limits, reply_reader::form::whole, c->is_head),
+                        .taken = nullptr,
+                        .ended = [self = shared_from_this(), c](
+                                     reply_reader& reader, std::expected<void, std::string> how) {
+                          self->replied(c, reader, std::move(how));
+                        }});
+}
+
+void http_client::state::replied(const std::shared_ptr<call>& c, reply_reader& reader,
+                                 std::expected<void, std::string> how) {
+  if (!how) return finish(c, std::unexpected(std::move(how.error())));
+  client_reply out{reader.head()};
+  out.body = reader.take_body();
+  if (c->connection->usable()) keep(c->connection);
+  if (auto redirect = redirect_text(out); redirect) {
+    return finish(c, std::unexpected(std::move(*redirect)));
+  }
+  finish(c, std::move(out));
+}
+
+void http_client::state::too_late(const std::shared_ptr<call>& c) {
+  if (!c->done) return;
+  std::string doing = c->connection ? "waiting for the reply" : "waiting for a free connection";
+  if (c->dialer) doing = c->dialer->doing();
+  // A late reply must not be taken for the answer to another request.
+  if (c->connection) c->connection->close();
+  if (c->dialer) std::exchange(c->dialer, nullptr)->give_up();
+  finish(c, std::unexpected("no answer in time; still " + doing));
+}
+
+void http_client::state::finish(const std::shared_ptr<call>& c,
+                                std::expected<client_reply, std::string> how) {
+  if (closed || !c->done) return;
+  const auto self = shared_from_this();
+  c->deadline_timer.cancel();
+  std::erase(active, c);
+  std::erase(waiting, c);
+  const sending sent = c->connection ? sending::in_doubt : sending::not_sent;
+  c->connection.reset();
+  reply_handler done = std::exchange(c->done, nullptr);
+  pump();
+  if (how) return done(std::move(*how));
+  done(std::unexpected(client_error{.how = sent, .text = c->summary + ": " + how.error()}));
+}
+
+void http_client::state::keep(std::shared_ptr<client_connection> used) {
+  idle.emplace_back(std::move(used), os::boot_now());
+  drop_old();
+}
+
+void http_client::state::drop_idle(const client_connection* which) {
+  std::erase_if(idle, [which](const idle_connection& i) { return i.connection.get() == which; });
+}
+
+/// Closes those that have been idle for too long, and comes again when the next one will be.
+void http_client::state::drop_old() {
+  const core::time_point oldest = os::boot_now() - limits.idle;
+  while (!idle.empty() && idle.front().since <= oldest) {
+    idle.front().connection->close();
+    idle.pop_front();
+  }
+  if (idle.empty()) {
+    idle_timer.cancel();
+    return;
+  }
+  expire_at(idle_timer, idle.front().since + limits.idle);
+  idle_timer.async_wait([noted = weak_from_this()](const boost::system::error_code& error) {
+    const auto self = noted.lock();
+    if (self && !error) self->drop_old();
+  });
+}
+
+void http_client::state::close() {
+  closed = true;
+  idle_timer.cancel();
+  // Whatever is destroyed with a handler may call us again.
+  const auto unsent = std::exchange(waiting, {});
+  for (const std::shared_ptr<call>& c : std::exchange(active, {})) {
+    if (c->dialer) std::exchange(c->dialer, nullptr)->stop();
+    if (c->connection) std::exchange(c->connection, nullptr)->close();
+  }
+  for (const idle_connection& i : std::exchange(idle, {})) i.connection->close();
+  for (const auto& noted : std::exchange(streams, {})) {
+    if (const auto stream = noted.lock(); stream) stream->stop();
+  }
+}
+
+http_client::http_client(const boost::asio::any_io_executor& where, endpoint to, tls_settings tls,
+                         client_limits limits)
+    : state_(std::make_shared<state>(where, std::move(to), std::move(tls), limits)) {
+  TENURE_CHECK(limits.connections > 0 && limits.waiting > 0);
+}
+
+http_client::~http_client() {
+  close();
+}
+
+std::expected<void, std::string> http_client::check() {
+  if (!state_->route->server.tls) return {};
+  auto loaded = state_->route->secrets.current();
+  if (!loaded) return std::unexpected(std::move(loaded.error()));
+  return {};
+}
+
+void http_client::send(client_request what, core::time_point deadline, reply_handler done) {
+  state_->send(std::move(what), deadline, std::move(done));
+}
+
+std::unique_ptr<http_stream> http_client::stream(client_request what,
+                                                 core::time_point head_deadline,
+                                                 stream_handlers on) {
+  TENURE_CHECK(!state_->closed);
+  auto made = std::make_shared<client_stream>(state_->executor, state_->route, state_->limits,
+                                              std::move(on));
+  std::erase_if(state_->streams, [](const auto& noted) { return noted.expired(); });
+  state_->streams.push_back(made);
+  made->start(what, head_deadline);
+  return stream_handle(std::move(made));
+}
+
+void http_client::close() {
+  state_->close();
+}
+
+const endpoint& http_client::server() const {
+  return state_->route->server;
+}
+
+}  // namespace tenure::net

@@ -1,0 +1,87 @@
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <expected>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/clock.hpp"
+#include "net/client_message.hpp"
+#include "net/endpoint.hpp"
+#include "net/tls_settings.hpp"
+
+namespace tenure::net {
+
+/// What becomes of a request.
+using reply_handler = std::move_only_function<void(std::expected<client_reply, client_error>)>;
+
+/// What becomes of a reply without end. Those left empty are not called.
+struct stream_handlers {
+  /// Once, before any `data`. Any status that is not a redirect: the caller judges it.
+  std::move_only_function<void(const reply_head&)> head{};
+  /// The body as it comes, in pieces of a few KiB that end anywhere. Nothing more is read before
+  /// this returns.
+  std::move_only_function<void(std::string_view)> data{};
+  /// Once, last: nothing if the server ended the reply as HTTP says, else why there is no more.
+  std::move_only_function<void(std::optional<client_error>)> ended{};
+};
+
+/// A reply under way. Destroying it ends it without a word.
+class http_stream {
+ public:
+  virtual ~http_stream() = default;
+};
+
+/// An HTTP/1.1 client of one endpoint, over TCP or TLS.
+///
+/// Connections are kept and used again, one request at a time on each; requests that find none
+/// free wait in turn. Nothing is ever sent twice: what may have been carried out without a reply is
+/// `in_doubt`, and only the caller knows whether it may be repeated. Redirects are errors. The
+/// environment's proxies (HTTP_PROXY and the like) are ignored on purpose: a lease is not to depend
+/// on them.
+///
+/// TLS is 1.2 or newer and the server always has to prove that it is who the endpoint says.
+///
+/// Deadlines are instants of CLOCK_BOOTTIME. All is done, and all handlers are called, on the
+/// executor, which has one thread; no handler is called from within the call that it was given to.
+/// This object, or a stream of it, may be destroyed from within any handler. The executor's
+/// context must outlive both.
+class http_client {
+ public:
+  http_client(const boost::asio::any_io_executor& where, endpoint to, tls_settings tls = {},
+              client_limits limits = {});
+  ~http_client();  ///< closes
+  http_client(const http_client&) = delete;
+  http_client& operator=(const http_client&) = delete;
+
+  /// Loads the files of the TLS settings, so that a wrong path is an error at start-up. The error
+  /// names the file and what is wrong with it. Nothing to do for plain HTTP.
+  std::expected<void, std::string> check();
+
+  /// `done` is called once, by the deadline at the latest. With a reply of any status but a
+  /// redirect; or with an error: no connection, no time left, too many requests waiting, or a
+  /// server that broke the rules.
+  void send(client_request what, core::time_point deadline, reply_handler done);
+
+  /// Asks for a reply without end, e.g. a watch, on a connection of its own. The head has to come
+  /// by the deadline; after it silence is allowed for as long as the server's kernel answers.
+  /// A server that has vanished is noticed in about ten seconds.
+  [[nodiscard]] std::unique_ptr<http_stream> stream(client_request what,
+                                                    core::time_point head_deadline,
+                                                    stream_handlers on);
+
+  /// Ends all requests, streams and connections; no handler is called afterwards. Nothing may be
+  /// sent any more.
+  void close();
+
+  [[nodiscard]] const endpoint& server() const;
+
+ private:
+  struct state;
+  std::shared_ptr<state> state_;
+};
+
+}  // namespace tenure::net

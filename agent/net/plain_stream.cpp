@@ -1,0 +1,70 @@
+#include <sys/socket.h>
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/write.hpp>
+#include <cerrno>
+#include <utility>
+
+#include "net/byte_stream.hpp"
+#include "os/error_text.hpp"
+
+namespace tenure::net {
+namespace {
+
+namespace asio = boost::asio;
+
+/// Operations end with a value, never an exception.
+constexpr auto as_values = asio::as_tuple(asio::use_awaitable);
+
+class plain_stream : public byte_stream {
+ public:
+  explicit plain_stream(asio::ip::tcp::socket connected) : socket_(std::move(connected)) {}
+
+  asio::awaitable<std::expected<void, std::string>> handshake() override {
+    co_return std::expected<void, std::string>();
+  }
+
+  asio::awaitable<std::expected<std::size_t, std::string>> read_some(
+      asio::mutable_buffer into) override {
+    const auto [error, size] = co_await socket_.async_read_some(into, as_values);
+    if (error == asio::error::eof) co_return std::size_t{0};
+    if (error) co_return std::unexpected(error_text(error));
+    co_return size;
+  }
+
+  asio::awaitable<bool> write(asio::const_buffer all) override {
+    const auto [error, size] = co_await asio::async_write(socket_, all, as_values);
+    co_return !error;
+  }
+
+  void close() override {
+    boost::system::error_code ignored;
+    socket_.close(ignored);
+  }
+
+  bool is_quiet() override { return net::is_quiet(socket_); }
+
+ private:
+  asio::ip::tcp::socket socket_;
+};
+
+}  // namespace
+
+std::shared_ptr<byte_stream> make_plain_stream(asio::ip::tcp::socket connected) {
+  return std::make_shared<plain_stream>(std::move(connected));
+}
+
+bool is_quiet(asio::ip::tcp::socket& connected) {
+  char one = 0;
+  return ::recv(connected.native_handle(), &one, sizeof one, MSG_PEEK | MSG_DONTWAIT) < 0 &&
+         errno == EAGAIN;
+}
+
+std::string error_text(const boost::system::error_code& error) {
+  if (error.category() == boost::system::system_category()) return os::error_text(error.value());
+  return error.message();
+}
+
+}  // namespace tenure::net
