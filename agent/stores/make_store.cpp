@@ -1,19 +1,21 @@
 #include <utility>
 
+#include "stores/etcd/etcd_store.hpp"
 #include "stores/sqlite/sqlite_store.hpp"
 #include "stores/store.hpp"
 
 namespace tenure::stores {
 
 std::vector<std::string_view> store_kinds() {
-  return {"sqlite"};
+  return {"sqlite", "etcd"};
 }
 
 std::expected<std::unique_ptr<store>, open_error> make_store(boost::asio::any_io_executor where,
                                                              settings with) {
   if (with.kind == "sqlite") return make_sqlite_store(std::move(where), std::move(with));
-  return std::unexpected(open_error{
-      "store \"" + with.kind + "\" is not in this build; there is: sqlite. Set --store sqlite"});
+  if (with.kind == "etcd") return make_etcd_store(std::move(where), std::move(with));
+  return std::unexpected(
+      open_error{"store \"" + with.kind + "\" is not in this build; there are: sqlite, etcd"});
 }
 
 }  // namespace tenure::stores

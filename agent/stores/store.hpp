@@ -81,6 +81,17 @@ struct election_spec {
   std::uint32_t slots = 1;
 };
 
+/// How a store is reached and signed in to. What is empty is not used. No secret is in here: those
+/// are in files, which are read again when they change.
+struct security {
+  std::string ca_file{};           ///< PEM: who may vouch for the server; empty: the system's
+  std::string certificate_file{};  ///< PEM: the client's own
+  std::string key_file{};          ///< PEM: its key
+  std::string server_name{};       ///< expected in the server's certificate instead of its host
+  std::string user{};
+  std::string password_file{};
+};
+
 /// What a store is opened with. An election is named by its place in `elections` from then on.
 struct settings {
   std::string kind;                    ///< "sqlite", "etcd", ...
@@ -89,6 +100,7 @@ struct settings {
   std::string session;                 ///< of this incarnation: no other agent ever uses it
   core::duration ttl{};                ///< asked for
   std::vector<election_spec> elections;
+  security secure{};
 };
 
 template <class Outcome>

@@ -81,13 +81,15 @@ class contender {
       if (auto* failed = std::get_if<stores::unknown>(&outcome)) fail(failed->why);
       std::fflush(stdout);
       held_ = core::no_version;
-      if (!polite_) acquire();
+      // What was shown meanwhile counts now.
+      polite_ ? saw(last_) : acquire();
     });
   }
 
   void saw(const std::variant<core::observation, stores::unknown>& what) {
     if (auto* broken = std::get_if<stores::unknown>(&what)) fail(broken->why);
     const auto& seen = std::get<core::observation>(what);
+    last_ = seen;
     if (held_ != core::no_version) return;
     if (!seen.holders.empty()) return wait_until(seen.retry_at);
     if (polite_ && seen.as_of <= highest_) return;
@@ -106,6 +108,7 @@ class contender {
   std::unique_ptr<stores::store> store_;
   boost::asio::steady_timer retry_;
   bool polite_;
+  core::observation last_;
   bool asking_ = false;
   bool freed_ = false;
   core::version highest_ = core::no_version;

@@ -70,9 +70,6 @@ TEST_P(StoreContract, ReleaseHandsOverToAWaitingProcessWithoutItsPolling) {
   const std::vector<hold> all = collect(contenders, rounds);
   ASSERT_EQ(all.size(), 2u * rounds);
   expect_one_at_a_time(all);
-  for (std::size_t i = 1; i < all.size(); ++i) {
-    EXPECT_EQ(core::number(all[i].term), core::number(all[i - 1].term) + 1);
-  }
 }
 
 }  // namespace

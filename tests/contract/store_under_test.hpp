@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <memory>
 #include <ostream>
 #include <string>
@@ -23,6 +24,9 @@ class store_under_test {
   /// The shortest TTL that the store grants as asked for; tests of expiry wait for it.
   [[nodiscard]] virtual core::duration shortest_ttl() const { return std::chrono::seconds(1); }
 
+  /// False if versions are the store's own numbers, which a caller cannot raise.
+  [[nodiscard]] virtual bool makes_versions() const { return true; }
+
   /// Deletes what says that somebody holds `election`, as an operator with the store's own tool
   /// would.
   virtual void delete_lock(const std::string& election) = 0;
@@ -30,7 +34,8 @@ class store_under_test {
 
 struct store_factory {
   std::string name;
-  std::unique_ptr<store_under_test> (*make)();
+  std::function<std::unique_ptr<store_under_test>()> make;
+  std::string missing;  ///< not empty: it cannot be made here, and what to do about it
 };
 
 /// Names the tests.
@@ -58,8 +63,13 @@ class StoreContract : public testing::TestWithParam<store_factory> {
     return made;
   }
 
+  void SetUp() override {
+    if (!GetParam().missing.empty()) GTEST_SKIP() << GetParam().missing;
+    store_ = GetParam().make();
+  }
+
   loop loop_;
-  std::unique_ptr<store_under_test> store_ = GetParam().make();
+  std::unique_ptr<store_under_test> store_;
 };
 
 /// The place of election 0 with term `term`, for a renewal.

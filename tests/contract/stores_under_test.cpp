@@ -1,4 +1,7 @@
+#include "servers/etcd_server.hpp"
 #include "store_under_test.hpp"
+#include "stores/etcd/base64.hpp"
+#include "stores/etcd/codec.hpp"
 
 namespace tenure::tests {
 namespace {
@@ -18,6 +21,27 @@ class sqlite_under_test final : public store_under_test {
   temporary_directory directory_;
 };
 
+class etcd_under_test final : public store_under_test {
+ public:
+  explicit etcd_under_test(const servers::etcd_release& release) : cluster_(release) {}
+
+  [[nodiscard]] std::string kind() const override { return "etcd"; }
+  [[nodiscard]] std::string endpoint() const override { return cluster_.endpoint(); }
+  [[nodiscard]] core::duration shortest_ttl() const override { return std::chrono::seconds(2); }
+  [[nodiscard]] bool makes_versions() const override { return false; }
+
+  void delete_lock(const std::string& election) override {
+    using namespace stores::etcd;
+    const std::string prefix = to_base64(election + "/");
+    const std::string end = to_base64(prefix_end(election + "/"));
+    cluster_.post("/v3/kv/deleterange",
+                  R"({"key":")" + prefix + R"(","range_end":")" + end + R"("})");
+  }
+
+ private:
+  servers::etcd_cluster cluster_;
+};
+
 template <class Store>
 std::unique_ptr<store_under_test> make() {
   return std::make_unique<Store>();
@@ -26,7 +50,14 @@ std::unique_ptr<store_under_test> make() {
 }  // namespace
 
 std::vector<store_factory> all_stores() {
-  return {{"sqlite", make<sqlite_under_test>}};
+  std::vector<store_factory> out{
+      {.name = "sqlite", .make = make<sqlite_under_test>, .missing = {}}};
+  for (const servers::etcd_release& release : servers::etcd_releases()) {
+    out.push_back({.name = "etcd_" + release.name,
+                   .make = [release] { return std::make_unique<etcd_under_test>(release); },
+                   .missing = release.why});
+  }
+  return out;
 }
 
 INSTANTIATE_TEST_SUITE_P(Stores, StoreContract, testing::ValuesIn(all_stores()),

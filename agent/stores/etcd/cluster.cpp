@@ -1,0 +1,269 @@
+#include "stores/etcd/cluster.hpp"
+
+#include <boost/asio/post.hpp>
+#include <deque>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <utility>
+
+#include "core/check.hpp"
+#include "os/boot_time.hpp"
+#include "stores/etcd/codec.hpp"
+
+namespace tenure::stores::etcd {
+namespace {
+
+namespace asio = boost::asio;
+
+constexpr const char* authenticate_path = "/v3/auth/authenticate";
+/// A call signs in again that often; a server that forgets each token at once is broken.
+constexpr int most_sign_ins = 2;
+/// Connections of renewals, campaigns and releases to one member.
+constexpr std::size_t connections_per_member = 4;
+
+/// The password in a file, without the line break at its end.
+std::expected<std::string, std::string> read_password(const std::string& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(in), {}};
+  if (!in.good() && !in.eof()) return std::unexpected("cannot read the password file " + file);
+  while (text.ends_with('\n') || text.ends_with('\r')) text.pop_back();
+  if (text.empty()) return std::unexpected("the password file " + file + " is empty");
+  return text;
+}
+
+std::string describe(const gateway_error& e, const std::string& where) {
+  std::string out = where + " answered " + std::to_string(e.status);
+  if (!e.message.empty()) out += ": " + e.message;
+  if (!e.advice.empty()) out += "; " + e.advice;
+  return out;
+}
+
+struct one_call {
+  std::string path;
+  std::string body;
+  core::time_point deadline;
+  cluster::done_handler done;
+  std::size_t member = 0;    ///< asked now
+  std::size_t members_left;  ///< to be asked after this one
+  int sign_ins = 0;
+};
+
+using call_ptr = std::shared_ptr<one_call>;
+
+}  // namespace
+
+struct cluster::state : std::enable_shared_from_this<cluster::state> {
+  void send(const call_ptr& c);
+  void answered(const call_ptr& c, core::time_point sent_at,
+                std::expected<net::client_reply, net::client_error> what);
+  void failed(const call_ptr& c, call_failure why);
+  void finish(const call_ptr& c, reply_or_failure outcome);
+  void sign_in(const call_ptr& c);
+  void signed_in(std::expected<void, call_failure> outcome);
+  void leave(std::size_t member);
+  [[nodiscard]] std::vector<net::header> headers() const;
+  [[nodiscard]] std::string name(std::size_t member) const {
+    return net::text(members[member]->server());
+  }
+
+  asio::any_io_executor executor;
+  std::vector<std::unique_ptr<net::http_client>> members;
+  security secrets;
+  std::function<void()> moved;
+  std::size_t present = 0;
+  std::string token;  ///< empty: none, or not needed
+  bool token_needed = false;
+  std::deque<call_ptr> for_token;  ///< wait for one
+  bool closed = false;
+};
+
+std::vector<net::header> cluster::state::headers() const {
+  if (token.empty()) return {};
+  return {{.name = "Authorization", .value = token}};
+}
+
+void cluster::state::send(const call_ptr& c) {
+  const core::time_point now = os::boot_now();
+  if (now >= c->deadline) {
+    return finish(c, std::unexpected(call_failure{
+                         .why = "no time is left before its deadline for POST " + c->path}));
+  }
+  if (token_needed && token.empty()) return sign_in(c);
+  // What is left is shared by the members that may still have to be asked.
+  const auto share = (c->deadline - now) / static_cast<int>(c->members_left + 1);
+  members[c->member]->send({.method = c->body.empty() ? "GET" : "POST",
+                            .target = c->path,
+                            .headers = headers(),
+                            .body = c->body},
+                           now + share, [self = shared_from_this(), c, now](auto what) {
+                             if (!self->closed) self->answered(c, now, std::move(what));
+                           });
+}
+
+void cluster::state::answered(const call_ptr& c, core::time_point sent_at,
+                              std::expected<net::client_reply, net::client_error> what) {
+  if (!what) return failed(c, {.why = std::move(what.error().text)});
+  // A streamed reply has its errors inside.
+  if (what->status == 200 && !what->body.starts_with("{\"error\"")) {
+    return finish(c, reply{.body = std::move(what->body), .sent_at = sent_at});
+  }
+  const gateway_error error = read_error(what->status, what->body);
+  if (error.meaning == error_meaning::unauthenticated && !secrets.user.empty() &&
+      c->sign_ins < most_sign_ins) {
+    token.clear();
+    token_needed = true;
+    return sign_in(c);
+  }
+  failed(c, {.meaning = error.meaning, .why = describe(error, name(c->member))});
+}
+
+void cluster::state::failed(const call_ptr& c, call_failure why) {
+  // Anything else is the cluster's answer, and the other members would give the same.
+  const bool of_this_member =
+      why.meaning == error_meaning::unknown || why.meaning == error_meaning::unsupported;
+  if (!of_this_member) return finish(c, std::unexpected(std::move(why)));
+  leave(c->member);
+  if (closed) return;
+  if (c->members_left == 0) return finish(c, std::unexpected(std::move(why)));
+  --c->members_left;
+  c->member = (c->member + 1) % members.size();
+  send(c);
+}
+
+void cluster::state::leave(std::size_t member) {
+  if (member != present || members.size() == 1) return;
+  present = (present + 1) % members.size();
+  moved();
+}
+
+/// Later: never from within the call.
+void cluster::state::finish(const call_ptr& c, reply_or_failure outcome) {
+  asio::post(executor, [self = shared_from_this(), c, outcome = std::move(outcome)]() mutable {
+    if (!self->closed) c->done(std::move(outcome));
+  });
+}
+
+/// One sign-in at a time; who needs a token meanwhile waits for it.
+void cluster::state::sign_in(const call_ptr& c) {
+  ++c->sign_ins;
+  for_token.push_back(c);
+  if (for_token.size() > 1) return;
+  const auto password = read_password(secrets.password_file);
+  if (!password) {
+    return signed_in(
+        std::unexpected(call_failure{.meaning = error_meaning::denied, .why = password.error()}));
+  }
+  const std::size_t member = c->member;
+  members[member]->send(
+      {.method = "POST",
+       .target = authenticate_path,
+       .body = authenticate_request(secrets.user, *password)},
+      c->deadline, [self = shared_from_this(), member](auto what) {
+        if (self->closed) return;
+        if (!what) return self->signed_in(std::unexpected(call_failure{.why = what.error().text}));
+        if (what->status != 200) {
+          const gateway_error error = read_error(what->status, what->body);
+          // Authentication may have been switched off: then no token is needed.
+          if (error.meaning == error_meaning::auth_disabled) {
+            self->token_needed = false;
+            return self->signed_in({});
+          }
+          return self->signed_in(
+              std::unexpected(call_failure{.meaning = error.meaning,
+                                           .why = "cannot sign in as \"" + self->secrets.user +
+                                                  "\": " + describe(error, self->name(member))}));
+        }
+        auto parsed = parse_authenticate(what->body);
+        if (!parsed)
+          return self->signed_in(std::unexpected(call_failure{.why = parsed.error().why}));
+        self->token = std::move(parsed->token);
+        self->signed_in({});
+      });
+}
+
+void cluster::state::signed_in(std::expected<void, call_failure> outcome) {
+  for (const call_ptr& c : std::exchange(for_token, {})) {
+    if (outcome) {
+      send(c);
+    } else {
+      failed(c, outcome.error());
+    }
+    if (closed) return;
+  }
+}
+
+cluster::cluster(const asio::any_io_executor& where, std::vector<net::endpoint> members,
+                 const security& with, std::size_t most_calls, std::function<void()> moved)
+    : state_(std::make_shared<state>()) {
+  TENURE_CHECK(!members.empty());
+  state_->executor = where;
+  state_->secrets = with;
+  state_->token_needed = !with.user.empty();
+  state_->moved = std::move(moved);
+  const net::tls_settings tls{.ca_file = with.ca_file,
+                              .certificate_file = with.certificate_file,
+                              .key_file = with.key_file,
+                              .server_name = with.server_name};
+  const net::client_limits limits{.connections = connections_per_member, .waiting = most_calls};
+  for (net::endpoint& one : members) {
+    state_->members.push_back(
+        std::make_unique<net::http_client>(where, std::move(one), tls, limits));
+  }
+}
+
+cluster::~cluster() {
+  close();
+}
+
+std::expected<void, std::string> cluster::check() {
+  if (!state_->secrets.user.empty()) {
+    if (auto read = read_password(state_->secrets.password_file); !read) {
+      return std::unexpected(read.error());
+    }
+  }
+  for (const auto& one : state_->members) {
+    if (auto checked = one->check(); !checked) return checked;
+  }
+  return {};
+}
+
+void cluster::call(std::string path, std::string body, core::time_point deadline,
+                   done_handler done) {
+  auto c = std::make_shared<one_call>();
+  c->path = std::move(path);
+  c->body = std::move(body);
+  c->deadline = deadline;
+  c->done = std::move(done);
+  c->member = state_->present;
+  c->members_left = state_->members.size() - 1;
+  state_->send(c);
+}
+
+std::unique_ptr<net::http_stream> cluster::stream(std::string path, std::string body,
+                                                  core::time_point head_deadline,
+                                                  net::stream_handlers on) {
+  auto headers = state_->headers();
+  // Or Go's server drops what it has not read of the body once the first reply leaves.
+  headers.push_back({.name = "Connection", .value = "close"});
+  return state_->members[state_->present]->stream({.method = "POST",
+                                                   .target = std::move(path),
+                                                   .headers = std::move(headers),
+                                                   .body = std::move(body)},
+                                                  head_deadline, std::move(on));
+}
+
+void cluster::move_on() {
+  state_->leave(state_->present);
+}
+
+std::string cluster::present() const {
+  return state_->name(state_->present);
+}
+
+void cluster::close() {
+  if (std::exchange(state_->closed, true)) return;
+  for (const auto& one : state_->members) one->close();
+}
+
+}  // namespace tenure::stores::etcd

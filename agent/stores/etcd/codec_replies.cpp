@@ -1,0 +1,398 @@
+#include <algorithm>
+#include <charconv>
+#include <cstddef>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <type_traits>
+#include <utility>
+
+#include "stores/etcd/base64.hpp"
+#include "stores/etcd/codec.hpp"
+
+namespace tenure::stores::etcd {
+namespace {
+
+using json = nlohmann::json;
+
+constexpr int max_nesting = 16;  // deeper than any of etcd's replies
+constexpr std::size_t max_excerpt_bytes = 60;
+
+bool is_printable(char c) {
+  return c >= ' ' && c <= '~';
+}
+
+/// The beginning of a body, fit for a log.
+std::string excerpt(std::string_view body) {
+  std::string out(body.substr(0, max_excerpt_bytes));
+  std::ranges::replace_if(out, [](char c) { return !is_printable(c); }, '?');
+  return out;
+}
+
+/// Refuses what a JSON parser lets pass: two values under one name, of which readers choose
+/// differently, and nesting without end.
+class strictness {
+ public:
+  bool operator()(int depth, json::parse_event_t event, const json& at) {
+    if (depth > max_nesting) refuse("it is nested too deeply");
+    if (event == json::parse_event_t::object_start) names_.emplace_back();
+    if (event == json::parse_event_t::object_end) names_.pop_back();
+    if (event == json::parse_event_t::key && !names_.back().insert(at).second) {
+      refuse("it has a field twice");
+    }
+    return !refused_;
+  }
+
+  [[nodiscard]] const char* refused() const { return refused_; }
+
+ private:
+  void refuse(const char* why) {
+    if (refused_ == nullptr) refused_ = why;
+  }
+
+  std::vector<std::set<std::string>> names_;
+  const char* refused_ = nullptr;
+};
+
+parsed<json> to_object(std::string_view body) {
+  strictness strict;
+  json document = json::parse(
+      body,
+      [&strict](int depth, json::parse_event_t event, json& at) {
+        return strict(depth, event, at);
+      },
+      /*allow_exceptions=*/false);
+  const char* why = nullptr;
+  if (strict.refused() != nullptr) {
+    why = strict.refused();
+  } else if (document.is_discarded()) {
+    why = "it is not JSON";
+  } else if (!document.is_object()) {
+    why = "it is no JSON object";
+  }
+  if (why == nullptr) return document;
+  return std::unexpected(malformed{std::string(why) + ": " + excerpt(body)});
+}
+
+/// The first thing found wrong in a reply. Later ones follow from it.
+struct verdict {
+  std::string why;
+
+  void refuse(std::string_view field, std::string_view reason) {
+    if (why.empty()) why = std::string(field).append(" ").append(reason);
+  }
+};
+
+/// create_revision as createRevision: proto's other spelling of its names in JSON.
+std::string camel_case(std::string_view name) {
+  std::string out;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    const bool joint = name[i] == '_' && i + 1 < name.size();
+    if (joint) ++i;
+    out += joint ? static_cast<char>(name[i] - 'a' + 'A') : name[i];
+  }
+  return out;
+}
+
+/// Reads the fields of one object. What is absent is zero, false or empty, as in proto3; what is
+/// of another type is noted in the verdict and reads as if absent.
+class fields {
+ public:
+  fields(const json& object, verdict& judged) : object_(&object), judged_(&judged) {
+    if (!object.is_object()) judged.refuse("something", "is not an object");
+  }
+
+  /// nullptr if absent.
+  [[nodiscard]] const json* find(std::string_view name) const {
+    const json* here = look_up(std::string(name));
+    const std::string other = camel_case(name);
+    const json* there = other == name ? nullptr : look_up(other);
+    if (here != nullptr && there != nullptr) judged_->refuse(name, "is there in two spellings");
+    return here != nullptr ? here : there;
+  }
+
+  /// 64 bits, as a string or, as proto3 also allows, as a number.
+  template <class Integer>
+  [[nodiscard]] Integer number(std::string_view name) const {
+    const json* found = find(name);
+    if (found == nullptr) return 0;
+    std::string digits;
+    if (found->is_string()) digits = found->get<std::string>();
+    if (found->is_number_integer()) digits = found->dump();
+    Integer value{};
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    const bool good = error == std::errc{} && end == digits.data() + digits.size();
+    if (!good) judged_->refuse(name, "is not a number of its kind");
+    return good ? value : 0;
+  }
+
+  [[nodiscard]] bool flag(std::string_view name) const {
+    const json* found = find(name);
+    if (found == nullptr) return false;
+    if (!found->is_boolean()) judged_->refuse(name, "is not true or false");
+    return found->is_boolean() && found->get<bool>();
+  }
+
+  [[nodiscard]] std::string text(std::string_view name) const {
+    const json* found = find(name);
+    if (found == nullptr) return {};
+    if (!found->is_string()) judged_->refuse(name, "is not a string");
+    return found->is_string() ? found->get<std::string>() : std::string();
+  }
+
+  [[nodiscard]] std::string bytes(std::string_view name) const {
+    const auto decoded = from_base64(text(name));
+    if (!decoded) judged_->refuse(name, "is not base64");
+    return decoded.value_or("");
+  }
+
+  /// The elements of an array.
+  [[nodiscard]] const json& list(std::string_view name) const {
+    static const json nothing = json::array();
+    const json* found = find(name);
+    if (found == nullptr) return nothing;
+    if (!found->is_array()) judged_->refuse(name, "is not a list");
+    return found->is_array() ? *found : nothing;
+  }
+
+  fields object(std::string_view name) const {
+    static const json nothing = json::object();
+    const json* found = find(name);
+    if (found == nullptr) judged_->refuse(name, "is missing");
+    return {found != nullptr ? *found : nothing, *judged_};
+  }
+
+  void require(bool holds, std::string_view name, std::string_view reason) const {
+    if (!holds) judged_->refuse(name, reason);
+  }
+
+  [[nodiscard]] verdict& judged() const { return *judged_; }
+
+ private:
+  [[nodiscard]] const json* look_up(const std::string& name) const {
+    if (!object_->is_object()) return nullptr;
+    const auto found = object_->find(name);
+    return found == object_->end() || found->is_null() ? nullptr : &*found;
+  }
+
+  const json* object_;
+  verdict* judged_;
+};
+
+reply_header header_of(const fields& reply) {
+  const fields from = reply.object("header");
+  reply_header header{.cluster_id = from.number<std::uint64_t>("cluster_id"),
+                      .member_id = from.number<std::uint64_t>("member_id"),
+                      .revision = from.number<std::uint64_t>("revision"),
+                      .raft_term = from.number<std::uint64_t>("raft_term")};
+  from.require(header.cluster_id != 0 && header.member_id != 0, "header", "names no server");
+  // Revisions are int64 in etcd: a larger one would wrap around in a request of ours.
+  from.require(std::in_range<std::int64_t>(header.revision), "revision", "is out of range");
+  return header;
+}
+
+/// Every etcd begins at revision 1.
+reply_header header_with_revision(const fields& reply) {
+  const reply_header header = header_of(reply);
+  reply.require(header.revision > 0, "header", "has no revision");
+  return header;
+}
+
+key_value key_value_of(const fields& from, const reply_header& header, bool erased) {
+  key_value kv{.key = from.bytes("key"),
+               .value = from.bytes("value"),
+               .create_revision = from.number<std::uint64_t>("create_revision"),
+               .mod_revision = from.number<std::uint64_t>("mod_revision"),
+               .lease = from.number<std::int64_t>("lease")};
+  from.require(!kv.key.empty(), "key", "is empty");
+  from.require(erased || kv.create_revision > 0, "create_revision", "is missing");
+  from.require(kv.mod_revision > 0, "mod_revision", "is missing");
+  from.require(kv.create_revision <= kv.mod_revision, "mod_revision", "is before the creation");
+  from.require(kv.mod_revision <= header.revision, "mod_revision", "is later than the reply");
+  return kv;
+}
+
+range_reply range_of(const fields& from, const reply_header& header) {
+  range_reply out{.header = header, .values = {}, .more = from.flag("more")};
+  for (const json& one : from.list("kvs")) {
+    out.values.push_back(key_value_of(fields(one, from.judged()), header, false));
+  }
+  const auto count = from.number<std::int64_t>("count");
+  from.require(std::cmp_greater_equal(count, out.values.size()), "count", "is less than the keys");
+  return out;
+}
+
+transaction_reply::part part_of(const fields& from, const reply_header& header) {
+  const bool is_put = from.find("response_put") != nullptr;
+  const bool is_erase = from.find("response_delete_range") != nullptr;
+  const bool is_range = from.find("response_range") != nullptr;
+  from.require(int{is_put} + int{is_erase} + int{is_range} == 1, "responses",
+               "has a part that is not one of put, delete and range");
+  if (is_range) return range_of(from.object("response_range"), header);
+  if (is_put) {
+    from.object("response_put");
+    return put_done{};
+  }
+  const fields erased = from.object("response_delete_range");
+  const auto count = erased.number<std::int64_t>("deleted");
+  erased.require(count >= 0, "deleted", "is negative");
+  return erase_done{count};
+}
+
+watch_event event_of(const fields& from, const reply_header& header) {
+  const std::string type = from.text("type");
+  from.require(type.empty() || type == "PUT" || type == "DELETE", "type", "is unknown");
+  const bool erased = type == "DELETE";
+  return {.erased = erased, .kv = key_value_of(from.object("kv"), header, erased)};
+}
+
+grant_reply read(const fields& from, std::type_identity<grant_reply>) {
+  grant_reply out{.header = header_with_revision(from),
+                  .id = from.number<std::int64_t>("ID"),
+                  .ttl_seconds = from.number<std::int64_t>("TTL")};
+  from.require(from.text("error").empty(), "error", "is set in a grant");
+  from.require(out.id > 0, "ID", "is not positive");
+  from.require(out.ttl_seconds > 0 && out.ttl_seconds <= max_ttl_seconds, "TTL", "is out of range");
+  return out;
+}
+
+keep_alive_reply read(const fields& from, std::type_identity<keep_alive_reply>) {
+  keep_alive_reply out{.header = header_with_revision(from),
+                       .id = from.number<std::int64_t>("ID"),
+                       .ttl_seconds = from.number<std::int64_t>("TTL")};
+  from.require(out.id > 0, "ID", "is not positive");
+  from.require(out.ttl_seconds >= 0 && out.ttl_seconds <= max_ttl_seconds, "TTL",
+               "is out of range");
+  return out;
+}
+
+revoke_reply read(const fields& from, std::type_identity<revoke_reply>) {
+  return {.header = header_with_revision(from)};
+}
+
+range_reply read(const fields& from, std::type_identity<range_reply>) {
+  return range_of(from, header_with_revision(from));
+}
+
+transaction_reply read(const fields& from, std::type_identity<transaction_reply>) {
+  transaction_reply out{
+      .header = header_with_revision(from), .succeeded = from.flag("succeeded"), .parts = {}};
+  for (const json& one : from.list("responses")) {
+    out.parts.push_back(part_of(fields(one, from.judged()), out.header));
+  }
+  return out;
+}
+
+watch_reply read(const fields& from, std::type_identity<watch_reply>) {
+  watch_reply out{.header = header_of(from),
+                  .watch_id = from.number<std::int64_t>("watch_id"),
+                  .created = from.flag("created"),
+                  .canceled = from.flag("canceled"),
+                  .compact_revision = from.number<std::uint64_t>("compact_revision"),
+                  .cancel_reason = from.text("cancel_reason"),
+                  .events = {}};
+  for (const json& one : from.list("events")) {
+    out.events.push_back(event_of(fields(one, from.judged()), out.header));
+  }
+  from.require(out.canceled || out.header.revision > 0, "header", "has no revision");
+  from.require(out.canceled || (out.compact_revision == 0 && out.cancel_reason.empty()), "canceled",
+               "is missing beside its reason");
+  from.require(out.events.empty() || !(out.canceled || out.created), "events",
+               "come with the beginning or end of their watch");
+  from.require(std::in_range<std::int64_t>(out.compact_revision), "compact_revision",
+               "is out of range");
+  return out;
+}
+
+authenticate_reply read(const fields& from, std::type_identity<authenticate_reply>) {
+  authenticate_reply out{.header = header_of(from), .token = from.text("token")};
+  // It goes into a header line of ours: a line break in it would be a header of the server's.
+  from.require(!out.token.empty() && std::ranges::all_of(out.token, is_printable), "token",
+               "is empty or not printable");
+  return out;
+}
+
+version_reply read(const fields& from, std::type_identity<version_reply>) {
+  version_reply out{.server = from.text("etcdserver"), .cluster = from.text("etcdcluster")};
+  from.require(!out.server.empty() && std::ranges::all_of(out.server, is_printable), "etcdserver",
+               "is missing or not printable");
+  from.require(std::ranges::all_of(out.cluster, is_printable), "etcdcluster", "is not printable");
+  return out;
+}
+
+template <class Reply>
+parsed<Reply> read_object(const json& object, std::string_view body) {
+  verdict judged;
+  Reply reply = read(fields(object, judged), std::type_identity<Reply>{});
+  if (judged.why.empty()) return reply;
+  return std::unexpected(malformed{judged.why + ": " + excerpt(body)});
+}
+
+template <class Reply>
+parsed<Reply> parse(std::string_view body) {
+  const auto document = to_object(body);
+  if (!document) return std::unexpected(document.error());
+  return read_object<Reply>(*document, body);
+}
+
+template <class Reply>
+parsed<Reply> parse_streamed(std::string_view body) {
+  const auto document = to_object(body);
+  if (!document) return std::unexpected(document.error());
+  const auto result = document->find("result");
+  return read_object<Reply>(result != document->end() ? *result : *document, body);
+}
+
+}  // namespace
+
+parsed<grant_reply> parse_grant(std::string_view body) {
+  return parse<grant_reply>(body);
+}
+
+parsed<keep_alive_reply> parse_keep_alive(std::string_view document) {
+  return parse_streamed<keep_alive_reply>(document);
+}
+
+parsed<revoke_reply> parse_revoke(std::string_view body) {
+  return parse<revoke_reply>(body);
+}
+
+parsed<range_reply> parse_range(std::string_view body) {
+  return parse<range_reply>(body);
+}
+
+parsed<transaction_reply> parse_transaction(std::string_view body) {
+  return parse<transaction_reply>(body);
+}
+
+parsed<watch_reply> parse_watch(std::string_view document) {
+  return parse_streamed<watch_reply>(document);
+}
+
+parsed<authenticate_reply> parse_authenticate(std::string_view body) {
+  return parse<authenticate_reply>(body);
+}
+
+parsed<version_reply> parse_version(std::string_view body) {
+  return parse<version_reply>(body);
+}
+
+std::optional<error_fields> parse_error(std::string_view document) {
+  const auto whole = to_object(document);
+  if (!whole) return std::nullopt;
+  const auto nested = whole->find("error");
+  const bool in_stream = nested != whole->end() && nested->is_object();
+  verdict judged;
+  const fields from(in_stream ? *nested : *whole, judged);
+  error_fields out;
+  out.message = from.text("message");
+  if (out.message.empty() && !in_stream) out.message = from.text("error");
+  for (const char* name : {"code", "grpc_code"}) {
+    if (from.find(name) != nullptr) out.code = from.number<int>(name);
+  }
+  const bool says_something = !out.message.empty() || out.code > 0;
+  if (!judged.why.empty() || (!in_stream && !says_something)) return std::nullopt;
+  return out;
+}
+
+}  // namespace tenure::stores::etcd

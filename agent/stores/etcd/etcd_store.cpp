@@ -1,0 +1,230 @@
+#include "stores/etcd/etcd_store.hpp"
+
+#include <utility>
+
+#include "core/check.hpp"
+#include "os/boot_time.hpp"
+#include "stores/etcd/audiences.hpp"
+#include "stores/etcd/campaigns.hpp"
+#include "stores/etcd/renewals.hpp"
+#include "stores/etcd/server_version.hpp"
+#include "stores/etcd/session.hpp"
+
+namespace tenure::stores {
+namespace {
+
+namespace asio = boost::asio;
+using namespace etcd;
+
+/// What a user waits for at start before hearing that etcd cannot be reached.
+constexpr core::duration open_patience = std::chrono::seconds(5);
+/// How late etcd ends a lease that ran out: it looks twice a second.
+constexpr core::duration expiry_lag = std::chrono::milliseconds(500);
+constexpr std::uint16_t default_port = 2379;
+
+/// True for what no other try will change: the configuration has to.
+bool is_final(error_meaning what) {
+  return what == error_meaning::denied || what == error_meaning::unsupported ||
+         what == error_meaning::invalid;
+}
+
+class etcd_store final : public store {
+ public:
+  etcd_store(asio::any_io_executor where, settings with, std::vector<net::endpoint> members)
+      : session_(std::move(where), std::move(with), std::move(members),
+                 {.changed = [this](core::election_index which) { changed(which); },
+                  .live = [this] { live(); },
+                  .broken = [this](const call_failure& what) { broken(what); }}),
+        campaigns_(session_),
+        renewals_(session_),
+        audiences_(session_.executor, session_.members, session_.mirrors, session_.ranges,
+                   session_.connection) {}
+
+  ~etcd_store() override { close(); }
+
+  void open(handler<std::expected<description, open_error>> done) override;
+
+  void acquire(core::election_index which, core::version /*above*/, core::time_point deadline,
+               handler<acquire_outcome> done) override {
+    TENURE_CHECK(core::place(which) < session_.mirrors.size());
+    campaigns_.acquire(which, deadline, std::move(done));
+  }
+
+  void renew(std::vector<core::renewal_item> items, core::time_point deadline,
+             handler<renew_outcome> done) override {
+    for (const auto& item : items) TENURE_CHECK(core::place(item.which) < session_.mirrors.size());
+    renewals_.renew(std::move(items), deadline, std::move(done));
+  }
+
+  void release(core::election_index which, core::version term, bool clean,
+               core::time_point deadline, handler<release_outcome> done) override;
+
+  void read(core::election_index which, core::time_point deadline,
+            handler<read_outcome> done) override;
+
+  void watch(core::election_index which, watch_handler seen) override {
+    TENURE_CHECK(core::place(which) < session_.mirrors.size());
+    audiences_.add(which, std::move(seen));
+  }
+
+  void close() override {
+    campaigns_.close();
+    audiences_.close();
+    session_.close();
+    opening_ = nullptr;
+  }
+
+ private:
+  void answered_version(const reply_or_failure& what);
+  void refuse_to_open(std::string why);
+  void opened();
+  void erase(core::election_index which, const held_term& own, bool clean,
+             core::time_point deadline, handler<release_outcome> done);
+
+  void changed(core::election_index which) {
+    campaigns_.changed(which);
+    if (!session_.closed()) audiences_.changed(which);
+  }
+  void live() {
+    self_.cluster_id = hex(session_.connection.cluster_id());
+    opened();
+    if (!session_.closed()) audiences_.all_changed();
+  }
+  void broken(const call_failure& what) {
+    // At start that is a mistake of the user's, and not to be waited for.
+    if (is_final(what.meaning)) refuse_to_open(what.why);
+    if (opening_) {
+      self_.warnings.push_back("etcd cannot be used yet, and is tried again: " + what.why);
+    }
+    opened();
+    if (!session_.closed()) audiences_.broken(what.why);
+  }
+
+  session session_;
+  campaigns campaigns_;
+  renewals renewals_;
+  audiences audiences_;
+  description self_;
+  handler<std::expected<description, open_error>>
+      opening_;  ///< until the first connection or failure
+};
+
+// Opening --------------------------------------------------------------------------------------
+
+void etcd_store::open(handler<std::expected<description, open_error>> done) {
+  opening_ = std::move(done);
+  self_.store = "etcd";
+  self_.expiry_lag = expiry_lag;
+  self_.min_ttl = std::chrono::seconds(1);
+  self_.max_ttl = std::chrono::seconds(max_ttl_seconds);
+  if (auto checked = session_.members.check(); !checked) {
+    asio::post(session_.executor,
+               session_.guarded([this, why = checked.error()] { refuse_to_open(why); }));
+    return;
+  }
+  session_.members.call(
+      version_path, "", os::boot_now() + open_patience,
+      session_.guarded([this](const reply_or_failure& what) { answered_version(what); }));
+}
+
+void etcd_store::answered_version(const reply_or_failure& what) {
+  if (what) {
+    const auto version = parse_version(what->body);
+    if (!version) return refuse_to_open(session_.broken_reply(version.error()).why);
+    self_.server_version = version->server;
+    auto judged = judge_version(version->server);
+    if (!judged) return refuse_to_open(std::move(judged.error()));
+    self_.warnings = std::move(*judged);
+  }
+  if (!what && is_final(what.error().meaning)) return refuse_to_open(what.error().why);
+  // Even if nobody has answered: it goes on by itself until somebody does.
+  session_.connection.connect();
+}
+
+void etcd_store::refuse_to_open(std::string why) {
+  if (opening_) std::exchange(opening_, nullptr)(std::unexpected(open_error{std::move(why)}));
+}
+
+void etcd_store::opened() {
+  if (opening_) std::exchange(opening_, nullptr)(self_);
+}
+
+// Releasing and reading ------------------------------------------------------------------------
+
+void etcd_store::release(core::election_index which, core::version term, bool clean,
+                         core::time_point deadline, handler<release_outcome> done) {
+  TENURE_CHECK(core::place(which) < session_.mirrors.size());
+  const auto& held = session_.held(which);
+  if (held && (term == core::no_version || term == held->term)) {
+    return erase(which, *held, clean, deadline, std::move(done));
+  }
+  session_.read(
+      which, deadline,
+      [=, this, done = std::move(done)](std::expected<reads, unknown> seen) mutable {
+        if (!seen) return session_.answer(std::move(done), release_outcome(seen.error()));
+        const mirror now = session_.as_read(which, seen->values.front(), seen->header.revision);
+        const contender* own = session_.find_own(now.contenders());
+        if (own == nullptr ||
+            (term != core::no_version && core::number(term) != own->create_revision)) {
+          return session_.answer(std::move(done), release_outcome(released{}));
+        }
+        erase(which,
+              {.term = core::version{own->create_revision}, .key = own->key, .lease = own->lease},
+              clean, deadline, std::move(done));
+      });
+}
+
+void etcd_store::erase(core::election_index which, const held_term& own, bool clean,
+                       core::time_point deadline, handler<release_outcome> done) {
+  session_.members.call(
+      transaction_path,
+      transaction_request(
+          release_transaction(session_.spec(which).name, own.key, core::number(own.term), clean)),
+      deadline,
+      session_.guarded([this, which, term = own.term,
+                        done = std::move(done)](const reply_or_failure& what) mutable {
+        if (!what) {
+          return session_.answer(std::move(done), release_outcome(unknown{what.error().why}));
+        }
+        // Carried out or not: if the key is not there in this term, there is nothing to release.
+        if (const auto reply = parse_transaction(what->body); !reply) {
+          return session_.answer(std::move(done),
+                                 release_outcome(session_.broken_reply(reply.error())));
+        }
+        auto& held = session_.held(which);
+        if (held && held->term == term) held.reset();
+        session_.drop_unused_leases();
+        session_.answer(std::move(done), release_outcome(released{}));
+      }));
+}
+
+void etcd_store::read(core::election_index which, core::time_point deadline,
+                      handler<read_outcome> done) {
+  TENURE_CHECK(core::place(which) < session_.mirrors.size());
+  session_.read(which, deadline,
+                [this, which, done = std::move(done)](std::expected<reads, unknown> seen) mutable {
+                  if (!seen) return session_.answer(std::move(done), read_outcome(seen.error()));
+                  const mirror now =
+                      session_.as_read(which, seen->values.front(), seen->header.revision);
+                  session_.answer(std::move(done), read_outcome(now.observe()));
+                });
+}
+
+}  // namespace
+
+std::expected<std::unique_ptr<store>, open_error> make_etcd_store(asio::any_io_executor where,
+                                                                  settings with) {
+  std::vector<net::endpoint> members;
+  for (const std::string& url : with.endpoints) {
+    auto parsed = net::parse_endpoint(url, default_port);
+    if (!parsed) return std::unexpected(open_error{std::move(parsed.error())});
+    members.push_back(std::move(*parsed));
+  }
+  if (members.empty()) {
+    return std::unexpected(
+        open_error{"store etcd needs an endpoint; give --endpoint http://127.0.0.1:2379"});
+  }
+  return std::make_unique<etcd_store>(std::move(where), std::move(with), std::move(members));
+}
+
+}  // namespace tenure::stores

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <expected>
+#include <memory>
+
+#include "stores/store.hpp"
+
+namespace tenure::stores {
+
+/// A store in etcd 3.4 or later, by its JSON gateway.
+///
+/// `with.endpoints` are URLs of members of one cluster. Keys are laid out as etcd's own
+/// `concurrency` package does it (stores/etcd/layout.hpp), versions are create_revisions. All
+/// elections share one lease, so one request renews them.
+std::expected<std::unique_ptr<store>, open_error> make_etcd_store(
+    boost::asio::any_io_executor where, settings with);
+
+}  // namespace tenure::stores

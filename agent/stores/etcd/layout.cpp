@@ -1,0 +1,56 @@
+#include "stores/etcd/layout.hpp"
+
+#include <charconv>
+
+namespace tenure::stores::etcd {
+namespace {
+
+constexpr std::uint64_t mask(int bits) {
+  return (std::uint64_t{1} << bits) - 1;
+}
+
+/// FNV-1a, 64 bits: the same on every machine and in every release.
+std::uint64_t digest(std::string_view text) {
+  std::uint64_t hash = 0xcbf29ce484222325U;
+  for (const char c : text) {
+    hash ^= static_cast<unsigned char>(c);
+    hash *= 0x100000001b3U;
+  }
+  return hash;
+}
+
+}  // namespace
+
+std::string prefix_of(std::string_view election) {
+  return std::string(election) + "/";
+}
+
+std::string contender_key(std::string_view election, std::int64_t lease) {
+  char digits[16];
+  const auto end = std::to_chars(std::begin(digits), std::end(digits), lease, 16).ptr;
+  return prefix_of(election).append(std::begin(digits), end);
+}
+
+std::string release_record(std::string_view election) {
+  return std::string(election) + ".tenure";
+}
+
+key_range range_of(std::string_view election) {
+  // The character behind '/' is '0': the end of all keys with the prefix.
+  return {.begin = release_record(election), .end = std::string(election) + "0"};
+}
+
+lease_ids::lease_ids(std::string_view session, std::uint64_t salt)
+    // A positive number of 63 bits, and its session's part is never 0.
+    : session_((digest(session) >> (counter_bits + 1)) | 1U), counter_(salt & mask(counter_bits)) {}
+
+std::int64_t lease_ids::next() {
+  counter_ = (counter_ + 1) & mask(counter_bits);
+  return static_cast<std::int64_t>(session_ << counter_bits | counter_);
+}
+
+bool lease_ids::ours(std::int64_t lease) const {
+  return lease > 0 && static_cast<std::uint64_t>(lease) >> counter_bits == session_;
+}
+
+}  // namespace tenure::stores::etcd

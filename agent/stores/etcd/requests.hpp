@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "stores/etcd/codec.hpp"
+#include "stores/etcd/layout.hpp"
+
+/// The transactions that elections are made of. Pure.
+namespace tenure::stores::etcd {
+
+inline constexpr const char* version_path = "/version";
+inline constexpr const char* transaction_path = "/v3/kv/txn";
+inline constexpr const char* watch_path = "/v3/watch";
+inline constexpr const char* grant_path = "/v3/lease/grant";
+inline constexpr const char* keep_alive_path = "/v3/lease/keepalive";
+inline constexpr const char* revoke_path = "/v3/lease/revoke";
+
+/// etcd's own limit of operations in one transaction (`--max-txn-ops`), as it is by default.
+inline constexpr std::size_t most_operations = 128;
+
+/// Reads these ranges at one revision. Precondition: no more than `most_operations`.
+transaction read_transaction(std::span<const key_range> ranges);
+
+/// What a transaction that reads has found: the keys of each of its ranges.
+struct reads {
+  reply_header header;
+  bool succeeded = false;
+  std::vector<std::vector<key_value>> values;
+};
+
+/// The `count` ranges of a reply, whatever else is between them. Malformed if there are more or
+/// fewer.
+parsed<reads> reads_in(std::string_view body, std::size_t count);
+
+/// Becomes a contender, unless anybody has come since `newest`, the largest create_revision of
+/// those that are known (0: nobody is there), or this contender is there already. Both ways it then
+/// reads the election.
+transaction campaign_transaction(std::string_view election, std::int64_t lease,
+                                 const std::string& identity, std::uint64_t newest);
+
+/// Deletes the contender of term `term`. With `clean`, says in the same step that nothing of it or
+/// of an earlier one runs any more.
+transaction release_transaction(std::string_view election, const std::string& key,
+                                std::uint64_t term, bool clean);
+
+}  // namespace tenure::stores::etcd

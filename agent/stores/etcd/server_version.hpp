@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tenure::stores::etcd {
+
+/// What is known against a server of this version ("3.4.23"): one warning a line, for the log. An
+/// error if it has no gateway that we can use.
+///
+/// The versions are those in which etcd's changelog says that each defect was fixed.
+std::expected<std::vector<std::string>, std::string> judge_version(std::string_view version);
+
+/// An id as etcd's own tools print it.
+std::string hex(std::uint64_t id);
+
+}  // namespace tenure::stores::etcd

@@ -1,0 +1,84 @@
+#include "stores/etcd/session.hpp"
+
+#include "os/random.hpp"
+
+namespace tenure::stores::etcd {
+namespace {
+
+/// An election has at most an acquire, a release and a read under way; renewals, reads of the
+/// watcher and leases come on top.
+constexpr std::size_t calls_per_election = 3;
+constexpr std::size_t other_calls = 64;
+
+std::vector<key_range> ranges_of(const std::vector<election_spec>& elections) {
+  std::vector<key_range> out;
+  for (const election_spec& e : elections) out.push_back(range_of(e.name));
+  return out;
+}
+
+}  // namespace
+
+session::session(boost::asio::any_io_executor where, settings what,
+                 std::vector<net::endpoint> endpoints, watcher::handlers on)
+    : executor(std::move(where)),
+      with(std::move(what)),
+      ranges(ranges_of(with.elections)),
+      ids(with.session, os::random_bits()),
+      // The watch goes where the calls go: a member that confirms renewals is in touch with the
+      // leader, and so are its events.
+      members(executor, std::move(endpoints), with.secure,
+              with.elections.size() * calls_per_election + other_calls,
+              [this] {
+                boost::asio::post(executor, guarded([this] {
+                                    if (connection.live()) connection.connect();
+                                  }));
+              }),
+      leases(executor, members, std::chrono::ceil<std::chrono::seconds>(with.ttl).count()),
+      mirrors(with.elections.begin(), with.elections.end()),
+      connection(executor, members, mirrors, ranges, std::move(on)),
+      held_(with.elections.size()) {}
+
+void session::close() {
+  if (!alive_) return;
+  alive_.reset();
+  connection.close();
+  leases.close();
+  members.close();
+}
+
+void session::read(core::election_index which, core::time_point deadline, read_handler then) {
+  const auto range = std::span(ranges).subspan(core::place(which), 1);
+  members.call(transaction_path, transaction_request(read_transaction(range)), deadline,
+               guarded([this, then = std::move(then)](const reply_or_failure& what) mutable {
+                 if (!what) return then(std::unexpected(unknown{what.error().why}));
+                 auto found = reads_in(what->body, 1);
+                 if (!found) return then(std::unexpected(broken_reply(found.error())));
+                 then(std::move(*found));
+               }));
+}
+
+const contender* session::find_own(std::span<const contender> among) const {
+  const auto own = std::ranges::find_if(
+      among, [&](const contender& c) { return ids.ours(c.lease) && c.identity == with.identity; });
+  return own == among.end() ? nullptr : &*own;
+}
+
+mirror session::as_read(core::election_index which, std::span<const key_value> values,
+                        std::uint64_t revision) const {
+  mirror now(spec(which));
+  now.replace(values, revision);
+  return now;
+}
+
+unknown session::broken_reply(const malformed& what) const {
+  return {members.present() + ": " + what.why};
+}
+
+void session::drop_unused_leases() {
+  if (campaigns > 0) return;
+  leases.drop_unless([&](std::int64_t lease) {
+    return std::ranges::any_of(held_, [&](const auto& h) { return h && h->lease == lease; });
+  });
+}
+
+}  // namespace tenure::stores::etcd

@@ -1,0 +1,111 @@
+#pragma once
+
+#include <algorithm>
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/post.hpp>
+#include <cstdint>
+#include <expected>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "stores/etcd/cluster.hpp"
+#include "stores/etcd/layout.hpp"
+#include "stores/etcd/lease_keeper.hpp"
+#include "stores/etcd/mirror.hpp"
+#include "stores/etcd/requests.hpp"
+#include "stores/etcd/watcher.hpp"
+#include "stores/store.hpp"
+
+namespace tenure::stores::etcd {
+
+/// A term that is ours as far as we know.
+struct held_term {
+  core::version term = core::no_version;
+  std::string key;
+  std::int64_t lease = 0;
+  std::uint64_t proven = 0;  ///< revision at which its key was seen last
+};
+
+/// What the parts of the store share: one agent's standing with one cluster.
+///
+/// Used on its executor only. No handler that went through `guarded` is called after `close`.
+class session {
+ public:
+  using read_handler = std::move_only_function<void(std::expected<reads, unknown>)>;
+
+  session(boost::asio::any_io_executor where, settings with, std::vector<net::endpoint> members,
+          watcher::handlers on);
+
+  /// Ends everything. Releases nothing.
+  void close();
+  [[nodiscard]] bool closed() const { return !alive_; }
+
+  /// Reads one election, linearizable.
+  void read(core::election_index which, core::time_point deadline, read_handler then);
+
+  /// Our key among these: of our session and identity. Nullptr if there is none.
+  [[nodiscard]] const contender* find_own(std::span<const contender> among) const;
+
+  /// What an election holds, as a reply shows it.
+  [[nodiscard]] mirror as_read(core::election_index which, std::span<const key_value> values,
+                               std::uint64_t revision) const;
+
+  /// "http://...: why", for what the present member has answered.
+  [[nodiscard]] unknown broken_reply(const malformed& what) const;
+
+  /// Gives up leases that no term and no campaign uses.
+  void drop_unused_leases();
+
+  [[nodiscard]] const election_spec& spec(core::election_index which) const {
+    return with.elections[core::place(which)];
+  }
+  [[nodiscard]] const mirror& seen(core::election_index which) const {
+    return mirrors[core::place(which)];
+  }
+  [[nodiscard]] std::optional<held_term>& held(core::election_index which) {
+    return held_[core::place(which)];
+  }
+  [[nodiscard]] const std::optional<held_term>& held(core::election_index which) const {
+    return held_[core::place(which)];
+  }
+
+  /// Wraps a handler so that it is not called after `close`.
+  template <class Handler>
+  auto guarded(Handler what) {
+    return [alive = std::weak_ptr(alive_), what = std::move(what)](auto&&... arguments) mutable {
+      if (!alive.expired()) what(std::forward<decltype(arguments)>(arguments)...);
+    };
+  }
+
+  /// Calls `done` later, as it must not be from within the call that it was given to.
+  template <class Outcome>
+  void answer(handler<Outcome> done, Outcome outcome) {
+    boost::asio::post(executor,
+                      guarded([done = std::move(done), outcome = std::move(outcome)]() mutable {
+                        done(std::move(outcome));
+                      }));
+  }
+
+  // In the order in which they need each other.
+  const boost::asio::any_io_executor executor;
+  const settings with;
+  const std::vector<key_range> ranges;  ///< of each election
+  lease_ids ids;
+  cluster members;
+  lease_keeper leases;
+  std::vector<mirror> mirrors;  ///< of each election
+  watcher connection;
+  std::size_t campaigns = 0;  ///< under way, so the present lease may be in use
+
+ private:
+  std::vector<std::optional<held_term>> held_;  ///< of each election
+  /// Held by this object alone; handlers look whether it is there still.
+  std::shared_ptr<const bool> alive_ = std::make_shared<const bool>(true);
+};
+
+}  // namespace tenure::stores::etcd

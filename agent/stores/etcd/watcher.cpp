@@ -1,0 +1,161 @@
+#include "stores/etcd/watcher.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "os/boot_time.hpp"
+#include "os/random.hpp"
+#include "stores/etcd/requests.hpp"
+
+namespace tenure::stores::etcd {
+namespace {
+
+/// For one read on the way to a connection, and for the first bytes of the stream.
+constexpr core::duration connect_patience = std::chrono::seconds(3);
+/// Pauses between tries to connect: doubled from the first to the longest, and jittered.
+constexpr core::duration first_pause = std::chrono::milliseconds(50);
+constexpr core::duration longest_pause = std::chrono::seconds(2);
+
+/// Not 0, for which etcd would choose one.
+std::int64_t watch_id_of(std::size_t election) {
+  return static_cast<std::int64_t>(election) + 1;
+}
+
+core::duration pause_after(std::uint32_t failures) {
+  const core::duration most = std::min(longest_pause, first_pause * (1U << std::min(failures, 6U)));
+  return most / 2 + core::duration(static_cast<core::duration::rep>(
+                        os::random_bits() % static_cast<std::uint64_t>((most / 2).count())));
+}
+
+}  // namespace
+
+watcher::watcher(boost::asio::any_io_executor where, cluster& through, std::vector<mirror>& mirrors,
+                 const std::vector<key_range>& ranges, handlers on)
+    : executor_(where),
+      cluster_(through),
+      mirrors_(mirrors),
+      ranges_(ranges),
+      on_(std::move(on)),
+      again_(std::move(where)) {}
+
+watcher::~watcher() = default;
+
+void watcher::connect() {
+  live_ = false;
+  stream_.reset();
+  again_.cancel();
+  ++generation_;
+  documents_ = {};
+  created_ = 0;
+  read_from(0);
+}
+
+/// Reads some elections at a time, then opens the stream.
+void watcher::read_from(std::size_t first) {
+  const std::size_t count = std::min(ranges_.size() - first, most_operations);
+  const auto some = std::span(ranges_).subspan(first, count);
+  cluster_.call(transaction_path, transaction_request(read_transaction(some)),
+                os::boot_now() + connect_patience,
+                [this, first, count, generation = generation_,
+                 alive = std::weak_ptr(alive_)](reply_or_failure answer) {
+                  if (alive.expired() || generation != generation_) return;
+                  if (!answer) return fail(std::move(answer.error()));
+                  auto read = reads_in(answer->body, count);
+                  if (!read) return fail({.why = cluster_.present() + ": " + read.error().why});
+                  cluster_id_ = read->header.cluster_id;
+                  for (std::size_t i = 0; i < count; ++i) {
+                    mirrors_[first + i].replace(read->values[i], read->header.revision);
+                  }
+                  if (first + count < ranges_.size()) return read_from(first + count);
+                  open_stream();
+                });
+}
+
+void watcher::open_stream() {
+  std::string body;
+  for (std::size_t i = 0; i < ranges_.size(); ++i) {
+    body +=
+        watch_request(ranges_[i].begin, ranges_[i].end, mirrors_[i].revision() + 1, watch_id_of(i));
+  }
+  const auto current = [this, generation = generation_, alive = std::weak_ptr(alive_)] {
+    return !alive.expired() && generation == generation_;
+  };
+  auto status = std::make_shared<unsigned>(0);
+  stream_ =
+      cluster_.stream(watch_path, std::move(body), os::boot_now() + connect_patience,
+                      {.head = [status](const net::reply_head& head) { *status = head.status; },
+                       .data =
+                           [this, current, status](std::string_view piece) {
+                             if (!current()) return;
+                             if (*status == 200) return take(piece);
+                             fail(read_error(*status, piece), "does not let us watch");
+                           },
+                       .ended =
+                           [this, current](std::optional<net::client_error> why) {
+                             if (!current()) return;
+                             fail({.why = why ? std::move(why->text)
+                                              : cluster_.present() + " has ended the watch"});
+                           }});
+}
+
+void watcher::take(std::string_view piece) {
+  const auto documents = documents_.feed(piece);
+  if (!documents) return fail({.why = cluster_.present() + ": " + documents.error().why});
+  const std::weak_ptr alive = alive_;
+  const std::uint64_t generation = generation_;
+  for (const std::string& document : *documents) {
+    if (parse_error(document)) return fail(read_error(200, document), "has ended the watch");
+    const auto reply = parse_watch(document);
+    if (!reply) return fail({.why = cluster_.present() + ": " + reply.error().why});
+    take(*reply);
+    if (alive.expired() || generation != generation_) return;
+  }
+}
+
+void watcher::take(const watch_reply& what) {
+  if (what.canceled && what.compact_revision > 0) {
+    return fail({.why = cluster_.present() + " has compacted what a watch was to begin with"});
+  }
+  if (what.canceled) return fail(read_cancel_reason(what.cancel_reason), "has canceled a watch");
+  const auto which = static_cast<std::size_t>(what.watch_id - watch_id_of(0));
+  if (which < mirrors_.size() && !what.events.empty()) {
+    mirrors_[which].apply(what.events);
+    const std::weak_ptr alive = alive_;
+    on_.changed(core::election_index{static_cast<std::uint32_t>(which)});
+    if (alive.expired()) return;
+  }
+  if (what.created && ++created_ == ranges_.size()) {
+    live_ = true;
+    failures_ = 0;
+    on_.live();
+  }
+}
+
+void watcher::close() {
+  alive_.reset();
+  live_ = false;
+  stream_.reset();
+  again_.cancel();
+}
+
+void watcher::fail(const gateway_error& what, std::string_view doing) {
+  std::string why = cluster_.present() + " " + std::string(doing) + ": " + what.message;
+  if (!what.advice.empty()) why += "; " + what.advice;
+  fail({.meaning = what.meaning, .why = std::move(why)});
+}
+
+/// Once without a pause, as what broke may work again by the next member.
+void watcher::fail(call_failure what) {
+  const bool was_live = std::exchange(live_, false);
+  stream_.reset();
+  ++generation_;
+  if (was_live) return connect();
+  cluster_.move_on();
+  again_.expires_after(pause_after(failures_++));
+  again_.async_wait([this, alive = std::weak_ptr(alive_)](boost::system::error_code canceled) {
+    if (!canceled && !alive.expired()) connect();
+  });
+  on_.broken(std::move(what));
+}
+
+}  // namespace tenure::stores::etcd

@@ -1,0 +1,58 @@
+#include "stores/etcd/layout.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace tenure::stores::etcd {
+namespace {
+
+TEST(EtcdLayout, AContendersKeyIsThatOfEtcdsOwnClient) {
+  EXPECT_EQ(contender_key("team/db", 0x694d77aa1b2c3d4e), "team/db/694d77aa1b2c3d4e");
+}
+
+TEST(EtcdLayout, OneRangeHoldsTheRecordAndAllContendersAndNoContenderOfAnother) {
+  const key_range range = range_of("db");
+  const auto inside = [&](const std::string& key) { return range.begin <= key && key < range.end; };
+  EXPECT_TRUE(inside(release_record("db")));
+  EXPECT_TRUE(inside(contender_key("db", 1)));
+  EXPECT_TRUE(inside(contender_key("db", INT64_MAX)));
+  EXPECT_FALSE(inside(contender_key("db0", 1)));
+  EXPECT_FALSE(inside(contender_key("db-1", 1)));
+  EXPECT_FALSE(inside("db"));
+}
+
+TEST(EtcdLayout, TheReleaseRecordIsNoContender) {
+  EXPECT_FALSE(release_record("db").starts_with(prefix_of("db")));
+}
+
+TEST(EtcdLayout, LeaseIdsArePositiveDifferentAndOfTheirSession) {
+  lease_ids ids("a session", 0xffffffffffffffff);
+  const lease_ids of_another("another session", 0);
+  std::set<std::int64_t> seen;
+  for (int i = 0; i < 1000; ++i) {
+    const std::int64_t id = ids.next();
+    EXPECT_GT(id, 0);
+    EXPECT_TRUE(seen.insert(id).second);
+    EXPECT_TRUE(ids.ours(id));
+    EXPECT_FALSE(of_another.ours(id));
+  }
+}
+
+TEST(EtcdLayout, AnotherLifeOfTheAgentKnowsItsLeasesAndTakesOthers) {
+  lease_ids first("a session", 1);
+  lease_ids second("a session", 77);
+  const std::int64_t left = first.next();
+  EXPECT_TRUE(second.ours(left));
+  EXPECT_NE(second.next(), left);
+}
+
+TEST(EtcdLayout, LeasesOfOthersAreNeverOurs) {
+  const lease_ids ids("a session", 1);
+  for (const std::int64_t other : {std::int64_t{0}, std::int64_t{-1}, std::int64_t{1}, INT64_MIN}) {
+    EXPECT_FALSE(ids.ours(other)) << other;
+  }
+}
+
+}  // namespace
+}  // namespace tenure::stores::etcd

@@ -1,0 +1,217 @@
+#include "stores/etcd/mirror.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace tenure::stores::etcd {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+key_value key(const std::string& name, const std::string& value, std::uint64_t revision) {
+  return {.key = name,
+          .value = value,
+          .create_revision = revision,
+          .mod_revision = revision,
+          .lease = 7};
+}
+
+watch_event came(const std::string& name, const std::string& value, std::uint64_t revision) {
+  return {.erased = false, .kv = key(name, value, revision)};
+}
+
+/// As etcd tells it: with the key and the revision of the deletion, and nothing else.
+watch_event went(const std::string& name, std::uint64_t revision) {
+  watch_event out{.erased = true, .kv = {}};
+  out.kv.key = name;
+  out.kv.mod_revision = revision;
+  return out;
+}
+
+void apply(mirror& m, const std::vector<watch_event>& events) {
+  m.apply(events);
+}
+
+void replace(mirror& m, const std::vector<key_value>& all, std::uint64_t revision) {
+  m.replace(all, revision);
+}
+
+std::vector<core::holder> holders(const mirror& m) {
+  return m.observe().holders;
+}
+
+core::holder holder(const std::string& identity, std::uint64_t term) {
+  return {.identity = identity, .term = core::version{term}};
+}
+
+bool last_began_cleanly(const mirror& m) {
+  return m.contenders().back().after_release;
+}
+
+TEST(EtcdMirror, KnowsNothingBeforeItWasRead) {
+  const mirror m({.name = "db", .slots = 1});
+  EXPECT_EQ(m.revision(), 0U);
+  EXPECT_THAT(holders(m), IsEmpty());
+}
+
+TEST(EtcdMirror, TheLowestCreateRevisionsHold) {
+  mirror m({.name = "db", .slots = 2});
+  replace(m, {key("db/c", "c", 9), key("db/a", "a", 4), key("db/b", "b", 6)}, 12);
+  EXPECT_THAT(holders(m), ElementsAre(holder("a", 4), holder("b", 6)));
+  EXPECT_EQ(m.contenders().size(), 3U);
+  EXPECT_FALSE(m.has_room());
+  EXPECT_EQ(m.observe().as_of, core::version{12});
+}
+
+TEST(EtcdMirror, AnotherUsersKeyWithoutAValueIsShownByItsName) {
+  mirror m({.name = "db", .slots = 1});
+  replace(m, {key("db/694d8f", "", 4)}, 5);
+  EXPECT_THAT(holders(m), ElementsAre(holder("db/694d8f", 4)));
+}
+
+TEST(EtcdMirror, KeysUnderANestedNameAreContendersAsTheyAreToEtcdctl) {
+  mirror m({.name = "db", .slots = 1});
+  replace(m, {key("db/x/694d8f", "x", 4)}, 5);
+  EXPECT_FALSE(m.has_room());
+}
+
+TEST(EtcdMirror, NeitherItsRecordNorItsNeighboursAreContenders) {
+  mirror m({.name = "db", .slots = 1});
+  replace(m, {key("db.tenure", "3", 4), key("db.other/1", "z", 5)}, 6);
+  EXPECT_TRUE(m.has_room());
+}
+
+TEST(EtcdMirror, EventsThatTheReadHasShownAreSkipped) {
+  mirror m({.name = "db", .slots = 1});
+  replace(m, {}, 8);
+  apply(m, {came("db/a", "a", 5), came("db/b", "b", 9)});
+  EXPECT_THAT(holders(m), ElementsAre(holder("b", 9)));
+  EXPECT_EQ(m.revision(), 9U);
+}
+
+TEST(EtcdMirror, AKeyThatIsPutAgainKeepsItsTerm) {
+  mirror m({.name = "db", .slots = 1});
+  replace(m, {key("db/a", "a", 4)}, 5);
+  watch_event again = came("db/a", "renamed", 4);
+  again.kv.mod_revision = 7;
+  apply(m, {again});
+  EXPECT_THAT(holders(m), ElementsAre(holder("renamed", 4)));
+}
+
+TEST(EtcdMirror, NobodyBeginsCleanlyUntilAReleaseWasSeen) {
+  mirror m({.name = "db", .slots = 1});
+  replace(m, {key("db.tenure", "3", 4)}, 5);
+  EXPECT_FALSE(m.is_clean()) << "another may have held since term 3";
+  apply(m, {came("db/a", "a", 6)});
+  EXPECT_FALSE(last_began_cleanly(m));
+}
+
+TEST(EtcdMirror, AReleaseInTheStepOfTheDeletionIsClean) {
+  mirror m({.name = "db", .slots = 1});
+  replace(m, {key("db/a", "a", 4)}, 5);
+  apply(m, {went("db/a", 6), came("db.tenure", "4", 6)});
+  EXPECT_TRUE(m.is_clean());
+  apply(m, {came("db/b", "b", 7)});
+  EXPECT_TRUE(last_began_cleanly(m));
+}
+
+TEST(EtcdMirror, ADeletionWithoutAReleaseIsNot) {
+  mirror m({.name = "db", .slots = 1});
+  replace(m, {key("db.tenure", "2", 3), key("db/a", "a", 4)}, 5);
+  apply(m, {went("db/a", 6)});
+  EXPECT_FALSE(m.is_clean()) << "the record speaks of term 2";
+  apply(m, {came("db/b", "b", 7)});
+  EXPECT_FALSE(last_began_cleanly(m));
+  // b waited for what a may have left, and then released.
+  apply(m, {went("db/b", 8), came("db.tenure", "7", 8)});
+  EXPECT_TRUE(m.is_clean());
+}
+
+TEST(EtcdMirror, ARecordThatNobodyUnderstandsVouchesForNothing) {
+  for (const char* value : {"", "4x", "-4", "99999999999999999999"}) {
+    mirror m({.name = "db", .slots = 1});
+    replace(m, {key("db/a", "a", 4)}, 5);
+    apply(m, {went("db/a", 6), came("db.tenure", value, 6)});
+    EXPECT_FALSE(m.is_clean()) << value;
+  }
+}
+
+TEST(EtcdMirror, OneDoubtfulSlotOfTwoIsTakenByTheNextWhoWaitsForBoth) {
+  mirror m({.name = "db", .slots = 2});
+  replace(m, {key("db/a", "a", 4), key("db/b", "b", 5)}, 6);
+  apply(m, {went("db/a", 7)});
+  apply(m, {went("db/b", 8), came("db.tenure", "5", 8)});
+  EXPECT_FALSE(m.is_clean());
+  apply(m, {came("db/c", "c", 9)});
+  EXPECT_FALSE(last_began_cleanly(m));
+  apply(m, {came("db/d", "d", 10)});
+  EXPECT_TRUE(last_began_cleanly(m)) << "c has taken the doubt with its slot";
+}
+
+TEST(EtcdMirror, AWaitingContenderThatGoesLeavesNoDoubt) {
+  mirror m({.name = "db", .slots = 1});
+  replace(m, {key("db/a", "a", 4), key("db/b", "b", 5)}, 6);
+  apply(m, {went("db/b", 7)});
+  apply(m, {went("db/a", 8), came("db.tenure", "4", 8)});
+  EXPECT_TRUE(m.is_clean());
+}
+
+TEST(EtcdMirror, WhatWasMissedBetweenTwoReadsIsInDoubt) {
+  mirror m({.name = "db", .slots = 1});
+  replace(m, {key("db/a", "a", 4)}, 5);
+  apply(m, {went("db/a", 6), came("db.tenure", "4", 6)});
+  ASSERT_TRUE(m.is_clean());
+  replace(m, {key("db.tenure", "4", 6)}, 9);
+  EXPECT_FALSE(m.is_clean()) << "another may have come and gone in 7 and 8";
+}
+
+TEST(EtcdMirror, AReadThatShowsNothingNewChangesNothing) {
+  mirror m({.name = "db", .slots = 1});
+  replace(m, {key("db/a", "a", 4)}, 5);
+  apply(m, {went("db/a", 6), came("db.tenure", "4", 6)});
+  replace(m, {key("db.tenure", "4", 6)}, 6);
+  EXPECT_TRUE(m.is_clean());
+}
+
+TEST(EtcdMirror, HowATermBeganIsRememberedAcrossReads) {
+  mirror m({.name = "db", .slots = 1});
+  replace(m, {key("db/a", "a", 4)}, 5);
+  apply(m, {went("db/a", 6), came("db.tenure", "4", 6), came("db/b", "b", 7)});
+  replace(m, {key("db.tenure", "4", 6), key("db/b", "b", 7)}, 20);
+  EXPECT_TRUE(last_began_cleanly(m));
+}
+
+TEST(EtcdMirror, ARestoredStoreMovesItBack) {
+  mirror m({.name = "db", .slots = 1});
+  replace(m, {key("db/a", "a", 40)}, 50);
+  replace(m, {key("db/a", "a", 4)}, 5);
+  EXPECT_EQ(m.revision(), 5U);
+  EXPECT_THAT(holders(m), ElementsAre(holder("a", 4)));
+  apply(m, {went("db/a", 6)});
+  EXPECT_THAT(holders(m), IsEmpty());
+}
+
+TEST(EtcdMirror, ADeletedAndRecreatedKeyIsAnotherTerm) {
+  mirror m({.name = "db", .slots = 1});
+  replace(m, {key("db/a", "a", 4)}, 5);
+  EXPECT_NE(m.find("db/a", 4), nullptr);
+  apply(m, {went("db/a", 6), came("db/a", "a", 7)});
+  EXPECT_EQ(m.find("db/a", 4), nullptr);
+  EXPECT_NE(m.find("db/a", 7), nullptr);
+}
+
+TEST(EtcdMirror, TellsWhetherAReadShowsAnythingElse) {
+  mirror m({.name = "db", .slots = 1});
+  replace(m, {key("db/a", "a", 4)}, 5);
+  const std::vector<key_value> same{key("db.tenure", "1", 2), key("db/a", "a", 4)};
+  const std::vector<key_value> more{key("db/a", "a", 4), key("db/b", "b", 6)};
+  const std::vector<key_value> later{key("db/a", "a", 6)};
+  EXPECT_TRUE(m.shows(same));
+  EXPECT_FALSE(m.shows(more));
+  EXPECT_FALSE(m.shows(later));
+  EXPECT_FALSE(m.shows({}));
+}
+
+}  // namespace
+}  // namespace tenure::stores::etcd

@@ -1,0 +1,67 @@
+// The transactions of elections, and what is read from the replies to them.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "stores/etcd/requests.hpp"
+
+namespace tenure::stores::etcd {
+namespace {
+
+constexpr const char* header =
+    R"("header":{"cluster_id":"1","member_id":"2","revision":"9","raft_term":"2"})";
+
+std::string reply(const std::string& rest) {
+  return "{" + std::string(header) + "," + rest + "}";
+}
+
+TEST(EtcdTransactions, ACampaignComesOnlyIfNobodyHasComeSinceTheNewestThatIsKnown) {
+  const transaction t = campaign_transaction("db", 0xabc, "me", 41);
+  ASSERT_EQ(t.when.size(), 1U);
+  EXPECT_EQ(t.when[0].key, "db/");
+  EXPECT_EQ(t.when[0].end, "db0");
+  EXPECT_EQ(t.when[0].what, compare::field::create_revision);
+  EXPECT_EQ(t.when[0].is, compare::relation::less);
+  EXPECT_EQ(t.when[0].number, 42U);
+  const auto& written = std::get<put>(t.then.at(0));
+  EXPECT_EQ(written.key, "db/abc");
+  EXPECT_EQ(written.value, "me");
+  EXPECT_EQ(written.lease, 0xabc);
+  EXPECT_TRUE(std::holds_alternative<range>(t.then.at(1)));
+  EXPECT_TRUE(std::holds_alternative<range>(t.otherwise.at(0)));
+}
+
+TEST(EtcdTransactions, AReleaseIsOfItsTermAndSaysSoOnlyIfItIsClean) {
+  const transaction clean = release_transaction("db", "db/abc", 42, true);
+  ASSERT_EQ(clean.when.size(), 1U);
+  EXPECT_EQ(clean.when[0].key, "db/abc");
+  EXPECT_EQ(clean.when[0].is, compare::relation::equal);
+  EXPECT_EQ(clean.when[0].number, 42U);
+  EXPECT_EQ(std::get<erase>(clean.then.at(0)).key, "db/abc");
+  EXPECT_EQ(std::get<put>(clean.then.at(1)).key, "db.tenure");
+  EXPECT_EQ(std::get<put>(clean.then.at(1)).value, "42");
+  EXPECT_EQ(std::get<put>(clean.then.at(1)).lease, 0);
+  EXPECT_EQ(release_transaction("db", "db/abc", 42, false).then.size(), 1U);
+}
+
+TEST(EtcdTransactions, ReadsAreTakenOutOfWhateverIsBesideThem) {
+  const auto found = reads_in(
+      reply(
+          R"("succeeded":true,"responses":[{"response_put":{}},{"response_range":{"header":{"revision":"9"}}}])"),
+      1);
+  ASSERT_TRUE(found) << found.error().why;
+  EXPECT_TRUE(found->succeeded);
+  EXPECT_EQ(found->header.revision, 9U);
+  EXPECT_THAT(found->values, testing::ElementsAre(testing::IsEmpty()));
+}
+
+TEST(EtcdTransactions, MoreOrFewerReadsThanAskedForAreMalformed) {
+  const std::string one = reply(R"("responses":[{"response_range":{"header":{"revision":"9"}}}])");
+  EXPECT_TRUE(reads_in(one, 1));
+  EXPECT_FALSE(reads_in(one, 0));
+  EXPECT_FALSE(reads_in(one, 2));
+  EXPECT_FALSE(reads_in("[]", 1));
+}
+
+}  // namespace
+}  // namespace tenure::stores::etcd
