@@ -12,6 +12,24 @@ void apply_value(setting which, const value& v, settings& out) {
     case setting::endpoint:
       out.endpoints = std::get<std::vector<std::string>>(v);
       break;
+    case setting::ca_file:
+      out.secure.ca_file = std::get<std::string>(v);
+      break;
+    case setting::certificate_file:
+      out.secure.certificate_file = std::get<std::string>(v);
+      break;
+    case setting::key_file:
+      out.secure.key_file = std::get<std::string>(v);
+      break;
+    case setting::server_name:
+      out.secure.server_name = std::get<std::string>(v);
+      break;
+    case setting::user:
+      out.secure.user = std::get<std::string>(v);
+      break;
+    case setting::password_file:
+      out.secure.password_file = std::get<std::string>(v);
+      break;
     case setting::election:
     case setting::elections:
       break;  // which of the two counts is not known before all are in

@@ -25,6 +25,11 @@ std::string scalar(std::string_view content) {
   return out + '"';
 }
 
+/// A string that has no default; empty if there is none.
+std::string given(std::string_view content) {
+  return content.empty() ? "" : scalar(content);
+}
+
 std::string percent(std::uint32_t parts_per_million) {
   std::array<char, 32> out{};
   std::snprintf(out.data(), out.size(), "%u.%04u", parts_per_million / 10'000,
@@ -61,6 +66,18 @@ std::string value_text(const settings& s, const field& f) {
     case setting::endpoint:
       if (s.endpoints.empty()) return {};
       return s.endpoints.size() == 1 ? scalar(s.endpoints.front()) : list_of(s.endpoints);
+    case setting::ca_file:
+      return given(s.secure.ca_file);
+    case setting::certificate_file:
+      return given(s.secure.certificate_file);
+    case setting::key_file:
+      return given(s.secure.key_file);
+    case setting::server_name:
+      return given(s.secure.server_name);
+    case setting::user:
+      return given(s.secure.user);
+    case setting::password_file:
+      return given(s.secure.password_file);
     case setting::election:
       return is_listed(s) ? "" : scalar(s.elections.front().name);
     case setting::elections:

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -13,6 +14,12 @@ namespace tenure::config {
 enum class setting : std::uint8_t {
   store,
   endpoint,
+  ca_file,
+  certificate_file,
+  key_file,
+  server_name,
+  user,
+  password_file,
   election,
   elections,
   slots,
@@ -42,6 +49,9 @@ enum class field_type : std::uint8_t {
   election_name,  ///< one name in the file; the flag may be repeated
   elections,      ///< a list of names or of {name, slots}; in the file only
   identity,       ///< printable, without blanks
+  path,           ///< of a file; never repeated in a message, it may be what belongs into the file
+  host,           ///< a host name or an IP address, without a port
+  user,           ///< printable, without blanks and colons
   duration,       ///< "15s"
   percent,        ///< "1%"
   integer,        ///< from `field::least` to `field::most`
@@ -54,16 +64,16 @@ enum class group : std::uint8_t { store, election, timing, process, http, log };
 /// One row of the table. All text lives as long as the program.
 struct field {
   setting which;
-  std::string_view key;          ///< in the file: "kill_budget"
-  std::string_view flag;         ///< "--kill-budget"; empty: in the file only
-  std::string_view environment;  ///< "TENURE_KILL_BUDGET"; empty: in the file only
+  std::string_view key;               ///< in the file: "kill_budget"
+  std::string_view flag = {};         ///< "--kill-budget"; empty: in the file only
+  std::string_view environment = {};  ///< "TENURE_KILL_BUDGET"; empty: in the file only
   field_type type;
   group section;
-  std::string_view fallback;    ///< the default as a user would write it; empty: see `derivation`
-  std::string_view derivation;  ///< where a default comes from that is no constant: "ttl / 3"
-  std::string_view range;       ///< what is accepted, where the type alone does not say
-  std::string_view metavar;     ///< of the flag in a usage line: "DURATION"
-  std::string_view doc;         ///< one line
+  std::string_view fallback = {};    ///< the default as written; empty: see `derivation`
+  std::string_view derivation = {};  ///< where a default comes from that is no constant: "ttl / 3"
+  std::string_view range = {};       ///< what is accepted, where the type alone does not say
+  std::string_view metavar = {};     ///< of the flag in a usage line: "DURATION"
+  std::string_view doc;              ///< one line
   std::span<const std::string_view> words = {};  ///< of `word` and `signal`
   std::uint32_t least = 0;                       ///< of `integer`
   std::uint32_t most = 0;
@@ -81,7 +91,12 @@ std::span<const field> fields();
 const field& field_of(setting which);
 
 /// "Time budget", the heading of a group.
-std::string_view title(group section);
+constexpr std::string_view title(group section) {
+  // In the order of the enumeration.
+  constexpr std::array<std::string_view, 6> titles{"Store",    "Election", "Time budget",
+                                                   "Workload", "HTTP",     "Log"};
+  return titles[static_cast<std::size_t>(section)];
+}
 
 /// Names the file; not a setting, because the file cannot name itself.
 inline constexpr std::string_view config_flag = "--config";

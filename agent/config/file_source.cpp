@@ -3,6 +3,7 @@
 #include <map>
 
 #include "config/draft.hpp"
+#include "config/misnomer.hpp"
 #include "config/suggest.hpp"
 #include "config/yaml.hpp"
 #include "core/check.hpp"
@@ -38,6 +39,8 @@ std::string wanted(field_type type) {
       return "give a whole number";
     case field_type::boolean:
       return "give true or false";
+    case field_type::path:
+      return "give the path of a file";
     case field_type::endpoints:
       return "give one, or a list of them";
     case field_type::elections:
@@ -48,6 +51,10 @@ std::string wanted(field_type type) {
       return "give one word";
   }
 }
+
+/// What is text for us, whatever it looks like.
+constexpr std::array names{field_type::identity,      field_type::endpoints, field_type::host,
+                           field_type::election_name, field_type::elections, field_type::user};
 
 std::vector<std::string_view> keys() {
   std::vector<std::string_view> out;
@@ -70,7 +77,7 @@ class document {
     const std::vector<std::string_view> known = keys();
     std::map<std::string_view, const yaml_node*> seen;
     for (const auto& [key, node] : root.members) {
-      if (!is_known(*key, known, "setting")) continue;
+      if (is_misnomer(*key) || !is_known(*key, known, "setting")) continue;
       if (is_repeated(*key, seen)) continue;
       read_setting(*std::ranges::find(fields(), key->scalar, &field::key), *key, *node);
     }
@@ -79,6 +86,20 @@ class document {
  private:
   [[nodiscard]] std::string at(const yaml_node& node) const {
     return position(source_.name, node.line, node.column);
+  }
+
+  /// True, and said, if `key` is no setting, but it is plain which one it should have been.
+  bool is_misnomer(const yaml_node& key) {
+    if (names_a_secret(key.scalar)) {
+      const mistake why = misplaced_secret(field_of(setting::password_file).key);
+      out_.reject({at(key), why.what, why.suggestion});
+      return true;
+    }
+    const field* const ours = called_elsewhere(key.scalar);
+    if (ours == nullptr) return false;
+    out_.reject({at(key), "unknown setting " + quote(key.scalar),
+                 "did you mean " + quote(ours->key) + "?"});
+    return true;
   }
 
   bool is_known(const yaml_node& key, std::span<const std::string_view> known,
@@ -146,9 +167,11 @@ class document {
         return mistake{"is " + std::string(noun(node)), wanted(f.type)};
       case yaml_kind::boolean:
       case yaml_kind::number:
+        if (f.type == field_type::path) {
+          return mistake{"is " + std::string(noun(node)), wanted(f.type)};
+        }
         // Any name is text for us, but other readers of the file would see 1e3 as a number.
-        if (f.type == field_type::identity || f.type == field_type::endpoints ||
-            f.type == field_type::election_name || f.type == field_type::elections) {
+        if (std::ranges::find(names, f.type) != names.end()) {
           return mistake{"is " + node.scalar + ", which YAML takes for " + std::string(noun(node)),
                          "write it in quotes: " + written};
         }

@@ -32,6 +32,11 @@ ttl: 10s
 - A flag that is `true` or `false` takes no value: `--observe`.
 - An environment variable that begins with `TENURE_` and is no setting is refused, but for those
   that Tenure gives to a workload and those that Kubernetes makes for a Service named `tenure`.
+- No secret is a setting: flags, variables and files of settings are read by others. What is secret
+  stands in a file of its own, which a setting names (`password_file`, `key_file`).
+- An endpoint of `etcd` is `http://HOST:PORT` or `https://HOST:PORT`; only `https` is encrypted.
+  TLS settings without any `https` endpoint are refused. A `ttl` that is no whole number of seconds
+  is kept longer by `etcd`, which rounds it up.
 - An election's name becomes a key in the store, so it is held to what all stores can carry. With
   `kubernetes` it names a Lease: lower-case letters, digits, `-` and `.` only. Two names of one
   agent must not be inside each other (`a` and `a/b`).

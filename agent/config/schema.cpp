@@ -23,6 +23,10 @@ constexpr const char* lease_name_pattern =
     R"(^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$)";
 constexpr const char* identity_pattern = "^[!-~]+$";
 constexpr const char* endpoint_pattern = R"(^[^\u0000-\u001f\u007f]+$)";
+constexpr const char* path_pattern = R"(^(?!-----BEGIN)[^\u0000-\u001f\u007f]+$)";
+constexpr const char* host_pattern = "^[A-Za-z0-9._:-]+$";
+constexpr const char* user_pattern = "^[!-9;-~]+$";
+constexpr const char* https_pattern = "^[Hh][Tt][Tt][Pp][Ss]://";
 constexpr const char* octet = "(25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])";
 constexpr const char* port =
     "(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3}|0)";
@@ -31,6 +35,13 @@ std::string listen_pattern() {
   const std::string ipv4 = std::string("(") + octet + R"(\.){3})" + octet;
   const std::string ipv6 = R"(\[[0-9A-Fa-f:.]+\])";
   return "^(off|(localhost|" + ipv4 + "|" + ipv6 + "):" + port + ")$";
+}
+
+/// An endpoint of a store that is called over HTTP.
+std::string url_pattern() {
+  return R"(^[Hh][Tt][Tt][Pp][Ss]?://(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+))"
+         "(:(?!0$|0/)" +
+         std::string(port) + R"()?(/[!"$->A-~]*)?$)";
 }
 
 json string_of(const char* pattern, std::size_t most) {
@@ -87,6 +98,12 @@ json type_of(const field& f) {
       return list_of(election_item(), max_elections);
     case field_type::identity:
       return string_of(identity_pattern, max_name_bytes);
+    case field_type::path:
+      return string_of(path_pattern, max_path_bytes);
+    case field_type::host:
+      return string_of(host_pattern, max_name_bytes);
+    case field_type::user:
+      return string_of(user_pattern, max_name_bytes);
     case field_type::duration:
       return {{"type", "string"}, {"pattern", duration_pattern}};
     case field_type::percent:
@@ -119,21 +136,55 @@ json property(const field& f) {
   return out;
 }
 
-json store_is(const char* kind) {
-  return {{"properties", {{"store", {{"const", kind}}}}}, {"required", json::array({"store"})}};
+json store_is(json what) {
+  return {{"properties", {{"store", std::move(what)}}}, {"required", json::array({"store"})}};
 }
 
-/// What only one store asks for.
-json store_rules() {
+json rule(json given, json then) {
+  return {{"if", std::move(given)}, {"then", {{"properties", std::move(then)}}}};
+}
+
+/// SQLite is one file, and nobody signs in to it.
+json sqlite_rule() {
   const json no_url = {{"type", "string"}, {"not", {{"pattern", "://"}}}};
-  const json path = either(no_url, list_of(no_url, 1));
+  json then = {{"endpoint", either(no_url, list_of(no_url, 1))}};
+  for (const setting which : {setting::ca_file, setting::certificate_file, setting::key_file,
+                              setting::server_name, setting::user, setting::password_file}) {
+    then[std::string(field_of(which).key)] = false;
+  }
+  return rule(store_is({{"const", "sqlite"}}), std::move(then));
+}
+
+json kubernetes_rule() {
   const json name = {{"type", "string"}, {"pattern", lease_name_pattern}};
   const json entry = {{"type", "object"}, {"properties", {{"name", name}}}};
   const json names = {{"items", either(name, entry)}};
-  return json::array(
-      {{{"if", store_is("sqlite")}, {"then", {{"properties", {{"endpoint", path}}}}}},
-       {{"if", store_is("kubernetes")},
-        {"then", {{"properties", {{"election", name}, {"elections", names}}}}}}});
+  return rule(store_is({{"const", "kubernetes"}}), {{"election", name}, {"elections", names}});
+}
+
+/// Stores that are called over HTTP.
+json url_rule(const json& is_such_a_store) {
+  const json url = {{"type", "string"}, {"pattern", url_pattern()}};
+  return rule(is_such_a_store, {{"endpoint", either(url, list_of(url, max_endpoints))}});
+}
+
+/// What is for TLS needs an endpoint with TLS.
+json tls_rule(const json& is_such_a_store) {
+  json given = json::array();
+  for (const setting which :
+       {setting::ca_file, setting::certificate_file, setting::key_file, setting::server_name}) {
+    given.push_back({{"required", json::array({field_of(which).key})}});
+  }
+  const json https = {{"type", "string"}, {"pattern", https_pattern}};
+  const json one_of_them = {{"type", "array"}, {"contains", https}};
+  return rule({{"allOf", json::array({is_such_a_store, {{"anyOf", given}}})}},
+              {{"endpoint", either(https, one_of_them)}});
+}
+
+/// What only some stores ask for.
+json store_rules() {
+  const json over_http = store_is({{"enum", json::array({"etcd", "consul", "kubernetes"})}});
+  return json::array({sqlite_rule(), kubernetes_rule(), url_rule(over_http), tls_rule(over_http)});
 }
 
 }  // namespace

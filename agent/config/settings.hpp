@@ -45,12 +45,25 @@ struct origin {
   friend bool operator==(const origin&, const origin&) = default;
 };
 
+/// How the store is reached and signed in to; what is empty was not given. No secret is in here.
+struct security {
+  std::string ca_file{};
+  std::string certificate_file{};  ///< given if and only if `key_file` is
+  std::string key_file{};
+  std::string server_name{};
+  std::string user{};  ///< given if and only if `password_file` is
+  std::string password_file{};
+
+  friend bool operator==(const security&, const security&) = default;
+};
+
 /// A configuration that was checked as a whole. Made by `load` only.
 struct settings {
   std::string store;
   std::vector<std::string> endpoints;  ///< as given; a path for SQLite
-  std::vector<election> elections;     ///< at least one, names unique
-  std::uint32_t slots = 1;             ///< of elections that do not say otherwise
+  security secure;
+  std::vector<election> elections;  ///< at least one, names unique
+  std::uint32_t slots = 1;          ///< of elections that do not say otherwise
   std::string identity;
   bool observe = false;
 

@@ -2,7 +2,7 @@
 #include <array>
 #include <set>
 
-#include "config/draft.hpp"
+#include "config/evidence.hpp"
 #include "config/suggest.hpp"
 #include "core/check.hpp"
 
@@ -20,14 +20,16 @@ std::size_t place(setting which) {
 /// Makes settings of a draft. Lives for one call of `settle`.
 class assembly {
  public:
-  assembly(draft& from, const inputs& in) : draft_(from), in_(in) { choose(); }
+  assembly(draft& from, const inputs& in) : draft_(from), in_(in), known_(from, in, out_) {
+    choose();
+  }
 
   settings finish() {
     for (const field& f : fields()) apply(f);
-    out_.listen.explicit_ = is_given(setting::listen);
-    out_.probe_listen.explicit_ = is_given(setting::probe_listen);
+    out_.listen.explicit_ = known_.is_given(setting::listen);
+    out_.probe_listen.explicit_ = known_.is_given(setting::probe_listen);
     check_store();
-    check_endpoints();
+    check_access(out_, known_);
     check_elections();
     check_identity();
     check_timing();
@@ -36,19 +38,6 @@ class assembly {
   }
 
  private:
-  [[nodiscard]] const origin& from(setting which) const { return out_.origins[place(which)]; }
-  [[nodiscard]] bool is_bad(setting which) const { return draft_.bad.test(place(which)); }
-  [[nodiscard]] bool is_given(setting which) const { return chosen_[place(which)] != nullptr; }
-
-  /// True if nothing was given, good or bad, as far as anybody can know.
-  [[nodiscard]] bool is_missing(setting which) const {
-    return !in_.partial && !is_given(which) && !is_bad(which) && draft_.file_usable;
-  }
-
-  void reject(setting which, std::string what, std::string suggestion) {
-    draft_.reject({from(which).where, std::move(what), std::move(suggestion)});
-  }
-
   /// The last one wins: sources come in the order of their strength.
   void choose() {
     for (const assignment& a : draft_.given) {
@@ -68,47 +57,18 @@ class assembly {
   }
 
   void check_store() {
-    if (is_missing(setting::store)) {
+    if (known_.is_missing(setting::store)) {
       draft_.reject({"", "store is missing", "give --store " + std::string(choices(in_.stores))});
     }
     if (out_.store.empty() || std::ranges::find(in_.stores, out_.store) != in_.stores.end()) return;
-    reject(setting::store, "store " + quote(out_.store) + " is not in this build",
-           "it has " + choices(in_.stores));
-  }
-
-  void check_endpoints() {
-    const std::vector<std::string>& all = out_.endpoints;
-    const bool sqlite = out_.store == "sqlite";
-    if (is_missing(setting::endpoint) && out_.store != "kubernetes") {
-      draft_.reject({"", "endpoint is missing",
-                     sqlite ? "give the path of a file that all members on this host share, such "
-                              "as --endpoint /var/lib/tenure/tenure.db"
-                            : "say where the store is with --endpoint"});
-    }
-    if (all.size() > max_endpoints) {
-      reject(setting::endpoint, "endpoint has " + std::to_string(all.size()) + " values",
-             "give no more than " + std::to_string(max_endpoints));
-    }
-    std::set<std::string_view> seen;
-    for (const std::string& one : all) {
-      if (!seen.insert(one).second) {
-        reject(setting::endpoint, "endpoint " + quote(one) + " is given twice", "remove one");
-      }
-      if (sqlite && one.contains("://")) {
-        reject(setting::endpoint, "endpoint " + quote(one) + " is a URL, and sqlite is a file",
-               "give the path of a file on a local disk");
-      }
-    }
-    if (sqlite && all.size() > 1) {
-      reject(setting::endpoint, "sqlite is one file, and endpoint has several values",
-             "give one path");
-    }
+    known_.reject(setting::store, "store " + quote(out_.store) + " is not in this build",
+                  "it has " + choices(in_.stores));
   }
 
   void check_elections() {
     const assignment* const one = chosen_[place(setting::election)];
     const assignment* const list = chosen_[place(setting::elections)];
-    if (is_missing(setting::election) && is_missing(setting::elections)) {
+    if (known_.is_missing(setting::election) && known_.is_missing(setting::elections)) {
       draft_.reject({"", "election is missing",
                      "give the name that all members share, such as --election db"});
       return;
@@ -158,7 +118,10 @@ class assembly {
   }
 
   void check_identity() {
-    if (is_given(setting::identity) || is_bad(setting::identity) || !draft_.file_usable) return;
+    if (known_.is_given(setting::identity) || known_.is_bad(setting::identity) ||
+        !draft_.file_usable) {
+      return;
+    }
     parsed<value> usual = parse_value(field_of(setting::identity), in_.host_name);
     if (usual) {
       out_.identity = std::get<std::string>(std::move(*usual));
@@ -170,15 +133,27 @@ class assembly {
 
   void check_timing() {
     // The sum of a budget with a value missing would only confuse.
-    if (std::ranges::any_of(timing_settings, [this](setting s) { return is_bad(s); })) return;
+    const auto is_bad = [this](setting s) { return known_.is_bad(s); };
+    if (std::ranges::any_of(timing_settings, is_bad)) return;
     auto resolved = core::resolve(out_.asked);
     if (resolved) {
       out_.timing = *resolved;
+      check_whole_seconds();
       return;
     }
     for (core::timing_problem& p : resolved.error()) {
-      reject(to_blame(p.setting), std::move(p.text), "");
+      known_.reject(to_blame(p.setting), std::move(p.text), "");
     }
+  }
+
+  void check_whole_seconds() {
+    const core::duration ttl = out_.timing.ttl;
+    const core::duration granted = std::chrono::ceil<std::chrono::seconds>(ttl);
+    if (out_.store != "etcd" || granted == ttl) return;
+    known_.warn(
+        setting::ttl,
+        "ttl is " + core::text(ttl) + "; etcd grants whole seconds, here " + core::text(granted),
+        "give " + core::text(granted));
   }
 
   /// The setting whose line a user should look at. What follows from the TTL always adds up, so
@@ -186,9 +161,9 @@ class assembly {
   [[nodiscard]] setting to_blame(std::string_view named) const {
     const auto row = std::ranges::find(fields(), named, &field::key);
     TENURE_CHECK(row != fields().end());
-    if (is_given(row->which)) return row->which;
+    if (known_.is_given(row->which)) return row->which;
     for (const setting s : {setting::kill_budget, setting::grace, setting::renew, setting::ttl}) {
-      if (is_given(s)) return s;
+      if (known_.is_given(s)) return s;
     }
     return setting::drift;
   }
@@ -197,17 +172,17 @@ class assembly {
     const listen_address& api = out_.listen;
     const listen_address& probe = out_.probe_listen;
     if (api.enabled && !is_loopback(api)) {
-      out_.warnings.push_back(
-          {from(setting::listen).where,
-           "the API listens on " + text(api) + ", where other machines may reach it",
-           "listen on 127.0.0.1 unless they must"});
+      known_.warn(setting::listen,
+                  "the API listens on " + text(api) + ", where other machines may reach it",
+                  "listen on 127.0.0.1 unless they must");
     }
     const auto any = [](const std::string& host) { return host == "0.0.0.0" || host == "::"; };
     const bool same_port = api.enabled && probe.enabled && api.port != 0 && api.port == probe.port;
     if (same_port && (api.host == probe.host || any(api.host) || any(probe.host))) {
-      reject(api.explicit_ ? setting::listen : setting::probe_listen,
-             "listen " + text(api) + " and probe_listen " + text(probe) + " are the same port",
-             "give one of them another");
+      known_.reject(
+          api.explicit_ ? setting::listen : setting::probe_listen,
+          "listen " + text(api) + " and probe_listen " + text(probe) + " are the same port",
+          "give one of them another");
     }
   }
 
@@ -215,6 +190,7 @@ class assembly {
   const inputs& in_;
   std::array<const assignment*, setting_count> chosen_{};
   settings out_;
+  evidence known_;
 };
 
 }  // namespace

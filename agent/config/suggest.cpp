@@ -16,14 +16,6 @@ char lower(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
 
-std::string folded(std::string_view word) {
-  std::string out;
-  for (const char c : word) {
-    if (c != '_' && c != '-' && c != ' ') out += lower(c);
-  }
-  return out;
-}
-
 /// Letters to insert, delete, replace or swap with their neighbour to get from one to the other.
 std::size_t distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before(b.size() + 1);
@@ -45,6 +37,14 @@ std::size_t distance(std::string_view a, std::string_view b) {
 }
 
 }  // namespace
+
+std::string folded(std::string_view word) {
+  std::string out;
+  for (const char c : word) {
+    if (c != '_' && c != '-' && c != ' ') out += lower(c);
+  }
+  return out;
+}
 
 std::string_view closest(std::string_view given, std::span<const std::string_view> known) {
   if (given.empty() || given.size() > max_compared_bytes) return {};

@@ -6,9 +6,11 @@
 
 namespace tenure::config {
 
+/// Of a word, what its spelling variants (killBudget, kill-budget) have in common.
+std::string folded(std::string_view word);
+
 /// The one of `known` that `given` was probably meant to be, or "" if none is near. Spelling
-/// variants (killBudget, kill-budget) are the same word; otherwise a third of the letters may be
-/// wrong.
+/// variants are the same word; otherwise a third of the letters may be wrong.
 std::string_view closest(std::string_view given, std::span<const std::string_view> known);
 
 /// `did you mean "ttl"?`, or "".

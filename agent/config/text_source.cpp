@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <utility>
 
 #include "config/draft.hpp"
+#include "config/misnomer.hpp"
 #include "config/suggest.hpp"
 
 namespace tenure::config {
@@ -66,6 +68,9 @@ std::vector<std::string_view> split(std::string_view list) {
 
 /// The names that a source has, such as the flags; and what `given` was probably meant to be.
 std::string meant(std::string_view given, std::string_view field::* name, std::size_t prefix_size) {
+  if (const field* const ours = called_elsewhere(given.substr(prefix_size))) {
+    return "did you mean " + quote(ours->*name) + "?";
+  }
   std::vector<std::string_view> known;
   for (const field& f : fields()) {
     // Compared without what all have in common, or everything would look alike.
@@ -83,6 +88,12 @@ const field* find(std::string_view given, std::string_view field::* name) {
   return found == fields().end() ? nullptr : &*found;
 }
 
+/// Says how to give a secret. What was given with `name` is never repeated.
+void reject_secret(const std::string& name, std::string_view field::* spelling, draft& out) {
+  const mistake why = misplaced_secret(field_of(setting::password_file).*spelling);
+  out.reject({name, why.what, why.suggestion});
+}
+
 }  // namespace
 
 void take_environment(std::span<const name_and_value> variables, draft& out) {
@@ -92,6 +103,10 @@ void take_environment(std::span<const name_and_value> variables, draft& out) {
     const field* const f = find(name, &field::environment);
     if (f == nullptr) {
       if (made_for_a_service(name, content)) continue;
+      if (names_a_secret(std::string_view(name).substr(prefix.size()))) {
+        reject_secret(name, &field::environment, out);
+        continue;
+      }
       std::string suggestion = meant(name, &field::environment, prefix.size());
       if (suggestion.empty()) suggestion = "unset it; names that begin with TENURE_ are settings";
       out.reject({name, "this environment variable is no setting", std::move(suggestion)});
@@ -110,9 +125,17 @@ void take_environment(std::span<const name_and_value> variables, draft& out) {
 void take_flags(std::span<const name_and_value> flags, draft& out) {
   constexpr std::string_view dashes = "--";
   std::map<setting, std::vector<std::string_view>> values;
+  bool after_a_secret = false;
   for (const auto& [name, content] : flags) {
     const field* const f = find(name, &field::flag);
     if (f == nullptr) {
+      // `--password -x`: what follows may look like a flag and be the secret.
+      if (std::exchange(after_a_secret, false)) continue;
+      if (names_a_secret(name)) {
+        reject_secret(name, &field::flag, out);
+        after_a_secret = true;
+        continue;
+      }
       const bool long_flag = name.starts_with(dashes);
       out.reject({name, "unknown flag",
                   long_flag ? meant(name, &field::flag, dashes.size()) : std::string()});

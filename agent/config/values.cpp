@@ -4,6 +4,7 @@
 #include <array>
 #include <csignal>
 
+#include "config/endpoint_url.hpp"
 #include "config/suggest.hpp"
 #include "core/check.hpp"
 
@@ -47,7 +48,8 @@ parsed<std::string> parse_endpoint(std::string_view text) {
                  "give no more than " + std::to_string(max_endpoint_bytes));
   }
   if (std::ranges::any_of(text, control)) {
-    return wrong("is " + quote(text) + ", which has a control character in it", "take it out");
+    return wrong("is " + quote_endpoint(text) + ", which has a control character in it",
+                 "take it out");
   }
   return std::string(text);
 }
@@ -74,6 +76,8 @@ parsed<bool> parse_boolean(std::string_view text) {
   if (std::ranges::find(no, text) != no.end()) suggestion = "write false";
   return wrong("is " + quote(text) + ", which is neither true nor false", std::move(suggestion));
 }
+
+constexpr const char* path_hint = "give the path of a file";
 
 struct named_signal {
   std::string_view name;
@@ -103,6 +107,12 @@ parsed<value> parse_value(const field& f, std::string_view text) {
       return parse_election_name(text);
     case field_type::identity:
       return parse_identity(text);
+    case field_type::path:
+      return parse_path(text);
+    case field_type::host:
+      return parse_host(text);
+    case field_type::user:
+      return parse_user(text);
     case field_type::duration:
       return parse_duration(text);
     case field_type::percent:
@@ -115,6 +125,45 @@ parsed<value> parse_value(const field& f, std::string_view text) {
       return parse_listen(text);
   }
   TENURE_CHECK(false);
+}
+
+parsed<std::string> parse_path(std::string_view text) {
+  if (text.empty()) return wrong("is empty", path_hint);
+  // As when what `$(cat key.pem)` prints is given.
+  if (text.starts_with("-----BEGIN")) {
+    return wrong("is what belongs into the file", "put it into a file and give the path of that");
+  }
+  if (text.size() > max_path_bytes) {
+    return wrong("is " + std::to_string(text.size()) + " bytes long", path_hint);
+  }
+  if (std::ranges::any_of(text, control)) {
+    return wrong("has a control character in it", path_hint);
+  }
+  return std::string(text);
+}
+
+parsed<std::string> parse_host(std::string_view text) {
+  const auto belongs = [](char c) {
+    const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    return letter || (c >= '0' && c <= '9') || c == '.' || c == '-' || c == '_' || c == ':';
+  };
+  if (text.empty() || text.size() > max_name_bytes || !std::ranges::all_of(text, belongs)) {
+    return wrong("is " + quote_endpoint(text) + ", which is no host",
+                 "give the host name or IP address that the certificate is for, without a port");
+  }
+  return std::string(text);
+}
+
+parsed<std::string> parse_user(std::string_view text) {
+  // etcdctl and curl take NAME:PASSWORD for a user.
+  if (text.contains(':')) {
+    return wrong("has a colon in it",
+                 "give the name alone, and a file that holds the password as password_file");
+  }
+  if (text.empty() || text.size() > max_name_bytes || !std::ranges::all_of(text, printable)) {
+    return wrong("is not " + std::string(field_of(setting::user).range), "give the user's name");
+  }
+  return std::string(text);
 }
 
 int signal_number(std::string_view name) {

@@ -18,6 +18,7 @@ namespace tenure::config {
 
 inline constexpr std::size_t max_name_bytes = 253;  ///< of a Kubernetes object
 inline constexpr std::size_t max_endpoint_bytes = 4096;
+inline constexpr std::size_t max_path_bytes = 4095;  ///< what Linux opens
 /// Beyond what any setting allows, and far from where nanoseconds overflow.
 inline constexpr core::duration max_duration = std::chrono::hours(1000);
 
@@ -53,6 +54,15 @@ parsed<std::uint32_t> parse_integer(std::string_view text, std::uint32_t least, 
 
 /// "127.0.0.1:4040", "[::1]:0", "localhost:80", "off".
 parsed<listen_address> parse_listen(std::string_view text);
+
+/// The path of a file. The mistake does not repeat it.
+parsed<std::string> parse_path(std::string_view text);
+
+/// A host name or an IP address, without a port.
+parsed<std::string> parse_host(std::string_view text);
+
+/// The name of a user. The mistake does not repeat what may have a password in it.
+parsed<std::string> parse_user(std::string_view text);
 
 /// A name that all stores can carry: path of etcd, Consul and ZooKeeper, key of SQLite and
 /// Tarantool. Kubernetes asks for more.

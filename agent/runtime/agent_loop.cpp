@@ -105,12 +105,20 @@ bool agent_loop::serve() {
 }
 
 bool agent_loop::open_store() {
-  auto made = stores::make_store(io_.get_executor(), {.kind = options_.settings.store,
-                                                      .endpoints = options_.settings.endpoints,
-                                                      .identity = options_.settings.identity,
-                                                      .session = options_.session,
-                                                      .ttl = options_.settings.timing.ttl,
-                                                      .elections = elections_});
+  const config::settings& s = options_.settings;
+  auto made = stores::make_store(io_.get_executor(),
+                                 {.kind = s.store,
+                                  .endpoints = s.endpoints,
+                                  .identity = s.identity,
+                                  .session = options_.session,
+                                  .ttl = s.timing.ttl,
+                                  .elections = elections_,
+                                  .secure = {.ca_file = s.secure.ca_file,
+                                             .certificate_file = s.secure.certificate_file,
+                                             .key_file = s.secure.key_file,
+                                             .server_name = s.secure.server_name,
+                                             .user = s.secure.user,
+                                             .password_file = s.secure.password_file}});
   if (!made) {
     log_.write(log_level::error, "cannot use the store", {{"why", made.error().text}});
     return false;

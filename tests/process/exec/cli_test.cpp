@@ -74,6 +74,32 @@ TEST(Cli, AnUnknownFlagIsNamedTogetherWithTheOtherProblems) {
   EXPECT_TRUE(has(r.err, "endpoint is missing")) << r.err;
 }
 
+TEST(Cli, ASecretGivenByMistakeIsNotRepeated) {
+  const temporary_directory in;
+  std::ofstream(in / "t.yaml") << "store: etcd\nelection: db\npassword: hunter2\n";
+  const std::vector<std::string> words{tenure_binary(), "exec", "--config", in / "t.yaml"};
+  const std::vector<std::vector<std::string>> mistakes{
+      {},
+      {"--password", "hunter2"},
+      {"--password=hunter2"},
+      {"--password", "-xhunter2"},
+      {"--token", "hunter2"},
+      {"--user", "root:hunter2"},
+      {"--endpoint", "http://root:hunter2@127.0.0.1:2379"}};
+  for (const std::vector<std::string>& mistake : mistakes) {
+    std::vector<std::string> command = words;
+    command.insert(command.end(), mistake.begin(), mistake.end());
+    command.insert(command.end(), {"--", "true"});
+    const finished r = run(command, in, {"TENURE_PASSWORD=hunter2"});
+    EXPECT_EQ(r.status, 2);
+    EXPECT_FALSE(has(r.out + r.err, "hunter2")) << r.err;
+    EXPECT_TRUE(has(r.err, "t.yaml:3:1: a password")) << r.err;
+    EXPECT_TRUE(has(r.err, "TENURE_PASSWORD: a password")) << r.err;
+    EXPECT_TRUE(mistake.empty() || has(r.err, mistake[0].substr(0, mistake[0].find('=')) + ": "))
+        << r.err;
+  }
+}
+
 TEST(Cli, AMissingCommandIsExplained) {
   const temporary_directory in;
   const finished r = run({tenure_binary(), "exec", "--store", "sqlite"}, in);

@@ -44,6 +44,8 @@ TEST(Effective, IsAFileThatLoadsToTheSame) {
            "drift: 0.0125%, drain: 1h30m, stop_signal: SIGINT, on_lost: exit, listen: '[::1]:0', "
            "probe_listen: off, log_format: json, log_level: error}",
            "{store: kubernetes, election: a}",
+           "{store: etcd, endpoint: 'https://a', election: a, ca_file: ./ca.pem, key_file: ' #', "
+           "certificate_file: '1e3', server_name: '::1', user: '5', password_file: '{p}'}",
        }) {
     inputs in = only_file(source);
     in.stores = {"sqlite", "etcd", "kubernetes"};
@@ -52,6 +54,7 @@ TEST(Effective, IsAFileThatLoadsToTheSame) {
     const settings again = good(in);
     EXPECT_EQ(again.store, first.store);
     EXPECT_EQ(again.endpoints, first.endpoints);
+    EXPECT_EQ(again.secure, first.secure);
     EXPECT_EQ(again.elections, first.elections);
     EXPECT_EQ(again.slots, first.slots);
     EXPECT_EQ(again.identity, first.identity);
@@ -67,6 +70,15 @@ TEST(Effective, IsAFileThatLoadsToTheSame) {
     EXPECT_EQ(again.log_format, first.log_format);
     EXPECT_EQ(again.log_level, first.log_level);
   }
+}
+
+TEST(Effective, ShowsWhereASecretIsAndNothingOfWhatWasNotGiven) {
+  inputs in = only_file(
+      "{store: etcd, endpoint: 'https://a', election: a, user: u, password_file: /run/password}");
+  in.stores = {"etcd"};
+  const std::string out = effective(good(in));
+  EXPECT_THAT(out, HasSubstr("\npassword_file: /run/password        # tenure.yaml:1:"));
+  EXPECT_THAT(out, Not(HasSubstr("key_file")));
 }
 
 TEST(Effective, NamesOfAFlagAreListedWithThatFlag) {

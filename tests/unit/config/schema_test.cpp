@@ -133,6 +133,44 @@ constexpr auto samples = std::to_array<sample>({
     {false, R"("store": "etcd", "endpoint": "")"},
     {false, R"("store": "etcd", "endpoint": "a\u0000b")"},
     {false, R"("store": "etcd", "endpoint": 5)"},
+    {true, R"("store": "etcd", "endpoint": "https://[::1]:65535/prefix")"},
+    {true, R"("store": "etcd", "endpoint": "HTTP://etcd-0.etcd")"},
+    {false, R"("store": "etcd", "endpoint": "127.0.0.1:2379")"},
+    {false, R"("store": "etcd", "endpoint": ["http://a:2379", "b:2379"])"},
+    {false, R"("store": "etcd", "endpoint": "ftp://a")"},
+    {false, R"("store": "etcd", "endpoint": "http://")"},
+    {false, R"("store": "etcd", "endpoint": "http://:2379")"},
+    {false, R"("store": "etcd", "endpoint": "http://a:0")"},
+    {false, R"("store": "etcd", "endpoint": "http://a:0/x")"},
+    {false, R"("store": "etcd", "endpoint": "http://a:65536")"},
+    {false, R"("store": "etcd", "endpoint": "http://::1")"},
+    {false, R"("store": "etcd", "endpoint": "http://[::1")"},
+    {false, R"("store": "etcd", "endpoint": "http://u:p@a")"},
+    {false, R"("store": "etcd", "endpoint": "http://a/x@y")"},
+    {false, R"("store": "etcd", "endpoint": "http://a?x")"},
+    {false, R"("store": "etcd", "endpoint": "http://a/#x")"},
+    {false, R"("store": "etcd", "endpoint": "http://a b")"},
+    {true, R"("store": "etcd", "endpoint": "https://a", "ca_file": "/ca.pem")"},
+    {true, R"("store": "etcd", "endpoint": ["http://b", "https://a"], "server_name": "etcd.x")"},
+    {false, R"("store": "etcd", "endpoint": "http://a", "ca_file": "/ca.pem")"},
+    {false, R"("store": "etcd", "endpoint": ["http://a", "http://b"], "server_name": "x")"},
+    {true, R"("store": "etcd", "endpoint": "https://a", "key_file": "k", "certificate_file": "k")"},
+    {true, R"("store": "etcd", "endpoint": "http://a", "user": "u", "password_file": "/p")"},
+    {false, R"("store": "etcd", "endpoint": "https://a", "ca_file": "")"},
+    {false, R"("store": "etcd", "endpoint": "https://a", "ca_file": 5)"},
+    {false, R"("store": "etcd", "endpoint": "https://a", "ca_file": ["/ca.pem"])"},
+    {false, R"("store": "etcd", "endpoint": "https://a", "ca_file": "-----BEGIN X")"},
+    {false, R"("store": "etcd", "endpoint": "https://a", "ca_file": "a\nb")"},
+    {true, R"("store": "etcd", "endpoint": "https://a", "server_name": "fe80::1")"},
+    {false, R"("store": "etcd", "endpoint": "https://a", "server_name": "https://a")"},
+    {false, R"("store": "etcd", "endpoint": "https://a", "server_name": "")"},
+    {false, R"("store": "etcd", "endpoint": "https://a", "server_name": 5)"},
+    {false, R"("store": "etcd", "endpoint": "http://a", "user": "u:p", "password_file": "/p")"},
+    {false, R"("store": "etcd", "endpoint": "http://a", "user": "u v", "password_file": "/p")"},
+    {false, R"("store": "etcd", "endpoint": "http://a", "user": 5, "password_file": "/p")"},
+    {false, R"("store": "etcd", "endpoint": "http://a", "user": "u", "password": "p")"},
+    {false, R"("store": "sqlite", "ca_file": "/ca.pem")"},
+    {false, R"("store": "sqlite", "user": "u", "password_file": "/p")"},
     {false, R"("store": "etdc")"},
     {false, R"("store": 5)"},
     {true, R"("store": "kubernetes", "election": "orders-db.leader")"},
@@ -149,7 +187,7 @@ std::string document(const sample& s) {
     members += "\"" + std::string(key) + "\": \"" + text + "\"";
   };
   add("store", "sqlite");
-  add("endpoint", "/t.db");
+  add("endpoint", members.contains("kubernetes") ? "https://k" : "/t.db");
   if (!members.contains("\"elections\"")) add("election", "db");
   return "{" + members + "}";
 }

@@ -62,10 +62,9 @@ TEST(Settings, ABadValueIsNotAlsoCalledMissing) {
 }
 
 TEST(Settings, AStoreThatThisBuildLacksIsNamedWithThoseItHas) {
-  inputs in = with_file("store: etcd\n");
-  in.flags.erase(in.flags.begin());
+  inputs in = only_file("{store: etcd, endpoint: 'http://a', election: db}\n");
   EXPECT_THAT(problems_of(in),
-              ElementsAre(R"(tenure.yaml:1:1: store "etcd" is not in this build; it has sqlite)"));
+              ElementsAre(R"(tenure.yaml:1:2: store "etcd" is not in this build; it has sqlite)"));
   in.stores.emplace_back("etcd");
   EXPECT_THAT(problems_of(in), IsEmpty());
 }

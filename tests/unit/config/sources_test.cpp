@@ -53,10 +53,12 @@ TEST(Sources, EveryFlagAndVariableOfTheTableIsKnown) {
     const inputs by_flag = with_flags({{std::string(f.flag), "\x01"}});
     const inputs by_variable = with_environment({{std::string(f.environment), "\x01"}});
     const bool twice = f.which == setting::store;  // the minimal configuration gives it as a flag
-    EXPECT_THAT(problems_of(by_flag),
-                ElementsAre(twice ? HasSubstr("given twice") : HasSubstr(R"("\x01")")))
+    // What may be a secret in the wrong place is not repeated.
+    const bool silent = f.type == field_type::path || f.type == field_type::user;
+    const auto refused = HasSubstr(silent ? std::string(f.key) + " " : R"("\x01")");
+    EXPECT_THAT(problems_of(by_flag), ElementsAre(twice ? HasSubstr("given twice") : refused))
         << f.flag;
-    EXPECT_THAT(problems_of(by_variable), ElementsAre(HasSubstr(R"("\x01")"))) << f.environment;
+    EXPECT_THAT(problems_of(by_variable), ElementsAre(refused)) << f.environment;
   }
 }
 

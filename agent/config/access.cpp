@@ -1,0 +1,166 @@
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "config/endpoint_url.hpp"
+#include "config/evidence.hpp"
+
+namespace tenure::config {
+namespace {
+
+constexpr std::array<std::string_view, 3> stores_with_urls{"etcd", "consul", "kubernetes"};
+constexpr std::array tls_settings{setting::ca_file, setting::certificate_file, setting::key_file,
+                                  setting::server_name};
+constexpr std::array sign_in_settings{setting::user, setting::password_file};
+
+std::string key(setting which) {
+  return std::string(field_of(which).key);
+}
+
+std::string how_to_give_an_endpoint(std::string_view store) {
+  if (store == "sqlite") {
+    return "give the path of a file that all members on this host share, such as --endpoint "
+           "/var/lib/tenure/tenure.db";
+  }
+  if (store == "etcd") return "say where etcd is, such as --endpoint http://127.0.0.1:2379";
+  return "say where the store is with --endpoint";
+}
+
+/// Lives for one call of `check_access`.
+class access_check {
+ public:
+  access_check(const settings& s, evidence& known)
+      : s_(s),
+        known_(known),
+        sqlite_(s.store == "sqlite"),
+        urls_(std::ranges::find(stores_with_urls, s.store) != stores_with_urls.end()) {}
+
+  void run() {
+    check_endpoints();
+    if (sqlite_) {
+      refuse_what_only_servers_have();
+      return;
+    }
+    need(setting::key_file, setting::certificate_file);
+    need(setting::certificate_file, setting::key_file);
+    need(setting::password_file, setting::user);
+    need(setting::user, setting::password_file);
+    // What a wrong endpoint was to be is not known.
+    if (!all_good_ || good_.empty()) return;
+    check_tls();
+    check_password_in_the_clear();
+  }
+
+ private:
+  struct good_endpoint {
+    std::string_view text;
+    endpoint_url url;
+  };
+
+  void check_endpoints() {
+    constexpr setting which = setting::endpoint;
+    const std::vector<std::string>& all = s_.endpoints;
+    if (known_.is_missing(which) && s_.store != "kubernetes") {
+      known_.reject(which, "endpoint is missing", how_to_give_an_endpoint(s_.store));
+    }
+    if (all.size() > max_endpoints) {
+      known_.reject(which, "endpoint has " + std::to_string(all.size()) + " values",
+                    "give no more than " + std::to_string(max_endpoints));
+    }
+    all_good_ = !known_.is_bad(which);
+    std::set<std::string_view> seen;
+    for (const std::string& one : all) {
+      if (!seen.insert(one).second) {
+        known_.reject(which, "endpoint " + quote_endpoint(one) + " is given twice", "remove one");
+        continue;
+      }
+      check_endpoint(one);
+    }
+    if (sqlite_ && all.size() > 1) {
+      known_.reject(which, "sqlite is one file, and endpoint has several values", "give one path");
+    }
+  }
+
+  void check_endpoint(const std::string& one) {
+    if (sqlite_ && one.contains("://")) {
+      known_.reject(setting::endpoint,
+                    "endpoint " + quote_endpoint(one) + " is a URL, and sqlite is a file",
+                    "give the path of a file on a local disk");
+    }
+    // A user in a URL is refused for any store, the one that is not known yet included.
+    const bool user_in_url = !sqlite_ && one.contains("://") && has_user(one);
+    if (!urls_ && !user_in_url) return;
+    parsed<endpoint_url> url = parse_endpoint_url(one);
+    if (url) {
+      good_.push_back({one, std::move(*url)});
+      return;
+    }
+    all_good_ = false;
+    known_.reject(setting::endpoint, "endpoint " + url.error().what, url.error().suggestion);
+  }
+
+  /// `other` was given, so `which` must be.
+  void need(setting which, setting other) {
+    if (!known_.is_given(other) || !known_.is_missing(which)) return;
+    std::string suggestion = "give both, or none";
+    if (which == setting::key_file) suggestion += "; they may be one file";
+    if (which == setting::password_file) {
+      suggestion = "name the file that holds the password of this user";
+    }
+    known_.reject(other, key(other) + " is given without " + key(which), std::move(suggestion));
+  }
+
+  void refuse_what_only_servers_have() {
+    const auto refuse = [this](setting which) {
+      if (!known_.is_given(which)) return;
+      known_.reject(which, key(which) + " is given, and sqlite is a file, not a server",
+                    "remove it; who may open the file decides who takes part");
+    };
+    std::ranges::for_each(tls_settings, refuse);
+    std::ranges::for_each(sign_in_settings, refuse);
+  }
+
+  void check_tls() {
+    const auto plain = std::ranges::find(good_, false, [](const auto& e) { return e.url.tls; });
+    if (plain == good_.end()) return;
+    if (!std::ranges::all_of(good_, [](const auto& e) { return !e.url.tls; })) {
+      known_.warn(setting::endpoint,
+                  "endpoint " + quote(plain->text) + " is plain http, and others are https",
+                  "write https:// there, or what goes to it can be read and changed on the way");
+      return;
+    }
+    const auto first = std::ranges::find_if(
+        tls_settings, [this](setting which) { return known_.is_given(which); });
+    if (first == tls_settings.end()) return;
+    known_.reject(*first,
+                  key(*first) + " is given, but no endpoint is https: nothing would be encrypted",
+                  "write endpoint as https://..., or remove what is for TLS");
+  }
+
+  void check_password_in_the_clear() {
+    if (!known_.is_given(setting::user)) return;
+    for (const good_endpoint& one : good_) {
+      if (one.url.tls || is_loopback_host(one.url.host)) continue;
+      known_.warn(setting::endpoint,
+                  "the password of " + quote(s_.secure.user) +
+                      " crosses the network in the clear to " + quote(one.text),
+                  "use https");
+      return;
+    }
+  }
+
+  const settings& s_;
+  evidence& known_;
+  bool sqlite_;
+  bool urls_;
+  bool all_good_ = true;
+  std::vector<good_endpoint> good_;
+};
+
+}  // namespace
+
+void check_access(const settings& s, evidence& known) {
+  access_check(s, known).run();
+}
+
+}  // namespace tenure::config

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <string>
+
+#include "config/draft.hpp"
+
+namespace tenure::config {
+
+/// What is known of each setting while a draft becomes settings: whether it was given, where, and
+/// whether the value could be used. Refers to all three, and lives for one call of `settle`.
+class evidence {
+ public:
+  evidence(draft& from, const inputs& in, settings& out) : draft_(from), in_(in), out_(out) {}
+
+  /// True if it has a good value that is no default.
+  [[nodiscard]] bool is_given(setting which) const {
+    return out_.origin_of(which).from != source::fallback;
+  }
+
+  /// True if a value was given that could not be used; another, good one may be as well.
+  [[nodiscard]] bool is_bad(setting which) const {
+    return draft_.bad.test(static_cast<std::size_t>(which));
+  }
+
+  /// True if it is needed and nothing was given, good or bad, as far as anybody can know.
+  [[nodiscard]] bool is_missing(setting which) const {
+    return !in_.partial && !is_given(which) && !is_bad(which) && draft_.file_usable;
+  }
+
+  [[nodiscard]] const std::string& where(setting which) const {
+    return out_.origin_of(which).where;
+  }
+
+  void reject(setting which, std::string what, std::string suggestion) {
+    draft_.reject({where(which), std::move(what), std::move(suggestion)});
+  }
+
+  void warn(setting which, std::string what, std::string suggestion) {
+    out_.warnings.push_back({where(which), std::move(what), std::move(suggestion)});
+  }
+
+ private:
+  draft& draft_;
+  const inputs& in_;
+  settings& out_;
+};
+
+/// Checks how the store is reached: its endpoints, TLS and who signs in.
+void check_access(const settings& s, evidence& known);
+
+}  // namespace tenure::config
