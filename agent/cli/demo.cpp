@@ -10,7 +10,9 @@
 #include <fstream>
 #include <functional>
 #include <memory>
+#include <optional>
 
+#include "cli/demo_etcd.hpp"
 #include "cli/demo_member.hpp"
 #include "cli/demo_record.hpp"
 #include "cli/demo_screen.hpp"
@@ -55,9 +57,12 @@ class scratch_folder {
 /// The play: members, what is done to them, and what is seen.
 class demo_play {
  public:
-  demo_play(std::filesystem::path folder, std::string ttl_text, core::duration ttl)
+  /// `etcd`: null if the lease is kept in SQLite.
+  demo_play(std::filesystem::path folder, std::string ttl_text, core::duration ttl, demo_etcd* etcd)
       : folder_(std::move(folder)),
         ttl_text_(std::move(ttl_text)),
+        ttl_(ttl),
+        etcd_(etcd),
         patience_(std::max(least_patience, ttl * patience_in_ttls)),
         screen_(os::boot_now()) {
     sigset_t ends;
@@ -68,13 +73,27 @@ class demo_play {
   }
 
   int run(bool stay) {
-    screen_.title("tenure demo: three agents, one lease of " + ttl_text_ + ", kept in SQLite");
-    const bool played = begin() && kill_the_leader() && freeze_the_leader() && hand_over();
+    screen_.title("tenure demo: three agents, one lease of " + ttl_text_ + ", kept in " +
+                  (etcd_ == nullptr ? "SQLite" : "three etcd servers"));
+    const bool played = start_store() && begin() && kill_the_leader() && kill_etcds_leader() &&
+                        freeze_the_leader() && hand_over();
     if (played && stay) keep_running();
     return finish(played);
   }
 
  private:
+  bool start_store() {
+    if (etcd_ == nullptr) return true;
+    screen_.act("three etcd servers start");
+    if (const auto started = etcd_->start(); !started) return give_up(started.error());
+    std::optional<std::string> leads;
+    if (!wait_until([&] { return (leads = etcd_->leader()).has_value(); })) {
+      return give_up("etcd has no leader; its logs are in " + folder_.string());
+    }
+    screen_.event(os::boot_now(), *leads + " leads them");
+    return true;
+  }
+
   bool begin() {
     screen_.act("three agents start: a, b and c");
     for (const char* name : {"a", "b", "c"}) start(name);
@@ -102,6 +121,41 @@ class demo_play {
                  " might have been alive behind a broken network");
     screen_.event(os::boot_now(), screen_.member(victim.name()) + " comes back, as a standby");
     start_again(victim);
+    return rest();
+  }
+
+  /// The holder keeps its lease through it, if the servers that are left agree in time.
+  bool kill_etcds_leader() {
+    if (etcd_ == nullptr) return true;
+    std::optional<std::string> victim;
+    if (!wait_until([&] { return (victim = etcd_->leader()).has_value(); })) {
+      return give_up("etcd has no leader");
+    }
+    screen_.act("the store loses its leader: SIGKILL to " + *victim);
+    const core::time_point from = os::boot_now();
+    etcd_->kill(*victim);
+    std::optional<std::string> next;
+    if (!wait_until([&] { return (next = etcd_->leader()).has_value(); })) {
+      return give_up("etcd has no new leader");
+    }
+    screen_.event(os::boot_now(), *next + " leads the two that are left, " +
+                                      spoken(os::boot_now() - from) + " later");
+    // Longer than a lease: whoever is active then has renewed it with those.
+    const core::time_point proof = from + ttl_ + term_to_show;
+    const auto moved = [&] {
+      const auto runs = read_runs(folder_);
+      return !runs.empty() && runs.back().version > last_.version;
+    };
+    wait_until([&] { return os::boot_now() >= proof || moved(); });
+    if (moved()) {
+      if (!somebody_runs(from)) return give_up("nobody took over");
+    } else {
+      screen_.event(os::boot_now(), screen_.member(last_.identity) + " is still " +
+                                        screen_.strong("active") + " under version " +
+                                        screen_.strong(std::to_string(last_.version)) +
+                                        ": it has renewed its lease with them");
+    }
+    etcd_->start_again(*victim);
     return rest();
   }
 
@@ -177,16 +231,25 @@ class demo_play {
   // --- the pieces ---
 
   void start(const std::string& name) {
-    members_.push_back(std::make_unique<demo_member>(name, folder_, ttl_text_));
+    members_.push_back(std::make_unique<demo_member>(name, folder_, ttl_text_, store_words()));
   }
 
   void start_again(demo_member& gone) {
     for (auto& m : members_) {
       if (m.get() != &gone) continue;
       const std::string name = gone.name();
-      m = std::make_unique<demo_member>(name, folder_, ttl_text_);
+      m = std::make_unique<demo_member>(name, folder_, ttl_text_, store_words());
       return;
     }
+  }
+
+  [[nodiscard]] std::vector<std::string> store_words() const {
+    if (etcd_ == nullptr) return {"--store", "sqlite", "--endpoint", folder_ / "lease.db"};
+    std::vector<std::string> words{"--store", "etcd"};
+    for (const std::string& url : etcd_->endpoints()) {
+      words.insert(words.end(), {"--endpoint", url});
+    }
+    return words;
   }
 
   /// Who ran last, by the workers' own stamps.
@@ -262,6 +325,8 @@ class demo_play {
 
   std::filesystem::path folder_;
   std::string ttl_text_;
+  core::duration ttl_;
+  demo_etcd* etcd_;
   core::duration patience_;
   demo_screen screen_;
   os::unique_fd interrupted_;
@@ -285,7 +350,9 @@ int run_demo(const invocation& what) {
                  std::filesystem::temp_directory_path().c_str(), os::error_text(errno).c_str());
     return runtime::exit_failed;
   }
-  return demo_play(folder.path(), what.demo_ttl, *ttl).run(what.stay);
+  std::optional<demo_etcd> etcd;
+  if (what.demo_store == "etcd") etcd.emplace(what.demo_etcd, folder.path());
+  return demo_play(folder.path(), what.demo_ttl, *ttl, etcd ? &*etcd : nullptr).run(what.stay);
 }
 
 }  // namespace tenure::cli

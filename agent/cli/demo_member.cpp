@@ -1,25 +1,20 @@
 #include "cli/demo_member.hpp"
 
-#include <arpa/inet.h>
 #include <fcntl.h>
-#include <netinet/in.h>
-#include <poll.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
 #include <csignal>
 #include <fstream>
 #include <sstream>
 
-#include "os/unique_fd.hpp"
+#include "cli/ask.hpp"
 
 namespace tenure::cli {
 namespace {
 
-constexpr int answer_timeout_ms = 1000;
+constexpr core::duration answer_patience = std::chrono::seconds(1);
 
 /// In the child: becomes `tenure exec`.
 [[noreturn]] void become(const std::vector<std::string>& words, const std::filesystem::path& log) {
@@ -42,16 +37,14 @@ constexpr int answer_timeout_ms = 1000;
 }  // namespace
 
 demo_member::demo_member(std::string name, const std::filesystem::path& folder,
-                         const std::string& ttl)
+                         const std::string& ttl, const std::vector<std::string>& store)
     : name_(std::move(name)), log_(folder / (name_ + ".log")) {
-  const std::vector<std::string> words{
-      "tenure",      "exec",        "--store",
-      "sqlite",      "--endpoint",  folder / "lease.db",
-      "--election",  "demo",        "--identity",
-      name_,         "--ttl",       ttl,
-      "--listen",    "127.0.0.1:0", "--probe-listen",
-      "off",         "--",          std::filesystem::read_symlink("/proc/self/exe"),
-      "demo-worker", folder};
+  std::vector<std::string> words{"tenure",     "exec",        "--election",     "demo",
+                                 "--identity", name_,         "--ttl",          ttl,
+                                 "--listen",   "127.0.0.1:0", "--probe-listen", "off"};
+  words.insert(words.end(), store.begin(), store.end());
+  words.insert(words.end(),
+               {"--", std::filesystem::read_symlink("/proc/self/exe"), "demo-worker", folder});
   guard_ = ::fork();
   if (guard_ == 0) become(words, log_);
 }
@@ -125,26 +118,8 @@ std::optional<std::string> demo_member::api_address() const {
 std::string demo_member::get(const std::string& path) const {
   const auto address = api_address();
   if (!address) return {};
-  sockaddr_in to{};
-  to.sin_family = AF_INET;
-  to.sin_port =
-      htons(static_cast<std::uint16_t>(std::stoi(address->substr(address->find(':') + 1))));
-  to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  const os::unique_fd link(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  if (::connect(link.get(), reinterpret_cast<const sockaddr*>(&to), sizeof to) != 0) return {};
-  const std::string ask =
-      "GET " + path + " HTTP/1.1\r\nHost: " + *address + "\r\nConnection: close\r\n\r\n";
-  if (::send(link.get(), ask.data(), ask.size(), MSG_NOSIGNAL) < 0) return {};
-  std::string answer;
-  std::array<char, 4096> piece{};
-  pollfd ready{.fd = link.get(), .events = POLLIN, .revents = 0};
-  while (::poll(&ready, 1, answer_timeout_ms) > 0) {
-    const ssize_t got = ::recv(link.get(), piece.data(), piece.size(), 0);
-    if (got <= 0) break;
-    answer.append(piece.data(), static_cast<std::size_t>(got));
-  }
-  const auto body = answer.find("\r\n\r\n");
-  return body == std::string::npos ? std::string{} : answer.substr(body + 4);
+  const auto reply = ask("http://" + *address, {.method = "GET", .target = path}, answer_patience);
+  return reply ? reply->body : std::string{};
 }
 
 }  // namespace tenure::cli

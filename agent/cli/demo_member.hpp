@@ -12,8 +12,10 @@ namespace tenure::cli {
 /// One agent of the demo: `tenure exec` with a worker, as a pod would run it.
 class demo_member {
  public:
-  /// Starts it. Its log goes to `folder`/NAME.log, its worker's stamps into `folder`.
-  demo_member(std::string name, const std::filesystem::path& folder, const std::string& ttl);
+  /// Starts it. Its log goes to `folder`/NAME.log, its worker's stamps into `folder`. `store`: what
+  /// its command line says of that.
+  demo_member(std::string name, const std::filesystem::path& folder, const std::string& ttl,
+              const std::vector<std::string>& store);
   /// Kills whatever is left of it.
   ~demo_member();
   demo_member(const demo_member&) = delete;

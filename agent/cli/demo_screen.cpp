@@ -120,8 +120,13 @@ void demo_screen::timeline(const std::vector<std::string>& members,
       });
       if (here == runs.end()) {
         row += paint("2", faint_dot);
-      } else if (c == std::min(column(here->first) + 1, column(here->last))) {
-        row += paint((std::string("7;") + colour_of(name)).c_str(), std::to_string(here->version));
+        continue;
+      }
+      const std::string version = std::to_string(here->version);
+      const auto digit =
+          static_cast<std::size_t>(c - std::min(column(here->first) + 1, column(here->last)));
+      if (digit < version.size()) {
+        row += paint((std::string("7;") + colour_of(name)).c_str(), version.substr(digit, 1));
       } else {
         row += paint(colour_of(name), full_block);
       }

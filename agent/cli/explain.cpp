@@ -6,6 +6,7 @@
 #include "cli/verbs.hpp"
 #include "core/timing.hpp"
 #include "runtime/exit_status.hpp"
+#include "stores/store.hpp"
 
 namespace tenure::cli {
 namespace {
@@ -48,8 +49,8 @@ void print_text(const core::timing& t, const core::consequences& means, const st
 int run_explain(const invocation& what) {
   const auto settings = load_settings(what);
   if (!settings) return settings.error();
-  // SQLite compares with the kernel's own clock and sees an expiry when it is there.
-  const core::consequences means = core::explain(settings->timing, core::duration::zero());
+  const core::consequences means =
+      core::explain(settings->timing, stores::expiry_lag_of(settings->store));
   if (what.output == output_form::json) {
     std::puts(budget_json(settings->timing, means, settings->store).c_str());
   } else {

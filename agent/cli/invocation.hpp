@@ -20,6 +20,8 @@ struct invocation {
   bool stay = false;    ///< demo
   bool schema = false;  ///< check
   std::string demo_ttl = "3s";
+  std::string demo_store = "sqlite";
+  std::string demo_etcd = "etcd";  ///< the program
 };
 
 /// Reads the arguments in front of any `--`. Usage errors, --help and --version are answered here,

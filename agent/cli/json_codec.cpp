@@ -55,4 +55,12 @@ std::string check_json(const std::string& file, bool good,
   return out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
+bool etcd_leads(const std::string& status) {
+  const auto reply = nlohmann::json::parse(status, nullptr, false);
+  if (!reply.is_object() || !reply.contains("leader") || !reply.contains("header")) return false;
+  const auto& header = reply["header"];
+  return header.is_object() && header.contains("member_id") && reply["leader"].is_string() &&
+         header["member_id"] == reply["leader"];
+}
+
 }  // namespace tenure::cli

@@ -18,4 +18,8 @@ std::string check_json(const std::string& file, bool good,
                        const std::vector<config::problem>& problems,
                        const std::vector<config::problem>& warnings);
 
+/// True if this reply of etcd's `/v3/maintenance/status` is from the member that leads. False for
+/// whatever else it may be.
+bool etcd_leads(const std::string& status);
+
 }  // namespace tenure::cli

@@ -120,6 +120,12 @@ std::expected<invocation, int> parse(int argc, const char* const* argv) {
       app.add_subcommand("demo", "Three agents, a killed leader, a fail-over; no set-up");
   demo->add_flag("--stay", out.stay, "Keep the agents running until Ctrl-C");
   demo->add_option("--ttl", out.demo_ttl, "Time to live of the lease [3s]")->type_name("DURATION");
+  demo->add_option("--store", out.demo_store,
+                   "Where the lease is kept: sqlite, or etcd, of which three servers are started "
+                   "[sqlite]")
+      ->type_name("STORE")
+      ->check(CLI::IsMember({"sqlite", "etcd"}));
+  demo->add_option("--etcd", out.demo_etcd, "The etcd program for that [etcd]")->type_name("PATH");
 
   CLI::App* version = app.add_subcommand("version", "Print the version");
 

@@ -10,6 +10,11 @@ std::vector<std::string_view> store_kinds() {
   return {"sqlite", "etcd"};
 }
 
+core::duration expiry_lag_of(std::string_view kind) {
+  // SQLite compares with the kernel's own clock, and members see an expiry when it is there.
+  return kind == "etcd" ? etcd_expiry_lag : core::duration::zero();
+}
+
 std::expected<std::unique_ptr<store>, open_error> make_store(boost::asio::any_io_executor where,
                                                              settings with) {
   if (with.kind == "sqlite") return make_sqlite_store(std::move(where), std::move(with));

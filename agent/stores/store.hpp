@@ -155,6 +155,9 @@ class store {
 /// The kinds that this build has, e.g. {"sqlite"}.
 std::vector<std::string_view> store_kinds();
 
+/// How late a store of this kind may notice that a lease has run out; zero for an unknown kind.
+core::duration expiry_lag_of(std::string_view kind);
+
 /// Makes the store `with.kind`, or says which kinds there are. Does not touch the store yet.
 std::expected<std::unique_ptr<store>, open_error> make_store(boost::asio::any_io_executor where,
                                                              settings with);

@@ -18,8 +18,6 @@ using namespace etcd;
 
 /// What a user waits for at start before hearing that etcd cannot be reached.
 constexpr core::duration open_patience = std::chrono::seconds(5);
-/// How late etcd ends a lease that ran out: it looks twice a second.
-constexpr core::duration expiry_lag = std::chrono::milliseconds(500);
 constexpr std::uint16_t default_port = 2379;
 
 /// True for what no other try will change: the configuration has to.
@@ -114,7 +112,7 @@ class etcd_store final : public store {
 void etcd_store::open(handler<std::expected<description, open_error>> done) {
   opening_ = std::move(done);
   self_.store = "etcd";
-  self_.expiry_lag = expiry_lag;
+  self_.expiry_lag = etcd_expiry_lag;
   self_.min_ttl = std::chrono::seconds(1);
   self_.max_ttl = std::chrono::seconds(max_ttl_seconds);
   if (auto checked = session_.members.check(); !checked) {

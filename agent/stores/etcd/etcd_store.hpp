@@ -8,6 +8,9 @@
 
 namespace tenure::stores {
 
+/// How late etcd ends a lease that ran out: it looks twice a second.
+inline constexpr core::duration etcd_expiry_lag = std::chrono::milliseconds(500);
+
 /// A store in etcd 3.4 or later, by its JSON gateway.
 ///
 /// `with.endpoints` are URLs of members of one cluster. Keys are laid out as etcd's own
