@@ -148,15 +148,13 @@ void agent_loop::store_opened(std::expected<stores::description, stores::open_er
     end(exit_bad_settings);
     return;
   }
-  for (const std::string& warning : what->warnings) {
-    log_.write(log_level::warn, warning, {{"store", s.store}});
+  if (what->server_version.empty()) {
+    for (const std::string& warning : what->warnings) {
+      log_.write(log_level::warn, warning, {{"store", s.store}});
+    }
+  } else {
+    store_reached(*what);
   }
-  log_.write(log_level::info, "store opened",
-             {{"store", what->store},
-              {"version", what->server_version},
-              {"cluster", what->cluster_id},
-              {"identity", s.identity}});
-  snapshots_.store_opened(what->cluster_id);
   for (std::size_t i = 0; i < elections_.size(); ++i) {
     session_.add({.identity = s.identity,
                   .when = s.timing,
@@ -172,6 +170,19 @@ void agent_loop::store_opened(std::expected<stores::description, stores::open_er
     session_.step(moment(), core::election_index{i}, core::event::started{}, effects_);
   }
   carry_out();
+}
+
+void agent_loop::store_reached(const stores::description& what) {
+  store_reached_ = true;
+  for (const std::string& warning : what.warnings) {
+    log_.write(log_level::warn, warning, {{"store", what.store}});
+  }
+  log_.write(log_level::info, "store reached",
+             {{"store", what.store},
+              {"version", what.server_version},
+              {"cluster", what.cluster_id},
+              {"identity", options_.settings.identity}});
+  snapshots_.store_opened(what.cluster_id);
 }
 
 void agent_loop::listen_for_signals() {
@@ -262,10 +273,11 @@ void agent_loop::from_watch(core::election_index which,
   if (ended_) return;
   const speaker who = speaker_of(which);
   if (const auto* broken = std::get_if<stores::unknown>(&what)) {
-    say_unknown(log_, who, "watch", broken->why);
+    failed(which, "watch", broken->why);
     feed(which, core::event::watch_failed{});
     return;
   }
+  if (!store_reached_) store_reached(store_->describe());
   core::observation& seen = std::get<core::observation>(what);
   const core::version first = seen.holders.empty() ? core::no_version : seen.holders.front().term;
   if (first != shown_holder_[core::place(which)]) {
@@ -335,7 +347,7 @@ void agent_loop::carry_out(core::election_index which, const core::command::acqu
     } else if (auto* refusal = std::get_if<stores::refusal>(&what)) {
       feed(which, core::event::refused{.number = c.number, .retry_at = refusal->seen.retry_at});
     } else {
-      say_unknown(log_, speaker_of(which), "acquire", std::get<stores::unknown>(what).why);
+      failed(which, "acquire", std::get<stores::unknown>(what).why);
       feed(which, core::event::acquire_unknown{.number = c.number});
     }
   });
@@ -345,7 +357,7 @@ void agent_loop::carry_out(core::election_index which, const core::command::rele
   store_->release(which, c.term, c.clean, c.deadline,
                   [this, which, c](stores::release_outcome what) {
                     if (const auto* why = std::get_if<stores::unknown>(&what)) {
-                      say_unknown(log_, speaker_of(which), "release", why->why);
+                      failed(which, "release", why->why);
                       feed(which, core::event::release_unknown{.number = c.number});
                     } else {
                       feed(which, core::event::released{.number = c.number});
@@ -427,6 +439,12 @@ void agent_loop::carry_out(core::election_index, const core::command::finished& 
   // After the other commands of this step, which may still be on their way.
   boost::asio::post(io_,
                     [this, by_workload] { end(*status_, by_workload && *status_ == exit_ok); });
+}
+
+/// Says so, but for what was said a moment ago, whichever election it was of.
+void agent_loop::failed(core::election_index which, const char* operation, const std::string& why) {
+  const auto held_back = failures_.let_through(operation + (' ' + why), os::boot_now());
+  if (held_back) say_unknown(log_, speaker_of(which), operation, why, *held_back);
 }
 
 std::string_view agent_loop::name_of(core::election_index which) const {

@@ -15,6 +15,7 @@
 #include "runtime/boot_timer.hpp"
 #include "runtime/lines.hpp"
 #include "runtime/log.hpp"
+#include "runtime/repeats.hpp"
 #include "runtime/snapshots.hpp"
 #include "stores/store.hpp"
 #include "workload/guard_link.hpp"
@@ -41,6 +42,7 @@ class agent_loop {
   bool open_store();
   bool serve();
   void store_opened(std::expected<stores::description, stores::open_error> what);
+  void store_reached(const stores::description& what);
   void listen_for_signals();
   void shut_down(int signo);
   void end(int status, bool as_workload = false);
@@ -64,6 +66,7 @@ class agent_loop {
   void carry_out(core::election_index which, const core::command::publish& c);
   void carry_out(core::election_index which, const core::command::finished& c);
   void renew(const core::command::renew& c);
+  void failed(core::election_index which, const char* operation, const std::string& why);
   void set_timer();
   void open_watch(core::election_index which);
 
@@ -92,9 +95,11 @@ class agent_loop {
 
   std::vector<core::time_point> watch_at_;  ///< when to open a watch (again); `never`: it is open
   core::time_point next_beat_{};
+  repeats failures_;
   std::vector<core::version> shown_holder_;  ///< last one that the log has named
   std::uint32_t unfinished_ = 0;             ///< elections that have not ended
   int stop_signal_;
+  bool store_reached_ = false;
   bool dirty_ = false;  ///< something new to publish
   bool shutting_down_ = false;
   bool ended_ = false;

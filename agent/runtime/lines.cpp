@@ -65,12 +65,14 @@ void say_renewal_unknown(log& to, std::string_view identity, const std::string& 
             {"stops_in", core::text(std::max(left, core::duration::zero()))}});
 }
 
-void say_unknown(log& to, const speaker& who, std::string_view operation, const std::string& why) {
+void say_unknown(log& to, const speaker& who, std::string_view operation, const std::string& why,
+                 std::uint64_t held_back) {
   to.write(log_level::warn, "outcome unknown",
            {{"election", who.election},
             {"identity", who.identity},
             {"operation", operation},
-            {"why", why}});
+            {"why", why},
+            {"repeats", held_back}});
 }
 
 void say_workload_exited(log& to, const speaker& who, int wait_status) {

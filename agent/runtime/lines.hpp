@@ -21,7 +21,9 @@ void say_observed(log& to, const speaker& who, const core::observation& seen);
 /// `left`: until the workload is stopped, if nothing is acknowledged before.
 void say_renewal_unknown(log& to, std::string_view identity, const std::string& why,
                          core::duration left);
-void say_unknown(log& to, const speaker& who, std::string_view operation, const std::string& why);
+/// `held_back`: how often the same was not said since it was last.
+void say_unknown(log& to, const speaker& who, std::string_view operation, const std::string& why,
+                 std::uint64_t held_back);
 void say_workload_exited(log& to, const speaker& who, int wait_status);
 
 /// "exited with status 3", "was killed by SIGKILL", for what waitpid has returned.

@@ -123,6 +123,9 @@ class store {
   /// on trying, and says so in `warnings`.
   virtual void open(handler<std::expected<description, open_error>> done) = 0;
 
+  /// What the store has said of itself so far: of a server that was not reached yet, little.
+  [[nodiscard]] virtual description describe() const = 0;
+
   /// Asks for a lease. Idempotent for one session: if it holds one already, that is renewed and
   /// granted with the same version. A new version is larger than `above` where the store makes
   /// its own versions.

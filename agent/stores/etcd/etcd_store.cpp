@@ -1,5 +1,6 @@
 #include "stores/etcd/etcd_store.hpp"
 
+#include <optional>
 #include <utility>
 
 #include "core/check.hpp"
@@ -41,6 +42,7 @@ class etcd_store final : public store {
   ~etcd_store() override { close(); }
 
   void open(handler<std::expected<description, open_error>> done) override;
+  [[nodiscard]] description describe() const override { return self_; }
 
   void acquire(core::election_index which, core::version /*above*/, core::time_point deadline,
                handler<acquire_outcome> done) override {
@@ -73,7 +75,7 @@ class etcd_store final : public store {
   }
 
  private:
-  void answered_version(const reply_or_failure& what);
+  std::optional<std::string> note_version(const reply_or_failure& what);
   void refuse_to_open(std::string why);
   void opened();
   void erase(core::election_index which, const held_term& own, bool clean,
@@ -83,11 +85,7 @@ class etcd_store final : public store {
     campaigns_.changed(which);
     if (!session_.closed()) audiences_.changed(which);
   }
-  void live() {
-    self_.cluster_id = hex(session_.connection.cluster_id());
-    opened();
-    if (!session_.closed()) audiences_.all_changed();
-  }
+  void live();
   void broken(const call_failure& what) {
     // At start that is a mistake of the user's, and not to be waited for.
     if (is_final(what.meaning)) refuse_to_open(what.why);
@@ -120,23 +118,41 @@ void etcd_store::open(handler<std::expected<description, open_error>> done) {
                session_.guarded([this, why = checked.error()] { refuse_to_open(why); }));
     return;
   }
-  session_.members.call(
-      version_path, "", os::boot_now() + open_patience,
-      session_.guarded([this](const reply_or_failure& what) { answered_version(what); }));
+  session_.members.call(version_path, "", os::boot_now() + open_patience,
+                        session_.guarded([this](const reply_or_failure& what) {
+                          if (!what && is_final(what.error().meaning))
+                            return refuse_to_open(what.error().why);
+                          if (const auto wrong = note_version(what)) return refuse_to_open(*wrong);
+                          // Even if nobody has answered: it goes on by itself until somebody does.
+                          session_.connection.connect();
+                        }));
 }
 
-void etcd_store::answered_version(const reply_or_failure& what) {
-  if (what) {
-    const auto version = parse_version(what->body);
-    if (!version) return refuse_to_open(session_.broken_reply(version.error()).why);
-    self_.server_version = version->server;
-    auto judged = judge_version(version->server);
-    if (!judged) return refuse_to_open(std::move(judged.error()));
-    self_.warnings = std::move(*judged);
-  }
-  if (!what && is_final(what.error().meaning)) return refuse_to_open(what.error().why);
-  // Even if nobody has answered: it goes on by itself until somebody does.
-  session_.connection.connect();
+/// Why this server cannot be used, if that is so.
+std::optional<std::string> etcd_store::note_version(const reply_or_failure& what) {
+  if (!what) return {};
+  const auto version = parse_version(what->body);
+  if (!version) return session_.broken_reply(version.error()).why;
+  auto judged = judge_version(version->server);
+  if (!judged) return std::move(judged.error());
+  self_.server_version = version->server;
+  self_.warnings = std::move(*judged);
+  return {};
+}
+
+/// Connected, at first or again. Whoever is told of it finds the server described.
+void etcd_store::live() {
+  self_.cluster_id = hex(session_.connection.cluster_id());
+  const auto tell = [this] {
+    opened();
+    if (!session_.closed()) audiences_.all_changed();
+  };
+  if (!self_.server_version.empty()) return tell();
+  session_.members.call(version_path, "", os::boot_now() + open_patience,
+                        session_.guarded([this, tell](const reply_or_failure& what) {
+                          note_version(what);
+                          tell();
+                        }));
 }
 
 void etcd_store::refuse_to_open(std::string why) {

@@ -51,6 +51,8 @@ class sqlite_store final : public store {
 
   void open(handler<std::expected<description, open_error>> done) override;
 
+  [[nodiscard]] description describe() const override { return self_; }
+
   void acquire(core::election_index which, core::version above, core::time_point deadline,
                handler<acquire_outcome> done) override {
     TENURE_CHECK(core::place(which) < watches_.size());
@@ -130,6 +132,7 @@ class sqlite_store final : public store {
   lease_file file_;  // the worker's
   watch_list watches_;
   pending_calls calls_;
+  description self_;
   std::optional<file_watch> changes_;
   bool changes_stale_ = false;  ///< it broke, and starts again with the next watch
   /// Held by this object alone; handlers look whether it is there still.
@@ -219,14 +222,13 @@ std::expected<description, open_error> sqlite_store::opened(
   if (auto started = watch_file(); !started) {
     return std::unexpected(open_error{std::move(started.error())});
   }
-  description self;
-  self.store = "sqlite";
-  self.server_version = library_version();
-  self.cluster_id = std::move(cluster_id);
+  self_.store = "sqlite";
+  self_.server_version = library_version();
+  self_.cluster_id = std::move(cluster_id);
   // Whatever was watched already may have changed before the file was.
   look();
-  if (!warning->empty()) self.warnings.push_back(std::move(*warning));
-  return self;
+  if (!warning->empty()) self_.warnings.push_back(std::move(*warning));
+  return self_;
 }
 
 // Watches --------------------------------------------------------------------------------------
