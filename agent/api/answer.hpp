@@ -17,8 +17,9 @@ struct pulse {
   core::duration bound{};  ///< a beat older than this means that the loop hangs
 };
 
-/// Answers a request to the API listener: `/v1/elections`, `/v1/elections/{name}`, `/` and
-/// `/api/leader` for readers of older sidecars, and the probes.
+/// Answers a request to the API listener: `/v1/elections`, `/v1/elections/{name}` and its
+/// `/verify` (but for fresh reads, see verify.hpp), `/` and `/api/leader` for readers of older
+/// sidecars, and the probes.
 ///
 /// Asked by a web page of a stranger it answers 403 (see admission.hpp); `hosts` are further
 /// names that Host may have.

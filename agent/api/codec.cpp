@@ -1,10 +1,14 @@
 #include "api/codec.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <ctime>
 #include <nlohmann/json.hpp>
+#include <string_view>
 #include <utility>
+
+#include "core/check.hpp"
 
 namespace tenure::api {
 namespace {
@@ -67,6 +71,62 @@ json election_json(const election_snapshot& election, const snapshot& seen, cons
   return out;
 }
 
+std::string_view name(evidence what) {
+  switch (what) {
+    case evidence::lease:
+      return "lease";
+    case evidence::cache:
+      return "cache";
+    case evidence::store:
+      return "store";
+  }
+  return "";
+}
+
+std::string_view name(ruling what) {
+  switch (what) {
+    case ruling::valid:
+      return "valid";
+    case ruling::superseded:
+      return "superseded";
+    case ruling::not_held:
+      return "not_held";
+    case ruling::not_granted:
+      return "not_granted";
+    case ruling::other_holder:
+      return "other_holder";
+    case ruling::ending:
+      return "ending";
+    case ruling::unwatched:
+    case ruling::behind:
+    case ruling::expired:
+      break;
+  }
+  TENURE_CHECK(is_certain(what));
+  return "";
+}
+
+/// Why a term is not in force, in words.
+std::string refusal_text(const term_question& asked, const verdict& what,
+                         const election_snapshot& election, const core::holder* shown) {
+  const std::string version = "version " + std::to_string(core::number(asked.term));
+  const std::string of = " of election \"" + election.name + "\"";
+  const std::string now = shown == nullptr
+                              ? "; nobody holds it now"
+                              : "; " + shown->identity + " holds it now, under version " +
+                                    std::to_string(core::number(shown->term));
+  switch (what.is) {
+    case ruling::not_granted:
+      return version + of + " has not been granted by this store" + now;
+    case ruling::other_holder:
+      return version + of + " is not held by " + asked.holder.value_or("") + now;
+    case ruling::ending:
+      return version + of + " is being given up, and nobody may act under it any more" + now;
+    default:
+      return version + of + " is over" + now;
+  }
+}
+
 }  // namespace
 
 std::string rfc3339(std::int64_t unix_ms) {
@@ -118,6 +178,41 @@ net::response older_response(const election_snapshot& election, const snapshot& 
   out["election"] = election.name;
   out["version"] = name.empty() ? json(nullptr) : json(core::number(is.holder->term));
   return to_response(200, out);
+}
+
+net::response verdict_response(const term_question& asked, const verdict& what,
+                               const election_snapshot& election, const snapshot& seen,
+                               const instant& at) {
+  const bool valid = what.is == ruling::valid;
+  const auto in_question = std::ranges::find(what.holders, asked.term, &core::holder::term);
+  const core::holder* shown = in_question != what.holders.end() ? &*in_question
+                              : what.holders.empty()            ? nullptr
+                                                                : &what.holders.front();
+  const auto age = std::chrono::floor<std::chrono::milliseconds>(what.age).count();
+  json out;
+  out["valid"] = valid;
+  if (!valid) {
+    out["reason"] = name(what.is);
+    out["message"] = refusal_text(asked, what, election, shown);
+    out["action"] = "refuse what is stamped with it";
+  }
+  out["election"] = election.name;
+  out["asked"] = {{"version", core::number(asked.term)},
+                  {"version_text", std::to_string(core::number(asked.term))},
+                  {"holder", or_null(asked.holder)}};
+  out["holder"] = shown != nullptr ? json(shown->identity) : json(nullptr);
+  out["version"] = shown != nullptr ? json(core::number(shown->term)) : json(nullptr);
+  out["version_text"] =
+      shown != nullptr ? json(std::to_string(core::number(shown->term))) : json(nullptr);
+  out["holders"] = holders_json(what.holders);
+  out["source"] = name(what.from);
+  out["as_of"] = rfc3339(at.unix_ms - age);
+  out["age_ms"] = age;
+  out["expires_in_ms"] = or_null(what.expires_in_ms);
+  out["identity"] = seen.identity;
+  out["store"] = text_or_null(seen.store);
+  out["cluster_id"] = text_or_null(seen.cluster_id);
+  return to_response(valid ? 200 : 409, out);
 }
 
 }  // namespace tenure::api

@@ -5,6 +5,7 @@
 
 #include "api/snapshot.hpp"
 #include "api/standing.hpp"
+#include "api/verdict.hpp"
 #include "net/http_message.hpp"
 
 /// Answers as JSON. Bytes that are not UTF-8 are replaced, so that every answer can be parsed.
@@ -43,6 +44,20 @@ net::response elections_response(const snapshot& seen, const instant& at);
 /// empty while we hold the lease but may not act (pending, draining).
 net::response older_response(const election_snapshot& election, const snapshot& seen,
                              const instant& at);
+
+/// A yes (200) or a no (409), as all verdicts have it:
+///
+///     valid, election, asked{version, version_text, holder}, holder, version, version_text,
+///     holders, source, as_of, age_ms, expires_in_ms, identity, store, cluster_id
+///
+/// and a no also reason, message and action. `holder` and `version` are those of the term in
+/// question if it is valid, else of the one to show, null if there is none. `source` is lease,
+/// cache or store; `as_of` is when that was true, `age_ms` before this answer.
+///
+/// Precondition: the verdict is certain.
+net::response verdict_response(const term_question& asked, const verdict& what,
+                               const election_snapshot& election, const snapshot& seen,
+                               const instant& at);
 
 /// "2026-01-31T12:00:00.250Z"
 std::string rfc3339(std::int64_t unix_ms);

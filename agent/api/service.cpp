@@ -17,7 +17,8 @@ std::string advice(listener which) {
 
 std::expected<std::unique_ptr<service>, service_error> service::start(const board& from,
                                                                       service_settings with,
-                                                                      clocks time) {
+                                                                      clocks time,
+                                                                      fresh_reader fresh) {
   std::unique_ptr<service> out(new service);
   const auto instant_of = [time = std::move(time)] {
     return instant{.now = time.boot(), .unix_ms = time.unix_ms()};
@@ -25,9 +26,9 @@ std::expected<std::unique_ptr<service>, service_error> service::start(const boar
   const auto pulse_of = [&from, bound = with.beat_bound] {
     return pulse{.last_beat = from.last_beat(), .bound = bound};
   };
-  const auto open = [&](listener which, const std::optional<net::listen_address>& where,
-                        net::http_server::handler answered)
-      -> std::expected<std::optional<net::listen_address>, service_error> {
+  const auto open =
+      [&](listener which, const std::optional<net::listen_address>& where,
+          auto answered) -> std::expected<std::optional<net::listen_address>, service_error> {
     if (!where) return std::nullopt;
     auto bound = out->server_.listen_on(*where, std::move(answered), with.limits);
     if (bound) return std::move(*bound);
@@ -38,10 +39,19 @@ std::expected<std::unique_ptr<service>, service_error> service::start(const boar
   // The snapshot is taken before the clock is read: time that passes in between can only make an
   // answer more careful.
   auto api = open(listener::api, with.api,
-                  [&from, instant_of, pulse_of, hosts = with.hosts](const net::request& asked) {
+                  [&from, instant_of, pulse_of, hosts = with.hosts, fresh = std::move(fresh)](
+                      const net::request& asked, net::responder respond) {
                     const auto seen = from.current();
-                    const pulse alive = pulse_of();
-                    return answer(asked, *seen, alive, instant_of(), hosts);
+                    const auto which = fresh ? needs_fresh_read(asked, *seen, hosts) : std::nullopt;
+                    if (!which) {
+                      const pulse alive = pulse_of();
+                      return respond(answer(asked, *seen, alive, instant_of(), hosts));
+                    }
+                    fresh(*which, [&from, instant_of, which = *which, asked,
+                                   respond = std::move(respond)](fresh_result read) mutable {
+                      const auto now = from.current();
+                      respond(answer_fresh(asked, which, *now, instant_of(), read));
+                    });
                   });
   if (!api) return std::unexpected(std::move(api.error()));
   auto probe =

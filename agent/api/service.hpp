@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "api/snapshot.hpp"
+#include "api/verify.hpp"
 #include "core/clock.hpp"
 #include "net/http_server.hpp"
 #include "net/listen_address.hpp"
@@ -46,10 +47,12 @@ struct service_error {
 /// Serves what is on the board, on a thread of its own. Owned and ended by one thread.
 class service {
  public:
-  /// Opens what is asked for and serves it; all or nothing. `from` must outlive the service.
+  /// Opens what is asked for and serves it; all or nothing. `from` must outlive the service, and
+  /// every read that `fresh` was asked for. Without `fresh`, no fresh read is made.
   static std::expected<std::unique_ptr<service>, service_error> start(const board& from,
                                                                       service_settings with,
-                                                                      clocks time);
+                                                                      clocks time,
+                                                                      fresh_reader fresh = {});
   ~service();  ///< stops
   service(const service&) = delete;
   service& operator=(const service&) = delete;

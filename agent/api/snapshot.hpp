@@ -22,6 +22,9 @@ struct election_snapshot {
   bool owns_workload = true;  ///< false: the readers of our answers are the workload
   core::election_view view;
   std::int64_t since_unix_ms = 0;  ///< `view.since` on the wall clock, for people
+  /// The watch is up and has shown a state since it was opened: `view.seen` may be vouched for.
+  bool watched = false;
+  core::time_point seen_at = core::never;  ///< when the watch last showed something
 };
 
 /// The agent as the election thread last saw it. Immutable once published.

@@ -19,7 +19,19 @@ bool seen_gone(const core::election_view& view) {
          view.seen->holders.end();
 }
 
-/// True while the store counts us as the holder, as far as we know, and stop_at is ahead.
+/// What the watch has shown, without ourselves: it may be behind, and after stop_at no answer
+/// names us.
+std::vector<core::holder> others(const core::election_view& view, const std::string& identity) {
+  std::vector<core::holder> out;
+  if (!view.seen) return out;
+  std::ranges::copy_if(view.seen->holders, std::back_inserter(out), [&](const core::holder& h) {
+    return h.identity != identity && (!view.lease || h.term != view.lease->term);
+  });
+  return out;
+}
+
+}  // namespace
+
 bool held_by_us(const core::election_view& view, core::time_point now) {
   if (!view.lease || now >= view.lease->stop_at) return false;
   switch (view.phase) {
@@ -35,19 +47,6 @@ bool held_by_us(const core::election_view& view, core::time_point now) {
   }
   return false;
 }
-
-/// What the watch has shown, without ourselves: it may be behind, and after stop_at no answer
-/// names us.
-std::vector<core::holder> others(const core::election_view& view, const std::string& identity) {
-  std::vector<core::holder> out;
-  if (!view.seen) return out;
-  std::ranges::copy_if(view.seen->holders, std::back_inserter(out), [&](const core::holder& h) {
-    return h.identity != identity && (!view.lease || h.term != view.lease->term);
-  });
-  return out;
-}
-
-}  // namespace
 
 standing standing_of(const election_snapshot& election, const std::string& identity,
                      const instant& at) {

@@ -39,6 +39,9 @@ struct standing {
   std::optional<std::int64_t> since_unix_ms;
 };
 
+/// True while the store counts us as the holder, as far as we know, and stop_at is ahead.
+bool held_by_us(const core::election_view& view, core::time_point now);
+
 /// `identity`: what the store shows of us as holder.
 standing standing_of(const election_snapshot& election, const std::string& identity,
                      const instant& at);

@@ -12,6 +12,15 @@ namespace tenure::cli {
 
 enum class output_form { text, json };
 
+/// What `verify` was given; the rest comes from the environment.
+struct verify_arguments {
+  std::optional<std::string> election;
+  std::optional<std::string> api;
+  std::optional<std::string> version;
+  std::optional<std::string> holder;
+  bool fresh = false;
+};
+
 struct invocation {
   std::string verb;                           ///< "exec", "agent", ...
   std::vector<config::name_and_value> flags;  ///< settings, in order: {"--ttl", "15s"}
@@ -22,6 +31,7 @@ struct invocation {
   std::string demo_ttl = "3s";
   std::string demo_store = "sqlite";
   std::string demo_etcd = "etcd";  ///< the program
+  verify_arguments verify;
 };
 
 /// Reads the arguments in front of any `--`. Usage errors, --help and --version are answered here,

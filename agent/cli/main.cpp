@@ -18,6 +18,7 @@ int main(int argc, char** argv) {
   if (what->verb == "agent") return cli::run_agent(*what);
   if (what->verb == "check") return cli::run_check(*what);
   if (what->verb == "explain") return cli::run_explain(*what);
+  if (what->verb == "verify") return cli::run_verify(*what);
   if (what->verb == "demo") return cli::run_demo(*what);
   return runtime::exit_bad_settings;
 }

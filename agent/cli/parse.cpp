@@ -74,6 +74,31 @@ void add_output(CLI::App& verb, invocation& into) {
           {"text", output_form::text}, {"json", output_form::json}}));
 }
 
+void add_verify(CLI::App& verb, invocation& into) {
+  const auto keep = [](std::optional<std::string>& in) {
+    return [&in](const std::string& v) { in = v; };
+  };
+  verify_arguments& to = into.verify;
+  verb.add_option_function<std::string>("ELECTION", keep(to.election),
+                                        "The election's name [TENURE_ELECTION]")
+      ->type_name("");
+  verb.add_option_function<std::string>("--version", keep(to.version),
+                                        "The version to check [TENURE_VERSION]")
+      ->type_name("N");
+  verb.add_option_function<std::string>(
+          "--holder", keep(to.holder),
+          "Who must hold under it [TENURE_IDENTITY if the version is TENURE_VERSION, else anybody]")
+      ->type_name("IDENTITY");
+  verb.add_option_function<std::string>("--api", keep(to.api),
+                                        "The agent to ask [TENURE_API, else http://127.0.0.1:4040]")
+      ->type_name("URL");
+  verb.add_flag("--fresh", to.fresh, "Have the agent read the store, not its watch");
+  add_output(verb, into);
+  verb.footer(
+      "Exit statuses: 0 valid, 1 not valid, 2 bad usage (or an election that the agent does not\n"
+      "have), 4 the agent cannot tell, 5 no agent has answered. Only 0 is a yes, only 1 a no.");
+}
+
 }  // namespace
 
 int separator(int argc, const char* const* argv) {
@@ -95,6 +120,7 @@ std::expected<invocation, int> parse(int argc, const char* const* argv) {
       "Try it: tenure exec --store sqlite --endpoint /tmp/demo.db --election demo -- sleep 60\n"
       "Exit statuses: 0 done, 1 failed, 2 bad usage or settings, 3 lease lost with --on-lost "
       "exit;\n"
+      "verify also has 4 cannot tell, 5 no agent; see tenure verify --help.\n"
       "exec passes on its command's own (128 + N if signal N ended it, 126 and 127 as shells do).");
 
   CLI::App* exec = app.add_subcommand(
@@ -115,6 +141,11 @@ std::expected<invocation, int> parse(int argc, const char* const* argv) {
   CLI::App* explain = app.add_subcommand("explain", "Show the time budget and what it means");
   add_settings(*explain, out);
   add_output(*explain, out);
+
+  add_verify(*app.add_subcommand("verify",
+                                 "Ask an agent whether a version is in force; inside a workload, "
+                                 "its own"),
+             out);
 
   CLI::App* demo =
       app.add_subcommand("demo", "Three agents, a killed leader, a fail-over; no set-up");

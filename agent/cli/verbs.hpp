@@ -19,6 +19,7 @@ int run_agent(const invocation& what);
 int run_check(const invocation& what);
 int run_explain(const invocation& what);
 int run_demo(const invocation& what);
+int run_verify(const invocation& what);
 
 /// The workload of the demo: stamps the time into a file for as long as it runs.
 int run_demo_worker(int argc, const char* const* argv);

@@ -23,6 +23,7 @@
 #include <ctime>
 #include <exception>
 #include <list>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <system_error>
@@ -63,18 +64,20 @@ struct connection {
 
   beast::tcp_stream stream;
   beast::flat_buffer received;
+  std::shared_ptr<asio::steady_timer> answer_timer;  ///< while an answer is given later
   stage at = stage::waiting;
 
   void close() {
     at = stage::closed;
     stream.close();
+    if (answer_timer) answer_timer->cancel();
   }
 };
 
 struct listener {
   tcp::acceptor acceptor;
   asio::steady_timer pause;
-  http_server::handler answer;
+  http_server::deferring_handler answer;
   http_limits limits;
   std::list<connection> connections;  ///< the one that has been waited for the longest first
 };
@@ -187,6 +190,26 @@ asio::awaitable<incoming> receive(const http_limits& limits, connection& from) {
   co_return to_request(parser.release());
 }
 
+/// Has the handler answer, and waits for that if it does so later.
+asio::awaitable<response> answer_to(const request& asked, const listener& of, connection& with) {
+  // Shared with what wakes us: it may still be on its way when the connection has gone.
+  const auto timer = std::make_shared<asio::steady_timer>(with.stream.get_executor());
+  const auto slot = std::make_shared<answer_slot>(
+      [timer] { asio::post(timer->get_executor(), [timer] { timer->cancel(); }); });
+  of.answer(asked, responder(slot));
+  if (!slot->settled()) {
+    timer->expires_after(of.limits.answer);
+    with.answer_timer = timer;
+    co_await timer->async_wait(as_values);
+    with.answer_timer.reset();
+  }
+  if (auto given = slot->close()) co_return std::move(*given);
+  co_return to_response({.status = 503,
+                         .code = "no_answer",
+                         .message = "the agent did not come to an answer in time",
+                         .action = "try again; see the agent's log if this lasts"});
+}
+
 asio::awaitable<void> linger(connection& with) {
   with.at = stage::lingering;
   beast::error_code ignored;
@@ -271,10 +294,17 @@ asio::awaitable<void> http_server::state::serve(listener& of,
     with.at = stage::answering;
 
     const auto* asked = std::get_if<received_request>(&in);
+    // Whoever answers has a deadline of its own.
+    with.stream.expires_never();
+    response answer;
+    if (asked != nullptr) {
+      answer = co_await answer_to(asked->what, of, with);
+    } else {
+      answer = to_response(std::get<rejection>(in));
+    }
+    if (with.at == stage::closed) co_return;
     const bool last = asked == nullptr || asked->last || stopping ||
                       requests >= of.limits.requests_per_connection;
-    const response answer =
-        asked != nullptr ? of.answer(asked->what) : to_response(std::get<rejection>(in));
     const std::string words = response_text(
         answer, {.head = asked != nullptr && asked->head, .last = last}, std::time(nullptr));
     with.stream.expires_after(of.limits.write);
@@ -323,6 +353,18 @@ http_server::~http_server() {
 
 std::expected<listen_address, listen_error> http_server::listen_on(const listen_address& where,
                                                                    handler answer,
+                                                                   http_limits limits) {
+  TENURE_CHECK(answer);
+  return listen_on(
+      where,
+      deferring_handler([answer = std::move(answer)](const request& asked, responder respond) {
+        respond(answer(asked));
+      }),
+      limits);
+}
+
+std::expected<listen_address, listen_error> http_server::listen_on(const listen_address& where,
+                                                                   deferring_handler answer,
                                                                    http_limits limits) {
   TENURE_CHECK(answer && !state_->thread.joinable());
   TENURE_CHECK(limits.header_bytes >= first_read_bytes && limits.connections > 0);

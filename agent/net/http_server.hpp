@@ -10,6 +10,7 @@
 
 #include "net/http_message.hpp"
 #include "net/listen_address.hpp"
+#include "net/responder.hpp"
 
 namespace tenure::net {
 
@@ -21,6 +22,7 @@ struct http_limits {
   std::size_t requests_per_connection = 1000;  ///< then it is closed, and the client comes again
   std::chrono::milliseconds idle{30'000};      ///< from an answer to the next request
   std::chrono::milliseconds read{5'000};       ///< from the first byte of a request to its last
+  std::chrono::milliseconds answer{5'000};     ///< for the handler, if it answers later; then 503
   std::chrono::milliseconds write{5'000};      ///< for one answer
 };
 
@@ -37,6 +39,10 @@ class http_server {
   /// Answers one request. Called on the server's thread; must neither block nor throw.
   using handler = std::function<response(const request&)>;
 
+  /// The same, but the answer may be given later, from any thread. The connection waits for it, so
+  /// its answers stay in order; the server and its other connections do not.
+  using deferring_handler = std::function<void(const request&, responder)>;
+
   /// How long `shutdown` lets answers that are under way finish.
   static constexpr std::chrono::milliseconds shutdown_limit{1'000};
 
@@ -48,6 +54,9 @@ class http_server {
   /// Opens a listener and returns its address, with the port that the kernel has chosen if 0 was
   /// asked for. Clients are queued from now on, and served from `start` on.
   std::expected<listen_address, listen_error> listen_on(const listen_address& where, handler answer,
+                                                        http_limits limits = {});
+  std::expected<listen_address, listen_error> listen_on(const listen_address& where,
+                                                        deferring_handler answer,
                                                         http_limits limits = {});
 
   /// Serves all listeners, on a new thread. Once. The error says why there is no thread.

@@ -35,6 +35,7 @@ agent_loop::agent_loop(agent_options options, log& to)
       entropy_(os::random_bits()),
       snapshots_(board_, options_.settings.identity, options_.settings.store, elections_,
                  options_.has_guard, !options_.settings.observe),
+      fresh_reads_(io_.get_executor()),
       signals_(io_),
       timer_(std::make_unique<boot_timer>(io_.get_executor(), [this] { turn(); })),
       watch_at_(elections_.size(), core::never),
@@ -78,8 +79,11 @@ bool agent_loop::serve() {
   with.api = wanted(s.listen);
   with.probe = wanted(s.probe_listen);
   const api::clocks time{.boot = os::boot_now, .unix_ms = os::wall_now_ms};
+  const auto fresh = [this](core::election_index which, api::fresh_handler done) {
+    fresh_reads_.ask(which, std::move(done));
+  };
 
-  auto started = api::service::start(board_, with, time);
+  auto started = api::service::start(board_, with, time, fresh);
   // Several agents on one host must be easy to try, so a port that nobody has asked for gives way.
   for (int listeners = 2; !started && listeners > 0; --listeners) {
     const bool is_api = started.error().which == api::listener::api;
@@ -88,7 +92,7 @@ bool agent_loop::serve() {
     log_.write(log_level::warn, "default port is in use; taking any free one",
                {{"listener", is_api ? "api" : "probe"}, {"why", started.error().text}});
     (is_api ? with.api : with.probe)->port = 0;
-    started = api::service::start(board_, with, time);
+    started = api::service::start(board_, with, time, fresh);
   }
   if (!started) {
     log_.write(log_level::error, "cannot listen", {{"why", started.error().text}});
@@ -155,6 +159,7 @@ void agent_loop::store_opened(std::expected<stores::description, stores::open_er
   } else {
     store_reached(*what);
   }
+  fresh_reads_.begin(*store_);
   for (std::size_t i = 0; i < elections_.size(); ++i) {
     session_.add({.identity = s.identity,
                   .when = s.timing,
@@ -221,6 +226,8 @@ void agent_loop::end(int status, bool as_workload) {
   signals_.cancel(ignored);
   // First: should a disk that hangs keep the store from closing, the guard ends us.
   if (guard_) guard_->bye(as_workload ? std::nullopt : std::optional(status));
+  // Before the server waits for answers that only this thread could give.
+  fresh_reads_.close();
   if (service_) service_->stop();
   if (store_) store_->close();
   // Not from inside a call of one of them, as which this may run.
@@ -274,6 +281,8 @@ void agent_loop::from_watch(core::election_index which,
   const speaker who = speaker_of(which);
   if (const auto* broken = std::get_if<stores::unknown>(&what)) {
     failed(which, "watch", broken->why);
+    snapshots_.watch_broke(which);
+    dirty_ = true;
     feed(which, core::event::watch_failed{});
     return;
   }
@@ -284,6 +293,7 @@ void agent_loop::from_watch(core::election_index which,
     shown_holder_[core::place(which)] = first;
     say_observed(log_, who, seen);
   }
+  dirty_ = snapshots_.watch_showed(which, os::boot_now()) || dirty_;
   feed(which, core::event::observed{std::move(seen)});
 }
 

@@ -13,6 +13,7 @@
 #include "core/session.hpp"
 #include "runtime/agent.hpp"
 #include "runtime/boot_timer.hpp"
+#include "runtime/fresh_reads.hpp"
 #include "runtime/lines.hpp"
 #include "runtime/log.hpp"
 #include "runtime/repeats.hpp"
@@ -87,6 +88,7 @@ class agent_loop {
 
   api::board board_;
   snapshots snapshots_;
+  fresh_reads fresh_reads_;
   std::unique_ptr<api::service> service_;
   std::unique_ptr<stores::store> store_;
   std::unique_ptr<workload::guard_link> guard_;

@@ -38,6 +38,16 @@ void snapshots::phase_changed(core::election_index which, std::int64_t unix_ms) 
   next_.elections[core::place(which)].since_unix_ms = unix_ms;
 }
 
+bool snapshots::watch_showed(core::election_index which, core::time_point now) {
+  api::election_snapshot& shown = next_.elections[core::place(which)];
+  shown.seen_at = now;
+  return !std::exchange(shown.watched, true);
+}
+
+void snapshots::watch_broke(core::election_index which) {
+  next_.elections[core::place(which)].watched = false;
+}
+
 void snapshots::publish(const core::session& from) {
   ++next_.index;
   for (std::size_t i = 0; i < from.size(); ++i) {

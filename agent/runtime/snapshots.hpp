@@ -22,6 +22,11 @@ class snapshots {
   void guard_gone();
   /// The phase of an election has changed at this wall-clock time.
   void phase_changed(core::election_index which, std::int64_t unix_ms);
+  /// The watch of an election shows something. True if that makes `publish` necessary, whatever
+  /// the session makes of it.
+  bool watch_showed(core::election_index which, core::time_point now);
+  /// The watch of an election broke.
+  void watch_broke(core::election_index which);
   /// Publishes the present state of `from`. Empty sessions show their elections as not begun.
   void publish(const core::session& from);
 

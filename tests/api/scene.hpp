@@ -56,6 +56,8 @@ struct scene {
 
   void watch_shows(std::vector<core::holder> holders, core::version as_of) {
     view().seen = core::observation{.as_of = as_of, .holders = std::move(holders)};
+    db().watched = true;
+    db().seen_at = at.now;
   }
 
   void advance(core::duration by) {

@@ -1,0 +1,98 @@
+#include "api/verdict.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace tenure::api {
+namespace {
+
+/// What there is to judge by.
+struct knowledge {
+  evidence from;
+  core::version as_of;                ///< the store's order is known up to here
+  std::vector<core::holder> shown;    ///< by the store
+  std::vector<core::holder> holders;  ///< of these, who may act
+};
+
+std::optional<core::holder> find(const std::vector<core::holder>& among, core::version term) {
+  const auto found = std::ranges::find(among, term, &core::holder::term);
+  return found == among.end() ? std::nullopt : std::optional(*found);
+}
+
+/// `shown` without what bears our identity and is not, or not any longer, ours to act under.
+std::vector<core::holder> who_may_act(const std::vector<core::holder>& shown,
+                                      const core::election_view& view, const std::string& identity,
+                                      core::time_point now) {
+  std::vector<core::holder> out;
+  std::ranges::copy_if(shown, std::back_inserter(out), [&](const core::holder& h) {
+    const bool our_term = view.lease && view.lease->term == h.term;
+    return our_term ? held_by_us(view, now) : h.identity != identity;
+  });
+  return out;
+}
+
+ruling rule(const term_question& asked, const knowledge& known, std::uint32_t slots) {
+  if (const auto match = find(known.holders, asked.term)) {
+    return !asked.holder || *asked.holder == match->identity ? ruling::valid : ruling::other_holder;
+  }
+  if (find(known.shown, asked.term)) return ruling::ending;
+
+  core::version newest = core::no_version;
+  for (const core::holder& h : known.shown) newest = std::max(newest, h.term);
+  // A store may queue those who come to a full election under a version that they have already.
+  const bool may_wait = known.shown.size() >= slots && asked.term > newest;
+  const bool is_ahead = asked.term > known.as_of;
+  if (known.from != evidence::store && (is_ahead || may_wait)) return ruling::behind;
+  if (is_ahead) return ruling::not_granted;
+  return slots == 1 && asked.term < newest ? ruling::superseded : ruling::not_held;
+}
+
+std::int64_t whole_ms(core::duration d) {
+  return std::max<std::int64_t>(0, std::chrono::floor<std::chrono::milliseconds>(d).count());
+}
+
+}  // namespace
+
+verdict judge(const term_question& asked, const election_snapshot& election,
+              const std::string& identity, const instant& at) {
+  const core::election_view& view = election.view;
+  verdict out;
+  if (held_by_us(view, at.now) && (election.slots == 1 || view.lease->term == asked.term)) {
+    const std::vector<core::holder> ours{{.identity = identity, .term = view.lease->term}};
+    out.from = evidence::lease;
+    out.is =
+        rule(asked, {.from = out.from, .as_of = view.lease->term, .shown = ours, .holders = ours},
+             election.slots);
+    out.holders = ours;
+    out.expires_in_ms = whole_ms(view.lease->stop_at - at.now);
+    return out;
+  }
+  if (!election.watched || !view.seen) return out;
+
+  const std::vector<core::holder>& shown = view.seen->holders;
+  out.age = std::max(core::duration::zero(), at.now - election.seen_at);
+  out.holders = who_may_act(shown, view, identity, at.now);
+  out.is = rule(
+      asked, {.from = out.from, .as_of = view.seen->as_of, .shown = shown, .holders = out.holders},
+      election.slots);
+  // The word of the store ends there: what came next has not been seen.
+  if (out.is == ruling::valid && at.now >= view.seen->expires_at) out.is = ruling::expired;
+  return out;
+}
+
+verdict judge(const term_question& asked, const election_snapshot& election,
+              const std::string& identity, const instant& at, const fresh_view& fresh) {
+  verdict out;
+  out.from = evidence::store;
+  out.age = std::max(core::duration::zero(), at.now - fresh.asked_at);
+  out.holders = who_may_act(fresh.seen.holders, election.view, identity, at.now);
+  out.is = rule(asked,
+                {.from = out.from,
+                 .as_of = fresh.seen.as_of,
+                 .shown = fresh.seen.holders,
+                 .holders = out.holders},
+                election.slots);
+  return out;
+}
+
+}  // namespace tenure::api

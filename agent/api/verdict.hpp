@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/snapshot.hpp"
+#include "api/standing.hpp"
+#include "core/clock.hpp"
+#include "core/vocabulary.hpp"
+
+/// Whether a term is in force: for a resource that got a request stamped with it, and asks before
+/// it obeys.
+///
+/// No verdict reaches beyond its own instant. A resource is safe only if it also remembers the
+/// largest version it has obeyed, and refuses smaller ones.
+namespace tenure::api {
+
+/// "Does `holder` (whoever that is, if it is empty) still hold under this version?"
+struct term_question {
+  core::version term = core::no_version;
+  std::optional<std::string> holder;
+};
+
+/// What a linearizable read of the store has shown.
+struct fresh_view {
+  core::observation seen;
+  core::time_point
+      asked_at{};  ///< before the read was begun: it shows this instant, or a later one
+};
+
+/// What a verdict rests on.
+enum class evidence : std::uint8_t {
+  /// Our own lease: true until stop_at, because the store grants it to nobody else before.
+  lease,
+  /// The watch, as of its last event. The store may have ended the term since.
+  cache,
+  /// A read of the store that was begun after the question: true at an instant in between.
+  store,
+};
+
+enum class ruling : std::uint8_t {
+  valid,         ///< it is in force
+  superseded,    ///< over: somebody holds under a newer version
+  not_held,      ///< over, or never begun; the store is past this version
+  not_granted,   ///< the store has not come to this version: the stamp is wrong
+  other_holder,  ///< the version is in force, but it is not that holder's
+  ending,        ///< ours, but its stop_at has passed, whatever the store still shows
+  // Cannot tell. None of these may be taken for a yes or a no.
+  unwatched,  ///< the watch is broken, or has not shown anything yet
+  behind,     ///< newer than what the watch has shown: it may have been granted since
+  expired,    ///< the lease, as the watch last showed it, has run out, and no more is known
+};
+
+/// True for a yes or a no.
+constexpr bool is_certain(ruling r) {
+  return r < ruling::unwatched;
+}
+
+struct verdict {
+  ruling is = ruling::unwatched;
+  evidence from = evidence::cache;
+  core::duration age{};  ///< of what it rests on, when it was given
+  std::vector<core::holder>
+      holders;  ///< those in force, by the same evidence; lowest version first
+  std::optional<std::int64_t> expires_in_ms;  ///< until stop_at, if it rests on our own lease
+};
+
+/// Judges by what the agent knows at `at`. A term of our own identity that we do not hold (any
+/// longer) is never valid.
+verdict judge(const term_question& asked, const election_snapshot& election,
+              const std::string& identity, const instant& at);
+
+/// Judges by what the store has said.
+verdict judge(const term_question& asked, const election_snapshot& election,
+              const std::string& identity, const instant& at, const fresh_view& fresh);
+
+}  // namespace tenure::api

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstddef>
+#include <expected>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/codec.hpp"
+#include "api/snapshot.hpp"
+#include "api/standing.hpp"
+#include "api/verdict.hpp"
+#include "core/session.hpp"
+#include "net/http_message.hpp"
+
+/// `GET /v1/elections/{name}/verify?version=N[&holder=H][&fresh=1]`: 200 valid, 409 not valid, 503
+/// cannot tell.
+namespace tenure::api {
+
+/// What became of a read; the problem says why there is nothing to judge by.
+using fresh_result = std::expected<fresh_view, problem>;
+using fresh_handler = std::move_only_function<void(fresh_result)>;
+
+/// Has the store read one election, by its place in the snapshot. Thread-safe; returns at once. The
+/// read is begun after the call. `done` is called once, on any thread, perhaps before this returns.
+using fresh_reader = std::function<void(core::election_index, fresh_handler done)>;
+
+/// The answer from what the agent knows. One that asks for a fresh read is told that this agent
+/// makes none: those are for `answer_fresh`.
+net::response answer_verify(const net::request& asked, const election_snapshot& election,
+                            const snapshot& seen, const instant& at);
+
+/// The election to read for this request, if it is one that wants a fresh read and is in order.
+/// Everything else, errors included, is for `answer`.
+std::optional<core::election_index> needs_fresh_read(const net::request& asked,
+                                                     const snapshot& seen,
+                                                     const std::vector<std::string>& hosts);
+
+/// The answer from a read. Precondition: `needs_fresh_read` has named this election.
+net::response answer_fresh(const net::request& asked, core::election_index which,
+                           const snapshot& seen, const instant& at, const fresh_result& read);
+
+}  // namespace tenure::api

@@ -1,0 +1,99 @@
+#include "cli/verify_codec.hpp"
+
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+namespace tenure::cli {
+namespace {
+
+using nlohmann::json;
+
+std::string percent_encoded(std::string_view text) {
+  static constexpr std::string_view digits = "0123456789ABCDEF";
+  std::string out;
+  for (const char c : text) {
+    const bool plain = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+                       std::string_view("-._~").contains(c);
+    if (plain) {
+      out += c;
+      continue;
+    }
+    const auto byte = static_cast<unsigned char>(c);
+    out += '%';
+    out += digits[byte >> 4U];
+    out += digits[byte & 0xfU];
+  }
+  return out;
+}
+
+/// The text member of that name; empty if there is none.
+std::string text_in(const json& from, const char* name) {
+  const auto found = from.find(name);
+  return found != from.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+json member(const json& from, const char* name) {
+  return from.is_object() ? from.value(name, json()) : json();
+}
+
+/// True if a verdict is about what we have asked.
+bool answers(const json& body, const verify_query& asked) {
+  const json about = member(body, "asked");
+  return text_in(body, "election") == asked.election && about.is_object() &&
+         text_in(about, "version_text") == asked.version &&
+         text_in(about, "holder") == asked.holder.value_or("");
+}
+
+std::string basis(const json& body) {
+  const json age = member(body, "age_ms");
+  const std::string source = text_in(body, "source");
+  if (source == "lease") return "by its own lease";
+  const std::string from = source == "store" ? "by the store" : "by the watch of its agent";
+  return from + (age.is_number() ? ", " + age.dump() + " ms ago" : "");
+}
+
+verify_reading verdict_in(const json& body, bool valid) {
+  if (!valid) {
+    return {.is = verify_meaning::not_valid,
+            .text = "not valid (" + text_in(body, "reason") + "): " + text_in(body, "message")};
+  }
+  return {.is = verify_meaning::valid,
+          .text = "valid: " + text_in(body, "holder") + " holds election \"" +
+                  text_in(body, "election") + "\" under version " + text_in(body, "version_text") +
+                  " (" + basis(body) + ")"};
+}
+
+}  // namespace
+
+std::string verify_target(const verify_query& what) {
+  std::string out = "/v1/elections/" + percent_encoded(what.election) +
+                    "/verify?version=" + percent_encoded(what.version);
+  if (what.holder) out += "&holder=" + percent_encoded(*what.holder);
+  if (what.fresh) out += "&fresh=1";
+  return out;
+}
+
+verify_reading read_verify_reply(const verify_query& asked, unsigned status,
+                                 const std::string& body) {
+  const json parsed = json::parse(body, nullptr, false);
+  const json valid = member(parsed, "valid");
+  if (status == (valid == true ? 200U : 409U) && valid.is_boolean() && answers(parsed, asked)) {
+    return verdict_in(parsed, valid == true);
+  }
+  const json error = member(parsed, "error");
+  if (error.is_object()) {
+    const bool ours_to_mend = status >= 400 && status < 500;
+    return {.is = ours_to_mend ? verify_meaning::bad_question : verify_meaning::cannot_tell,
+            .text = text_in(error, "message") + "; " + text_in(error, "action")};
+  }
+  return {.is = verify_meaning::cannot_tell,
+          .text = "the reply (status " + std::to_string(status) +
+                  ") is not an agent's answer to this question; is --api the address of an agent?"};
+}
+
+std::string unreachable_json(const std::string& why) {
+  return json{{"error", {{"code", "no_reply"}, {"message", why}}}}.dump(
+      -1, ' ', false, json::error_handler_t::replace);
+}
+
+}  // namespace tenure::cli

@@ -1,0 +1,37 @@
+#include "net/responder.hpp"
+
+#include <utility>
+
+namespace tenure::net {
+
+void answer_slot::give(std::optional<response> what) {
+  const std::lock_guard lock(mutex_);
+  if (settled_ || closed_) return;
+  settled_ = true;
+  given_ = std::move(what);
+  // Under the lock: whoever is woken is there until the slot is closed.
+  wake_();
+}
+
+bool answer_slot::settled() const {
+  const std::lock_guard lock(mutex_);
+  return settled_;
+}
+
+std::optional<response> answer_slot::close() {
+  const std::lock_guard lock(mutex_);
+  closed_ = true;
+  // What it holds belongs to the server, which a responder may outlive.
+  wake_ = nullptr;
+  return std::exchange(given_, std::nullopt);
+}
+
+responder::~responder() {
+  if (into_) into_->give(std::nullopt);
+}
+
+void responder::operator()(response what) {
+  if (into_) std::exchange(into_, nullptr)->give(std::move(what));
+}
+
+}  // namespace tenure::net

@@ -1,0 +1,149 @@
+#include "api/verdict.hpp"
+
+#include <gtest/gtest.h>
+
+#include "scene.hpp"
+
+/// `b` holds version 9 unless a test says otherwise; we are "me".
+namespace tenure::tests {
+namespace {
+
+using api::evidence;
+using api::ruling;
+using core::phase;
+using core::version;
+
+const std::vector<core::holder> b_holds{{.identity = "b", .term = version{9}}};
+
+struct judged : scene {
+  api::verdict from_cache(std::uint64_t term, std::optional<std::string> holder = {}) {
+    return api::judge({.term = version{term}, .holder = std::move(holder)}, db(), seen.identity,
+                      at);
+  }
+  api::verdict from_store(std::vector<core::holder> holders, std::uint64_t as_of,
+                          std::uint64_t term, std::optional<std::string> holder = {}) {
+    return api::judge({.term = version{term}, .holder = std::move(holder)}, db(), seen.identity, at,
+                      {.seen = {.as_of = version{as_of}, .holders = std::move(holders)},
+                       .asked_at = at.now - 5ms});
+  }
+};
+
+TEST(Verdict, WatchedTermInForceIsValidForItsHolderAlone) {
+  judged s;
+  s.watch_shows(b_holds, version{9});
+  s.advance(3ms);
+  EXPECT_EQ(s.from_cache(9).is, ruling::valid);
+  EXPECT_EQ(s.from_cache(9, "b").is, ruling::valid);
+  EXPECT_EQ(s.from_cache(9, "c").is, ruling::other_holder);
+  EXPECT_EQ(s.from_cache(9).from, evidence::cache);
+  EXPECT_EQ(s.from_cache(9).age, 3ms);
+}
+
+TEST(Verdict, OlderVersionIsSupersededAlsoIfTheSameMemberHoldsAgain) {
+  judged s;
+  s.watch_shows(b_holds, version{9});
+  EXPECT_EQ(s.from_cache(7, "b").is, ruling::superseded);
+  EXPECT_EQ(s.from_store(b_holds, 9, 7, "b").is, ruling::superseded);
+}
+
+TEST(Verdict, BrokenWatchIsNeitherYesNorNo) {
+  judged s;
+  EXPECT_EQ(s.from_cache(9).is, ruling::unwatched) << "nothing was seen yet";
+  s.watch_shows(b_holds, version{9});
+  s.db().watched = false;
+  for (const std::uint64_t term : {7U, 9U, 11U}) {
+    EXPECT_EQ(s.from_cache(term).is, ruling::unwatched) << term;
+  }
+}
+
+TEST(Verdict, VersionThatIsNewerThanTheCacheMayHaveBeenGrantedSince) {
+  judged s;
+  s.watch_shows(b_holds, version{20});
+  EXPECT_EQ(s.from_cache(21).is, ruling::behind);
+  EXPECT_EQ(s.from_cache(15).is, ruling::behind) << "a store may queue those who wait";
+  EXPECT_EQ(s.from_store(b_holds, 20, 21).is, ruling::not_granted);
+  EXPECT_EQ(s.from_store(b_holds, 20, 15).is, ruling::not_held);
+}
+
+TEST(Verdict, VacantElectionHasNoTermInForce) {
+  judged s;
+  s.watch_shows({}, version{9});
+  EXPECT_EQ(s.from_cache(9).is, ruling::not_held);
+  EXPECT_EQ(s.from_cache(10).is, ruling::behind);
+  EXPECT_EQ(s.from_store({}, 9, 9).is, ruling::not_held);
+}
+
+TEST(Verdict, LeaseThatHasRunOutInTheCacheIsNotVouchedFor) {
+  judged s;
+  s.watch_shows(b_holds, version{9});
+  s.view().seen->expires_at = s.at.now + 10ms;
+  EXPECT_EQ(s.from_cache(9).is, ruling::valid);
+  s.advance(10ms);
+  EXPECT_EQ(s.from_cache(9).is, ruling::expired);
+  EXPECT_EQ(s.from_cache(7).is, ruling::superseded) << "that stays true";
+}
+
+TEST(Verdict, OwnTermIsVouchedForByTheLeaseUntilStopAtAndNotLonger) {
+  judged s;
+  s.hold(phase::active);  // version 7 until 10 s
+  EXPECT_EQ(s.from_cache(7, "me").is, ruling::valid) << "no watch is needed for that";
+  EXPECT_EQ(s.from_cache(7).from, evidence::lease);
+  EXPECT_EQ(s.from_cache(7).expires_in_ms, 10'000);
+  EXPECT_EQ(s.from_cache(6).is, ruling::superseded);
+  const std::vector<core::holder> ours{{.identity = "me", .term = version{7}}};
+  s.watch_shows(ours, version{7});
+  s.advance(10s);
+  EXPECT_EQ(s.from_cache(7).is, ruling::ending);
+  EXPECT_EQ(s.from_store(ours, 7, 7).is, ruling::ending) << "whatever the store still shows";
+  EXPECT_TRUE(s.from_store(ours, 7, 7).holders.empty());
+}
+
+TEST(Verdict, StoreIsBelievedAgainstOurOwnLease) {
+  judged s;
+  s.hold(phase::active);
+  const std::vector<core::holder> other{{.identity = "b", .term = version{8}}};
+  EXPECT_EQ(s.from_store(other, 8, 7).is, ruling::superseded) << "an operator deleted the lock";
+  EXPECT_EQ(s.from_store(other, 8, 8).is, ruling::valid);
+}
+
+TEST(Verdict, TermOfOurIdentityThatWeDoNotHoldIsNotValid) {
+  judged s;  // a candidate; the store shows an earlier life of ours
+  const std::vector<core::holder> earlier{{.identity = "me", .term = version{5}}};
+  s.watch_shows(earlier, version{5});
+  EXPECT_EQ(s.from_cache(5).is, ruling::ending);
+  EXPECT_EQ(s.from_store(earlier, 5, 5).is, ruling::ending);
+}
+
+TEST(Verdict, AnyOfSeveralHoldersIsValidAndNoVersionSupersedesAnother) {
+  judged s;
+  s.db().slots = 2;
+  s.watch_shows({{.identity = "b", .term = version{3}}, {.identity = "c", .term = version{9}}},
+                version{9});
+  EXPECT_EQ(s.from_cache(3, "b").is, ruling::valid);
+  EXPECT_EQ(s.from_cache(9, "c").is, ruling::valid);
+  EXPECT_EQ(s.from_cache(3, "c").is, ruling::other_holder);
+  EXPECT_EQ(s.from_cache(5).is, ruling::not_held);
+  EXPECT_EQ(s.from_cache(5).holders.size(), 2U);
+}
+
+TEST(Verdict, OwnSlotIsVouchedForByTheLeaseAndTheOthersByTheWatch) {
+  judged s;
+  s.db().slots = 2;
+  s.hold(phase::active);
+  EXPECT_EQ(s.from_cache(7).is, ruling::valid);
+  EXPECT_EQ(s.from_cache(9).is, ruling::unwatched);
+  s.watch_shows({{.identity = "me", .term = version{7}}, {.identity = "b", .term = version{9}}},
+                version{9});
+  EXPECT_EQ(s.from_cache(9).from, evidence::cache);
+  EXPECT_EQ(s.from_cache(9).is, ruling::valid);
+}
+
+TEST(Verdict, FreshOneIsAsOldAsItsQuestion) {
+  judged s;
+  EXPECT_EQ(s.from_store(b_holds, 9, 9).is, ruling::valid);
+  EXPECT_EQ(s.from_store(b_holds, 9, 9).from, evidence::store);
+  EXPECT_EQ(s.from_store(b_holds, 9, 9).age, 5ms);
+}
+
+}  // namespace
+}  // namespace tenure::tests

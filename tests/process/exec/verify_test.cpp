@@ -1,0 +1,317 @@
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <csignal>
+#include <cstdlib>
+#include <memory>
+#include <optional>
+#include <thread>
+
+#include "harness.hpp"
+#include "servers/etcd_server.hpp"
+#include "servers/plain_http.hpp"
+
+/// `verify` as a resource uses it: real agents, real stores, the binary that ships.
+namespace tenure::tests {
+namespace {
+
+constexpr const char* election = "team/db";
+constexpr const char* election_path = "/v1/elections/team%2Fdb";
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+/// The port of its API, once it has said so; else 0.
+std::uint16_t port_of(const program& agent) {
+  static const std::string mark = "api=127.0.0.1:";
+  const std::string log = agent.err();
+  const auto at = log.find(mark);
+  if (at == std::string::npos || log.find('\n', at) == std::string::npos) return 0;
+  return static_cast<std::uint16_t>(std::atoi(log.c_str() + at + mark.size()));
+}
+
+struct place {
+  std::string name;
+  std::optional<servers::etcd_release> etcd;
+};
+
+std::ostream& operator<<(std::ostream& out, const place& p) {
+  return out << p.name;
+}
+
+std::vector<place> places() {
+  std::vector<place> out{{.name = "sqlite", .etcd = std::nullopt}};
+  for (const servers::etcd_release& r : servers::etcd_releases()) {
+    out.push_back({.name = "etcd_" + r.name, .etcd = r});
+  }
+  return out;
+}
+
+class Verify : public ::testing::TestWithParam<place> {
+ protected:
+  void SetUp() override {
+    const auto& release = GetParam().etcd;
+    if (release && release->binary.empty()) GTEST_SKIP() << release->why;
+    if (release) etcd_ = std::make_unique<servers::etcd_cluster>(*release);
+  }
+
+  std::unique_ptr<program> agent(const std::string& identity, std::vector<std::string> more = {}) {
+    std::vector<std::string> words{
+        tenure_binary(),  "agent",
+        "--store",        etcd_ ? "etcd" : "sqlite",
+        "--endpoint",     etcd_ ? etcd_->endpoint() : (in_ / "db").string(),
+        "--election",     election,
+        "--identity",     identity,
+        "--listen",       "127.0.0.1:0",
+        "--probe-listen", "off"};
+    words.insert(words.end(), more.begin(), more.end());
+    auto out = std::make_unique<program>(words, in_ / (identity + std::to_string(++started_)));
+    EXPECT_TRUE(eventually([&] { return port_of(*out) != 0; })) << out->err();
+    return out;
+  }
+
+  static std::string get(const program& from, const std::string& path) {
+    return servers::ask(port_of(from), "GET", path);
+  }
+
+  /// The version above `above` under which `who` shows `holder`; 0 if that never happens.
+  static std::uint64_t sees(const program& who, const std::string& holder,
+                            std::uint64_t above = 0) {
+    const std::string mark = R"("holder":")" + holder + R"(","version":)";
+    std::uint64_t version = 0;
+    eventually([&] {
+      const std::string answer = get(who, election_path);
+      const auto at = answer.find(mark);
+      if (at == std::string::npos) return false;
+      version = std::strtoull(answer.c_str() + at + mark.size(), nullptr, 10);
+      return version > above;
+    });
+    return version > above ? version : 0;
+  }
+
+  /// What is left of its lease; 0 without one.
+  static long expires_in_ms(const program& holder) {
+    static const std::string mark = "\"expires_in_ms\":";
+    const std::string answer = get(holder, election_path);
+    const auto at = answer.find(mark);
+    return at == std::string::npos ? 0 : std::atol(answer.c_str() + at + mark.size());
+  }
+
+  finished verify(const program& whom, const std::string& holder, std::uint64_t version,
+                  bool fresh) {
+    std::vector<std::string> words{tenure_binary(),
+                                   "verify",
+                                   election,
+                                   "--api",
+                                   "http://127.0.0.1:" + std::to_string(port_of(whom)),
+                                   "--version",
+                                   std::to_string(version),
+                                   "--holder",
+                                   holder};
+    if (fresh) words.emplace_back("--fresh");
+    return run(words, in_);
+  }
+
+  /// All that the store holds, in its own words.
+  std::string store_contents() {
+    if (!etcd_) return run({"sqlite3", in_ / "db", ".dump"}, in_).out;
+    const std::string all_keys = R"({"key":"AA==","range_end":"AA=="})";
+    return etcd_->post("/v3/kv/range", all_keys) + etcd_->post("/v3/lease/leases", "{}");
+  }
+
+  temporary_directory in_;
+  std::unique_ptr<servers::etcd_cluster> etcd_;
+  int started_ = 0;
+};
+
+TEST_P(Verify, RequestThatWasDelayedUntilItsHolderHoldsAgainIsRefused) {
+  const auto worker = agent("worker", {"--observe"});
+  auto a = agent("a", {"--ttl", "2s"});
+  const std::uint64_t first = sees(*worker, "a");
+  ASSERT_GT(first, 0U) << a->err() << worker->err();
+  // Request 1 leaves `a` now, stamped (a, first), and is slow.
+
+  auto b = agent("b", {"--ttl", "2s"});
+  a->send(SIGTERM);
+  ASSERT_EQ(a->wait(), 0) << a->err();
+  const std::uint64_t second = sees(*worker, "b", first);
+  ASSERT_GT(second, first) << b->err();
+  // Request 2 leaves `b`, arrives and is obeyed.
+  for (const bool fresh : {false, true}) {
+    EXPECT_EQ(verify(*worker, "b", second, fresh).status, 0) << worker->err();
+  }
+
+  a = agent("a", {"--ttl", "2s"});
+  b->send(SIGTERM);
+  ASSERT_EQ(b->wait(), 0) << b->err();
+  const std::uint64_t third = sees(*worker, "a", second);
+  ASSERT_GT(third, second) << a->err();
+  ASSERT_EQ(sees(*a, "a", second), third) << a->err();
+  // Request 1 arrives: its holder holds, but not under that version any more.
+  for (const program* asked : {worker.get(), a.get()}) {
+    for (const bool fresh : {false, true}) {
+      const finished late = verify(*asked, "a", first, fresh);
+      EXPECT_EQ(late.status, 1) << late.out << late.err;
+      EXPECT_TRUE(has(late.out, "not valid (superseded)")) << late.out;
+      EXPECT_TRUE(has(late.out, "under version " + std::to_string(third))) << late.out;
+      const finished now = verify(*asked, "a", third, fresh);
+      EXPECT_EQ(now.status, 0) << now.out << now.err;
+      EXPECT_EQ(verify(*asked, "b", third, fresh).status, 1);
+    }
+  }
+}
+
+TEST_P(Verify, ObserverAnswersAndLeavesNothingInTheStore) {
+  // So long a TTL that the holder itself writes nothing meanwhile.
+  const auto a = agent("a", {"--ttl", "10m"});
+  const std::uint64_t version = sees(*a, "a");
+  ASSERT_GT(version, 0U) << a->err();
+  const std::string before = store_contents();
+  ASSERT_FALSE(before.empty());
+
+  const auto worker = agent("worker", {"--observe"});
+  ASSERT_EQ(sees(*worker, "a"), version) << worker->err();
+  EXPECT_TRUE(has(get(*worker, election_path), "\"state\":\"observer\""));
+  for (const bool fresh : {false, true}) {
+    EXPECT_EQ(verify(*worker, "a", version, fresh).status, 0);
+    EXPECT_EQ(verify(*worker, "worker", version, fresh).status, 1);
+  }
+  EXPECT_EQ(store_contents(), before);
+  worker->send(SIGTERM);
+  EXPECT_EQ(worker->wait(), 0) << worker->err();
+  EXPECT_EQ(store_contents(), before);
+}
+
+TEST_P(Verify, EveryHolderOfSeveralSlotsIsValid) {
+  const std::vector<std::string> two{"--slots", "2"};
+  const auto a = agent("a", two);
+  ASSERT_GT(sees(*a, "a"), 0U) << a->err();
+  const auto b = agent("b", two);
+  const std::uint64_t of_b = sees(*b, "b");
+  ASSERT_GT(of_b, 0U) << b->err();
+  const std::uint64_t of_a = sees(*a, "a");
+  const auto worker = agent("worker", {"--slots", "2", "--observe"});
+  ASSERT_TRUE(eventually([&] {
+    const std::string seen = get(*worker, election_path);
+    return has(seen, R"("identity":"a")") && has(seen, R"("identity":"b")");
+  })) << worker->err();
+  for (const bool fresh : {false, true}) {
+    EXPECT_EQ(verify(*worker, "a", of_a, fresh).status, 0);
+    EXPECT_EQ(verify(*worker, "b", of_b, fresh).status, 0);
+    EXPECT_EQ(verify(*worker, "a", of_b, fresh).status, 1);
+    EXPECT_EQ(verify(*a, "b", of_b, true).status, 0);
+  }
+}
+
+TEST_P(Verify, FloodOfFreshReadsDoesNotCostTheLease) {
+  const auto a = agent("a", {"--ttl", "2s"});
+  const std::uint64_t version = sees(*a, "a");
+  ASSERT_GT(version, 0U) << a->err();
+  const std::string path =
+      std::string(election_path) + "/verify?fresh=1&version=" + std::to_string(version);
+  const std::uint16_t port = port_of(*a);
+  std::atomic<bool> stop = false;
+  std::atomic<int> valid = 0;
+  std::atomic<int> others = 0;
+  std::vector<std::thread> clients;
+  for (int c = 0; c < 24; ++c) {
+    clients.emplace_back([&] {
+      while (!stop) {
+        const std::string answer = servers::ask(port, "GET", path);
+        if (has(answer, "HTTP/1.1 200")) {
+          ++valid;
+        } else if (!answer.empty() && !has(answer, "\"code\":\"too_many_reads\"")) {
+          ++others;
+        }
+      }
+    });
+  }
+  // What is left of a lease grows at a renewal alone.
+  int renewals = 0;
+  long left = 0;
+  EXPECT_TRUE(eventually([&] {
+    const long now = expires_in_ms(*a);
+    renewals += now > left && left > 0 ? 1 : 0;
+    left = now;
+    return renewals >= 3;
+  })) << a->err();
+  stop = true;
+  for (std::thread& c : clients) c.join();
+  EXPECT_GT(valid, 0);
+  EXPECT_EQ(others, 0);
+  EXPECT_EQ(verify(*a, "a", version, false).status, 0) << a->err();
+}
+
+TEST_P(Verify, StoreThatIsGoneMakesNeitherAYesNorANo) {
+  if (!etcd_) GTEST_SKIP() << "the file of SQLite is there as long as its members are";
+  const auto a = agent("a", {"--ttl", "10m"});
+  const std::uint64_t version = sees(*a, "a");
+  ASSERT_GT(version, 0U) << a->err();
+  const auto worker = agent("worker", {"--observe"});
+  ASSERT_EQ(sees(*worker, "a"), version) << worker->err();
+  etcd_->kill(0);
+  finished cached;
+  EXPECT_TRUE(eventually([&] {
+    cached = verify(*worker, "a", version, false);
+    return cached.status != 0;
+  }));
+  EXPECT_EQ(cached.status, 4) << cached.out << cached.err;
+  EXPECT_TRUE(has(cached.err, "--fresh") || has(cached.err, "fresh=1")) << cached.err;
+  const finished fresh = verify(*worker, "a", version, true);
+  EXPECT_EQ(fresh.status, 4) << fresh.out << fresh.err;
+  EXPECT_EQ(verify(*a, "a", version, false).status, 0) << "its own lease is not over";
+}
+
+TEST_P(Verify, ServerThatIsNoAgentIsNotBelieved) {
+  if (!etcd_) GTEST_SKIP() << "there is no other server here";
+  const finished r =
+      run({tenure_binary(), "verify", election, "--api", etcd_->endpoint(), "--version", "1"}, in_);
+  EXPECT_EQ(r.status, 4) << r.out << r.err;
+  EXPECT_TRUE(has(r.err, "not an agent's answer")) << r.err;
+}
+
+INSTANTIATE_TEST_SUITE_P(On, Verify, ::testing::ValuesIn(places()),
+                         [](const auto& instance) { return instance.param.name; });
+
+TEST(VerifyInAWorkload, ChecksItsOwnTermByDefaultAndNothingElseByMistake) {
+  const temporary_directory in;
+  const std::string tenure = tenure_binary();
+  const std::string script = tenure + " verify; echo own=$?; " +                 //
+                             tenure + " verify --fresh; echo fresh=$?; " +       //
+                             tenure + " verify --output json; " +                //
+                             tenure + " verify --holder b; echo b=$?; " +        //
+                             tenure + " verify --version 1; echo one=$?; " +     //
+                             tenure + " verify --version 99; echo newer=$?; " +  //
+                             tenure + " verify --version 99 --fresh; echo never=$?; " + tenure +
+                             " verify other; echo other=$?; " + tenure +
+                             " verify other --version 1; echo unknown=$?; " + tenure +
+                             " verify --version x; echo word=$?";
+  member a(in, {.command = {"sh", "-c", script}});
+  ASSERT_EQ(a.process().wait(), 0) << a.process().err();
+  const std::string out = a.process().out();
+  for (const char* line : {"own=0\n", "fresh=0\n", "b=1\n", "one=0\n", "newer=4\n", "never=1\n",
+                           "other=2\n", "unknown=2\n", "word=2\n"}) {
+    EXPECT_TRUE(has(out, line)) << line << out << a.process().err();
+  }
+  EXPECT_TRUE(has(out, R"({"valid":true,"election":"test","asked":{"version":1,)")) << out;
+  EXPECT_TRUE(has(out, R"("source":"lease")")) << out;
+}
+
+TEST(VerifyCommand, SaysSoIfThereIsNoAgentOrNoQuestion) {
+  const temporary_directory in;
+  const std::string nobody = "http://127.0.0.1:" + std::to_string(servers::free_port());
+  const finished silent =
+      run({tenure_binary(), "verify", "db", "--version", "7", "--output", "json"}, in,
+          {"TENURE_API=" + nobody});
+  EXPECT_EQ(silent.status, 5) << silent.err;
+  EXPECT_TRUE(has(silent.out, R"({"error":{"code":"no_reply",)")) << silent.out;
+  EXPECT_TRUE(has(silent.err, nobody)) << silent.err;
+  EXPECT_EQ(run({tenure_binary(), "verify"}, in).status, 2);
+  EXPECT_EQ(run({tenure_binary(), "verify", "db"}, in).status, 2);
+  EXPECT_EQ(run({tenure_binary(), "verify", "db", "--version", "7", "--api", "ftp://x"}, in).status,
+            2);
+}
+
+}  // namespace
+}  // namespace tenure::tests
