@@ -14,6 +14,8 @@ namespace asio = boost::asio;
 
 /// Most of what is handed out at once; most replies fit into it.
 constexpr std::size_t read_bytes = 8 * 1024;
+/// Of an open request, beyond what the kernel takes.
+constexpr std::size_t most_unsent_bytes = 64 * 1024;
 
 }  // namespace
 
@@ -35,6 +37,19 @@ void client_connection::begin(std::string request, exchange made) {
                  [self = shared_from_this()](const std::exception_ptr&) {});
 }
 
+void client_connection::add(std::string bytes) {
+  if (!open_ || !current_) return;
+  if (!writing_) {
+    writing_ = true;
+    asio::co_spawn(executor_, write(std::move(bytes)),
+                   [self = shared_from_this()](const std::exception_ptr&) {});
+  } else if (unsent_.size() + bytes.size() <= most_unsent_bytes) {
+    unsent_ += bytes;
+  } else {
+    end(std::unexpected("the server does not read what it is sent"));
+  }
+}
+
 void client_connection::close() {
   open_ = false;
   gone_ = nullptr;
@@ -45,7 +60,12 @@ void client_connection::close() {
 asio::awaitable<void> client_connection::write(std::string request) {
   // If that fails the read that is under way fails too, and knows why: an alert, a reset, or even
   // a reply that was sent before all of the request had come.
-  if (co_await stream_->write(asio::buffer(request))) writing_ = false;
+  while (co_await stream_->write(asio::buffer(request))) {
+    request = std::exchange(unsent_, {});
+    if (!request.empty()) continue;
+    writing_ = false;
+    co_return;
+  }
 }
 
 asio::awaitable<void> client_connection::read_until_closed() {

@@ -42,6 +42,9 @@ class client_connection : public std::enable_shared_from_this<client_connection>
   /// Sends a request. Precondition: `usable`, and no exchange is under way.
   void begin(std::string request, exchange made);
 
+  /// More of the request that is under way. Ends the exchange if the server does not read.
+  void add(std::string bytes);
+
   /// False once it is closed, or is to be because of what the last reply said.
   [[nodiscard]] bool usable() const { return open_ && !writing_; }
 
@@ -61,6 +64,7 @@ class client_connection : public std::enable_shared_from_this<client_connection>
   std::vector<char> buffer_;
   std::shared_ptr<exchange> current_;
   std::function<void()> gone_;
+  std::string unsent_;  ///< behind what is being written
   bool open_ = true;
   bool writing_ = false;
 };

@@ -19,6 +19,7 @@ struct client_request {
   std::string target;  ///< path and query, percent-encoded; the endpoint's base is put before it
   std::vector<header> headers{};
   std::string body{};
+  bool open = false;  ///< of a stream: the body goes on (`http_stream::send`), and never ends
 };
 
 /// Status line and headers of a reply.

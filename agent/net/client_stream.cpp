@@ -4,6 +4,7 @@
 #include <boost/asio/post.hpp>
 #include <utility>
 
+#include "core/check.hpp"
 #include "net/request_text.hpp"
 
 namespace tenure::net {
@@ -16,6 +17,7 @@ class handle : public http_stream {
  public:
   explicit handle(std::shared_ptr<client_stream> of) : stream_(std::move(of)) {}
   ~handle() override { stream_->stop(); }
+  void send(std::string_view more) override { stream_->send(more); }
   handle(const handle&) = delete;
   handle& operator=(const handle&) = delete;
 
@@ -60,6 +62,7 @@ void client_stream::start(const client_request& what, core::time_point head_dead
   summary_ = summary(what, route_->server);
   request_ = request_text(what, route_->server);
   is_head_ = what.method == "HEAD";
+  is_open_ = what.open;
   if (!request_) {
     boost::asio::post(executor_,
                       [self = shared_from_this()] { self->fail(self->request_.error()); });
@@ -106,6 +109,14 @@ void client_stream::taken(reply_reader& reader) {
   if (over_) return;
   const std::string piece = reader.take_body();
   if (!piece.empty() && on_.data) on_.data(piece);
+}
+
+void client_stream::send(std::string_view more) {
+  TENURE_CHECK(is_open_);
+  if (over_ || !request_) return;
+  // Before it is connected that is part of what will be sent first.
+  if (!connection_) return void(request_->append(chunk_text(more)));
+  connection_->add(chunk_text(more));
 }
 
 void client_stream::too_late() {

@@ -27,6 +27,9 @@ class client_stream : public std::enable_shared_from_this<client_stream> {
   /// Once.
   void start(const client_request& what, core::time_point head_deadline);
 
+  /// More of the body of an open request.
+  void send(std::string_view more);
+
   void stop();
 
  private:
@@ -43,6 +46,7 @@ class client_stream : public std::enable_shared_from_this<client_stream> {
   std::string summary_;
   std::expected<std::string, std::string> request_;
   bool is_head_ = false;
+  bool is_open_ = false;  ///< the request
   bool has_head_ = false;
   bool over_ = false;
   boost::asio::steady_timer deadline_;

@@ -33,6 +33,10 @@ struct stream_handlers {
 class http_stream {
  public:
   virtual ~http_stream() = default;
+
+  /// Adds to the body of an open request (`client_request::open`). Without effect once the stream
+  /// has ended. A server that does not read it ends the stream.
+  virtual void send(std::string_view more) = 0;
 };
 
 /// An HTTP/1.1 client of one endpoint, over TCP or TLS.

@@ -3,6 +3,7 @@
 #include <strings.h>
 
 #include <algorithm>
+#include <charconv>
 
 namespace tenure::net {
 namespace {
@@ -68,10 +69,22 @@ std::expected<std::string, std::string> request_text(const client_request& what,
     add(out, h.name, h.value);
   }
   if (!what.body.empty() && !typed) add(out, "Content-Type", "application/json");
+  if (what.open) {
+    add(out, "Transfer-Encoding", "chunked");
+    return out.append("\r\n").append(chunk_text(what.body));
+  }
   if (!what.body.empty() || (what.method != "GET" && what.method != "HEAD")) {
     add(out, "Content-Length", std::to_string(what.body.size()));
   }
   return out.append("\r\n").append(what.body);
+}
+
+std::string chunk_text(std::string_view bytes) {
+  if (bytes.empty()) return {};
+  char size[16];
+  const auto end = std::to_chars(std::begin(size), std::end(size), bytes.size(), 16).ptr;
+  std::string out(std::begin(size), end);
+  return out.append("\r\n").append(bytes).append("\r\n");
 }
 
 std::string summary(const client_request& what, const endpoint& where) {

@@ -13,14 +13,12 @@
 #include "core/vocabulary.hpp"
 #include "os/boot_time.hpp"
 #include "stores/store.hpp"
+#include "support/patience.hpp"
 #include "support/temporary_directory.hpp"
 
 /// What the tests of stores are played with: a loop, members that call a store and wait for the
 /// answer, and places that vanish with the test.
 namespace tenure::tests {
-
-/// Nothing here takes that long unless it is broken.
-inline constexpr core::duration patience = std::chrono::seconds(20);
 
 /// The executor of a test. Runs until a condition holds, never for a time.
 class loop {

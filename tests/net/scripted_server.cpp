@@ -29,19 +29,44 @@ std::string peer::request() {
   for (;;) {
     const std::size_t end = received_.find("\r\n\r\n");
     if (end != std::string::npos) {
-      const std::size_t size = end + 4 + body_bytes(received_.substr(0, end));
+      const std::string head = received_.substr(0, end + 4);
+      if (head.contains("Transfer-Encoding: chunked")) {
+        received_.erase(0, head.size());
+        return head + piece();
+      }
+      const std::size_t size = head.size() + body_bytes(received_.substr(0, end));
       if (received_.size() >= size) {
         std::string out = received_.substr(0, size);
         received_.erase(0, size);
         return out;
       }
     }
-    std::array<char, 4096> bytes{};
-    if (!readable_within(fd_.get(), patience)) return {};
-    const auto size = ::recv(fd_.get(), bytes.data(), bytes.size(), 0);
-    if (size <= 0) return {};
-    received_.append(bytes.data(), static_cast<std::size_t>(size));
+    if (!receive()) return {};
   }
+}
+
+std::string peer::piece() {
+  for (;;) {
+    const std::size_t end = received_.find("\r\n");
+    if (end != std::string::npos) {
+      const std::size_t size = std::stoul(received_.substr(0, end), nullptr, 16);
+      if (received_.size() >= end + 2 + size + 2) {
+        std::string out = received_.substr(end + 2, size);
+        received_.erase(0, end + 2 + size + 2);
+        return out;
+      }
+    }
+    if (!receive()) return {};
+  }
+}
+
+bool peer::receive() {
+  std::array<char, 4096> bytes{};
+  if (!readable_within(fd_.get(), patience)) return false;
+  const auto size = ::recv(fd_.get(), bytes.data(), bytes.size(), 0);
+  if (size <= 0) return false;
+  received_.append(bytes.data(), static_cast<std::size_t>(size));
+  return true;
 }
 
 bool peer::send(std::string_view bytes) {

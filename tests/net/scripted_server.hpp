@@ -10,19 +10,20 @@
 
 #include "net/endpoint.hpp"
 #include "os/unique_fd.hpp"
+#include "support/patience.hpp"
 
 namespace tenure::tests {
-
-/// Nothing here takes that long unless it is broken.
-inline constexpr std::chrono::seconds patience{20};
 
 /// The server's end of one connection, as a script uses it: blocking, on a thread of its own.
 class peer {
  public:
   explicit peer(os::unique_fd fd) : fd_(std::move(fd)) {}
 
-  /// The next request, with its body; empty if the client has closed instead.
+  /// The next request, with its body; empty if the client has closed instead. Of a body that
+  /// stays open, the first piece.
   std::string request();
+  /// The next piece of a body that stays open; empty if the client has closed instead.
+  std::string piece();
   /// False if the client has closed.
   bool send(std::string_view bytes);
   /// Answers 200 with this body, and keeps the connection.
@@ -37,6 +38,8 @@ class peer {
   void close();
 
  private:
+  bool receive();
+
   os::unique_fd fd_;
   std::string received_;
 };

@@ -71,6 +71,69 @@ TEST(Stream, PiecesComeWhenTheyAreSent) {
   EXPECT_EQ(b.end(), "good");
 }
 
+TEST(Stream, AnOpenRequestIsAddedToAndAnsweredPieceByPiece) {
+  scripted_server server([&](peer& with, int) {
+    EXPECT_THAT(with.request(), testing::EndsWith("\r\n\r\nfirst"));
+    with.send(chunked);
+    with.send("1\r\n1\r\n");
+    EXPECT_EQ(with.piece(), "second");
+    with.send("1\r\n2\r\n");
+    EXPECT_EQ(with.piece(), "third");
+    with.send("1\r\n3\r\n0\r\n\r\n");
+    with.closed();
+  });
+  scene s(server.where());
+  brought b;
+  net::client_request open = post("first", "/v3/watch");
+  open.open = true;
+  const auto stream = s.client->stream(std::move(open), soon(), b.handlers());
+  ASSERT_TRUE(s.run_until([&] { return b.data == "1"; }));
+  stream->send("second");
+  ASSERT_TRUE(s.run_until([&] { return b.data == "12"; }));
+  stream->send("");  // no piece: it would be the end of the body
+  stream->send("third");
+  ASSERT_TRUE(s.run_until([&] { return b.ended.has_value(); }));
+  EXPECT_EQ(b.data, "123");
+  EXPECT_EQ(b.end(), "good");
+  stream->send("too late, which is no harm");
+}
+
+TEST(Stream, WhatIsAddedBeforeItIsConnectedComesBehindTheRest) {
+  scripted_server server([&](peer& with, int) {
+    EXPECT_THAT(with.request(), testing::EndsWith("first"));
+    EXPECT_EQ(with.piece(), "second");
+    with.send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ndone");
+    with.closed();
+  });
+  scene s(server.where());
+  brought b;
+  net::client_request open = post("first", "/v3/watch");
+  open.open = true;
+  const auto stream = s.client->stream(std::move(open), soon(), b.handlers());
+  stream->send("second");
+  ASSERT_TRUE(s.run_until([&] { return b.data == "done"; }));
+}
+
+TEST(Stream, AServerThatDoesNotReadWhatIsAddedEndsIt) {
+  scripted_server server([&](peer& with, int) {
+    with.request();
+    with.send(chunked);
+    with.closed();
+  });
+  scene s(server.where());
+  brought b;
+  net::client_request open = post("first", "/v3/watch");
+  open.open = true;
+  const auto stream = s.client->stream(std::move(open), soon(), b.handlers());
+  ASSERT_TRUE(s.run_until([&] { return b.head.has_value(); }));
+  const std::string much(32 * 1024, 'x');
+  ASSERT_TRUE(s.run_until([&] {
+    stream->send(much);
+    return b.ended.has_value();
+  }));
+  EXPECT_THAT(b.end(), HasSubstr("does not read"));
+}
+
 TEST(Stream, HasNoLimitAsAWholeAndBringsBoundedPieces) {
   constexpr std::size_t total = 16 * 1024 * 1024;
   scripted_server server([](peer& with, int) {

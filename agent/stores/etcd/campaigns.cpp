@@ -6,7 +6,7 @@ namespace tenure::stores::etcd {
 namespace {
 
 /// How long a grant waits for its own event. Without it, lock_delay is what follows.
-constexpr core::duration sight_patience = std::chrono::milliseconds(30);
+constexpr core::duration sight_patience = std::chrono::milliseconds(100);
 /// In one acquire, as others come and go in between.
 constexpr int most_tries = 6;
 

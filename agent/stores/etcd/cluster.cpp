@@ -1,6 +1,7 @@
 #include "stores/etcd/cluster.hpp"
 
 #include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <deque>
 #include <fstream>
 #include <iterator>
@@ -19,8 +20,9 @@ namespace asio = boost::asio;
 constexpr const char* authenticate_path = "/v3/auth/authenticate";
 /// A call signs in again that often; a server that forgets each token at once is broken.
 constexpr int most_sign_ins = 2;
-/// Connections of renewals, campaigns and releases to one member.
-constexpr std::size_t connections_per_member = 4;
+/// Connections to one member.
+constexpr std::size_t urgent_connections = 2;
+constexpr std::size_t other_connections = 8;
 
 /// The password in a file, without the line break at its end.
 std::expected<std::string, std::string> read_password(const std::string& file) {
@@ -39,14 +41,29 @@ std::string describe(const gateway_error& e, const std::string& where) {
   return out;
 }
 
+/// One member, by a client for each lane.
+struct member_clients {
+  net::http_client urgent;
+  net::http_client other;
+
+  member_clients(const asio::any_io_executor& where, const net::endpoint& at,
+                 const net::tls_settings& tls, std::size_t most_calls)
+      : urgent(where, at, tls, {.connections = urgent_connections, .waiting = most_calls}),
+        other(where, at, tls, {.connections = other_connections, .waiting = most_calls}) {}
+
+  net::http_client& of(lane which) { return which == lane::urgent ? urgent : other; }
+};
+
 struct one_call {
   std::string path;
   std::string body;
   core::time_point deadline;
   cluster::done_handler done;
+  lane on = lane::other;
   std::size_t member = 0;    ///< asked now
   std::size_t members_left;  ///< to be asked after this one
   int sign_ins = 0;
+  std::optional<asio::steady_timer> patience{};  ///< while it waits for a token
 };
 
 using call_ptr = std::shared_ptr<one_call>;
@@ -61,20 +78,22 @@ struct cluster::state : std::enable_shared_from_this<cluster::state> {
   void finish(const call_ptr& c, reply_or_failure outcome);
   void sign_in(const call_ptr& c);
   void signed_in(std::expected<void, call_failure> outcome);
+  void wait_for_token(const call_ptr& c);
   void leave(std::size_t member);
   [[nodiscard]] std::vector<net::header> headers() const;
   [[nodiscard]] std::string name(std::size_t member) const {
-    return net::text(members[member]->server());
+    return net::text(members[member]->other.server());
   }
 
   asio::any_io_executor executor;
-  std::vector<std::unique_ptr<net::http_client>> members;
+  std::vector<std::unique_ptr<member_clients>> members;
   security secrets;
   std::function<void()> moved;
   std::size_t present = 0;
   std::string token;  ///< empty: none, or not needed
   bool token_needed = false;
   std::deque<call_ptr> for_token;  ///< wait for one
+  bool signing_in = false;
   bool closed = false;
 };
 
@@ -92,13 +111,13 @@ void cluster::state::send(const call_ptr& c) {
   if (token_needed && token.empty()) return sign_in(c);
   // What is left is shared by the members that may still have to be asked.
   const auto share = (c->deadline - now) / static_cast<int>(c->members_left + 1);
-  members[c->member]->send({.method = c->body.empty() ? "GET" : "POST",
-                            .target = c->path,
-                            .headers = headers(),
-                            .body = c->body},
-                           now + share, [self = shared_from_this(), c, now](auto what) {
-                             if (!self->closed) self->answered(c, now, std::move(what));
-                           });
+  members[c->member]->of(c->on).send({.method = c->body.empty() ? "GET" : "POST",
+                                      .target = c->path,
+                                      .headers = headers(),
+                                      .body = c->body},
+                                     now + share, [self = shared_from_this(), c, now](auto what) {
+                                       if (!self->closed) self->answered(c, now, std::move(what));
+                                     });
 }
 
 void cluster::state::answered(const call_ptr& c, core::time_point sent_at,
@@ -147,19 +166,21 @@ void cluster::state::finish(const call_ptr& c, reply_or_failure outcome) {
 /// One sign-in at a time; who needs a token meanwhile waits for it.
 void cluster::state::sign_in(const call_ptr& c) {
   ++c->sign_ins;
-  for_token.push_back(c);
-  if (for_token.size() > 1) return;
+  wait_for_token(c);
+  if (std::exchange(signing_in, true)) return;
   const auto password = read_password(secrets.password_file);
   if (!password) {
     return signed_in(
         std::unexpected(call_failure{.meaning = error_meaning::denied, .why = password.error()}));
   }
   const std::size_t member = c->member;
-  members[member]->send(
+  const core::time_point now = os::boot_now();
+  const auto share = (c->deadline - now) / static_cast<int>(c->members_left + 1);
+  members[member]->urgent.send(
       {.method = "POST",
        .target = authenticate_path,
        .body = authenticate_request(secrets.user, *password)},
-      c->deadline, [self = shared_from_this(), member](auto what) {
+      now + share, [self = shared_from_this(), member](auto what) {
         if (self->closed) return;
         if (!what) return self->signed_in(std::unexpected(call_failure{.why = what.error().text}));
         if (what->status != 200) {
@@ -182,8 +203,27 @@ void cluster::state::sign_in(const call_ptr& c) {
       });
 }
 
+/// The sign-in may be that of a call with a later deadline.
+void cluster::state::wait_for_token(const call_ptr& c) {
+  for_token.push_back(c);
+  c->patience.emplace(executor).expires_after(c->deadline - os::boot_now());
+  c->patience->async_wait(
+      [noted = weak_from_this(), late = std::weak_ptr(c)](boost::system::error_code canceled) {
+        const auto self = noted.lock();
+        const auto one = late.lock();
+        if (canceled || !self || !one || self->closed) return;
+        if (std::erase(self->for_token, one) == 0) return;
+        self->finish(one, std::unexpected(call_failure{
+                              .why = self->name(one->member) + " has not let us sign in as \"" +
+                                     self->secrets.user + "\" in time for POST " + one->path}));
+      });
+}
+
 void cluster::state::signed_in(std::expected<void, call_failure> outcome) {
-  for (const call_ptr& c : std::exchange(for_token, {})) {
+  signing_in = false;
+  const auto waiting = std::exchange(for_token, {});
+  for (const call_ptr& c : waiting) c->patience.reset();
+  for (const call_ptr& c : waiting) {
     if (outcome) {
       send(c);
     } else {
@@ -193,7 +233,7 @@ void cluster::state::signed_in(std::expected<void, call_failure> outcome) {
   }
 }
 
-cluster::cluster(const asio::any_io_executor& where, std::vector<net::endpoint> members,
+cluster::cluster(const asio::any_io_executor& where, const std::vector<net::endpoint>& members,
                  const security& with, std::size_t most_calls, std::function<void()> moved)
     : state_(std::make_shared<state>()) {
   TENURE_CHECK(!members.empty());
@@ -205,10 +245,8 @@ cluster::cluster(const asio::any_io_executor& where, std::vector<net::endpoint> 
                               .certificate_file = with.certificate_file,
                               .key_file = with.key_file,
                               .server_name = with.server_name};
-  const net::client_limits limits{.connections = connections_per_member, .waiting = most_calls};
-  for (net::endpoint& one : members) {
-    state_->members.push_back(
-        std::make_unique<net::http_client>(where, std::move(one), tls, limits));
+  for (const net::endpoint& one : members) {
+    state_->members.push_back(std::make_unique<member_clients>(where, one, tls, most_calls));
   }
 }
 
@@ -223,18 +261,20 @@ std::expected<void, std::string> cluster::check() {
     }
   }
   for (const auto& one : state_->members) {
-    if (auto checked = one->check(); !checked) return checked;
+    if (auto checked = one->urgent.check(); !checked) return checked;
+    if (auto checked = one->other.check(); !checked) return checked;
   }
   return {};
 }
 
-void cluster::call(std::string path, std::string body, core::time_point deadline,
-                   done_handler done) {
+void cluster::call(std::string path, std::string body, core::time_point deadline, done_handler done,
+                   lane on) {
   auto c = std::make_shared<one_call>();
   c->path = std::move(path);
   c->body = std::move(body);
   c->deadline = deadline;
   c->done = std::move(done);
+  c->on = on;
   c->member = state_->present;
   c->members_left = state_->members.size() - 1;
   state_->send(c);
@@ -246,11 +286,14 @@ std::unique_ptr<net::http_stream> cluster::stream(std::string path, std::string 
   auto headers = state_->headers();
   // Or Go's server drops what it has not read of the body once the first reply leaves.
   headers.push_back({.name = "Connection", .value = "close"});
-  return state_->members[state_->present]->stream({.method = "POST",
-                                                   .target = std::move(path),
-                                                   .headers = std::move(headers),
-                                                   .body = std::move(body)},
-                                                  head_deadline, std::move(on));
+  // A member that has lost its leader ends the watch, instead of keeping it in silence.
+  headers.push_back({.name = "Grpc-Metadata-hasleader", .value = "true"});
+  return state_->members[state_->present]->other.stream({.method = "POST",
+                                                         .target = std::move(path),
+                                                         .headers = std::move(headers),
+                                                         .body = std::move(body),
+                                                         .open = true},
+                                                        head_deadline, std::move(on));
 }
 
 void cluster::move_on() {
@@ -263,7 +306,11 @@ std::string cluster::present() const {
 
 void cluster::close() {
   if (std::exchange(state_->closed, true)) return;
-  for (const auto& one : state_->members) one->close();
+  for (const call_ptr& c : std::exchange(state_->for_token, {})) c->patience.reset();
+  for (const auto& one : state_->members) {
+    one->urgent.close();
+    one->other.close();
+  }
 }
 
 }  // namespace tenure::stores::etcd

@@ -2,6 +2,7 @@
 
 #include <boost/asio/any_io_executor.hpp>
 #include <cstddef>
+#include <cstdint>
 #include <expected>
 #include <functional>
 #include <memory>
@@ -29,6 +30,10 @@ struct call_failure {
 
 using reply_or_failure = std::expected<reply, call_failure>;
 
+/// Which calls wait for each other. What keeps leases alive has connections of its own: ten
+/// thousand elections that campaign at once must not cost those that are held.
+enum class lane : std::uint8_t { urgent, other };
+
 /// The members of an etcd cluster behind their JSON gateways.
 ///
 /// Calls go to one member, the present one, until it fails; then the next becomes it. What is sent
@@ -41,7 +46,7 @@ class cluster {
   using done_handler = handler<reply_or_failure>;
 
   /// Precondition: there is an endpoint. `moved`: another member has become the present one.
-  cluster(const boost::asio::any_io_executor& where, std::vector<net::endpoint> members,
+  cluster(const boost::asio::any_io_executor& where, const std::vector<net::endpoint>& members,
           const security& with, std::size_t most_calls, std::function<void()> moved);
   ~cluster();
   cluster(const cluster&) = delete;
@@ -51,9 +56,11 @@ class cluster {
   std::expected<void, std::string> check();
 
   /// Calls `done` once, by the deadline. An empty body makes it a GET.
-  void call(std::string path, std::string body, core::time_point deadline, done_handler done);
+  void call(std::string path, std::string body, core::time_point deadline, done_handler done,
+            lane on = lane::other);
 
-  /// A reply without end from the present member. Destroying what is returned ends it silently.
+  /// A reply without end from the present member, to a request that stays open. Destroying what is
+  /// returned ends it silently.
   [[nodiscard]] std::unique_ptr<net::http_stream> stream(std::string path, std::string body,
                                                          core::time_point head_deadline,
                                                          net::stream_handlers on);

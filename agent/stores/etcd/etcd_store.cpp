@@ -21,10 +21,12 @@ using namespace etcd;
 constexpr core::duration open_patience = std::chrono::seconds(5);
 constexpr std::uint16_t default_port = 2379;
 
-/// True for what no other try will change: the configuration has to.
-bool is_final(error_meaning what) {
+/// True for what no other try will change: the configuration has to. With a user, a token that is
+/// not accepted may only have come too late.
+bool is_final(error_meaning what, const security& with) {
   return what == error_meaning::denied || what == error_meaning::unsupported ||
-         what == error_meaning::invalid;
+         what == error_meaning::invalid ||
+         (what == error_meaning::unauthenticated && with.user.empty());
 }
 
 class etcd_store final : public store {
@@ -88,7 +90,7 @@ class etcd_store final : public store {
   void live();
   void broken(const call_failure& what) {
     // At start that is a mistake of the user's, and not to be waited for.
-    if (is_final(what.meaning)) refuse_to_open(what.why);
+    if (is_final(what.meaning, session_.with.secure)) refuse_to_open(what.why);
     if (opening_) {
       self_.warnings.push_back("etcd cannot be used yet, and is tried again: " + what.why);
     }
@@ -120,8 +122,9 @@ void etcd_store::open(handler<std::expected<description, open_error>> done) {
   }
   session_.members.call(version_path, "", os::boot_now() + open_patience,
                         session_.guarded([this](const reply_or_failure& what) {
-                          if (!what && is_final(what.error().meaning))
+                          if (!what && is_final(what.error().meaning, session_.with.secure)) {
                             return refuse_to_open(what.error().why);
+                          }
                           if (const auto wrong = note_version(what)) return refuse_to_open(*wrong);
                           // Even if nobody has answered: it goes on by itself until somebody does.
                           session_.connection.connect();

@@ -1,5 +1,6 @@
 #include "stores/etcd/lease_keeper.hpp"
 
+#include <algorithm>
 #include <boost/asio/post.hpp>
 #include <utility>
 
@@ -13,6 +14,12 @@ namespace {
 /// Much longer than a hand-over, much shorter than a TTL.
 constexpr core::duration revoke_after = std::chrono::seconds(1);
 constexpr core::duration revoke_patience = std::chrono::seconds(3);
+/// Older ones have ended by themselves long ago.
+constexpr std::size_t most_given_up = 64;
+
+bool contains(const std::vector<std::int64_t>& all, std::int64_t one) {
+  return std::ranges::find(all, one) != all.end();
+}
 
 kept_lease as_kept(const reply_header& header, core::time_point sent_at, std::int64_t ttl_seconds) {
   return {.sent_at = sent_at,
@@ -32,10 +39,10 @@ std::int64_t lease_keeper::ensure(lease_ids& ids, core::time_point deadline) {
   const std::int64_t lease = ids.next();
   present_ = lease;
   leases_[lease];
-  cluster_.call(grant_path, grant_request(ttl_seconds_, lease), deadline,
-                [this, lease, deadline](reply_or_failure what) {
-                  granted(lease, deadline, std::move(what));
-                });
+  cluster_.call(
+      grant_path, grant_request(ttl_seconds_, lease), deadline,
+      [this, lease, deadline](reply_or_failure what) { granted(lease, deadline, std::move(what)); },
+      lane::urgent);
   return lease;
 }
 
@@ -84,30 +91,42 @@ void lease_keeper::when_confirmed(std::int64_t lease,
 
 void lease_keeper::keep(std::int64_t lease, core::time_point deadline,
                         handler<kept_or_failure> done) {
-  cluster_.call(keep_alive_path, keep_alive_request(lease), deadline,
-                [this, lease, done = std::move(done)](reply_or_failure what) mutable {
-                  if (!what) {
-                    if (what.error().meaning != error_meaning::lease_gone) {
-                      return done(std::unexpected(std::move(what.error().why)));
-                    }
-                    forget(lease);
-                    return done(std::optional<kept_lease>());
-                  }
-                  const auto parsed = parse_keep_alive(what->body);
-                  if (!parsed || parsed->id != lease) {
-                    return done(std::unexpected(
-                        cluster_.present() + ": " +
-                        (parsed ? "another lease than ours was renewed" : parsed.error().why)));
-                  }
-                  if (parsed->ttl_seconds == 0) {
-                    forget(lease);
-                    return done(std::optional<kept_lease>());
-                  }
-                  const kept_lease kept =
-                      as_kept(parsed->header, what->sent_at, parsed->ttl_seconds);
-                  leases_[lease].kept = kept;
-                  done(std::optional(kept));
-                });
+  if (contains(given_up_, lease)) {
+    if (!contains(dropped_, lease)) {
+      dropped_.push_back(lease);
+      revoke_dropped();
+    }
+    boost::asio::post(executor_, [done = std::move(done)]() mutable {
+      done(std::unexpected("a lease of ours from before is being revoked, and must be gone first"));
+    });
+    return;
+  }
+  std::erase(dropped_, lease);
+  cluster_.call(
+      keep_alive_path, keep_alive_request(lease), deadline,
+      [this, lease, done = std::move(done)](reply_or_failure what) mutable {
+        if (!what) {
+          if (what.error().meaning != error_meaning::lease_gone) {
+            return done(std::unexpected(std::move(what.error().why)));
+          }
+          forget(lease);
+          return done(std::optional<kept_lease>());
+        }
+        const auto parsed = parse_keep_alive(what->body);
+        if (!parsed || parsed->id != lease) {
+          return done(std::unexpected(
+              cluster_.present() + ": " +
+              (parsed ? "another lease than ours was renewed" : parsed.error().why)));
+        }
+        if (parsed->ttl_seconds == 0) {
+          forget(lease);
+          return done(std::optional<kept_lease>());
+        }
+        const kept_lease kept = as_kept(parsed->header, what->sent_at, parsed->ttl_seconds);
+        leases_[lease].kept = kept;
+        done(std::optional(kept));
+      },
+      lane::urgent);
 }
 
 void lease_keeper::forget(std::int64_t lease) {
@@ -134,12 +153,20 @@ void lease_keeper::revoke_dropped() {
   revoking_.expires_after(revoke_after);
   revoking_.async_wait([this](boost::system::error_code error) {
     if (error) return;
-    for (const std::int64_t lease : std::exchange(dropped_, {})) {
-      // Should it fail, the lease ends by itself.
-      cluster_.call(revoke_path, revoke_request(lease), os::boot_now() + revoke_patience,
-                    [](const reply_or_failure&) {});
-    }
+    for (const std::int64_t lease : std::exchange(dropped_, {})) revoke(lease);
   });
+}
+
+/// Should it fail, the lease ends by itself.
+void lease_keeper::revoke(std::int64_t lease) {
+  std::erase(given_up_, lease);
+  if (given_up_.size() == most_given_up) given_up_.erase(given_up_.begin());
+  given_up_.push_back(lease);
+  cluster_.call(revoke_path, revoke_request(lease), os::boot_now() + revoke_patience,
+                [this, lease](const reply_or_failure& what) {
+                  const bool gone = what || what.error().meaning == error_meaning::lease_gone;
+                  if (gone) std::erase(given_up_, lease);
+                });
 }
 
 void lease_keeper::close() {

@@ -45,7 +45,8 @@ class lease_keeper {
   /// Calls `done` once that is so, or when it is clear that it will not be.
   void when_confirmed(std::int64_t lease, handler<std::expected<kept_lease, unknown>> done);
 
-  /// Renews it by one request.
+  /// Renews it by one request. One that was dropped is in use again, unless its revocation has
+  /// left already, which would end it under its next holder: that is an error.
   void keep(std::int64_t lease, core::time_point deadline, handler<kept_or_failure> done);
 
   /// It is gone: the next campaign gets another one.
@@ -67,13 +68,15 @@ class lease_keeper {
   void granted(std::int64_t lease, core::time_point deadline, reply_or_failure what);
   void settle(std::int64_t lease, std::expected<kept_lease, unknown> outcome);
   void revoke_dropped();
+  void revoke(std::int64_t lease);
 
   boost::asio::any_io_executor executor_;
   cluster& cluster_;
   std::int64_t ttl_seconds_;
   std::optional<std::int64_t> present_;
   std::map<std::int64_t, entry> leases_;
-  std::vector<std::int64_t> dropped_;
+  std::vector<std::int64_t> dropped_;   ///< to be revoked
+  std::vector<std::int64_t> given_up_;  ///< whose revocation has left and was not confirmed
   boost::asio::steady_timer revoking_;
 };
 

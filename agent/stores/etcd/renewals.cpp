@@ -57,11 +57,13 @@ void renewals::kept(const turn_ptr& t, std::int64_t lease, const kept_or_failure
     t->so_far.sent_at = std::min(t->so_far.sent_at, (*what)->sent_at);
     t->so_far.ttl = std::min(t->so_far.ttl, (*what)->ttl);
     t->revision = std::max(t->revision, (*what)->revision);
-    const std::uint64_t before = std::exchange(raft_term_, (*what)->raft_term);
-    if (before != 0 && before != raft_term_) t->new_leader = true;
+    t->raft_term = (*what)->raft_term;
+    // A new leader, or an etcd that knows less than before: one that was restored, or is behind.
+    if (raft_term_ != 0 && t->raft_term != raft_term_) t->doubtful = true;
+    if ((*what)->revision < revision_) t->doubtful = true;
   }
   if (--t->unanswered > 0) return;
-  if (t->new_leader || !up_to_date(*t)) return verify_from(t, 0);
+  if (t->doubtful || !up_to_date(*t)) return verify_from(t, 0);
   finish(t);
 }
 
@@ -101,11 +103,16 @@ void renewals::verify_from(const turn_ptr& t, std::size_t first) {
           }
         }
         verify_from(t, next);
-      }));
+      }),
+      lane::urgent);
 }
 
 void renewals::finish(const turn_ptr& t) {
   renewal& out = t->so_far;
+  if (t->raft_term != 0) {
+    raft_term_ = t->raft_term;
+    revision_ = t->revision;
+  }
   for (const core::renewal_item& item : t->items) {
     const bool known = std::ranges::any_of(
         out.lost, [&](const core::renewal_loss& l) { return l.which == item.which; });

@@ -33,7 +33,8 @@ class renewals {
     std::size_t unanswered = 0;      ///< keepalives
     bool failed = false;
     std::uint64_t revision = 0;  ///< etcd's, when it confirmed the last lease
-    bool new_leader = false;     ///< of etcd
+    std::uint64_t raft_term = 0;
+    bool doubtful = false;  ///< keys have to be read, whatever the revision says
   };
   using turn_ptr = std::shared_ptr<turn>;
 
@@ -48,7 +49,9 @@ class renewals {
                                                       const core::renewal_item& item) const;
 
   session& session_;
-  std::uint64_t raft_term_ = 0;  ///< of the last keepalive
+  // Of the last renewal that was brought to its end.
+  std::uint64_t raft_term_ = 0;
+  std::uint64_t revision_ = 0;
 };
 
 }  // namespace tenure::stores::etcd

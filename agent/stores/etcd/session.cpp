@@ -9,6 +9,8 @@ namespace {
 /// watcher and leases come on top.
 constexpr std::size_t calls_per_election = 3;
 constexpr std::size_t other_calls = 64;
+/// A standby hears of a silent watch as soon as a holder would of a silent member.
+constexpr int checks_per_ttl = 3;
 
 std::vector<key_range> ranges_of(const std::vector<election_spec>& elections) {
   std::vector<key_range> out;
@@ -35,7 +37,7 @@ session::session(boost::asio::any_io_executor where, settings what,
               }),
       leases(executor, members, std::chrono::ceil<std::chrono::seconds>(with.ttl).count()),
       mirrors(with.elections.begin(), with.elections.end()),
-      connection(executor, members, mirrors, ranges, std::move(on)),
+      connection(executor, members, mirrors, ranges, with.ttl / checks_per_ttl, std::move(on)),
       held_(with.elections.size()) {}
 
 void session::close() {

@@ -15,6 +15,8 @@ constexpr core::duration connect_patience = std::chrono::seconds(3);
 /// Pauses between tries to connect: doubled from the first to the longest, and jittered.
 constexpr core::duration first_pause = std::chrono::milliseconds(50);
 constexpr core::duration longest_pause = std::chrono::seconds(2);
+/// A stream that breaks later has worked, and is opened again without a pause.
+constexpr core::duration steady_after = longest_pause;
 
 /// Not 0, for which etcd would choose one.
 std::int64_t watch_id_of(std::size_t election) {
@@ -30,23 +32,24 @@ core::duration pause_after(std::uint32_t failures) {
 }  // namespace
 
 watcher::watcher(boost::asio::any_io_executor where, cluster& through, std::vector<mirror>& mirrors,
-                 const std::vector<key_range>& ranges, handlers on)
+                 const std::vector<key_range>& ranges, core::duration check_every, handlers on)
     : executor_(where),
       cluster_(through),
       mirrors_(mirrors),
       ranges_(ranges),
+      check_every_(check_every),
       on_(std::move(on)),
-      again_(std::move(where)) {}
+      next_(std::move(where)) {}
 
 watcher::~watcher() = default;
 
 void watcher::connect() {
   live_ = false;
   stream_.reset();
-  again_.cancel();
+  next_.cancel();
   ++generation_;
   documents_ = {};
-  created_ = 0;
+  created_.assign(ranges_.size(), false);
   read_from(0);
 }
 
@@ -72,14 +75,22 @@ void watcher::read_from(std::size_t first) {
 }
 
 void watcher::open_stream() {
+  // From what was read on, although the mirror knows that: etcd is silent about its progress as
+  // long as any watch begins later than what it has.
   std::string body;
   for (std::size_t i = 0; i < ranges_.size(); ++i) {
-    body +=
-        watch_request(ranges_[i].begin, ranges_[i].end, mirrors_[i].revision() + 1, watch_id_of(i));
+    body += watch_request(ranges_[i].begin, ranges_[i].end, mirrors_[i].revision(), watch_id_of(i));
   }
   const auto current = [this, generation = generation_, alive = std::weak_ptr(alive_)] {
     return !alive.expired() && generation == generation_;
   };
+  next_.expires_after(connect_patience);
+  next_.async_wait([this, current](boost::system::error_code canceled) {
+    if (canceled || !current() || live_) return;
+    fail({.why = cluster_.present() +
+                 " has not confirmed in time that it lets us watch; is there a proxy that "
+                 "waits for the end of a request?"});
+  });
   auto status = std::make_shared<unsigned>(0);
   stream_ =
       cluster_.stream(watch_path, std::move(body), os::boot_now() + connect_patience,
@@ -104,6 +115,7 @@ void watcher::take(std::string_view piece) {
   const std::weak_ptr alive = alive_;
   const std::uint64_t generation = generation_;
   for (const std::string& document : *documents) {
+    heard_ = true;
     if (parse_error(document)) return fail(read_error(200, document), "has ended the watch");
     const auto reply = parse_watch(document);
     if (!reply) return fail({.why = cluster_.present() + ": " + reply.error().why});
@@ -117,25 +129,50 @@ void watcher::take(const watch_reply& what) {
     return fail({.why = cluster_.present() + " has compacted what a watch was to begin with"});
   }
   if (what.canceled) return fail(read_cancel_reason(what.cancel_reason), "has canceled a watch");
+  // The progress of all watches together has an id of its own.
+  if (what.events.empty() && !what.created) return;
+  const auto most = watch_id_of(mirrors_.size());
+  if (what.watch_id < watch_id_of(0) || what.watch_id >= most) {
+    return fail({.why = cluster_.present() + " speaks of a watch that is not ours"});
+  }
   const auto which = static_cast<std::size_t>(what.watch_id - watch_id_of(0));
-  if (which < mirrors_.size() && !what.events.empty()) {
-    mirrors_[which].apply(what.events);
-    const std::weak_ptr alive = alive_;
-    on_.changed(core::election_index{static_cast<std::uint32_t>(which)});
-    if (alive.expired()) return;
+  if (what.created) return confirm(which);
+  mirrors_[which].apply(what.events);
+  on_.changed(core::election_index{static_cast<std::uint32_t>(which)});
+}
+
+void watcher::confirm(std::size_t which) {
+  created_[which] = true;
+  if (live_ || std::ranges::find(created_, false) != created_.end()) return;
+  live_ = true;
+  live_since_ = os::boot_now();
+  heard_ = true;
+  check_later();
+  on_.live();
+}
+
+void watcher::check_later() {
+  next_.expires_after(check_every_);
+  next_.async_wait([this, generation = generation_,
+                    alive = std::weak_ptr(alive_)](boost::system::error_code canceled) {
+    if (!canceled && !alive.expired() && generation == generation_) check();
+  });
+}
+
+void watcher::check() {
+  if (!heard_) {
+    return fail({.why = cluster_.present() + " says nothing on a watch, not even when asked"});
   }
-  if (what.created && ++created_ == ranges_.size()) {
-    live_ = true;
-    failures_ = 0;
-    on_.live();
-  }
+  heard_ = false;
+  stream_->send(progress_request());
+  check_later();
 }
 
 void watcher::close() {
   alive_.reset();
   live_ = false;
   stream_.reset();
-  again_.cancel();
+  next_.cancel();
 }
 
 void watcher::fail(const gateway_error& what, std::string_view doing) {
@@ -144,15 +181,18 @@ void watcher::fail(const gateway_error& what, std::string_view doing) {
   fail({.meaning = what.meaning, .why = std::move(why)});
 }
 
-/// Once without a pause, as what broke may work again by the next member.
+/// Once without a pause, as what broke may work again by the next member; but not if it breaks
+/// again and again.
 void watcher::fail(call_failure what) {
   const bool was_live = std::exchange(live_, false);
   stream_.reset();
   ++generation_;
-  if (was_live) return connect();
+  if (was_live && os::boot_now() - live_since_ >= steady_after) failures_ = 0;
+  const std::uint32_t before = failures_++;
+  if (was_live && before == 0) return connect();
   cluster_.move_on();
-  again_.expires_after(pause_after(failures_++));
-  again_.async_wait([this, alive = std::weak_ptr(alive_)](boost::system::error_code canceled) {
+  next_.expires_after(pause_after(before));
+  next_.async_wait([this, alive = std::weak_ptr(alive_)](boost::system::error_code canceled) {
     if (!canceled && !alive.expired()) connect();
   });
   on_.broken(std::move(what));

@@ -19,6 +19,10 @@ namespace tenure::stores::etcd {
 /// Keeps the mirrors of all elections up to date: reads them, then watches from there, on a stream
 /// of its own. When that breaks, or moves to another member, it starts again by itself.
 ///
+/// A stream that says nothing may be one that nobody serves any more: a member that is stopped
+/// keeps its connections. So it is asked for its progress now and then, on the stream itself, and
+/// has to answer there until it is asked again.
+///
 /// Used on its executor only; no handler is called after its destruction.
 class watcher {
  public:
@@ -29,7 +33,7 @@ class watcher {
   };
 
   watcher(boost::asio::any_io_executor where, cluster& through, std::vector<mirror>& mirrors,
-          const std::vector<key_range>& ranges, handlers on);
+          const std::vector<key_range>& ranges, core::duration check_every, handlers on);
   ~watcher();
   watcher(const watcher&) = delete;
   watcher& operator=(const watcher&) = delete;
@@ -54,6 +58,9 @@ class watcher {
   void open_stream();
   void take(std::string_view piece);
   void take(const watch_reply& what);
+  void confirm(std::size_t which);
+  void check_later();
+  void check();
   void fail(call_failure what);
   void fail(const gateway_error& what, std::string_view doing);
 
@@ -61,12 +68,16 @@ class watcher {
   cluster& cluster_;
   std::vector<mirror>& mirrors_;
   const std::vector<key_range>& ranges_;
+  core::duration check_every_;
   handlers on_;
   std::unique_ptr<net::http_stream> stream_;
   document_splitter documents_;
-  boost::asio::steady_timer again_;
-  std::size_t created_ = 0;  ///< watches of the stream that etcd has confirmed
+  /// For the end of a pause, of the patience with a new stream, or for the next check.
+  boost::asio::steady_timer next_;
+  std::vector<bool> created_;  ///< watches of the stream that etcd has confirmed
+  bool heard_ = false;         ///< since the stream was asked for its progress
   std::uint32_t failures_ = 0;
+  core::time_point live_since_{};
   std::uint64_t generation_ = 0;
   std::uint64_t cluster_id_ = 0;
   bool live_ = false;

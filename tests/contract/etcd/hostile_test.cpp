@@ -1,0 +1,278 @@
+// Replies that no etcd gives, from a fake one: none of them is ever taken for a grant.
+
+#include <fstream>
+
+#include "etcd_scene.hpp"
+#include "fake_etcd.hpp"
+
+namespace tenure::tests {
+namespace {
+
+using testing::AnyOf;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+constexpr const char* head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n";
+
+class HostileEtcd : public etcd_scene, public testing::Test {
+ protected:
+  std::unique_ptr<member> open_fake() { return join(settings("a", {fake_.endpoint()})); }
+
+  fake_etcd fake_;
+};
+
+TEST_F(HostileEtcd, TheFakeIsTakenForAnEtcdAsLongAsItDoesNotLie) {
+  auto a = open_fake();
+  const stores::grant held = a->hold();
+  EXPECT_EQ(words(renew(*a, held.term, renewal_time)), "renewed");
+}
+
+/// A way to answer that has nothing to do with what was asked.
+struct nonsense {
+  const char* name;
+  fake_etcd::answer how;
+};
+
+void PrintTo(const nonsense& one, std::ostream* out) {
+  *out << one.name;
+}
+
+fake_etcd::answer body(const std::string& text) {
+  return [text](peer& to, const std::string&) { to.reply(text); };
+}
+
+/// Sends what `piece` is, until the client has had enough.
+void send_for_ever(peer& to, const std::string& piece) {
+  while (to.send(piece)) {
+  }
+}
+
+std::vector<nonsense> all_nonsense() {
+  return {
+      {"Empty", body("")},
+      {"Text", body("hello")},
+      {"Null", body("null")},
+      {"List", body("[]")},
+      {"NoFields", body("{}")},
+      {"OnlyAHeader", body("{" + header() + "}")},
+      {"CutShort", body(R"({"header":{"cluster_id":"7","mem)")},
+      {"WrongTypes", body(R"({"header":7,"succeeded":"yes","responses":{},"ID":[],"TTL":{}})")},
+      {"RevisionZero", body("{" + header("0") + R"(,"succeeded":true,"responses":[]})")},
+      {"RevisionNegative", body("{" + header("-5") + R"(,"succeeded":true,"responses":[]})")},
+      {"RevisionTooLarge",
+       body("{" + header("18446744073709551615") + R"(,"succeeded":true,"responses":[]})")},
+      {"NestedDeeply", body(std::string(100'000, '[') + std::string(100'000, ']'))},
+      {"ServerError",
+       [](peer& to, const std::string&) {
+         to.send("HTTP/1.1 503 Down\r\nContent-Length: 4\r\n\r\ndown");
+       }},
+      {"Closed", [](peer& to, const std::string&) { to.close(); }},
+      {"Reset", [](peer& to, const std::string&) { to.reset(); }},
+      {"Silence", [](peer& to, const std::string&) { to.closed(); }},
+      {"BodyCutShort",
+       [](peer& to, const std::string&) {
+         to.send(std::string(head) + "Content-Length: 100\r\n\r\n{");
+         to.close();
+       }},
+      {"BodyTooLong",
+       [](peer& to, const std::string&) {
+         to.send(std::string(head) + "Content-Length: 99999999999\r\n\r\n");
+         send_for_ever(to, std::string(65536, ' '));
+       }},
+      {"ChunksWithoutEnd",
+       [](peer& to, const std::string&) {
+         to.send(std::string(head) + "Transfer-Encoding: chunked\r\n\r\n");
+         send_for_ever(to, "1000\r\n" + std::string(4096, '{') + "\r\n");
+       }},
+      {"HeadersWithoutEnd",
+       [](peer& to, const std::string&) {
+         to.send(head);
+         send_for_ever(to, "X: " + std::string(1000, 'x') + "\r\n");
+       }},
+      {"InterimRepliesWithoutEnd",
+       [](peer& to, const std::string&) { send_for_ever(to, "HTTP/1.1 100 Continue\r\n\r\n"); }},
+      {"BlanksByDrops",
+       [](peer& to, const std::string&) {
+         to.send(std::string(head) + "Content-Length: 1000000\r\n\r\n");
+         while (to.send(" ") && !to.closed_within(std::chrono::milliseconds(20))) {
+         }
+       }},
+  };
+}
+
+/// What comes of each on the paths of a lease.
+class HostileReply : public HostileEtcd, public testing::WithParamInterface<nonsense> {};
+
+INSTANTIATE_TEST_SUITE_P(Fake, HostileReply, testing::ValuesIn(all_nonsense()),
+                         [](const auto& one) { return std::string(one.param.name); });
+
+TEST_P(HostileReply, ToACampaignIsUnknown) {
+  auto a = open_fake();
+  fake_.on("/v3/kv/txn", GetParam().how);
+  EXPECT_THAT(words(acquire(*a, try_time)), StartsWith("unknown"));
+}
+
+TEST_P(HostileReply, ToTheGrantOfALeaseIsUnknown) {
+  auto a = open_fake();
+  fake_.on("/v3/lease/grant", GetParam().how);
+  EXPECT_THAT(words(acquire(*a, try_time)), StartsWith("unknown"));
+}
+
+TEST_P(HostileReply, ToARenewalIsUnknown) {
+  auto a = open_fake();
+  const stores::grant held = a->hold();
+  fake_.on("/v3/lease/keepalive", GetParam().how);
+  EXPECT_THAT(words(renew(*a, held.term, try_time)), StartsWith("unknown"));
+}
+
+TEST_P(HostileReply, ToAReleaseIsUnknown) {
+  auto a = open_fake();
+  const stores::grant held = a->hold();
+  fake_.on("/v3/kv/txn", GetParam().how);
+  const std::string said = words(release(*a, held.term, try_time));
+  // An answer without any part is one: the key was not there in this term.
+  if (std::string(GetParam().name) == "OnlyAHeader") return;
+  EXPECT_THAT(said, StartsWith("unknown"));
+}
+
+TEST_P(HostileReply, AtTheOpeningEndsIt) {
+  fake_.on("/version", GetParam().how);
+  fake_.on("/v3/kv/txn", GetParam().how);
+  member a(loop_, settings("a", {fake_.endpoint()}));
+  const auto opened = a.open();
+  EXPECT_TRUE(!opened || !opened->warnings.empty()) << "a warning, or an error";
+}
+
+// Replies of the right form that contradict the request ------------------------------------------
+
+TEST_F(HostileEtcd, RenewalOfAnotherLeaseIsNotOurs) {
+  auto a = open_fake();
+  const stores::grant held = a->hold();
+  fake_.on("/v3/lease/keepalive", R"({"result":{)" + header() + R"(,"ID":"99","TTL":"60"}})");
+  EXPECT_THAT(words(renew(*a, held.term, try_time)),
+              AllOf(StartsWith("unknown"), HasSubstr("another lease")));
+}
+
+TEST_F(HostileEtcd, TtlsThatCannotBeAreUnknown) {
+  auto a = open_fake();
+  const stores::grant held = a->hold();
+  for (const char* ttl : {"-1", "9223372036854775807", "9999999999999999999999", "1.5", "soon"}) {
+    fake_.on("/v3/lease/keepalive", [ttl](peer& to, const std::string& request) {
+      to.reply(R"({"result":{)" + header() + R"(,"ID":")" + field_of(request, "ID") +
+               R"(","TTL":")" + ttl + "\"}}");
+    });
+    EXPECT_THAT(words(renew(*a, held.term, try_time)), StartsWith("unknown")) << ttl;
+  }
+}
+
+TEST_F(HostileEtcd, LeaseOfAnotherIdOrWithoutATtlIsNoGrant) {
+  for (const char* lease : {R"("ID":"99","TTL":"60")", R"("ID":"-1","TTL":"60")"}) {
+    fake_etcd other;
+    auto a = join(settings("a", {other.endpoint()}));
+    other.on("/v3/lease/grant", "{" + header() + "," + lease + "}");
+    EXPECT_THAT(words(acquire(*a, try_time)), StartsWith("unknown")) << lease;
+  }
+  auto a = open_fake();
+  fake_.on("/v3/lease/grant", [](peer& to, const std::string& request) {
+    to.reply("{" + header() + R"(,"ID":")" + field_of(request, "ID") + "\"}");
+  });
+  EXPECT_THAT(words(acquire(*a, try_time)), StartsWith("unknown"));
+}
+
+/// Answers campaigns with these keys.
+fake_etcd::answer campaign_shows(const std::string& kvs) {
+  return [kvs](peer& to, const std::string& request) {
+    std::string all = kvs;
+    const auto put = request.find("request_put");
+    const std::string there = put == std::string::npos ? "" : request.substr(put);
+    for (const char* name : {"key", "value", "lease"}) {
+      const std::string mark = "$" + std::string(name);
+      const auto at = all.find(mark);
+      if (at != std::string::npos) all.replace(at, mark.size(), field_of(there, name));
+    }
+    to.reply("{" + header() +
+             R"(,"succeeded":true,"responses":[{"response_put":{}},{"response_range":{"kvs":[)" +
+             all + R"(],"count":"9"}}]})");
+  };
+}
+
+TEST_F(HostileEtcd, CampaignThatSucceedsWithoutOurKeyInFrontIsNoGrant) {
+  const std::string other = R"({"key":"ZGIwLzE=","value":"b","create_revision":"3",)"
+                            R"("mod_revision":"3","lease":"1"})";
+  const std::vector<std::string> lies{
+      "", other,
+      // Ours, but behind another.
+      other + R"(,{"key":"$key","value":"$value","create_revision":"5","mod_revision":"5",)"
+              R"("lease":"$lease"})",
+      // Of another lease, and of another identity.
+      R"({"key":"$key","value":"$value","create_revision":"5","mod_revision":"5","lease":"1"})",
+      R"({"key":"$key","value":"eA==","create_revision":"5","mod_revision":"5","lease":"$lease"})",
+      // Made later than the reply, and changed before it was made.
+      R"({"key":"$key","value":"$value","create_revision":"6","mod_revision":"6",)"
+      R"("lease":"$lease"})",
+      R"({"key":"$key","value":"$value","create_revision":"5","mod_revision":"4",)"
+      R"("lease":"$lease"})",
+      // Outside of the election.
+      R"({"key":"ZGIwLnRlbnVyZQ==","value":"$value","create_revision":"5","mod_revision":"5",)"
+      R"("lease":"$lease"})"};
+  for (const std::string& lie : lies) {
+    auto a = open_fake();
+    fake_.on("/v3/kv/txn", campaign_shows(lie));
+    EXPECT_THAT(words(acquire(*a, try_time)), AnyOf("refused", StartsWith("unknown"))) << lie;
+    fake_.on("/v3/kv/txn", fake_etcd::answer());
+  }
+}
+
+TEST_F(HostileEtcd, RevisionThatGoesBackwardsIsNotBelievedWithoutTheKey) {
+  auto a = open_fake();
+  const stores::grant held = a->hold();
+  EXPECT_EQ(words(renew(*a, held.term, renewal_time)), "renewed");
+  // As after a backup was restored: the lease is there, the key is not.
+  fake_.on("/v3/lease/keepalive", [](peer& to, const std::string& request) {
+    to.reply(R"({"result":{)" + header("3") + R"(,"ID":")" + field_of(request, "ID") +
+             R"(","TTL":"60"}})");
+  });
+  fake_.on("/v3/kv/txn",
+           "{" + header("3") + R"(,"succeeded":true,"responses":[{"response_range":{}}]})");
+  EXPECT_THAT(words(renew(*a, held.term, renewal_time)), StartsWith("lost"));
+}
+
+TEST_F(HostileEtcd, LeaderThatCouldNotBeVerifiedIsVerifiedByTheNextRenewal) {
+  auto a = open_fake();
+  const stores::grant held = a->hold();
+  EXPECT_EQ(words(renew(*a, held.term, renewal_time)), "renewed");
+  fake_.on("/v3/lease/keepalive", [](peer& to, const std::string& request) {
+    to.reply(R"({"result":{)" + header("5", "3") + R"(,"ID":")" + field_of(request, "ID") +
+             R"(","TTL":"60"}})");
+  });
+  fake_.on("/v3/kv/txn", "no");
+  EXPECT_THAT(words(renew(*a, held.term, try_time)), StartsWith("unknown"));
+  EXPECT_THAT(words(renew(*a, held.term, try_time)), StartsWith("unknown"))
+      << "the key has not been seen under the new leader";
+}
+
+TEST_F(HostileEtcd, CallWaitsForASignInOfAnotherNoLongerThanItsOwnDeadline) {
+  const temporary_directory folder;
+  std::ofstream(folder / "password") << "secret";
+  stores::settings with = settings("a", {fake_.endpoint()});
+  with.secure.user = "root";
+  with.secure.password_file = folder / "password";
+  fake_.on("/v3/auth/authenticate", "{" + header() + R"(,"token":"t"})");
+  auto a = join(with);
+  const stores::grant held = a->hold();
+  fake_.on("/v3/kv/txn", [](peer& to, const std::string&) {
+    const std::string said = R"({"code":16,"message":"etcdserver: invalid auth token"})";
+    to.send("HTTP/1.1 401 No\r\nContent-Length: " + std::to_string(said.size()) + "\r\n\r\n" +
+            said);
+  });
+  fake_.on("/v3/auth/authenticate", [](peer& to, const std::string&) { to.closed(); });
+  bool patient_is_over = false;
+  (*a)->read(core::election_index{0}, soon(),
+             [&](const stores::read_outcome&) { patient_is_over = true; });
+  ASSERT_TRUE(eventually([&] { return fake_.count("/v3/auth/authenticate") == 2; }));
+  EXPECT_THAT(words(release(*a, held.term, try_time)), StartsWith("unknown"));
+  EXPECT_FALSE(patient_is_over) << "the one with the later deadline waits on";
+}
+
+}  // namespace
+}  // namespace tenure::tests

@@ -1,0 +1,226 @@
+// A network between us and etcd that loses, delays and cuts.
+
+#include "etcd_scene.hpp"
+
+namespace tenure::tests {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::StartsWith;
+
+constexpr const char* campaign = "request_put";
+constexpr const char* deletion = "request_delete_range";
+constexpr const char* watching = "POST /v3/watch";
+
+class EtcdNetwork : public EtcdFault {
+ protected:
+  void SetUp() override {
+    EtcdFault::SetUp();
+    if (IsSkipped()) return;
+    etcd_ = std::make_unique<servers::etcd_cluster>(GetParam());
+    near_ = std::make_unique<servers::tcp_proxy>(etcd_->port());
+  }
+
+  /// One that is behind the network, and one that is not.
+  std::unique_ptr<member> far(const std::string& identity, core::duration ttl = long_ttl) {
+    return join(settings(identity, {near_->endpoint()}, ttl));
+  }
+  std::unique_ptr<member> close(const std::string& identity, core::duration ttl = long_ttl) {
+    return join(settings(identity, {etcd_->endpoint()}, ttl));
+  }
+
+  /// Acquires so that it is carried out and nobody hears of it. A try may come before its lease,
+  /// and then it is not carried out.
+  [[nodiscard]] bool acquires_unheard(member& who) {
+    constexpr int most_tries = 20;
+    for (int i = 0; i < most_tries; ++i) {
+      near_->lose_reply_to(campaign);
+      const std::string said = words(acquire(who, renewal_time));
+      EXPECT_THAT(said, StartsWith("unknown"));
+      if (!nobody(who.read())) return true;
+    }
+    return false;
+  }
+
+  std::unique_ptr<servers::etcd_cluster> etcd_;
+  std::unique_ptr<servers::tcp_proxy> near_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Servers, EtcdNetwork, testing::ValuesIn(servers::etcd_releases()),
+                         [](const auto& one) { return one.param.name; });
+
+TEST_P(EtcdNetwork, BlackHoleIsUnknownByTheDeadlineAndHeals) {
+  auto a = far("a");
+  const stores::grant held = a->hold();
+  near_->black_hole();
+  EXPECT_THAT(words(renew(*a, held.term, try_time)), StartsWith("unknown"));
+  EXPECT_THAT(words(release(*a, held.term, try_time)), StartsWith("unknown"));
+  EXPECT_THAT(words(acquire(*a, try_time)), StartsWith("unknown"));
+  near_->heal();
+  EXPECT_EQ(words(a->release(0, held.term)), "released") << "whatever was carried out late";
+  EXPECT_THAT(a->read().holders, IsEmpty());
+}
+
+TEST_P(EtcdNetwork, BlackHoleToOneEndpointLeavesTheOther) {
+  auto a = join(settings("a", {near_->endpoint(), etcd_->endpoint()}));
+  const stores::grant held = a->hold();
+  near_->black_hole();
+  EXPECT_EQ(words(renew(*a, held.term, renewal_time)), "renewed");
+}
+
+TEST_P(EtcdNetwork, SlowNetworkIsNoFaultAndATermCountsFromTheSend) {
+  near_->delay(std::chrono::milliseconds(100));
+  auto a = far("a");
+  const stores::grant held = a->hold();
+  const core::time_point before = os::boot_now();
+  const auto outcome = renew(*a, held.term, renewal_time);
+  ASSERT_EQ(words(outcome), "renewed");
+  EXPECT_LT(std::get<stores::renewal>(outcome).sent_at, before + std::chrono::milliseconds(100))
+      << "before the request arrived";
+  near_->heal();
+}
+
+TEST_P(EtcdNetwork, ClosedDoorIsUnknownAndNamesTheEndpoint) {
+  auto a = far("a");
+  const stores::grant held = a->hold();
+  near_->refuse();
+  near_->cut();
+  EXPECT_THAT(words(renew(*a, held.term, try_time)),
+              AllOf(StartsWith("unknown"), HasSubstr(near_->endpoint())));
+  near_->heal();
+  EXPECT_EQ(words(renew(*a, held.term, renewal_time)), "renewed");
+}
+
+TEST_P(EtcdNetwork, CutWatchComesBackAndShowsWhatItMissed) {
+  auto a = close("a");
+  auto b = far("b");
+  const stores::grant held = a->hold();
+  const auto seen = b->watch();
+  ASSERT_TRUE(loop_.run_until([&] { return seen->shows(held_by("a")); }));
+  near_->refuse();
+  near_->cut(watching);
+  ASSERT_EQ(words(a->release(0, held.term)), "released");
+  auto c = close("c");
+  const stores::grant next = c->hold();
+  near_->heal();
+  EXPECT_TRUE(eventually([&] { return seen->shows(held_by("c")) || !seen->broken.empty(); }));
+  const auto again = b->watch();
+  EXPECT_TRUE(eventually([&] { return again->shows(held_by("c")); }));
+  EXPECT_GE(again->seen.back().as_of, next.term);
+}
+
+TEST_P(EtcdNetwork, GrantAfterAGapInTheWatchIsNotCalledCleanlyReleased) {
+  auto a = close("a");
+  auto b = far("b");
+  const stores::grant held = a->hold();
+  const auto seen = b->watch();
+  ASSERT_TRUE(loop_.run_until([&] { return seen->shows(held_by("a")); }));
+  near_->refuse();
+  near_->cut(watching);
+  // Unseen by b: a released, c came, and c's key was deleted while its workload may run.
+  ASSERT_EQ(words(a->release(0, held.term)), "released");
+  auto c = close("c");
+  c->hold();
+  etcd_operator(*etcd_).erase_election();
+  near_->heal();
+  const stores::grant got = b->hold();
+  EXPECT_FALSE(got.released_cleanly);
+}
+
+TEST_P(EtcdNetwork, WatchThatFallsSilentIsNoticed) {
+  const core::duration ttl = std::chrono::seconds(3);
+  auto a = close("a", ttl);
+  auto b = far("b", ttl);
+  const stores::grant held = a->hold();
+  const auto seen = b->watch();
+  ASSERT_TRUE(loop_.run_until([&] { return seen->shows(held_by("a")); }));
+  near_->black_hole();
+  ASSERT_EQ(words(a->release(0, held.term)), "released");
+  EXPECT_TRUE(eventually([&] { return !seen->broken.empty(); })) << "nobody can tell b";
+  near_->heal();
+  const auto again = b->watch();
+  EXPECT_TRUE(eventually([&] { return again->shows(nobody); }));
+}
+
+TEST_P(EtcdNetwork, WatchThatHasNothingToSayIsLeftAloneAndCostsNoRequest) {
+  auto a = close("a");
+  auto b = far("b", std::chrono::seconds(2));
+  const stores::grant held = a->hold();
+  const auto seen = b->watch();
+  ASSERT_TRUE(loop_.run_until([&] { return seen->shows(held_by("a")); }));
+  const std::size_t before = near_->count("/v3/kv/txn");
+  const std::size_t asked = near_->count("progress_request");
+  ASSERT_TRUE(eventually([&] { return near_->count("progress_request") > asked; }))
+      << "it is asked on the stream itself";
+  const core::time_point much_later = os::boot_now() + std::chrono::seconds(3);
+  ASSERT_TRUE(eventually([&] { return os::boot_now() > much_later; }));
+  EXPECT_EQ(near_->count("/v3/kv/txn"), before);
+  EXPECT_EQ(near_->count(watching), 1u);
+  EXPECT_THAT(seen->broken, IsEmpty());
+}
+
+TEST_P(EtcdNetwork, AcquireWhoseReplyWasLostIsTheSameTermWhenAskedAgain) {
+  auto a = far("a");
+  ASSERT_TRUE(acquires_unheard(*a));
+  const std::vector<core::holder> there = a->read().holders;
+  const stores::grant again = a->hold();
+  EXPECT_THAT(there, ElementsAre(core::holder{"a", again.term}));
+}
+
+TEST_P(EtcdNetwork, TermTakenUpAfterALostReplyIsNotRevokedByUs) {
+  auto a = far("a");
+  ASSERT_TRUE(acquires_unheard(*a));
+  const stores::grant held = a->hold();
+  // Another agent gives up its lease after ours was in doubt: once that one is revoked, ours
+  // would have been.
+  stores::settings other = settings("b", {etcd_->endpoint()}, long_ttl, 2);
+  auto b = join(other);
+  const stores::grant second = b->hold(1);
+  ASSERT_EQ(words(b->release(1, second.term)), "released");
+  const etcd_operator operate(*etcd_);
+  ASSERT_TRUE(eventually([&] { return operate.leases() <= 1; }));
+  EXPECT_EQ(words(renew(*a, held.term, renewal_time)), "renewed");
+}
+
+TEST_P(EtcdNetwork, ReleaseOfWhateverWeHoldFreesAnAcquireWhoseReplyWasLost) {
+  auto a = far("a");
+  auto b = close("b");
+  ASSERT_TRUE(acquires_unheard(*a));
+  ASSERT_EQ(words(a->release()), "released");
+  EXPECT_EQ(words(b->acquire()), "granted");
+}
+
+TEST_P(EtcdNetwork, ReleaseWhoseReplyWasLostIsDoneWhenAskedAgain) {
+  auto a = far("a");
+  const stores::grant held = a->hold();
+  near_->lose_reply_to(deletion);
+  ASSERT_THAT(words(release(*a, held.term, renewal_time)), StartsWith("unknown"));
+  EXPECT_EQ(words(a->release(0, held.term)), "released");
+  EXPECT_THAT(a->read().holders, IsEmpty());
+}
+
+TEST_P(EtcdNetwork, ReleaseCarriedOutLateDoesNotTouchALaterTerm) {
+  auto a = far("a");
+  const stores::grant first = a->hold();
+  near_->hold_request(deletion);
+  ASSERT_THAT(words(release(*a, first.term, try_time)), StartsWith("unknown"));
+  ASSERT_EQ(words(a->release(0, first.term)), "released");
+  const stores::grant second = a->hold();
+  near_->let_go();
+  ASSERT_TRUE(eventually([&] { return near_->held_was_answered(); }));
+  EXPECT_THAT(a->read().holders, ElementsAre(core::holder{"a", second.term}));
+  EXPECT_EQ(words(renew(*a, second.term, renewal_time)), "renewed");
+}
+
+TEST_P(EtcdNetwork, RenewalWhoseReplyWasLostIsUnknownAndTheTermGoesOn) {
+  auto a = far("a");
+  const stores::grant held = a->hold();
+  near_->lose_reply_to("/v3/lease/keepalive");
+  EXPECT_THAT(words(renew(*a, held.term, renewal_time)), StartsWith("unknown"));
+  EXPECT_EQ(words(renew(*a, held.term, renewal_time)), "renewed");
+}
+
+}  // namespace
+}  // namespace tenure::tests

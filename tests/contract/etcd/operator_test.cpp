@@ -1,0 +1,116 @@
+// What an operator may do to etcd's keys, leases and history while we hold and watch.
+
+#include "etcd_scene.hpp"
+
+namespace tenure::tests {
+namespace {
+
+using testing::AnyOf;
+using testing::ElementsAre;
+
+class EtcdOperator : public EtcdFault {
+ protected:
+  void SetUp() override {
+    EtcdFault::SetUp();
+    if (IsSkipped()) return;
+    etcd_ = std::make_unique<servers::etcd_cluster>(GetParam());
+  }
+  std::unique_ptr<member> join_as(const std::string& identity) {
+    return join(settings(identity, {etcd_->endpoint()}));
+  }
+
+  std::unique_ptr<servers::etcd_cluster> etcd_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Servers, EtcdOperator, testing::ValuesIn(servers::etcd_releases()),
+                         [](const auto& one) { return one.param.name; });
+
+TEST_P(EtcdOperator, CompactionDuringAGapInTheWatchDoesNotMisleadIt) {
+  servers::tcp_proxy proxy(etcd_->port());
+  const etcd_operator operate(*etcd_);
+  auto a = join_as("a");
+  auto b = join(settings("b", {proxy.endpoint()}));
+  const stores::grant held = a->hold();
+  const auto seen = b->watch();
+  ASSERT_TRUE(loop_.run_until([&] { return seen->shows(held_by("a")); }));
+  proxy.refuse();
+  proxy.cut("POST /v3/watch");
+  ASSERT_EQ(words(a->release(0, held.term)), "released");
+  auto c = join_as("c");
+  const stores::grant next = c->hold();
+  for (int i = 0; i < 5; ++i) operate.put("other", std::to_string(i));
+  operate.compact();
+  proxy.heal();
+  EXPECT_TRUE(eventually([&] { return seen->shows(held_by("c")) || !seen->broken.empty(); }));
+  const auto again = b->watch();
+  ASSERT_TRUE(eventually([&] { return again->shows(held_by("c")); }));
+  // And it is followed from there on.
+  ASSERT_EQ(words(c->release(0, next.term)), "released");
+  EXPECT_TRUE(eventually([&] { return again->shows(nobody); }));
+}
+
+TEST_P(EtcdOperator, CompactionUnderALiveWatchIsNotNoticed) {
+  const etcd_operator operate(*etcd_);
+  auto a = join_as("a");
+  const stores::grant held = a->hold();
+  const auto seen = a->watch();
+  ASSERT_TRUE(loop_.run_until([&] { return seen->shows(held_by("a")); }));
+  for (int i = 0; i < 5; ++i) operate.put("other", std::to_string(i));
+  operate.compact();
+  EXPECT_EQ(words(renew(*a, held.term, renewal_time)), "renewed");
+  operate.erase_election();
+  EXPECT_TRUE(eventually([&] { return seen->shows(nobody); }));
+  EXPECT_TRUE(seen->broken.empty());
+}
+
+TEST_P(EtcdOperator, DeletedKeyIsLostAsRevokedAndAsTakenOverOnceAnotherHolds) {
+  auto a = join_as("a");
+  auto b = join_as("b");
+  const stores::grant held = a->hold();
+  etcd_operator(*etcd_).erase(key_of(held));
+  EXPECT_EQ(words(renew(*a, held.term, renewal_time)), "lost: revoked");
+  const stores::grant next = b->hold();
+  EXPECT_FALSE(next.released_cleanly) << "what a runs may run still";
+  EXPECT_EQ(words(renew(*a, held.term, renewal_time)), "lost: taken_over");
+}
+
+TEST_P(EtcdOperator, OneDeletedKeyOfManyLosesThatElectionAlone) {
+  auto a = join(settings("a", {etcd_->endpoint()}, long_ttl, 2));
+  const stores::grant first = a->hold(0);
+  const stores::grant second = a->hold(1);
+  etcd_operator(*etcd_).erase(key_of(first));
+  const auto outcome = a->renew({{.which = core::election_index{0}, .term = first.term},
+                                 {.which = core::election_index{1}, .term = second.term}});
+  ASSERT_TRUE(std::holds_alternative<stores::renewal>(outcome));
+  const auto& lost = std::get<stores::renewal>(outcome).lost;
+  ASSERT_EQ(lost.size(), 1u);
+  EXPECT_EQ(lost[0].which, core::election_index{0});
+}
+
+TEST_P(EtcdOperator, RevokedLeaseIsLostAndTheWatchShowsNobody) {
+  auto a = join_as("a");
+  const stores::grant held = a->hold();
+  const auto seen = a->watch();
+  ASSERT_TRUE(loop_.run_until([&] { return seen->shows(held_by("a")); }));
+  etcd_operator(*etcd_).revoke_lease_of(key_of(held));
+  // Releases before 3.4.38 confirm a lease that was revoked; the key tells.
+  EXPECT_THAT(words(renew(*a, held.term, renewal_time)),
+              AnyOf("lost: session_invalid", "lost: revoked"));
+  EXPECT_TRUE(eventually([&] { return seen->shows(nobody); }));
+  const stores::grant again = a->hold();
+  EXPECT_GT(again.term, held.term) << "another lease, another term";
+  EXPECT_EQ(words(renew(*a, again.term, renewal_time)), "renewed");
+}
+
+TEST_P(EtcdOperator, KeyWrittenOverByHandKeepsItsTermAndItsHolderByCreation) {
+  auto a = join_as("a");
+  const stores::grant held = a->hold();
+  const auto before = a->read();
+  etcd_operator(*etcd_).put("db0/0", "somebody");
+  EXPECT_EQ(words(renew(*a, held.term, renewal_time)), "renewed") << "it waits behind us";
+  EXPECT_THAT(a->read().holders, ElementsAre(core::holder{"a", held.term}));
+  EXPECT_EQ(a->read().holders, before.holders);
+}
+
+}  // namespace
+}  // namespace tenure::tests
