@@ -142,7 +142,7 @@ void demo_etcd::launch(server& one) const {
 std::optional<std::string> demo_etcd::leader() const {
   for (const server& one : servers_) {
     const auto status =
-        ask(loopback_url(one.client_port),
+        ask({.host = "127.0.0.1", .port = one.client_port},
             {.method = "POST", .target = "/v3/maintenance/status", .body = "{}"}, status_patience);
     if (status && etcd_leads(status->body)) return one.name;
   }

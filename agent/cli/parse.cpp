@@ -19,7 +19,6 @@ namespace {
 /// One row for each setting of the table; what a value means is decided by `config::load`, which
 /// knows the file and the environment, too.
 void add_settings(CLI::App& verb, invocation& into) {
-  verb.allow_extras();
   verb.add_option_function<std::string>(
           std::string(config::config_flag), [&into](const std::string& v) { into.config_path = v; },
           "Read settings from this YAML file")
@@ -52,16 +51,19 @@ void add_settings(CLI::App& verb, invocation& into) {
 /// everything else that is wrong. False, with a word on stderr, if it cannot be a flag at all.
 bool take_unknown(const CLI::App& verb, invocation& into) {
   const std::vector<std::string> words = verb.remaining();
+  std::string last_flag;
   for (std::size_t i = 0; i < words.size(); ++i) {
     if (!words[i].starts_with('-')) {
-      std::fprintf(stderr, "tenure %s: unexpected \"%s\"%s\n", verb.get_name().c_str(),
-                   words[i].c_str(),
+      // Behind an unknown flag it may be a secret, and is not repeated.
+      const std::string word = i == 0 ? "\"" + words[i] + "\"" : "word behind " + last_flag;
+      std::fprintf(stderr, "tenure %s: unexpected %s%s\n", verb.get_name().c_str(), word.c_str(),
                    verb.get_name() == "exec" ? "; the command to run goes behind --" : "");
       return false;
     }
     const auto equals = words[i].find('=');
     const bool has_value = i + 1 < words.size() && !words[i + 1].starts_with('-');
-    into.flags.emplace_back(words[i].substr(0, equals), "");
+    last_flag = words[i].substr(0, equals);
+    into.flags.emplace_back(last_flag, "");
     if (equals == std::string::npos && has_value) ++i;
   }
   return true;
@@ -160,6 +162,8 @@ std::expected<invocation, int> parse(int argc, const char* const* argv) {
 
   CLI::App* version = app.add_subcommand("version", "Print the version");
 
+  for (CLI::App* verb : app.get_subcommands({})) verb->allow_extras();
+
   if (argc < 2) {
     std::fputs(app.help().c_str(), stderr);
     return std::unexpected(runtime::exit_bad_settings);
@@ -173,6 +177,12 @@ std::expected<invocation, int> parse(int argc, const char* const* argv) {
   const CLI::App& verb = *app.get_subcommands().front();
   out.verb = verb.get_name();
   if (!take_unknown(verb, out)) return std::unexpected(runtime::exit_bad_settings);
+  const bool has_settings = exec->parsed() || agent->parsed() || explain->parsed();
+  if (!has_settings && !out.flags.empty()) {
+    std::fprintf(stderr, "tenure %s: unknown option %s; see tenure %s --help\n", out.verb.c_str(),
+                 out.flags.front().first.c_str(), out.verb.c_str());
+    return std::unexpected(runtime::exit_bad_settings);
+  }
   if (version->parsed()) {
     std::puts("tenure " TENURE_VERSION_TEXT);
     return std::unexpected(runtime::exit_ok);

@@ -1,14 +1,13 @@
-#include <boost/asio/io_context.hpp>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <utility>
 
+#include "cli/ask.hpp"
 #include "cli/verbs.hpp"
 #include "cli/verify_codec.hpp"
-#include "net/http_client.hpp"
-#include "os/boot_time.hpp"
+#include "net/endpoint.hpp"
 #include "runtime/exit_status.hpp"
 
 namespace tenure::cli {
@@ -50,21 +49,6 @@ std::expected<verify_query, std::string> query_of(const verify_arguments& given)
   return out;
 }
 
-std::expected<net::client_reply, net::client_error> ask(const net::endpoint& agent,
-                                                        const verify_query& what) {
-  boost::asio::io_context io{1};
-  net::http_client client(io.get_executor(), agent);
-  std::expected<net::client_reply, net::client_error> reply =
-      std::unexpected(net::client_error{.text = "no answer"});
-  client.send({.method = "GET", .target = verify_target(what)}, os::boot_now() + reply_limit,
-              [&](auto came) {
-                reply = std::move(came);
-                client.close();
-              });
-  io.run();
-  return reply;
-}
-
 int status_of(verify_meaning what) {
   switch (what) {
     case verify_meaning::valid:
@@ -94,7 +78,7 @@ int run_verify(const invocation& what) {
     return runtime::exit_bad_settings;
   }
   const bool json = what.output == output_form::json;
-  const auto reply = ask(*agent, *query);
+  const auto reply = ask(*agent, {.method = "GET", .target = verify_target(*query)}, reply_limit);
   if (!reply) {
     const std::string why = "no agent has answered: " + reply.error().text;
     std::fprintf(stderr, "tenure verify: cannot tell: %s\n", why.c_str());

@@ -18,6 +18,8 @@ namespace {
 /// How often the loop shows that it turns although nothing happens; well inside
 /// `api::default_beat_bound`.
 constexpr core::duration beat_interval = std::chrono::seconds(3);
+/// So many elections are copied in a few microseconds.
+constexpr std::size_t published_at_once = 64;
 
 std::vector<stores::election_spec> specs_of(const config::settings& s) {
   std::vector<stores::election_spec> out;
@@ -330,8 +332,22 @@ void agent_loop::carry_out() {
   }
   if (effects_.renew && !ended_) renew(*effects_.renew);
   effects_.clear();
-  if (std::exchange(dirty_, false)) snapshots_.publish(session_);
+  if (std::exchange(dirty_, false)) publish();
   if (!ended_) set_timer();
+}
+
+/// Publishing copies all elections. Where there are many, once for all that happens together; but
+/// that a term is over is never told later.
+void agent_loop::publish() {
+  if (session_.size() <= published_at_once || std::exchange(stepped_down_, false)) {
+    snapshots_.publish(session_);
+    return;
+  }
+  if (std::exchange(publishing_, true)) return;
+  boost::asio::post(io_, [this] {
+    publishing_ = false;
+    if (!ended_) snapshots_.publish(session_);
+  });
 }
 
 void agent_loop::set_timer() {
@@ -428,6 +444,7 @@ void agent_loop::carry_out(core::election_index, const core::command::stop_workl
 
 void agent_loop::carry_out(core::election_index which, const core::command::transition& c) {
   snapshots_.phase_changed(which, os::wall_now_ms());
+  if (c.from == core::phase::active) stepped_down_ = true;
   const std::optional<core::lease>& lease = session_.at(which).view().lease;
   say_transition(log_, speaker_of(which), c, lease ? lease->term : core::no_version);
   if (c.to == core::phase::candidate) workload_ran_ = false;

@@ -68,6 +68,7 @@ class agent_loop {
   void carry_out(core::election_index which, const core::command::finished& c);
   void renew(const core::command::renew& c);
   void failed(core::election_index which, const char* operation, const std::string& why);
+  void publish();
   void set_timer();
   void open_watch(core::election_index which);
 
@@ -102,7 +103,9 @@ class agent_loop {
   std::uint32_t unfinished_ = 0;             ///< elections that have not ended
   int stop_signal_;
   bool store_reached_ = false;
-  bool dirty_ = false;  ///< something new to publish
+  bool stepped_down_ = false;  ///< in this step
+  bool publishing_ = false;    ///< in a moment
+  bool dirty_ = false;         ///< something new to publish
   bool shutting_down_ = false;
   bool ended_ = false;
   bool workload_ran_ = false;  ///< in the term that is ending

@@ -3,38 +3,22 @@
 //   exec_bench [--idle-seconds N] [--rounds N]
 #include <unistd.h>
 
-#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
 #include <fstream>
 #include <memory>
-#include <sstream>
 #include <string>
 #include <vector>
 
+#include "figures.hpp"
 #include "harness.hpp"
 
 namespace {
 
 using namespace tenure::tests;
-
-std::int64_t boot_now() {
-  timespec t{};
-  ::clock_gettime(CLOCK_BOOTTIME, &t);
-  return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
-}
-
-/// A value in kB of /proc/PID/FILE.
-long kilobytes(pid_t pid, const char* file, const std::string& key) {
-  std::ifstream in("/proc/" + std::to_string(pid) + "/" + file);
-  for (std::string line; std::getline(in, line);) {
-    if (line.compare(0, key.size(), key) == 0) return std::atol(line.c_str() + key.size());
-  }
-  return -1;
-}
+using namespace tenure::bench;
 
 /// Time that all threads of a process have spent on a processor.
 double cpu_seconds(pid_t pid) {
@@ -47,12 +31,6 @@ double cpu_seconds(pid_t pid) {
     total += ns / 1e9;
   }
   return total;
-}
-
-void print_row(const char* what, std::vector<double> values, const char* unit) {
-  std::ranges::sort(values);
-  std::printf("%-58s median %8.3f  min %8.3f  max %8.3f %s  (n=%zu)\n", what,
-              values[values.size() / 2], values.front(), values.back(), unit, values.size());
 }
 
 void measure_idle(int seconds) {

@@ -5,8 +5,9 @@
 namespace tenure::stores::etcd {
 namespace {
 
-/// How long a grant waits for its own event. Without it, lock_delay is what follows.
-constexpr core::duration sight_patience = std::chrono::milliseconds(100);
+/// How long a grant waits for its own event, which is a millisecond behind it; on a new watch up to
+/// a hundred, as etcd brings those up to date ten times a second. Without it, lock_delay follows.
+constexpr core::duration sight_patience = std::chrono::milliseconds(300);
 /// In one acquire, as others come and go in between.
 constexpr int most_tries = 6;
 
@@ -111,9 +112,7 @@ void campaigns::won(const attempt_ptr& a, const contender& own, const kept_lease
   const mirror& m = session_.seen(a->which);
   const contender* known = m.find(own.key, own.create_revision);
   if (known != nullptr) out.released_cleanly = known->after_release;
-  if (known != nullptr || !session_.connection.live() || !m.is_clean()) {
-    return finish(a, std::move(out));
-  }
+  if (known != nullptr || !session_.connection.live()) return finish(a, std::move(out));
   auto timer = std::make_unique<boost::asio::steady_timer>(session_.executor, sight_patience);
   timer->async_wait(session_.guarded([this, which = a->which](boost::system::error_code canceled) {
     if (!canceled) sighted(which);

@@ -74,6 +74,25 @@ TEST(Cli, AnUnknownFlagIsNamedTogetherWithTheOtherProblems) {
   EXPECT_TRUE(has(r.err, "endpoint is missing")) << r.err;
 }
 
+TEST(Cli, ASecretForAVerbThatTakesNoneIsNotRepeatedEither) {
+  const temporary_directory in;
+  const std::vector<std::vector<std::string>> mistakes{
+      {"check", "t.yaml", "--password", "hunter2"},
+      {"check", "--token=hunter2"},
+      {"demo", "--token", "a", "hunter2"},
+      {"verify", "db", "--password", "hunter2"},
+      {"version", "--password", "hunter2"},
+      {"exec", "--token", "a", "hunter2", "--", "true"}};
+  for (const std::vector<std::string>& mistake : mistakes) {
+    std::vector<std::string> command{tenure_binary()};
+    command.insert(command.end(), mistake.begin(), mistake.end());
+    const finished r = run(command, in);
+    EXPECT_EQ(r.status, 2) << r.err;
+    EXPECT_FALSE(has(r.out + r.err, "hunter2")) << r.err;
+    EXPECT_TRUE(has(r.err, "--password") || has(r.err, "--token")) << r.err;
+  }
+}
+
 TEST(Cli, ASecretGivenByMistakeIsNotRepeated) {
   const temporary_directory in;
   std::ofstream(in / "t.yaml") << "store: etcd\nelection: db\npassword: hunter2\n";

@@ -38,14 +38,6 @@ std::int64_t monotonic_seconds() {
   return t.tv_sec;
 }
 
-std::vector<pid_t> children_of(pid_t pid) {
-  const std::string id = std::to_string(pid);
-  std::ifstream list("/proc/" + id + "/task/" + id + "/children");
-  std::vector<pid_t> out;
-  for (pid_t child = 0; list >> child;) out.push_back(child);
-  return out;
-}
-
 void kill_tree(pid_t pid) {
   ::kill(pid, SIGSTOP);
   for (const pid_t child : children_of(pid)) kill_tree(child);
@@ -53,10 +45,15 @@ void kill_tree(pid_t pid) {
 }
 
 std::vector<std::string> member_words(const temporary_directory& in, const member::options& o) {
-  std::vector<std::string> words{tenure_binary(), "exec",        "--store",        "sqlite",
-                                 "--endpoint",    in / "db",     "--election",     "test",
-                                 "--identity",    o.identity,    "--ttl",          o.ttl,
-                                 "--listen",      "127.0.0.1:0", "--probe-listen", "off"};
+  const bool on_etcd = !o.etcd.empty();
+  std::vector<std::string> words{tenure_binary(),  "exec",
+                                 "--store",        on_etcd ? "etcd" : "sqlite",
+                                 "--endpoint",     on_etcd ? o.etcd : (in / "db").string(),
+                                 "--election",     "test",
+                                 "--identity",     o.identity,
+                                 "--ttl",          o.ttl,
+                                 "--listen",       "127.0.0.1:0",
+                                 "--probe-listen", "off"};
   words.insert(words.end(), o.more.begin(), o.more.end());
   words.emplace_back("--");
   if (o.command.empty()) {
@@ -246,6 +243,19 @@ std::optional<stamped_run> runs_as(const temporary_directory& in, const std::str
     return found.has_value();
   });
   return found;
+}
+
+std::vector<pid_t> children_of(pid_t pid) {
+  std::vector<pid_t> out;
+  std::error_code gone;
+  // The kernel lists them by the thread that made them.
+  const std::filesystem::path tasks = "/proc/" + std::to_string(pid) + "/task";
+  for (std::filesystem::directory_iterator task(tasks, gone), end; !gone && task != end;
+       task.increment(gone)) {
+    std::ifstream list(task->path() / "children");
+    for (pid_t child = 0; list >> child;) out.push_back(child);
+  }
+  return out;
 }
 
 bool is_alive(pid_t pid) {

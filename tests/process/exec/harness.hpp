@@ -53,12 +53,13 @@ struct finished {
 finished run(const std::vector<std::string>& words, const temporary_directory& in,
              const std::vector<std::string>& environment = {});
 
-/// `tenure exec` on SQLite; one member of an election.
+/// `tenure exec`; one member of the election "test".
 class member {
  public:
   struct options {
     std::string identity = "a";
     std::string ttl = "2s";
+    std::string etcd = {};                  ///< its endpoint; empty: on SQLite
     std::vector<std::string> more = {};     ///< further flags
     std::vector<std::string> command = {};  ///< default: the stamper
   };
@@ -96,6 +97,8 @@ bool versions_grow(const std::vector<stamped_run>& runs);
 std::optional<stamped_run> runs_as(const temporary_directory& in, const std::string& identity,
                                    std::uint64_t above = 0);
 
+/// Those that it has made and that have not been waited for.
+std::vector<pid_t> children_of(pid_t pid);
 bool is_alive(pid_t pid);
 std::string tenure_binary();
 std::string stamper_binary();

@@ -1,0 +1,184 @@
+#include "contestants.hpp"
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <utility>
+
+#include "figures.hpp"
+
+namespace tenure::bench {
+namespace {
+
+using tests::member;
+using tests::program;
+using tests::stamped_run;
+
+constexpr std::array<const char*, 2> names{"a", "b"};
+
+[[noreturn]] void give_up(const std::string& why) {
+  std::fprintf(stderr, "etcd_bench: %s\n", why.c_str());
+  std::exit(1);
+}
+
+void need(bool condition, const std::string& why) {
+  if (!condition) give_up(why);
+}
+
+/// What both kinds have in common: the stamps tell who holds.
+class in_turn : public contestants {
+ public:
+  turn hand_over(ending how) final {
+    const auto before = tests::stamped_runs(in_);
+    const auto holder = static_cast<std::size_t>(before.back().identity == names[0] ? 0 : 1);
+    turn out{.ended = boot_now()};
+    finish(holder, how);
+    std::vector<stamped_run> now;
+    need(tests::eventually([&] {
+           now = tests::stamped_runs(in_);
+           return now.size() > before.size();
+         }),
+         "nobody took the lock over: " + log(1 - holder));
+    need(tests::never_two_at_once(now), "two workloads ran at once");
+    if (how == ending::vanished) out.ended = now[now.size() - 2].last;
+    out.began = now.back().first;
+    start(holder);
+    return out;
+  }
+
+ protected:
+  virtual void start(std::size_t which) = 0;
+  virtual void finish(std::size_t holder, ending how) = 0;
+  [[nodiscard]] virtual std::string log(std::size_t which) const = 0;
+
+  void start_first() {
+    start(0);
+    need(tests::eventually([&] { return !tests::stamped_runs(in_).empty(); }),
+         "nobody took the free lock: " + log(0));
+    start(1);
+  }
+
+  tests::temporary_directory in_;
+};
+
+class tenures final : public in_turn {
+ public:
+  tenures(const servers::etcd_cluster& at, int ttl_seconds)
+      : endpoint_(at.endpoint()), ttl_(std::to_string(ttl_seconds) + "s") {
+    start_first();
+  }
+
+  void settle() override {
+    const std::size_t holder = tests::stamped_runs(in_).back().identity == names[0] ? 0 : 1;
+    const std::string shown = std::string(R"("holder":")") + names[holder] + '"';
+    need(tests::eventually([&] {
+           return members_[holder]->is_active() &&
+                  members_[1 - holder]->get("/v1/elections/test").find(shown) != std::string::npos;
+         }),
+         "the standby does not see the holder: " + log(1 - holder));
+  }
+
+ protected:
+  void start(std::size_t which) override {
+    members_[which] = std::make_unique<member>(
+        in_, member::options{.identity = names[which], .ttl = ttl_, .etcd = endpoint_});
+  }
+
+  void finish(std::size_t holder, ending how) override {
+    member& m = *members_[holder];
+    switch (how) {
+      case ending::asked:
+        return m.process().send(SIGTERM);
+      case ending::workload:
+        ::kill(m.workload().value_or(0), SIGKILL);
+        return;
+      case ending::vanished:
+        return m.pull_the_plug();
+    }
+  }
+
+  [[nodiscard]] std::string log(std::size_t which) const override {
+    return members_[which]->process().err();
+  }
+
+ private:
+  std::string endpoint_;
+  std::string ttl_;
+  std::array<std::unique_ptr<member>, 2> members_;
+};
+
+class etcdctls final : public in_turn {
+ public:
+  etcdctls(const servers::etcd_release& of, const servers::etcd_cluster& at, int ttl_seconds)
+      : cluster_(at), etcdctl_(etcdctl_of(of)), ttl_(std::to_string(ttl_seconds)) {
+    start_first();
+  }
+
+  void settle() override {
+    need(tests::eventually([&] { return contenders(cluster_) == 2; }),
+         "etcdctl does not queue up: " + log(0) + log(1));
+  }
+
+ protected:
+  void start(std::size_t which) override {
+    programs_[which] = std::make_unique<program>(
+        std::vector<std::string>{etcdctl_, "lock", "--ttl", ttl_, "test", tests::stamper_binary(),
+                                 in_.path()},
+        in_ / names[which],
+        // Handed on to the stamper, which so starts without a shell between.
+        std::vector<std::string>{"ETCDCTL_API=3", "ETCDCTL_ENDPOINTS=" + cluster_.endpoint(),
+                                 std::string("TENURE_IDENTITY=") + names[which],
+                                 "TENURE_VERSION=1"});
+  }
+
+  void finish(std::size_t holder, ending how) override {
+    // etcdctl passes no signal on: a clean stop is one of its command.
+    if (how == ending::vanished) return programs_[holder].reset();
+    for (const pid_t command : tests::children_of(programs_[holder]->pid())) {
+      ::kill(command, how == ending::asked ? SIGTERM : SIGKILL);
+    }
+  }
+
+  [[nodiscard]] std::string log(std::size_t which) const override {
+    return programs_[which] ? programs_[which]->err() : std::string();
+  }
+
+ private:
+  const servers::etcd_cluster& cluster_;
+  std::string etcdctl_;
+  std::string ttl_;
+  std::array<std::unique_ptr<program>, 2> programs_;
+};
+
+}  // namespace
+
+std::unique_ptr<contestants> two_tenures(const servers::etcd_cluster& at, int ttl_seconds) {
+  return std::make_unique<tenures>(at, ttl_seconds);
+}
+
+std::unique_ptr<contestants> two_etcdctls(const servers::etcd_release& of,
+                                          const servers::etcd_cluster& at, int ttl_seconds) {
+  return std::make_unique<etcdctls>(of, at, ttl_seconds);
+}
+
+std::string etcdctl_of(const servers::etcd_release& release) {
+  return std::filesystem::path(release.binary).replace_filename("etcdctl");
+}
+
+long count_keys(const servers::etcd_cluster& at, const std::string& begin, const std::string& end) {
+  const std::string answer = at.post("/v3/kv/range", R"({"key":")" + begin + R"(","range_end":")" +
+                                                         end + R"(","count_only":true})");
+  const std::string name = R"("count":")";
+  const auto found = answer.find(name);
+  if (found != std::string::npos) return std::atol(answer.c_str() + found + name.size());
+  return answer.find("\"header\"") != std::string::npos ? 0 : -1;
+}
+
+long contenders(const servers::etcd_cluster& at) {
+  return count_keys(at, "dGVzdC8=", "dGVzdDA=");  // "test/" to "test0"
+}
+
+}  // namespace tenure::bench

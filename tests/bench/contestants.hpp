@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "harness.hpp"
+#include "servers/etcd_server.hpp"
+
+namespace tenure::bench {
+
+/// How a turn ends.
+enum class ending {
+  asked,     ///< SIGTERM, to whom a user would send it
+  workload,  ///< SIGKILL to the workload
+  vanished,  ///< SIGKILL to everything
+};
+
+/// Two clients of one kind that hold the same lock in turn, each with a stamper under it.
+class contestants {
+ public:
+  virtual ~contestants() = default;
+
+  /// One holds, the other waits for it.
+  virtual void settle() = 0;
+  /// Ends the turn of who holds, and starts that one again. Returns when it ended (the signal, or
+  /// the last stamp if everything has vanished) and when the other's workload began.
+  struct turn {
+    std::int64_t ended = 0;
+    std::int64_t began = 0;
+  };
+  virtual turn hand_over(ending how) = 0;
+};
+
+/// `ttl_seconds` is that of the lease.
+std::unique_ptr<contestants> two_tenures(const servers::etcd_cluster& at, int ttl_seconds);
+/// `etcdctl lock`, of the release that is served.
+std::unique_ptr<contestants> two_etcdctls(const servers::etcd_release& of,
+                                          const servers::etcd_cluster& at, int ttl_seconds);
+
+/// `etcdctl` beside the etcd of a release.
+std::string etcdctl_of(const servers::etcd_release& release);
+
+/// How many keys are in a range; -1 if etcd does not say. Both ends as base64.
+long count_keys(const servers::etcd_cluster& at, const std::string& begin, const std::string& end);
+/// Those under "test/".
+long contenders(const servers::etcd_cluster& at);
+
+}  // namespace tenure::bench

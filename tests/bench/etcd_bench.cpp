@@ -1,0 +1,266 @@
+// `tenure exec` on etcd beside `etcdctl lock`, on one etcd with its default fsync, and an agent
+// with as many elections as it may have.
+//   etcd_bench [--rounds N]
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "contestants.hpp"
+#include "figures.hpp"
+#include "servers/plain_http.hpp"
+
+namespace {
+
+using namespace tenure;
+using namespace tenure::bench;
+
+constexpr int crash_rounds = 3;
+constexpr int crash_ttl_seconds = 2;
+constexpr int long_ttl_seconds = 15;
+constexpr int counted_ttl_seconds = 6;
+/// Whole numbers of renewals, which come every third of a TTL.
+constexpr int counted_renewals = 6;
+constexpr int most_elections = 10'000;
+
+constexpr double hand_over_goal = 0.7;  // of etcdctl's
+constexpr double crash_goal_seconds = crash_ttl_seconds + 0.6;
+constexpr long rss_goal_kb = 60 * 1000;
+
+/// etcd as it is by default.
+servers::etcd_options plain_etcd() {
+  servers::etcd_options out;
+  out.heartbeat = std::chrono::milliseconds(100);
+  out.election = std::chrono::milliseconds(1000);
+  return out;
+}
+
+// Requests, as etcd counts them -----------------------------------------------------------------
+
+/// By method, since etcd was started. A message on a stream is a request, as it is for etcd.
+using request_count = std::map<std::string, double>;
+
+request_count requests_at(const servers::etcd_cluster& cluster) {
+  std::istringstream lines(servers::body_of(servers::ask(cluster.port(), "GET", "/metrics")));
+  request_count out;
+  const std::string method = "grpc_method=\"";
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with("grpc_server_msg_received_total{")) continue;
+    const auto begin = line.find(method) + method.size();
+    out[line.substr(begin, line.find('"', begin) - begin)] +=
+        std::atof(line.c_str() + line.rfind(' '));
+  }
+  return out;
+}
+
+request_count operator-(request_count left, const request_count& right) {
+  for (const auto& [method, count] : right) left[method] -= count;
+  std::erase_if(left, [](const auto& one) { return one.second == 0; });
+  return left;
+}
+
+double total(const request_count& all) {
+  double sum = 0;
+  for (const auto& [method, count] : all) sum += count;
+  return sum;
+}
+
+std::string text(const request_count& all) {
+  std::ostringstream out;
+  for (const auto& [method, count] : all) out << ' ' << method << ' ' << count;
+  return all.empty() ? " none" : out.str();
+}
+
+std::chrono::milliseconds renewals(int count) {
+  return std::chrono::milliseconds(1000 * counted_ttl_seconds / 3 * count);
+}
+
+void print_requests(const char* who, const request_count& all) {
+  const double hours =
+      std::chrono::duration<double, std::ratio<3600>>(renewals(counted_renewals)).count();
+  std::printf("  %-26s %5.2f a renewal period, %5.0f an hour (%s )\n", who,
+              total(all) / counted_renewals, total(all) / hours, text(all).c_str());
+}
+
+/// Two clusters, so that both windows are the same.
+void measure_requests(const servers::etcd_release& release) {
+  const servers::etcd_cluster for_ours(release, plain_etcd());
+  const servers::etcd_cluster for_theirs(release, plain_etcd());
+  const std::string ttl = std::to_string(counted_ttl_seconds);
+  const tests::temporary_directory in;
+  const auto member = [&](const char* name) {
+    return std::make_unique<tests::member>(
+        in,
+        tests::member::options{.identity = name, .ttl = ttl + "s", .etcd = for_ours.endpoint()});
+  };
+  const auto etcdctl = [&](const char* name) {
+    return std::make_unique<tests::program>(
+        std::vector<std::string>{etcdctl_of(release), "lock", "--ttl", ttl, "test", "sleep", "600"},
+        in / name,
+        std::vector<std::string>{"ETCDCTL_API=3", "ETCDCTL_ENDPOINTS=" + for_theirs.endpoint()});
+  };
+  const auto window = [&](request_count& ours, request_count& theirs) {
+    const request_count ours_before = requests_at(for_ours);
+    const request_count theirs_before = requests_at(for_theirs);
+    std::this_thread::sleep_for(renewals(counted_renewals));
+    ours = requests_at(for_ours) - ours_before;
+    theirs = requests_at(for_theirs) - theirs_before;
+  };
+  const auto their_count_is = [&](long count) {
+    return tests::eventually([&] { return contenders(for_theirs) == count; });
+  };
+
+  const auto holder = member("a");
+  const auto their_holder = etcdctl("x");
+  if (!tests::eventually([&] { return holder->is_active(); }) || !their_count_is(1)) std::abort();
+  std::this_thread::sleep_for(renewals(1));  // what follows a start is over
+  request_count ours;
+  request_count theirs;
+  window(ours, theirs);
+  std::printf("requests at etcd, ttl %d s, over %d renewals\n", counted_ttl_seconds,
+              counted_renewals);
+  print_requests("tenure, holder", ours);
+  print_requests("etcdctl lock, holder", theirs);
+  std::printf("  agent holding one election: rss %ld kB, private %ld kB\n",
+              kilobytes(*holder->agent(), "status", "VmRSS:"),
+              kilobytes(*holder->agent(), "smaps_rollup", "Private_Clean:") +
+                  kilobytes(*holder->agent(), "smaps_rollup", "Private_Dirty:"));
+
+  const auto standby = member("b");
+  const auto their_waiter = etcdctl("y");
+  if (!tests::eventually([&] { return standby->process().said("holder=a"); }) ||
+      !their_count_is(2)) {
+    std::abort();
+  }
+  std::this_thread::sleep_for(renewals(1));
+  request_count ours_with_standby;
+  request_count theirs_with_waiter;
+  window(ours_with_standby, theirs_with_waiter);
+  print_requests("tenure, idle standby adds", ours_with_standby - ours);
+  print_requests("etcdctl lock, waiter adds", theirs_with_waiter - theirs);
+}
+
+// Hand-overs ------------------------------------------------------------------------------------
+
+struct samples {
+  std::vector<double> ours;
+  std::vector<double> theirs;
+};
+
+/// In turn, so that both see the same machine.
+samples measure(contestants& ours, contestants& theirs, ending how, int rounds) {
+  samples out;
+  for (int round = 0; round < rounds; ++round) {
+    for (const bool is_ours : {true, false}) {
+      contestants& who = is_ours ? ours : theirs;
+      who.settle();
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));  // what follows a start is over
+      const contestants::turn t = who.hand_over(how);
+      (is_ours ? out.ours : out.theirs).push_back(static_cast<double>(t.began - t.ended) / 1e6);
+    }
+  }
+  return out;
+}
+
+void print(const char* what, const samples& all) {
+  std::printf("%s\n", what);
+  print_row("  tenure", all.ours, "ms");
+  print_row("  etcdctl lock", all.theirs, "ms");
+}
+
+void measure_hand_overs(const servers::etcd_release& release, int rounds) {
+  const servers::etcd_cluster cluster_of_ours(release, plain_etcd());
+  const servers::etcd_cluster cluster_of_theirs(release, plain_etcd());
+  {
+    const auto ours = two_tenures(cluster_of_ours, long_ttl_seconds);
+    const auto theirs = two_etcdctls(release, cluster_of_theirs, long_ttl_seconds);
+    const struct {
+      const char* what;
+      ending how;
+    } kinds[] = {
+        {"hand-over: SIGTERM (tenure: to it; etcdctl: to its command) -> next first instruction",
+         ending::asked},
+        {"the workload is killed, its agent lives -> next first instruction", ending::workload}};
+    for (const auto& kind : kinds) {
+      const samples all = measure(*ours, *theirs, kind.how, rounds);
+      print(kind.what, all);
+      const double ratio = median(all.ours) / median(all.theirs);
+      std::printf("  ratio %.2f, goal at most %.2f: %s\n", ratio, hand_over_goal,
+                  verdict(ratio <= hand_over_goal));
+    }
+  }
+  const servers::etcd_cluster fresh(release, plain_etcd());
+  const servers::etcd_cluster fresh_for_theirs(release, plain_etcd());
+  const auto ours = two_tenures(fresh, crash_ttl_seconds);
+  const auto theirs = two_etcdctls(release, fresh_for_theirs, crash_ttl_seconds);
+  const samples all = measure(*ours, *theirs, ending::vanished, crash_rounds);
+  print("everything of the holder is killed, ttl 2 s -> next first instruction", all);
+  const double worst = *std::ranges::max_element(all.ours) / 1000;
+  std::printf("  worst ttl %+.2f s, goal at most ttl +0.60 s: %s\n", worst - crash_ttl_seconds,
+              verdict(worst <= crash_goal_seconds));
+}
+
+// Many elections --------------------------------------------------------------------------------
+
+void measure_many(const servers::etcd_release& release) {
+  const servers::etcd_cluster cluster(release, plain_etcd());
+  const tests::temporary_directory in;
+  {
+    std::ofstream file(in / "tenure.yaml");
+    file << "store: etcd\nendpoint: " << cluster.endpoint() << "\nttl: " << counted_ttl_seconds
+         << "s\nidentity: a\nlisten: 127.0.0.1:0\nprobe_listen: 127.0.0.1:0\nelections:\n";
+    for (int i = 0; i < most_elections; ++i) file << "  - e" << i << "\n";
+  }
+  const std::int64_t begin = boot_now();
+  const tests::program agent({tests::tenure_binary(), "agent", "--config", in / "tenure.yaml"},
+                             in / "agent");
+  const bool held = tests::eventually(
+      [&] { return count_keys(cluster, "ZQ==", "Zg==") >= most_elections; });  // "e" to "f"
+  if (!held) {
+    std::printf("%d elections in one agent: only %ld are held after %d s\n%s\n", most_elections,
+                count_keys(cluster, "ZQ==", "Zg=="), tests::patience_seconds,
+                agent.err().substr(0, 2000).c_str());
+    return;
+  }
+  const double seconds = static_cast<double>(boot_now() - begin) / 1e9;
+  std::this_thread::sleep_for(renewals(1));  // what follows a start is over
+  const request_count before = requests_at(cluster);
+  std::this_thread::sleep_for(renewals(counted_renewals));
+  const request_count asked = requests_at(cluster) - before;
+  const long rss = kilobytes(agent.pid(), "status", "VmRSS:");
+  std::printf("%d elections in one agent\n", most_elections);
+  std::printf("  all held %.1f s after its start\n", seconds);
+  std::printf("  requests over %d renewals:%s\n", counted_renewals, text(asked).c_str());
+  std::printf("  rss %ld kB (peak %ld kB), goal under %ld kB: %s\n", rss,
+              kilobytes(agent.pid(), "status", "VmHWM:"), rss_goal_kb, verdict(rss < rss_goal_kb));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  int rounds = 20;
+  for (int i = 1; i + 1 < argc; i += 2) {
+    if (std::strcmp(argv[i], "--rounds") == 0) rounds = std::atoi(argv[i + 1]);
+  }
+  std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
+  for (const servers::etcd_release& release : servers::etcd_releases()) {
+    if (release.binary.empty()) {
+      std::printf("-- etcd \"%s\" left out: %s\n", release.name.c_str(), release.why.c_str());
+      continue;
+    }
+    std::printf("-- etcd \"%s\"\n", release.name.c_str());
+    measure_hand_overs(release, rounds);
+    measure_requests(release);
+    measure_many(release);
+  }
+}

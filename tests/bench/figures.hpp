@@ -1,0 +1,27 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+/// What the benchmarks read from the machine, and how they print it.
+namespace tenure::bench {
+
+/// CLOCK_BOOTTIME in nanoseconds, as in the stamps of workloads.
+std::int64_t boot_now();
+
+/// A value in kB of /proc/PID/FILE; -1 if there is none.
+long kilobytes(pid_t pid, const char* file, const std::string& key);
+
+/// Precondition: there is at least one.
+double median(std::vector<double> values);
+
+/// Median, least and most.
+void print_row(const char* what, std::vector<double> values, const char* unit);
+
+/// "met" or "MISSED".
+const char* verdict(bool met);
+
+}  // namespace tenure::bench
