@@ -7,6 +7,7 @@
 
 #include "os/boot_time.hpp"
 #include "os/error_text.hpp"
+#include "os/memory.hpp"
 #include "os/random.hpp"
 #include "os/wall_time.hpp"
 #include "runtime/exit_status.hpp"
@@ -190,6 +191,8 @@ void agent_loop::store_reached(const stores::description& what) {
               {"cluster", what.cluster_id},
               {"identity", options_.settings.identity}});
   snapshots_.store_opened(what.cluster_id);
+  // What reads command lines and files is not needed any more.
+  os::forget_code_pages();
 }
 
 void agent_loop::listen_for_signals() {
