@@ -118,6 +118,7 @@ void campaigns::won(const attempt_ptr& a, const contender& own, const kept_lease
     if (!canceled) sighted(which);
   }));
   --session_.campaigns;
+  session_.drop_unused_leases();
   unsighted_[core::place(a->which)] =
       unsighted{.what = std::move(out), .done = std::move(a->done), .timer = std::move(timer)};
 }
