@@ -11,6 +11,11 @@ constexpr core::duration sight_patience = std::chrono::milliseconds(300);
 /// In one acquire, as others come and go in between.
 constexpr int most_tries = 6;
 
+/// The largest create_revision of a contender; 0 if there is none.
+std::uint64_t newest_in(const mirror& election) {
+  return election.contenders().empty() ? 0 : election.contenders().back().create_revision;
+}
+
 }  // namespace
 
 void campaigns::acquire(core::election_index which, core::time_point deadline,
@@ -23,45 +28,43 @@ void campaigns::acquire(core::election_index which, core::time_point deadline,
   const mirror& m = session_.seen(which);
   // The mirror may be behind: it may still show what we have released.
   if (!session_.connection.live() || !m.has_room()) return look_first(a);
-  campaign(a, m);
+  campaign(a, newest_in(m));
 }
 
 void campaigns::look_first(const attempt_ptr& a) {
-  session_.read(a->which, a->deadline, [this, a](std::expected<reads, unknown> now) {
+  session_.read(a->which, a->deadline, [this, a](std::expected<mirror, unknown> now) {
     if (!now) return fail(a, std::move(now.error().why));
-    judge(a, session_.as_read(a->which, now->values.front(), now->header.revision));
+    judge(a, *now);
   });
 }
 
 /// What the election holds now decides: ours already, room for us, or neither.
 void campaigns::judge(const attempt_ptr& a, const mirror& now) {
   if (const contender* own = session_.find_own(now.contenders())) return adopt(a, *own);
-  if (now.has_room()) return campaign(a, now);
+  if (now.has_room()) return campaign(a, newest_in(now));
   finish(a, refusal{now.observe()});
 }
 
-void campaigns::campaign(const attempt_ptr& a, const mirror& against) {
+void campaigns::campaign(const attempt_ptr& a, std::uint64_t newest) {
   if (++a->tries > most_tries) {
     return fail(a, "others came first again and again in election \"" +
                        session_.spec(a->which).name + "\" at " + session_.members.present());
   }
   const std::int64_t lease = session_.leases.ensure(session_.ids, a->deadline);
   a->lease_was_confirmed = session_.leases.confirmed(lease);
-  const std::uint64_t newest =
-      against.contenders().empty() ? 0 : against.contenders().back().create_revision;
   session_.members.call(transaction_path,
                         transaction_request(campaign_transaction(
                             session_.spec(a->which).name, lease, session_.with.identity, newest)),
                         a->deadline,
-                        session_.guarded([this, a, lease, against](const reply_or_failure& what) {
-                          campaigned(a, lease, against, what);
+                        session_.guarded([this, a, lease, newest](const reply_or_failure& what) {
+                          campaigned(a, lease, newest, what);
                         }));
 }
 
-void campaigns::campaigned(const attempt_ptr& a, std::int64_t lease, const mirror& against,
+void campaigns::campaigned(const attempt_ptr& a, std::int64_t lease, std::uint64_t newest,
                            const reply_or_failure& what) {
   if (!what && what.error().meaning == error_meaning::lease_gone) {
-    return without_lease(a, lease, against);
+    return without_lease(a, lease, newest);
   }
   if (!what) return fail(a, what.error().why);
   const auto read = reads_in(what->body, 1);
@@ -83,11 +86,11 @@ void campaigns::campaigned(const attempt_ptr& a, std::int64_t lease, const mirro
 
 /// The key came before its lease, which is still on its way: again, once that is there. Or the
 /// lease has ended unnoticed: again, with another one.
-void campaigns::without_lease(const attempt_ptr& a, std::int64_t lease, const mirror& against) {
+void campaigns::without_lease(const attempt_ptr& a, std::int64_t lease, std::uint64_t newest) {
   if (a->lease_was_confirmed) session_.leases.forget(lease);
   session_.leases.when_confirmed(
-      lease, session_.guarded([this, a, against](const std::expected<kept_lease, unknown>&) {
-        campaign(a, against);
+      lease, session_.guarded([this, a, newest](const std::expected<kept_lease, unknown>&) {
+        campaign(a, newest);
       }));
 }
 

@@ -47,10 +47,11 @@ class campaigns {
 
   void look_first(const attempt_ptr& a);
   void judge(const attempt_ptr& a, const mirror& now);
-  void campaign(const attempt_ptr& a, const mirror& against);
-  void campaigned(const attempt_ptr& a, std::int64_t lease, const mirror& against,
+  /// `newest`: the largest create_revision that was seen there; nobody may have come since.
+  void campaign(const attempt_ptr& a, std::uint64_t newest);
+  void campaigned(const attempt_ptr& a, std::int64_t lease, std::uint64_t newest,
                   const reply_or_failure& what);
-  void without_lease(const attempt_ptr& a, std::int64_t lease, const mirror& against);
+  void without_lease(const attempt_ptr& a, std::int64_t lease, std::uint64_t newest);
   void adopt(const attempt_ptr& a, const contender& own);
   void won(const attempt_ptr& a, const contender& own, const kept_lease& kept);
   void sighted(core::election_index which);

@@ -35,10 +35,8 @@ std::expected<std::string, std::string> read_password(const std::string& file) {
 }
 
 std::string describe(const gateway_error& e, const std::string& where) {
-  std::string out = where + " answered " + std::to_string(e.status);
-  if (!e.message.empty()) out += ": " + e.message;
-  if (!e.advice.empty()) out += "; " + e.advice;
-  return out;
+  const std::string out = where + " answered " + std::to_string(e.status);
+  return out + (e.message.empty() ? "" : ": ") + text(e);
 }
 
 /// One member, by a client for each lane.
@@ -67,6 +65,11 @@ struct one_call {
 };
 
 using call_ptr = std::shared_ptr<one_call>;
+
+/// What is left of a call's time is shared by the members that may still have to be asked.
+core::time_point try_deadline(const one_call& c, core::time_point now) {
+  return now + (c.deadline - now) / static_cast<int>(c.members_left + 1);
+}
 
 }  // namespace
 
@@ -109,13 +112,12 @@ void cluster::state::send(const call_ptr& c) {
                          .why = "no time is left before its deadline for POST " + c->path}));
   }
   if (token_needed && token.empty()) return sign_in(c);
-  // What is left is shared by the members that may still have to be asked.
-  const auto share = (c->deadline - now) / static_cast<int>(c->members_left + 1);
   members[c->member]->of(c->on).send({.method = c->body.empty() ? "GET" : "POST",
                                       .target = c->path,
                                       .headers = headers(),
                                       .body = c->body},
-                                     now + share, [self = shared_from_this(), c, now](auto what) {
+                                     try_deadline(*c, now),
+                                     [self = shared_from_this(), c, now](auto what) {
                                        if (!self->closed) self->answered(c, now, std::move(what));
                                      });
 }
@@ -174,13 +176,11 @@ void cluster::state::sign_in(const call_ptr& c) {
         std::unexpected(call_failure{.meaning = error_meaning::denied, .why = password.error()}));
   }
   const std::size_t member = c->member;
-  const core::time_point now = os::boot_now();
-  const auto share = (c->deadline - now) / static_cast<int>(c->members_left + 1);
   members[member]->urgent.send(
       {.method = "POST",
        .target = authenticate_path,
        .body = authenticate_request(secrets.user, *password)},
-      now + share, [self = shared_from_this(), member](auto what) {
+      try_deadline(*c, os::boot_now()), [self = shared_from_this(), member](auto what) {
         if (self->closed) return;
         if (!what) return self->signed_in(std::unexpected(call_failure{.why = what.error().text}));
         if (what->status != 200) {

@@ -177,10 +177,9 @@ void etcd_store::release(core::election_index which, core::version term, bool cl
   }
   session_.read(
       which, deadline,
-      [=, this, done = std::move(done)](std::expected<reads, unknown> seen) mutable {
-        if (!seen) return session_.answer(std::move(done), release_outcome(seen.error()));
-        const mirror now = session_.as_read(which, seen->values.front(), seen->header.revision);
-        const contender* own = session_.find_own(now.contenders());
+      [=, this, done = std::move(done)](std::expected<mirror, unknown> now) mutable {
+        if (!now) return session_.answer(std::move(done), release_outcome(now.error()));
+        const contender* own = session_.find_own(now->contenders());
         if (own == nullptr ||
             (term != core::no_version && core::number(term) != own->create_revision)) {
           return session_.answer(std::move(done), release_outcome(released{}));
@@ -219,11 +218,9 @@ void etcd_store::read(core::election_index which, core::time_point deadline,
                       handler<read_outcome> done) {
   TENURE_CHECK(core::place(which) < session_.mirrors.size());
   session_.read(which, deadline,
-                [this, which, done = std::move(done)](std::expected<reads, unknown> seen) mutable {
-                  if (!seen) return session_.answer(std::move(done), read_outcome(seen.error()));
-                  const mirror now =
-                      session_.as_read(which, seen->values.front(), seen->header.revision);
-                  session_.answer(std::move(done), read_outcome(now.observe()));
+                [this, done = std::move(done)](std::expected<mirror, unknown> now) mutable {
+                  if (!now) return session_.answer(std::move(done), read_outcome(now.error()));
+                  session_.answer(std::move(done), read_outcome(now->observe()));
                 });
 }
 

@@ -171,4 +171,8 @@ gateway_error read_cancel_reason(std::string_view reason) {
   return error;
 }
 
+std::string text(const gateway_error& what) {
+  return what.advice.empty() ? what.message : what.message + "; " + what.advice;
+}
+
 }  // namespace tenure::stores::etcd

@@ -39,6 +39,9 @@ struct gateway_error {
   std::string advice;  ///< what the user can do; empty if there is nothing but to try again
 };
 
+/// "etcdserver: no leader; advice", for people.
+std::string text(const gateway_error& what);
+
 /// Judges an error reply: code and text must both be one of etcd's. Whatever else comes, from a
 /// proxy or from an etcd yet to be written, is unknown.
 gateway_error read_error(unsigned http_status, std::string_view body);

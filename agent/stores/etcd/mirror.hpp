@@ -50,9 +50,6 @@ class mirror {
   /// True if this contender is one of the holders.
   [[nodiscard]] bool holds(const contender& one) const;
 
-  /// True if the next contender to come begins after a release (`contender::after_release`).
-  [[nodiscard]] bool is_clean() const { return doubtful_ == 0; }
-
   /// True if a new contender would hold at once.
   [[nodiscard]] bool has_room() const { return contenders_.size() < election_.slots; }
 

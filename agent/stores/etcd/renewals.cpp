@@ -8,10 +8,6 @@
 namespace tenure::stores::etcd {
 namespace {
 
-bool contains(const std::vector<std::int64_t>& all, std::int64_t one) {
-  return std::ranges::find(all, one) != all.end();
-}
-
 /// Why a key of ours is gone, by what is there instead.
 core::loss_reason loss_with(const mirror& others) {
   return others.contenders().empty() ? core::loss_reason::revoked : core::loss_reason::taken_over;
@@ -33,11 +29,9 @@ void renewals::renew(std::vector<core::renewal_item> items, core::time_point dea
   t->so_far.sent_at = core::never;
   t->so_far.ttl = core::duration::max();
   // One, but for terms that an earlier life of this agent has left.
-  std::vector<std::int64_t> leases;
+  std::set<std::int64_t> leases;
   for (const core::renewal_item& item : t->items) {
-    if (ours(item) && !contains(leases, session_.held(item.which)->lease)) {
-      leases.push_back(session_.held(item.which)->lease);
-    }
+    if (ours(item)) leases.insert(session_.held(item.which)->lease);
   }
   t->unanswered = leases.size();
   if (leases.empty()) return finish(t);
@@ -52,7 +46,7 @@ void renewals::kept(const turn_ptr& t, std::int64_t lease, const kept_or_failure
   if (t->failed) return;
   if (!what) return fail(t, {what.error()});
   if (!what->has_value()) {
-    t->dead.push_back(lease);
+    t->dead.insert(lease);
   } else {
     t->so_far.sent_at = std::min(t->so_far.sent_at, (*what)->sent_at);
     t->so_far.ttl = std::min(t->so_far.ttl, (*what)->ttl);
@@ -133,7 +127,7 @@ std::optional<core::loss_reason> renewals::loss(const turn& in,
   const mirror& m = session_.seen(item.which);
   if (ours(item)) {
     const held_term& held = *session_.held(item.which);
-    if (contains(in.dead, held.lease)) return core::loss_reason::session_invalid;
+    if (in.dead.contains(held.lease)) return core::loss_reason::session_invalid;
     const bool current = session_.connection.live() && m.revision() >= core::number(item.term);
     if (!current || m.find(held.key, core::number(held.term)) != nullptr) return {};
   }

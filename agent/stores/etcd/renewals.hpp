@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "stores/etcd/session.hpp"
@@ -29,8 +30,8 @@ class renewals {
     core::time_point deadline{};
     handler<renew_outcome> done;
     renewal so_far;
-    std::vector<std::int64_t> dead;  ///< leases that are gone
-    std::size_t unanswered = 0;      ///< keepalives
+    std::set<std::int64_t> dead;  ///< leases that are gone
+    std::size_t unanswered = 0;   ///< keepalives
     bool failed = false;
     std::uint64_t revision = 0;  ///< etcd's, when it confirmed the last lease
     std::uint64_t raft_term = 0;

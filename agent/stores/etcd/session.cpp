@@ -51,11 +51,11 @@ void session::close() {
 void session::read(core::election_index which, core::time_point deadline, read_handler then) {
   const auto range = std::span(ranges).subspan(core::place(which), 1);
   members.call(transaction_path, transaction_request(read_transaction(range)), deadline,
-               guarded([this, then = std::move(then)](const reply_or_failure& what) mutable {
+               guarded([this, which, then = std::move(then)](const reply_or_failure& what) mutable {
                  if (!what) return then(std::unexpected(unknown{what.error().why}));
                  auto found = reads_in(what->body, 1);
                  if (!found) return then(std::unexpected(broken_reply(found.error())));
-                 then(std::move(*found));
+                 then(as_read(which, found->values.front(), found->header.revision));
                }));
 }
 

@@ -36,7 +36,7 @@ struct held_term {
 /// Used on its executor only. No handler that went through `guarded` is called after `close`.
 class session {
  public:
-  using read_handler = std::move_only_function<void(std::expected<reads, unknown>)>;
+  using read_handler = std::move_only_function<void(std::expected<mirror, unknown>)>;
 
   session(boost::asio::any_io_executor where, settings with, std::vector<net::endpoint> members,
           watcher::handlers on);
@@ -45,7 +45,7 @@ class session {
   void close();
   [[nodiscard]] bool closed() const { return !alive_; }
 
-  /// Reads one election, linearizable.
+  /// Reads what one election holds, linearizable.
   void read(core::election_index which, core::time_point deadline, read_handler then);
 
   /// Our key among these: of our session and identity. Nullptr if there is none.

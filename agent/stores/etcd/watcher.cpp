@@ -176,9 +176,8 @@ void watcher::close() {
 }
 
 void watcher::fail(const gateway_error& what, std::string_view doing) {
-  std::string why = cluster_.present() + " " + std::string(doing) + ": " + what.message;
-  if (!what.advice.empty()) why += "; " + what.advice;
-  fail({.meaning = what.meaning, .why = std::move(why)});
+  fail({.meaning = what.meaning,
+        .why = cluster_.present() + " " + std::string(doing) + ": " + text(what)});
 }
 
 /// Once without a pause, as what broke may work again by the next member; but not if it breaks

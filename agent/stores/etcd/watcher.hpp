@@ -47,9 +47,6 @@ class watcher {
   /// True while every event is on its way to the mirrors.
   [[nodiscard]] bool live() const { return live_; }
 
-  /// How often it has connected. What was true of a mirror in one of these need not be in the next.
-  [[nodiscard]] std::uint64_t generation() const { return generation_; }
-
   /// The cluster's id, once it was connected.
   [[nodiscard]] std::uint64_t cluster_id() const { return cluster_id_; }
 
