@@ -7,11 +7,9 @@
 
 #include "net/listen_address.hpp"
 #include "os/unique_fd.hpp"
+#include "support/patience.hpp"
 
 namespace tenure::tests {
-
-/// No correct server needs this long; a test that waits for it has failed.
-inline constexpr std::chrono::seconds patience{20};
 
 /// One answer as it came.
 struct reply {

@@ -228,7 +228,8 @@ void measure_many(const servers::etcd_release& release) {
       [&] { return count_keys(cluster, "ZQ==", "Zg==") >= most_elections; });  // "e" to "f"
   if (!held) {
     std::printf("%d elections in one agent: only %ld are held after %d s\n%s\n", most_elections,
-                count_keys(cluster, "ZQ==", "Zg=="), tests::patience_seconds,
+                count_keys(cluster, "ZQ==", "Zg=="),
+                static_cast<int>(tests::eventually_within.count()),
                 agent.err().substr(0, 2000).c_str());
     return;
   }

@@ -7,6 +7,7 @@
 #include <array>
 
 #include "net/listening_socket.hpp"
+#include "support/next_client.hpp"
 
 namespace tenure::tests {
 namespace {
@@ -124,12 +125,7 @@ scripted_server::~scripted_server() {
 }
 
 void scripted_server::accept() {
-  for (;;) {
-    pollfd waited{.fd = listening_.get(), .events = POLLIN, .revents = 0};
-    ::poll(&waited, 1, -1);
-    if ((waited.revents & POLLHUP) != 0) return;
-    auto client = net::accept_client(listening_.get());
-    if (!client) continue;
+  while (auto client = next_client(listening_.get())) {
     serving& one = serving_.emplace_back(std::move(*client));
     const int number = ++connections_;
     one.thread = std::thread([this, &one, number] {

@@ -12,12 +12,18 @@
 
 #include "core/check.hpp"
 #include "servers/plain_http.hpp"
+#include "support/eventually.hpp"
 
 namespace tenure::servers {
 namespace {
 
 constexpr int attempts_to_start = 3;  // another test may take a port between its choice and use
 constexpr std::size_t log_tail_bytes = 4000;
+
+/// A look asks a member; asked without a pause it would keep it from getting ready.
+constexpr std::chrono::milliseconds between_looks{20};
+
+using tests::eventually;
 
 etcd_release find_release(const std::string& name, const char* variable, const char* folder,
                           const char* advice) {
@@ -83,12 +89,14 @@ bool etcd_cluster::start_all() {
     start(i);
   }
   bool all_run = true;
-  const bool ready = eventually([&] {
-    all_run = std::ranges::all_of(members_, [](const member& m) { return m.process->runs(); });
-    std::size_t good = 0;
-    while (good < members_.size() && healthy(good)) ++good;
-    return !all_run || good == members_.size();
-  });
+  const bool ready = eventually(
+      [&] {
+        all_run = std::ranges::all_of(members_, [](const member& m) { return m.process->runs(); });
+        std::size_t good = 0;
+        while (good < members_.size() && healthy(good)) ++good;
+        return !all_run || good == members_.size();
+      },
+      between_looks);
   return ready && all_run;
 }
 
@@ -187,10 +195,12 @@ std::optional<std::size_t> etcd_cluster::leader() const {
 
 std::size_t etcd_cluster::wait_for_leader() {
   std::optional<std::size_t> found;
-  const bool there = eventually([&] {
-    found = leader();
-    return found.has_value();
-  });
+  const bool there = eventually(
+      [&] {
+        found = leader();
+        return found.has_value();
+      },
+      between_looks);
   EXPECT_TRUE(there) << "no member leads";
   return found.value_or(0);
 }
@@ -198,7 +208,7 @@ std::size_t etcd_cluster::wait_for_leader() {
 void etcd_cluster::wait_until_healthy() {
   for (std::size_t i = 0; i < members_.size(); ++i) {
     if (!members_[i].process) continue;
-    const bool good = eventually([&] { return healthy(i); });
+    const bool good = eventually([&] { return healthy(i); }, between_looks);
     EXPECT_TRUE(good) << members_[i].name << " is not healthy";
   }
 }

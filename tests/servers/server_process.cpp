@@ -21,7 +21,6 @@ namespace {
 
 constexpr std::uint16_t first_port = 20000;
 constexpr std::uint16_t last_port = 31999;
-constexpr std::chrono::milliseconds between_looks{20};
 
 std::vector<char*> to_arguments(std::vector<std::string>& words) {
   std::vector<char*> out;
@@ -50,15 +49,6 @@ std::uint16_t free_port() {
     port = std::uniform_int_distribution<std::uint16_t>(first_port, last_port)(draw);
   } while (!can_listen_on(port));
   return port;
-}
-
-bool eventually(const std::function<bool()>& condition) {
-  const auto until = std::chrono::steady_clock::now() + patience;
-  while (!condition()) {
-    if (std::chrono::steady_clock::now() > until) return false;
-    ::poll(nullptr, 0, static_cast<int>(between_looks.count()));
-  }
-  return true;
 }
 
 server_process::server_process(const std::vector<std::string>& words,

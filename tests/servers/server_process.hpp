@@ -21,9 +21,6 @@ inline constexpr std::chrono::seconds patience{30};
 /// that no outgoing connection takes it meanwhile.
 std::uint16_t free_port();
 
-/// Asks until `condition` holds or patience ends.
-bool eventually(const std::function<bool()>& condition);
-
 /// One child process. It dies with the thread that made this object: make it in the main one.
 class server_process {
  public:

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "net/listening_socket.hpp"
+#include "support/next_client.hpp"
 
 namespace tenure::servers {
 namespace {
@@ -78,12 +79,7 @@ std::string tcp_proxy::endpoint(const std::string& scheme) const {
 }
 
 void tcp_proxy::accept() {
-  for (;;) {
-    pollfd waited{.fd = listening_.get(), .events = POLLIN, .revents = 0};
-    ::poll(&waited, 1, -1);
-    if ((waited.revents & POLLHUP) != 0) return;
-    auto client = net::accept_client(listening_.get());
-    if (!client) continue;
+  while (auto client = tests::next_client(listening_.get())) {
     const std::lock_guard lock(mutex_);
     if (ends_) return;
     os::unique_fd server = refuses_ ? os::unique_fd() : connect_to(to_);

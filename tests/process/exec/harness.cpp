@@ -32,12 +32,6 @@ std::string contents(const std::filesystem::path& path) {
   return out.str();
 }
 
-std::int64_t monotonic_seconds() {
-  timespec t{};
-  ::clock_gettime(CLOCK_MONOTONIC, &t);
-  return t.tv_sec;
-}
-
 void kill_tree(pid_t pid) {
   ::kill(pid, SIGSTOP);
   for (const pid_t child : children_of(pid)) kill_tree(child);
@@ -66,15 +60,6 @@ std::vector<std::string> member_words(const temporary_directory& in, const membe
 }
 
 }  // namespace
-
-bool eventually(const std::function<bool()>& condition) {
-  const std::int64_t until = monotonic_seconds() + patience_seconds;
-  while (!condition()) {
-    if (monotonic_seconds() > until) return false;
-    ::poll(nullptr, 0, 2);
-  }
-  return true;
-}
 
 program::program(const std::vector<std::string>& words, const std::filesystem::path& output,
                  const std::vector<std::string>& environment)

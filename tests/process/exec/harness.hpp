@@ -9,16 +9,11 @@
 #include <string>
 #include <vector>
 
+#include "support/eventually.hpp"
 #include "support/temporary_directory.hpp"
 
 /// Real processes for the tests: the binary that ships, as a user starts it.
 namespace tenure::tests {
-
-/// How long a condition may take before it counts as failed. No test measures time with it.
-inline constexpr int patience_seconds = 30;
-
-/// True as soon as `condition` is; false if it never was.
-bool eventually(const std::function<bool()>& condition);
 
 /// A program with its output in files. Ended with all its descendants when it goes out of scope.
 class program {

@@ -22,11 +22,9 @@
 namespace tenure::tests {
 namespace {
 
-using steady = std::chrono::steady_clock;
-
 bool readable(int fd) {
   pollfd one{.fd = fd, .events = POLLIN, .revents = 0};
-  return ::poll(&one, 1, std::chrono::milliseconds(patience).count()) > 0;
+  return ::poll(&one, 1, std::chrono::milliseconds(eventually_within).count()) > 0;
 }
 
 std::string text_of(const std::filesystem::path& file) {
@@ -46,15 +44,6 @@ os::unique_fd listen_at(const std::string& path) {
 }
 
 }  // namespace
-
-bool eventually(const std::function<bool()>& holds) {
-  const auto deadline = steady::now() + patience;
-  while (!holds()) {
-    if (steady::now() > deadline) return false;
-    ::poll(nullptr, 0, 2);
-  }
-  return true;
-}
 
 bool runs(pid_t pid) {
   workload::process_scan processes;

@@ -9,18 +9,13 @@
 #include <vector>
 
 #include "os/unique_fd.hpp"
+#include "support/eventually.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace tenure::tests {
 
-/// How long a test waits for what must happen. Only a failing test waits that long.
-inline constexpr std::chrono::seconds patience{30};
-
 /// What the guard of guard_stage gives a workload that it stops by itself.
 inline constexpr std::chrono::milliseconds grace_of_the_stage{300};
-
-/// True as soon as `holds` is; false if it is not within `patience`.
-bool eventually(const std::function<bool()>& holds);
 
 /// True while the process exists and is no zombie.
 bool runs(pid_t pid);
