@@ -38,9 +38,6 @@ class byte_stream {
 
 std::shared_ptr<byte_stream> make_plain_stream(boost::asio::ip::tcp::socket connected);
 
-/// True if nothing can be read from the socket, not even its end.
-bool is_quiet(boost::asio::ip::tcp::socket& connected);
-
 /// "Connection reset by peer (ECONNRESET)", for what a socket's operation ended with.
 std::string error_text(const boost::system::error_code& error);
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "net/byte_stream.hpp"
+#include "net/client_socket.hpp"
 #include "os/error_text.hpp"
 
 namespace tenure::net {
@@ -39,15 +40,12 @@ class plain_stream : public byte_stream {
     co_return !error;
   }
 
-  void close() override {
-    boost::system::error_code ignored;
-    socket_.close(ignored);
-  }
+  void close() override { socket_.close(); }
 
-  bool is_quiet() override { return net::is_quiet(socket_); }
+  bool is_quiet() override { return socket_.is_quiet(); }
 
  private:
-  asio::ip::tcp::socket socket_;
+  client_socket socket_;
 };
 
 }  // namespace
@@ -56,9 +54,9 @@ std::shared_ptr<byte_stream> make_plain_stream(asio::ip::tcp::socket connected) 
   return std::make_shared<plain_stream>(std::move(connected));
 }
 
-bool is_quiet(asio::ip::tcp::socket& connected) {
+bool client_socket::is_quiet() {
   char one = 0;
-  return ::recv(connected.native_handle(), &one, sizeof one, MSG_PEEK | MSG_DONTWAIT) < 0 &&
+  return ::recv(socket_.native_handle(), &one, sizeof one, MSG_PEEK | MSG_DONTWAIT) < 0 &&
          errno == EAGAIN;
 }
 

@@ -13,6 +13,7 @@
 #include <boost/asio/write.hpp>
 #include <utility>
 
+#include "net/client_socket.hpp"
 #include "net/listen_address.hpp"
 #include "net/tls_failure.hpp"
 
@@ -29,7 +30,7 @@ class tls_stream : public byte_stream {
   tls_stream(asio::ip::tcp::socket connected, std::shared_ptr<ssl::context> with,
              std::string server, bool has_certificate)
       : context_(std::move(with)),
-        stream_(std::move(connected), *context_),
+        stream_(client_socket(std::move(connected)), *context_),
         server_(std::move(server)),
         has_certificate_(has_certificate) {}
 
@@ -53,13 +54,10 @@ class tls_stream : public byte_stream {
     co_return !error;
   }
 
-  void close() override {
-    boost::system::error_code ignored;
-    stream_.next_layer().close(ignored);
-  }
+  void close() override { stream_.next_layer().close(); }
 
   bool is_quiet() override {
-    return ::SSL_pending(stream_.native_handle()) == 0 && net::is_quiet(stream_.next_layer());
+    return ::SSL_pending(stream_.native_handle()) == 0 && stream_.next_layer().is_quiet();
   }
 
  private:
@@ -96,7 +94,7 @@ class tls_stream : public byte_stream {
   }
 
   std::shared_ptr<ssl::context> context_;
-  ssl::stream<asio::ip::tcp::socket> stream_;
+  ssl::stream<client_socket> stream_;
   std::string server_;
   bool has_certificate_;
   std::string refusal_;  ///< why the server's certificate is not accepted

@@ -132,7 +132,7 @@ TEST(ClientFault, ReplyThatNobodyAskedForEndsTheConnection) {
   scripted_server server([&](peer& with, int number) {
     with.request();
     with.reply("one");
-    if (number == 1) sent = with.reply("nobody asked");
+    if (number == 1) sent = with.reply("nobody asked") && with.delivered();
     with.closed();
   });
   scene s(server.where());

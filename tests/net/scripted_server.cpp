@@ -1,12 +1,15 @@
 #include "scripted_server.hpp"
 
 #include <gtest/gtest.h>
+#include <linux/sockios.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include <array>
 
 #include "net/listening_socket.hpp"
+#include "support/eventually.hpp"
 #include "support/next_client.hpp"
 
 namespace tenure::tests {
@@ -86,6 +89,13 @@ bool peer::send(std::string_view bytes) {
 bool peer::reply(std::string_view body) {
   return send("HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" +
               std::string(body));
+}
+
+bool peer::delivered() {
+  return eventually([this] {
+    int unacknowledged = 0;
+    return ::ioctl(fd_.get(), SIOCOUTQ, &unacknowledged) == 0 && unacknowledged == 0;
+  });
 }
 
 bool peer::closed_within(std::chrono::milliseconds limit) {

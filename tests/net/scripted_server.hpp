@@ -28,6 +28,8 @@ class peer {
   bool send(std::string_view bytes);
   /// Answers 200 with this body, and keeps the connection.
   bool reply(std::string_view body);
+  /// Waits until the client's kernel has all that was sent. False if it does not come to that.
+  bool delivered();
   /// Waits for the client to close. True if it does so within the time.
   bool closed_within(std::chrono::milliseconds limit);
   /// Waits for it for as long as is sane.
