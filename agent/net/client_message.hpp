@@ -19,7 +19,8 @@ struct client_request {
   std::string target;  ///< path and query, percent-encoded; the endpoint's base is put before it
   std::vector<header> headers{};
   std::string body{};
-  bool open = false;  ///< of a stream: the body goes on (`http_stream::send`), and never ends
+  bool open = false;    ///< of a stream: the body goes on (`http_stream::send`), and never ends
+  bool urgent = false;  ///< goes before those that are not, to connections reserved for it
 };
 
 /// Status line and headers of a reply.
@@ -52,7 +53,9 @@ struct client_limits {
   std::size_t header_bytes = 16 * 1024;      ///< of a reply
   std::size_t body_bytes = 4 * 1024 * 1024;  ///< of a reply; a stream has no end and no limit
   std::size_t connections = 4;               ///< at a time; streams have their own
+  std::size_t reserved = 0;                  ///< of these, for urgent requests alone
   std::size_t waiting = 256;                 ///< requests that wait for a connection
+  std::size_t warm = 0;                      ///< connections that idling does not close
   std::chrono::milliseconds idle{30'000};    ///< a kept connection is closed after it
 };
 

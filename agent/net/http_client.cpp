@@ -24,6 +24,7 @@ struct call {
   std::string summary;
   std::string request;
   bool is_head = false;
+  bool urgent = false;
   core::time_point deadline{};
   reply_handler done;
   boost::asio::steady_timer deadline_timer;
@@ -53,6 +54,10 @@ struct http_client::state : std::enable_shared_from_this<http_client::state> {
   void send(client_request what, core::time_point deadline, reply_handler done);
   void refuse(std::string text, reply_handler done);
   void pump();
+  std::shared_ptr<call> next();
+  void begin(const std::shared_ptr<call>& c);
+  void warm_up(core::time_point deadline);
+  std::shared_ptr<client_connection> opened(std::shared_ptr<byte_stream> over);
   std::shared_ptr<client_connection> take_idle();
   void dial(const std::shared_ptr<call>& c);
   void exchange(const std::shared_ptr<call>& c, std::shared_ptr<client_connection> over);
@@ -68,10 +73,12 @@ struct http_client::state : std::enable_shared_from_this<http_client::state> {
   boost::asio::any_io_executor executor;
   std::shared_ptr<client_route> route;
   client_limits limits;
-  boost::asio::steady_timer idle_timer;  ///< for the one that has been idle the longest
-  std::deque<std::shared_ptr<call>> waiting;
+  boost::asio::steady_timer idle_timer;       ///< for the one that has been idle the longest
+  std::deque<std::shared_ptr<call>> urgent;   ///< those that wait
+  std::deque<std::shared_ptr<call>> waiting;  ///< likewise, but not urgent
   std::vector<std::shared_ptr<call>> active;  ///< those with a connection, or dialing for one
   std::deque<idle_connection> idle;           ///< the last one used is the last
+  std::vector<std::shared_ptr<client_dialer>> warming;  ///< for nobody yet
   std::vector<std::weak_ptr<client_stream>> streams;
   bool closed = false;
 };
@@ -81,8 +88,9 @@ void http_client::state::send(client_request what, core::time_point deadline, re
   std::string name = summary(what, route->server);
   auto request = request_text(what, route->server);
   if (!request) return refuse(name + ": " + request.error(), std::move(done));
-  if (waiting.size() >= limits.waiting) {
-    return refuse(name + ": " + std::to_string(waiting.size()) +
+  auto& queue = what.urgent ? urgent : waiting;
+  if (queue.size() >= limits.waiting) {
+    return refuse(name + ": " + std::to_string(queue.size()) +
                       " requests wait for a connection already; the server answers too slowly",
                   std::move(done));
   }
@@ -90,6 +98,7 @@ void http_client::state::send(client_request what, core::time_point deadline, re
   c->summary = std::move(name);
   c->request = std::move(*request);
   c->is_head = what.method == "HEAD";
+  c->urgent = what.urgent;
   c->deadline = deadline;
   c->done = std::move(done);
   expire_at(c->deadline_timer, deadline);
@@ -99,7 +108,7 @@ void http_client::state::send(client_request what, core::time_point deadline, re
         const auto late = one.lock();
         if (self && late && !error) self->too_late(late);
       });
-  waiting.push_back(std::move(c));
+  queue.push_back(std::move(c));
   pump();
 }
 
@@ -113,20 +122,39 @@ void http_client::state::refuse(std::string text, reply_handler done) {
 
 /// Gives waiting requests the connections that are free, or new ones.
 void http_client::state::pump() {
-  while (!closed && !waiting.empty() && active.size() < limits.connections) {
-    const std::shared_ptr<call> next = std::move(waiting.front());
-    waiting.pop_front();
-    if (os::boot_now() >= next->deadline) {
-      // Its timer is about to say so; until then it must not be sent.
-      boost::asio::post(executor, [self = shared_from_this(), next] { self->too_late(next); });
-      continue;
-    }
-    active.push_back(next);
-    if (auto free = take_idle(); free) {
-      exchange(next, std::move(free));
+  while (!closed) {
+    const std::shared_ptr<call> c = next();
+    if (!c) return;
+    if (os::boot_now() < c->deadline) {
+      begin(c);
     } else {
-      dial(next);
+      // Its timer is about to say so; until then it must not be sent.
+      boost::asio::post(executor, [self = shared_from_this(), c] { self->too_late(c); });
     }
+  }
+}
+
+/// Takes out the request whose turn it is, if there may be another connection for it.
+std::shared_ptr<call> http_client::state::next() {
+  const auto room = [this] {
+    if (active.size() >= limits.connections) return false;
+    const auto others = std::ranges::count_if(active, [](const auto& c) { return !c->urgent; });
+    return !urgent.empty() ||
+           static_cast<std::size_t>(others) < limits.connections - limits.reserved;
+  };
+  auto& queue = urgent.empty() ? waiting : urgent;
+  if (queue.empty() || !room()) return nullptr;
+  auto first = std::move(queue.front());
+  queue.pop_front();
+  return first;
+}
+
+void http_client::state::begin(const std::shared_ptr<call>& c) {
+  active.push_back(c);
+  if (auto free = take_idle(); free) {
+    exchange(c, std::move(free));
+  } else {
+    dial(c);
   }
 }
 
@@ -148,12 +176,29 @@ void http_client::state::dial(const std::shared_ptr<call>& c) {
   c->dialer->run(c->deadline, [self = shared_from_this(), c](client_dialer::result reached) {
     c->dialer.reset();
     if (!reached) return self->finish(c, std::unexpected(std::move(reached.error())));
-    auto made = std::make_shared<client_connection>(self->executor, std::move(*reached));
-    made->start([noted = std::weak_ptr(self), which = made.get()] {
-      if (const auto client = noted.lock(); client) client->drop_idle(which);
-    });
-    self->exchange(c, std::move(made));
+    self->exchange(c, self->opened(std::move(*reached)));
   });
+}
+
+std::shared_ptr<client_connection> http_client::state::opened(std::shared_ptr<byte_stream> over) {
+  auto made = std::make_shared<client_connection>(executor, std::move(over));
+  made->start([noted = weak_from_this(), which = made.get()] {
+    if (const auto client = noted.lock(); client) client->drop_idle(which);
+  });
+  return made;
+}
+
+void http_client::state::warm_up(core::time_point deadline) {
+  const std::size_t wanted = std::min(limits.warm, limits.connections);
+  while (active.size() + idle.size() + warming.size() < wanted) {
+    auto dialer = std::make_shared<client_dialer>(executor, route);
+    warming.push_back(dialer);
+    dialer->run(deadline,
+                [self = shared_from_this(), which = dialer.get()](client_dialer::result reached) {
+                  std::erase_if(self->warming, [which](const auto& d) { return d.get() == which; });
+                  if (reached) self->keep(self->opened(std::move(*reached)));
+                });
+  }
 }
 
 void http_client::state::exchange(const std::shared_ptr<call>& c,
@@ -196,7 +241,7 @@ void http_client::state::finish(const std::shared_ptr<call>& c,
   const auto self = shared_from_this();
   c->deadline_timer.cancel();
   std::erase(active, c);
-  std::erase(waiting, c);
+  std::erase(c->urgent ? urgent : waiting, c);
   const sending sent = c->connection ? sending::in_doubt : sending::not_sent;
   c->connection.reset();
   reply_handler done = std::exchange(c->done, nullptr);
@@ -217,11 +262,11 @@ void http_client::state::drop_idle(const client_connection* which) {
 /// Closes those that have been idle for too long, and comes again when the next one will be.
 void http_client::state::drop_old() {
   const core::time_point oldest = os::boot_now() - limits.idle;
-  while (!idle.empty() && idle.front().since <= oldest) {
+  while (idle.size() > limits.warm && idle.front().since <= oldest) {
     idle.front().connection->close();
     idle.pop_front();
   }
-  if (idle.empty()) {
+  if (idle.size() <= limits.warm) {
     idle_timer.cancel();
     return;
   }
@@ -236,7 +281,8 @@ void http_client::state::close() {
   closed = true;
   idle_timer.cancel();
   // Whatever is destroyed with a handler may call us again.
-  const auto unsent = std::exchange(waiting, {});
+  const auto unsent = std::pair(std::exchange(urgent, {}), std::exchange(waiting, {}));
+  for (const auto& dialer : std::exchange(warming, {})) dialer->stop();
   for (const std::shared_ptr<call>& c : std::exchange(active, {})) {
     if (c->dialer) std::exchange(c->dialer, nullptr)->stop();
     if (c->connection) std::exchange(c->connection, nullptr)->close();
@@ -250,7 +296,7 @@ void http_client::state::close() {
 http_client::http_client(const boost::asio::any_io_executor& where, endpoint to, tls_settings tls,
                          client_limits limits)
     : state_(std::make_shared<state>(where, std::move(to), std::move(tls), limits)) {
-  TENURE_CHECK(limits.connections > 0 && limits.waiting > 0);
+  TENURE_CHECK(limits.connections > limits.reserved && limits.waiting > 0);
 }
 
 http_client::~http_client() {
@@ -266,6 +312,11 @@ std::expected<void, std::string> http_client::check() {
 
 void http_client::send(client_request what, core::time_point deadline, reply_handler done) {
   state_->send(std::move(what), deadline, std::move(done));
+}
+
+void http_client::warm_up(core::time_point deadline) {
+  TENURE_CHECK(!state_->closed);
+  state_->warm_up(deadline);
 }
 
 std::unique_ptr<http_stream> http_client::stream(client_request what,

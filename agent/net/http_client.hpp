@@ -42,10 +42,10 @@ class http_stream {
 /// An HTTP/1.1 client of one endpoint, over TCP or TLS.
 ///
 /// Connections are kept and used again, one request at a time on each; requests that find none
-/// free wait in turn. Nothing is ever sent twice: what may have been carried out without a reply is
-/// `in_doubt`, and only the caller knows whether it may be repeated. Redirects are errors. The
-/// environment's proxies (HTTP_PROXY and the like) are ignored on purpose: a lease is not to depend
-/// on them.
+/// free wait in turn, urgent ones before the others. Nothing is ever sent twice: what may have been
+/// carried out without a reply is `in_doubt`, and only the caller knows whether it may be repeated.
+/// Redirects are errors. The environment's proxies (HTTP_PROXY and the like) are ignored on
+/// purpose: a lease is not to depend on them.
 ///
 /// TLS is 1.2 or newer and the server always has to prove that it is who the endpoint says.
 ///
@@ -69,6 +69,10 @@ class http_client {
   /// redirect; or with an error: no connection, no time left, too many requests waiting, or a
   /// server that broke the rules.
   void send(client_request what, core::time_point deadline, reply_handler done);
+
+  /// Connects until `client_limits::warm` connections are there, so that the next requests find one
+  /// open. What fails is not tried again before the next call.
+  void warm_up(core::time_point deadline);
 
   /// Asks for a reply without end, e.g. a watch, on a connection of its own. The head has to come
   /// by the deadline; after it silence is allowed for as long as the server's kernel answers.

@@ -1,6 +1,6 @@
 // `tenure exec` on etcd beside `etcdctl lock`, on one etcd with its default fsync, and an agent
 // with as many elections as it may have.
-//   etcd_bench [--rounds N]
+//   etcd_bench [--rounds N] [--etcd debian|today] [--part hand-over|requests|many]
 #include <algorithm>
 #include <chrono>
 #include <csignal>
@@ -47,7 +47,8 @@ servers::etcd_options plain_etcd() {
 
 // Requests, as etcd counts them -----------------------------------------------------------------
 
-/// By method, since etcd was started. A message on a stream is a request, as it is for etcd.
+/// By method, since etcd was started. What it has answered, as it is one answer for each request
+/// of those we count, on a stream, too; newer releases count the end of a stream as received.
 using request_count = std::map<std::string, double>;
 
 request_count requests_at(const servers::etcd_cluster& cluster) {
@@ -55,7 +56,7 @@ request_count requests_at(const servers::etcd_cluster& cluster) {
   request_count out;
   const std::string method = "grpc_method=\"";
   for (std::string line; std::getline(lines, line);) {
-    if (!line.starts_with("grpc_server_msg_received_total{")) continue;
+    if (!line.starts_with("grpc_server_msg_sent_total{")) continue;
     const auto begin = line.find(method) + method.size();
     out[line.substr(begin, line.find('"', begin) - begin)] +=
         std::atof(line.c_str() + line.rfind(' '));
@@ -250,18 +251,24 @@ void measure_many(const servers::etcd_release& release) {
 
 int main(int argc, char** argv) {
   int rounds = 20;
+  std::string only_release;
+  std::string only_part;
   for (int i = 1; i + 1 < argc; i += 2) {
     if (std::strcmp(argv[i], "--rounds") == 0) rounds = std::atoi(argv[i + 1]);
+    if (std::strcmp(argv[i], "--etcd") == 0) only_release = argv[i + 1];
+    if (std::strcmp(argv[i], "--part") == 0) only_part = argv[i + 1];
   }
+  const auto wanted = [&](const char* part) { return only_part.empty() || only_part == part; };
   std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
   for (const servers::etcd_release& release : servers::etcd_releases()) {
+    if (!only_release.empty() && release.name != only_release) continue;
     if (release.binary.empty()) {
       std::printf("-- etcd \"%s\" left out: %s\n", release.name.c_str(), release.why.c_str());
       continue;
     }
     std::printf("-- etcd \"%s\"\n", release.name.c_str());
-    measure_hand_overs(release, rounds);
-    measure_requests(release);
-    measure_many(release);
+    if (wanted("hand-over")) measure_hand_overs(release, rounds);
+    if (wanted("requests")) measure_requests(release);
+    if (wanted("many")) measure_many(release);
   }
 }

@@ -113,6 +113,91 @@ TEST(Pool, QueueHasALimitAndRefusesBeyondIt) {
   }
 }
 
+TEST(Pool, UrgentRequestGoesBeforeThoseThatWait) {
+  held_server held;
+  scene s(held.server.where(), {.connections = 1});
+  std::vector<std::string> order;
+  const auto note = [&order](const char* name) {
+    return [&order, name](const outcome&) { order.emplace_back(name); };
+  };
+  s.client->send(get("/first"), soon(), note("first"));
+  s.client->send(get("/second"), soon(), note("second"));
+  s.client->send({.method = "GET", .target = "/urgent", .urgent = true}, soon(), note("urgent"));
+  held.release.set_value();
+  ASSERT_TRUE(s.run_until([&] { return order.size() == 3; }));
+  EXPECT_THAT(order, testing::ElementsAre("first", "urgent", "second"));
+}
+
+TEST(Pool, ReservedConnectionIsThereForAnUrgentRequestHoweverManyOthersHang) {
+  std::promise<void> release;
+  const std::shared_future<void> released(release.get_future());
+  scripted_server server([&](peer& with, int) {
+    for (std::string asked = with.request(); !asked.empty(); asked = with.request()) {
+      if (!asked.starts_with("GET /urgent")) released.wait_for(patience);
+      with.reply("ok");
+    }
+  });
+  scene s(server.where(), {.connections = 2, .reserved = 1});
+  std::vector<pending> others;
+  for (int i = 0; i < 5; ++i) others.push_back(s.send(get()));
+  EXPECT_EQ(words(s.ask({.method = "GET", .target = "/urgent", .urgent = true})), "200 ok");
+  EXPECT_EQ(words(s.ask({.method = "GET", .target = "/urgent", .urgent = true})), "200 ok");
+  EXPECT_EQ(server.connections(), 2);
+  for (const pending& one : others) EXPECT_FALSE(one->has_value());
+  release.set_value();
+  for (const pending& one : others) {
+    ASSERT_TRUE(s.run_until([&] { return one->has_value(); }));
+    EXPECT_EQ(words(**one), "200 ok");
+  }
+}
+
+TEST(Pool, WarmConnectionsAreOpenBeforeTheFirstRequestAndAreNotClosedForIdling) {
+  std::atomic<int> open = 0;
+  scripted_server server([&](peer& with, int) {
+    ++open;
+    while (!with.request().empty()) with.reply("ok");
+    --open;
+  });
+  scene s(server.where(), {.connections = 4, .warm = 2, .idle = 20ms});
+  s.client->warm_up(soon());
+  ASSERT_TRUE(s.run_until([&] { return open == 2; }));
+  s.io.poll();  // the client learns of it, too
+  // A third one is closed for idling, and when it is, the others would have been, too.
+  std::vector<pending> three;
+  for (int i = 0; i < 3; ++i) three.push_back(s.send(get()));
+  for (const pending& one : three) {
+    ASSERT_TRUE(s.run_until([&] { return one->has_value(); }));
+  }
+  EXPECT_EQ(server.connections(), 3);
+  ASSERT_TRUE(s.run_until([&] { return open == 2; }));
+  s.client->warm_up(soon());
+  EXPECT_EQ(words(s.ask(get())), "200 ok");
+  EXPECT_EQ(server.connections(), 3);
+}
+
+TEST(Pool, WarmConnectionThatTheServerHasClosedIsReplacedByTheNextWarmUp) {
+  std::atomic<int> ended = 0;
+  scripted_server server([&](peer& with, int number) {
+    if (number > 1) with.closed();
+    ++ended;
+  });
+  scene s(server.where(), {.connections = 4, .warm = 1});
+  s.client->warm_up(soon());
+  ASSERT_TRUE(s.run_until([&] { return ended == 1; }));
+  ASSERT_TRUE(s.run_until([&] {
+    s.client->warm_up(soon());
+    return server.connections() == 2;
+  }));
+}
+
+TEST(Pool, ClientMayBeClosedWhileItWarmsUp) {
+  scripted_server server([](peer& with, int) { with.closed(); });
+  scene s(server.where(), {.connections = 4, .warm = 4});
+  s.client->warm_up(soon());
+  s.client.reset();
+  EXPECT_TRUE(s.run_until([&] { return s.io.stopped(); }));
+}
+
 TEST(Pool, ConnectionIsClosedOnceItHasBeenIdleForTooLong) {
   std::atomic<bool> closed = false;
   scripted_server server([&](peer& with, int) {

@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -217,6 +218,12 @@ std::size_t tcp_proxy::count(std::string_view text) const {
     }
   }
   return found;
+}
+
+std::size_t tcp_proxy::open() const {
+  const std::lock_guard lock(mutex_);
+  return static_cast<std::size_t>(
+      std::ranges::count_if(links_, [](const link& one) { return !one.over; }));
 }
 
 bool tcp_proxy::held_was_answered() const {

@@ -53,6 +53,8 @@ class tcp_proxy {
 
   /// How many requests with this text in them have come.
   [[nodiscard]] std::size_t count(std::string_view text) const;
+  /// How many connections are open.
+  [[nodiscard]] std::size_t open() const;
   /// True once the request that was let go has been answered by the server.
   [[nodiscard]] bool held_was_answered() const;
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <boost/asio/steady_timer.hpp>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,12 +14,14 @@ namespace tenure::stores::etcd {
 /// `acquire`, as it goes with etcd.
 ///
 /// A contender's key is written only where it holds at once, so that whoever waits needs no lease
-/// and sends nothing. Lease and key are asked for at the same time.
+/// and sends nothing. Lease and key are asked for at the same time, the lease a moment before.
+/// Of many campaigns some are under way, and the others wait in turn.
 ///
 /// Used on the session's executor only.
 class campaigns {
  public:
-  explicit campaigns(session& of) : session_(of), unsighted_(of.with.elections.size()) {}
+  explicit campaigns(session& of)
+      : session_(of), first_begin_by_(of.executor), unsighted_(of.with.elections.size()) {}
 
   void acquire(core::election_index which, core::time_point deadline,
                handler<acquire_outcome> done);
@@ -32,9 +35,11 @@ class campaigns {
   struct attempt {
     core::election_index which{};
     core::time_point deadline{};
+    core::time_point begin_by{};  ///< half of its time is for waiting its turn, half for etcd
     handler<acquire_outcome> done;
     int tries = 0;
     bool lease_was_confirmed = false;  ///< when the last try was sent
+    std::optional<boost::asio::steady_timer> head_start{};
   };
   using attempt_ptr = std::shared_ptr<attempt>;
 
@@ -45,10 +50,14 @@ class campaigns {
     std::unique_ptr<boost::asio::steady_timer> timer;
   };
 
+  void begin(const attempt_ptr& a);
+  void begin_next();
+  void expire_waiting();
   void look_first(const attempt_ptr& a);
   void judge(const attempt_ptr& a, const mirror& now);
   /// `newest`: the largest create_revision that was seen there; nobody may have come since.
   void campaign(const attempt_ptr& a, std::uint64_t newest);
+  void ask_for_key(const attempt_ptr& a, std::int64_t lease, std::uint64_t newest);
   void campaigned(const attempt_ptr& a, std::int64_t lease, std::uint64_t newest,
                   const reply_or_failure& what);
   void without_lease(const attempt_ptr& a, std::int64_t lease, std::uint64_t newest);
@@ -57,8 +66,11 @@ class campaigns {
   void sighted(core::election_index which);
   void fail(const attempt_ptr& a, std::string why);
   void finish(const attempt_ptr& a, acquire_outcome outcome);
+  void ended();
 
   session& session_;
+  std::deque<attempt_ptr> waiting_;  ///< not begun; in the order in which they came
+  boost::asio::steady_timer first_begin_by_;
   std::vector<std::optional<unsighted>> unsighted_;
 };
 

@@ -20,9 +20,11 @@ namespace asio = boost::asio;
 constexpr const char* authenticate_path = "/v3/auth/authenticate";
 /// A call signs in again that often; a server that forgets each token at once is broken.
 constexpr int most_sign_ins = 2;
-/// Connections to one member.
-constexpr std::size_t urgent_connections = 2;
-constexpr std::size_t other_connections = 8;
+/// Connections to one member: in all, for what keeps leases alive, and kept open although nothing
+/// happens. Who takes over sends a lease and a key at once, and should not have to connect first.
+constexpr std::size_t connections = 10;
+constexpr std::size_t reserved_connections = 2;
+constexpr std::size_t warm_connections = 2;
 
 /// The password in a file, without the line break at its end.
 std::expected<std::string, std::string> read_password(const std::string& file) {
@@ -39,25 +41,12 @@ std::string describe(const gateway_error& e, const std::string& where) {
   return out + (e.message.empty() ? "" : ": ") + text(e);
 }
 
-/// One member, by a client for each lane.
-struct member_clients {
-  net::http_client urgent;
-  net::http_client other;
-
-  member_clients(const asio::any_io_executor& where, const net::endpoint& at,
-                 const net::tls_settings& tls, std::size_t most_calls)
-      : urgent(where, at, tls, {.connections = urgent_connections, .waiting = most_calls}),
-        other(where, at, tls, {.connections = other_connections, .waiting = most_calls}) {}
-
-  net::http_client& of(lane which) { return which == lane::urgent ? urgent : other; }
-};
-
 struct one_call {
   std::string path;
   std::string body;
   core::time_point deadline;
   cluster::done_handler done;
-  lane on = lane::other;
+  priority as = priority::other;
   std::size_t member = 0;    ///< asked now
   std::size_t members_left;  ///< to be asked after this one
   int sign_ins = 0;
@@ -85,11 +74,11 @@ struct cluster::state : std::enable_shared_from_this<cluster::state> {
   void leave(std::size_t member);
   [[nodiscard]] std::vector<net::header> headers() const;
   [[nodiscard]] std::string name(std::size_t member) const {
-    return net::text(members[member]->other.server());
+    return net::text(members[member]->server());
   }
 
   asio::any_io_executor executor;
-  std::vector<std::unique_ptr<member_clients>> members;
+  std::vector<std::unique_ptr<net::http_client>> members;
   security secrets;
   std::function<void()> moved;
   std::size_t present = 0;
@@ -112,14 +101,14 @@ void cluster::state::send(const call_ptr& c) {
                          .why = "no time is left before its deadline for POST " + c->path}));
   }
   if (token_needed && token.empty()) return sign_in(c);
-  members[c->member]->of(c->on).send({.method = c->body.empty() ? "GET" : "POST",
-                                      .target = c->path,
-                                      .headers = headers(),
-                                      .body = c->body},
-                                     try_deadline(*c, now),
-                                     [self = shared_from_this(), c, now](auto what) {
-                                       if (!self->closed) self->answered(c, now, std::move(what));
-                                     });
+  members[c->member]->send({.method = c->body.empty() ? "GET" : "POST",
+                            .target = c->path,
+                            .headers = headers(),
+                            .body = c->body,
+                            .urgent = c->as == priority::urgent},
+                           try_deadline(*c, now), [self = shared_from_this(), c, now](auto what) {
+                             if (!self->closed) self->answered(c, now, std::move(what));
+                           });
 }
 
 void cluster::state::answered(const call_ptr& c, core::time_point sent_at,
@@ -176,10 +165,11 @@ void cluster::state::sign_in(const call_ptr& c) {
         std::unexpected(call_failure{.meaning = error_meaning::denied, .why = password.error()}));
   }
   const std::size_t member = c->member;
-  members[member]->urgent.send(
+  members[member]->send(
       {.method = "POST",
        .target = authenticate_path,
-       .body = authenticate_request(secrets.user, *password)},
+       .body = authenticate_request(secrets.user, *password),
+       .urgent = true},
       try_deadline(*c, os::boot_now()), [self = shared_from_this(), member](auto what) {
         if (self->closed) return;
         if (!what) return self->signed_in(std::unexpected(call_failure{.why = what.error().text}));
@@ -246,7 +236,12 @@ cluster::cluster(const asio::any_io_executor& where, const std::vector<net::endp
                               .key_file = with.key_file,
                               .server_name = with.server_name};
   for (const net::endpoint& one : members) {
-    state_->members.push_back(std::make_unique<member_clients>(where, one, tls, most_calls));
+    state_->members.push_back(
+        std::make_unique<net::http_client>(where, one, tls,
+                                           net::client_limits{.connections = connections,
+                                                              .reserved = reserved_connections,
+                                                              .waiting = most_calls,
+                                                              .warm = warm_connections}));
   }
 }
 
@@ -261,20 +256,19 @@ std::expected<void, std::string> cluster::check() {
     }
   }
   for (const auto& one : state_->members) {
-    if (auto checked = one->urgent.check(); !checked) return checked;
-    if (auto checked = one->other.check(); !checked) return checked;
+    if (auto checked = one->check(); !checked) return checked;
   }
   return {};
 }
 
 void cluster::call(std::string path, std::string body, core::time_point deadline, done_handler done,
-                   lane on) {
+                   priority as) {
   auto c = std::make_shared<one_call>();
   c->path = std::move(path);
   c->body = std::move(body);
   c->deadline = deadline;
   c->done = std::move(done);
-  c->on = on;
+  c->as = as;
   c->member = state_->present;
   c->members_left = state_->members.size() - 1;
   state_->send(c);
@@ -288,12 +282,16 @@ std::unique_ptr<net::http_stream> cluster::stream(std::string path, std::string 
   headers.push_back({.name = "Connection", .value = "close"});
   // A member that has lost its leader ends the watch, instead of keeping it in silence.
   headers.push_back({.name = "Grpc-Metadata-hasleader", .value = "true"});
-  return state_->members[state_->present]->other.stream({.method = "POST",
-                                                         .target = std::move(path),
-                                                         .headers = std::move(headers),
-                                                         .body = std::move(body),
-                                                         .open = true},
-                                                        head_deadline, std::move(on));
+  return state_->members[state_->present]->stream({.method = "POST",
+                                                   .target = std::move(path),
+                                                   .headers = std::move(headers),
+                                                   .body = std::move(body),
+                                                   .open = true},
+                                                  head_deadline, std::move(on));
+}
+
+void cluster::warm_up(core::time_point deadline) {
+  state_->members[state_->present]->warm_up(deadline);
 }
 
 void cluster::move_on() {
@@ -307,10 +305,7 @@ std::string cluster::present() const {
 void cluster::close() {
   if (std::exchange(state_->closed, true)) return;
   for (const call_ptr& c : std::exchange(state_->for_token, {})) c->patience.reset();
-  for (const auto& one : state_->members) {
-    one->urgent.close();
-    one->other.close();
-  }
+  for (const auto& one : state_->members) one->close();
 }
 
 }  // namespace tenure::stores::etcd

@@ -30,9 +30,9 @@ struct call_failure {
 
 using reply_or_failure = std::expected<reply, call_failure>;
 
-/// Which calls wait for each other. What keeps leases alive has connections of its own: ten
-/// thousand elections that campaign at once must not cost those that are held.
-enum class lane : std::uint8_t { urgent, other };
+/// What goes first. What keeps leases alive has connections reserved: ten thousand elections that
+/// campaign at once must not cost those that are held.
+enum class priority : std::uint8_t { urgent, other };
 
 /// The members of an etcd cluster behind their JSON gateways.
 ///
@@ -57,13 +57,16 @@ class cluster {
 
   /// Calls `done` once, by the deadline. An empty body makes it a GET.
   void call(std::string path, std::string body, core::time_point deadline, done_handler done,
-            lane on = lane::other);
+            priority as = priority::other);
 
   /// A reply without end from the present member, to a request that stays open. Destroying what is
   /// returned ends it silently.
   [[nodiscard]] std::unique_ptr<net::http_stream> stream(std::string path, std::string body,
                                                          core::time_point head_deadline,
                                                          net::stream_handlers on);
+
+  /// Sees to it that the next calls find connections to the present member open.
+  void warm_up(core::time_point deadline);
 
   /// Makes the next member the present one, as the present one is not to be relied on.
   void move_on();

@@ -42,7 +42,7 @@ std::int64_t lease_keeper::ensure(lease_ids& ids, core::time_point deadline) {
   cluster_.call(
       grant_path, grant_request(ttl_seconds_, lease), deadline,
       [this, lease, deadline](reply_or_failure what) { granted(lease, deadline, std::move(what)); },
-      lane::urgent);
+      priority::urgent);
   return lease;
 }
 
@@ -126,7 +126,7 @@ void lease_keeper::keep(std::int64_t lease, core::time_point deadline,
         leases_[lease].kept = kept;
         done(std::optional(kept));
       },
-      lane::urgent);
+      priority::urgent);
 }
 
 void lease_keeper::forget(std::int64_t lease) {

@@ -98,7 +98,7 @@ void renewals::verify_from(const turn_ptr& t, std::size_t first) {
         }
         verify_from(t, next);
       }),
-      lane::urgent);
+      priority::urgent);
 }
 
 void renewals::finish(const turn_ptr& t) {

@@ -148,6 +148,7 @@ void watcher::confirm(std::size_t which) {
   live_since_ = os::boot_now();
   heard_ = true;
   check_later();
+  cluster_.warm_up(os::boot_now() + connect_patience);
   on_.live();
 }
 
@@ -165,6 +166,7 @@ void watcher::check() {
   }
   heard_ = false;
   stream_->send(progress_request());
+  cluster_.warm_up(os::boot_now() + connect_patience);
   check_later();
 }
 
