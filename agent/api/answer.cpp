@@ -63,14 +63,14 @@ net::response not_started() {
 }
 
 const election_snapshot* find(const snapshot& seen, const std::string& name) {
-  const auto found = std::ranges::find(seen.elections, name, &election_snapshot::name);
-  return found == seen.elections.end() ? nullptr : &*found;
+  const auto found = seen.elections.find(name);
+  return found ? &seen.elections[*found] : nullptr;
 }
 
 net::response answer_activity(const net::request& asked, const snapshot& seen, const instant& at) {
   if (seen.elections.empty()) return not_started();
   const std::string* name = asked.query_value("election");
-  const election_snapshot* which = name != nullptr ? find(seen, *name) : &seen.elections.front();
+  const election_snapshot* which = name != nullptr ? find(seen, *name) : &seen.elections[0];
   if (which == nullptr) return unknown_election(*name, seen);
   const bool is_so =
       asked.target.segments.front() == "replica" ? is_replica(*which) : is_leader(*which, at);
@@ -107,7 +107,7 @@ net::response answer(const net::request& asked, const snapshot& seen, const puls
   if (!method_is(asked, {"GET", "HEAD"})) return method_not_allowed(asked, "GET, HEAD");
   if (elections) return answer_elections(asked, seen, at);
   if (seen.elections.empty()) return not_started();
-  return older_response(seen.elections.front(), seen, at);
+  return older_response(seen.elections[0], seen, at);
 }
 
 net::response answer_probe(const net::request& asked, const snapshot& seen, const pulse& alive,

@@ -1,10 +1,13 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/clock.hpp"
@@ -27,6 +30,40 @@ struct election_snapshot {
   core::time_point seen_at = core::never;  ///< when the watch last showed something
 };
 
+/// The elections of a snapshot, in blocks. `share` copies none of them: whoever then edits one
+/// copies its block first, so that what one change costs does not grow with their number.
+///
+/// Not thread-safe; but a table that nobody edits any more may be read by many threads, also while
+/// others that share with it are edited.
+class election_table {
+ public:
+  election_table() = default;
+  election_table(election_table&&) noexcept = default;
+  election_table& operator=(election_table&&) noexcept = default;
+
+  /// The same elections once more.
+  [[nodiscard]] election_table share();
+
+  void push_back(election_snapshot one);
+  void clear() { blocks_.clear(); }
+
+  [[nodiscard]] bool empty() const { return blocks_.empty(); }
+  [[nodiscard]] std::size_t size() const;
+  /// Precondition: `place` < size().
+  [[nodiscard]] const election_snapshot& operator[](std::size_t place) const;
+  [[nodiscard]] election_snapshot& edit(std::size_t place);
+
+  /// The place of the election of this name; nothing if there is none.
+  [[nodiscard]] std::optional<std::size_t> find(std::string_view name) const;
+
+ private:
+  struct block {
+    std::shared_ptr<std::vector<election_snapshot>> elections;
+    bool shared = false;
+  };
+  std::vector<block> blocks_;
+};
+
 /// The agent as the election thread last saw it. Immutable once published.
 struct snapshot {
   std::uint64_t index = 0;  ///< grows with every publication
@@ -36,7 +73,10 @@ struct snapshot {
   bool store_opened = false;
   bool stopping = false;  ///< the agent was told to end
   bool guard_alive = true;
-  std::vector<election_snapshot> elections;
+  election_table elections;
+
+  /// The same once more; see `election_table::share`.
+  [[nodiscard]] snapshot share();
 };
 
 /// Where the election thread leaves snapshots and serving threads take them. Thread-safe, and

@@ -116,11 +116,11 @@ std::optional<core::election_index> needs_fresh_read(const net::request& asked,
       path.size() == 4 && path[0] == "v1" && path[1] == "elections" && path[3] == "verify";
   if (!is_verify || refusal(asked, hosts)) return std::nullopt;
   if (asked.method != "GET" && asked.method != "HEAD") return std::nullopt;
-  const auto found = std::ranges::find(seen.elections, path[2], &election_snapshot::name);
-  if (found == seen.elections.end()) return std::nullopt;
+  const auto found = seen.elections.find(path[2]);
+  if (!found) return std::nullopt;
   const auto parsed = parse(asked);
   if (!parsed || !parsed->fresh) return std::nullopt;
-  return core::election_index{static_cast<std::uint32_t>(found - seen.elections.begin())};
+  return core::election_index{static_cast<std::uint32_t>(*found)};
 }
 
 net::response answer_fresh(const net::request& asked, core::election_index which,

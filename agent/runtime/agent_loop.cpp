@@ -19,9 +19,6 @@ namespace {
 /// How often the loop shows that it turns although nothing happens; well inside
 /// `api::default_beat_bound`.
 constexpr core::duration beat_interval = std::chrono::seconds(3);
-/// So many elections are copied in a few microseconds.
-constexpr std::size_t published_at_once = 64;
-
 std::vector<stores::election_spec> specs_of(const config::settings& s) {
   std::vector<stores::election_spec> out;
   for (const config::election& e : s.elections) out.push_back({.name = e.name, .slots = e.slots});
@@ -306,11 +303,7 @@ void agent_loop::from_watch(core::election_index which,
 void agent_loop::turn() {
   if (ended_) return;
   const core::time_point now = os::boot_now();
-  for (std::uint32_t i = 0; i < watch_at_.size(); ++i) {
-    if (watch_at_[i] > now) continue;
-    watch_at_[i] = core::never;
-    open_watch(core::election_index{i});
-  }
+  if (first_watch_ <= now) open_watches(now);
   session_.wake(moment(), effects_);
   carry_out();
 }
@@ -331,26 +324,13 @@ core::moment agent_loop::moment() {
 void agent_loop::carry_out() {
   // Nothing below calls back from inside the call, so the list cannot grow under us.
   for (const core::addressed& one : effects_.commands) {
+    snapshots_.changed(one.which);
     std::visit([&](const auto& c) { carry_out(one.which, c); }, one.what);
   }
   if (effects_.renew && !ended_) renew(*effects_.renew);
   effects_.clear();
-  if (std::exchange(dirty_, false)) publish();
+  if (std::exchange(dirty_, false)) snapshots_.publish(session_);
   if (!ended_) set_timer();
-}
-
-/// Publishing copies all elections. Where there are many, once for all that happens together; but
-/// that a term is over is never told later.
-void agent_loop::publish() {
-  if (session_.size() <= published_at_once || std::exchange(stepped_down_, false)) {
-    snapshots_.publish(session_);
-    return;
-  }
-  if (std::exchange(publishing_, true)) return;
-  boost::asio::post(io_, [this] {
-    publishing_ = false;
-    if (!ended_) snapshots_.publish(session_);
-  });
 }
 
 void agent_loop::set_timer() {
@@ -360,8 +340,7 @@ void agent_loop::set_timer() {
     next_beat_ = now + beat_interval;
   }
   core::time_point next = std::min(session_.next_wake(), next_beat_);
-  for (const core::time_point t : watch_at_) next = std::min(next, t);
-  timer_->set(next);
+  timer_->set(std::min(next, first_watch_));
 }
 
 void agent_loop::carry_out(core::election_index which, const core::command::acquire& c) {
@@ -423,7 +402,18 @@ void agent_loop::carry_out(core::election_index which, const core::command::watc
     open_watch(which);
   } else {
     watch_at_[core::place(which)] = c.not_before;
+    first_watch_ = std::min(first_watch_, c.not_before);
   }
+}
+
+/// Those whose time has come.
+void agent_loop::open_watches(core::time_point now) {
+  for (std::uint32_t i = 0; i < watch_at_.size(); ++i) {
+    if (watch_at_[i] > now) continue;
+    watch_at_[i] = core::never;
+    open_watch(core::election_index{i});
+  }
+  first_watch_ = *std::ranges::min_element(watch_at_);
 }
 
 void agent_loop::open_watch(core::election_index which) {
@@ -447,7 +437,6 @@ void agent_loop::carry_out(core::election_index, const core::command::stop_workl
 
 void agent_loop::carry_out(core::election_index which, const core::command::transition& c) {
   snapshots_.phase_changed(which, os::wall_now_ms());
-  if (c.from == core::phase::active) stepped_down_ = true;
   const std::optional<core::lease>& lease = session_.at(which).view().lease;
   say_transition(log_, speaker_of(which), c, lease ? lease->term : core::no_version);
   if (c.to == core::phase::candidate) workload_ran_ = false;

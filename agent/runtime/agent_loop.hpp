@@ -68,8 +68,8 @@ class agent_loop {
   void carry_out(core::election_index which, const core::command::finished& c);
   void renew(const core::command::renew& c);
   void failed(core::election_index which, const char* operation, const std::string& why);
-  void publish();
   void set_timer();
+  void open_watches(core::time_point now);
   void open_watch(core::election_index which);
 
   [[nodiscard]] core::time_point earliest_stop() const;
@@ -97,15 +97,14 @@ class agent_loop {
   std::unique_ptr<boot_timer> timer_;
 
   std::vector<core::time_point> watch_at_;  ///< when to open a watch (again); `never`: it is open
+  core::time_point first_watch_ = core::never;  ///< no later than the first of these
   core::time_point next_beat_{};
   repeats failures_;
   std::vector<core::version> shown_holder_;  ///< last one that the log has named
   std::uint32_t unfinished_ = 0;             ///< elections that have not ended
   int stop_signal_;
   bool store_reached_ = false;
-  bool stepped_down_ = false;  ///< in this step
-  bool publishing_ = false;    ///< in a moment
-  bool dirty_ = false;         ///< something new to publish
+  bool dirty_ = false;  ///< something new to publish
   bool shutting_down_ = false;
   bool ended_ = false;
   bool workload_ran_ = false;  ///< in the term that is ending

@@ -25,6 +25,7 @@ struct boot_timer::state : std::enable_shared_from_this<boot_timer::state> {
       std::uint64_t expirations = 0;
       // EAGAIN: it was set anew since it fired.
       if (::read(self->timer.native_handle(), &expirations, sizeof expirations) > 0) {
+        self->set_to = core::never;
         self->fired();
       }
       if (self->fired) self->wait();
@@ -48,7 +49,7 @@ boot_timer::~boot_timer() {
 }
 
 void boot_timer::set(core::time_point when) {
-  if (when == state_->set_to && when == core::never) return;
+  if (when == state_->set_to) return;
   state_->set_to = when;
   itimerspec spec{};
   if (when != core::never) {

@@ -34,26 +34,31 @@ void snapshots::guard_gone() {
   next_.guard_alive = false;
 }
 
+void snapshots::changed(core::election_index which) {
+  if (changed_.empty() || changed_.back() != which) changed_.push_back(which);
+}
+
 void snapshots::phase_changed(core::election_index which, std::int64_t unix_ms) {
-  next_.elections[core::place(which)].since_unix_ms = unix_ms;
+  next_.elections.edit(core::place(which)).since_unix_ms = unix_ms;
 }
 
 bool snapshots::watch_showed(core::election_index which, core::time_point now) {
-  api::election_snapshot& shown = next_.elections[core::place(which)];
+  api::election_snapshot& shown = next_.elections.edit(core::place(which));
   shown.seen_at = now;
   return !std::exchange(shown.watched, true);
 }
 
 void snapshots::watch_broke(core::election_index which) {
-  next_.elections[core::place(which)].watched = false;
+  next_.elections.edit(core::place(which)).watched = false;
 }
 
 void snapshots::publish(const core::session& from) {
   ++next_.index;
-  for (std::size_t i = 0; i < from.size(); ++i) {
-    next_.elections[i].view = from.at(core::election_index{static_cast<std::uint32_t>(i)}).view();
+  for (const core::election_index which : changed_) {
+    next_.elections.edit(core::place(which)).view = from.at(which).view();
   }
-  onto_.publish(std::make_shared<const api::snapshot>(next_));
+  changed_.clear();
+  onto_.publish(std::make_shared<const api::snapshot>(next_.share()));
 }
 
 }  // namespace tenure::runtime

@@ -20,6 +20,8 @@ class snapshots {
   void store_opened(std::string cluster_id);
   void stopping();
   void guard_gone();
+  /// What the session says of an election may have changed since the last `publish`.
+  void changed(core::election_index which);
   /// The phase of an election has changed at this wall-clock time.
   void phase_changed(core::election_index which, std::int64_t unix_ms);
   /// The watch of an election shows something. True if that makes `publish` necessary, whatever
@@ -27,12 +29,13 @@ class snapshots {
   bool watch_showed(core::election_index which, core::time_point now);
   /// The watch of an election broke.
   void watch_broke(core::election_index which);
-  /// Publishes the present state of `from`. Empty sessions show their elections as not begun.
+  /// Publishes what has changed in `from`. Empty sessions show their elections as not begun.
   void publish(const core::session& from);
 
  private:
   api::board& onto_;
   api::snapshot next_;
+  std::vector<core::election_index> changed_;
 };
 
 }  // namespace tenure::runtime

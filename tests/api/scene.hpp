@@ -35,10 +35,10 @@ struct scene {
     one.view.since = start;
     one.since_unix_ms = start_unix_ms;
     seen.elections.push_back(std::move(one));
-    return seen.elections.back();
+    return seen.elections.edit(seen.elections.size() - 1);
   }
 
-  api::election_snapshot& db() { return seen.elections.front(); }
+  api::election_snapshot& db() { return seen.elections.edit(0); }
   core::election_view& view() { return db().view; }
 
   /// We hold term 7 until stop_at, 10 s after the start.

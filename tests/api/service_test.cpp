@@ -23,8 +23,9 @@ struct served {
     settings.probe = net::listen_address{"127.0.0.1", 0};
   }
 
-  void publish(const scene& what) {
-    board.publish(std::make_shared<const api::snapshot>(what.seen));
+  void publish(scene&& what) { publish(what); }
+  void publish(scene& what) {
+    board.publish(std::make_shared<const api::snapshot>(what.seen.share()));
   }
   api::clocks clocks() {
     return {.boot = [this] { return core::time_point(core::duration(now.load())); },

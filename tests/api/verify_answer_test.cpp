@@ -136,8 +136,8 @@ api::service_settings api_alone() {
 
 TEST(VerifyService, FreshAnswerComesFromAnotherThreadAndTheRestFromTheBoard) {
   api::board board;
-  const watched s;
-  board.publish(std::make_shared<const api::snapshot>(s.seen));
+  watched s;
+  board.publish(std::make_shared<const api::snapshot>(s.seen.share()));
   std::jthread reading;
   const api::fresh_reader reader = [&](core::election_index which, api::fresh_handler done) {
     EXPECT_EQ(core::place(which), 0U);
@@ -161,8 +161,8 @@ TEST(VerifyService, FreshAnswerComesFromAnotherThreadAndTheRestFromTheBoard) {
 
 TEST(VerifyService, WithoutAReaderFreshIsSaidToBeImpossible) {
   api::board board;
-  const watched s;
-  board.publish(std::make_shared<const api::snapshot>(s.seen));
+  watched s;
+  board.publish(std::make_shared<const api::snapshot>(s.seen.share()));
   auto service = api::service::start(
       board, api_alone(), {.boot = [] { return start; }, .unix_ms = [] { return start_unix_ms; }});
   ASSERT_TRUE(service) << service.error().text;
