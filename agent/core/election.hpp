@@ -259,6 +259,9 @@ class election {
   /// True if the lease should be in the next renewal.
   [[nodiscard]] bool wants_renewal() const;
 
+  /// True while the lease in the view is ours, as far as anybody has told us: in a drain, too.
+  [[nodiscard]] bool holding() const;
+
   [[nodiscard]] const election_view& view() const { return view_; }
   [[nodiscard]] const election_settings& settings() const { return settings_; }
 
@@ -311,7 +314,6 @@ class election {
   void release_failed(const moment& at);
   void wait_for(const observation& seen, bool changed, bool room, const moment& at);
   void drained(const moment& at, effects& out);
-  [[nodiscard]] bool holding() const;
   [[nodiscard]] bool leaving() const;
   [[nodiscard]] bool may_campaign(time_point now) const;
   void remember(version seen);

@@ -322,6 +322,8 @@ core::moment agent_loop::moment() {
 // --- what goes out ---------------------------------------------------------------------------
 
 void agent_loop::carry_out() {
+  // Before a workload is started, and before it is told to stop.
+  if (guard_ && !effects_.commands.empty()) show_to_workload();
   // Nothing below calls back from inside the call, so the list cannot grow under us.
   for (const core::addressed& one : effects_.commands) {
     snapshots_.changed(one.which);
@@ -458,6 +460,17 @@ void agent_loop::carry_out(core::election_index, const core::command::finished& 
   // After the other commands of this step, which may still be on their way.
   boost::asio::post(io_,
                     [this, by_workload] { end(*status_, by_workload && *status_ == exit_ok); });
+}
+
+/// Its lease, for whoever asks before each write. In a drain it is to finish what it has begun.
+void agent_loop::show_to_workload() {
+  const core::election& one = session_.at(core::election_index{0});
+  const core::election_view& view = one.view();
+  const bool active = view.phase == core::phase::active;
+  if (!one.holding() || (!active && view.phase != core::phase::draining)) return guard_->show({});
+  guard_->show({.state = active ? TENURE_ACTIVE : TENURE_DRAINING,
+                .version = view.lease->term,
+                .stop_at = view.lease->stop_at});
 }
 
 /// Says so, but for what was said a moment ago, whichever election it was of.

@@ -67,6 +67,7 @@ class agent_loop {
   void carry_out(core::election_index which, const core::command::publish& c);
   void carry_out(core::election_index which, const core::command::finished& c);
   void renew(const core::command::renew& c);
+  void show_to_workload();
   void failed(core::election_index which, const char* operation, const std::string& why);
   void set_timer();
   void open_watches(core::time_point now);

@@ -26,7 +26,9 @@ bool sets(const char* entry, std::string_view variable) {
 std::vector<char*> own_environment() {
   std::vector<char*> kept;
   for (char** entry = ::environ; *entry != nullptr; ++entry) {
-    if (!sets(*entry, session_variable) && !sets(*entry, guard_fds_variable)) {
+    // The page would be that of an outer guard, whose workload we are.
+    if (!sets(*entry, session_variable) && !sets(*entry, guard_fds_variable) &&
+        !sets(*entry, page_variable)) {
       kept.push_back(*entry);
     }
   }
@@ -53,8 +55,9 @@ bool agent_process::prepare(const std::vector<std::string>& argv, bool keeps_hup
 }
 
 bool agent_process::start(core::time_point now, const os::unique_fd& theirs,
-                          const os::unique_fd& page) {
-  std::snprintf(fds_.data(), fds_.size(), "%s=%d,%d", guard_fds_variable, theirs.get(), page.get());
+                          const os::unique_fd& page, const os::unique_fd& worker_page) {
+  std::snprintf(fds_.data(), fds_.size(), "%s=%d,%d,%d", guard_fds_variable, theirs.get(),
+                page.get(), worker_page.get());
   // It outlives us for the moment that it takes to end the workload and give the lease up, so it
   // does not die with us. In a group of its own, Ctrl-C in the terminal reaches it through us
   // alone.
@@ -62,7 +65,7 @@ bool agent_process::start(core::time_point now, const os::unique_fd& theirs,
                                    .argv = argv_.data(),
                                    .environment = environment_.data(),
                                    .keeps_hup_ignored = keeps_hup_ignored_,
-                                   .inherits = {theirs.get(), page.get()}});
+                                   .inherits = {theirs.get(), page.get(), worker_page.get()}});
   if (pid < 0) {
     crashed(now);
     return false;

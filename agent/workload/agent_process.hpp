@@ -19,10 +19,10 @@ class agent_process {
   /// random bits.
   [[nodiscard]] bool prepare(const std::vector<std::string>& argv, bool keeps_hup_ignored);
 
-  /// Starts an agent that talks to us over `theirs` and shares `page`. False if it could not be
+  /// Starts an agent that talks to us over `theirs` and shares both pages. False if it could not be
   /// forked; it is due again after a pause. Allocates nothing.
   [[nodiscard]] bool start(core::time_point now, const os::unique_fd& theirs,
-                           const os::unique_fd& page);
+                           const os::unique_fd& page, const os::unique_fd& worker_page);
 
   /// It was reaped.
   void ended() { pid_ = 0; }

@@ -16,7 +16,7 @@ struct exec_request {
   bool takes_terminal = false;     ///< hand the terminal on stdin to its process group
   bool keeps_hup_ignored = false;  ///< we were started under nohup
   /// Descriptors that it inherits besides 0, 1, 2; -1: none.
-  std::array<int, 2> inherits{-1, -1};
+  std::array<int, 3> inherits{-1, -1, -1};
   /// The errno of a failed exec is written here; a close-on-exec pipe, so that its end says that
   /// the program was executed. -1: nobody wants to know.
   int error_pipe = -1;

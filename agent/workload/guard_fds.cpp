@@ -34,13 +34,17 @@ std::expected<guard_fds, std::string> take_guard_fds() {
   ::unsetenv(guard_fds_variable);
   int socket = -1;
   int page = -1;
-  if (std::sscanf(text.c_str(), "%d,%d", &socket, &page) != 2 || !close_on_exec(socket) ||
-      !close_on_exec(page) || !is_seqpacket(socket)) {
+  int worker_page = -1;
+  const int found = std::sscanf(text.c_str(), "%d,%d,%d", &socket, &page, &worker_page);
+  if (found < 2 || !close_on_exec(socket) || !close_on_exec(page) || !is_seqpacket(socket) ||
+      (found == 3 && !close_on_exec(worker_page))) {
     return std::unexpected(name + "=" + text +
-                           " does not name a guard's socket and page; unset it, only a guard "
+                           " does not name a guard's socket and pages; unset it, only a guard "
                            "sets it");
   }
-  return guard_fds{.socket = os::unique_fd(socket), .page = os::unique_fd(page)};
+  return guard_fds{.socket = os::unique_fd(socket),
+                   .page = os::unique_fd(page),
+                   .worker_page = os::unique_fd(worker_page)};
 }
 
 }  // namespace tenure::workload

@@ -11,6 +11,7 @@ namespace tenure::workload {
 struct guard_fds {
   os::unique_fd socket;
   os::unique_fd page;
+  os::unique_fd worker_page;  ///< none: the guard is of an earlier release
 };
 
 /// Takes them over, as TENURE_GUARD_FDS names them, and removes that variable, so that no child

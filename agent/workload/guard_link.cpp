@@ -80,6 +80,7 @@ struct guard_link::impl : std::enable_shared_from_this<impl> {
   asio::steady_timer backstop;  ///< for a guard that lets a deadline pass
   asio::steady_timer again;     ///< between two looks at the orphans
   shared_page page;
+  std::optional<worker_page> for_worker;  ///< none: the guard is of an earlier release
   orphans left;
 
   work state = work::none;
@@ -232,6 +233,11 @@ std::expected<std::unique_ptr<guard_link>, std::string> guard_link::from_environ
                            ": the second descriptor is not a guard's page of this release; "
                            "restart the guard with the same binary as the agent");
   }
+  if (fds->worker_page && !self->for_worker.emplace().map(std::move(fds->worker_page))) {
+    return std::unexpected(std::string(guard_fds_variable) +
+                           ": the third descriptor is not a workload's page of this release; "
+                           "restart the guard with the same binary as the agent");
+  }
   self->send(impl::hello_place, bytes_of(message::hello{}));
   self->read();
   return std::unique_ptr<guard_link>(new guard_link(std::move(self)));
@@ -252,6 +258,10 @@ void guard_link::arm(core::version term, core::time_point kill_at) {
   if (self_->state == impl::work::none || self_->term == term) self_->kill_at = kill_at;
   self_->send(impl::armed_place, bytes_of(message::armed{}));
   self_->watch_deadline();
+}
+
+void guard_link::show(const worker_term& what) {
+  if (self_->for_worker) self_->for_worker->show(what);
 }
 
 core::time_point guard_link::acknowledged() const {

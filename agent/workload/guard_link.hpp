@@ -13,6 +13,7 @@
 
 #include "core/clock.hpp"
 #include "core/vocabulary.hpp"
+#include "workload/worker_page.hpp"
 
 /// The agent's side of the guard.
 namespace tenure::workload {
@@ -78,6 +79,10 @@ class guard_link {
 
   /// Nothing of term `term` may run from `kill_at` on. Takes effect at once, through the page.
   void arm(core::version term, core::time_point kill_at);
+
+  /// What the workload is to know of its lease, from now on. Before `start`, so that its first
+  /// instruction finds it.
+  void show(const worker_term& what);
 
   /// The deadline that the guard's timer is known to be set to. One that stays behind `arm` for
   /// long shows a guard that hangs. The epoch if it never was set.

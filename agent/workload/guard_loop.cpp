@@ -251,8 +251,9 @@ bool guard_loop::start_agent() {
   channel_.attach(os::unique_fd(ends[0]));
   const os::unique_fd theirs(ends[1]);
   page_->disarm();
+  worker_page_.show({});
   agent_counts_on_workload_ = false;
-  if (agent_.start(now, theirs, page_.fd())) return true;
+  if (agent_.start(now, theirs, page_.fd(), worker_page_.fd())) return true;
   channel_.close();
   complain("cannot fork the agent; check the limits on processes and memory");
   return false;
@@ -262,6 +263,8 @@ bool guard_loop::start_agent() {
 /// ended shows when it is reaped; until then the workload has what is left of its lease.
 void guard_loop::on_hang_up() {
   channel_.close();
+  // The kernel closes what a process had open once none of its threads runs any more.
+  worker_page_.drain();
   carry_out(core_.agent_gone(os::boot_now(), core::never));
 }
 
@@ -270,6 +273,7 @@ void guard_loop::on_agent_reaped(int status) {
   agent_.ended();
   agent_kill_at_ = core::never;
   channel_.close();
+  worker_page_.drain();
   if (!ending_ && WIFEXITED(status)) {
     ending_ = true;
     exit_code_ = WEXITSTATUS(status);

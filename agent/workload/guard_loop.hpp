@@ -12,6 +12,7 @@
 #include "workload/guard_protocol.hpp"
 #include "workload/guard_wakes.hpp"
 #include "workload/shared_page.hpp"
+#include "workload/worker_page.hpp"
 #include "workload/workload_tree.hpp"
 
 namespace tenure::workload {
@@ -69,6 +70,7 @@ class guard_loop {
   core::guard core_;
   guard_wakes wakes_;
   shared_page page_;
+  worker_page worker_page_;
   guard_channel channel_;
   agent_process agent_;
   workload_tree tree_;

@@ -35,12 +35,17 @@ bool guard_loop::open() {
     complain("cannot become subreaper of the workload; Linux 3.4 or newer is needed");
     return false;
   }
-  if (!tree_.prepare(options_.command, hup_ignored)) {
+  if (!page_.make() || !worker_page_.make()) {
+    complain(
+        "the kernel refuses a memfd, or /proc is not mounted; check the limits and the mounts");
+    return false;
+  }
+  if (!tree_.prepare(options_.command, hup_ignored, worker_page_)) {
     complain("/proc does not show the processes of this PID namespace; mount it there");
     return false;
   }
-  if (!agent_.prepare(options_.agent_argv, hup_ignored) || !wakes_.open() || !page_.make()) {
-    complain("the kernel refuses a signalfd, a timerfd or a memfd; check the limits");
+  if (!agent_.prepare(options_.agent_argv, hup_ignored) || !wakes_.open()) {
+    complain("the kernel refuses a signalfd or a timerfd; check the limits");
     return false;
   }
   // Best effort: a page that must be read back in first would make us late just when memory is

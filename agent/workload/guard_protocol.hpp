@@ -24,6 +24,9 @@ inline constexpr std::size_t max_environment_entries = 256;
 /// No message is longer.
 inline constexpr std::size_t max_message_bytes = max_environment_bytes + 256;
 
+/// Where a workload finds the page that says whether its lease is in force (tenure_page.h).
+inline constexpr const char* page_variable = "TENURE_PAGE";
+
 /// The variables that tell an agent about its guard. The workload does not get them.
 inline constexpr const char* session_variable = "TENURE_SESSION";
 inline constexpr const char* guard_fds_variable = "TENURE_GUARD_FDS";

@@ -2,17 +2,13 @@
 
 #include "os/unique_fd.hpp"
 #include "workload/guard_page.hpp"
+#include "workload/shared_memory.hpp"
 
 namespace tenure::workload {
 
 /// A mapping of the page that guard and agent share. Stays mapped while the object lives.
 class shared_page {
  public:
-  shared_page() = default;
-  shared_page(const shared_page&) = delete;
-  shared_page& operator=(const shared_page&) = delete;
-  ~shared_page();
-
   /// The guard's side: makes the page and the descriptor that hands it on. False if the kernel
   /// refuses.
   [[nodiscard]] bool make();
@@ -21,14 +17,12 @@ class shared_page {
   /// another layout.
   [[nodiscard]] bool map(os::unique_fd fd);
 
-  [[nodiscard]] const os::unique_fd& fd() const { return fd_; }
+  [[nodiscard]] const os::unique_fd& fd() const { return memory_.fd(); }
   guard_page* operator->() { return page_; }
   const guard_page* operator->() const { return page_; }
 
  private:
-  [[nodiscard]] void* map_memory() const;
-
-  os::unique_fd fd_;
+  shared_memory memory_;
   guard_page* page_ = nullptr;
 };
 

@@ -27,10 +27,13 @@ bool in_foreground() {
 
 }  // namespace
 
-bool workload_tree::prepare(const std::vector<std::string>& command, bool keeps_hup_ignored) {
+bool workload_tree::prepare(const std::vector<std::string>& command, bool keeps_hup_ignored,
+                            worker_page& page) {
   command_ = command;
   argv_ = pointers_to(command_);
   own_ = own_environment();
+  own_.push_back(page.variable());
+  page_fd_ = page.workload_fd();
   merged_.resize(own_.size() + max_environment_entries + 1);
   keeps_hup_ignored_ = keeps_hup_ignored;
   return children_.open(::getpid());
@@ -50,6 +53,7 @@ int workload_tree::start(std::string_view environment) {
                                    .dies_with_us = true,
                                    .takes_terminal = has_terminal_,
                                    .keeps_hup_ignored = keeps_hup_ignored_,
+                                   .inherits = {page_fd_, -1, -1},
                                    .error_pipe = theirs.get()});
   if (pid < 0) {
     const int error = errno;

@@ -11,6 +11,7 @@
 #include "os/unique_fd.hpp"
 #include "workload/child_list.hpp"
 #include "workload/guard_protocol.hpp"
+#include "workload/worker_page.hpp"
 
 namespace tenure::workload {
 
@@ -23,8 +24,9 @@ namespace tenure::workload {
 /// moves up, to be reached next.
 class workload_tree {
  public:
-  /// Prepares the command. False if /proc does not show our children.
-  [[nodiscard]] bool prepare(const std::vector<std::string>& command, bool keeps_hup_ignored);
+  /// Prepares the command, which is to inherit `page`. False if /proc does not show our children.
+  [[nodiscard]] bool prepare(const std::vector<std::string>& command, bool keeps_hup_ignored,
+                             worker_page& page);
 
   /// Forks, and executes the command with this block of "KEY=VALUE\0" added to the environment.
   /// Returns 0 or an errno value. Whether the program was executed shows in `exec_pipe`.
@@ -68,6 +70,7 @@ class workload_tree {
   std::vector<char*> own_;     ///< the guard's own environment
   std::vector<char*> merged_;  ///< room for `own_`, what the agent adds, and the null
   bool keeps_hup_ignored_ = false;
+  int page_fd_ = -1;
 
   pid_t leader_ = 0;
   pid_t group_ = 0;

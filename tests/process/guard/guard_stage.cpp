@@ -9,6 +9,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -39,7 +40,10 @@ int print_open_files() {
   DIR* listing = ::opendir("/proc/self/fd");
   while (const dirent* entry = ::readdir(listing)) {
     const int fd = std::atoi(entry->d_name);
-    if (entry->d_name[0] != '.' && fd != ::dirfd(listing)) std::printf("%d\n", fd);
+    if (entry->d_name[0] == '.' || fd == ::dirfd(listing)) continue;
+    const std::string path = "/proc/self/fd/" + std::to_string(fd);
+    const char* page = std::getenv("TENURE_PAGE");
+    std::puts(page != nullptr && path == page ? "page" : std::to_string(fd).c_str());
   }
   ::closedir(listing);
   std::puts("end");

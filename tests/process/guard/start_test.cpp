@@ -92,12 +92,12 @@ TEST(GuardStart, AnEnvironmentThatIsTooLargeFailsTheStart) {
   EXPECT_FALSE(s.has("ran"));
 }
 
-TEST(GuardStart, NoDescriptorButTheStandardOnesReachesTheWorkload) {
+TEST(GuardStart, NoDescriptorButTheStandardOnesAndThePageReachesTheWorkload) {
   stage s({GUARD_STAGE, "open-files"});
   auto agent = s.agent();
   agent.start(7);
   EXPECT_EQ(agent.hear(), "exited 0");
-  EXPECT_EQ(s.read("stdout"), "0\n1\n2\nend\n");
+  EXPECT_EQ(s.read("stdout"), "0\n1\n2\npage\nend\n");
 }
 
 TEST(GuardStart, TheWorkloadBlocksAndIgnoresNoSignal) {

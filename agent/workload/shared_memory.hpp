@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstddef>
+
+#include "os/unique_fd.hpp"
+
+namespace tenure::workload {
+
+/// A mapping of memory that processes share by handing its descriptor on. Stays mapped while the
+/// object lives.
+class shared_memory {
+ public:
+  shared_memory() = default;
+  shared_memory(const shared_memory&) = delete;
+  shared_memory& operator=(const shared_memory&) = delete;
+  ~shared_memory();
+
+  /// Makes it, all zero, sealed against changes of its size. `name` shows in /proc. False if the
+  /// kernel refuses.
+  [[nodiscard]] bool make(const char* name, std::size_t bytes);
+
+  /// Maps what is behind `fd`. False if that is smaller, or cannot be mapped for writing.
+  [[nodiscard]] bool map(os::unique_fd fd, std::size_t bytes);
+
+  /// Another descriptor of it, through which nobody can write. Nothing if the kernel refuses.
+  [[nodiscard]] os::unique_fd open_read_only() const;
+
+  [[nodiscard]] const os::unique_fd& fd() const { return fd_; }
+  /// Null before `make` or `map`.
+  [[nodiscard]] void* data() const { return data_; }
+
+ private:
+  [[nodiscard]] bool map_writable();
+
+  os::unique_fd fd_;
+  std::size_t bytes_ = 0;
+  void* data_ = nullptr;
+};
+
+}  // namespace tenure::workload
