@@ -104,43 +104,48 @@ void tcp_proxy::pump_up(link& of) {
   std::array<char, piece_bytes> buffer{};
   for (;;) {
     const std::string_view piece = receive(of.client.get(), buffer);
-    std::unique_lock lock(mutex_);
-    if (piece.empty()) {
-      // What was held is carried out for a client that has left.
-      changed_.wait(lock, [&] { return of.over || !of.held || held_was_answered_; });
-      return end(of);
-    }
-    of.sent += piece;
-    if (!to_lose_.empty() && piece.contains(to_lose_)) {
-      to_lose_.clear();
-      of.loses = true;
-    }
-    if (!to_hold_.empty() && piece.contains(to_hold_)) {
-      to_hold_.clear();
-      of.held = true;
-    }
-    if (!may_pass(lock, of, true)) return;
-    lock.unlock();
+    if (!lets_up(of, piece)) return;
     send_all(of.server.get(), piece);
   }
+}
+
+bool tcp_proxy::lets_up(link& of, std::string_view piece) {
+  std::unique_lock lock(mutex_);
+  if (piece.empty()) {
+    // What was held is carried out for a client that has left.
+    changed_.wait(lock, [&] { return of.over || !of.held || held_was_answered_; });
+    end(of);
+    return false;
+  }
+  of.sent += piece;
+  if (!to_lose_.empty() && piece.contains(to_lose_)) {
+    to_lose_.clear();
+    of.loses = true;
+  }
+  if (!to_hold_.empty() && piece.contains(to_hold_)) {
+    to_hold_.clear();
+    of.held = true;
+  }
+  return may_pass(lock, of, true);
 }
 
 void tcp_proxy::pump_down(link& of) {
   std::array<char, piece_bytes> buffer{};
   for (;;) {
     const std::string_view piece = receive(of.server.get(), buffer);
-    std::unique_lock lock(mutex_);
-    if (of.held && let_go_) held_was_answered_ = true;
-    if (piece.empty() || of.loses || !may_pass(lock, of, false)) {
-      end(of);
-      lock.unlock();
-      changed_.notify_all();
-      return;
-    }
-    lock.unlock();
+    const bool passes = lets_down(of, piece);
     changed_.notify_all();
+    if (!passes) return;
     send_all(of.client.get(), piece);
   }
+}
+
+bool tcp_proxy::lets_down(link& of, std::string_view piece) {
+  std::unique_lock lock(mutex_);
+  if (of.held && let_go_) held_was_answered_ = true;
+  if (!piece.empty() && !of.loses && may_pass(lock, of, false)) return true;
+  end(of);
+  return false;
 }
 
 /// Wakes both of its threads, which then end.

@@ -73,6 +73,9 @@ class tcp_proxy {
   void accept();
   void pump_up(link& of);
   void pump_down(link& of);
+  /// Whether a piece may go on its way, once it may. If not, the link has ended.
+  bool lets_up(link& of, std::string_view piece);
+  bool lets_down(link& of, std::string_view piece);
   void end(link& of);
   /// Waits until bytes may pass. False if the link is to end instead.
   bool may_pass(std::unique_lock<std::mutex>& lock, link& of, bool is_request);

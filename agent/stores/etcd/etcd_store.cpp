@@ -31,8 +31,8 @@ bool is_final(error_meaning what, const security& with) {
 
 class etcd_store final : public store {
  public:
-  etcd_store(asio::any_io_executor where, settings with, std::vector<net::endpoint> members)
-      : session_(std::move(where), std::move(with), std::move(members),
+  etcd_store(asio::any_io_executor where, settings with, const std::vector<net::endpoint>& members)
+      : session_(std::move(where), std::move(with), members,
                  {.changed = [this](core::election_index which) { changed(which); },
                   .live = [this] { live(); },
                   .broken = [this](const call_failure& what) { broken(what); }}),
@@ -238,7 +238,7 @@ std::expected<std::unique_ptr<store>, open_error> make_etcd_store(asio::any_io_e
     return std::unexpected(
         open_error{"store etcd needs an endpoint; give --endpoint http://127.0.0.1:2379"});
   }
-  return std::make_unique<etcd_store>(std::move(where), std::move(with), std::move(members));
+  return std::make_unique<etcd_store>(std::move(where), std::move(with), members);
 }
 
 }  // namespace tenure::stores

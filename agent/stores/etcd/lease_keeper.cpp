@@ -32,7 +32,10 @@ kept_lease as_kept(const reply_header& header, core::time_point sent_at, std::in
 
 lease_keeper::lease_keeper(boost::asio::any_io_executor where, cluster& through,
                            std::int64_t ttl_seconds)
-    : executor_(where), cluster_(through), ttl_seconds_(ttl_seconds), revoking_(std::move(where)) {}
+    : executor_(std::move(where)),
+      cluster_(through),
+      ttl_seconds_(ttl_seconds),
+      revoking_(executor_) {}
 
 std::int64_t lease_keeper::ensure(lease_ids& ids, core::time_point deadline) {
   if (present_) return *present_;

@@ -21,14 +21,14 @@ std::vector<key_range> ranges_of(const std::vector<election_spec>& elections) {
 }  // namespace
 
 session::session(boost::asio::any_io_executor where, settings what,
-                 std::vector<net::endpoint> endpoints, watcher::handlers on)
+                 const std::vector<net::endpoint>& endpoints, watcher::handlers on)
     : executor(std::move(where)),
       with(std::move(what)),
       ranges(ranges_of(with.elections)),
       ids(with.session, os::random_bits()),
       // The watch goes where the calls go: a member that confirms renewals is in touch with the
       // leader, and so are its events.
-      members(executor, std::move(endpoints), with.secure,
+      members(executor, endpoints, with.secure,
               with.elections.size() * calls_per_election + other_calls,
               [this] {
                 boost::asio::post(executor, guarded([this] {

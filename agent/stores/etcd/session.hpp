@@ -38,8 +38,8 @@ class session {
  public:
   using read_handler = std::move_only_function<void(std::expected<mirror, unknown>)>;
 
-  session(boost::asio::any_io_executor where, settings with, std::vector<net::endpoint> members,
-          watcher::handlers on);
+  session(boost::asio::any_io_executor where, settings with,
+          const std::vector<net::endpoint>& members, watcher::handlers on);
 
   /// Ends everything. Releases nothing.
   void close();

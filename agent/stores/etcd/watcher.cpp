@@ -33,13 +33,13 @@ core::duration pause_after(std::uint32_t failures) {
 
 watcher::watcher(boost::asio::any_io_executor where, cluster& through, std::vector<mirror>& mirrors,
                  const std::vector<key_range>& ranges, core::duration check_every, handlers on)
-    : executor_(where),
+    : executor_(std::move(where)),
       cluster_(through),
       mirrors_(mirrors),
       ranges_(ranges),
       check_every_(check_every),
       on_(std::move(on)),
-      next_(std::move(where)) {}
+      next_(executor_) {}
 
 watcher::~watcher() = default;
 

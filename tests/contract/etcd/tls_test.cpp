@@ -7,7 +7,6 @@
 namespace tenure::tests {
 namespace {
 
-using testing::AnyOf;
 using testing::HasSubstr;
 using testing::StartsWith;
 
