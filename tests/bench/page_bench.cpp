@@ -2,6 +2,7 @@
 #include <benchmark/benchmark.h>
 
 #include <chrono>
+#include <cstdlib>
 
 #include "os/boot_time.hpp"
 #include "workload/worker_page.hpp"
@@ -28,21 +29,21 @@ void ask_valid(benchmark::State& state) {
   const tenure_page* seen = opened(page);
   show_valid(page);
   int valid = 1;
-  for (auto _ : state) valid &= tenure_valid(seen);
+  while (state.KeepRunning()) valid &= tenure_valid(seen);
   if (valid != 1) state.SkipWithError("the page says no");
 }
 BENCHMARK(ask_valid)->Name("tenure_valid");
 
 /// What of it is the clock.
 void read_clock(benchmark::State& state) {
-  for (auto _ : state) benchmark::DoNotOptimize(tenure_now());
+  while (state.KeepRunning()) benchmark::DoNotOptimize(tenure_now());
 }
 BENCHMARK(read_clock)->Name("tenure_now, a part of it");
 
 void show(benchmark::State& state) {
   workload::worker_page page;
   if (!page.make()) std::abort();
-  for (auto _ : state) show_valid(page);
+  while (state.KeepRunning()) show_valid(page);
 }
 BENCHMARK(show)->Name("the agent's side, clock included");
 
