@@ -269,6 +269,14 @@ void agent_loop::from_guard(const workload::guard_event& what) {
     feed(which, core::event::workload_exited{});
   } else if (const auto* told = std::get_if<workload::signalled>(&what)) {
     shut_down(told->signo);
+  } else if (std::holds_alternative<workload::guard_hangs>(what)) {
+    log_.write(log_level::error,
+               "the guard does not answer: it is stopped or gets no processor; ending the workload "
+               "and giving the lease up",
+               {{"election", who.election}, {"identity", who.identity}});
+    snapshots_.guard_gone();
+    guard_->end_orphans();
+    shut_down(SIGKILL);
   } else {
     log_.write(log_level::error, "the guard is gone; ending the workload and giving the lease up",
                {{"election", who.election}, {"identity", who.identity}});

@@ -29,6 +29,10 @@ using error_code = boost::system::error_code;
 /// The guard has this long after a deadline before the agent kills by itself. Later than any
 /// guard that gets the processor at all.
 constexpr core::duration guard_is_late_after = std::chrono::milliseconds(50);
+/// A guard that gets any processor at all acknowledges in milliseconds.
+constexpr core::duration guard_hangs_after = std::chrono::seconds(1);
+/// Once more, for a machine that stood still: both of us come back at the same time.
+constexpr core::duration second_look_after = std::chrono::milliseconds(100);
 /// Pause between two looks at what is left.
 constexpr core::duration kill_again = std::chrono::milliseconds(10);
 
@@ -51,6 +55,7 @@ struct guard_link::impl : std::enable_shared_from_this<impl> {
       : on_event(std::move(to_call)),
         socket(executor, fd.release()),
         backstop(executor),
+        hearing(executor),
         again(executor) {}
 
   // Towards the guard. One place for each kind of message, in the order in which they are sent;
@@ -72,12 +77,15 @@ struct guard_link::impl : std::enable_shared_from_this<impl> {
   void emit_soon(const guard_event& what);
 
   // Instead of the guard.
+  void await_acknowledgement();
+  void look_for_acknowledgement(std::int64_t asked, core::duration after);
   void watch_deadline();
   void kill_orphans();
 
   handler on_event;
   asio::posix::stream_descriptor socket;
   asio::steady_timer backstop;  ///< for a guard that lets a deadline pass
+  asio::steady_timer hearing;   ///< for a guard that acknowledges nothing
   asio::steady_timer again;     ///< between two looks at the orphans
   shared_page page;
   std::optional<worker_page> for_worker;  ///< none: the guard is of an earlier release
@@ -88,6 +96,8 @@ struct guard_link::impl : std::enable_shared_from_this<impl> {
   core::time_point kill_at = core::never;
   core::time_point kill_by = core::never;
   bool writing = false;
+  bool awaits = false;   ///< an acknowledgement
+  bool hangs = false;    ///< the guard does, and that was told
   bool gone = false;     ///< the guard is
   bool killing = false;  ///< we are at it instead of the guard
   bool closed = false;   ///< the link was destroyed
@@ -191,6 +201,29 @@ void guard_link::impl::on_hang_up() {
   if (before == work::running && !std::exchange(killing, true)) kill_orphans();
 }
 
+void guard_link::impl::await_acknowledgement() {
+  if (gone || hangs || std::exchange(awaits, true)) return;
+  look_for_acknowledgement(page->kill_at.load(), guard_hangs_after);
+}
+
+void guard_link::impl::look_for_acknowledgement(std::int64_t asked, core::duration after) {
+  hearing.expires_after(after);
+  hearing.async_wait([self = shared_from_this(), asked, after](error_code failed) {
+    if (failed || self->closed || self->gone) return;
+    const std::int64_t heard = self->page->armed.load();
+    if (heard < asked && after != second_look_after) {
+      return self->look_for_acknowledgement(asked, second_look_after);
+    }
+    self->awaits = false;
+    if (heard < asked) {
+      self->hangs = true;
+      self->emit(guard_hangs{});
+    } else if (heard < self->page->kill_at.load()) {
+      self->await_acknowledgement();
+    }
+  });
+}
+
 /// Sets the timer for the moment when a guard that is well must have done its work.
 void guard_link::impl::watch_deadline() {
   const core::time_point due = std::min(kill_at, kill_by);
@@ -250,6 +283,7 @@ guard_link::~guard_link() {
   error_code ignored;
   self_->socket.close(ignored);
   self_->backstop.cancel();
+  self_->hearing.cancel();
   self_->again.cancel();
 }
 
@@ -257,6 +291,7 @@ void guard_link::arm(core::version term, core::time_point kill_at) {
   self_->page->arm(term, kill_at);
   if (self_->state == impl::work::none || self_->term == term) self_->kill_at = kill_at;
   self_->send(impl::armed_place, bytes_of(message::armed{}));
+  self_->await_acknowledgement();
   self_->watch_deadline();
 }
 

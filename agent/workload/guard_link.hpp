@@ -50,8 +50,12 @@ struct signalled {
 /// `workload_exited` follows when its process group is observed to be empty.
 struct guard_gone {};
 
+/// The guard has not acknowledged a deadline within a second: it is stopped, or gets no processor.
+/// It cannot be relied on; call `end_orphans`. Once.
+struct guard_hangs {};
+
 using guard_event = std::variant<workload_started, start_refused, start_failed, workload_exited,
-                                 signalled, guard_gone>;
+                                 signalled, guard_gone, guard_hangs>;
 
 /// A connection to the guard that started this agent.
 ///
@@ -84,8 +88,7 @@ class guard_link {
   /// instruction finds it.
   void show(const worker_term& what);
 
-  /// The deadline that the guard's timer is known to be set to. One that stays behind `arm` for
-  /// long shows a guard that hangs. The epoch if it never was set.
+  /// The deadline that the guard's timer is known to be set to. The epoch if it never was set.
   [[nodiscard]] core::time_point acknowledged() const;
 
   /// Starts the workload of a term that was armed before, with `environment` ("KEY=VALUE", none
@@ -102,7 +105,8 @@ class guard_link {
   void bye(std::optional<int> exit_code);
 
   /// Kills the workload from here, without the guard. Done by the link itself when the guard is
-  /// gone or lets a deadline pass; `workload_exited` follows once all of it is dead.
+  /// gone or lets a deadline pass, not yet when it hangs; `workload_exited` follows once all of it
+  /// is dead.
   void end_orphans();
 
  private:

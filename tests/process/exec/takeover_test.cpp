@@ -82,6 +82,23 @@ TEST(Takeover, AKilledGuardTakesItsWorkloadAlongAndTheAgentReleases) {
   expect_clean(in);
 }
 
+TEST(Takeover, AFrozenGuardCostsItsAgentTheLeaseLongBeforeThatEnds) {
+  const temporary_directory in;
+  // Nothing but a release can hand this lease on within the patience of the test.
+  member a(in,
+           {.identity = "a", .ttl = "10m", .more = {"--renew", "500ms"}, .command = stubborn(in)});
+  ASSERT_TRUE(runs_as(in, "a"));
+  const auto workload = a.workload();
+  ASSERT_TRUE(workload);
+  member b(in, {.identity = "b", .ttl = "10m"});
+  ASSERT_TRUE(eventually([&] { return b.process().said("holder=a"); }));
+  a.process().send(SIGSTOP);
+  ASSERT_TRUE(runs_as(in, "b", 1)) << b.process().err() << a.process().err();
+  EXPECT_FALSE(is_alive(*workload));
+  EXPECT_TRUE(a.process().said("the guard does not answer")) << a.process().err();
+  expect_clean(in);
+}
+
 TEST(Takeover, AnOperatorWhoDeletesTheLockEndsTheTermAndTheVersionGoesOn) {
   const temporary_directory in;
   member a(in, {.identity = "a", .ttl = "10m", .command = stubborn(in)});

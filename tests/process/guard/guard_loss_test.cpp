@@ -53,5 +53,20 @@ TEST(GuardLoss, TheAgentKillsAtTheDeadlineIfTheGuardIsFrozen) {
   agent.start(8);
 }
 
+TEST(GuardLoss, AFrozenGuardIsNoticedLongBeforeItsDeadline) {
+  stage s(stage::shell(deaf_family));
+  auto agent = s.agent();
+  agent.start(7, s.mark());
+  EXPECT_TRUE(eventually([&] { return s.has("up"); }));
+  s.signal_guard(SIGSTOP);
+  agent.tell("arm 7 3600000");
+  EXPECT_EQ(agent.hear(), "guard_hangs");
+  EXPECT_FALSE(s.marked().empty()) << "that is for the agent to decide";
+  agent.tell("end");
+  EXPECT_EQ(agent.hear(), "exited " + std::to_string(SIGKILL));
+  EXPECT_TRUE(s.marked().empty());
+  s.signal_guard(SIGCONT);
+}
+
 }  // namespace
 }  // namespace tenure::tests

@@ -71,6 +71,7 @@ class scripted_agent {
         return "signalled " + std::to_string(e.signo);
       }
       std::string operator()(const guard_gone&) const { return "guard_gone"; }
+      std::string operator()(const guard_hangs&) const { return "guard_hangs"; }
     };
     say(std::visit(text{}, event));
   }
@@ -118,6 +119,8 @@ class scripted_agent {
       words >> count;
       for (; count > 0; --count) send_raw(sealed(message::start{.term = 999}));
       say("sent");
+    } else if (order == "end") {
+      link_->end_orphans();
     } else if (order == "acknowledged") {
       say(link_->acknowledged() == armed_ ? "acknowledged yes" : "acknowledged no");
     }

@@ -15,6 +15,7 @@ inline constexpr const char* control_variable = "TENURE_TEST_CONTROL";
 ///     exit CODE           without a bye
 ///     garbage SEED COUNT  packets of random length and content
 ///     starts COUNT        orders to start a term that is not armed, without reading a reply
+///     end                 `end_orphans`
 ///     acknowledged        answered by "acknowledged yes" once the guard has taken the last arm
 int be_scripted_agent();
 
