@@ -109,10 +109,12 @@ bool peer::closed_within(std::chrono::milliseconds limit) {
 void peer::reset() {
   const linger at_once{.l_onoff = 1, .l_linger = 0};
   ::setsockopt(fd_.get(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+  const std::lock_guard lock(ending_);
   fd_.reset();
 }
 
 void peer::close() {
+  const std::lock_guard lock(ending_);
   ::shutdown(fd_.get(), SHUT_RDWR);
 }
 

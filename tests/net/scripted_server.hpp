@@ -4,6 +4,7 @@
 #include <chrono>
 #include <functional>
 #include <list>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -42,6 +43,7 @@ class peer {
  private:
   bool receive();
 
+  std::mutex ending_;  ///< of `fd_`, where another thread than the script's may end it
   os::unique_fd fd_;
   std::string received_;
 };
