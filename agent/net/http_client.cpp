@@ -136,14 +136,11 @@ void http_client::state::pump() {
 
 /// Takes out the request whose turn it is, if there may be another connection for it.
 std::shared_ptr<call> http_client::state::next() {
-  const auto room = [this] {
-    if (active.size() >= limits.connections) return false;
-    const auto others = std::ranges::count_if(active, [](const auto& c) { return !c->urgent; });
-    return !urgent.empty() ||
-           static_cast<std::size_t>(others) < limits.connections - limits.reserved;
-  };
   auto& queue = urgent.empty() ? waiting : urgent;
-  if (queue.empty() || !room()) return nullptr;
+  if (queue.empty() || active.size() >= limits.connections) return nullptr;
+  const auto urgent_ones = std::ranges::count_if(active, &call::urgent);
+  const std::size_t others = active.size() - static_cast<std::size_t>(urgent_ones);
+  if (urgent.empty() && others >= limits.connections - limits.reserved) return nullptr;
   auto first = std::move(queue.front());
   queue.pop_front();
   return first;

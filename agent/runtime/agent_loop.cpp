@@ -19,6 +19,7 @@ namespace {
 /// How often the loop shows that it turns although nothing happens; well inside
 /// `api::default_beat_bound`.
 constexpr core::duration beat_interval = std::chrono::seconds(3);
+
 std::vector<stores::election_spec> specs_of(const config::settings& s) {
   std::vector<stores::election_spec> out;
   for (const config::election& e : s.elections) out.push_back({.name = e.name, .slots = e.slots});
@@ -269,18 +270,15 @@ void agent_loop::from_guard(const workload::guard_event& what) {
     feed(which, core::event::workload_exited{});
   } else if (const auto* told = std::get_if<workload::signalled>(&what)) {
     shut_down(told->signo);
-  } else if (std::holds_alternative<workload::guard_hangs>(what)) {
-    log_.write(log_level::error,
-               "the guard does not answer: it is stopped or gets no processor; ending the workload "
-               "and giving the lease up",
-               {{"election", who.election}, {"identity", who.identity}});
-    snapshots_.guard_gone();
-    guard_->end_orphans();
-    shut_down(SIGKILL);
   } else {
-    log_.write(log_level::error, "the guard is gone; ending the workload and giving the lease up",
+    const bool hangs = std::holds_alternative<workload::guard_hangs>(what);
+    log_.write(log_level::error,
+               hangs ? "the guard does not answer: it is stopped or gets no processor; ending the "
+                       "workload and giving the lease up"
+                     : "the guard is gone; ending the workload and giving the lease up",
                {{"election", who.election}, {"identity", who.identity}});
     snapshots_.guard_gone();
+    if (hangs) guard_->end_orphans();
     shut_down(SIGKILL);
   }
 }
@@ -334,7 +332,6 @@ void agent_loop::carry_out() {
   if (guard_ && !effects_.commands.empty()) show_to_workload();
   // Nothing below calls back from inside the call, so the list cannot grow under us.
   for (const core::addressed& one : effects_.commands) {
-    snapshots_.changed(one.which);
     std::visit([&](const auto& c) { carry_out(one.which, c); }, one.what);
   }
   if (effects_.renew && !ended_) renew(*effects_.renew);
@@ -452,7 +449,8 @@ void agent_loop::carry_out(core::election_index which, const core::command::tran
   if (c.to == core::phase::candidate) workload_ran_ = false;
 }
 
-void agent_loop::carry_out(core::election_index, const core::command::publish&) {
+void agent_loop::carry_out(core::election_index which, const core::command::publish&) {
+  snapshots_.changed(which);
   dirty_ = true;
 }
 

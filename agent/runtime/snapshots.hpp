@@ -20,7 +20,7 @@ class snapshots {
   void store_opened(std::string cluster_id);
   void stopping();
   void guard_gone();
-  /// What the session says of an election may have changed since the last `publish`.
+  /// What the session says of an election has changed; `publish` is to follow.
   void changed(core::election_index which);
   /// The phase of an election has changed at this wall-clock time.
   void phase_changed(core::election_index which, std::int64_t unix_ms);

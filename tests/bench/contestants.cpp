@@ -34,7 +34,7 @@ class in_turn : public contestants {
   turn hand_over(ending how) final {
     const auto before = tests::stamped_runs(in_);
     const auto holder = static_cast<std::size_t>(before.back().identity == names[0] ? 0 : 1);
-    turn out{.ended = boot_now()};
+    turn out{.ended = boot_nanoseconds()};
     finish(holder, how);
     std::vector<stamped_run> now;
     need(tests::eventually([&] {

@@ -222,7 +222,7 @@ void measure_many(const servers::etcd_release& release) {
          << "s\nidentity: a\nlisten: 127.0.0.1:0\nprobe_listen: 127.0.0.1:0\nelections:\n";
     for (int i = 0; i < most_elections; ++i) file << "  - e" << i << "\n";
   }
-  const std::int64_t begin = boot_now();
+  const std::int64_t begin = boot_nanoseconds();
   const tests::program agent({tests::tenure_binary(), "agent", "--config", in / "tenure.yaml"},
                              in / "agent");
   const bool held = tests::eventually(
@@ -234,7 +234,7 @@ void measure_many(const servers::etcd_release& release) {
                 agent.err().substr(0, 2000).c_str());
     return;
   }
-  const double seconds = static_cast<double>(boot_now() - begin) / 1e9;
+  const double seconds = static_cast<double>(boot_nanoseconds() - begin) / 1e9;
   std::this_thread::sleep_for(renewals(1));  // what follows a start is over
   const request_count before = requests_at(cluster);
   std::this_thread::sleep_for(renewals(counted_renewals));

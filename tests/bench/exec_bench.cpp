@@ -80,7 +80,7 @@ void measure_hand_over(int rounds) {
              members[holder]->is_active();
     });
     ::usleep(200'000);
-    const std::int64_t asked = boot_now();
+    const std::int64_t asked = boot_nanoseconds();
     members[holder]->process().send(SIGTERM);
     const auto next = runs_as(in, names[1 - holder], version);
     if (!next) std::abort();

@@ -3,16 +3,9 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <ctime>
 #include <fstream>
 
 namespace tenure::bench {
-
-std::int64_t boot_now() {
-  timespec t{};
-  ::clock_gettime(CLOCK_BOOTTIME, &t);
-  return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
-}
 
 long kilobytes(pid_t pid, const char* file, const std::string& key) {
   std::ifstream in("/proc/" + std::to_string(pid) + "/" + file);

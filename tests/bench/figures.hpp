@@ -6,11 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "support/boot_clock.hpp"
+
 /// What the benchmarks read from the machine, and how they print it.
 namespace tenure::bench {
 
-/// CLOCK_BOOTTIME in nanoseconds, as in the stamps of workloads.
-std::int64_t boot_now();
+using tests::boot_nanoseconds;
 
 /// A value in kB of /proc/PID/FILE; -1 if there is none.
 long kilobytes(pid_t pid, const char* file, const std::string& key);

@@ -66,10 +66,10 @@ double measure(int processes, const std::string& order, long due_in_ms) {
   auto agent = s.agent();
   agent.start(7, s.mark());
   if (!eventually([&] { return s.has("up"); })) std::abort();
-  const std::int64_t due = boot_now() + due_in_ms * 1'000'000;
+  const std::int64_t due = boot_nanoseconds() + due_in_ms * 1'000'000;
   agent.tell(order);
   const std::string said = agent.hear();
-  const std::int64_t over = boot_now();
+  const std::int64_t over = boot_nanoseconds();
   if (said != "exited " + std::to_string(SIGKILL) || !s.marked().empty()) {
     std::fprintf(stderr, "kill_bench: %s, and %zu processes are left\n", said.c_str(),
                  s.marked().size());

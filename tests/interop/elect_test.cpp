@@ -24,16 +24,7 @@ std::vector<std::string> leaders_in(const std::string& out) {
 TEST_P(Interop, AnotherClientsLeaderIsShownByItsValueAndKeepsTheCommandFromStarting) {
   const auto other = etcdctl({"elect", "test", "theirs"}, "other");
   ASSERT_TRUE(eventually([&] { return !leaders_in(other->out()).empty(); })) << other->err();
-  const auto a = tenure("a", ttl_beyond_patience);
-  ASSERT_TRUE(shows(*a, "theirs")) << a->get("/v1/elections/test") << a->process().err();
-  EXPECT_FALSE(a->is_active());
-  EXPECT_FALSE(a->workload());
-
-  const std::int64_t before_its_end = boot_nanoseconds();
-  other->send(SIGTERM);
-  const auto taken = runs_as(in_, "a");
-  ASSERT_TRUE(taken) << a->process().err();
-  EXPECT_GT(taken->first, before_its_end);
+  expect_to_wait_for(*other, "theirs");
 }
 
 TEST_P(Interop, AnotherClientIsElectedOnlyAfterTheDrainOfWhatWeStop) {

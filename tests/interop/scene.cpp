@@ -2,8 +2,10 @@
 
 #include <unistd.h>
 
-#include <ctime>
+#include <csignal>
 #include <filesystem>
+
+#include "support/boot_clock.hpp"
 
 namespace tenure::tests {
 
@@ -77,10 +79,17 @@ bool Interop::shows(const member& who, const std::string& holder) {
   });
 }
 
-std::int64_t boot_nanoseconds() {
-  timespec t{};
-  ::clock_gettime(CLOCK_BOOTTIME, &t);
-  return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
+void Interop::expect_to_wait_for(const program& other, const std::string& holder) {
+  const auto a = tenure("a", ttl_beyond_patience);
+  ASSERT_TRUE(shows(*a, holder)) << a->get("/v1/elections/test") << a->process().err();
+  EXPECT_FALSE(a->is_active());
+  EXPECT_FALSE(a->workload());
+
+  const std::int64_t before_its_end = boot_nanoseconds();
+  other.send(SIGTERM);
+  const auto taken = runs_as(in_, "a");
+  ASSERT_TRUE(taken) << a->process().err();
+  EXPECT_GT(taken->first, before_its_end);
 }
 
 INSTANTIATE_TEST_SUITE_P(Etcd, Interop, ::testing::ValuesIn(servers::etcd_releases()),

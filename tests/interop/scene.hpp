@@ -44,6 +44,10 @@ class Interop : public ::testing::TestWithParam<servers::etcd_release> {
   /// True as soon as this member's API names that holder, who is somebody else.
   [[nodiscard]] static bool shows(const member& who, const std::string& holder);
 
+  /// `other` holds: our member "a" shows that holder, starts nothing, and follows once `other` has
+  /// been told to end.
+  void expect_to_wait_for(const program& other, const std::string& holder);
+
   temporary_directory in_;
 
  private:
@@ -52,8 +56,5 @@ class Interop : public ::testing::TestWithParam<servers::etcd_release> {
   std::string etcdctl_;
   std::optional<servers::etcd_cluster> cluster_;
 };
-
-/// CLOCK_BOOTTIME in nanoseconds, as in stamps.
-std::int64_t boot_nanoseconds();
 
 }  // namespace tenure::tests

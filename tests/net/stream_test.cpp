@@ -49,6 +49,13 @@ struct brought {
 
 constexpr const char* chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
 
+/// A request that begins with "first" and stays open.
+std::unique_ptr<net::http_stream> open_stream(scene& by, brought& into) {
+  net::client_request what = post("first", "/v3/watch");
+  what.open = true;
+  return by.client->stream(std::move(what), soon(), into.handlers());
+}
+
 TEST(Stream, PiecesComeWhenTheyAreSent) {
   std::promise<void> seen_first;
   scripted_server server([&](peer& with, int) {
@@ -84,9 +91,7 @@ TEST(Stream, AnOpenRequestIsAddedToAndAnsweredPieceByPiece) {
   });
   scene s(server.where());
   brought b;
-  net::client_request open = post("first", "/v3/watch");
-  open.open = true;
-  const auto stream = s.client->stream(std::move(open), soon(), b.handlers());
+  const auto stream = open_stream(s, b);
   ASSERT_TRUE(s.run_until([&] { return b.data == "1"; }));
   stream->send("second");
   ASSERT_TRUE(s.run_until([&] { return b.data == "12"; }));
@@ -107,9 +112,7 @@ TEST(Stream, WhatIsAddedBeforeItIsConnectedComesBehindTheRest) {
   });
   scene s(server.where());
   brought b;
-  net::client_request open = post("first", "/v3/watch");
-  open.open = true;
-  const auto stream = s.client->stream(std::move(open), soon(), b.handlers());
+  const auto stream = open_stream(s, b);
   stream->send("second");
   ASSERT_TRUE(s.run_until([&] { return b.data == "done"; }));
 }
@@ -122,9 +125,7 @@ TEST(Stream, AServerThatDoesNotReadWhatIsAddedEndsIt) {
   });
   scene s(server.where());
   brought b;
-  net::client_request open = post("first", "/v3/watch");
-  open.open = true;
-  const auto stream = s.client->stream(std::move(open), soon(), b.handlers());
+  const auto stream = open_stream(s, b);
   ASSERT_TRUE(s.run_until([&] { return b.head.has_value(); }));
   const std::string much(32 * 1024, 'x');
   ASSERT_TRUE(s.run_until([&] {

@@ -36,7 +36,8 @@ void campaigns::acquire(core::election_index which, core::time_point deadline,
   a->done = std::move(done);
   waiting_.push_back(a);
   begin_next();
-  expire_waiting();
+  // For one behind others the timer is set already, and no later than it needs.
+  if (waiting_.size() == 1) expire_waiting();
 }
 
 void campaigns::begin_next() {

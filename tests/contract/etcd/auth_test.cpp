@@ -15,14 +15,8 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 
-class EtcdAuth : public EtcdFault {
+class EtcdAuth : public EtcdNode {
  protected:
-  void SetUp() override {
-    EtcdFault::SetUp();
-    if (IsSkipped()) return;
-    etcd_ = std::make_unique<servers::etcd_cluster>(GetParam());
-  }
-
   void write_password(const std::string& text) const {
     std::ofstream(folder_ / "password") << text << "\n";
   }
@@ -39,7 +33,6 @@ class EtcdAuth : public EtcdFault {
   /// Runs the gateway's `path` as root, whose password is "secret".
   void as_root(const std::string& path, const std::string& body) const;
 
-  std::unique_ptr<servers::etcd_cluster> etcd_;
   temporary_directory folder_;
 };
 

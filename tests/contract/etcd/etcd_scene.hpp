@@ -71,6 +71,34 @@ class EtcdFault : public etcd_scene, public testing::TestWithParam<servers::etcd
   }
 };
 
+/// One etcd of one node.
+class EtcdNode : public EtcdFault {
+ protected:
+  void SetUp() override {
+    EtcdFault::SetUp();
+    if (!IsSkipped()) etcd_ = std::make_unique<servers::etcd_cluster>(GetParam());
+  }
+
+  std::unique_ptr<servers::etcd_cluster> etcd_;
+};
+
+/// The same, and a network before it.
+class EtcdBehindANetwork : public EtcdNode {
+ protected:
+  void SetUp() override {
+    EtcdNode::SetUp();
+    if (!IsSkipped()) near_ = std::make_unique<servers::tcp_proxy>(etcd_->port());
+  }
+
+  /// A member that is behind the network.
+  std::unique_ptr<member> far(const std::string& identity, core::duration ttl = long_ttl,
+                              std::uint32_t elections = 1) {
+    return join(settings(identity, {near_->endpoint()}, ttl, elections));
+  }
+
+  std::unique_ptr<servers::tcp_proxy> near_;
+};
+
 /// What an operator does with etcdctl, by the gateway of `member`.
 class etcd_operator {
  public:

@@ -29,6 +29,12 @@ std::string events(const std::string& id, const std::string& list, const std::st
          "]}}";
 }
 
+/// Somebody's key in the election, made at this revision.
+std::string put_at(const std::string& revision) {
+  return R"({"kv":{"key":"ZGIwLzE=","create_revision":")" + revision + R"(","mod_revision":")" +
+         revision + R"(","lease":"1"}})";
+}
+
 class HostileWatch : public etcd_scene, public testing::Test {
  protected:
   /// Opens the store on a watch that answers so, and says how often it was tried until somebody
@@ -70,18 +76,8 @@ INSTANTIATE_TEST_SUITE_P(
         lie{"CreatedForAnotherId", stream(created("99"), true)},
         lie{"CreatedForTheSmallestId", stream(created("-9223372036854775808"), true)},
         lie{"CreatedForTheLargestId", stream(created("9223372036854775807"), true)},
-        lie{"EventsForAnotherId",
-            stream(created() + events("99",
-                                      R"({"kv":{"key":"ZGIwLzE=","create_revision":"6",)"
-                                      R"("mod_revision":"6","lease":"1"}})",
-                                      "6"),
-                   true)},
-        lie{"EventLaterThanItsReply",
-            stream(created() + events("1",
-                                      R"({"kv":{"key":"ZGIwLzE=","create_revision":"7",)"
-                                      R"("mod_revision":"7","lease":"1"}})",
-                                      "6"),
-                   true)},
+        lie{"EventsForAnotherId", stream(created() + events("99", put_at("6"), "6"), true)},
+        lie{"EventLaterThanItsReply", stream(created() + events("1", put_at("7"), "6"), true)},
         lie{"Canceled",
             stream(R"({"result":{)" + header() + R"(,"watch_id":"1","canceled":true}})", true)},
         lie{"DocumentWithoutEnd",
@@ -111,11 +107,7 @@ TEST_F(HostileWatch, EventThatWasKnownAlreadyChangesNothing) {
   ASSERT_TRUE(loop_.run_until([&] { return seen->shows(nobody); }));
   auto b = std::make_unique<member>(loop_, settings("b", {fake_.endpoint()}));
   fake_.on(watch_path,
-           stream(created() +
-                      events("1",
-                             R"({"kv":{"key":"ZGIwLzE=","create_revision":"4",)"
-                             R"("mod_revision":"4","lease":"1"}})",
-                             "9") +
+           stream(created() + events("1", put_at("4"), "9") +
                       events("1",
                              R"({"kv":{"key":"ZGIwLzI=","value":"Yw==",)"
                              R"("create_revision":"9","mod_revision":"9","lease":"2"}})",

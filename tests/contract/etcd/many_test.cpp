@@ -13,19 +13,8 @@ constexpr std::uint32_t elections = 1000;
 /// How many campaigns of one agent are under way; agent/stores/etcd/campaigns.cpp.
 constexpr std::ptrdiff_t most_under_way = 64;
 
-class EtcdMany : public EtcdFault {
+class EtcdMany : public EtcdBehindANetwork {
  protected:
-  void SetUp() override {
-    EtcdFault::SetUp();
-    if (IsSkipped()) return;
-    etcd_ = std::make_unique<servers::etcd_cluster>(GetParam());
-    near_ = std::make_unique<servers::tcp_proxy>(etcd_->port());
-  }
-
-  std::unique_ptr<member> far(const std::string& identity, std::uint32_t count) {
-    return join(settings(identity, {near_->endpoint()}, long_ttl, count));
-  }
-
   /// Campaigns in all elections but the first. What comes of it goes to `outcomes` as it comes.
   void campaign_everywhere(member& who, core::time_point deadline,
                            std::vector<std::string>& outcomes) {
@@ -35,16 +24,13 @@ class EtcdMany : public EtcdFault {
           [&outcomes](const stores::acquire_outcome& what) { outcomes.push_back(words(what)); });
     }
   }
-
-  std::unique_ptr<servers::etcd_cluster> etcd_;
-  std::unique_ptr<servers::tcp_proxy> near_;
 };
 
 INSTANTIATE_TEST_SUITE_P(Servers, EtcdMany, testing::ValuesIn(servers::etcd_releases()),
                          [](const auto& one) { return one.param.name; });
 
 TEST_P(EtcdMany, EveryCampaignEndsByItsDeadlineAndTheLeaseThatIsHeldIsRenewedMeanwhile) {
-  auto a = far("a", elections);
+  auto a = far("a", long_ttl, elections);
   const stores::grant held = a->hold();
   std::vector<std::string> outcomes;
   campaign_everywhere(*a, soon(), outcomes);
@@ -55,7 +41,7 @@ TEST_P(EtcdMany, EveryCampaignEndsByItsDeadlineAndTheLeaseThatIsHeldIsRenewedMea
 }
 
 TEST_P(EtcdMany, CampaignsThatWaitInVainForTheirTurnAreNeverSent) {
-  auto a = far("a", elections);
+  auto a = far("a", long_ttl, elections);
   near_->black_hole();
   std::vector<std::string> outcomes;
   campaign_everywhere(*a, os::boot_now() + try_time, outcomes);
@@ -72,7 +58,7 @@ TEST_P(EtcdMany, CampaignsThatWaitInVainForTheirTurnAreNeverSent) {
 TEST_P(EtcdMany, StandbyTakesOverOnConnectionsThatItHasOpenAlready) {
   auto a = join(settings("a", {etcd_->endpoint()}));
   const stores::grant held = a->hold();
-  auto b = far("b", 1);
+  auto b = far("b");
   constexpr std::size_t watch_and_two_more = 3;
   ASSERT_TRUE(eventually([&] { return near_->open() == watch_and_two_more; })) << near_->open();
   near_->refuse();

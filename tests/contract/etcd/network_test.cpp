@@ -14,19 +14,9 @@ constexpr const char* campaign = "request_put";
 constexpr const char* deletion = "request_delete_range";
 constexpr const char* watching = "POST /v3/watch";
 
-class EtcdNetwork : public EtcdFault {
+class EtcdNetwork : public EtcdBehindANetwork {
  protected:
-  void SetUp() override {
-    EtcdFault::SetUp();
-    if (IsSkipped()) return;
-    etcd_ = std::make_unique<servers::etcd_cluster>(GetParam());
-    near_ = std::make_unique<servers::tcp_proxy>(etcd_->port());
-  }
-
-  /// One that is behind the network, and one that is not.
-  std::unique_ptr<member> far(const std::string& identity, core::duration ttl = long_ttl) {
-    return join(settings(identity, {near_->endpoint()}, ttl));
-  }
+  /// One that is not behind the network.
   std::unique_ptr<member> close(const std::string& identity, core::duration ttl = long_ttl) {
     return join(settings(identity, {etcd_->endpoint()}, ttl));
   }
@@ -44,8 +34,14 @@ class EtcdNetwork : public EtcdFault {
     return false;
   }
 
-  std::unique_ptr<servers::etcd_cluster> etcd_;
-  std::unique_ptr<servers::tcp_proxy> near_;
+  /// Watches what `a` holds, until the network is cut: what comes then is missed.
+  [[nodiscard]] std::shared_ptr<sightings> watch_until_cut_off(member& who) {
+    auto seen = who.watch();
+    EXPECT_TRUE(loop_.run_until([&] { return seen->shows(held_by("a")); }));
+    near_->refuse();
+    near_->cut(watching);
+    return seen;
+  }
 };
 
 INSTANTIATE_TEST_SUITE_P(Servers, EtcdNetwork, testing::ValuesIn(servers::etcd_releases()),
@@ -97,10 +93,7 @@ TEST_P(EtcdNetwork, CutWatchComesBackAndShowsWhatItMissed) {
   auto a = close("a");
   auto b = far("b");
   const stores::grant held = a->hold();
-  const auto seen = b->watch();
-  ASSERT_TRUE(loop_.run_until([&] { return seen->shows(held_by("a")); }));
-  near_->refuse();
-  near_->cut(watching);
+  const auto seen = watch_until_cut_off(*b);
   ASSERT_EQ(words(a->release(0, held.term)), "released");
   auto c = close("c");
   const stores::grant next = c->hold();
@@ -115,10 +108,7 @@ TEST_P(EtcdNetwork, GrantAfterAGapInTheWatchIsNotCalledCleanlyReleased) {
   auto a = close("a");
   auto b = far("b");
   const stores::grant held = a->hold();
-  const auto seen = b->watch();
-  ASSERT_TRUE(loop_.run_until([&] { return seen->shows(held_by("a")); }));
-  near_->refuse();
-  near_->cut(watching);
+  const auto seen = watch_until_cut_off(*b);
   // Unseen by b: a released, c came, and c's key was deleted while its workload may run.
   ASSERT_EQ(words(a->release(0, held.term)), "released");
   auto c = close("c");

@@ -8,18 +8,11 @@ namespace {
 using testing::AnyOf;
 using testing::ElementsAre;
 
-class EtcdOperator : public EtcdFault {
+class EtcdOperator : public EtcdNode {
  protected:
-  void SetUp() override {
-    EtcdFault::SetUp();
-    if (IsSkipped()) return;
-    etcd_ = std::make_unique<servers::etcd_cluster>(GetParam());
-  }
   std::unique_ptr<member> join_as(const std::string& identity) {
     return join(settings(identity, {etcd_->endpoint()}));
   }
-
-  std::unique_ptr<servers::etcd_cluster> etcd_;
 };
 
 INSTANTIATE_TEST_SUITE_P(Servers, EtcdOperator, testing::ValuesIn(servers::etcd_releases()),
