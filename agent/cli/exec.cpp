@@ -1,5 +1,4 @@
 #include <cstdio>
-#include <cstdlib>
 #include <optional>
 #include <string_view>
 
@@ -19,12 +18,6 @@ bool asks_for_help(int argc, const char* const* argv) {
     if (arg == "-h" || arg == "--help") return true;
   }
   return false;
-}
-
-/// Given by the guard, the same for every agent that it starts.
-std::string session_id() {
-  const char* given = std::getenv("TENURE_SESSION");
-  return given != nullptr && *given != '\0' ? given : os::random_hex(16);
 }
 
 }  // namespace
@@ -54,7 +47,7 @@ int run_exec_agent(const invocation& what) {
     return runtime::exit_bad_settings;
   }
   return runtime::run_agent(
-      {.settings = std::move(*settings), .session = session_id(), .has_guard = true});
+      {.settings = std::move(*settings), .session = os::random_hex(16), .has_guard = true});
 }
 
 int run_agent(const invocation& what) {

@@ -45,6 +45,9 @@ effects election::step(const moment& at, const election_event& what) {
 // --- time ------------------------------------------------------------------------------------
 
 void election::expire(const moment& at, effects& out) {
+  if (found_ && at.now >= found_->stop_at) {
+    give_up(loss_reason::renew_timeout, found_->kill_at, at, out);
+  }
   if (!holding() || at.now < view_.lease->stop_at) return;
   if (view_.phase != phase::draining) {
     give_up(loss_reason::renew_timeout, view_.lease->kill_at, at, out);
@@ -65,6 +68,8 @@ bool election::may_campaign(time_point now) const {
 }
 
 void election::settle_candidate(const moment& at, effects& out) {
+  // What an earlier agent has told to end must be dead before anything can begin.
+  if (work_ == work::stopping) return;
   if (acquire_.state == call::flying) {
     if (at.now < acquire_.at) return;
     acquire_failed(at);
@@ -118,12 +123,8 @@ void election::release_now(version term, const moment& at, effects& out) {
 time_point election::next_wake() const {
   switch (view_.phase) {
     case phase::candidate:
-      if (acquire_.state == call::flying) return acquire_.at;
-      if (!may_campaign(last_now_)) {
-        return std::min(maybe_held_ ? release_.at : never, healthy_ ? aside_until_ : never);
-      }
-      if (release_.state != call::idle) return release_.at;
-      return acquire_.state == call::waiting ? acquire_.at : never;
+      if (work_ == work::stopping) return never;
+      return std::min(candidate_wake(), found_ ? found_->stop_at : never);
     case phase::pending:
       return std::min(pending_until_, view_.lease->stop_at);
     case phase::active:
@@ -142,7 +143,36 @@ time_point election::next_wake() const {
   return never;
 }
 
+time_point election::candidate_wake() const {
+  if (acquire_.state == call::flying) return acquire_.at;
+  if (!may_campaign(last_now_)) {
+    return std::min(maybe_held_ ? release_.at : never, healthy_ ? aside_until_ : never);
+  }
+  if (release_.state != call::idle) return release_.at;
+  return acquire_.state == call::waiting ? acquire_.at : never;
+}
+
 // --- gaining ---------------------------------------------------------------------------------
+
+void election::on(const moment& at, const event::workload_found& e, effects& out) {
+  if (view_.phase != phase::candidate || work_ != work::none) return;
+  work_ = e.stopping ? work::stopping : work::running;
+  view_.workload_running = true;
+  found_ = e;
+  if (e.stopping) found_->stop_at = never;  // the guard sees to its end
+  maybe_held_ = true;
+  // Its term may be the next that is granted to us, but nothing older.
+  inherited_ = e.term;
+  remember(version{number(e.term) - 1});
+  out.add(command::publish{});
+  if (view_.since != never && acquire_.state != call::flying) {
+    acquire_ = {.state = call::waiting, .at = at.now, .failures = acquire_.failures};
+  }
+  // Standing aside, we are about to release what it needs.
+  if (!may_campaign(at.now) || release_.state != call::idle) {
+    give_up(healthy_ ? loss_reason::resigned : loss_reason::unhealthy, drained_by(at), at, out);
+  }
+}
 
 void election::on(const moment& at, const event::started&, effects& out) {
   if (view_.since != never) return;
@@ -158,8 +188,10 @@ void election::acquire_now(const moment& at, effects& out) {
   acquire_.number = next_attempt();
   acquire_.at = at.now + settings_.when.try_timeout();
   freed_meanwhile_ = false;
-  out.add(
-      command::acquire{.number = acquire_.number, .deadline = acquire_.at, .above = highest_seen_});
+  // Above the inherited term, too: granted anew, it would be taken for the one that we look for.
+  out.add(command::acquire{.number = acquire_.number,
+                           .deadline = acquire_.at,
+                           .above = std::max(highest_seen_, inherited_)});
 }
 
 void election::on(const moment& at, const event::granted& e, effects& out) {
@@ -189,6 +221,9 @@ void election::on(const moment& at, const event::granted& e, effects& out) {
   maybe_held_ = false;
   gone_ = false;
   clean_ = false;
+  const bool adopted = found_ && found_->term == e.term;
+  const version inherited = std::exchange(inherited_, no_version);
+  if (inherited != e.term) remember(inherited);
   if (e.term <= highest_seen_) {
     // Resources have seen this version or a larger one, and would not tell us from its owner. Nor
     // can it be a term of our own: nobody campaigns before that is known to be over.
@@ -202,7 +237,12 @@ void election::on(const moment& at, const event::granted& e, effects& out) {
     aside_ = settings_.when.ttl;
     give_up(loss_reason::session_invalid, at.now, at, out);
   } else if (!may_campaign(at.now)) {
-    give_up(healthy_ ? loss_reason::resigned : loss_reason::unhealthy, at.now, at, out);
+    give_up(healthy_ ? loss_reason::resigned : loss_reason::unhealthy, drained_by(at), at, out);
+  } else if (adopted) {
+    adopt(at, out);
+  } else if (found_) {
+    // Its term is over, and we have another one.
+    give_up(loss_reason::session_invalid, at.now, at, out);
   } else if (e.released_cleanly) {
     activate(at, out);
   } else {
@@ -211,9 +251,14 @@ void election::on(const moment& at, const event::granted& e, effects& out) {
   }
 }
 
-void election::on(const moment& at, const event::refused& e, effects&) {
+void election::on(const moment& at, const event::refused& e, effects& out) {
   if (acquire_.state != call::flying || e.number != acquire_.number) return;
   maybe_held_ = false;
+  if (found_) {
+    acquire_ = {};
+    give_up(loss_reason::taken_over, at.now, at, out);
+    return;
+  }
   const time_point again = freed_meanwhile_ ? at.now : e.retry_at;
   acquire_ = {.state = call::waiting, .at = std::max(again, at.now + refused_pause)};
 }
@@ -240,8 +285,21 @@ void election::activate(const moment& at, effects& out) {
   if (!settings_.owns_workload) return;
   work_ = work::starting;
   kill_by_ = never;
-  out.add(command::arm{.term = view_.lease->term, .kill_at = view_.lease->kill_at});
+  arm(out);
   out.add(command::start_workload{.term = view_.lease->term});
+}
+
+/// The store has confirmed the term of what runs. It was started when lock_delay had passed.
+void election::adopt(const moment& at, effects& out) {
+  found_.reset();
+  clean_ = true;
+  enter(phase::active, loss_reason::none, at, out);
+  arm(out);
+}
+
+void election::arm(effects& out) const {
+  out.add(command::arm{
+      .term = view_.lease->term, .stop_at = view_.lease->stop_at, .kill_at = view_.lease->kill_at});
 }
 
 // --- holding ---------------------------------------------------------------------------------
@@ -260,9 +318,7 @@ void election::on(const moment& at, const event::renewed& e, effects& out) {
   if (!wants_renewal() || e.term != view_.lease->term) return;
   if (e.sent_at <= view_.lease->sent_at) return;
   view_.lease = extended(*view_.lease, std::min(e.sent_at, at.now), e.ttl);
-  if (work_ != work::none) {
-    out.add(command::arm{.term = view_.lease->term, .kill_at = view_.lease->kill_at});
-  }
+  if (work_ != work::none) arm(out);
   out.add(command::publish{});
   expire(at, out);
 }
@@ -353,13 +409,17 @@ void election::on(const moment& at, const event::workload_exited&, effects& out)
   kill_by_ = never;
   view_.workload_running = false;
   out.add(command::publish{});
-  if (view_.phase == phase::active) give_up(loss_reason::workload_exited, at.now, at, out);
+  const bool by_itself = found_ && !found_->stopping;
+  found_.reset();
+  if (view_.phase == phase::active || by_itself) {
+    give_up(loss_reason::workload_exited, at.now, at, out);
+  }
 }
 
 void election::on(const moment& at, const event::workload_unhealthy&, effects& out) {
   healthy_ = false;
-  if (view_.phase == phase::pending || view_.phase == phase::active) {
-    give_up(loss_reason::unhealthy, later(at.now, settings_.when.drain), at, out);
+  if (view_.phase == phase::pending || view_.phase == phase::active || found_) {
+    give_up(loss_reason::unhealthy, drained_by(at), at, out);
   }
 }
 
@@ -401,6 +461,8 @@ void election::lose(loss_reason why, const moment& at, effects& out) {
 void election::give_up(loss_reason why, time_point kill_by, const moment& at, effects& out) {
   why_ = why;
   view_.last_loss = why;
+  if (found_) remember(found_->term);
+  found_.reset();
   pending_until_ = never;
   release_ = {};
   quiet_until_ = time_point::min();
@@ -467,12 +529,15 @@ void election::on(const moment& at, const event::resign& e, effects& out) {
   switch (view_.phase) {
     case phase::observer:
     case phase::candidate:
-      aside_until_ = later(at.now, e.aside);
-      break;
+      if (!found_) {
+        aside_until_ = later(at.now, e.aside);
+        break;
+      }
+      [[fallthrough]];
     case phase::pending:
     case phase::active:
       aside_ = e.aside;
-      give_up(loss_reason::resigned, later(at.now, settings_.when.drain), at, out);
+      give_up(loss_reason::resigned, drained_by(at), at, out);
       break;
     case phase::draining:
       aside_ = e.aside;
@@ -493,11 +558,9 @@ void election::on(const moment& at, const event::shutdown&, effects& out) {
   switch (view_.phase) {
     case phase::pending:
     case phase::active:
-      give_up(loss_reason::shutdown, later(at.now, settings_.when.drain), at, out);
-      break;
     case phase::observer:
     case phase::candidate:
-      give_up(loss_reason::shutdown, at.now, at, out);
+      give_up(loss_reason::shutdown, drained_by(at), at, out);
       break;
     case phase::draining:
     case phase::stopped:
@@ -515,6 +578,11 @@ void election::enter(core::phase to, loss_reason why, const moment& at, effects&
   view_.since = at.now;
   out.add(command::transition{.from = from, .to = to, .why = why});
   out.add(command::publish{});
+}
+
+/// When what runs must be dead if the lease is given up on purpose now.
+time_point election::drained_by(const moment& at) const {
+  return later(at.now, settings_.when.drain);
 }
 
 attempt election::next_attempt() {

@@ -36,6 +36,16 @@ struct election_settings {
 
 namespace event {
 
+/// To a candidate: an earlier agent of this session has ended, and its guard has kept the workload
+/// that it had started under `term`. It goes on if the store grants us that very term before
+/// `stop_at`; otherwise it is stopped.
+struct workload_found {
+  version term = no_version;
+  time_point stop_at{};   ///< as the guard has it
+  time_point kill_at{};   ///< as the guard has it
+  bool stopping = false;  ///< it was told to end
+};
+
 /// The agent is up; campaign, or watch.
 struct started {};
 
@@ -122,11 +132,12 @@ struct woke {};
 }  // namespace event
 
 using election_event =
-    std::variant<event::started, event::granted, event::refused, event::acquire_unknown,
-                 event::renewed, event::lost, event::observed, event::watch_failed, event::released,
-                 event::release_unknown, event::workload_started, event::workload_exited,
-                 event::workload_unhealthy, event::workload_healthy, event::resign, event::resume,
-                 event::shutdown, event::woke>;
+    std::variant<event::workload_found, event::started, event::granted, event::refused,
+                 event::acquire_unknown, event::renewed, event::lost, event::observed,
+                 event::watch_failed, event::released, event::release_unknown,
+                 event::workload_started, event::workload_exited, event::workload_unhealthy,
+                 event::workload_healthy, event::resign, event::resume, event::shutdown,
+                 event::woke>;
 
 namespace command {
 
@@ -155,9 +166,10 @@ struct watch {
   time_point not_before{};
 };
 
-/// Move the guard's deadline. Comes before `start_workload` and after every renewal.
+/// Move the guard's deadlines. Comes before `start_workload` and after every renewal.
 struct arm {
   version term = no_version;
+  time_point stop_at{};
   time_point kill_at{};
 };
 
@@ -259,6 +271,9 @@ class election {
   /// True if the lease should be in the next renewal.
   [[nodiscard]] bool wants_renewal() const;
 
+  /// True while a workload that was found waits for the store's word.
+  [[nodiscard]] bool adopting() const { return found_.has_value(); }
+
   /// True while the lease in the view is ours, as far as anybody has told us: in a drain, too.
   [[nodiscard]] bool holding() const;
 
@@ -283,6 +298,7 @@ class election {
   void settle_candidate(const moment& at, effects& out);
   void settle_draining(const moment& at, effects& out);
 
+  void on(const moment& at, const event::workload_found& e, effects& out);
   void on(const moment& at, const event::started&, effects& out);
   void on(const moment& at, const event::granted& e, effects& out);
   void on(const moment& at, const event::refused& e, effects& out);
@@ -305,6 +321,8 @@ class election {
   void enter(core::phase to, loss_reason why, const moment& at, effects& out);
   [[nodiscard]] core::lease extended(core::lease of, time_point sent_at, duration ttl) const;
   void activate(const moment& at, effects& out);
+  void adopt(const moment& at, effects& out);
+  void arm(effects& out) const;
   void give_up(loss_reason why, time_point kill_by, const moment& at, effects& out);
   void lose(loss_reason why, const moment& at, effects& out);
   void stop_work(time_point kill_by, loss_reason why, effects& out);
@@ -316,6 +334,8 @@ class election {
   void drained(const moment& at, effects& out);
   [[nodiscard]] bool leaving() const;
   [[nodiscard]] bool may_campaign(time_point now) const;
+  [[nodiscard]] time_point candidate_wake() const;
+  [[nodiscard]] time_point drained_by(const moment& at) const;
   void remember(version seen);
   [[nodiscard]] attempt next_attempt();
 
@@ -333,6 +353,8 @@ class election {
   time_point quiet_until_ = time_point::min();  ///< readers of our answers may still act until then
   time_point watched_from_ = never;             ///< when the watch was opened, or will be
   version highest_seen_ = no_version;
+  std::optional<event::workload_found> found_;  ///< until it is adopted, stopped or dead
+  version inherited_ = no_version;              ///< of what was found, until a term is granted
   work work_ = work::none;
   time_point kill_by_ = never;           ///< of the stop order in force
   loss_reason why_ = loss_reason::none;  ///< of the drain in progress

@@ -11,13 +11,14 @@ constexpr duration kill_again = std::chrono::milliseconds(10);
 
 }  // namespace
 
-guard_actions guard::armed(time_point now, time_point kill_at) {
+guard_actions guard::armed(time_point now, time_point stop_at, time_point kill_at) {
+  stop_at_ = stop_at;
   kill_at_ = kill_at;
   return woke(now);
 }
 
 guard_actions guard::start_asked(time_point now, version term) {
-  if (state_ != state::empty || now >= kill_at_) return {.refused = true};
+  if (state_ != state::empty || now >= std::min(stop_at_, kill_at_)) return {.refused = true};
   state_ = state::running;
   term_ = term;
   kill_by_ = never;
@@ -29,10 +30,6 @@ guard_actions guard::stop_asked(time_point now, time_point kill_by) {
 }
 
 guard_actions guard::leader_gone(time_point now, time_point kill_by) {
-  return stop(now, kill_by);
-}
-
-guard_actions guard::agent_gone(time_point now, time_point kill_by) {
   return stop(now, kill_by);
 }
 
@@ -52,13 +49,14 @@ guard_actions guard::stop(time_point now, time_point kill_by) {
 
 void guard::emptied() {
   state_ = state::empty;
-  kill_at_ = time_point::min();
+  stop_at_ = kill_at_ = time_point::min();
   kill_by_ = never;
   again_ = never;
 }
 
 guard_actions guard::woke(time_point now) {
   if (state_ == state::empty || now < next_wake()) return {};
+  if (state_ == state::running && now < kill_at_) return stop(now, kill_at_);
   state_ = state::killing;
   again_ = now + kill_again;
   return {.kill = true};
@@ -69,7 +67,7 @@ time_point guard::next_wake() const {
     case state::empty:
       return never;
     case state::running:
-      return kill_at_;
+      return std::min(stop_at_, kill_at_);
     case state::stopping:
       return std::min(kill_at_, kill_by_);
     case state::killing:

@@ -7,8 +7,12 @@
 
 /// The guard's decisions, apart from the kernel calls that carry them out.
 ///
-/// The guard owns the workload and holds one number, `kill_at`, which only an acknowledged
-/// renewal moves forward. It is the same object in the guard process and in the simulator.
+/// The guard owns the workload and holds two instants, `stop_at` and `kill_at`, which only an
+/// acknowledged renewal moves forward. At the first it asks the workload to end, at the second it
+/// kills what is left, whatever has become of the agent. So an agent that dies costs nothing yet:
+/// another one may come, find the workload running, and renew in time.
+///
+/// It is the same object in the guard process and in the simulator.
 namespace tenure::core {
 
 /// What the guard process must do now; several may be set. Carried out from top to bottom.
@@ -31,8 +35,8 @@ class guard {
     killing,   ///< SIGKILL was sent; its death has not been observed yet
   };
 
-  /// The agent moved the deadline; the newest counts, also where it is earlier.
-  [[nodiscard]] guard_actions armed(time_point now, time_point kill_at);
+  /// The agent moved the deadlines; the newest count, also where they are earlier.
+  [[nodiscard]] guard_actions armed(time_point now, time_point stop_at, time_point kill_at);
 
   /// The agent wants the workload to run.
   [[nodiscard]] guard_actions start_asked(time_point now, version term);
@@ -45,12 +49,8 @@ class guard {
   [[nodiscard]] guard_actions leader_gone(time_point now, time_point kill_by);
 
   /// The last process of the workload was observed to be gone, or it could not be started.
-  /// The deadline is forgotten: the next start needs to be armed again.
+  /// The deadlines are forgotten: the next start needs to be armed again.
   void emptied();
-
-  /// The agent is dead: nobody renews. The workload gets the stop signal now, and SIGKILL at
-  /// `kill_by` or when the lease ends, whichever is first.
-  [[nodiscard]] guard_actions agent_gone(time_point now, time_point kill_by);
 
   /// The timer has fired, or anything else may have made something due.
   [[nodiscard]] guard_actions woke(time_point now);
@@ -66,6 +66,7 @@ class guard {
 
   state state_ = state::empty;
   version term_ = no_version;
+  time_point stop_at_ = time_point::min();  ///< of the lease; the workload is to end from then on
   time_point kill_at_ = time_point::min();  ///< of the lease; nothing may run from then on
   time_point kill_by_ = never;              ///< of the stop order
   time_point again_ = never;                ///< when to repeat SIGKILL

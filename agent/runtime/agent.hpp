@@ -9,7 +9,7 @@ namespace tenure::runtime {
 
 struct agent_options {
   config::settings settings;
-  /// Of this incarnation, unless a guard has given one to all incarnations that it starts.
+  /// Of this incarnation, unless it goes on with that of one that has died.
   std::string session;
   /// A guard has started us and owns a workload. Precondition: exactly one election.
   bool has_guard = false;

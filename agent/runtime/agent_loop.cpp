@@ -51,8 +51,10 @@ int agent_loop::run() {
   listen_for_signals();
   board_.beat(os::boot_now());
   snapshots_.publish(session_);
-  if (!open_guard() || !serve() || !open_store()) {
+  if (!open_guard() || !serve()) {
     end(status_.value_or(exit_failed));
+  } else if (!guard_) {
+    open_store();
   }
   io_.run();
   return status_.value_or(exit_ok);
@@ -109,7 +111,7 @@ bool agent_loop::serve() {
   return true;
 }
 
-bool agent_loop::open_store() {
+void agent_loop::open_store() {
   const config::settings& s = options_.settings;
   auto made = stores::make_store(io_.get_executor(),
                                  {.kind = s.store,
@@ -126,13 +128,13 @@ bool agent_loop::open_store() {
                                              .password_file = s.secure.password_file}});
   if (!made) {
     log_.write(log_level::error, "cannot use the store", {{"why", made.error().text}});
-    return false;
+    end(exit_failed);
+    return;
   }
   store_ = std::move(*made);
   store_->open([this](std::expected<stores::description, stores::open_error> what) {
     store_opened(std::move(what));
   });
-  return true;
 }
 
 void agent_loop::store_opened(std::expected<stores::description, stores::open_error> what) {
@@ -173,9 +175,20 @@ void agent_loop::store_opened(std::expected<stores::description, stores::open_er
   unfinished_ = static_cast<std::uint32_t>(elections_.size());
   for (std::uint32_t i = 0; i < elections_.size(); ++i) {
     snapshots_.phase_changed(core::election_index{i}, os::wall_now_ms());
+    if (found_) {
+      session_.step(moment(), core::election_index{i},
+                    core::event::workload_found{.term = found_->term,
+                                                .stop_at = found_->stop_at,
+                                                .kill_at = found_->kill_at,
+                                                .stopping = found_->stopping},
+                    effects_);
+    }
     session_.step(moment(), core::election_index{i}, core::event::started{}, effects_);
   }
   carry_out();
+  for (const core::election_event& early : std::exchange(early_, {})) {
+    feed(core::election_index{0}, early);
+  }
 }
 
 void agent_loop::store_reached(const stores::description& what) {
@@ -246,7 +259,9 @@ void agent_loop::from_guard(const workload::guard_event& what) {
   if (ended_) return;
   const core::election_index which{0};
   const speaker who = speaker_of(which);
-  if (const auto* started = std::get_if<workload::workload_started>(&what)) {
+  if (const auto* ready = std::get_if<workload::guard_ready>(&what)) {
+    guard_answered(*ready);
+  } else if (const auto* started = std::get_if<workload::workload_started>(&what)) {
     workload_ran_ = true;
     log_.write(log_level::info, "workload started",
                {{"election", who.election},
@@ -283,6 +298,17 @@ void agent_loop::from_guard(const workload::guard_event& what) {
   }
 }
 
+/// Only now is it known which session to be in.
+void agent_loop::guard_answered(const workload::guard_ready& what) {
+  if (!what.session.empty()) options_.session = what.session;
+  found_ = what.found;
+  if (found_) {
+    workload_ran_ = true;
+    say_workload_found(log_, speaker_of(core::election_index{0}), *found_);
+  }
+  open_store();
+}
+
 void agent_loop::from_watch(core::election_index which,
                             std::variant<core::observation, stores::unknown> what) {
   if (ended_) return;
@@ -316,6 +342,10 @@ void agent_loop::turn() {
 
 void agent_loop::feed(core::election_index which, const core::election_event& what) {
   if (ended_) return;
+  if (session_.size() == 0) {
+    early_.push_back(what);
+    return;
+  }
   session_.step(moment(), which, what, effects_);
   carry_out();
 }
@@ -430,12 +460,12 @@ void agent_loop::open_watch(core::election_index which) {
 }
 
 void agent_loop::carry_out(core::election_index, const core::command::arm& c) {
-  guard_->arm(c.term, c.kill_at);
+  guard_->arm(c.term, c.stop_at, c.kill_at);
 }
 
 void agent_loop::carry_out(core::election_index which, const core::command::start_workload& c) {
   workload_ran_ = false;
-  guard_->start(c.term, workload_environment(which));
+  guard_->start(c.term, options_.session, workload_environment(which));
 }
 
 void agent_loop::carry_out(core::election_index, const core::command::stop_workload& c) {
@@ -471,6 +501,7 @@ void agent_loop::carry_out(core::election_index, const core::command::finished& 
 /// Its lease, for whoever asks before each write. In a drain it is to finish what it has begun.
 void agent_loop::show_to_workload() {
   const core::election& one = session_.at(core::election_index{0});
+  if (one.adopting()) return;  // the last one's word stands until the store has spoken
   const core::election_view& view = one.view();
   const bool active = view.phase == core::phase::active;
   if (!one.holding() || (!active && view.phase != core::phase::draining)) return guard_->show({});

@@ -40,7 +40,7 @@ class agent_loop {
  private:
   // Start and end.
   bool open_guard();
-  bool open_store();
+  void open_store();
   bool serve();
   void store_opened(std::expected<stores::description, stores::open_error> what);
   void store_reached(const stores::description& what);
@@ -50,6 +50,7 @@ class agent_loop {
 
   // What comes in.
   void from_guard(const workload::guard_event& what);
+  void guard_answered(const workload::guard_ready& what);
   void from_watch(core::election_index which,
                   std::variant<core::observation, stores::unknown> what);
   void turn();
@@ -108,7 +109,9 @@ class agent_loop {
   bool dirty_ = false;  ///< something new to publish
   bool shutting_down_ = false;
   bool ended_ = false;
-  bool workload_ran_ = false;  ///< in the term that is ending
+  bool workload_ran_ = false;                      ///< in the term that is ending
+  std::optional<workload::found_workload> found_;  ///< at our start
+  std::vector<core::election_event> early_;        ///< what came before the elections were there
   bool start_failed_ = false;
   std::optional<int> status_;  ///< the first reason to end decides
 };

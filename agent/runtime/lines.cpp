@@ -75,6 +75,17 @@ void say_unknown(log& to, const speaker& who, std::string_view operation, const 
             {"repeats", held_back}});
 }
 
+void say_workload_found(log& to, const speaker& who, const workload::found_workload& what) {
+  to.write(log_level::info,
+           what.stopping
+               ? "found the workload of an agent that has ended; it is being stopped"
+               : "found the workload of an agent that has ended; asking the store whether "
+                 "its lease is still ours",
+           {{"election", who.election},
+            {"identity", who.identity},
+            {"version", core::number(what.term)}});
+}
+
 void say_workload_exited(log& to, const speaker& who, int wait_status) {
   to.write(log_level::info, "workload " + describe_wait_status(wait_status),
            {{"election", who.election}, {"identity", who.identity}});

@@ -5,6 +5,7 @@
 
 #include "core/election.hpp"
 #include "runtime/log.hpp"
+#include "workload/guard_link.hpp"
 
 /// What the agent says in its log, one function a line, so that the words are in one place.
 namespace tenure::runtime {
@@ -24,6 +25,7 @@ void say_renewal_unknown(log& to, std::string_view identity, const std::string& 
 /// `held_back`: how often the same was not said since it was last.
 void say_unknown(log& to, const speaker& who, std::string_view operation, const std::string& why,
                  std::uint64_t held_back);
+void say_workload_found(log& to, const speaker& who, const workload::found_workload& what);
 void say_workload_exited(log& to, const speaker& who, int wait_status);
 
 /// "exited with status 3", "was killed by SIGKILL", for what waitpid has returned.

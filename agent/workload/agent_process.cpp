@@ -1,10 +1,8 @@
 #include "workload/agent_process.hpp"
 
-#include <sys/random.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <string_view>
@@ -27,10 +25,7 @@ std::vector<char*> own_environment() {
   std::vector<char*> kept;
   for (char** entry = ::environ; *entry != nullptr; ++entry) {
     // The page would be that of an outer guard, whose workload we are.
-    if (!sets(*entry, session_variable) && !sets(*entry, guard_fds_variable) &&
-        !sets(*entry, page_variable)) {
-      kept.push_back(*entry);
-    }
+    if (!sets(*entry, guard_fds_variable) && !sets(*entry, page_variable)) kept.push_back(*entry);
   }
   return kept;
 }
@@ -42,16 +37,12 @@ std::vector<char*> pointers_to(std::vector<std::string>& arguments) {
   return pointers;
 }
 
-bool agent_process::prepare(const std::vector<std::string>& argv, bool keeps_hup_ignored) {
-  const ssize_t size = sizeof session_bits_;
-  if (::getrandom(session_bits_.data(), sizeof session_bits_, 0) != size) return false;
-  write_session();
+void agent_process::prepare(const std::vector<std::string>& argv, bool keeps_hup_ignored) {
   keeps_hup_ignored_ = keeps_hup_ignored;
   arguments_ = argv;
   argv_ = pointers_to(arguments_);
   environment_ = own_environment();
-  environment_.insert(environment_.end(), {session_.data(), fds_.data(), nullptr});
-  return true;
+  environment_.insert(environment_.end(), {fds_.data(), nullptr});
 }
 
 bool agent_process::start(core::time_point now, const os::unique_fd& theirs,
@@ -74,18 +65,6 @@ bool agent_process::start(core::time_point now, const os::unique_fd& theirs,
   started_at_ = now;
   due_ = core::never;
   return true;
-}
-
-void agent_process::write_session() {
-  std::snprintf(session_.data(), session_.size(), "%s=%016llx%016llx", session_variable,
-                static_cast<unsigned long long>(session_bits_[0]),
-                static_cast<unsigned long long>(session_bits_[1]));
-}
-
-void agent_process::renew_session() {
-  // 128 random bits and a count: as unlikely to meet another's as new random bits are.
-  ++session_bits_[1];
-  write_session();
 }
 
 void agent_process::crashed(core::time_point now) {

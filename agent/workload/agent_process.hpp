@@ -3,7 +3,6 @@
 #include <sys/types.h>
 
 #include <array>
-#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -15,9 +14,8 @@ namespace tenure::workload {
 /// The agent as a child of the guard: starts it, and after a crash again, after a pause.
 class agent_process {
  public:
-  /// Draws the session id and prepares arguments and environment. False if the kernel gives no
-  /// random bits.
-  [[nodiscard]] bool prepare(const std::vector<std::string>& argv, bool keeps_hup_ignored);
+  /// Prepares arguments and environment.
+  void prepare(const std::vector<std::string>& argv, bool keeps_hup_ignored);
 
   /// Starts an agent that talks to us over `theirs` and shares both pages. False if it could not be
   /// forked; it is due again after a pause. Allocates nothing.
@@ -30,9 +28,6 @@ class agent_process {
   /// It is to be started again after a pause, which doubles with every crash.
   void crashed(core::time_point now);
 
-  /// The next agent gets a session id that no agent had before.
-  void renew_session();
-
   [[nodiscard]] bool alive() const { return pid_ != 0; }
   /// 0 if it is not alive.
   [[nodiscard]] pid_t pid() const { return pid_; }
@@ -41,8 +36,6 @@ class agent_process {
   void never_again() { due_ = core::never; }
 
  private:
-  void write_session();
-
   pid_t pid_ = 0;
   core::time_point started_at_{};
   core::time_point due_ = core::never;
@@ -52,9 +45,7 @@ class agent_process {
   std::vector<std::string> arguments_;
   std::vector<char*> argv_;
   std::vector<char*> environment_;
-  std::array<std::uint64_t, 2> session_bits_{};
-  std::array<char, 64> session_{};  ///< "TENURE_SESSION=..."
-  std::array<char, 64> fds_{};      ///< "TENURE_GUARD_FDS=..."
+  std::array<char, 64> fds_{};  ///< "TENURE_GUARD_FDS=..."
 };
 
 /// The environment of this process without the variables that are between guard and agent.

@@ -55,6 +55,7 @@ struct guard_link::impl : std::enable_shared_from_this<impl> {
       : on_event(std::move(to_call)),
         socket(executor, fd.release()),
         backstop(executor),
+        greeting(executor),
         hearing(executor),
         again(executor) {}
 
@@ -71,12 +72,14 @@ struct guard_link::impl : std::enable_shared_from_this<impl> {
   void read();
   void take_messages();
   void on_packet(const packet& what);
+  void on_hello(const message::guard_hello& what);
   void on_hang_up();
   void on_exited(int status);
   void emit(const guard_event& what);
   void emit_soon(const guard_event& what);
 
   // Instead of the guard.
+  void await_hello(core::duration after);
   void await_acknowledgement();
   void look_for_acknowledgement(std::int64_t asked, core::duration after);
   void watch_deadline();
@@ -85,6 +88,7 @@ struct guard_link::impl : std::enable_shared_from_this<impl> {
   handler on_event;
   asio::posix::stream_descriptor socket;
   asio::steady_timer backstop;  ///< for a guard that lets a deadline pass
+  asio::steady_timer greeting;  ///< for a guard that does not answer
   asio::steady_timer hearing;   ///< for a guard that acknowledges nothing
   asio::steady_timer again;     ///< between two looks at the orphans
   shared_page page;
@@ -95,6 +99,7 @@ struct guard_link::impl : std::enable_shared_from_this<impl> {
   core::version term = core::no_version;
   core::time_point kill_at = core::never;
   core::time_point kill_by = core::never;
+  bool greeted = false;  ///< the guard has answered
   bool writing = false;
   bool awaits = false;   ///< an acknowledgement
   bool hangs = false;    ///< the guard does, and that was told
@@ -162,7 +167,9 @@ void guard_link::impl::take_messages() {
 }
 
 void guard_link::impl::on_packet(const packet& what) {
-  if (const auto started = as<message::started>(what)) {
+  if (const auto hello = as<message::guard_hello>(what)) {
+    on_hello(*hello);
+  } else if (const auto started = as<message::started>(what)) {
     state = work::running;
     left.follow(started->pid);
     emit(workload_started{.pid = started->pid, .term = core::version{started->term}});
@@ -178,6 +185,38 @@ void guard_link::impl::on_packet(const packet& what) {
   } else if (const auto signal = as<message::signalled>(what)) {
     emit(signalled{.signo = signal->signo});
   }
+}
+
+void guard_link::impl::on_hello(const message::guard_hello& what) {
+  if (std::exchange(greeted, true)) return;
+  greeting.cancel();
+  guard_ready ready;
+  if (what.session != session_id{}) ready.session.assign(what.session.begin(), what.session.end());
+  if (what.running != message::guard_hello::nothing_runs) {
+    state = work::running;
+    term = core::version{what.term};
+    if (what.pid != 0) left.follow(what.pid);
+    // A page that says nothing of this term leaves it no time.
+    const core::time_point now = os::boot_now();
+    const auto until = page->deadlines_of(term).value_or(guard_page::deadlines{now, now});
+    kill_at = until.kill_at;
+    watch_deadline();
+    ready.found = {.term = term,
+                   .stop_at = until.stop_at,
+                   .kill_at = until.kill_at,
+                   .stopping = what.running == message::guard_hello::is_stopping};
+  }
+  emit(ready);
+}
+
+void guard_link::impl::await_hello(core::duration after) {
+  greeting.expires_after(after);
+  greeting.async_wait([self = shared_from_this(), after](error_code failed) {
+    if (failed || self->closed || self->gone || self->greeted) return;
+    if (after != second_look_after) return self->await_hello(second_look_after);
+    self->hangs = true;
+    self->emit(guard_hangs{});
+  });
 }
 
 void guard_link::impl::on_exited(int status) {
@@ -272,6 +311,7 @@ std::expected<std::unique_ptr<guard_link>, std::string> guard_link::from_environ
                            "restart the guard with the same binary as the agent");
   }
   self->send(impl::hello_place, bytes_of(message::hello{}));
+  self->await_hello(guard_hangs_after);
   self->read();
   return std::unique_ptr<guard_link>(new guard_link(std::move(self)));
 }
@@ -283,12 +323,13 @@ guard_link::~guard_link() {
   error_code ignored;
   self_->socket.close(ignored);
   self_->backstop.cancel();
+  self_->greeting.cancel();
   self_->hearing.cancel();
   self_->again.cancel();
 }
 
-void guard_link::arm(core::version term, core::time_point kill_at) {
-  self_->page->arm(term, kill_at);
+void guard_link::arm(core::version term, core::time_point stop_at, core::time_point kill_at) {
+  self_->page->arm(term, {.stop_at = stop_at, .kill_at = kill_at});
   if (self_->state == impl::work::none || self_->term == term) self_->kill_at = kill_at;
   self_->send(impl::armed_place, bytes_of(message::armed{}));
   self_->await_acknowledgement();
@@ -303,7 +344,8 @@ core::time_point guard_link::acknowledged() const {
   return core::time_point(core::duration(self_->page->armed.load()));
 }
 
-void guard_link::start(core::version term, const std::vector<std::string>& environment) {
+void guard_link::start(core::version term, const std::string& session,
+                       const std::vector<std::string>& environment) {
   std::string block;
   for (const std::string& entry : environment) block.append(entry).push_back('\0');
   if (block.size() > max_environment_bytes || environment.size() > max_environment_entries) {
@@ -315,7 +357,9 @@ void guard_link::start(core::version term, const std::vector<std::string>& envir
     self_->state = impl::work::asked;
     self_->kill_by = core::never;
   }
-  self_->send(impl::start_place, bytes_of(message::start{.term = core::number(term)}, block));
+  message::start what{.term = core::number(term)};
+  std::ranges::copy(std::string_view(session).substr(0, what.session.size()), what.session.begin());
+  self_->send(impl::start_place, bytes_of(what, block));
   self_->watch_deadline();
 }
 

@@ -18,6 +18,23 @@
 /// The agent's side of the guard.
 namespace tenure::workload {
 
+/// What an agent that has ended has left to the next one.
+struct found_workload {
+  core::version term = core::no_version;
+  core::time_point stop_at{};
+  core::time_point kill_at{};
+  bool stopping = false;  ///< it was told to end
+};
+
+/// The guard has answered, for the first time: the link can be used.
+struct guard_ready {
+  std::optional<found_workload> found;  ///< `workload_exited` follows its end
+  /// Of the agent before, to go on with; empty: take a new one. An agent that knew of a workload
+  /// has not released its term, so the next one may find it again. Otherwise a release may still be
+  /// on its way, and must not meet a term of the next.
+  std::string session;
+};
+
 /// The workload of this term runs: its program was executed.
 struct workload_started {
   pid_t pid;
@@ -51,11 +68,12 @@ struct signalled {
 struct guard_gone {};
 
 /// The guard has not acknowledged a deadline within a second: it is stopped, or gets no processor.
-/// It cannot be relied on; call `end_orphans`. Once.
+/// It cannot be relied on; call `end_orphans`. Once. The same for a guard that does not answer at
+/// all.
 struct guard_hangs {};
 
-using guard_event = std::variant<workload_started, start_refused, start_failed, workload_exited,
-                                 signalled, guard_gone, guard_hangs>;
+using guard_event = std::variant<guard_ready, workload_started, start_refused, start_failed,
+                                 workload_exited, signalled, guard_gone, guard_hangs>;
 
 /// A connection to the guard that started this agent.
 ///
@@ -81,8 +99,9 @@ class guard_link {
   guard_link(const guard_link&) = delete;
   guard_link& operator=(const guard_link&) = delete;
 
-  /// Nothing of term `term` may run from `kill_at` on. Takes effect at once, through the page.
-  void arm(core::version term, core::time_point kill_at);
+  /// The guard tells what runs of term `term` to end at `stop_at`, and kills it at `kill_at`. Takes
+  /// effect at once, through the page.
+  void arm(core::version term, core::time_point stop_at, core::time_point kill_at);
 
   /// What the workload is to know of its lease, from now on. Before `start`, so that its first
   /// instruction finds it.
@@ -92,9 +111,11 @@ class guard_link {
   [[nodiscard]] core::time_point acknowledged() const;
 
   /// Starts the workload of a term that was armed before, with `environment` ("KEY=VALUE", none
-  /// empty) on top of the guard's own. Answered by one of `workload_started`, `start_refused`,
+  /// empty) on top of the guard's own. `session` has 32 characters at most; the next agent gets it
+  /// should this one die. Answered by one of `workload_started`, `start_refused`,
   /// `start_failed`.
-  void start(core::version term, const std::vector<std::string>& environment);
+  void start(core::version term, const std::string& session,
+             const std::vector<std::string>& environment);
 
   /// Stops the workload: `signal` now (0: the guard's choice), SIGKILL at `kill_by` to whatever
   /// is left. A second order may only shorten the time.

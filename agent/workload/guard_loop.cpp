@@ -43,10 +43,10 @@ void guard_loop::check_deadline() {
   // Read before it is acted upon: what is acknowledged later is never newer than what was done.
   deadline_seen_ = page_->kill_at.load();
   if (runs()) {
-    const auto deadline = page_->deadline_of(core_.term());
-    carry_out(deadline ? core_.armed(now, *deadline) : core_.woke(now));
+    const auto until = page_->deadlines_of(core_.term());
+    carry_out(until ? core_.armed(now, until->stop_at, until->kill_at) : core_.woke(now));
   }
-  if (now >= agent_.due() && !runs()) static_cast<void>(start_agent());
+  if (now >= agent_.due() && may_start_agent()) static_cast<void>(start_agent());
   if (now >= agent_kill_at_ && agent_.alive()) {
     agent_kill_at_ = core::never;
     ::kill(agent_.pid(), SIGKILL);
@@ -54,8 +54,8 @@ void guard_loop::check_deadline() {
 }
 
 void guard_loop::set_timer() {
-  wakes_.set_timer(
-      std::min({core_.next_wake(), agent_kill_at_, runs() ? core::never : agent_.due()}));
+  wakes_.set_timer(std::min(
+      {core_.next_wake(), agent_kill_at_, may_start_agent() ? agent_.due() : core::never}));
   page_->armed.store(deadline_seen_);
 }
 
@@ -121,6 +121,7 @@ void guard_loop::reap() {
 
 void guard_loop::on_leader_reaped(int status) {
   check_exec();
+  ended_by_itself_ = core_.current() == core::guard::state::running;
   tree_.leader_reaped(status);
   const core::time_point now = os::boot_now();
   if (!tree_.empty(agent_.pid())) {
@@ -151,12 +152,17 @@ void guard_loop::check_empty() {
   const std::uint64_t term = core::number(core_.term());
   tree_.finish();
   core_.emptied();
-  if (channel_.is_open()) agent_counts_on_workload_ = false;
   if (start_error_) {
-    channel_.say(message::start_failed{.term = term, .error = *start_error_});
-  } else {
-    channel_.say(message::exited{.term = term, .status = *tree_.last_status()});
+    session_ = {};
+    return channel_.say(message::start_failed{.term = term, .error = *start_error_});
   }
+  const message::exited end{.term = term, .status = *tree_.last_status()};
+  if (channel_.is_open() && greeted_) {
+    session_ = {};
+    return channel_.say(end);
+  }
+  worker_page_.show({});
+  if (ended_by_itself_) unheard_exit_ = end;
 }
 
 void guard_loop::take_messages() {
@@ -171,8 +177,7 @@ void guard_loop::take_messages() {
 
 void guard_loop::on_packet(const packet& what) {
   if (as<message::hello>(what)) {
-    channel_.say(
-        message::guard_hello{.running = runs() ? 1U : 0U, .term = core::number(core_.term())});
+    greet();
   } else if (const auto start = as<message::start>(what)) {
     on(*start, what.tail);
   } else if (const auto stop = as<message::stop>(what)) {
@@ -184,31 +189,51 @@ void guard_loop::on_packet(const packet& what) {
   // `armed` has done its work by waking us: every turn looks at the page.
 }
 
+/// What has ended since the last agent died looks to the next one as if it ended now.
+void guard_loop::greet() {
+  const bool stopping = runs() && core_.current() != core::guard::state::running;
+  const std::uint32_t state = stopping ? message::guard_hello::is_stopping
+                              : runs() || unheard_exit_.has_value()
+                                  ? message::guard_hello::runs
+                                  : message::guard_hello::nothing_runs;
+  channel_.say(message::guard_hello{.running = state,
+                                    .term = core::number(core_.term()),
+                                    .session = session_,
+                                    .pid = tree_.leader()});
+  greeted_ = true;
+  if (!unheard_exit_) return;
+  channel_.say(*unheard_exit_);
+  unheard_exit_.reset();
+  session_ = {};
+}
+
 void guard_loop::on(const message::start& what, std::string_view environment) {
   const core::version term{what.term};
-  const auto deadline = page_->deadline_of(term);
+  const auto until = page_->deadlines_of(term);
   channel_.flush();
   // An agent that has not been told yet how the last one ended would take the one for the other.
   const bool untold = channel_.waits<message::exited>() || channel_.waits<message::start_failed>();
-  if (!deadline || runs() || ending_ || untold) {
+  if (!until || runs() || ending_ || untold) {
     return channel_.say(message::refused{.term = what.term});
   }
   const core::time_point now = os::boot_now();
-  carry_out(core_.armed(now, *deadline));
+  carry_out(core_.armed(now, until->stop_at, until->kill_at));
   const core::guard_actions todo = core_.start_asked(now, term);
   if (todo.refused) channel_.say(message::refused{.term = what.term});
-  if (todo.start) start_workload(environment);
+  if (!todo.start) return;
+  session_ = what.session;
+  start_workload(environment);
 }
 
 void guard_loop::start_workload(std::string_view environment) {
   asked_signal_ = 0;
-  agent_counts_on_workload_ = true;
+  ended_by_itself_ = false;
   start_error_.reset();
   const int error = tree_.start(environment);
   exec_awaited_ = error == 0;
   if (exec_awaited_) return;
   start_error_ = error;
-  agent_counts_on_workload_ = false;
+  session_ = {};
   channel_.say(message::start_failed{.term = core::number(core_.term()), .error = error});
   core_.emptied();
 }
@@ -223,6 +248,8 @@ void guard_loop::on(const message::bye& what) {
 void guard_loop::carry_out(const core::guard_actions& todo) {
   if (todo.kill) tree_.signal_all(SIGKILL, agent_.pid());
   if (todo.terminate) {
+    // Without an agent nobody else tells the workload's own page.
+    if (!channel_.is_open()) worker_page_.drain();
     tree_.signal_all(stop_signal(), agent_.pid());
     // A stopped process would sleep through it.
     tree_.signal_all(SIGCONT, agent_.pid());
@@ -237,7 +264,7 @@ int guard_loop::stop_signal() const {
 
 void guard_loop::stop_by_ourselves() {
   const core::time_point now = os::boot_now();
-  carry_out(core_.agent_gone(now, now + options_.after_exit_grace));
+  carry_out(core_.stop_asked(now, now + options_.after_exit_grace));
 }
 
 bool guard_loop::start_agent() {
@@ -249,23 +276,22 @@ bool guard_loop::start_agent() {
     return false;
   }
   channel_.attach(os::unique_fd(ends[0]));
+  greeted_ = false;
   const os::unique_fd theirs(ends[1]);
-  page_->disarm();
-  worker_page_.show({});
-  agent_counts_on_workload_ = false;
+  if (!runs() && !unheard_exit_) {
+    page_->disarm();
+    worker_page_.show({});
+  }
   if (agent_.start(now, theirs, page_.fd(), worker_page_.fd())) return true;
   channel_.close();
   complain("cannot fork the agent; check the limits on processes and memory");
   return false;
 }
 
-/// The agent is dead, or as good as dead: it can neither hear us nor tell us to stop. How it
-/// ended shows when it is reaped; until then the workload has what is left of its lease.
+/// The agent is dead, or as good as dead: it can neither hear us nor tell us to stop. The workload
+/// has what is left of its lease; in that time another agent may come and renew it.
 void guard_loop::on_hang_up() {
   channel_.close();
-  // The kernel closes what a process had open once none of its threads runs any more.
-  worker_page_.drain();
-  carry_out(core_.agent_gone(os::boot_now(), core::never));
 }
 
 void guard_loop::on_agent_reaped(int status) {
@@ -273,22 +299,15 @@ void guard_loop::on_agent_reaped(int status) {
   agent_.ended();
   agent_kill_at_ = core::never;
   channel_.close();
-  worker_page_.drain();
   if (!ending_ && WIFEXITED(status)) {
     ending_ = true;
     exit_code_ = WEXITSTATUS(status);
   }
   ending_ = ending_ || end_signal_ != 0;
   if (ending_) return stop_by_ourselves();
-  complain("the agent was killed; stopping the workload, then starting a new agent");
-  // Nobody renews, so the workload has what is left of its lease to end in. An agent that adopts
-  // what runs would be started here, not after its end.
-  const core::time_point now = os::boot_now();
-  // An agent that knows of a workload has not released its term, so the next one may find it
-  // again. Otherwise a release may still be on its way, and must not meet a term of the next.
-  if (!agent_counts_on_workload_) agent_.renew_session();
-  carry_out(core_.agent_gone(now, core::never));
-  agent_.crashed(now);
+  complain(runs() ? "the agent was killed; the workload goes on while another one is started"
+                  : "the agent was killed; starting another one");
+  agent_.crashed(os::boot_now());
 }
 
 /// It may have said bye with its last breath, behind much that no longer matters.

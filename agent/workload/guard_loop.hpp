@@ -56,6 +56,7 @@ class guard_loop {
   void on_agent_reaped(int status);
   void on_hang_up();
   void on_packet(const packet& what);
+  void greet();
   void on(const message::start& what, std::string_view environment);
   void on(const message::bye& what);
 
@@ -65,6 +66,10 @@ class guard_loop {
   void carry_out(const core::guard_actions& todo);
   [[nodiscard]] int stop_signal() const;
   [[nodiscard]] bool runs() const { return core_.current() != core::guard::state::empty; }
+  /// True unless what runs is about to be dead: the next agent comes after that.
+  [[nodiscard]] bool may_start_agent() const {
+    return !runs() || core_.current() == core::guard::state::running;
+  }
 
   const guard_options options_;
   core::guard core_;
@@ -82,8 +87,12 @@ class guard_loop {
   int asked_signal_ = 0;            ///< the stop signal that the agent named
   std::optional<int> start_error_;  ///< errno of the last start
 
-  /// The agent has started a workload and was not told of its end: it has not released the term.
-  bool agent_counts_on_workload_ = false;
+  /// The session that has started a workload and was not told of its end: it has not released its
+  /// term. Empty if there is none.
+  session_id session_{};
+  bool greeted_ = false;                          ///< the agent knows what runs
+  bool ended_by_itself_ = false;                  ///< the last workload, without being told to
+  std::optional<message::exited> unheard_exit_;   ///< of one that did while there was no agent
   bool ending_ = false;                           ///< we end when nothing is left
   std::optional<int> exit_code_;                  ///< what to end with; none: as the workload
   core::time_point agent_kill_at_ = core::never;  ///< of an agent that was to end by itself

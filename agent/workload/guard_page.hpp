@@ -14,7 +14,7 @@ inline constexpr std::uint32_t guard_page_layout = 1;
 
 /// The memory that agent and guard share: one page of a memfd.
 ///
-/// Instants are nanoseconds on CLOCK_BOOTTIME. The agent writes `kill_at`, the guard reads it
+/// Instants are nanoseconds on CLOCK_BOOTTIME. The agent writes its deadlines, the guard reads them
 /// when its timer fires; so a renewal reaches the guard even if the guard is not scheduled in
 /// between, and a dead agent moves nothing. All fields are lock-free.
 struct guard_page {
@@ -26,29 +26,42 @@ struct guard_page {
   std::atomic<std::uint64_t> term{0};
   /// The deadline that the guard's timer is set to. Written by the guard.
   std::atomic<std::int64_t> armed{0};
+  /// The workload is to end by itself from this instant on; 0: an earlier release wrote the page,
+  /// which had `kill_at` alone. Written by the agent.
+  std::atomic<std::int64_t> stop_at{0};
+
+  struct deadlines {
+    core::time_point stop_at;
+    core::time_point kill_at;
+  };
 
   /// The agent's side. A new term first takes the deadline of the old one away: whoever looks in
   /// between finds none, never the old deadline under the new version or the other way round.
-  void arm(core::version of, core::time_point deadline) {
+  /// Whoever looks between the two instants of one term finds the old `kill_at`, which holds, too.
+  void arm(core::version of, const deadlines& until) {
     if (term.load() != core::number(of)) {
       kill_at.store(0);
       term.store(core::number(of));
     }
-    kill_at.store(deadline.time_since_epoch().count());
+    stop_at.store(until.stop_at.time_since_epoch().count());
+    kill_at.store(until.kill_at.time_since_epoch().count());
   }
 
-  /// The guard's side: the deadline of this term. None if it is not armed, or if the page is
-  /// being changed or was changed to another term; the last one known then stays in force.
-  [[nodiscard]] std::optional<core::time_point> deadline_of(core::version of) const {
+  /// The guard's side: the deadlines of this term. None if it is not armed, or if the page is
+  /// being changed or was changed to another term; the last ones known then stay in force.
+  [[nodiscard]] std::optional<deadlines> deadlines_of(core::version of) const {
     if (term.load() != core::number(of)) return std::nullopt;
-    const std::int64_t deadline = kill_at.load();
-    if (term.load() != core::number(of) || deadline == 0) return std::nullopt;
-    return core::time_point(core::duration(deadline));
+    const std::int64_t kill = kill_at.load();
+    const std::int64_t stop = stop_at.load();
+    if (term.load() != core::number(of) || kill == 0) return std::nullopt;
+    return deadlines{.stop_at = core::time_point(core::duration(stop == 0 ? kill : stop)),
+                     .kill_at = core::time_point(core::duration(kill))};
   }
 
-  /// Forgets a dead agent's deadline. Nobody else may be writing.
+  /// Forgets a dead agent's deadlines. Nobody else may be writing.
   void disarm() {
     kill_at.store(0);
+    stop_at.store(0);
     term.store(0);
     armed.store(0);
   }

@@ -44,7 +44,8 @@ bool guard_loop::open() {
     complain("/proc does not show the processes of this PID namespace; mount it there");
     return false;
   }
-  if (!agent_.prepare(options_.agent_argv, hup_ignored) || !wakes_.open()) {
+  agent_.prepare(options_.agent_argv, hup_ignored);
+  if (!wakes_.open()) {
     complain("the kernel refuses a signalfd or a timerfd; check the limits");
     return false;
   }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -27,9 +29,11 @@ inline constexpr std::size_t max_message_bytes = max_environment_bytes + 256;
 /// Where a workload finds the page that says whether its lease is in force (tenure_page.h).
 inline constexpr const char* page_variable = "TENURE_PAGE";
 
-/// The variables that tell an agent about its guard. The workload does not get them.
-inline constexpr const char* session_variable = "TENURE_SESSION";
+/// Tells an agent about its guard. The workload does not get it.
 inline constexpr const char* guard_fds_variable = "TENURE_GUARD_FDS";
+
+/// The store session of an agent, as 32 hexadecimal digits without an end; zeros: none.
+using session_id = std::array<char, 32>;
 
 enum class message_type : std::uint16_t {
   hello = 1,
@@ -71,8 +75,10 @@ struct armed {
 /// Agent to guard: start the workload. The tail is "KEY=VALUE\0" any number of times.
 struct start {
   static constexpr auto type = message_type::start;
+  static constexpr std::size_t first_size = 16;
   message_head head{};
   std::uint64_t term = 0;
+  session_id session{};  ///< under which the term was granted
 };
 
 /// Agent to guard: stop the workload.
@@ -93,13 +99,21 @@ struct bye {
   std::uint32_t reserved = 0;
 };
 
-/// Guard to agent: what runs, for an agent that has just come.
+/// Guard to agent: what runs, for an agent that has just come. Its deadlines are in the page.
 struct guard_hello {
   static constexpr auto type = message_type::guard_hello;
+  static constexpr std::size_t first_size = 24;
+  static constexpr std::uint32_t nothing_runs = 0;
+  static constexpr std::uint32_t runs = 1;
+  static constexpr std::uint32_t is_stopping = 2;
   message_head head{};
   std::uint32_t protocol = guard_protocol_version;
-  std::uint32_t running = 0;  ///< 1: something of the workload is left
-  std::uint64_t term = 0;     ///< of what runs
+  std::uint32_t running = nothing_runs;
+  std::uint64_t term = 0;  ///< of what runs
+  /// Of the agent before, if the next one may go on with it: no release of its term is on its way.
+  session_id session{};
+  std::int32_t pid = 0;  ///< of the workload's first process; 0: it has ended
+  std::uint32_t reserved = 0;
 };
 
 struct started {
@@ -175,13 +189,24 @@ struct packet {
                 .tail = {reinterpret_cast<const char*>(tail.data()), tail.size()}};
 }
 
-/// The packet as this message; nothing if it is another or shorter. A longer one comes from a
-/// newer release and is cut.
+/// Bytes of the message in the first release that had it.
+template <guard_message M>
+constexpr std::size_t least_size() {
+  if constexpr (requires { M::first_size; }) {
+    return M::first_size;
+  } else {
+    return sizeof(M);
+  }
+}
+
+/// The packet as this message; nothing if it is another, or shorter than it ever was. A longer one
+/// comes from a newer release and is cut; what one of an earlier release lacks is zero.
 template <guard_message M>
 [[nodiscard]] std::optional<M> as(const packet& from) {
-  if (from.type != M::type || from.fixed.size() < sizeof(M)) return std::nullopt;
+  if (from.type != M::type || from.fixed.size() < least_size<M>()) return std::nullopt;
   M what;
-  std::memcpy(&what, from.fixed.data(), sizeof what);
+  std::memset(static_cast<void*>(&what), 0, sizeof what);
+  std::memcpy(&what, from.fixed.data(), std::min(sizeof what, from.fixed.size()));
   return what;
 }
 

@@ -31,7 +31,14 @@ agent::agent(stage& s, network& n, machine_clock clock, std::uint8_t pod, std::u
 }
 
 void agent::start() {
-  for (std::size_t e = 0; e < stage_.drawn.elections; ++e) step(e, core::event::started{});
+  for (std::size_t e = 0; e < stage_.drawn.elections; ++e) {
+    if (const auto left = guards_[e].left_behind()) {
+      stage_.note("pod %u/%zu: finds the workload of %llu", pod_, e, digits(left->term));
+      stage_.judge.found(pod_, e, *left);
+      step(e, *left);
+    }
+    step(e, core::event::started{});
+  }
 }
 
 // --- events ------------------------------------------------------------------------------------

@@ -13,9 +13,16 @@ void agent::granted(const message& m) {
   stage_.note("pod %u/%u: granted %llu%s", pod_, m.election, digits(m.term),
               m.number == c.acquire ? "" : " (to an older try)");
   const core::phase phase = machine_.at(place(m.election)).view().phase;
-  if (m.number == c.acquire && phase == core::phase::candidate) {
+  const bool adopting = machine_.at(place(m.election)).adopting();
+  // What it has found is to be stopped by then, and no answer changes that.
+  const bool too_late = adopting && guards_[m.election].must_stop_at() <= now_;
+  if (m.number == c.acquire && phase == core::phase::candidate && !too_late) {
     stage_.judge.began_term(pod_, m.election, m.term);
     stage_.judge.acknowledged(stage_.now, pod_, m.election, m.term, m.sent_at, m.ttl, in_time);
+    if (adopting && m.term != guards_[m.election].term()) {
+      // What runs is of another term, which must be over: a reason to end.
+      stage_.judge.told_lost(stage_.now, pod_, m.election, m.term, in_time);
+    }
   }
   step(m.election, core::event::granted{.number = m.number,
                                         .term = m.term,
@@ -33,6 +40,9 @@ void agent::refused(const message& m) {
     retry_at = m.count == 0 ? now_ : clients_[m.election].judge.expires_at();
   } else if (m.retry_in != core::duration::max()) {
     retry_at = now_ + m.retry_in;
+  }
+  if (m.number == clients_[m.election].acquire && machine_.at(place(m.election)).adopting()) {
+    stage_.judge.told_lost(stage_.now, pod_, m.election, guards_[m.election].term(), true);
   }
   step(m.election, core::event::refused{.number = m.number, .retry_at = retry_at});
 }

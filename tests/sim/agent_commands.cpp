@@ -26,7 +26,9 @@ message agent::request(mail kind, std::size_t e) const {
 
 void agent::carry_out(std::size_t e, const core::command::acquire& c) {
   stage_.note("pod %u/%zu: acquires", pod_, e);
-  stage_.judge.campaigns(stage_.now, pod_, e, guards_[e].may_run());
+  // It may be the one that the lease is asked for.
+  const bool may_run = guards_[e].may_run() && !machine_.at(place(e)).adopting();
+  stage_.judge.campaigns(stage_.now, pod_, e, may_run);
   client& mine = clients_[e];
   mine.acquire = c.number;
   mine.deadline = c.deadline;
@@ -117,7 +119,7 @@ void agent::open_watch(std::size_t e) {
 
 void agent::carry_out(std::size_t e, const core::command::arm& c) {
   stage_.judge.arms(stage_.now, pod_, e, c.term, c.kill_at);
-  guards_[e].write_page(c.term, c.kill_at);
+  guards_[e].write_page(c.term, c.stop_at, c.kill_at);
   guards_[e].tell(order::armed);
 }
 

@@ -14,6 +14,7 @@ constexpr std::int64_t most_survivors = 2;
 }  // namespace
 
 void guarded_workload::tell(order what, core::time_point until) {
+  ++unread_orders_;
   if (what == order::start) ++starts_under_way_;
   if (what == order::agent_gone) ran_at_crash_ = false;
   last_order_ =
@@ -28,11 +29,12 @@ void guarded_workload::tell(order what, core::time_point until) {
 
 void guarded_workload::told(const entry& e, std::uint32_t agent) {
   if (e.stamp != container_) return;
+  --unread_orders_;
   const core::time_point now = local_now();
   const core::time_point until{core::duration(e.value)};
   switch (static_cast<order>(e.detail)) {
     case order::armed:
-      carry_out(guard_.armed(now, page_kill_at_), agent);
+      carry_out(guard_.armed(now, page_stop_at_, page_kill_at_), agent);
       break;
     case order::start:
       --starts_under_way_;
@@ -43,12 +45,18 @@ void guarded_workload::told(const entry& e, std::uint32_t agent) {
       carry_out(guard_.stop_asked(now, until), agent);
       break;
     case order::agent_gone:
-      told_to_stop_ = true;
       ran_at_crash_ = guard_.current() != core::guard::state::empty;
-      carry_out(guard_.agent_gone(now, until), agent);
       break;
   }
   set_timer();
+}
+
+std::optional<core::event::workload_found> guarded_workload::left_behind() const {
+  if (guard_.current() == core::guard::state::empty) return std::nullopt;
+  return core::event::workload_found{.term = guard_.term(),
+                                     .stop_at = page_stop_at_,
+                                     .kill_at = page_kill_at_,
+                                     .stopping = guard_.current() != core::guard::state::running};
 }
 
 void guarded_workload::timer(std::uint32_t agent) {
@@ -56,9 +64,9 @@ void guarded_workload::timer(std::uint32_t agent) {
   timer_at_ = world_never;
   if (guard_.current() != core::guard::state::empty) {
     const core::time_point now = local_now();
-    core::guard_actions todo = guard_.armed(now, page_kill_at_);
-    todo.kill = guard_.woke(now).kill || todo.kill;
-    if (todo.kill && !told_to_stop_ && now < page_kill_at_) {
+    const core::guard_actions todo = guard_.armed(now, page_stop_at_, page_kill_at_);
+    if (!told_to_stop_ &&
+        ((todo.kill && now < page_kill_at_) || (todo.terminate && now < page_stop_at_))) {
       stage_.judge.violated(rule::killed_without_cause, stage_.now, pod_, election_);
     }
     carry_out(todo, agent);
@@ -115,6 +123,7 @@ void guarded_workload::kill() {
 
 void guarded_workload::terminate() {
   stage_.note("pod %u/%u: SIGTERM", pod_, election_);
+  told_to_stop_ = true;
   if (!ignores_term_) die_in(stage_.dice.spread(1ms, stage_.drawn.stops_within));
 }
 
@@ -142,11 +151,12 @@ void guarded_workload::died(const entry& e, std::uint32_t agent) {
 void guarded_workload::destroyed() {
   if (alive_) stage_.judge.workload_ended(stage_.now, pod_, election_);
   alive_ = false;
+  unread_orders_ = 0;
   starts_under_way_ = 0;
   ran_at_crash_ = false;
   ++container_;
   guard_ = {};
-  page_kill_at_ = {};
+  page_stop_at_ = page_kill_at_ = {};
   timer_at_ = world_never;
 }
 

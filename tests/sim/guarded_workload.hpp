@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
+#include "core/election.hpp"
 #include "core/guard.hpp"
 #include "stage.hpp"
 
@@ -22,8 +24,9 @@ class guarded_workload {
   // --- the agent's side ------------------------------------------------------------------------
 
   /// Writes the page; the guard's timer reads it.
-  void write_page(core::version term, core::time_point kill_at) {
+  void write_page(core::version term, core::time_point stop_at, core::time_point kill_at) {
     page_term_ = term;
+    page_stop_at_ = stop_at;
     page_kill_at_ = kill_at;
   }
   /// Sends an order over the socket, which keeps their sequence.
@@ -33,6 +36,12 @@ class guarded_workload {
   [[nodiscard]] bool alive() const { return alive_; }
   /// True if the last agent left a workload behind when it crashed, as its guard has found.
   [[nodiscard]] bool ran_at_crash() const { return ran_at_crash_; }
+  /// As the last agent has written it.
+  [[nodiscard]] core::time_point must_stop_at() const { return page_stop_at_; }
+  /// True until the guard has read everything that the last agent has sent.
+  [[nodiscard]] bool has_unread_orders() const { return unread_orders_ > 0; }
+  /// What a new agent is told on its arrival; nothing if nothing runs.
+  [[nodiscard]] std::optional<core::event::workload_found> left_behind() const;
 
   // --- what happens ------------------------------------------------------------------------------
 
@@ -70,11 +79,13 @@ class guarded_workload {
   std::uint8_t election_;
 
   core::guard guard_;
+  core::time_point page_stop_at_{};
   core::time_point page_kill_at_{};
   core::version page_term_ = core::no_version;
   world_time timer_at_ = world_never;
   world_time last_order_{};
   world_time last_report_{};
+  std::uint32_t unread_orders_ = 0;
   std::uint32_t starts_under_way_ = 0;
   bool ran_at_crash_ = false;
   std::uint32_t container_ = 0;  ///< counts incarnations of the guard

@@ -1,5 +1,6 @@
 #include "pod.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace tenure::sim {
@@ -124,12 +125,16 @@ void pod::start_after(core::duration delay) {
 
 void pod::start(const entry& e) {
   if (e.stamp != process_ || agent_) return;
-  for (const guarded_workload& guard : guards_) {
-    // Its guard starts an agent only when nothing of the last one's is left.
-    if (guard.may_run() || frozen_) {
-      stage_.after(look_again, e);
-      return;
-    }
+  const auto ready = [this](const guarded_workload& guard) {
+    if (!crashed_ || !adopts()) return !guard.may_run();
+    // A guard starts the next agent when it has seen the last one's end. What is dying need not be
+    // dead by the time at which that agent has come up.
+    const auto left = guard.left_behind();
+    return !guard.has_unread_orders() && (!left || !left->stopping || stage_.dice.chance(300'000));
+  };
+  if (frozen_ || !std::ranges::all_of(guards_, ready)) {
+    stage_.after(look_again, e);
+    return;
   }
   if (!may_keep_session()) {
     identity_ = static_cast<std::uint16_t>(stage_.identities.size());
@@ -149,7 +154,7 @@ void pod::start(const entry& e) {
 /// crashed, no release of that term is under way which could take it from under the next agent.
 /// With several elections one of them may run while another was being released.
 bool pod::may_keep_session() const {
-  return crashed_ && guards_.size() == 1 && guards_.front().ran_at_crash();
+  return crashed_ && adopts() && guards_.front().ran_at_crash();
 }
 
 void pod::end_agent() {
@@ -173,9 +178,15 @@ void pod::crash() {
   end_agent();
   // A guard that was told to end does not start another agent; its container is started anew.
   crashed_ = !std::exchange(ending_, false);
-  const core::time_point until =
-      crashed_ ? core::never : clock_.local(stage_.now) + stage_.drawn.when.grace;
-  for (guarded_workload& guard : guards_) guard.tell(order::agent_gone, until);
+  const core::time_point until = clock_.local(stage_.now) + stage_.drawn.when.grace;
+  for (guarded_workload& guard : guards_) {
+    guard.tell(order::agent_gone);
+    if (!crashed_) {
+      guard.tell(order::stop, until);
+    } else if (!adopts()) {
+      guard.tell(order::stop);
+    }
+  }
   start_after(stage_.dice.spread(10ms, 2s));
 }
 

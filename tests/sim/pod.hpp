@@ -21,8 +21,8 @@ class pod {
 
   // --- faults --------------------------------------------------------------------------------
 
-  /// The agent is killed. Its guard ends what runs, and starts it again: with the same session if
-  /// the workload ran, else with a fresh one.
+  /// The agent is killed. Its guard keeps what runs, and starts another agent: with the same
+  /// session if the workload ran, else with a fresh one.
   void crash();
   /// SIGSTOP and SIGCONT for the agent alone.
   void pause();
@@ -53,6 +53,8 @@ class pod {
   void start(const entry& e);
   void end_agent();
   [[nodiscard]] bool may_keep_session() const;
+  /// True if a new agent can go on with what an earlier one has started.
+  [[nodiscard]] bool adopts() const { return guards_.size() == 1; }
   void look_at_news();
   void start_after(core::duration delay);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <utility>
 
 namespace tenure::sim {
 namespace {
@@ -87,8 +88,17 @@ void referee::agent_began(std::size_t pod, const core::session* machine, machine
   agents_[pod].clock = clock;
 }
 
+void referee::found(std::size_t pod, std::size_t election,
+                    const core::event::workload_found& what) {
+  ledger& l = agents_[pod].of[election];
+  l.term = l.found = what.term;
+  l.must_stop_at = l.may_stop_at = what.stop_at;
+}
+
 void referee::began_term(std::size_t pod, std::size_t election, core::version term) {
   ledger& l = agents_[pod].of[election];
+  const core::version found = std::exchange(l.found, core::no_version);
+  if (found != term) l.seen = std::max(l.seen, found);
   l.lost = false;
   l.term = term;
   l.must_stop_at = core::time_point::min();

@@ -44,6 +44,8 @@ class referee {
 
   void agent_began(std::size_t pod, const core::session* machine, machine_clock clock);
   void agent_ended(std::size_t pod) { agents_[pod].machine = nullptr; }
+  /// Its guard has kept the workload of an earlier agent.
+  void found(std::size_t pod, std::size_t election, const core::event::workload_found& what);
   /// A candidate is granted `term`.
   void began_term(std::size_t pod, std::size_t election, core::version term);
   /// The answer to an acquire or a renewal. `in_time`: it must be believed.
@@ -95,9 +97,10 @@ class referee {
   /// What an agent has been told about its newest term.
   struct ledger {
     core::version term = core::no_version;
-    core::version seen = core::no_version;  ///< the largest, its own and those of others
-    core::time_point must_stop_at{};        ///< no earlier: the answers that must be believed
-    core::time_point may_stop_at{};         ///< no later: all answers
+    core::version seen = core::no_version;   ///< the largest, its own and those of others
+    core::version found = core::no_version;  ///< what ran when it came, until it is granted one
+    core::time_point must_stop_at{};         ///< no earlier: the answers that must be believed
+    core::time_point may_stop_at{};          ///< no later: all answers
     bool lost = false;
     bool releasing = false;   ///< and nobody has said that it is done
     std::uint32_t asked = 0;  ///< a bit for each `loss_reason`

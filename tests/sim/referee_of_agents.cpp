@@ -51,6 +51,8 @@ void referee::releases(world_time now, std::size_t pod, std::size_t election, bo
 void referee::arms(world_time now, std::size_t pod, std::size_t election, core::version term,
                    core::time_point kill_at) {
   const agent_record& agent = agents_[pod];
+  const running& r = running_[pod][election];
+  if (r.alive && r.term != term) violated(rule::armed_for_another, now, pod, election);
   armed_[pod][election] = kill_at;
   const auto& made = promises_[pod][election].all;
   const auto known = std::ranges::find(made, term, &promise::term);

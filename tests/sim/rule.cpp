@@ -22,6 +22,8 @@ const char* name(rule r) {
       return "released_in_use";
     case rule::armed_beyond_promise:
       return "armed_beyond_promise";
+    case rule::armed_for_another:
+      return "armed_for_another";
     case rule::armed_after_stop_at:
       return "armed_after_stop_at";
     case rule::outlived_lease:

@@ -15,6 +15,7 @@ enum class rule : std::uint8_t {
   released_while_running,  ///< a lease is given up while its workload may run
   released_in_use,         ///< the store frees a slot whose term an agent has entered
   armed_beyond_promise,    ///< the guard's deadline is later than what the store promised
+  armed_for_another,       ///< the deadline of one term is moved by the renewal of another
   armed_after_stop_at,     ///< an answer that arrived after stop_at was believed
   outlived_lease,          ///< a workload is alive longer than SIGKILL at kill_at can take
   stopped_without_cause,   ///< a term ends although nothing has happened to it

@@ -88,16 +88,31 @@ TEST_P(WorkerPage, DrainIsShownWhileTheLeaseIsStillHeld) {
   EXPECT_EQ(a.process().out(), "may write, version 1\nfinish, version 1\n");
 }
 
-TEST_P(WorkerPage, WorkerOfADeadAgentIsToFinish) {
+TEST_P(WorkerPage, WorkerOfADeadAgentGoesOnUnderTheNext) {
   auto a = holder();
   ASSERT_TRUE(eventually([&] { return last_line(a.process()) == "may write, version 1"; }))
       << a.process().out() << a.process().err();
   const auto agent = a.agent();
   ASSERT_TRUE(agent);
   ::kill(*agent, SIGKILL);
-  EXPECT_TRUE(eventually([&] {
-    return a.process().out().find("may write, version 1\nfinish, version 1\n") == 0;
-  })) << a.process().out();
+  ASSERT_TRUE(eventually([&] { return a.agent() && a.agent() != agent && a.is_active(); }))
+      << a.process().err();
+  EXPECT_EQ(a.process().out(), "may write, version 1\n");
+}
+
+TEST_P(WorkerPage, WorkerWhoseGuardEndsWithoutAnAgentIsToFinish) {
+  auto a = holder();
+  ASSERT_TRUE(eventually([&] { return last_line(a.process()) == "may write, version 1"; }))
+      << a.process().out() << a.process().err();
+  const auto agent = a.agent();
+  ASSERT_TRUE(agent);
+  // Reads nothing, so that the guard has to see to it alone once it is dead.
+  ::kill(*agent, SIGSTOP);
+  a.process().send(SIGTERM);
+  ::kill(*agent, SIGKILL);
+  EXPECT_TRUE(a.process().wait()) << a.process().err();
+  EXPECT_EQ(a.process().out().find("may write, version 1\nfinish, version 1\n"), 0U)
+      << a.process().out();
 }
 
 TEST_P(WorkerPage, WithoutTenureThereIsNoPage) {

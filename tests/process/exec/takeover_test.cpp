@@ -52,21 +52,6 @@ TEST(Takeover, AFrozenAgentsStubbornWorkloadIsKilledByTheGuardFirst) {
   expect_clean(in);
 }
 
-TEST(Takeover, AKilledAgentsWorkloadIsStoppedAndItsAgentStartedAgain) {
-  const temporary_directory in;
-  member a(in, {.identity = "a"});
-  ASSERT_TRUE(runs_as(in, "a"));
-  const auto agent = a.agent();
-  const auto workload = a.workload();
-  ASSERT_TRUE(agent && workload);
-  ::kill(*agent, SIGKILL);
-  ASSERT_TRUE(eventually([&] { return !is_alive(*workload); }));
-  ASSERT_TRUE(eventually([&] { return a.agent() && a.agent() != agent; })) << a.process().err();
-  ASSERT_TRUE(eventually([&] { return a.workload() && a.workload() != workload && a.is_active(); }))
-      << a.process().err();
-  EXPECT_TRUE(never_two_at_once(stamped_runs(in)));
-}
-
 TEST(Takeover, AKilledGuardTakesItsWorkloadAlongAndTheAgentReleases) {
   const temporary_directory in;
   // Nothing but a release can hand this lease on within the patience of the test.

@@ -4,10 +4,10 @@
 #include <csignal>
 #include <cstdlib>
 #include <memory>
-#include <optional>
 #include <thread>
 
 #include "harness.hpp"
+#include "places.hpp"
 #include "servers/etcd_server.hpp"
 #include "servers/plain_http.hpp"
 
@@ -29,23 +29,6 @@ std::uint16_t port_of(const program& agent) {
   const auto at = log.find(mark);
   if (at == std::string::npos || log.find('\n', at) == std::string::npos) return 0;
   return static_cast<std::uint16_t>(std::atoi(log.c_str() + at + mark.size()));
-}
-
-struct place {
-  std::string name;
-  std::optional<servers::etcd_release> etcd;
-};
-
-std::ostream& operator<<(std::ostream& out, const place& p) {
-  return out << p.name;
-}
-
-std::vector<place> places() {
-  std::vector<place> out{{.name = "sqlite", .etcd = std::nullopt}};
-  for (const servers::etcd_release& r : servers::etcd_releases()) {
-    out.push_back({.name = "etcd_" + r.name, .etcd = r});
-  }
-  return out;
 }
 
 class Verify : public ::testing::TestWithParam<place> {

@@ -13,46 +13,53 @@ namespace {
 
 const std::string polite =
     "trap 'echo told >> $DIR/told; exit 0' TERM; touch $DIR/up; while :; do sleep 0.01; done";
+const std::string deaf = "trap '' TERM; touch $DIR/up; while :; do sleep 0.01; done";
 
-TEST(GuardAgentLoss, ACrashStopsTheWorkloadAndAnotherAgentComesWithTheSameSession) {
-  stage s(stage::shell(polite));
-  auto first = s.agent();
-  const pid_t leader = first.start(7, s.mark());
+/// A workload of term seven with an hour to go, whose agent is then killed.
+pid_t start_and_kill_agent(stage& s, agent_line& agent) {
+  const pid_t leader = agent.start(7, s.mark());
   EXPECT_TRUE(eventually([&] { return s.has("up"); }));
-  ASSERT_EQ(::kill(first.pid(), SIGKILL), 0);
-  auto second = s.agent();
-  // A new agent never meets an old workload.
-  EXPECT_FALSE(runs(leader));
-  EXPECT_TRUE(s.marked().empty());
-  EXPECT_EQ(s.read("told"), "told\n");
-  EXPECT_NE(second.pid(), first.pid());
-  EXPECT_EQ(second.session(), first.session());
-  EXPECT_EQ(second.session().size(), 32U);
-  // What the dead one had armed is worth nothing.
-  second.tell("start 7");
-  EXPECT_EQ(second.hear(), "refused 7");
-  second.start(8);
+  EXPECT_EQ(::kill(agent.pid(), SIGKILL), 0);
+  return leader;
 }
 
-TEST(GuardAgentLoss, AfterACrashTheWorkloadMayUseWhatIsLeftOfItsLease) {
-  stage s(
-      stage::shell("trap 'touch $DIR/told; while [ ! -e $DIR/go ]; do sleep 0.01; done; exit 0' "
-                   "TERM; touch $DIR/up; while :; do sleep 0.01; done"));
+TEST(GuardAgentLoss, ACrashLeavesTheWorkloadToAnotherAgentWithTheSameSession) {
+  stage s(stage::shell(polite));
+  auto first = s.agent();
+  EXPECT_EQ(first.found(), "nothing");
+  const pid_t leader = start_and_kill_agent(s, first);
+  auto second = s.agent();
+  EXPECT_NE(second.pid(), first.pid());
+  EXPECT_EQ(second.found(), "running 7");
+  EXPECT_EQ(second.session(), first.session());
+  EXPECT_EQ(second.session().size(), 32U);
+  // It is the second one's now.
+  second.tell("arm 7 3600000");
+  second.tell("acknowledged");
+  EXPECT_EQ(second.hear(), "acknowledged yes");
+  EXPECT_TRUE(runs(leader));
+  EXPECT_FALSE(s.has("told"));
+  second.tell("stop 15 3600000");
+  EXPECT_EQ(second.hear(), "exited 0");
+  EXPECT_FALSE(runs(leader));
+}
+
+TEST(GuardAgentLoss, WhatItLeavesIsToldToEndAtItsDeadlineIfNobodyRenews) {
+  stage s(stage::shell(polite));
   auto agent = s.agent();
   const pid_t leader = agent.start(7, s.mark());
   EXPECT_TRUE(eventually([&] { return s.has("up"); }));
+  // From now on, if it were not for the grace.
+  agent.tell("arm 7 3600000 3599500");
+  agent.tell("acknowledged");
+  agent.hear("acknowledged");
   ASSERT_EQ(::kill(agent.pid(), SIGKILL), 0);
-  EXPECT_TRUE(eventually([&] { return s.has("told"); }));
-  const auto past_the_grace = os::boot_now() + 3 * grace_of_the_stage;
-  EXPECT_TRUE(eventually([&] { return os::boot_now() > past_the_grace; }));
-  EXPECT_TRUE(runs(leader));
-  std::ofstream(s.directory() / "go");
-  s.agent();
-  EXPECT_FALSE(runs(leader));
+  EXPECT_TRUE(eventually([&] { return !runs(leader); }));
+  EXPECT_EQ(s.read("told"), "told\n");
 }
 
 TEST(GuardAgentLoss, ACrashLeavesADeafWorkloadNoMoreThanItsDeadline) {
-  stage s(stage::shell("trap '' TERM; touch $DIR/up; while :; do sleep 0.01; done"));
+  stage s(stage::shell(deaf));
   auto agent = s.agent();
   agent.start(7, s.mark());
   EXPECT_TRUE(eventually([&] { return s.has("up"); }));
@@ -60,8 +67,49 @@ TEST(GuardAgentLoss, ACrashLeavesADeafWorkloadNoMoreThanItsDeadline) {
   agent.tell("acknowledged");
   agent.hear("acknowledged");
   ASSERT_EQ(::kill(agent.pid(), SIGKILL), 0);
-  s.agent();
-  EXPECT_TRUE(s.marked().empty());
+  auto second = s.agent();
+  EXPECT_TRUE(eventually([&] { return s.marked().empty(); }));
+  if (second.found() != "nothing") EXPECT_EQ(second.hear(), "exited " + std::to_string(SIGKILL));
+}
+
+TEST(GuardAgentLoss, AgentIsNotStartedWhileSomethingIsBeingStopped) {
+  stage s(
+      stage::shell("trap 'touch $DIR/told; while [ ! -e $DIR/go ]; do sleep 0.01; done; exit 0' "
+                   "TERM; touch $DIR/up; while :; do sleep 0.01; done"));
+  auto first = s.agent();
+  const pid_t leader = first.start(7, s.mark());
+  EXPECT_TRUE(eventually([&] { return s.has("up"); }));
+  first.tell("stop 15 3600000");
+  EXPECT_TRUE(eventually([&] { return s.has("told"); }));
+  ASSERT_EQ(::kill(first.pid(), SIGKILL), 0);
+  EXPECT_TRUE(eventually([&] { return s.read("stderr").find("was killed") != std::string::npos; }));
+  EXPECT_TRUE(runs(leader)) << "its drain is not over";
+  std::ofstream(s.directory() / "go");
+  auto second = s.agent();
+  EXPECT_FALSE(runs(leader));
+  EXPECT_EQ(second.found(), "nothing");
+  EXPECT_EQ(second.session(), first.session()) << "its term was not released";
+  // What the dead one had armed is worth nothing.
+  second.tell("start 7");
+  EXPECT_EQ(second.hear(), "refused 7");
+  second.start(8);
+}
+
+TEST(GuardAgentLoss, WorkloadThatEndsMeanwhileIsReportedToTheNextAgent) {
+  // Ends as soon as the guard has reaped the agent.
+  stage s(stage::shell("touch $DIR/up; while kill -0 $AGENT; do :; done 2>/dev/null; exit 5"));
+  auto first = s.agent();
+  first.start(7, "AGENT=" + std::to_string(first.pid()));
+  EXPECT_TRUE(eventually([&] { return s.has("up"); }));
+  ASSERT_EQ(::kill(first.pid(), SIGKILL), 0);
+  auto second = s.agent();
+  EXPECT_EQ(second.found(), "running 7");
+  EXPECT_EQ(second.session(), first.session());
+  EXPECT_EQ(second.hear(), "exited " + std::to_string(5 << 8));
+  ASSERT_EQ(::kill(second.pid(), SIGKILL), 0);
+  auto third = s.agent();
+  EXPECT_EQ(third.found(), "nothing") << "it is told once";
+  EXPECT_NE(third.session(), second.session());
 }
 
 TEST(GuardAgentLoss, ACrashWhileNothingRunsEndsTheSessionForAReleaseMayBeOnItsWay) {
@@ -86,12 +134,23 @@ TEST(GuardAgentLoss, CrashesInARowAreSurvived) {
   EXPECT_EQ(agent.hear(), "exited 0");
 }
 
-TEST(GuardAgentLoss, WithoutAnAgentTermEndsTheGuardAndTheWorkload) {
-  stage s(stage::shell("trap '' TERM; touch $DIR/up; while :; do sleep 0.01; done"));
+TEST(GuardAgentLoss, CrashesInARowLeaveTheWorkloadAlone) {
+  stage s(stage::shell(deaf));
   auto agent = s.agent();
-  agent.start(7, s.mark());
-  EXPECT_TRUE(eventually([&] { return s.has("up"); }));
-  ASSERT_EQ(::kill(agent.pid(), SIGKILL), 0);
+  const pid_t leader = start_and_kill_agent(s, agent);
+  for (int crash = 0; crash < 3; ++crash) {
+    auto next = s.agent();
+    EXPECT_EQ(next.found(), "running 7");
+    ASSERT_EQ(::kill(next.pid(), SIGKILL), 0);
+  }
+  EXPECT_EQ(s.agent().session(), agent.session());
+  EXPECT_TRUE(runs(leader));
+}
+
+TEST(GuardAgentLoss, WithoutAnAgentTermEndsTheGuardAndTheWorkload) {
+  stage s(stage::shell(deaf));
+  auto agent = s.agent();
+  start_and_kill_agent(s, agent);
   EXPECT_TRUE(eventually([&] { return s.read("stderr").find("was killed") != std::string::npos; }));
   // The deadline is an hour away; the guard's own grace is what counts now.
   s.signal_guard(SIGTERM);

@@ -65,21 +65,49 @@ TEST(GuardProtocol, AMessageThatIsTooShortForItsTypeIsNotThatMessage) {
   EXPECT_FALSE(as<message::start>(*got));
 }
 
-TEST(GuardPage, ADeadlineCountsForItsOwnTermOnly) {
+TEST(GuardProtocol, WhatAMessageOfAnEarlierReleaseLacksIsZero) {
+  message::start what = sealed(message::start{.term = 7});
+  what.head.fixed_size = message::start::first_size;
+  auto bytes = bytes_of(what);
+  const auto got = parse(std::span(bytes).first(message::start::first_size));
+  ASSERT_TRUE(got);
+  const auto start = as<message::start>(*got);
+  ASSERT_TRUE(start);
+  EXPECT_EQ(start->term, 7U);
+  EXPECT_EQ(start->session, session_id{});
+}
+
+TEST(GuardPage, DeadlinesCountForTheirOwnTermOnly) {
   guard_page page;
-  const core::time_point soon{std::chrono::seconds(5)};
-  const core::time_point later{std::chrono::seconds(9)};
-  EXPECT_FALSE(page.deadline_of(core::version{1}));
-  page.arm(core::version{1}, soon);
-  EXPECT_EQ(page.deadline_of(core::version{1}), soon);
-  EXPECT_FALSE(page.deadline_of(core::version{2}));
-  page.arm(core::version{1}, later);
-  EXPECT_EQ(page.deadline_of(core::version{1}), later);
-  page.arm(core::version{2}, soon);
-  EXPECT_FALSE(page.deadline_of(core::version{1}));
-  EXPECT_EQ(page.deadline_of(core::version{2}), soon);
+  const auto at = [](int stop, int kill) {
+    return guard_page::deadlines{.stop_at = core::time_point(std::chrono::seconds(stop)),
+                                 .kill_at = core::time_point(std::chrono::seconds(kill))};
+  };
+  const auto says = [&](int term, int stop, int kill) {
+    const auto until = page.deadlines_of(core::version{static_cast<std::uint64_t>(term)});
+    return until && until->stop_at == at(stop, kill).stop_at &&
+           until->kill_at == at(stop, kill).kill_at;
+  };
+  EXPECT_FALSE(page.deadlines_of(core::version{1}));
+  page.arm(core::version{1}, at(4, 5));
+  EXPECT_TRUE(says(1, 4, 5));
+  EXPECT_FALSE(page.deadlines_of(core::version{2}));
+  page.arm(core::version{1}, at(8, 9));
+  EXPECT_TRUE(says(1, 8, 9));
+  page.arm(core::version{2}, at(4, 5));
+  EXPECT_FALSE(page.deadlines_of(core::version{1}));
+  EXPECT_TRUE(says(2, 4, 5));
   page.disarm();
-  EXPECT_FALSE(page.deadline_of(core::version{2}));
+  EXPECT_FALSE(page.deadlines_of(core::version{2}));
+}
+
+TEST(GuardPage, AgentOfAnEarlierReleaseLeavesNoGrace) {
+  guard_page page;
+  page.term.store(1);
+  page.kill_at.store(5);
+  const auto until = page.deadlines_of(core::version{1});
+  ASSERT_TRUE(until);
+  EXPECT_EQ(until->stop_at, until->kill_at);
 }
 
 }  // namespace

@@ -17,6 +17,7 @@
 #include <string>
 
 #include "os/boot_time.hpp"
+#include "os/random.hpp"
 #include "workload/guard_link.hpp"
 #include "workload/guard_protocol.hpp"
 
@@ -35,7 +36,6 @@ class scripted_agent {
     int socket = -1;
     if (std::sscanf(std::getenv(guard_fds_variable), "%d", &socket) == 1) raw_ = ::dup(socket);
     control_.connect(asio::local::stream_protocol::endpoint(std::getenv(control_variable)));
-    say("agent " + std::to_string(::getpid()) + " " + std::getenv(session_variable));
     auto link = guard_link::from_environment(io_.get_executor(),
                                              [this](const guard_event& e) { report(e); });
     if (!link) {
@@ -53,8 +53,20 @@ class scripted_agent {
     asio::write(control_, asio::buffer(line + "\n"), ignored);
   }
 
+  void introduce(const guard_ready& e) {
+    if (!e.session.empty()) session_ = e.session;
+    std::string found = "nothing";
+    if (e.found) {
+      found = (e.found->stopping ? "stopping " : "running ") +
+              std::to_string(core::number(e.found->term));
+    }
+    say("agent " + std::to_string(::getpid()) + " " + session_ + " " + found);
+  }
+
   void report(const guard_event& event) {
+    if (const auto* ready = std::get_if<guard_ready>(&event)) return introduce(*ready);
     struct text {
+      std::string operator()(const guard_ready&) const { return {}; }
       std::string operator()(const workload_started& e) const {
         return "started " + std::to_string(e.pid) + " " + std::to_string(core::number(e.term));
       }
@@ -94,11 +106,13 @@ class scripted_agent {
     if (order == "arm") {
       const auto [term, in] = term_and_time(words);
       armed_ = os::boot_now() + in;
-      link_->arm(core::version{term}, armed_);
+      std::int64_t sooner = 0;  // by so many milliseconds it is to end by itself
+      words >> sooner;
+      link_->arm(core::version{term}, armed_ - std::chrono::milliseconds(sooner), armed_);
     } else if (order == "start") {
       std::uint64_t term = 0;
       words >> term;
-      link_->start(core::version{term}, {std::istream_iterator<std::string>(words), {}});
+      link_->start(core::version{term}, session_, {std::istream_iterator<std::string>(words), {}});
     } else if (order == "stop") {
       const auto [signal, in] = term_and_time(words);
       link_->stop(os::boot_now() + in, static_cast<int>(signal));
@@ -153,6 +167,7 @@ class scripted_agent {
   }
 
   asio::io_context& io_;
+  std::string session_ = os::random_hex(16);
   asio::local::stream_protocol::socket control_;
   std::string orders_;
   std::unique_ptr<guard_link> link_;

@@ -56,6 +56,7 @@ agent_line::agent_line(os::unique_fd socket) : socket_(std::move(socket)) {
   std::istringstream words(hear("agent"));
   std::string agent;
   words >> agent >> pid_ >> session_;
+  std::getline(words >> std::ws, found_);
 }
 
 void agent_line::tell(const std::string& order) {

@@ -38,12 +38,15 @@ class agent_line {
 
   [[nodiscard]] pid_t pid() const { return pid_; }
   [[nodiscard]] const std::string& session() const { return session_; }
+  /// What it has found: "nothing", "running 7" or "stopping 7".
+  [[nodiscard]] const std::string& found() const { return found_; }
 
  private:
   os::unique_fd socket_;
   std::string unread_;
   pid_t pid_ = 0;
   std::string session_;
+  std::string found_;
 };
 
 /// A guard that runs a command, in a directory of its own. Whatever a test leaves behind ends

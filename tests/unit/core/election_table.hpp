@@ -11,6 +11,7 @@ inline const std::map<std::string, std::map<std::string, std::string>>& answers(
   static const std::map<std::string, std::map<std::string, std::string>> table{
       {"new",
        {
+           {"found", "publish"},
            {"started", "watch, publish, acquire"},
            {"shutdown",
             "candidate > draining: shutdown, publish, draining > stopped: shutdown, publish, "
@@ -26,8 +27,34 @@ inline const std::map<std::string, std::map<std::string, std::string>>& answers(
             "observer > draining: shutdown, publish, draining > stopped: shutdown, publish, "
             "finished: shutdown"},
        }},
+      {"adopting",
+       {
+           {"granted", "candidate > active, publish, arm 5 until 14.35s"},
+           {"granted clean", "candidate > active, publish, arm 5 until 14.35s"},
+           {"refused", "candidate > draining: taken_over, publish, stop by 1s: taken_over"},
+           {"shows us", "publish"},
+           {"shows other", "publish"},
+           {"shows free", "publish"},
+           {"watch failed", "watch"},
+           {"workload exited", "publish, candidate > draining: workload_exited, publish"},
+           {"unhealthy", "candidate > draining: unhealthy, publish, stop by 21s: unhealthy"},
+           {"resign", "candidate > draining: resigned, publish, stop by 21s: resigned"},
+           {"shutdown", "candidate > draining: shutdown, publish, stop by 21s: shutdown"},
+       }},
+      {"dying",
+       {
+           {"shows us", "publish"},
+           {"shows other", "publish"},
+           {"shows free", "publish"},
+           {"watch failed", "watch"},
+           {"workload exited", "publish, acquire"},
+           {"unhealthy", "candidate > draining: unhealthy, publish, stop by 21s: unhealthy"},
+           {"resign", "candidate > draining: resigned, publish, stop by 21s: resigned"},
+           {"shutdown", "candidate > draining: shutdown, publish, stop by 21s: shutdown"},
+       }},
       {"asking",
        {
+           {"found", "publish"},
            {"granted", "candidate > pending, publish"},
            {"granted clean", "candidate > active, publish, arm 5 until 14.35s, start 5"},
            {"shows us", "publish"},
@@ -38,6 +65,7 @@ inline const std::map<std::string, std::map<std::string, std::string>>& answers(
        }},
       {"refused",
        {
+           {"found", "publish, acquire"},
            {"granted", "acquire"},
            {"granted clean", "acquire"},
            {"granted late", "acquire"},
@@ -51,6 +79,7 @@ inline const std::map<std::string, std::map<std::string, std::string>>& answers(
        }},
       {"retrying",
        {
+           {"found", "publish, acquire"},
            {"granted", "acquire"},
            {"granted clean", "acquire"},
            {"granted late", "acquire"},
@@ -64,6 +93,7 @@ inline const std::map<std::string, std::map<std::string, std::string>>& answers(
        }},
       {"aside",
        {
+           {"found", "publish, candidate > draining: resigned, publish, stop by 21s: resigned"},
            {"granted", "release any"},
            {"granted clean", "release any"},
            {"granted late", "release any"},
@@ -77,6 +107,7 @@ inline const std::map<std::string, std::map<std::string, std::string>>& answers(
        }},
       {"sick",
        {
+           {"found", "publish, candidate > draining: unhealthy, publish, stop by 21s: unhealthy"},
            {"granted", "release any"},
            {"granted clean", "release any"},
            {"granted late", "release any"},

@@ -40,6 +40,22 @@ conversation observing() {
   return c;
 }
 
+/// Finds the workload of term five, which must stop at 10 s, or is told to end already.
+event::workload_found workload(bool stopping) {
+  return {.term = five,
+          .stop_at = start_of_talk + 10s,
+          .kill_at = start_of_talk + 12s,
+          .stopping = stopping};
+}
+
+conversation found(bool stopping) {
+  conversation c;
+  c.says(workload(stopping));
+  c.starts();
+  c.at(1s);
+  return c;
+}
+
 conversation refused() {
   return changed(talk(), [](auto& c) { c.is_refused(); });
 }
@@ -54,6 +70,8 @@ conversation active() {
 constexpr std::array states{
     state{"new", [] { return changed(conversation(), [](auto& c) { c.at(1s); }); }},
     state{"observer", observing},
+    state{"adopting", [] { return found(false); }},
+    state{"dying", [] { return found(true); }},
     state{"asking", talk},
     state{"refused", refused},
     state{"retrying", [] { return changed(talk(), [](auto& c) { c.acquire_is_unknown(); }); }},
@@ -93,6 +111,7 @@ constexpr std::array states{
 };
 
 constexpr std::array inputs{
+    input{"found", [](conversation& c) { return c.says(workload(false)); }},
     input{"started", [](conversation& c) { return c.starts(); }},
     input{"granted", [](conversation& c) { return c.is_granted(); }},
     input{"granted clean", [](conversation& c) { return c.is_granted(five, 0s, 15s, true); }},

@@ -19,6 +19,7 @@ class walk {
       : bits_(seed), settings_(settings), talker_(std::move(settings)) {}
 
   void run(int steps) {
+    if (settings_.campaigns && one_in(4)) step(what_is_found());
     step(event::started{});
     for (int i = 0; i < steps && !::testing::Test::HasFatalFailure(); ++i) {
       pass_time();
@@ -95,10 +96,25 @@ class walk {
       case 19:
         return one_in(2) ? election_event(event::resign{upto(20s)}) : event::woke{};
       case 20:
+        if (!runs_ && talker_.view().phase == phase::candidate && one_in(3)) {
+          return what_is_found();
+        }
         return event::resume{};
       default:
         return one_in(60) ? election_event(event::shutdown{}) : event::woke{};
     }
+  }
+
+  /// Its guard has kept what an earlier agent has started.
+  event::workload_found what_is_found() {
+    runs_ = true;
+    armed_ = term_;
+    kill_at_ = now_ + upto(12s);
+    kill_by_ = never;
+    return {.term = term_,
+            .stop_at = std::max(now_ + 1ns, kill_at_ - 2s),
+            .kill_at = kill_at_,
+            .stopping = one_in(4)};
   }
 
   void step(const election_event& what) {
@@ -117,7 +133,7 @@ class walk {
 
   void obey(const command::acquire& c) {
     ASSERT_EQ(talker_.view().phase, phase::candidate) << log_;
-    ASSERT_FALSE(runs_) << log_;
+    ASSERT_TRUE(!runs_ || talker_.adopting()) << log_;
     ASSERT_GT(c.deadline, now_);
     asked_ = c.number;
     asked_at_ = now_;
@@ -163,14 +179,16 @@ class walk {
     }
     ASSERT_EQ(v.valid_at(now_), v.phase == phase::active)
         << "an active holder whose lease has run out was not stopped: " << log_;
-    if (runs_ && v.lease) {
-      ASSERT_LE(kill_at_, v.lease->kill_at) << "the guard waits longer than the lease: " << log_;
+    if (runs_ && v.lease && v.lease->term == armed_) {
+      ASSERT_LE(std::min(kill_at_, kill_by_), v.lease->kill_at)
+          << "the guard waits longer than the lease: " << log_;
       if (now_ >= v.lease->stop_at) {
         ASSERT_LE(kill_by_, v.lease->kill_at) << log_;
       }
     }
     if (runs_) {
-      ASSERT_TRUE(v.phase == phase::active || v.phase == phase::draining) << log_;
+      ASSERT_TRUE(v.phase == phase::active || v.phase == phase::draining || talker_.adopting())
+          << log_;
     }
     if (v.phase == phase::draining && runs_) {
       ASSERT_NE(kill_by_, never) << log_;

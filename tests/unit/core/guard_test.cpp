@@ -23,10 +23,15 @@ std::string in_words(const guard_actions& a) {
   return all;
 }
 
+/// Of an agent that leaves no grace: both deadlines at once.
+guard_actions armed(guard& g, time_point now, time_point kill_at) {
+  return g.armed(now, kill_at, kill_at);
+}
+
 /// Runs term five until t0 + 10 s.
 guard running() {
   guard g;
-  EXPECT_EQ(in_words(g.armed(t0, t0 + 10s)), "");
+  EXPECT_EQ(in_words(armed(g, t0, t0 + 10s)), "");
   EXPECT_EQ(in_words(g.start_asked(t0, term)), "start");
   return g;
 }
@@ -51,14 +56,20 @@ TEST(GuardEmpty, RefusesToStartWhatWasNeverArmed) {
 
 TEST(GuardEmpty, RefusesToStartFromKillAtOn) {
   guard g;
-  static_cast<void>(g.armed(t0, t0 + 1s));
+  static_cast<void>(armed(g, t0, t0 + 1s));
   EXPECT_EQ(in_words(g.start_asked(t0 + 1s, term)), "refused");
   EXPECT_EQ(in_words(g.start_asked(t0 + 2s, term)), "refused");
 }
 
+TEST(GuardEmpty, RefusesToStartFromStopAtOn) {
+  guard g;
+  static_cast<void>(g.armed(t0, t0 + 1s, t0 + 2s));
+  EXPECT_EQ(in_words(g.start_asked(t0 + 1s, term)), "refused");
+}
+
 TEST(GuardEmpty, StartsUntilKillAt) {
   guard g;
-  static_cast<void>(g.armed(t0, t0 + 1s));
+  static_cast<void>(armed(g, t0, t0 + 1s));
   EXPECT_EQ(in_words(g.start_asked(t0 + 1s - 1ns, term)), "start");
   EXPECT_EQ(g.current(), guard::state::running);
   EXPECT_EQ(g.term(), term);
@@ -66,10 +77,9 @@ TEST(GuardEmpty, StartsUntilKillAt) {
 
 TEST(GuardEmpty, HasNothingToStopOrKill) {
   guard g;
-  EXPECT_EQ(in_words(g.armed(t0, t0 - 1s)), "");
+  EXPECT_EQ(in_words(armed(g, t0, t0 - 1s)), "");
   EXPECT_EQ(in_words(g.stop_asked(t0, t0)), "");
   EXPECT_EQ(in_words(g.leader_gone(t0, t0)), "");
-  EXPECT_EQ(in_words(g.agent_gone(t0, t0)), "");
   EXPECT_EQ(in_words(g.woke(t0 + 1h)), "");
   g.emptied();
   EXPECT_EQ(g.current(), guard::state::empty);
@@ -86,16 +96,16 @@ TEST(GuardRunning, KillsAtKillAtWhateverHasBecomeOfTheAgent) {
 
 TEST(GuardRunning, RenewalMovesTheDeadline) {
   guard g = running();
-  EXPECT_EQ(in_words(g.armed(t0 + 5s, t0 + 15s)), "");
+  EXPECT_EQ(in_words(armed(g, t0 + 5s, t0 + 15s)), "");
   EXPECT_EQ(in_words(g.woke(t0 + 10s)), "");
   EXPECT_EQ(g.next_wake(), t0 + 15s);
 }
 
 TEST(GuardRunning, NewestDeadlineCountsAlsoWhereItIsEarlier) {
   guard g = running();
-  EXPECT_EQ(in_words(g.armed(t0, t0 + 3s)), "");
+  EXPECT_EQ(in_words(armed(g, t0, t0 + 3s)), "");
   EXPECT_EQ(g.next_wake(), t0 + 3s);
-  EXPECT_EQ(in_words(g.armed(t0 + 4s, t0 + 4s)), "kill") << "a deadline that has passed is due";
+  EXPECT_EQ(in_words(armed(g, t0 + 4s, t0 + 4s)), "kill") << "a deadline that has passed is due";
 }
 
 TEST(GuardRunning, SecondStartIsRefused) {
@@ -118,19 +128,35 @@ TEST(GuardRunning, StopWhoseTimeHasPassedKillsAtOnce) {
   EXPECT_EQ(g.current(), guard::state::killing);
 }
 
-TEST(GuardRunning, DeadAgentAndDeadLeaderStopTheRest) {
-  guard orphaned = running();
-  EXPECT_EQ(in_words(orphaned.agent_gone(t0, t0 + 2s)), "terminate");
-  EXPECT_EQ(orphaned.next_wake(), t0 + 2s);
-  guard leaderless = running();
-  EXPECT_EQ(in_words(leaderless.leader_gone(t0, t0 + 2s)), "terminate");
-  EXPECT_EQ(leaderless.next_wake(), t0 + 2s);
+TEST(GuardRunning, AsksTheWorkloadToEndAtStopAtWhoeverIsThere) {
+  guard g = running();
+  EXPECT_EQ(in_words(g.armed(t0, t0 + 8s, t0 + 10s)), "");
+  EXPECT_EQ(g.next_wake(), t0 + 8s);
+  EXPECT_EQ(in_words(g.woke(t0 + 8s - 1ns)), "");
+  EXPECT_EQ(in_words(g.woke(t0 + 8s)), "terminate");
+  EXPECT_EQ(g.current(), guard::state::stopping);
+  EXPECT_EQ(g.next_wake(), t0 + 10s);
+  EXPECT_EQ(in_words(g.woke(t0 + 10s)), "kill");
 }
 
-TEST(GuardRunning, DeadAgentMovesNothingPastKillAt) {
+TEST(GuardRunning, WokenLateForBothItKills) {
   guard g = running();
-  static_cast<void>(g.agent_gone(t0, t0 + 1h));
-  EXPECT_EQ(g.next_wake(), t0 + 10s);
+  static_cast<void>(g.armed(t0, t0 + 8s, t0 + 10s));
+  EXPECT_EQ(in_words(g.woke(t0 + 10s)), "kill");
+}
+
+TEST(GuardRunning, AgentsOwnStopOrderCountsOnceTheGuardHasAsked) {
+  guard g = running();
+  static_cast<void>(g.armed(t0, t0 + 8s, t0 + 10s));
+  static_cast<void>(g.woke(t0 + 8s));
+  EXPECT_EQ(in_words(g.stop_asked(t0 + 8s, t0 + 9s)), "") << "it was asked already";
+  EXPECT_EQ(g.next_wake(), t0 + 9s);
+}
+
+TEST(GuardRunning, DeadLeaderStopsTheRest) {
+  guard g = running();
+  EXPECT_EQ(in_words(g.leader_gone(t0, t0 + 2s)), "terminate");
+  EXPECT_EQ(g.next_wake(), t0 + 2s);
 }
 
 TEST(GuardRunning, ExitByItselfLeavesNothingToWakeFor) {
@@ -146,7 +172,7 @@ TEST(GuardStopping, SecondOrderMayOnlyShortenTheTime) {
   EXPECT_EQ(g.next_wake(), t0 + 5s);
   EXPECT_EQ(in_words(g.stop_asked(t0, t0 + 2s)), "");
   EXPECT_EQ(g.next_wake(), t0 + 2s);
-  EXPECT_EQ(in_words(g.agent_gone(t0, t0 + 1s)), "");
+  EXPECT_EQ(in_words(g.stop_asked(t0, t0 + 1s)), "");
   EXPECT_EQ(in_words(g.leader_gone(t0 + 1s, t0 + 3s)), "kill") << "one second is over";
 }
 
@@ -158,9 +184,9 @@ TEST(GuardStopping, KillAtComesFirstThoughTheDrainIsLonger) {
 
 TEST(GuardStopping, RenewalsCarryTheDrainOn) {
   guard g = stopping(t0 + 20s);
-  EXPECT_EQ(in_words(g.armed(t0 + 5s, t0 + 15s)), "");
+  EXPECT_EQ(in_words(armed(g, t0 + 5s, t0 + 15s)), "");
   EXPECT_EQ(g.next_wake(), t0 + 15s);
-  static_cast<void>(g.armed(t0 + 10s, t0 + 30s));
+  static_cast<void>(armed(g, t0 + 10s, t0 + 30s));
   EXPECT_EQ(g.next_wake(), t0 + 20s) << "and no further than the order";
 }
 
@@ -181,10 +207,9 @@ TEST(GuardKilling, RepeatsUntilNothingIsLeft) {
 
 TEST(GuardKilling, NothingCallsItOff) {
   guard g = killing();
-  EXPECT_EQ(in_words(g.armed(t0 + 10s, t0 + 1h)), "");
+  EXPECT_EQ(in_words(armed(g, t0 + 10s, t0 + 1h)), "");
   EXPECT_EQ(in_words(g.stop_asked(t0 + 10s, t0 + 1h)), "");
   EXPECT_EQ(in_words(g.leader_gone(t0 + 10s, t0 + 1h)), "");
-  EXPECT_EQ(in_words(g.agent_gone(t0 + 10s, t0 + 1h)), "");
   EXPECT_EQ(in_words(g.start_asked(t0 + 10s, version{6})), "refused");
   EXPECT_EQ(g.current(), guard::state::killing);
   EXPECT_EQ(in_words(g.woke(t0 + 11s)), "kill");
@@ -192,10 +217,10 @@ TEST(GuardKilling, NothingCallsItOff) {
 
 TEST(GuardKilling, DeadlineIsForgottenWithTheDead) {
   guard g = killing();
-  static_cast<void>(g.armed(t0 + 10s, t0 + 1h));
+  static_cast<void>(armed(g, t0 + 10s, t0 + 1h));
   g.emptied();
   EXPECT_EQ(in_words(g.start_asked(t0 + 11s, version{6})), "refused") << "arm it again first";
-  static_cast<void>(g.armed(t0 + 11s, t0 + 20s));
+  static_cast<void>(armed(g, t0 + 11s, t0 + 20s));
   EXPECT_EQ(in_words(g.start_asked(t0 + 11s, version{6})), "start");
   EXPECT_EQ(g.next_wake(), t0 + 20s) << "nothing of the last order is left";
   EXPECT_EQ(g.term(), version{6});

@@ -1,0 +1,145 @@
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+
+#include "harness.hpp"
+#include "places.hpp"
+#include "servers/etcd_server.hpp"
+
+/// An agent dies, and the next one goes on with its workload if the store says that the lease is
+/// still theirs.
+namespace tenure::tests {
+namespace {
+
+class Adoption : public ::testing::TestWithParam<place> {
+ protected:
+  void SetUp() override {
+    const auto& release = GetParam().etcd;
+    if (release && release->binary.empty()) GTEST_SKIP() << release->why;
+    if (release) etcd_ = std::make_unique<servers::etcd_cluster>(*release);
+  }
+
+  void TearDown() override {
+    const auto runs = stamped_runs(in_);
+    EXPECT_TRUE(never_two_at_once(runs));
+    EXPECT_TRUE(versions_grow(runs));
+  }
+
+  std::unique_ptr<member> join(const std::string& identity, const std::string& ttl) {
+    return std::make_unique<member>(
+        in_,
+        member::options{.identity = identity, .ttl = ttl, .etcd = etcd_ ? etcd_->endpoint() : ""});
+  }
+
+  /// Kills the agent and waits for the next.
+  static void replace_agent(member& of) {
+    const auto agent = of.agent();
+    ASSERT_TRUE(agent);
+    ::kill(*agent, SIGKILL);
+    ASSERT_TRUE(eventually([&] { return of.agent() && of.agent() != agent; }))
+        << of.process().err();
+  }
+
+  void delete_lock() {
+    const std::string command =
+        etcd_ ? "ETCDCTL_API=3 " + etcdctl() + " --endpoints " + etcd_->endpoint() +
+                    " del --prefix test/"
+              : "sqlite3 -cmd '.timeout 5000' '" + (in_ / "db").string() + "' 'DELETE FROM lease'";
+    ASSERT_EQ(std::system((command + " >/dev/null").c_str()), 0);
+  }
+
+  static std::string etcdctl() {
+    return std::filesystem::path(GetParam().etcd->binary).replace_filename("etcdctl").string();
+  }
+
+  temporary_directory in_;
+  std::unique_ptr<servers::etcd_cluster> etcd_;
+};
+
+INSTANTIATE_TEST_SUITE_P(On, Adoption, ::testing::ValuesIn(places()),
+                         [](const auto& one) { return one.param.name; });
+
+/// Nothing but a release can hand such a lease on within the patience of a test.
+constexpr const char* long_ttl = "10m";
+
+TEST_P(Adoption, CrashedAgentCostsNoFailOver) {
+  auto a = join("a", long_ttl);
+  const auto first = runs_as(in_, "a");
+  ASSERT_TRUE(first && eventually([&] { return a->is_active(); })) << a->process().err();
+  auto b = join("b", long_ttl);
+  ASSERT_TRUE(eventually([&] { return b->process().said("holder=a"); })) << b->process().err();
+  const auto workload = a->workload();
+
+  for (int crash = 0; crash < 2; ++crash) {
+    replace_agent(*a);
+    ASSERT_TRUE(eventually([&] { return a->is_active(); })) << a->process().err();
+    EXPECT_EQ(a->workload(), workload);
+    EXPECT_NE(a->get("/v1/elections/test").find("\"version\":" + std::to_string(first->version)),
+              std::string::npos);
+  }
+  EXPECT_EQ(stamped_runs(in_).size(), 1U);
+
+  // What was adopted can be given up.
+  a->process().send(SIGTERM);
+  ASSERT_TRUE(runs_as(in_, "b", first->version)) << b->process().err();
+  EXPECT_EQ(a->process().wait(), 128 + SIGTERM) << "as its workload";
+}
+
+TEST_P(Adoption, AdoptedLeaseIsRenewed) {
+  auto a = join("a", "2s");
+  ASSERT_TRUE(runs_as(in_, "a")) << a->process().err();
+  const auto workload = a->workload();
+  replace_agent(*a);
+  ASSERT_TRUE(eventually([&] { return a->is_active(); })) << a->process().err();
+  const auto begin = stamped_runs(in_).back().last;
+  constexpr std::int64_t two_leases = 4'000'000'000;
+  ASSERT_TRUE(eventually([&] { return stamped_runs(in_).back().last > begin + two_leases; }))
+      << a->process().err();
+  EXPECT_EQ(a->workload(), workload);
+  EXPECT_EQ(stamped_runs(in_).size(), 1U);
+}
+
+TEST_P(Adoption, WorkloadWhoseLeaseIsGoneIsEndedFirst) {
+  auto a = join("a", long_ttl);
+  const auto first = runs_as(in_, "a");
+  ASSERT_TRUE(first) << a->process().err();
+  const auto workload = a->workload();
+  const auto agent = a->agent();
+  ASSERT_TRUE(workload && agent);
+  ::kill(*agent, SIGSTOP);
+  delete_lock();
+  ::kill(*agent, SIGKILL);
+  ASSERT_TRUE(runs_as(in_, "a", first->version)) << a->process().err();
+  EXPECT_FALSE(is_alive(*workload));
+}
+
+TEST_P(Adoption, WorkloadThatEndsByItselfEndsTheNextAgentToo) {
+  auto a = join("a", long_ttl);
+  ASSERT_TRUE(runs_as(in_, "a")) << a->process().err();
+  const auto workload = a->workload();
+  replace_agent(*a);
+  auto b = join("b", long_ttl);
+  ::kill(*workload, SIGKILL);
+  EXPECT_EQ(a->process().wait(), 128 + SIGKILL) << a->process().err();
+  ASSERT_TRUE(runs_as(in_, "b", 1)) << b->process().err();
+}
+
+TEST_P(Adoption, StoreThatDoesNotAnswerCostsTheWorkloadItsLife) {
+  if (!etcd_) GTEST_SKIP() << "an embedded store answers as long as its disk does";
+  auto a = join("a", "2s");
+  const auto first = runs_as(in_, "a");
+  ASSERT_TRUE(first) << a->process().err();
+  const auto workload = a->workload();
+  ASSERT_TRUE(workload);
+  etcd_->freeze(0);
+  replace_agent(*a);
+  ASSERT_TRUE(eventually([&] { return !is_alive(*workload); }));
+  etcd_->thaw(0);
+  ASSERT_TRUE(runs_as(in_, "a", first->version)) << a->process().err();
+}
+
+}  // namespace
+}  // namespace tenure::tests

@@ -1,0 +1,156 @@
+// A new agent whose guard has kept the workload of the one before.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "unit/core/conversation.hpp"
+
+namespace tenure::core::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr version six{6};
+
+/// Until 10 s and 12 s after the start of the talk.
+event::workload_found of_term_five(bool stopping = false) {
+  return {.term = five,
+          .stop_at = start_of_talk + 10s,
+          .kill_at = start_of_talk + 12s,
+          .stopping = stopping};
+}
+
+/// An agent that has found the workload of term five and has asked the store, now at 1 s.
+conversation adopting(election_settings settings = member()) {
+  conversation c(std::move(settings));
+  c.says(of_term_five());
+  EXPECT_THAT(c.starts(), HasSubstr("acquire"));
+  EXPECT_TRUE(c.subject().adopting());
+  return c.at(1s);
+}
+
+TEST(Adopt, WorkloadGoesOnIfTheStoreGrantsItsVeryTerm) {
+  conversation c = adopting();
+  EXPECT_EQ(c.is_granted(), "candidate > active, publish, arm 5 until 14.35s")
+      << "no lock_delay and no start";
+  EXPECT_FALSE(c.subject().adopting());
+  EXPECT_TRUE(c.is_valid());
+  EXPECT_TRUE(c.view().workload_running);
+  EXPECT_TRUE(c.subject().wants_renewal());
+  EXPECT_EQ(c.at(6s).is_renewed(5s), "arm 5 until 19.35s, publish");
+}
+
+TEST(Adopt, NewGrantCannotBeMistakenForTheTermThatIsLookedFor) {
+  EXPECT_EQ(adopting().asked.above, five) << "a store that counts from there grants six";
+}
+
+TEST(Adopt, NobodyIsToldThatItHoldsBeforeTheStoreHasSaidSo) {
+  conversation c = adopting();
+  EXPECT_FALSE(c.is_valid());
+  EXPECT_TRUE(c.view().workload_running);
+}
+
+TEST(Adopt, TermThatTheWatchShowsUnderOurNameIsOurs) {
+  conversation c = adopting();
+  c.says(shows({{"me", five}}, five));
+  EXPECT_THAT(c.is_granted(), HasSubstr("candidate > active"));
+}
+
+TEST(Adopt, TermThatTheWatchShowsUnderAnotherNameIsNotTakenOver) {
+  conversation c = adopting();
+  c.says(shows({{"other", five}}, five));
+  EXPECT_EQ(c.is_granted(),
+            "candidate > draining: version_regressed, publish, stop by 1s: version_regressed");
+}
+
+TEST(Adopt, AnotherTermOfOursEndsWhatRunsAndIsGivenUp) {
+  conversation c = adopting();
+  EXPECT_EQ(c.is_granted(six),
+            "candidate > draining: session_invalid, publish, stop by 1s: session_invalid");
+  EXPECT_EQ(c.workload_exits(), "publish, release 6");
+  EXPECT_FALSE(c.let_go.clean) << "what has run under term 5 is dead, but was not of this term";
+  EXPECT_THAT(c.is_released(), HasSubstr("draining > candidate"));
+}
+
+TEST(Adopt, RefusalEndsWhatRunsAtOnce) {
+  conversation c = adopting();
+  EXPECT_EQ(c.is_refused(), "candidate > draining: taken_over, publish, stop by 1s: taken_over");
+  EXPECT_THAT(c.workload_exits(), HasSubstr("draining > candidate")) << "nothing to release";
+}
+
+TEST(Adopt, UnknownIsAskedAgainUntilItsLeaseMustStop) {
+  conversation c = adopting();
+  EXPECT_EQ(c.acquire_is_unknown(), "");
+  EXPECT_LT(c.next_wake(), 2s);
+  EXPECT_EQ(c.at(2s).wakes(), "acquire");
+  EXPECT_EQ(c.acquire_is_unknown(), "");
+  EXPECT_EQ(c.at(10s).wakes(),
+            "candidate > draining: renew_timeout, publish, stop by 12s: renew_timeout");
+  EXPECT_EQ(c.workload_exits(), "publish, release any") << "the store may still count us as holder";
+}
+
+TEST(Adopt, AnswerThatComesWhenItMustHaveStoppedIsTooLate) {
+  conversation c = adopting();
+  EXPECT_EQ(c.at(10s).is_granted(five, 9s),
+            "candidate > draining: renew_timeout, publish, stop by 12s: renew_timeout");
+  EXPECT_EQ(c.workload_exits(), "publish, release any");
+}
+
+TEST(Adopt, WorkloadThatEndsMeanwhileHasEndedByItself) {
+  conversation c = adopting();
+  EXPECT_EQ(c.workload_exits(), "publish, candidate > draining: workload_exited, publish");
+  EXPECT_EQ(c.is_granted(), "release any");
+  EXPECT_THAT(c.is_released(), HasSubstr("finished: workload_exited"));
+}
+
+TEST(Adopt, EndAndResignationGiveItItsDrain) {
+  conversation ending = adopting();
+  EXPECT_EQ(ending.shuts_down(), "candidate > draining: shutdown, publish, stop by 21s: shutdown");
+  conversation resigning = adopting();
+  EXPECT_EQ(resigning.resigns(1h),
+            "candidate > draining: resigned, publish, stop by 21s: resigned");
+  conversation unhealthy = adopting();
+  EXPECT_EQ(unhealthy.says(event::workload_unhealthy{}),
+            "candidate > draining: unhealthy, publish, stop by 21s: unhealthy");
+}
+
+TEST(Adopt, WhatIsDyingAlreadyIsWaitedForAndNothingIsAskedBefore) {
+  conversation c;
+  c.says(of_term_five(true));
+  EXPECT_EQ(c.starts(), "watch, publish");
+  EXPECT_EQ(c.next_wake(), duration::max());
+  EXPECT_EQ(c.at(1h).wakes(), "");
+  EXPECT_EQ(c.workload_exits(), "publish, acquire");
+  EXPECT_THAT(c.is_granted(five, 1h), HasSubstr("candidate > pending"))
+      << "the same term begins anew, as if nobody had died";
+}
+
+TEST(Adopt, LossAfterwardsIsAsAnyOther) {
+  conversation c = adopting();
+  c.is_granted();
+  EXPECT_EQ(c.is_lost(),
+            "active > draining: session_invalid, publish, stop by 1s: session_invalid");
+  EXPECT_THAT(c.workload_exits(), HasSubstr("draining > candidate"));
+}
+
+TEST(Adopt, WhoStandsAsideStopsWhatItFindsAndReleasesOnlyThen) {
+  conversation c;
+  c.starts();
+  c.acquire_is_unknown();
+  EXPECT_EQ(c.at(1s).resigns(1h), "release any");
+  EXPECT_EQ(c.says(of_term_five()),
+            "publish, candidate > draining: resigned, publish, stop by 21s: resigned");
+  EXPECT_EQ(c.workload_exits(), "publish, release any");
+}
+
+TEST(Adopt, OnlyACandidateFindsAnything) {
+  conversation holder;
+  holder.becomes_active();
+  EXPECT_EQ(holder.says(of_term_five()), "");
+  EXPECT_FALSE(holder.subject().adopting());
+  conversation observer(with(member(), [](auto& s) { s.campaigns = false; }));
+  EXPECT_EQ(observer.says(of_term_five()), "");
+  EXPECT_FALSE(observer.subject().adopting());
+}
+
+}  // namespace
+}  // namespace tenure::core::testing
