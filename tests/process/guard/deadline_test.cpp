@@ -33,6 +33,24 @@ TEST(GuardDeadline, HoldsAlthoughTheAgentIsStopped) {
   EXPECT_EQ(agent.hear(), "exited " + std::to_string(SIGKILL));
 }
 
+TEST(GuardDeadline, ComesAfterAWordToTheWorkloadAlthoughTheAgentIsStopped) {
+  stage s(
+      stage::shell("trap 'touch $DIR/told; exit 0' TERM; touch $DIR/up; "
+                   "while :; do sleep 0.01; done"));
+  auto agent = s.agent();
+  const pid_t leader = agent.start(7);
+  EXPECT_TRUE(eventually([&] { return s.has("up"); }));
+  // An hour is left, of which nearly all is grace.
+  agent.tell("arm 7 3600000 3599700");
+  agent.tell("acknowledged");
+  agent.hear("acknowledged");
+  ASSERT_EQ(::kill(agent.pid(), SIGSTOP), 0);
+  EXPECT_TRUE(eventually([&] { return !runs(leader); }));
+  EXPECT_TRUE(s.has("told"));
+  ASSERT_EQ(::kill(agent.pid(), SIGCONT), 0);
+  EXPECT_EQ(agent.hear(), "exited 0");
+}
+
 TEST(GuardDeadline, IsMovedByARenewal) {
   stage s(stage::shell("exec sleep 1000"));
   auto agent = s.agent();
