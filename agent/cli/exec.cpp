@@ -46,6 +46,12 @@ int run_exec_agent(const invocation& what) {
     std::fputs("tenure exec: an observer never runs its command; drop --observe\n", stderr);
     return runtime::exit_bad_settings;
   }
+  if (!settings->guard_dir.empty()) {
+    std::fputs(
+        "tenure exec: --guard-dir is for tenure agent; exec is the guard of its own command\n",
+        stderr);
+    return runtime::exit_bad_settings;
+  }
   return runtime::run_agent(
       {.settings = std::move(*settings), .session = os::random_hex(16), .has_guard = true});
 }
@@ -53,8 +59,16 @@ int run_exec_agent(const invocation& what) {
 int run_agent(const invocation& what) {
   auto settings = load_settings(what);
   if (!settings) return settings.error();
+  const bool has_door = !settings->guard_dir.empty();
+  if (has_door && (settings->elections.size() != 1 || settings->observe)) {
+    std::fputs(
+        "tenure agent: --guard-dir is for a member of one election; give one --election, and no "
+        "--observe\n",
+        stderr);
+    return runtime::exit_bad_settings;
+  }
   return runtime::run_agent(
-      {.settings = std::move(*settings), .session = os::random_hex(16), .has_guard = false});
+      {.settings = std::move(*settings), .session = os::random_hex(16), .has_guard = has_door});
 }
 
 }  // namespace tenure::cli

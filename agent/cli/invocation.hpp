@@ -21,6 +21,14 @@ struct verify_arguments {
   bool fresh = false;
 };
 
+/// What `guard` was given, as text.
+struct guard_arguments {
+  std::string directory;
+  std::string drain = "20s";
+  std::string stop_signal = "TERM";
+  std::optional<std::string> agent_uid;
+};
+
 struct invocation {
   std::string verb;                           ///< "exec", "agent", ...
   std::vector<config::name_and_value> flags;  ///< settings, in order: {"--ttl", "15s"}
@@ -32,6 +40,7 @@ struct invocation {
   std::string demo_store = "sqlite";
   std::string demo_etcd = "etcd";  ///< the program
   verify_arguments verify;
+  guard_arguments guard;
 };
 
 /// Reads the arguments in front of any `--`. Usage errors, --help and --version are answered here,

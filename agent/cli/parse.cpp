@@ -101,6 +101,29 @@ void add_verify(CLI::App& verb, invocation& into) {
       "have), 4 the agent cannot tell, 5 no agent has answered. Only 0 is a yes, only 1 a no.");
 }
 
+void add_guard(CLI::App& verb, invocation& into) {
+  guard_arguments& to = into.guard;
+  verb.add_option("--dir", to.directory,
+                  "The directory that is shared with the agent's container, as its --guard-dir")
+      ->type_name("DIR")
+      ->envname("TENURE_GUARD_DIR");
+  verb.add_option("--drain", to.drain,
+                  "Time for the command to end when the guard itself is told to [20s]")
+      ->type_name("DURATION");
+  verb.add_option("--stop-signal", to.stop_signal,
+                  "What asks the command to end, unless the agent names another [TERM]")
+      ->type_name("SIGNAL");
+  verb.add_option_function<std::string>(
+          "--agent-uid", [&to](const std::string& v) { to.agent_uid = v; },
+          "The user of an agent that runs neither as the guard's own user nor as root")
+      ->type_name("UID");
+  verb.footer(
+      "The command is started when the agent holds the lease, stopped when it gives it up, and\n"
+      "killed before the lease can go to somebody else, whatever has become of the agent. Exit\n"
+      "statuses: the command's own if it ends by itself, 0 if told to end while nothing ran,\n"
+      "125 the guard cannot work here, 126 and 127 as shells do.");
+}
+
 }  // namespace
 
 int separator(int argc, const char* const* argv) {
@@ -129,8 +152,15 @@ std::expected<invocation, int> parse(int argc, const char* const* argv) {
       "exec",
       "Run a command while this member is the holder: exec [OPTIONS] -- COMMAND [ARGUMENTS...]");
   add_settings(*exec, out);
-  CLI::App* agent = app.add_subcommand("agent", "Hold elections and answer on HTTP, run nothing");
+  CLI::App* agent = app.add_subcommand(
+      "agent", "Hold elections and answer on HTTP; with --guard-dir, for a guard elsewhere");
   add_settings(*agent, out);
+
+  CLI::App* guard = app.add_subcommand(
+      "guard",
+      "Run a command when the agent of a sidecar says so: guard [OPTIONS] -- COMMAND "
+      "[ARGUMENTS...]");
+  add_guard(*guard, out);
 
   CLI::App* check = app.add_subcommand("check", "Check a configuration file and show its settings");
   check
@@ -194,9 +224,19 @@ std::expected<invocation, int> parse(int argc, const char* const* argv) {
         stderr);
     return std::unexpected(runtime::exit_bad_settings);
   }
-  if (!exec->parsed() && own < argc) {
-    std::fprintf(stderr, "tenure %s: takes no command behind --; did you mean tenure exec?\n",
-                 out.verb.c_str());
+  if (guard->parsed() && (own + 1 >= argc || out.guard.directory.empty())) {
+    std::fprintf(stderr,
+                 "tenure guard: %s, e.g.\n"
+                 "  tenure guard --dir /run/tenure -- ./main --flag\n",
+                 own + 1 >= argc ? "no command to run; give it behind --"
+                                 : "no directory; give the one that is shared with the agent");
+    return std::unexpected(runtime::exit_bad_settings);
+  }
+  if (!exec->parsed() && !guard->parsed() && own < argc) {
+    std::fprintf(
+        stderr,
+        "tenure %s: takes no command behind --; did you mean tenure exec or tenure guard?\n",
+        out.verb.c_str());
     return std::unexpected(runtime::exit_bad_settings);
   }
   return out;

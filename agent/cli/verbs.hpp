@@ -6,12 +6,20 @@
 #include "cli/invocation.hpp"
 #include "config/settings.hpp"
 
+/// The largest number of a user; the one above means nobody.
+inline constexpr std::uint32_t max_user_id = 0xffff'fffe;
+
 /// The subcommands, one file each. Each returns the status to exit with.
 namespace tenure::cli {
 
 /// `tenure exec`, the first process: becomes the guard. Called before anything else has run, with
 /// the whole command line; returns nothing if it is a usage error, for `parse` to explain.
 std::optional<int> become_guard(int argc, const char* const* argv);
+
+/// `tenure guard`: checks its arguments, and is replaced by the guard, which is the next.
+int run_guard(const invocation& what, int argc, const char* const* argv);
+/// Nothing if the arguments were not checked yet.
+std::optional<int> become_guard_with_a_door(int argc, const char* const* argv);
 
 /// `tenure exec`, the process that the guard starts.
 int run_exec_agent(const invocation& what);

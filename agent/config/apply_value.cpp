@@ -66,6 +66,9 @@ void apply_value(setting which, const value& v, settings& out) {
     case setting::stop_signal:
       out.stop_signal = signal_number(std::get<std::string>(v));
       break;
+    case setting::guard_dir:
+      out.guard_dir = std::get<std::string>(v);
+      break;
     case setting::on_lost:
       out.on_lost =
           std::get<std::string>(v) == "exit" ? core::after_loss::exit : core::after_loss::standby;

@@ -106,6 +106,8 @@ std::string value_text(const settings& s, const field& f) {
       return std::string(signal_name(s.stop_signal));
     case setting::on_lost:
       return s.on_lost == core::after_loss::exit ? "exit" : "standby";
+    case setting::guard_dir:
+      return given(s.guard_dir);
     case setting::listen:
       return scalar(text(s.listen));
     case setting::probe_listen:

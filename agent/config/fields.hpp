@@ -34,6 +34,7 @@ enum class setting : std::uint8_t {
   drain,
   stop_signal,
   on_lost,
+  guard_dir,
   listen,
   probe_listen,
   log_format,

@@ -72,6 +72,7 @@ struct settings {
 
   int stop_signal = 0;  ///< a signal number
   core::after_loss on_lost = core::after_loss::standby;
+  std::string guard_dir{};  ///< empty: there is no guard in another container
 
   listen_address listen;
   listen_address probe_listen;

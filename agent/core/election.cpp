@@ -64,7 +64,13 @@ void election::settle(const moment& at, effects& out) {
 }
 
 bool election::may_campaign(time_point now) const {
-  return healthy_ && now >= aside_until_;
+  return healthy_ && guarded_ && now >= aside_until_;
+}
+
+/// Precondition: it may not campaign.
+loss_reason election::why_aside() const {
+  if (!guarded_) return loss_reason::guard_gone;
+  return healthy_ ? loss_reason::resigned : loss_reason::unhealthy;
 }
 
 void election::settle_candidate(const moment& at, effects& out) {
@@ -146,7 +152,7 @@ time_point election::next_wake() const {
 time_point election::candidate_wake() const {
   if (acquire_.state == call::flying) return acquire_.at;
   if (!may_campaign(last_now_)) {
-    return std::min(maybe_held_ ? release_.at : never, healthy_ ? aside_until_ : never);
+    return std::min(maybe_held_ ? release_.at : never, healthy_ && guarded_ ? aside_until_ : never);
   }
   if (release_.state != call::idle) return release_.at;
   return acquire_.state == call::waiting ? acquire_.at : never;
@@ -170,7 +176,7 @@ void election::on(const moment& at, const event::workload_found& e, effects& out
   }
   // Standing aside, we are about to release what it needs.
   if (!may_campaign(at.now) || release_.state != call::idle) {
-    give_up(healthy_ ? loss_reason::resigned : loss_reason::unhealthy, drained_by(at), at, out);
+    give_up(why_aside(), drained_by(at), at, out);
   }
 }
 
@@ -237,7 +243,7 @@ void election::on(const moment& at, const event::granted& e, effects& out) {
     aside_ = settings_.when.ttl;
     give_up(loss_reason::session_invalid, at.now, at, out);
   } else if (!may_campaign(at.now)) {
-    give_up(healthy_ ? loss_reason::resigned : loss_reason::unhealthy, drained_by(at), at, out);
+    give_up(why_aside(), drained_by(at), at, out);
   } else if (adopted) {
     adopt(at, out);
   } else if (found_) {
@@ -427,6 +433,17 @@ void election::on(const moment&, const event::workload_healthy&, effects&) {
   healthy_ = true;
 }
 
+void election::on(const moment& at, const event::guard_away&, effects& out) {
+  guarded_ = false;
+  if (view_.phase == phase::pending || view_.phase == phase::active || found_) {
+    give_up(loss_reason::guard_gone, drained_by(at), at, out);
+  }
+}
+
+void election::on(const moment&, const event::guard_back&, effects&) {
+  guarded_ = true;
+}
+
 void election::stop_work(time_point kill_by, loss_reason why, effects& out) {
   if (work_ == work::none) return;
   if (work_ == work::stopping && kill_by >= kill_by_) return;
@@ -494,7 +511,7 @@ void election::release_failed(const moment& at) {
 
 /// True if the drain in progress is the last one.
 bool election::leaving() const {
-  return ending_ || why_ == loss_reason::workload_exited ||
+  return ending_ || (why_ == loss_reason::workload_exited && settings_.ends_with_workload) ||
          (is_loss(why_) && settings_.on_lost == after_loss::exit);
 }
 

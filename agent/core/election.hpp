@@ -25,9 +25,10 @@ enum class after_loss : std::uint8_t { standby, exit };
 struct election_settings {
   std::string identity;  ///< of this incarnation: no other agent ever uses it
   timing when;
-  std::uint32_t slots = 1;    ///< how many may hold at a time
-  bool campaigns = true;      ///< false: an observer, which only watches
-  bool owns_workload = true;  ///< false: the readers of our answers are the workload
+  std::uint32_t slots = 1;         ///< how many may hold at a time
+  bool campaigns = true;           ///< false: an observer, which only watches
+  bool owns_workload = true;       ///< false: the readers of our answers are the workload
+  bool ends_with_workload = true;  ///< false: after one that ended by itself, campaign again
   after_loss on_lost = after_loss::standby;
   /// Added by the store itself between the end of a session and the next grant of what that held
   /// (Consul's lock-delay). A deleted key has none.
@@ -114,6 +115,11 @@ struct workload_exited {};
 struct workload_unhealthy {};
 struct workload_healthy {};
 
+/// The guard, without which no workload can be started, is about to end or has ended; another has
+/// come. In between this member does not campaign.
+struct guard_away {};
+struct guard_back {};
+
 /// Give the lease up, and stand aside for `aside` from then on (`duration::max()`: until
 /// `resume`).
 struct resign {
@@ -136,8 +142,8 @@ using election_event =
                  event::acquire_unknown, event::renewed, event::lost, event::observed,
                  event::watch_failed, event::released, event::release_unknown,
                  event::workload_started, event::workload_exited, event::workload_unhealthy,
-                 event::workload_healthy, event::resign, event::resume, event::shutdown,
-                 event::woke>;
+                 event::workload_healthy, event::guard_away, event::guard_back, event::resign,
+                 event::resume, event::shutdown, event::woke>;
 
 namespace command {
 
@@ -313,6 +319,8 @@ class election {
   void on(const moment& at, const event::workload_exited&, effects& out);
   void on(const moment& at, const event::workload_unhealthy&, effects& out);
   void on(const moment& at, const event::workload_healthy&, effects& out);
+  void on(const moment& at, const event::guard_away&, effects& out);
+  void on(const moment& at, const event::guard_back&, effects& out);
   void on(const moment& at, const event::resign& e, effects& out);
   void on(const moment& at, const event::resume&, effects& out);
   void on(const moment& at, const event::shutdown&, effects& out);
@@ -334,6 +342,7 @@ class election {
   void drained(const moment& at, effects& out);
   [[nodiscard]] bool leaving() const;
   [[nodiscard]] bool may_campaign(time_point now) const;
+  [[nodiscard]] loss_reason why_aside() const;
   [[nodiscard]] time_point candidate_wake() const;
   [[nodiscard]] time_point drained_by(const moment& at) const;
   void remember(version seen);
@@ -360,6 +369,7 @@ class election {
   loss_reason why_ = loss_reason::none;  ///< of the drain in progress
   std::uint32_t watch_failures_ = 0;
   bool healthy_ = true;
+  bool guarded_ = true;           ///< there is a guard, if one is needed
   bool ending_ = false;           ///< shutdown was asked for
   bool clean_ = false;            ///< nothing of an earlier term can still run
   bool gone_ = false;             ///< the store has said that the lease is no longer ours

@@ -42,6 +42,8 @@ std::string_view name(loss_reason r) {
       return "shutdown";
     case loss_reason::workload_exited:
       return "workload_exited";
+    case loss_reason::guard_gone:
+      return "guard_gone";
     case loss_reason::version_regressed:
       return "version_regressed";
   }

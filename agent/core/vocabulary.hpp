@@ -45,6 +45,7 @@ enum class loss_reason : std::uint8_t {
   resigned,           ///< given up on request
   shutdown,           ///< the agent was told to end
   workload_exited,    ///< the workload ended by itself
+  guard_gone,         ///< the guard of the workload has ended, or is about to
   version_regressed,  ///< the store granted a version older than one that was seen
 };
 

@@ -41,6 +41,7 @@ agent_loop::agent_loop(agent_options options, log& to)
       timer_(std::make_unique<boot_timer>(io_.get_executor(), [this] { turn(); })),
       watch_at_(elections_.size(), core::never),
       shown_holder_(elections_.size(), core::no_version),
+      leave_timer_(io_),
       stop_signal_(options_.settings.stop_signal) {}
 
 agent_loop::~agent_loop() = default;
@@ -53,23 +54,11 @@ int agent_loop::run() {
   snapshots_.publish(session_);
   if (!open_guard() || !serve()) {
     end(status_.value_or(exit_failed));
-  } else if (!guard_) {
+  } else if (!guard_ && !dialer_) {
     open_store();
   }
   io_.run();
   return status_.value_or(exit_ok);
-}
-
-bool agent_loop::open_guard() {
-  if (!options_.has_guard) return true;
-  auto link = workload::guard_link::from_environment(
-      io_.get_executor(), [this](const workload::guard_event& e) { from_guard(e); });
-  if (!link) {
-    log_.write(log_level::error, "cannot reach the guard", {{"why", link.error()}});
-    return false;
-  }
-  guard_ = std::move(*link);
-  return true;
 }
 
 bool agent_loop::serve() {
@@ -169,12 +158,16 @@ void agent_loop::store_opened(std::expected<stores::description, stores::open_er
                   .slots = elections_[i].slots,
                   .campaigns = !s.observe,
                   .owns_workload = options_.has_guard,
+                  .ends_with_workload = !has_door(),
                   .on_lost = s.on_lost,
                   .store_lock_delay = what->store_lock_delay});
   }
   unfinished_ = static_cast<std::uint32_t>(elections_.size());
   for (std::uint32_t i = 0; i < elections_.size(); ++i) {
     snapshots_.phase_changed(core::election_index{i}, os::wall_now_ms());
+    if (has_door() && !guard_here_) {
+      session_.step(moment(), core::election_index{i}, core::event::guard_away{}, effects_);
+    }
     if (found_) {
       session_.step(moment(), core::election_index{i},
                     core::event::workload_found{.term = found_->term,
@@ -217,6 +210,8 @@ void agent_loop::listen_for_signals() {
 
 void agent_loop::shut_down(int signo) {
   if (ended_) return;
+  if (signo == SIGTERM && leaving_ == leave::no && may_leave_workload()) return begin_to_leave();
+  leaving_ = leave::no;
   // A person at a terminal means this very signal; whoever sends SIGTERM means "end, as agreed".
   if (signo == SIGINT || signo == SIGQUIT) stop_signal_ = signo;
   if (std::exchange(shutting_down_, true)) return;
@@ -241,73 +236,21 @@ void agent_loop::end(int status, bool as_workload) {
   boost::system::error_code ignored;
   signals_.cancel(ignored);
   // First: should a disk that hangs keep the store from closing, the guard ends us.
-  if (guard_) guard_->bye(as_workload ? std::nullopt : std::optional(status));
+  if (guard_ && !has_door()) guard_->bye(as_workload ? std::nullopt : std::optional(status));
+  leave_timer_.cancel();
   // Before the server waits for answers that only this thread could give.
   fresh_reads_.close();
   if (service_) service_->stop();
   if (store_) store_->close();
   // Not from inside a call of one of them, as which this may run.
   boost::asio::post(io_, [this] {
+    dialer_.reset();
     guard_.reset();
     timer_.reset();
   });
 }
 
 // --- what comes in ---------------------------------------------------------------------------
-
-void agent_loop::from_guard(const workload::guard_event& what) {
-  if (ended_) return;
-  const core::election_index which{0};
-  const speaker who = speaker_of(which);
-  if (const auto* ready = std::get_if<workload::guard_ready>(&what)) {
-    guard_answered(*ready);
-  } else if (const auto* started = std::get_if<workload::workload_started>(&what)) {
-    workload_ran_ = true;
-    log_.write(log_level::info, "workload started",
-               {{"election", who.election},
-                {"identity", who.identity},
-                {"version", core::number(started->term)},
-                {"pid", static_cast<std::uint64_t>(started->pid)}});
-    feed(which, core::event::workload_started{started->term});
-  } else if (std::holds_alternative<workload::start_refused>(what)) {
-    log_.write(log_level::warn, "workload not started: its deadline had passed",
-               {{"election", who.election}, {"identity", who.identity}});
-    feed(which, core::event::workload_exited{});
-  } else if (const auto* failed = std::get_if<workload::start_failed>(&what)) {
-    start_failed_ = true;
-    log_.write(log_level::error, "cannot execute the command; check its name, PATH and permissions",
-               {{"election", who.election},
-                {"identity", who.identity},
-                {"why", os::error_text(failed->error)}});
-    feed(which, core::event::workload_exited{});
-  } else if (const auto* exited = std::get_if<workload::workload_exited>(&what)) {
-    say_workload_exited(log_, who, exited->status);
-    feed(which, core::event::workload_exited{});
-  } else if (const auto* told = std::get_if<workload::signalled>(&what)) {
-    shut_down(told->signo);
-  } else {
-    const bool hangs = std::holds_alternative<workload::guard_hangs>(what);
-    log_.write(log_level::error,
-               hangs ? "the guard does not answer: it is stopped or gets no processor; ending the "
-                       "workload and giving the lease up"
-                     : "the guard is gone; ending the workload and giving the lease up",
-               {{"election", who.election}, {"identity", who.identity}});
-    snapshots_.guard_gone();
-    if (hangs) guard_->end_orphans();
-    shut_down(SIGKILL);
-  }
-}
-
-/// Only now is it known which session to be in.
-void agent_loop::guard_answered(const workload::guard_ready& what) {
-  if (!what.session.empty()) options_.session = what.session;
-  found_ = what.found;
-  if (found_) {
-    workload_ran_ = true;
-    say_workload_found(log_, speaker_of(core::election_index{0}), *found_);
-  }
-  open_store();
-}
 
 void agent_loop::from_watch(core::election_index which,
                             std::variant<core::observation, stores::unknown> what) {
@@ -416,6 +359,8 @@ void agent_loop::renew(const core::command::renew& c) {
     if (ended_) return;
     if (const auto* done = std::get_if<stores::renewal>(&what)) {
       session_.renewed(moment(), c.number, done->sent_at, done->ttl, done->lost, effects_);
+      carry_out();
+      return leave_if_time();
     } else {
       say_renewal_unknown(log_, options_.settings.identity, std::get<stores::unknown>(what).why,
                           earliest_stop() - os::boot_now());
@@ -459,19 +404,6 @@ void agent_loop::open_watch(core::election_index which) {
   });
 }
 
-void agent_loop::carry_out(core::election_index, const core::command::arm& c) {
-  guard_->arm(c.term, c.stop_at, c.kill_at);
-}
-
-void agent_loop::carry_out(core::election_index which, const core::command::start_workload& c) {
-  workload_ran_ = false;
-  guard_->start(c.term, options_.session, workload_environment(which));
-}
-
-void agent_loop::carry_out(core::election_index, const core::command::stop_workload& c) {
-  guard_->stop(c.kill_by, stop_signal_);
-}
-
 void agent_loop::carry_out(core::election_index which, const core::command::transition& c) {
   snapshots_.phase_changed(which, os::wall_now_ms());
   const std::optional<core::lease>& lease = session_.at(which).view().lease;
@@ -498,18 +430,6 @@ void agent_loop::carry_out(core::election_index, const core::command::finished& 
                     [this, by_workload] { end(*status_, by_workload && *status_ == exit_ok); });
 }
 
-/// Its lease, for whoever asks before each write. In a drain it is to finish what it has begun.
-void agent_loop::show_to_workload() {
-  const core::election& one = session_.at(core::election_index{0});
-  if (one.adopting()) return;  // the last one's word stands until the store has spoken
-  const core::election_view& view = one.view();
-  const bool active = view.phase == core::phase::active;
-  if (!one.holding() || (!active && view.phase != core::phase::draining)) return guard_->show({});
-  guard_->show({.state = active ? TENURE_ACTIVE : TENURE_DRAINING,
-                .version = view.lease->term,
-                .stop_at = view.lease->stop_at});
-}
-
 /// Says so, but for what was said a moment ago, whichever election it was of.
 void agent_loop::failed(core::election_index which, const char* operation, const std::string& why) {
   const auto held_back = failures_.let_through(operation + (' ' + why), os::boot_now());
@@ -522,20 +442,6 @@ std::string_view agent_loop::name_of(core::election_index which) const {
 
 speaker agent_loop::speaker_of(core::election_index which) const {
   return {.election = name_of(which), .identity = options_.settings.identity};
-}
-
-std::vector<std::string> agent_loop::workload_environment(core::election_index which) const {
-  const core::election_view& view = session_.at(which).view();
-  std::vector<std::string> out{
-      "TENURE_ELECTION=" + std::string(name_of(which)),
-      "TENURE_IDENTITY=" + options_.settings.identity,
-      "TENURE_VERSION=" + std::to_string(core::number(view.lease->term)),
-      "TENURE_SEQUENCER=" + view.sequencer,
-  };
-  if (service_ && service_->api_address()) {
-    out.push_back("TENURE_API=http://" + net::text(*service_->api_address()));
-  }
-  return out;
 }
 
 }  // namespace tenure::runtime

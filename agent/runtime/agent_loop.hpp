@@ -2,6 +2,7 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -19,6 +20,7 @@
 #include "runtime/repeats.hpp"
 #include "runtime/snapshots.hpp"
 #include "stores/store.hpp"
+#include "workload/guard_dialer.hpp"
 #include "workload/guard_link.hpp"
 
 namespace tenure::runtime {
@@ -50,7 +52,23 @@ class agent_loop {
 
   // What comes in.
   void from_guard(const workload::guard_event& what);
-  void guard_answered(const workload::guard_ready& what);
+  void dialed(workload::guard_fds with);
+  void dialed(const workload::no_guard& what);
+  void on(const workload::guard_ready& what);
+  void on(const workload::workload_started& what);
+  void on(const workload::start_refused& what);
+  void on(const workload::start_failed& what);
+  void on(const workload::workload_exited& what);
+  void on(const workload::signalled& what);
+  void on(const workload::guard_gone& what);
+  void on(const workload::guard_hangs& what);
+  void on(const workload::guard_recovers& what);
+  void guard_returned(const workload::guard_ready& what);
+  void without_guard(const char* why);
+  void lose_guard(bool workload_in_sight);
+  [[nodiscard]] bool may_leave_workload() const;
+  void begin_to_leave();
+  void leave_if_time();
   void from_watch(core::election_index which,
                   std::variant<core::observation, stores::unknown> what);
   void turn();
@@ -74,6 +92,8 @@ class agent_loop {
   void open_watches(core::time_point now);
   void open_watch(core::election_index which);
 
+  /// True if the guard is in another container, and has to be found.
+  [[nodiscard]] bool has_door() const { return !options_.settings.guard_dir.empty(); }
   [[nodiscard]] core::time_point earliest_stop() const;
   [[nodiscard]] core::moment moment();
   [[nodiscard]] std::string_view name_of(core::election_index which) const;
@@ -94,6 +114,7 @@ class agent_loop {
   fresh_reads fresh_reads_;
   std::unique_ptr<api::service> service_;
   std::unique_ptr<stores::store> store_;
+  std::unique_ptr<workload::guard_dialer> dialer_;  ///< if it has to be found
   std::unique_ptr<workload::guard_link> guard_;
   boost::asio::signal_set signals_;
   std::unique_ptr<boot_timer> timer_;
@@ -104,6 +125,13 @@ class agent_loop {
   repeats failures_;
   std::vector<core::version> shown_holder_;  ///< last one that the log has named
   std::uint32_t unfinished_ = 0;             ///< elections that have not ended
+  /// Whether a workload is left to another agent, and when.
+  enum class leave : std::uint8_t { no, unless_guard_ends, with_next_renewal };
+  leave leaving_ = leave::no;
+  boost::asio::steady_timer leave_timer_;
+  core::time_point dial_until_{};  ///< a guard that is there but busy is waited for until then
+  std::string no_guard_;           ///< why there is none, as the log has said
+  bool guard_here_ = false;
   int stop_signal_;
   bool store_reached_ = false;
   bool dirty_ = false;  ///< something new to publish

@@ -48,6 +48,9 @@ class guard_channel {
   /// Sends what the socket takes. False if something is left for when it is writable.
   bool flush();
 
+  /// True if nobody is at the other end any more; there may be something left to read.
+  [[nodiscard]] bool hung_up() const;
+
   enum class reading { packet, nothing, hung_up };
 
   /// Takes one message off the socket. `into` is empty if it was garbage, and points into a
@@ -55,8 +58,6 @@ class guard_channel {
   [[nodiscard]] reading receive(std::optional<packet>& into);
 
  private:
-  [[nodiscard]] bool hung_up() const;
-
   os::unique_fd socket_;
   /// In the order in which they are sent.
   std::tuple<std::optional<message::guard_hello>, std::optional<message::started>,

@@ -51,8 +51,9 @@ struct guard_link::impl : std::enable_shared_from_this<impl> {
   /// What runs, as far as the guard has told.
   enum class work : std::uint8_t { none, asked, running };
 
-  impl(const asio::any_io_executor& executor, os::unique_fd fd, handler to_call)
+  impl(const asio::any_io_executor& executor, os::unique_fd fd, pid_t guard, handler to_call)
       : on_event(std::move(to_call)),
+        left(guard),
         socket(executor, fd.release()),
         backstop(executor),
         greeting(executor),
@@ -86,6 +87,7 @@ struct guard_link::impl : std::enable_shared_from_this<impl> {
   void kill_orphans();
 
   handler on_event;
+  orphans left;
   asio::posix::stream_descriptor socket;
   asio::steady_timer backstop;  ///< for a guard that lets a deadline pass
   asio::steady_timer greeting;  ///< for a guard that does not answer
@@ -93,7 +95,6 @@ struct guard_link::impl : std::enable_shared_from_this<impl> {
   asio::steady_timer again;     ///< between two looks at the orphans
   shared_page page;
   std::optional<worker_page> for_worker;  ///< none: the guard is of an earlier release
-  orphans left;
 
   work state = work::none;
   core::version term = core::no_version;
@@ -214,8 +215,7 @@ void guard_link::impl::await_hello(core::duration after) {
   greeting.async_wait([self = shared_from_this(), after](error_code failed) {
     if (failed || self->closed || self->gone || self->greeted) return;
     if (after != second_look_after) return self->await_hello(second_look_after);
-    self->hangs = true;
-    self->emit(guard_hangs{});
+    self->emit(guard_hangs{.workload_in_sight = self->left.in_sight()});
   });
 }
 
@@ -232,16 +232,19 @@ void guard_link::impl::on_exited(int status) {
 void guard_link::impl::on_hang_up() {
   gone = true;
   const work before = state;
-  emit(guard_gone{});
+  emit(guard_gone{.workload_in_sight = left.in_sight()});
   if (before == work::asked) {
     state = work::none;
     emit(start_failed{.term = term, .error = EPIPE});
   }
-  if (before == work::running && !std::exchange(killing, true)) kill_orphans();
+  if (before != work::running) return;
+  // What is out of sight dies with its container, and is dead at its deadline at the latest.
+  if (!left.in_sight()) return watch_deadline();
+  if (!std::exchange(killing, true)) kill_orphans();
 }
 
 void guard_link::impl::await_acknowledgement() {
-  if (gone || hangs || std::exchange(awaits, true)) return;
+  if (gone || std::exchange(awaits, true)) return;
   look_for_acknowledgement(page->kill_at.load(), guard_hangs_after);
 }
 
@@ -253,13 +256,15 @@ void guard_link::impl::look_for_acknowledgement(std::int64_t asked, core::durati
     if (heard < asked && after != second_look_after) {
       return self->look_for_acknowledgement(asked, second_look_after);
     }
-    self->awaits = false;
     if (heard < asked) {
-      self->hangs = true;
-      self->emit(guard_hangs{});
-    } else if (heard < self->page->kill_at.load()) {
-      self->await_acknowledgement();
+      if (!std::exchange(self->hangs, true)) {
+        self->emit(guard_hangs{.workload_in_sight = self->left.in_sight()});
+      }
+      return self->look_for_acknowledgement(asked, guard_hangs_after);
     }
+    self->awaits = false;
+    if (std::exchange(self->hangs, false)) self->emit(guard_recovers{});
+    if (heard < self->page->kill_at.load()) self->await_acknowledgement();
   });
 }
 
@@ -273,6 +278,10 @@ void guard_link::impl::watch_deadline() {
     if (failed || self->closed || self->state == work::none) return;
     // This clock stops while the machine sleeps, and the deadline may have been moved.
     if (os::boot_now() < std::min(self->kill_at, self->kill_by)) return self->watch_deadline();
+    if (!self->left.in_sight()) {
+      if (self->gone) self->on_exited(SIGKILL);
+      return;
+    }
     if (!std::exchange(self->killing, true)) self->kill_orphans();
   });
 }
@@ -299,16 +308,29 @@ std::expected<std::unique_ptr<guard_link>, std::string> guard_link::from_environ
     asio::any_io_executor executor, handler on_event) {
   auto fds = take_guard_fds();
   if (!fds) return std::unexpected(fds.error());
-  auto self = std::make_shared<impl>(executor, std::move(fds->socket), std::move(on_event));
-  if (!self->page.map(std::move(fds->page))) {
-    return std::unexpected(std::string(guard_fds_variable) +
-                           ": the second descriptor is not a guard's page of this release; "
-                           "restart the guard with the same binary as the agent");
+  return make(executor, std::move(*fds), ::getppid(), std::move(on_event));
+}
+
+std::expected<std::unique_ptr<guard_link>, std::string> guard_link::over(
+    asio::any_io_executor executor, guard_fds fds, handler on_event) {
+  ucred who{};
+  socklen_t size = sizeof who;
+  ::getsockopt(fds.socket.get(), SOL_SOCKET, SO_PEERCRED, &who, &size);
+  return make(executor, std::move(fds), who.pid, std::move(on_event));
+}
+
+std::expected<std::unique_ptr<guard_link>, std::string> guard_link::make(
+    const asio::any_io_executor& executor, guard_fds fds, pid_t guard, handler on_event) {
+  auto self = std::make_shared<impl>(executor, std::move(fds.socket), guard, std::move(on_event));
+  if (!self->page.map(std::move(fds.page))) {
+    return std::unexpected(
+        "the second descriptor is not a guard's page of this release; restart the guard with the "
+        "same binary as the agent");
   }
-  if (fds->worker_page && !self->for_worker.emplace().map(std::move(fds->worker_page))) {
-    return std::unexpected(std::string(guard_fds_variable) +
-                           ": the third descriptor is not a workload's page of this release; "
-                           "restart the guard with the same binary as the agent");
+  if (fds.worker_page && !self->for_worker.emplace().map(std::move(fds.worker_page))) {
+    return std::unexpected(
+        "the third descriptor is not a workload's page of this release; restart the guard with the "
+        "same binary as the agent");
   }
   self->send(impl::hello_place, bytes_of(message::hello{}));
   self->await_hello(guard_hangs_after);
@@ -377,8 +399,22 @@ void guard_link::bye(std::optional<int> exit_code) {
       bytes_of(message::bye{.exit_code = exit_code.value_or(message::bye::as_the_workload)}));
 }
 
+void guard_link::presume_dead() {
+  if (self_->gone) self_->on_exited(SIGKILL);
+}
+
+bool guard_link::may_run() const {
+  return self_->state != impl::work::none;
+}
+
+bool guard_link::gone() const {
+  return self_->gone;
+}
+
 void guard_link::end_orphans() {
-  if (self_->state == impl::work::none || std::exchange(self_->killing, true)) return;
+  if (!self_->left.in_sight() || self_->state == impl::work::none ||
+      std::exchange(self_->killing, true))
+    return;
   asio::post(self_->socket.get_executor(), [self = self_] { self->kill_orphans(); });
 }
 

@@ -13,6 +13,7 @@
 
 #include "core/clock.hpp"
 #include "core/vocabulary.hpp"
+#include "workload/guard_fds.hpp"
 #include "workload/worker_page.hpp"
 
 /// The agent's side of the guard.
@@ -63,19 +64,28 @@ struct signalled {
   int signo;
 };
 
-/// The guard is dead. The link ends what it left behind by itself; if a workload ran,
-/// `workload_exited` follows when its process group is observed to be empty.
-struct guard_gone {};
+/// The guard is dead, or has ended in order. The link ends what it left behind by itself; if a
+/// workload ran, `workload_exited` follows when its process group is observed to be empty. Where it
+/// cannot be observed, in another container, it follows when the deadline has passed at which the
+/// workload is dead, or after `presume_dead`.
+struct guard_gone {
+  bool workload_in_sight = true;
+};
 
 /// The guard has not acknowledged a deadline within a second: it is stopped, or gets no processor.
-/// It cannot be relied on; call `end_orphans`. Once. The same for a guard that does not answer at
-/// all.
-struct guard_hangs {};
+/// It cannot be relied on; call `end_orphans`. The same for a guard that does not answer at all.
+struct guard_hangs {
+  bool workload_in_sight = true;  ///< as for `guard_gone`
+};
 
-using guard_event = std::variant<guard_ready, workload_started, start_refused, start_failed,
-                                 workload_exited, signalled, guard_gone, guard_hangs>;
+/// A guard that hung has acknowledged the last deadline after all.
+struct guard_recovers {};
 
-/// A connection to the guard that started this agent.
+using guard_event =
+    std::variant<guard_ready, workload_started, start_refused, start_failed, workload_exited,
+                 signalled, guard_gone, guard_hangs, guard_recovers>;
+
+/// A connection to the guard that started this agent, or that it has found in a directory.
 ///
 /// Nothing here waits: what the guard's socket cannot take now is sent when it can, and the
 /// deadline goes through shared memory. The link is also the guard's own guard: a workload that
@@ -91,6 +101,10 @@ class guard_link {
   /// environment. Fails if it is unset or what it names is not a guard's; the text says which.
   static std::expected<std::unique_ptr<guard_link>, std::string> from_environment(
       boost::asio::any_io_executor executor, handler on_event);
+
+  /// Over what a `guard_dialer` has found. Fails if it is not a guard's, with a text.
+  static std::expected<std::unique_ptr<guard_link>, std::string> over(
+      boost::asio::any_io_executor executor, guard_fds fds, handler on_event);
 
   /// True if this process was started by a guard.
   [[nodiscard]] static bool in_environment();
@@ -125,6 +139,15 @@ class guard_link {
   /// workload did. The last call; end the process soon after.
   void bye(std::optional<int> exit_code);
 
+  /// The guard is gone, and its container has been started anew: nothing of the workload is left.
+  void presume_dead();
+
+  /// True from the order to start a workload until it is known to be dead.
+  [[nodiscard]] bool may_run() const;
+
+  /// True once the guard has gone.
+  [[nodiscard]] bool gone() const;
+
   /// Kills the workload from here, without the guard. Done by the link itself when the guard is
   /// gone or lets a deadline pass, not yet when it hangs; `workload_exited` follows once all of it
   /// is dead.
@@ -132,6 +155,8 @@ class guard_link {
 
  private:
   struct impl;
+  static std::expected<std::unique_ptr<guard_link>, std::string> make(
+      const boost::asio::any_io_executor& executor, guard_fds fds, pid_t guard, handler on_event);
   explicit guard_link(std::shared_ptr<impl> self);
   std::shared_ptr<impl> self_;
 };

@@ -36,6 +36,7 @@ void guard_loop::turn() {
   check_exec();
   check_empty();
   take_messages();
+  if (has_door()) let_agents_in();
 }
 
 void guard_loop::check_deadline() {
@@ -62,7 +63,8 @@ void guard_loop::set_timer() {
 void guard_loop::wait() {
   const short for_socket = channel_.flush() ? POLLIN : POLLIN | POLLOUT;
   const pollfd others[] = {{.fd = channel_.fd(), .events = for_socket, .revents = 0},
-                           {.fd = tree_.exec_pipe(), .events = POLLIN, .revents = 0}};
+                           {.fd = tree_.exec_pipe(), .events = POLLIN, .revents = 0},
+                           {.fd = door_.fd(), .events = POLLIN, .revents = 0}};
   wakes_.wait(others, !deaths_);
 }
 
@@ -80,8 +82,9 @@ void guard_loop::on_signal(int signo) {
   }
 }
 
-/// The agent decides how to end: the lease is given up only once the workload is dead. A second
-/// Ctrl-C does not wait for anybody.
+/// An agent of ours decides how to end: the lease is given up only once the workload is dead. One
+/// that has come in by the door is told, but need not be well: that container is to end in any
+/// case. A second Ctrl-C does not wait for anybody.
 void guard_loop::on_end_signal(int signo) {
   const bool impatient = end_signal_ != 0 && signo != SIGTERM;
   end_signal_ = signo;
@@ -90,14 +93,21 @@ void guard_loop::on_end_signal(int signo) {
     if (!runs() && agent_.alive()) ::kill(agent_.pid(), SIGKILL);
     carry_out(core_.stop_asked(now, now));
   }
-  if (channel_.is_open()) return channel_.say(message::signalled{.signo = signo});
+  if (channel_.is_open()) {
+    channel_.say(message::signalled{.signo = signo});
+    if (!has_door()) return;
+  }
   ending_ = true;
+  if (has_door()) {
+    if (!runs() && !exit_code_) exit_code_ = 0;
+    return stop_by_ourselves(options_.drain);
+  }
   agent_.never_again();
   if (agent_.alive()) {
     ::kill(agent_.pid(), SIGTERM);
     agent_kill_at_ = std::min(agent_kill_at_, now + agent_bye_grace);
   }
-  stop_by_ourselves();
+  stop_by_ourselves(options_.after_exit_grace);
 }
 
 void guard_loop::reap() {
@@ -152,6 +162,8 @@ void guard_loop::check_empty() {
   const std::uint64_t term = core::number(core_.term());
   tree_.finish();
   core_.emptied();
+  // Its container ends with it, as if we were not there.
+  ending_ = ending_ || (has_door() && (ended_by_itself_ || start_error_));
   if (start_error_) {
     session_ = {};
     return channel_.say(message::start_failed{.term = term, .error = *start_error_});
@@ -234,6 +246,7 @@ void guard_loop::start_workload(std::string_view environment) {
   if (exec_awaited_) return;
   start_error_ = error;
   session_ = {};
+  ending_ = ending_ || has_door();
   channel_.say(message::start_failed{.term = core::number(core_.term()), .error = error});
   core_.emptied();
 }
@@ -262,9 +275,30 @@ int guard_loop::stop_signal() const {
   return asked_signal_ > 0 && asked_signal_ < NSIG ? asked_signal_ : options_.stop_signal;
 }
 
-void guard_loop::stop_by_ourselves() {
+void guard_loop::stop_by_ourselves(core::duration grace) {
   const core::time_point now = os::boot_now();
-  carry_out(core_.stop_asked(now, now + options_.after_exit_grace));
+  carry_out(core_.stop_asked(now, now + grace));
+}
+
+/// Of an agent that is dead, for the next one. What runs keeps its own, until that one moves them.
+void guard_loop::forget_deadlines() {
+  greeted_ = false;
+  if (runs() || unheard_exit_) return;
+  page_->disarm();
+  worker_page_.show({});
+}
+
+/// One at a time. An agent that was killed has hung up before the next can come.
+void guard_loop::let_agents_in() {
+  while (os::unique_fd agent = door_.let_in()) {
+    if (channel_.is_open() && channel_.hung_up()) on_hang_up();
+    if (channel_.is_open()) {
+      guard_door::turn_away_for_another(std::move(agent));
+    } else if (guard_door::welcome(agent, page_.fd(), worker_page_.fd())) {
+      forget_deadlines();
+      channel_.attach(std::move(agent));
+    }
+  }
 }
 
 bool guard_loop::start_agent() {
@@ -276,12 +310,8 @@ bool guard_loop::start_agent() {
     return false;
   }
   channel_.attach(os::unique_fd(ends[0]));
-  greeted_ = false;
   const os::unique_fd theirs(ends[1]);
-  if (!runs() && !unheard_exit_) {
-    page_->disarm();
-    worker_page_.show({});
-  }
+  forget_deadlines();
   if (agent_.start(now, theirs, page_.fd(), worker_page_.fd())) return true;
   channel_.close();
   complain("cannot fork the agent; check the limits on processes and memory");
@@ -304,7 +334,7 @@ void guard_loop::on_agent_reaped(int status) {
     exit_code_ = WEXITSTATUS(status);
   }
   ending_ = ending_ || end_signal_ != 0;
-  if (ending_) return stop_by_ourselves();
+  if (ending_) return stop_by_ourselves(options_.after_exit_grace);
   complain(runs() ? "the agent was killed; the workload goes on while another one is started"
                   : "the agent was killed; starting another one");
   agent_.crashed(os::boot_now());

@@ -8,6 +8,7 @@
 #include "core/guard.hpp"
 #include "workload/agent_process.hpp"
 #include "workload/guard_channel.hpp"
+#include "workload/guard_door.hpp"
 #include "workload/guard_process.hpp"
 #include "workload/guard_protocol.hpp"
 #include "workload/guard_wakes.hpp"
@@ -28,6 +29,9 @@ class guard_loop {
   /// the guard could not keep its promise here.
   [[nodiscard]] bool open();
 
+  /// True if agents come in by a door; else the guard starts one itself.
+  [[nodiscard]] bool has_door() const { return options_.agent_argv.empty(); }
+
   /// Starts the agent. False, with the reason on stderr, if it cannot be started.
   [[nodiscard]] bool start_agent();
 
@@ -36,6 +40,9 @@ class guard_loop {
 
   /// True once nothing is left to do and nothing is left to run.
   [[nodiscard]] bool finished() const { return ending_ && !runs() && !agent_.alive(); }
+
+  /// Sends what has not been sent, if that can be done at once.
+  void say_last() { channel_.flush(); }
 
   /// What to exit with. Precondition: finished.
   [[nodiscard]] int exit_status() const;
@@ -49,6 +56,7 @@ class guard_loop {
   void check_exec();
   void check_empty();
   void take_messages();
+  void let_agents_in();
 
   void on_signal(int signo);
   void on_end_signal(int signo);
@@ -61,7 +69,8 @@ class guard_loop {
   void on(const message::bye& what);
 
   void start_workload(std::string_view environment);
-  void stop_by_ourselves();
+  void stop_by_ourselves(core::duration grace);
+  void forget_deadlines();
   void find_last_bye();
   void carry_out(const core::guard_actions& todo);
   [[nodiscard]] int stop_signal() const;
@@ -77,6 +86,7 @@ class guard_loop {
   shared_page page_;
   worker_page worker_page_;
   guard_channel channel_;
+  guard_door door_;
   agent_process agent_;
   workload_tree tree_;
 

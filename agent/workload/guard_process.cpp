@@ -15,7 +15,7 @@ namespace tenure::workload {
 
 void complain(std::string_view what) {
   constexpr std::string_view who = "tenure guard: ";
-  char line[256];
+  char line[512];
   const std::size_t size = std::min(what.size(), sizeof line - who.size() - 1);
   char* end = std::ranges::copy(who, line).out;
   end = std::ranges::copy(what.substr(0, size), end).out;
@@ -44,7 +44,14 @@ bool guard_loop::open() {
     complain("/proc does not show the processes of this PID namespace; mount it there");
     return false;
   }
-  agent_.prepare(options_.agent_argv, hup_ignored);
+  if (has_door()) {
+    if (const auto opened = door_.open(options_.door); !opened) {
+      complain(opened.error());
+      return false;
+    }
+  } else {
+    agent_.prepare(options_.agent_argv, hup_ignored);
+  }
   if (!wakes_.open()) {
     complain("the kernel refuses a signalfd or a timerfd; check the limits");
     return false;
@@ -58,11 +65,13 @@ bool guard_loop::open() {
 }
 
 int run_guard(const guard_options& options) {
-  TENURE_CHECK(!options.agent_argv.empty() && !options.command.empty());
+  TENURE_CHECK(options.agent_argv.empty() != options.door.directory.empty());
+  TENURE_CHECK(!options.command.empty());
   guard_loop guard(options);
-  if (!guard.open() || !guard.start_agent()) return exit_guard_unusable;
+  if (!guard.open() || (!guard.has_door() && !guard.start_agent())) return exit_guard_unusable;
   if (options.ready != nullptr) options.ready();
   while (!guard.finished()) guard.turn();
+  guard.say_last();
   return guard.exit_status();
 }
 

@@ -5,12 +5,14 @@
 #include <vector>
 
 #include "core/clock.hpp"
+#include "workload/guard_door.hpp"
 
 /// The guard: the small process that owns the workload.
 ///
-/// It starts the agent and, when the agent says so, the workload; both are its children. It holds
-/// one number, `kill_at` in the page that it shares with the agent, and ends every process of the
-/// workload when that instant passes, whatever has become of the agent. It has one thread, never
+/// It starts the workload when the agent says so, and in `tenure exec` the agent, too; as the first
+/// process of another container it lets agents in by a door. It holds two instants in a page that
+/// it shares with the agent: at `stop_at` it asks the workload to end, at `kill_at` it ends every
+/// process of it, whatever has become of the agent. It has one thread, never
 /// waits for anything but `ppoll`, allocates nothing once it has started, and never talks to a
 /// store.
 namespace tenure::workload {
@@ -29,8 +31,10 @@ inline constexpr core::duration agent_was_well = std::chrono::seconds(30);
 inline constexpr core::duration agent_bye_grace = std::chrono::seconds(5);
 
 struct guard_options {
-  /// Arguments of the agent, from argv[0] on; the program is /proc/self/exe.
+  /// Arguments of the agent that the guard starts, from argv[0] on; the program is /proc/self/exe.
+  /// Empty: agents come in by the door.
   std::vector<std::string> agent_argv;
+  guard_door::options door;
   /// The workload; looked up in PATH.
   std::vector<std::string> command;
   /// Sent to the workload when the agent does not name a signal.
@@ -38,6 +42,8 @@ struct guard_options {
   /// What the rest of the workload gets between the end of its first process and SIGKILL; also
   /// when the guard itself has to stop it. `kill_at` may cut it short.
   core::duration after_exit_grace = std::chrono::seconds(2);
+  /// What the workload gets to end in when the guard with a door is told to end.
+  core::duration drain = std::chrono::seconds(20);
   /// Called once when start-up is over; from then on the guard allocates nothing.
   void (*ready)() = nullptr;
 };
@@ -46,11 +52,13 @@ struct guard_options {
 /// - after a bye: what the agent asked for, or the workload's own (128 + signal if one killed it,
 ///   126 or 127 if it could not be executed);
 /// - the agent's own status if it ended by itself without a bye, e.g. 2 for bad configuration;
+/// - with a door: the workload's own if that ended by itself or was stopped by a signal to the
+///   guard, 0 if nothing ran then;
 /// - `exit_guard_unusable`, with the reason on stderr, if the guard could not start.
 ///
 /// Call it first thing in main, while the process has one thread. It blocks signals, becomes
-/// subreaper of its descendants and does not undo either. Precondition: neither argument vector
-/// is empty.
+/// subreaper of its descendants and does not undo either. Precondition: there is a command, and
+/// either an agent or a door.
 [[nodiscard]] int run_guard(const guard_options& options);
 
 }  // namespace tenure::workload

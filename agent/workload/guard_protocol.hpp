@@ -10,7 +10,7 @@
 #include <string_view>
 #include <type_traits>
 
-/// What agent and guard say to each other over their SOCK_SEQPACKET pair, one message a packet.
+/// What agent and guard say to each other over a SOCK_SEQPACKET socket, one message a packet.
 ///
 /// Both ends run on one machine, so numbers are in its byte order. They need not be of one
 /// release: the guard lives longer than an agent that is replaced. So a message says how long its
@@ -48,6 +48,8 @@ enum class message_type : std::uint16_t {
   start_failed = 67,
   exited = 68,
   signalled = 69,
+  welcome = 70,
+  turned_away = 71,
 };
 
 struct message_head {
@@ -152,6 +154,27 @@ struct signalled {
   static constexpr auto type = message_type::signalled;
   message_head head{};
   std::int32_t signo = 0;
+  std::uint32_t reserved = 0;
+};
+
+/// Guard to an agent that has come in by its door, with the descriptors of both pages. Before
+/// anything else.
+struct welcome {
+  static constexpr auto type = message_type::welcome;
+  message_head head{};
+  std::uint32_t protocol = guard_protocol_version;
+  std::uint32_t reserved = 0;
+};
+
+/// Guard to an agent that may not come in. Then it hangs up.
+struct turned_away {
+  static constexpr auto type = message_type::turned_away;
+  static constexpr std::uint32_t other_user = 1;
+  static constexpr std::uint32_t another_agent = 2;
+  message_head head{};
+  std::uint32_t reason = 0;
+  std::uint32_t guard_uid = 0;  ///< of `other_user`
+  std::uint32_t agent_uid = 0;  ///< of `other_user`
   std::uint32_t reserved = 0;
 };
 

@@ -10,12 +10,30 @@
 #include "workload/process_scan.hpp"
 
 namespace tenure::workload {
+namespace {
 
-orphans::orphans() : guard_(::getppid()) {}
+os::unique_fd pidfd_of(pid_t pid) {
+  return os::unique_fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+}
+
+/// False as soon as every thread of it has ended.
+bool lives(const os::unique_fd& process) {
+  if (!process) return false;
+  pollfd one{.fd = process.get(), .events = POLLIN, .revents = 0};
+  return ::poll(&one, 1, 0) == 0;
+}
+
+}  // namespace
+
+orphans::orphans(pid_t guard) : guard_(guard) {
+  if (guard == 0 || !proc_is_ours()) return;
+  session_ = ::getsid(guard);
+  guard_fd_ = pidfd_of(guard);
+}
 
 void orphans::follow(pid_t leader) {
   leader_ = leader;
-  leader_fd_.reset(static_cast<int>(::syscall(SYS_pidfd_open, leader, 0)));
+  if (in_sight()) leader_fd_ = pidfd_of(leader);
 }
 
 void orphans::forget() {
@@ -26,13 +44,14 @@ void orphans::forget() {
 bool orphans::kill_all() {
   const bool no_children = guard_exists() && kill_children_of_guard();
   // A guard that ended meanwhile has no children any more, and its workload may run on. It loses
-  // all of them in one step, and us with them: if it is still our parent now, it had them then.
+  // them in the step in which its own descriptor tells of its end: if it lives now, it had them
+  // then.
   if (guard_exists()) return no_children;
   return leader_ == 0 || kill_group();
 }
 
 bool orphans::guard_exists() const {
-  return ::getppid() == guard_;
+  return lives(guard_fd_);
 }
 
 bool orphans::kill_children_of_guard() {
@@ -63,7 +82,7 @@ bool orphans::kill_group() {
   }
   bool nobody = true;
   while (const auto process = processes.next()) {
-    if (process->group != leader_ || process->session != ::getsid(0) || process->dead()) continue;
+    if (process->group != leader_ || process->session != session_ || process->dead()) continue;
     nobody = false;
     ::kill(-leader_, SIGKILL);
   }
@@ -71,9 +90,7 @@ bool orphans::kill_group() {
 }
 
 bool orphans::leader_lives() const {
-  if (!leader_fd_) return false;
-  pollfd one{.fd = leader_fd_.get(), .events = POLLIN, .revents = 0};
-  return ::poll(&one, 1, 0) == 0;
+  return lives(leader_fd_);
 }
 
 }  // namespace tenure::workload

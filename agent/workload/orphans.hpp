@@ -10,18 +10,22 @@ namespace tenure::workload {
 ///
 /// While the guard exists, frozen or not, that is every child of it but the agent itself. Once it
 /// is dead, it is the process group of the workload's first process; a process that left that
-/// group can then no longer be told from a stranger. In a container that case does not exist: the
-/// guard is process 1, and the kernel ends the rest with it.
+/// group can then no longer be told from a stranger. Where the guard is process 1 of a container
+/// that case does not exist: the kernel ends the rest with it.
 class orphans {
  public:
-  /// Precondition: this process is a child of the guard.
-  orphans();
+  /// `guard`: its process id, 0 if this process cannot see it.
+  explicit orphans(pid_t guard);
+
+  /// False in another container: nothing can be found there, and nobody's death be seen.
+  [[nodiscard]] bool in_sight() const { return static_cast<bool>(guard_fd_); }
 
   /// The workload's first process, as the guard has just reported it.
   void follow(pid_t leader);
   void forget();
 
   /// Kills what it can find. True if there was nothing left to kill; call it until then.
+  /// Precondition: in sight.
   [[nodiscard]] bool kill_all();
 
  private:
@@ -31,8 +35,11 @@ class orphans {
   [[nodiscard]] bool leader_lives() const;
 
   pid_t guard_;
+  pid_t session_ = 0;  ///< the guard's, in which it starts the workload
   pid_t leader_ = 0;
-  os::unique_fd leader_fd_;  ///< a pidfd: a number may be given to somebody else, this may not
+  // pidfds: a number may be given to somebody else, these may not.
+  os::unique_fd guard_fd_;
+  os::unique_fd leader_fd_;
 };
 
 }  // namespace tenure::workload

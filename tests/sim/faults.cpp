@@ -159,7 +159,11 @@ void faults::operators(const trouble& t) {
       victim.shut_down();
       break;
     case fault::unhealthy:
-      victim.tell(t.election, core::event::workload_unhealthy{}, core::loss_reason::unhealthy);
+      if (stage_.dice.chance(700'000)) {
+        victim.tell(t.election, core::event::workload_unhealthy{}, core::loss_reason::unhealthy);
+      } else {
+        victim.tell(t.election, core::event::guard_away{}, core::loss_reason::guard_gone);
+      }
       break;
     case fault::workload_exit:
       victim.workload_exits(t.election);
@@ -200,6 +204,7 @@ void faults::end(const entry& e) {
       break;
     case fault::unhealthy:
       victim.tell(t.election, core::event::workload_healthy{}, core::loss_reason::none);
+      victim.tell(t.election, core::event::guard_back{}, core::loss_reason::none);
       break;
     default:
       break;
@@ -217,6 +222,7 @@ void faults::stop() {
     p.go_on();
     for (std::size_t e = 0; e < stage_.drawn.elections; ++e) {
       p.tell(e, core::event::workload_healthy{}, core::loss_reason::none);
+      p.tell(e, core::event::guard_back{}, core::loss_reason::none);
       p.tell(e, core::event::resume{}, core::loss_reason::none);
     }
   }

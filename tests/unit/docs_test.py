@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""docs_test.py ROOT: every test that docs/faults.md names exists, and no cell of its table is empty."""
+"""docs_test.py ROOT: every test that docs/faults.md names exists, and no cell of its tables is empty."""
 import pathlib
 import re
 import sys
@@ -13,7 +13,7 @@ for source in (root / "tests").rglob("*.cpp"):
 problems = []
 named = 0
 for number, line in enumerate((root / "docs/faults.md").read_text().splitlines(), 1):
-    if not line.startswith("|"):
+    if not line.startswith("|") or line.startswith("| what fails |") or set(line) <= set("|-"):
         continue
     cells = [cell.strip() for cell in line.strip("|").split("|")]
     heading = cells[0].startswith("**") and not any(cells[1:])
@@ -21,7 +21,7 @@ for number, line in enumerate((root / "docs/faults.md").read_text().splitlines()
         problems.append(f"line {number}: an empty cell, or not three of them")
     tests = re.findall(r"`(\w+\.\w+)`", cells[-1])
     named += len(tests)
-    if not tests and not heading and number > 8 and not cells[-1].startswith("not covered: "):
+    if not tests and not heading and not cells[-1].startswith("not covered: "):
         problems.append(f"line {number}: neither a test nor the reason why there is none")
     problems += [f"line {number}: there is no test {t}" for t in tests if t not in defined]
 if named < 20:

@@ -35,6 +35,43 @@ TEST(Cli, AnImpossibleBudgetIsRefusedWithItsArithmetic) {
   EXPECT_TRUE(has(r.err, "ttl 10s - drift 100ms (1 %) - kill_budget 500ms - grace 9s")) << r.err;
 }
 
+TEST(Cli, GuardsAndAgentsAreRefusedWhatCannotWork) {
+  const temporary_directory in;
+  const std::vector<std::string> member{"--store", "sqlite",      "--endpoint",
+                                        in / "db", "--guard-dir", in / "run"};
+  const auto tenure = [&](std::vector<std::string> words, const std::vector<std::string>& more) {
+    words.insert(words.begin(), tenure_binary());
+    words.insert(words.end(), more.begin(), more.end());
+    return run(words, in);
+  };
+  struct refusal {
+    finished what;
+    std::string says;
+  };
+  std::vector<std::string> exec = member;
+  exec.insert(exec.end(), {"--election", "db", "--", "true"});
+  for (const refusal& r : {
+           refusal{tenure({"exec"}, exec), "--guard-dir is for tenure agent"},
+           refusal{tenure({"agent", "--election", "a", "--election", "b"}, member),
+                   "--guard-dir is for a member of one election"},
+           refusal{tenure({"agent", "--election", "a", "--observe"}, member), "no --observe"},
+           refusal{tenure({"guard", "--", "true"}, {}), "no directory"},
+           refusal{tenure({"guard", "--dir", in / "run"}, {}), "no command to run"},
+           refusal{tenure({"guard", "--dir", in / "run", "--drain", "20", "--", "true"}, {}),
+                   "--drain"},
+           refusal{tenure({"guard", "--dir", in / "run", "--stop-signal", "BOO", "--", "true"}, {}),
+                   "--stop-signal"},
+           refusal{tenure({"guard", "--dir", in / "run", "--agent-uid", "x", "--", "true"}, {}),
+                   "--agent-uid"},
+       }) {
+    EXPECT_EQ(r.what.status, 2) << r.says;
+    EXPECT_TRUE(has(r.what.err, r.says)) << r.what.err;
+  }
+  const finished nowhere = tenure({"guard", "--dir", "/proc/no", "--", "true"}, {});
+  EXPECT_EQ(nowhere.status, 125);
+  EXPECT_TRUE(has(nowhere.err, "cannot make the directory /proc/no")) << nowhere.err;
+}
+
 TEST(Cli, ExplainShowsTheSameSumsForPeopleAndPrograms) {
   const temporary_directory in;
   const finished people = run({tenure_binary(), "explain", "--ttl", "15s"}, in);

@@ -35,8 +35,10 @@ TEST(GuardAgentLoss, ACrashLeavesTheWorkloadToAnotherAgentWithTheSameSession) {
   EXPECT_EQ(second.session().size(), 32U);
   // It is the second one's now.
   second.tell("arm 7 3600000");
-  second.tell("acknowledged");
-  EXPECT_EQ(second.hear(), "acknowledged yes");
+  EXPECT_TRUE(eventually([&] {
+    second.tell("acknowledged");
+    return second.hear() == "acknowledged yes";
+  }));
   EXPECT_TRUE(runs(leader));
   EXPECT_FALSE(s.has("told"));
   second.tell("stop 15 3600000");

@@ -84,6 +84,7 @@ class scripted_agent {
       }
       std::string operator()(const guard_gone&) const { return "guard_gone"; }
       std::string operator()(const guard_hangs&) const { return "guard_hangs"; }
+      std::string operator()(const guard_recovers&) const { return "guard_recovers"; }
     };
     say(std::visit(text{}, event));
   }

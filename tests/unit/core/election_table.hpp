@@ -29,6 +29,7 @@ inline const std::map<std::string, std::map<std::string, std::string>>& answers(
        }},
       {"adopting",
        {
+           {"guard away", "candidate > draining: guard_gone, publish, stop by 21s: guard_gone"},
            {"granted", "candidate > active, publish, arm 5 until 14.35s"},
            {"granted clean", "candidate > active, publish, arm 5 until 14.35s"},
            {"refused", "candidate > draining: taken_over, publish, stop by 1s: taken_over"},
@@ -43,6 +44,7 @@ inline const std::map<std::string, std::map<std::string, std::string>>& answers(
        }},
       {"dying",
        {
+           {"guard away", "candidate > draining: guard_gone, publish, stop by 21s: guard_gone"},
            {"shows us", "publish"},
            {"shows other", "publish"},
            {"shows free", "publish"},
@@ -79,6 +81,7 @@ inline const std::map<std::string, std::map<std::string, std::string>>& answers(
        }},
       {"retrying",
        {
+           {"guard away", "release any"},
            {"found", "publish, acquire"},
            {"granted", "acquire"},
            {"granted clean", "acquire"},
@@ -119,8 +122,23 @@ inline const std::map<std::string, std::map<std::string, std::string>>& answers(
             "candidate > draining: shutdown, publish, draining > stopped: shutdown, publish, "
             "finished: shutdown"},
        }},
+      {"unguarded",
+       {
+           {"found", "publish, candidate > draining: guard_gone, publish, stop by 21s: guard_gone"},
+           {"granted", "release any"},
+           {"granted clean", "release any"},
+           {"granted late", "release any"},
+           {"shows us", "publish, release any"},
+           {"shows other", "publish"},
+           {"shows free", "publish"},
+           {"watch failed", "watch"},
+           {"shutdown",
+            "candidate > draining: shutdown, publish, draining > stopped: shutdown, publish, "
+            "finished: shutdown"},
+       }},
       {"pending",
        {
+           {"guard away", "pending > draining: guard_gone, publish, release 5"},
            {"renewed", "publish"},
            {"lost",
             "pending > draining: session_invalid, publish, "
@@ -139,6 +157,7 @@ inline const std::map<std::string, std::map<std::string, std::string>>& answers(
        }},
       {"starting",
        {
+           {"guard away", "active > draining: guard_gone, publish, stop by 21s: guard_gone"},
            {"renewed", "arm 5 until 14.85s, publish"},
            {"lost", "active > draining: session_invalid, publish, stop by 1s: session_invalid"},
            {"shows us", "publish"},
@@ -154,6 +173,7 @@ inline const std::map<std::string, std::map<std::string, std::string>>& answers(
        }},
       {"running",
        {
+           {"guard away", "active > draining: guard_gone, publish, stop by 21s: guard_gone"},
            {"renewed", "arm 5 until 14.85s, publish"},
            {"lost", "active > draining: session_invalid, publish, stop by 1s: session_invalid"},
            {"shows us", "publish"},
@@ -168,6 +188,7 @@ inline const std::map<std::string, std::map<std::string, std::string>>& answers(
        }},
       {"readers",
        {
+           {"guard away", "active > draining: guard_gone, publish"},
            {"renewed", "publish"},
            {"lost",
             "active > draining: session_invalid, publish, "

@@ -1,0 +1,269 @@
+#include <csignal>
+#include <utility>
+
+#include "os/boot_time.hpp"
+#include "os/error_text.hpp"
+#include "runtime/agent_loop.hpp"
+#include "runtime/exit_status.hpp"
+
+/// The part of the agent that has to do with its guard and the workload.
+namespace tenure::runtime {
+namespace {
+
+/// The election that a guard belongs to; there is no other.
+constexpr core::election_index guarded{0};
+
+/// A guard that runs is there at once. One that is busy with the end of the agent before gets this.
+constexpr core::duration guard_may_be_busy = std::chrono::seconds(2);
+
+/// When a pod ends, all of its containers are told so at about the same time.
+constexpr core::duration others_are_told_within = std::chrono::seconds(1);
+
+}  // namespace
+
+// --- finding it ------------------------------------------------------------------------------
+
+bool agent_loop::open_guard() {
+  if (has_door()) {
+    dial_until_ = os::boot_now() + guard_may_be_busy;
+    dialer_ = std::make_unique<workload::guard_dialer>(
+        io_.get_executor(), options_.settings.guard_dir,
+        [this](std::variant<workload::guard_fds, workload::no_guard> what) {
+          if (!ended_) std::visit([this](auto& one) { dialed(std::move(one)); }, what);
+        });
+    dialer_->start();
+    return true;
+  }
+  if (!options_.has_guard) return true;
+  auto link = workload::guard_link::from_environment(
+      io_.get_executor(), [this](const workload::guard_event& e) { from_guard(e); });
+  if (!link) {
+    log_.write(log_level::error, "cannot reach the guard", {{"why", link.error()}});
+    return false;
+  }
+  guard_ = std::move(*link);
+  return true;
+}
+
+void agent_loop::dialed(workload::guard_fds with) {
+  // A container is started anew only when nothing of it is left.
+  if (guard_) guard_->presume_dead();
+  auto link = workload::guard_link::over(io_.get_executor(), std::move(with),
+                                         [this](const workload::guard_event& e) { from_guard(e); });
+  if (!link) {
+    dialed({.why = link.error()});
+    dialer_->start();
+    return;
+  }
+  guard_ = std::move(*link);
+}
+
+void agent_loop::dialed(const workload::no_guard& what) {
+  if (std::exchange(no_guard_, what.why) != what.why) {
+    log_.write(log_level::warn, "no guard; not campaigning until there is one",
+               {{"directory", options_.settings.guard_dir}, {"why", what.why}});
+  }
+  if (!store_ && (what.absent || os::boot_now() >= dial_until_)) open_store();
+}
+
+/// Only now is it known which session to be in.
+void agent_loop::on(const workload::guard_ready& what) {
+  no_guard_.clear();
+  guard_here_ = true;
+  if (store_) return guard_returned(what);
+  if (!what.session.empty()) options_.session = what.session;
+  found_ = what.found;
+  if (found_) {
+    workload_ran_ = true;
+    say_workload_found(log_, speaker_of(guarded), *found_);
+  }
+  open_store();
+}
+
+void agent_loop::guard_returned(const workload::guard_ready& what) {
+  log_.write(log_level::info, "guard found", {{"directory", options_.settings.guard_dir}});
+  if (what.found) {
+    workload::found_workload found = *what.found;
+    if (what.session != options_.session) {
+      // We could not be granted its term.
+      found.stopping = true;
+      guard_->stop(os::boot_now() + options_.settings.timing.drain, stop_signal_);
+    }
+    say_workload_found(log_, speaker_of(guarded), found);
+    feed(guarded, core::event::workload_found{.term = found.term,
+                                              .stop_at = found.stop_at,
+                                              .kill_at = found.kill_at,
+                                              .stopping = found.stopping});
+  }
+  feed(guarded, core::event::guard_back{});
+}
+
+// --- what it says ----------------------------------------------------------------------------
+
+void agent_loop::from_guard(const workload::guard_event& what) {
+  if (ended_) return;
+  std::visit([this](const auto& one) { on(one); }, what);
+}
+
+void agent_loop::on(const workload::workload_started& what) {
+  workload_ran_ = true;
+  const speaker who = speaker_of(guarded);
+  log_.write(log_level::info, "workload started",
+             {{"election", who.election},
+              {"identity", who.identity},
+              {"version", core::number(what.term)},
+              {"pid", static_cast<std::uint64_t>(what.pid)}});
+  feed(guarded, core::event::workload_started{what.term});
+}
+
+void agent_loop::on(const workload::start_refused&) {
+  const speaker who = speaker_of(guarded);
+  log_.write(log_level::warn, "workload not started: its deadline had passed",
+             {{"election", who.election}, {"identity", who.identity}});
+  feed(guarded, core::event::workload_exited{});
+}
+
+void agent_loop::on(const workload::start_failed& what) {
+  start_failed_ = true;
+  const speaker who = speaker_of(guarded);
+  log_.write(log_level::error, "cannot execute the command; check its name, PATH and permissions",
+             {{"election", who.election},
+              {"identity", who.identity},
+              {"why", os::error_text(what.error)}});
+  feed(guarded, core::event::workload_exited{});
+}
+
+void agent_loop::on(const workload::workload_exited& what) {
+  say_workload_exited(log_, speaker_of(guarded), what.status);
+  feed(guarded, core::event::workload_exited{});
+  if (has_door() && guard_->gone()) dialer_->start();
+  if (leaving_ != leave::no) shut_down(SIGTERM);
+}
+
+void agent_loop::on(const workload::signalled& what) {
+  if (!has_door()) return shut_down(what.signo);
+  log_.write(log_level::info, "the guard was told to end; giving the lease up",
+             {{"directory", options_.settings.guard_dir},
+              {"signal", static_cast<std::uint64_t>(what.signo)}});
+  guard_here_ = false;
+  feed(guarded, core::event::guard_away{});
+  if (leaving_ != leave::no) shut_down(SIGTERM);
+}
+
+void agent_loop::on(const workload::guard_gone& what) {
+  if (!has_door()) return without_guard("the guard is gone");
+  if (std::exchange(guard_here_, false)) {
+    log_.write(log_level::warn, "the guard is gone",
+               {{"directory", options_.settings.guard_dir}});
+  }
+  lose_guard(what.workload_in_sight);
+  // A workload in sight has to be ended first, by the link that we have.
+  if (!guard_->may_run() || !what.workload_in_sight) dialer_->start();
+}
+
+void agent_loop::on(const workload::guard_hangs& what) {
+  constexpr const char* why = "the guard does not answer: it is stopped or gets no processor";
+  guard_->end_orphans();
+  if (!has_door()) return without_guard(why);
+  guard_here_ = false;
+  log_.write(log_level::error, std::string(why) + "; giving the lease up",
+             {{"directory", options_.settings.guard_dir}});
+  lose_guard(what.workload_in_sight);
+}
+
+void agent_loop::on(const workload::guard_recovers&) {
+  if (!has_door()) return;
+  guard_here_ = true;
+  log_.write(log_level::info, "the guard answers again",
+             {{"directory", options_.settings.guard_dir}});
+  feed(guarded, core::event::guard_back{});
+}
+
+/// Our own guard: without it there is no point in going on.
+void agent_loop::without_guard(const char* why) {
+  const speaker who = speaker_of(guarded);
+  log_.write(log_level::error, std::string(why) + "; ending the workload and giving the lease up",
+             {{"election", who.election}, {"identity", who.identity}});
+  snapshots_.guard_gone();
+  shut_down(SIGKILL);
+}
+
+/// A workload whose end nobody can see keeps its lease from others until that runs out by itself.
+void agent_loop::lose_guard(bool workload_in_sight) {
+  if (session_.size() == 0) return;
+  const std::optional<core::lease>& lease = session_.at(guarded).view().lease;
+  if (!workload_in_sight && guard_->may_run() && lease) {
+    feed(guarded, core::event::lost{.term = lease->term, .why = core::loss_reason::guard_gone});
+  }
+  feed(guarded, core::event::guard_away{});
+}
+
+// --- what it is told -------------------------------------------------------------------------
+
+void agent_loop::carry_out(core::election_index, const core::command::arm& c) {
+  guard_->arm(c.term, c.stop_at, c.kill_at);
+}
+
+void agent_loop::carry_out(core::election_index which, const core::command::start_workload& c) {
+  workload_ran_ = false;
+  guard_->start(c.term, options_.session, workload_environment(which));
+}
+
+void agent_loop::carry_out(core::election_index, const core::command::stop_workload& c) {
+  guard_->stop(c.kill_by, stop_signal_);
+}
+
+/// Its lease, for whoever asks before each write. In a drain it is to finish what it has begun.
+void agent_loop::show_to_workload() {
+  const core::election& one = session_.at(guarded);
+  if (one.adopting()) return;  // the last one's word stands until the store has spoken
+  const core::election_view& view = one.view();
+  const bool active = view.phase == core::phase::active;
+  if (!one.holding() || (!active && view.phase != core::phase::draining)) return guard_->show({});
+  guard_->show({.state = active ? TENURE_ACTIVE : TENURE_DRAINING,
+                .version = view.lease->term,
+                .stop_at = view.lease->stop_at});
+}
+
+std::vector<std::string> agent_loop::workload_environment(core::election_index which) const {
+  const core::election_view& view = session_.at(which).view();
+  std::vector<std::string> out{
+      "TENURE_ELECTION=" + std::string(name_of(which)),
+      "TENURE_IDENTITY=" + options_.settings.identity,
+      "TENURE_VERSION=" + std::to_string(core::number(view.lease->term)),
+      "TENURE_SEQUENCER=" + view.sequencer,
+  };
+  if (service_ && service_->api_address()) {
+    out.push_back("TENURE_API=http://" + net::text(*service_->api_address()));
+  }
+  return out;
+}
+
+// --- leaving it to another agent -------------------------------------------------------------
+
+/// A sidecar that is restarted or replaced costs no fail-over. But if the whole pod ends, so does
+/// the guard, which is told at about the same time: then the lease is given up in order.
+bool agent_loop::may_leave_workload() const {
+  return has_door() && guard_here_ && guard_ && guard_->may_run() && session_.size() > 0 &&
+         session_.at(guarded).view().phase == core::phase::active;
+}
+
+void agent_loop::begin_to_leave() {
+  leaving_ = leave::unless_guard_ends;
+  log_.write(log_level::info, "told to end; leaving the workload to another agent",
+             {{"identity", options_.settings.identity}});
+  leave_timer_.expires_after(others_are_told_within);
+  leave_timer_.async_wait([this](const boost::system::error_code& cancelled) {
+    if (!cancelled && leaving_ == leave::unless_guard_ends) leaving_ = leave::with_next_renewal;
+  });
+}
+
+/// The next agent has all of a lease to come in.
+void agent_loop::leave_if_time() {
+  if (leaving_ != leave::with_next_renewal || shutting_down_) return;
+  log_.write(log_level::info, "left the workload to another agent",
+             {{"identity", options_.settings.identity}});
+  end(exit_ok);
+}
+
+}  // namespace tenure::runtime

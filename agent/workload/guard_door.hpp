@@ -1,0 +1,54 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <expected>
+#include <optional>
+#include <string>
+
+#include "os/unique_fd.hpp"
+
+namespace tenure::workload {
+
+/// The socket of a guard in the directory that it shares with its agents.
+inline constexpr const char* door_socket_name = "guard.sock";
+/// Locked by the guard for as long as it lives.
+inline constexpr const char* door_lock_name = "guard.lock";
+
+/// Where agents come in that the guard has not started itself: a socket in a directory that two
+/// containers share.
+///
+/// Whoever comes in can end the workload, so only processes of the guard's own user and root may,
+/// and those of one more user if told so; the kernel says who they are.
+class guard_door {
+ public:
+  struct options {
+    std::string directory;  ///< made if it is missing
+    std::optional<uid_t> agent_uid;
+  };
+
+  /// Fails, with what to do about it, if the directory cannot be used or another guard uses it.
+  [[nodiscard]] std::expected<void, std::string> open(const options& with);
+
+  /// -1: there is no door.
+  [[nodiscard]] int fd() const { return socket_.get(); }
+
+  /// The next agent; none: nobody is waiting. Turns away those of other users. Allocates nothing.
+  [[nodiscard]] os::unique_fd let_in();
+
+  /// Hands both pages to an agent that was let in. False if it is gone already.
+  [[nodiscard]] static bool welcome(const os::unique_fd& agent, const os::unique_fd& page,
+                                    const os::unique_fd& worker_page);
+
+  /// Tells an agent that another one is here, and closes.
+  static void turn_away_for_another(os::unique_fd agent);
+
+ private:
+  [[nodiscard]] bool may_come_in(uid_t who) const;
+
+  os::unique_fd lock_;
+  os::unique_fd socket_;
+  std::optional<uid_t> agent_uid_;
+};
+
+}  // namespace tenure::workload

@@ -1,0 +1,307 @@
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+
+#include "harness.hpp"
+
+/// `tenure guard` in one container and `tenure agent` in another, of which each may come, go and be
+/// replaced by itself.
+namespace tenure::tests {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// Nothing but a release can hand such a lease on within the patience of a test.
+constexpr const char* long_ttl = "10m";
+constexpr const char* short_ttl = "2s";
+
+/// As in a container whose processes nobody else sees.
+const std::vector<std::string> own_namespace{"unshare", "--pid", "--fork", "--kill-child",
+                                             "--mount-proc"};
+
+/// The two containers of one pod.
+class pod {
+ public:
+  pod(const temporary_directory& in, std::string identity, std::string ttl)
+      : in_(in), identity_(std::move(identity)), ttl_(std::move(ttl)) {}
+
+  void start_guard(std::vector<std::string> command = {}, std::vector<std::string> before = {},
+                   std::vector<std::string> flags = {}) {
+    if (command.empty()) command = {stamper_binary(), in_.path()};
+    std::vector<std::string> words = std::move(before);
+    words.insert(words.end(), {tenure_binary(), "guard", "--dir", directory()});
+    words.insert(words.end(), flags.begin(), flags.end());
+    words.emplace_back("--");
+    words.insert(words.end(), command.begin(), command.end());
+    guard_ = std::make_unique<program>(words, next("guard"));
+  }
+
+  void start_agent(std::vector<std::string> before = {}) {
+    std::vector<std::string> words = std::move(before);
+    words.insert(words.end(), {tenure_binary(), "agent", "--store", "sqlite", "--endpoint",
+                               (in_ / "db").string(), "--election", "test", "--identity", identity_,
+                               "--ttl", ttl_, "--guard-dir", directory(), "--listen", "127.0.0.1:0",
+                               "--probe-listen", "off"});
+    agent_ = std::make_unique<program>(words, next("agent"));
+  }
+
+  void start() {
+    start_guard();
+    start_agent();
+  }
+
+  /// SIGKILL, and the next one.
+  void replace_agent() {
+    end(*agent_, SIGKILL);
+    start_agent();
+  }
+
+  static int end(program& which, int signo) {
+    which.send(signo);
+    return which.wait().value_or(-1);
+  }
+
+  [[nodiscard]] program& guard() const { return *guard_; }
+  [[nodiscard]] program& agent() const { return *agent_; }
+  [[nodiscard]] std::string directory() const { return in_ / ("shared-" + identity_); }
+  [[nodiscard]] std::optional<pid_t> workload() const {
+    const auto children = children_of(guard_->pid());
+    return children.empty() ? std::nullopt : std::optional(children.front());
+  }
+  [[nodiscard]] bool knows_holder(const std::string& who) const {
+    return eventually([&] { return agent_->said("holder=" + who); });
+  }
+  [[nodiscard]] std::string logs() const { return guard_->err() + agent_->err(); }
+
+ private:
+  std::filesystem::path next(const std::string& kind) {
+    return in_ / (identity_ + "-" + kind + std::to_string(++started_));
+  }
+
+  const temporary_directory& in_;
+  std::string identity_;
+  std::string ttl_;
+  int started_ = 0;
+  std::unique_ptr<program> guard_;
+  std::unique_ptr<program> agent_;
+};
+
+class GuardDoor : public ::testing::Test {
+ protected:
+  void TearDown() override {
+    const auto runs = stamped_runs(in_);
+    EXPECT_TRUE(never_two_at_once(runs));
+    EXPECT_TRUE(versions_grow(runs));
+  }
+
+  temporary_directory in_;
+};
+
+TEST_F(GuardDoor, CommandRunsOnlyWhereTheLeaseIsAndMoreThanOnceInOneContainer) {
+  pod a(in_, "a", short_ttl);
+  pod b(in_, "b", short_ttl);
+  a.start();
+  ASSERT_TRUE(runs_as(in_, "a")) << a.logs();
+  b.start();
+  ASSERT_TRUE(b.knows_holder("a"));
+  EXPECT_FALSE(b.workload());
+
+  // Nobody comes after it, so its lease runs out.
+  pod::end(a.agent(), SIGKILL);
+  const auto taken = runs_as(in_, "b", 1);
+  ASSERT_TRUE(taken) << b.logs();
+  EXPECT_FALSE(a.workload());
+
+  a.start_agent();
+  ASSERT_TRUE(a.knows_holder("b")) << a.logs();
+  pod::end(b.guard(), SIGTERM);
+  ASSERT_TRUE(runs_as(in_, "a", taken->version)) << a.logs();
+}
+
+TEST_F(GuardDoor, ReplacedAgentCostsNoFailOverHoweverItEnds) {
+  pod a(in_, "a", "6s");
+  a.start();
+  ASSERT_TRUE(runs_as(in_, "a")) << a.logs();
+  const auto workload = a.workload();
+
+  a.replace_agent();
+  ASSERT_TRUE(eventually([&] { return a.agent().said("state=active"); })) << a.logs();
+  EXPECT_EQ(pod::end(a.agent(), SIGTERM), 0) << a.logs();
+  EXPECT_THAT(a.agent().err(), HasSubstr("left the workload to another agent"));
+  a.start_agent();
+  ASSERT_TRUE(eventually([&] { return a.agent().said("state=active"); })) << a.logs();
+
+  EXPECT_EQ(a.workload(), workload);
+  EXPECT_EQ(stamped_runs(in_).size(), 1U);
+}
+
+TEST_F(GuardDoor, PodThatEndsGivesTheLeaseUpAtOnce) {
+  pod a(in_, "a", long_ttl);
+  pod b(in_, "b", long_ttl);
+  a.start();
+  ASSERT_TRUE(runs_as(in_, "a")) << a.logs();
+  b.start();
+  ASSERT_TRUE(b.knows_holder("a")) << b.logs();
+  a.agent().send(SIGTERM);
+  EXPECT_EQ(pod::end(a.guard(), SIGTERM), 128 + SIGTERM) << "as its command";
+  EXPECT_EQ(a.agent().wait(), 0) << a.logs();
+  ASSERT_TRUE(runs_as(in_, "b", 1)) << b.logs();
+}
+
+TEST_F(GuardDoor, CommandThatEndsByItselfEndsItsContainerAndTheLeaseButNotTheAgent) {
+  pod a(in_, "a", long_ttl);
+  pod b(in_, "b", long_ttl);
+  a.start_guard({"sh", "-c",
+                 "while [ ! -e " + (in_ / "end").string() +
+                     " ]; do sleep 0.01; done; "
+                     "exit 7"});
+  a.start_agent();
+  ASSERT_TRUE(eventually([&] { return a.agent().said("workload started"); })) << a.logs();
+  b.start();
+  ASSERT_TRUE(b.knows_holder("a"));
+  std::ofstream(in_ / "end");
+  EXPECT_EQ(a.guard().wait(), 7) << a.logs();
+  const auto taken = runs_as(in_, "b");
+  ASSERT_TRUE(taken) << b.logs();
+  ASSERT_TRUE(a.knows_holder("b")) << a.logs();
+
+  // Its container comes back, and it may lead again.
+  a.start_guard();
+  ASSERT_TRUE(eventually([&] { return a.agent().said("guard found"); })) << a.logs();
+  b.agent().send(SIGTERM);
+  pod::end(b.guard(), SIGTERM);
+  ASSERT_TRUE(runs_as(in_, "a", taken->version)) << a.logs();
+}
+
+TEST_F(GuardDoor, AgentWithoutAGuardDoesNotTakeAFreeLease) {
+  pod a(in_, "a", long_ttl);
+  pod b(in_, "b", long_ttl);
+  a.start_agent();
+  ASSERT_TRUE(eventually([&] { return a.agent().said("store reached"); }));
+  EXPECT_THAT(a.agent().err(), HasSubstr("no guard; not campaigning"));
+  b.start();
+  ASSERT_TRUE(runs_as(in_, "b")) << b.logs();
+  ASSERT_TRUE(a.knows_holder("b"));
+}
+
+TEST_F(GuardDoor, KilledGuardTakesItsCommandAlongAndTheLeaseIsGivenUp) {
+  pod a(in_, "a", long_ttl);
+  pod b(in_, "b", long_ttl);
+  a.start();
+  ASSERT_TRUE(runs_as(in_, "a")) << a.logs();
+  b.start();
+  ASSERT_TRUE(b.knows_holder("a"));
+  pod::end(a.guard(), SIGKILL);
+  ASSERT_TRUE(runs_as(in_, "b", 1)) << a.logs() << b.logs();
+  EXPECT_THAT(a.agent().err(), HasSubstr("the guard is gone"));
+}
+
+TEST_F(GuardDoor, FrozenGuardCostsTheLeaseAndItsCommand) {
+  pod a(in_, "a", "3s");
+  pod b(in_, "b", "3s");
+  a.start_guard({stamper_binary(), in_.path(), "stubborn"});
+  a.start_agent();
+  ASSERT_TRUE(runs_as(in_, "a")) << a.logs();
+  const auto workload = a.workload();
+  b.start();
+  ASSERT_TRUE(b.knows_holder("a"));
+  a.guard().send(SIGSTOP);
+  ASSERT_TRUE(runs_as(in_, "b", 1)) << a.logs() << b.logs();
+  EXPECT_FALSE(is_alive(*workload));
+  EXPECT_THAT(a.agent().err(), HasSubstr("the guard does not answer"));
+  // Its command is dead, so its container ends.
+  EXPECT_EQ(pod::end(a.guard(), SIGCONT), 128 + SIGKILL);
+  a.start_guard();
+  ASSERT_TRUE(eventually([&] { return a.agent().said("guard found"); })) << a.logs();
+}
+
+TEST_F(GuardDoor, FrozenGuardOutOfSightKillsWhenItCanAndIsUsedAgain) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root for a PID namespace";
+  pod a(in_, "a", short_ttl);
+  a.start_guard({}, own_namespace);
+  a.start_agent(own_namespace);
+  const auto first = runs_as(in_, "a");
+  ASSERT_TRUE(first) << a.logs();
+  const auto guard = children_of(a.guard().pid()).front();
+  ::kill(guard, SIGSTOP);
+  ASSERT_TRUE(eventually([&] { return a.agent().said("reason=guard_gone"); })) << a.logs();
+  ::kill(guard, SIGCONT);
+  ASSERT_TRUE(eventually([&] { return a.agent().said("the guard answers again"); })) << a.logs();
+  ASSERT_TRUE(runs_as(in_, "a", first->version)) << a.logs();
+}
+
+TEST_F(GuardDoor, WhatNobodyCanSeeEndKeepsItsLeaseUntilThatRunsOut) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root for a PID namespace";
+  pod a(in_, "a", short_ttl);
+  pod b(in_, "b", short_ttl);
+  a.start_guard({}, own_namespace);
+  a.start_agent(own_namespace);
+  ASSERT_TRUE(runs_as(in_, "a")) << a.logs();
+  b.start();
+  ASSERT_TRUE(b.knows_holder("a"));
+  pod::end(a.guard(), SIGKILL);
+  ASSERT_TRUE(runs_as(in_, "b", 1)) << a.logs() << b.logs();
+  EXPECT_THAT(a.agent().err(), HasSubstr("reason=guard_gone"));
+
+  a.start_guard({}, own_namespace);
+  ASSERT_TRUE(eventually([&] { return a.agent().said("guard found"); })) << a.logs();
+}
+
+TEST_F(GuardDoor, OneDirectoryIsForOneGuardAndOneAgent) {
+  pod a(in_, "a", long_ttl);
+  a.start();
+  ASSERT_TRUE(runs_as(in_, "a")) << a.logs();
+  const finished second =
+      run({tenure_binary(), "guard", "--dir", a.directory(), "--", "true"}, in_);
+  EXPECT_EQ(second.status, 125);
+  EXPECT_THAT(second.err, HasSubstr("another guard uses " + a.directory()));
+
+  program other({tenure_binary(), "agent", "--store", "sqlite", "--endpoint", (in_ / "db").string(),
+                 "--election", "test", "--identity", "x", "--guard-dir", a.directory(), "--listen",
+                 "off", "--probe-listen", "off"},
+                in_ / "other");
+  EXPECT_TRUE(eventually([&] { return other.said("the guard has another agent"); })) << other.err();
+}
+
+TEST_F(GuardDoor, AgentOfAnotherUserComesInOnlyIfToldSo) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root to become another user";
+  const std::vector<std::string> nobody{"setpriv", "--reuid=65534", "--regid=65534",
+                                        "--clear-groups"};
+  std::filesystem::permissions(in_.path(), std::filesystem::perms(0777));
+  pod a(in_, "a", long_ttl);
+  std::filesystem::create_directory(a.directory());
+  std::filesystem::permissions(a.directory(), std::filesystem::perms(0777));
+  a.start_guard({}, {}, {"--agent-uid", "65533"});
+  a.start_agent(nobody);
+  ASSERT_TRUE(eventually([&] {
+    return a.agent().said("runs as user 0 and lets no agent of user 65534 in");
+  })) << a.logs();
+  EXPECT_FALSE(a.workload());
+  pod::end(a.guard(), SIGTERM);
+
+  a.start_guard({}, {}, {"--agent-uid", "65534"});
+  ASSERT_TRUE(runs_as(in_, "a")) << a.logs();
+}
+
+TEST_F(GuardDoor, GuardThatIsToldToEndWhileNothingRunsIsDone) {
+  pod a(in_, "a", long_ttl);
+  a.start_guard();
+  ASSERT_TRUE(eventually([&] { return std::filesystem::exists(a.directory() + "/guard.sock"); }));
+  EXPECT_EQ(pod::end(a.guard(), SIGTERM), 0);
+}
+
+TEST_F(GuardDoor, CommandThatCannotBeExecutedEndsTheContainerAsShellsDo) {
+  pod a(in_, "a", long_ttl);
+  a.start_guard({"/no/such/program"});
+  a.start_agent();
+  EXPECT_EQ(a.guard().wait(), 127) << a.logs();
+  EXPECT_TRUE(eventually([&] { return a.agent().said("cannot execute the command"); }));
+}
+
+}  // namespace
+}  // namespace tenure::tests
