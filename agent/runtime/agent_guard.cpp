@@ -153,8 +153,7 @@ void agent_loop::on(const workload::signalled& what) {
 void agent_loop::on(const workload::guard_gone& what) {
   if (!has_door()) return without_guard("the guard is gone");
   if (std::exchange(guard_here_, false)) {
-    log_.write(log_level::warn, "the guard is gone",
-               {{"directory", options_.settings.guard_dir}});
+    log_.write(log_level::warn, "the guard is gone", {{"directory", options_.settings.guard_dir}});
   }
   lose_guard(what.workload_in_sight);
   // A workload in sight has to be ended first, by the link that we have.
