@@ -64,7 +64,7 @@ void election::settle(const moment& at, effects& out) {
 }
 
 bool election::may_campaign(time_point now) const {
-  return healthy_ && guarded_ && now >= aside_until_;
+  return healthy_ && guarded_ && now >= aside_until();
 }
 
 /// Precondition: it may not campaign.
@@ -152,7 +152,8 @@ time_point election::next_wake() const {
 time_point election::candidate_wake() const {
   if (acquire_.state == call::flying) return acquire_.at;
   if (!may_campaign(last_now_)) {
-    return std::min(maybe_held_ ? release_.at : never, healthy_ && guarded_ ? aside_until_ : never);
+    return std::min(maybe_held_ ? release_.at : never,
+                    healthy_ && guarded_ ? aside_until() : never);
   }
   if (release_.state != call::idle) return release_.at;
   return acquire_.state == call::waiting ? acquire_.at : never;
@@ -476,6 +477,10 @@ void election::lose(loss_reason why, const moment& at, effects& out) {
 }
 
 void election::give_up(loss_reason why, time_point kill_by, const moment& at, effects& out) {
+  const bool was_active = view_.phase == phase::active;
+  rest_ = unhealthy_terms_.ended(why == loss_reason::unhealthy,
+                                 was_active ? at.now - view_.since : duration::zero(),
+                                 settings_.when.ttl);
   why_ = why;
   view_.last_loss = why;
   if (found_) remember(found_->term);
@@ -483,7 +488,7 @@ void election::give_up(loss_reason why, time_point kill_by, const moment& at, ef
   pending_until_ = never;
   release_ = {};
   quiet_until_ = time_point::min();
-  if (view_.phase == phase::active && !settings_.owns_workload && !gone_) {
+  if (was_active && !settings_.owns_workload && !gone_) {
     // Whoever reads our answers is the workload, and has the grace to read that it is over.
     quiet_until_ = std::min(view_.lease->kill_at, at.now + settings_.when.grace);
   }
@@ -529,11 +534,9 @@ void election::drained(const moment& at, effects& out) {
     out.add(command::finished{.why = why_});
     return;
   }
-  if (why_ == loss_reason::unhealthy && settings_.owns_workload) {
-    // What was unhealthy is dead; nothing is left to become healthy again. Others go first.
-    healthy_ = true;
-    aside_ = std::max(aside_, settings_.when.ttl);
-  }
+  // What was unhealthy is dead; nothing is left to become healthy again.
+  if (why_ == loss_reason::unhealthy && !settings_.checked_always) healthy_ = true;
+  rest_until_ = std::max(rest_until_, later(at.now, std::exchange(rest_, duration::zero())));
   aside_until_ = std::max(aside_until_, later(at.now, std::exchange(aside_, duration::zero())));
   enter(phase::candidate, why_, at, out);
   const backoff pauses{.first = first_acquire_pause, .most = first_acquire_pause};
@@ -567,6 +570,8 @@ void election::on(const moment& at, const event::resign& e, effects& out) {
 void election::on(const moment&, const event::resume&, effects&) {
   aside_ = duration::zero();
   aside_until_ = time_point::min();
+  rest_ = duration::zero();
+  rest_until_ = time_point::min();
 }
 
 void election::on(const moment& at, const event::shutdown&, effects& out) {

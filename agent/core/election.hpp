@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -11,6 +12,7 @@
 #include "core/check.hpp"
 #include "core/clock.hpp"
 #include "core/timing.hpp"
+#include "core/unhealthy_terms.hpp"
 #include "core/vocabulary.hpp"
 
 /// One election as a pure state machine: an event and the instant go in, commands come out.
@@ -30,6 +32,9 @@ struct election_settings {
   bool owns_workload = true;       ///< false: the readers of our answers are the workload
   bool ends_with_workload = true;  ///< false: after one that ended by itself, campaign again
   after_loss on_lost = after_loss::standby;
+  /// The workload's health is checked while it does not run, too: only `workload_healthy` makes it
+  /// well again. False: what was unhealthy is dead at the end of its term.
+  bool checked_always = false;
   /// Added by the store itself between the end of a session and the next grant of what that held
   /// (Consul's lock-delay). A deleted key has none.
   duration store_lock_delay = duration::zero();
@@ -126,7 +131,7 @@ struct resign {
   duration aside{};
 };
 
-/// Campaign again, at once.
+/// Campaign again, at once; also if it stands aside because its workload was unhealthy.
 struct resume {};
 
 /// Stop the workload, release, end. There is no way back.
@@ -280,6 +285,9 @@ class election {
   /// True while a workload that was found waits for the store's word.
   [[nodiscard]] bool adopting() const { return found_.has_value(); }
 
+  /// No campaign begins before: it was told to stand aside, or its workload was unhealthy.
+  [[nodiscard]] time_point aside_until() const { return std::max(aside_until_, rest_until_); }
+
   /// True while the lease in the view is ours, as far as anybody has told us: in a drain, too.
   [[nodiscard]] bool holding() const;
 
@@ -359,6 +367,9 @@ class election {
   time_point pending_until_ = never;            ///< when lock_delay will have passed
   time_point aside_until_ = time_point::min();  ///< no campaign before
   duration aside_{};                            ///< to stand aside once the drain is over
+  unhealthy_terms unhealthy_terms_;
+  duration rest_{};                             ///< after an unhealthy term, once the drain is over
+  time_point rest_until_ = time_point::min();   ///< the same, when that is known
   time_point quiet_until_ = time_point::min();  ///< readers of our answers may still act until then
   time_point watched_from_ = never;             ///< when the watch was opened, or will be
   version highest_seen_ = no_version;

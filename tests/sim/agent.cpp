@@ -25,6 +25,7 @@ agent::agent(stage& s, network& n, machine_clock clock, std::uint8_t pod, std::u
                   .campaigns = campaigns(),
                   .owns_workload = s.drawn.owns_workload[e],
                   .on_lost = s.drawn.on_lost,
+                  .checked_always = s.drawn.checked_always[e],
                   .store_lock_delay = s.drawn.store_lock_delay});
   }
   s.judge.agent_began(pod, &machine_, clock);
@@ -71,6 +72,7 @@ void agent::tell(std::size_t e, const core::election_event& what, core::loss_rea
     stage_.note("pod %u/%zu: %s", pod_, e, core::name(why).data());
     stage_.judge.asked(pod_, e, why);
   }
+  if (std::holds_alternative<core::event::resume>(what)) stage_.judge.resumed(pod_, e);
   step(e, what);
 }
 

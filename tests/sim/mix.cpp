@@ -46,6 +46,7 @@ void draw_cast(rng& dice, mix& m) {
     const bool several = m.family == store_family::expiring && dice.chance(200'000);
     m.slots[e] = several ? static_cast<std::uint32_t>(dice.between(2, 3)) : 1;
     m.owns_workload[e] = !dice.chance(100'000);
+    m.checked_always[e] = dice.chance(300'000);
   }
   if (m.pods > 2) m.observes[m.pods - 1] = dice.chance(150'000);
   m.on_lost = dice.chance(200'000) ? core::after_loss::exit : core::after_loss::standby;

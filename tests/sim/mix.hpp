@@ -53,6 +53,7 @@ struct mix {
   std::uint32_t elections = 1;
   std::array<std::uint32_t, max_elections> slots{};
   std::array<bool, max_elections> owns_workload{};
+  std::array<bool, max_elections> checked_always{};
   std::array<bool, max_pods> observes{};
   core::after_loss on_lost{};
   core::timing when{};

@@ -61,6 +61,8 @@ class referee {
     agents_[pod].of[election].releasing = false;
   }
   void asked(std::size_t pod, std::size_t election, core::loss_reason why);
+  /// Whatever it has stood aside for does not count any more.
+  void resumed(std::size_t pod, std::size_t election);
   /// What it would answer now must be true.
   void check_claim(world_time now, std::size_t pod, std::size_t election);
 
@@ -104,6 +106,10 @@ class referee {
     bool lost = false;
     bool releasing = false;   ///< and nobody has said that it is done
     std::uint32_t asked = 0;  ///< a bit for each `loss_reason`
+    core::time_point active_since{};
+    core::duration last_pause{};  ///< after the newest term that was unhealthy
+    core::duration pause{};       ///< after the one that is ending
+    core::time_point rests_until{};
 
     /// True if resources may have seen `term`, or a larger one, under somebody else or before.
     [[nodiscard]] bool regressed() const { return term <= seen; }
@@ -150,6 +156,7 @@ class referee {
   [[nodiscard]] world_time killed_by(std::size_t pod, std::size_t election) const;
   [[nodiscard]] std::size_t count_claims(world_time now, std::size_t election,
                                          std::size_t but_for) const;
+  void note_pause(core::time_point now, ledger& of, const core::command::transition& how) const;
   [[nodiscard]] core::duration stop_after(core::duration ttl) const;
   template <class T>
   using of_each = std::array<std::array<T, max_elections>, max_pods>;

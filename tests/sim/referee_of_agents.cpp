@@ -15,6 +15,11 @@ constexpr std::uint32_t most_steps_per_second = 3000;
 /// Between two right ways to divide.
 constexpr core::duration rounding = 1us;
 
+/// What docs/health.md promises: no pause after an unhealthy term is longer, and after a term that
+/// lasted for so long they begin anew.
+constexpr core::duration longest_pause = 5min;
+constexpr core::duration well_after = 5min;
+
 std::uint32_t bit(loss_reason why) {
   return 1U << static_cast<unsigned>(why);
 }
@@ -40,6 +45,10 @@ void referee::campaigns(world_time now, std::size_t pod, std::size_t election, b
   }
   if ((agents_[pod].of[election].asked & bit(loss_reason::shutdown)) != 0) {
     violated(rule::campaign_in_shutdown, now, pod, election);
+  }
+  const agent_record& agent = agents_[pod];
+  if (agent.clock.local(now) < agent.of[election].rests_until) {
+    violated(rule::campaign_too_soon, now, pod, election);
   }
 }
 
@@ -76,12 +85,35 @@ void referee::starts(world_time now, std::size_t pod, std::size_t election, bool
   }
 }
 
+void referee::resumed(std::size_t pod, std::size_t election) {
+  ledger& l = agents_[pod].of[election];
+  l.pause = core::duration::zero();
+  l.rests_until = core::time_point::min();
+}
+
+/// Unhealthy terms in a row are followed by pauses of ttl, twice that, and so on.
+void referee::note_pause(core::time_point now, ledger& of,
+                         const core::command::transition& how) const {
+  using core::phase;
+  if (how.to == phase::active) of.active_since = now;
+  if (how.to == phase::draining) {
+    const bool was_active = how.from == phase::active;
+    if (was_active && now - of.active_since >= well_after) of.last_pause = core::duration::zero();
+    of.pause = core::duration::zero();
+    if (how.why != loss_reason::unhealthy) return;
+    const core::duration doubled = std::max(mix_.when.ttl, 2 * of.last_pause);
+    of.pause = of.last_pause = std::min(doubled, std::max(mix_.when.ttl, longest_pause));
+  }
+  if (how.from == phase::draining) of.rests_until = now + of.pause;
+}
+
 void referee::changes(world_time now, std::size_t pod, std::size_t election,
                       const core::command::transition& how) {
   const agent_record& agent = agents_[pod];
   ledger& l = agents_[pod].of[election];
   const bool enters = how.to == core::phase::pending || how.to == core::phase::active;
   const bool regressed = l.regressed();
+  note_pause(agent.clock.local(now), l, how);
   if (how.from == core::phase::candidate) {
     if (enters && regressed) violated(rule::version_went_back, now, pod, election);
     // Also if it was granted and given up at once.

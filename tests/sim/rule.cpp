@@ -44,6 +44,8 @@ const char* name(rule r) {
       return "campaign_over_previous";
     case rule::campaign_over_release:
       return "campaign_over_release";
+    case rule::campaign_too_soon:
+      return "campaign_too_soon";
     case rule::busy_loop:
       return "busy_loop";
     case rule::no_holder:

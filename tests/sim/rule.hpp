@@ -26,6 +26,7 @@ enum class rule : std::uint8_t {
   started_over_previous,   ///< a start is ordered before the previous workload is gone
   campaign_over_previous,  ///< the lease is asked for while the previous workload may run
   campaign_over_release,   ///< the lease is asked for while a release of it is unanswered
+  campaign_too_soon,       ///< an unhealthy workload's member is back before its pause is over
   busy_loop,
   no_holder,    ///< everything is well again, and still a slot is empty
   did_not_end,  ///< an agent that was told to end is still there

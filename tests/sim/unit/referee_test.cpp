@@ -333,6 +333,29 @@ TEST_F(Referee, CampaignOverAnUnansweredRelease) {
   EXPECT_EQ(broken(), rule::campaign_over_release);
 }
 
+TEST_F(Referee, CampaignBeforeThePauseAfterAnUnhealthyTermIsOver) {
+  std::uint64_t terms = 0;
+  const auto unhealthy_term = [&](core::duration from) {
+    judge.began_term(0, 0, core::version{++terms});
+    change(0, from, phase::candidate, phase::active);
+    judge.asked(0, 0, loss_reason::unhealthy);
+    change(0, from + 1s, phase::active, phase::draining, loss_reason::unhealthy);
+    change(0, from + 2s, phase::draining, phase::candidate, loss_reason::unhealthy);
+  };
+  unhealthy_term(0s);
+  judge.campaigns(at(17s), 0, 0, false);
+  unhealthy_term(18s);
+  judge.campaigns(at(50s), 0, 0, false);
+  EXPECT_EQ(broken(), rule::none);
+  unhealthy_term(51s);
+  judge.resumed(0, 0);
+  judge.campaigns(at(54s), 0, 0, false);
+  EXPECT_EQ(broken(), rule::none) << "an operator may send it back at once";
+  unhealthy_term(55s);
+  judge.campaigns(at(57s + 120s - 1ms), 0, 0, false);
+  EXPECT_EQ(broken(), rule::campaign_too_soon) << "the fourth in a row: eight times the ttl";
+}
+
 TEST_F(Referee, StartOverThePreviousWorkload) {
   enter(0, v5, 1s);
   judge.starts(at(1s), 0, 0, true);

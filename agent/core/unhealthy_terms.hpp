@@ -1,0 +1,35 @@
+#pragma once
+
+#include <algorithm>
+
+#include "core/clock.hpp"
+
+namespace tenure::core {
+
+/// How long a member stands aside after a term that ended because its workload was unhealthy, so
+/// that a workload that always fails does not bounce the lease between members for ever.
+///
+/// The first pause is the TTL, in which every other member has its chance; each further one in a
+/// row is twice as long.
+class unhealthy_terms {
+ public:
+  /// No pause is longer, unless the TTL is.
+  static constexpr duration longest_pause = std::chrono::minutes(5);
+  /// A term that was active for so long was well: what follows it begins with the first pause.
+  static constexpr duration well_after = std::chrono::minutes(5);
+
+  /// A term has ended that was active for `lasted`; zero if it never was. Returns the pause before
+  /// the next campaign; zero for a term that ended for another reason, which counts neither way.
+  [[nodiscard]] duration ended(bool unhealthy, duration lasted, duration ttl) {
+    if (lasted >= well_after) last_pause_ = duration::zero();
+    if (!unhealthy) return duration::zero();
+    const duration most = std::max(ttl, longest_pause);
+    last_pause_ = std::min(most, std::max(ttl, 2 * last_pause_));
+    return last_pause_;
+  }
+
+ private:
+  duration last_pause_{};
+};
+
+}  // namespace tenure::core
