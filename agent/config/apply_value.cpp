@@ -73,6 +73,37 @@ void apply_value(setting which, const value& v, settings& out) {
       out.on_lost =
           std::get<std::string>(v) == "exit" ? core::after_loss::exit : core::after_loss::standby;
       break;
+    case setting::health_http:
+      out.health.http = std::get<std::string>(v);
+      break;
+    case setting::health_command:
+      out.health.command = std::get<std::vector<std::string>>(v);
+      break;
+    case setting::health_file:
+      out.health.file = std::get<std::string>(v);
+      break;
+    case setting::health_file_age:
+      out.health.file_age = std::get<core::duration>(v);
+      break;
+    case setting::health_while:
+      out.health.when =
+          std::get<std::string>(v) == "always" ? health_time::always : health_time::active;
+      break;
+    case setting::health_interval:
+      out.health.interval = std::get<core::duration>(v);
+      break;
+    case setting::health_timeout:
+      out.health.timeout = std::get<core::duration>(v);
+      break;
+    case setting::health_failures:
+      out.health.failures = std::get<std::uint32_t>(v);
+      break;
+    case setting::health_successes:
+      out.health.successes = std::get<std::uint32_t>(v);
+      break;
+    case setting::health_delay:
+      out.health.delay = std::get<core::duration>(v);
+      break;
     case setting::listen:
       out.listen = std::get<listen_address>(v);
       break;

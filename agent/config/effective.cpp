@@ -108,6 +108,27 @@ std::string value_text(const settings& s, const field& f) {
       return s.on_lost == core::after_loss::exit ? "exit" : "standby";
     case setting::guard_dir:
       return given(s.guard_dir);
+    case setting::health_http:
+      return given(s.health.http);
+    case setting::health_command:
+      return list_of(s.health.command);
+    case setting::health_file:
+      return given(s.health.file);
+    case setting::health_file_age:
+      return s.health.file_age ? core::text(*s.health.file_age) : "";
+    case setting::health_while:
+      if (!s.health.when) return {};
+      return *s.health.when == health_time::always ? "always" : "active";
+    case setting::health_interval:
+      return core::text(s.health.interval);
+    case setting::health_timeout:
+      return core::text(s.health.timeout);
+    case setting::health_failures:
+      return std::to_string(s.health.failures);
+    case setting::health_successes:
+      return std::to_string(s.health.successes);
+    case setting::health_delay:
+      return core::text(s.health.delay);
     case setting::listen:
       return scalar(text(s.listen));
     case setting::probe_listen:
@@ -132,6 +153,8 @@ std::string effective(const settings& s) {
   constexpr std::size_t comment_column = 36;
   std::string out;
   for (const field& f : fields()) {
+    // Numbers of checks that nobody makes would only confuse, and would be refused when loaded.
+    if (f.section == group::health && !s.health.is_checked()) continue;
     const std::string value = value_text(s, f);
     if (value.empty()) continue;
     // The comment stands on the line of the key, also where a list follows below it.

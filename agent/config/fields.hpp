@@ -35,6 +35,16 @@ enum class setting : std::uint8_t {
   stop_signal,
   on_lost,
   guard_dir,
+  health_http,
+  health_command,
+  health_file,
+  health_file_age,
+  health_while,
+  health_interval,
+  health_timeout,
+  health_failures,
+  health_successes,
+  health_delay,
   listen,
   probe_listen,
   log_format,
@@ -53,6 +63,8 @@ enum class field_type : std::uint8_t {
   path,           ///< of a file; never repeated in a message, it may be what belongs into the file
   host,           ///< a host name or an IP address, without a port
   user,           ///< printable, without blanks and colons
+  http_url,       ///< of this machine, plain http; a query is not repeated in a message
+  command,        ///< a program and its arguments: words, or a list of them in the file
   duration,       ///< "15s"
   percent,        ///< "1%"
   integer,        ///< from `field::least` to `field::most`
@@ -60,7 +72,7 @@ enum class field_type : std::uint8_t {
   listen,         ///< "127.0.0.1:4040" or "off"
 };
 
-enum class group : std::uint8_t { store, election, timing, process, http, log };
+enum class group : std::uint8_t { store, election, timing, process, health, http, log };
 
 /// One row of the table. All text lives as long as the program.
 struct field {
@@ -94,8 +106,8 @@ const field& field_of(setting which);
 /// "Time budget", the heading of a group.
 constexpr std::string_view title(group section) {
   // In the order of the enumeration.
-  constexpr std::array<std::string_view, 6> titles{"Store",    "Election", "Time budget",
-                                                   "Workload", "HTTP",     "Log"};
+  constexpr std::array<std::string_view, 7> titles{"Store",  "Election", "Time budget", "Workload",
+                                                   "Health", "HTTP",     "Log"};
   return titles[static_cast<std::size_t>(section)];
 }
 

@@ -41,6 +41,8 @@ std::string wanted(field_type type) {
       return "give true or false";
     case field_type::path:
       return "give the path of a file";
+    case field_type::command:
+      return "give a program and its arguments, or a list of them";
     case field_type::endpoints:
       return "give one, or a list of them";
     case field_type::elections:
@@ -54,7 +56,8 @@ std::string wanted(field_type type) {
 
 /// What is text for us, whatever it looks like.
 constexpr std::array names{field_type::identity,      field_type::endpoints, field_type::host,
-                           field_type::election_name, field_type::elections, field_type::user};
+                           field_type::election_name, field_type::elections, field_type::user,
+                           field_type::command};
 
 std::vector<std::string_view> keys() {
   std::vector<std::string_view> out;
@@ -135,6 +138,8 @@ class document {
       read_elections(f, node, from);
     } else if (f.type == field_type::endpoints) {
       read_endpoints(f, node, from);
+    } else if (f.type == field_type::command && node.kind == yaml_kind::list) {
+      read_words(f, node, from);
     } else if (auto parsed = scalar(f, node)) {
       if (f.type == field_type::election_name) {
         *parsed = std::vector{named_election{std::get<std::string>(*parsed), std::nullopt}};
@@ -200,6 +205,23 @@ class document {
       }
     }
     if (!all.empty()) out_.assign(f.which, std::move(all), from);
+  }
+
+  /// A command as a list: each item is a word as it stands.
+  void read_words(const field& f, const yaml_node& node, const origin& from) {
+    std::vector<std::string> all;
+    for (const yaml_node_ptr& item : node.items) {
+      if (const std::optional<mistake> wrong = wrong_kind(f, *item)) {
+        out_.reject(f, at(*item), *wrong);
+        return;
+      }
+      all.push_back(item->scalar);
+    }
+    if (const std::optional<mistake> wrong = command_mistake(all)) {
+      out_.reject(f, from.where, *wrong);
+    } else {
+      out_.assign(f.which, std::move(all), from);
+    }
   }
 
   void read_elections(const field& f, const yaml_node& node, const origin& from) {

@@ -92,6 +92,12 @@ std::string reference_markdown() {
           "\nA shorter `ttl` shrinks what is not given, so that `--ttl 2s` alone is a good\n"
           "configuration. `tenure explain` prints the sums.\n";
     }
+    if (f.section == group::health && first_of_section) {
+      out +=
+          "\nNothing is checked unless `health_http`, `health_command` or `health_file` is given; "
+          "of\n"
+          "several each has to find the workload well. See [health.md](health.md).\n";
+    }
     add_setting(f, out);
     before = &f;
   }

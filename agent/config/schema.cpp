@@ -26,6 +26,12 @@ constexpr const char* endpoint_pattern = R"(^[^\u0000-\u001f\u007f]+$)";
 constexpr const char* path_pattern = R"(^(?!-----BEGIN)[^\u0000-\u001f\u007f]+$)";
 constexpr const char* host_pattern = "^[A-Za-z0-9._:-]+$";
 constexpr const char* user_pattern = "^[!-9;-~]+$";
+constexpr const char* word_pattern = R"(^[^\u0000-\u001f\u007f]*$)";
+/// Words and quoted pieces; the first word is not empty.
+constexpr const char* command_pattern =
+    R"(^ *(?!(""|'')( |$))([^\u0000-\u0020\u007f"']|"[^\u0000-\u001f\u007f"]*"|)"
+    R"('[^\u0000-\u001f\u007f']*')( *([^\u0000-\u0020\u007f"']|"[^\u0000-\u001f\u007f"]*"|)"
+    R"('[^\u0000-\u001f\u007f']*'))* *$)";
 constexpr const char* https_pattern = "^[Hh][Tt][Tt][Pp][Ss]://";
 constexpr const char* octet = "(25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])";
 constexpr const char* port =
@@ -42,6 +48,13 @@ std::string url_pattern() {
   return R"(^[Hh][Tt][Tt][Pp][Ss]?://(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+))"
          "(:(?!0$|0/)" +
          std::string(port) + R"()?(/[!"$->A-~]*)?$)";
+}
+
+/// An endpoint of this machine, without TLS.
+std::string local_url_pattern() {
+  return R"(^[Hh][Tt][Tt][Pp]://([Ll][Oo][Cc][Aa][Ll][Hh][Oo][Ss][Tt]|127(\.)" +
+         std::string(octet) + R"(){3}|\[[0:]*:0*1\])(:(?!0($|[/?])))" + port +
+         R"()?(/[!"$->A-~]*)?(\?[!"$-?A-~]*)?$)";
 }
 
 json string_of(const char* pattern, std::size_t most) {
@@ -83,6 +96,16 @@ json election_item() {
   return either(name, std::move(entry));
 }
 
+/// A command, word by word.
+json words_list() {
+  json first = {{"type", "string"}, {"minLength", 1}, {"pattern", word_pattern}};
+  return {{"type", "array"},
+          {"items", json::array({std::move(first)})},
+          {"additionalItems", {{"type", "string"}, {"pattern", word_pattern}}},
+          {"minItems", 1},
+          {"maxItems", max_command_words}};
+}
+
 json type_of(const field& f) {
   switch (f.type) {
     case field_type::word:
@@ -104,6 +127,10 @@ json type_of(const field& f) {
       return string_of(host_pattern, max_name_bytes);
     case field_type::user:
       return string_of(user_pattern, max_name_bytes);
+    case field_type::http_url:
+      return string_of(local_url_pattern().c_str(), max_endpoint_bytes);
+    case field_type::command:
+      return either(string_of(command_pattern, max_command_bytes), words_list());
     case field_type::duration:
       return {{"type", "string"}, {"pattern", duration_pattern}};
     case field_type::percent:
@@ -181,6 +208,24 @@ json tls_rule(const json& is_such_a_store) {
               {{"endpoint", either(https, one_of_them)}});
 }
 
+/// How to check needs something to check.
+json health_rules() {
+  const auto required = [](setting which) {
+    return json{{"required", json::array({field_of(which).key})}};
+  };
+  json anything = json::array();
+  for (const setting kind : {setting::health_http, setting::health_command, setting::health_file}) {
+    anything.push_back(required(kind));
+  }
+  json numbers = json::array();
+  for (const field& f : fields()) {
+    if (f.section == group::health) numbers.push_back(required(f.which));
+  }
+  return json::array(
+      {{{"if", {{"anyOf", std::move(numbers)}}}, {"then", {{"anyOf", anything}}}},
+       {{"if", required(setting::health_file_age)}, {"then", required(setting::health_file)}}});
+}
+
 /// What only some stores ask for.
 json store_rules() {
   const json over_http = store_is({{"enum", json::array({"etcd", "consul", "kubernetes"})}});
@@ -192,6 +237,8 @@ json store_rules() {
 std::string json_schema() {
   json properties = json::object();
   for (const field& f : fields()) properties[std::string(f.key)] = property(f);
+  json rules = store_rules();
+  for (json& one : health_rules()) rules.push_back(std::move(one));
   const json schema = {
       {"$schema", "http://json-schema.org/draft-07/schema#"},
       {"title", "Tenure configuration"},
@@ -199,7 +246,7 @@ std::string json_schema() {
       {"type", "object"},
       {"properties", properties},
       {"not", {{"required", json::array({"election", "elections"})}}},
-      {"allOf", store_rules()},
+      {"allOf", std::move(rules)},
       {"additionalProperties", false},
   };
   return schema.dump(2) + "\n";

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -57,6 +58,32 @@ struct security {
   friend bool operator==(const security&, const security&) = default;
 };
 
+/// When the workload's health is checked.
+enum class health_time : std::uint8_t { active, always };
+
+/// How the workload's health is checked. Of several kinds each has to find it well.
+struct health {
+  std::string http{};                  ///< a URL; empty: nothing is asked
+  std::vector<std::string> command{};  ///< argv; empty: nothing is run
+  std::string file{};                  ///< empty: nothing is looked for
+  std::optional<core::duration> file_age{};
+  std::optional<health_time> when{};  ///< nothing: as suits what runs the workload
+  core::duration interval{};
+  core::duration timeout{};  ///< no longer than `interval`
+  std::uint32_t failures = 1;
+  std::uint32_t successes = 1;
+  core::duration delay{};
+
+  /// True if anything is checked.
+  [[nodiscard]] bool is_checked() const {
+    return !http.empty() || !command.empty() || !file.empty();
+  }
+  /// How long a workload that fails goes unnoticed at most, once it has run for `delay`.
+  [[nodiscard]] core::duration noticed_within() const { return failures * interval + timeout; }
+
+  friend bool operator==(const health&, const health&) = default;
+};
+
 /// A configuration that was checked as a whole. Made by `load` only.
 struct settings {
   std::string store;
@@ -73,6 +100,8 @@ struct settings {
   int stop_signal = 0;  ///< a signal number
   core::after_loss on_lost = core::after_loss::standby;
   std::string guard_dir{};  ///< empty: there is no guard in another container
+
+  config::health health;
 
   listen_address listen;
   listen_address probe_listen;

@@ -33,6 +33,7 @@ class assembly {
     check_elections();
     check_identity();
     check_timing();
+    check_health(out_, known_);
     check_listeners();
     return std::move(out_);
   }

@@ -113,6 +113,10 @@ parsed<value> parse_value(const field& f, std::string_view text) {
       return parse_host(text);
     case field_type::user:
       return parse_user(text);
+    case field_type::http_url:
+      return parse_http_url(text);
+    case field_type::command:
+      return parse_command(text);
     case field_type::duration:
       return parse_duration(text);
     case field_type::percent:

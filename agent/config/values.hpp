@@ -19,6 +19,8 @@ namespace tenure::config {
 inline constexpr std::size_t max_name_bytes = 253;  ///< of a Kubernetes object
 inline constexpr std::size_t max_endpoint_bytes = 4096;
 inline constexpr std::size_t max_path_bytes = 4095;  ///< what Linux opens
+inline constexpr std::size_t max_command_words = 64;
+inline constexpr std::size_t max_command_bytes = 4096;  ///< of all its words
 /// Beyond what any setting allows, and far from where nanoseconds overflow.
 inline constexpr core::duration max_duration = std::chrono::hours(1000);
 
@@ -63,6 +65,17 @@ parsed<std::string> parse_host(std::string_view text);
 
 /// The name of a user. The mistake does not repeat what may have a password in it.
 parsed<std::string> parse_user(std::string_view text);
+
+/// "http://127.0.0.1:8080/healthz?full=1", of this machine. The mistake never repeats a user, a
+/// password or a query.
+parsed<std::string> parse_http_url(std::string_view text);
+
+/// A program and its arguments, separated by blanks. What stands in quotes is one word or a part of
+/// one; nothing else has a meaning.
+parsed<std::vector<std::string>> parse_command(std::string_view text);
+
+/// What is wrong with a command of these words, if anything is.
+std::optional<mistake> command_mistake(const std::vector<std::string>& words);
 
 /// A name that all stores can carry: path of etcd, Consul and ZooKeeper, key of SQLite and
 /// Tarantool. Kubernetes asks for more.
