@@ -54,6 +54,12 @@ json holders_json(const std::vector<core::holder>& holders) {
   return out;
 }
 
+json health_json(const health_snapshot& what) {
+  return {{"state", core::name(what.state)},
+          {"reason", text_or_null(what.reason)},
+          {"since", rfc3339(what.since_unix_ms)}};
+}
+
 json election_json(const election_snapshot& election, const snapshot& seen, const instant& at) {
   const standing is = standing_of(election, seen.identity, at);
   json out;
@@ -74,6 +80,7 @@ json election_json(const election_snapshot& election, const snapshot& seen, cons
   out["slots"] = election.slots;
   out["workload_running"] =
       election.owns_workload ? json(election.view.workload_running) : json(nullptr);
+  if (seen.health) out["health"] = health_json(*seen.health);
   out["store"] = text_or_null(seen.store);
   out["cluster_id"] = text_or_null(seen.cluster_id);
   return out;

@@ -29,6 +29,7 @@ net::response ok_response();
 ///     election, identity, state, is_self, holder, version, version_text, holders, sequencer,
 ///     expires_in_ms, since, as_of, last_loss, slots, workload_running, store, cluster_id
 ///
+/// and `health` {state, reason, since} if it is checked, the same in each election of an agent.
 /// What is vacant or not known is null. `version` is a number; `version_text` has the same digits
 /// for readers whose numbers are doubles (JavaScript, jq), which are exact up to 2^53 only.
 net::response election_response(const election_snapshot& election, const snapshot& seen,

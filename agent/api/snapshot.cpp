@@ -65,6 +65,7 @@ snapshot snapshot::share() {
           .store_opened = store_opened,
           .stopping = stopping,
           .guard_alive = guard_alive,
+          .health = health,
           .elections = elections.share()};
 }
 

@@ -12,6 +12,7 @@
 
 #include "core/clock.hpp"
 #include "core/election.hpp"
+#include "core/health.hpp"
 #include "core/vocabulary.hpp"
 
 namespace tenure::api {
@@ -64,6 +65,15 @@ class election_table {
   std::vector<block> blocks_;
 };
 
+/// What the checks say of the workload's health.
+struct health_snapshot {
+  core::health state = core::health::unknown;
+  std::string reason{};  ///< what failed in the newest check; empty if it passed, or there was none
+  std::int64_t since_unix_ms = 0;  ///< of the state
+
+  friend bool operator==(const health_snapshot&, const health_snapshot&) = default;
+};
+
 /// The agent as the election thread last saw it. Immutable once published.
 struct snapshot {
   std::uint64_t index = 0;  ///< grows with every publication
@@ -73,6 +83,7 @@ struct snapshot {
   bool store_opened = false;
   bool stopping = false;  ///< the agent was told to end
   bool guard_alive = true;
+  std::optional<health_snapshot> health{};  ///< nothing if none is checked; of all elections
   election_table elections;
 
   /// The same once more; see `election_table::share`.

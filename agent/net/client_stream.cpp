@@ -46,7 +46,7 @@ std::optional<std::string> redirect_text(const reply_head& head) {
     std::ranges::replace_if(to, [](char c) { return c <= ' ' || c >= 0x7f; }, '.');
     out += " to " + to;
   }
-  return out + ", which is not followed; give the address of the store itself as the endpoint";
+  return out + ", which is not followed; give the address of the server itself";
 }
 
 client_stream::client_stream(const boost::asio::any_io_executor& where,

@@ -114,6 +114,8 @@ void agent_loop::on(const workload::workload_started& what) {
               {"version", core::number(what.term)},
               {"pid", static_cast<std::uint64_t>(what.pid)}});
   feed(guarded, core::event::workload_started{what.term});
+  const bool active = session_.at(guarded).view().phase == core::phase::active;
+  if (health_ && active) health_->workload_started();
 }
 
 void agent_loop::on(const workload::start_refused&) {

@@ -152,6 +152,7 @@ void agent_loop::store_opened(std::expected<stores::description, stores::open_er
     store_reached(*what);
   }
   fresh_reads_.begin(*store_);
+  open_health();
   for (std::size_t i = 0; i < elections_.size(); ++i) {
     session_.add({.identity = s.identity,
                   .when = s.timing,
@@ -160,7 +161,13 @@ void agent_loop::store_opened(std::expected<stores::description, stores::open_er
                   .owns_workload = options_.has_guard,
                   .ends_with_workload = !has_door(),
                   .on_lost = s.on_lost,
+                  .checked_always = health_ && health_->always(),
                   .store_lock_delay = what->store_lock_delay});
+  }
+  if (health_) {
+    // First: a member that is to be found healthy before must not even ask.
+    health_->start();
+    health_changed();
   }
   unfinished_ = static_cast<std::uint32_t>(elections_.size());
   for (std::uint32_t i = 0; i < elections_.size(); ++i) {
@@ -246,6 +253,7 @@ void agent_loop::end(int status, bool as_workload) {
   boost::asio::post(io_, [this] {
     dialer_.reset();
     guard_.reset();
+    health_.reset();
     timer_.reset();
   });
 }
@@ -409,6 +417,7 @@ void agent_loop::carry_out(core::election_index which, const core::command::tran
   const std::optional<core::lease>& lease = session_.at(which).view().lease;
   say_transition(log_, speaker_of(which), c, lease ? lease->term : core::no_version);
   if (c.to == core::phase::candidate) workload_ran_ = false;
+  if (health_) tell_health(which, c);
 }
 
 void agent_loop::carry_out(core::election_index which, const core::command::publish&) {

@@ -15,6 +15,7 @@
 #include "runtime/agent.hpp"
 #include "runtime/boot_timer.hpp"
 #include "runtime/fresh_reads.hpp"
+#include "runtime/health_monitor.hpp"
 #include "runtime/lines.hpp"
 #include "runtime/log.hpp"
 #include "runtime/repeats.hpp"
@@ -71,6 +72,7 @@ class agent_loop {
   void leave_if_time();
   void from_watch(core::election_index which,
                   std::variant<core::observation, stores::unknown> what);
+  void health_changed();
   void turn();
   void feed(core::election_index which, const core::election_event& what);
 
@@ -87,6 +89,8 @@ class agent_loop {
   void carry_out(core::election_index which, const core::command::finished& c);
   void renew(const core::command::renew& c);
   void show_to_workload();
+  void open_health();
+  void tell_health(core::election_index which, const core::command::transition& what);
   void failed(core::election_index which, const char* operation, const std::string& why);
   void set_timer();
   void open_watches(core::time_point now);
@@ -116,6 +120,7 @@ class agent_loop {
   std::unique_ptr<stores::store> store_;
   std::unique_ptr<workload::guard_dialer> dialer_;  ///< if it has to be found
   std::unique_ptr<workload::guard_link> guard_;
+  std::unique_ptr<health_monitor> health_;  ///< null: nothing is checked
   boost::asio::signal_set signals_;
   std::unique_ptr<boot_timer> timer_;
 
@@ -134,6 +139,7 @@ class agent_loop {
   bool guard_here_ = false;
   int stop_signal_;
   bool store_reached_ = false;
+  bool fit_ = true;     ///< as the elections were told last
   bool dirty_ = false;  ///< something new to publish
   bool shutting_down_ = false;
   bool ended_ = false;

@@ -91,6 +91,30 @@ void say_workload_exited(log& to, const speaker& who, int wait_status) {
            {{"election", who.election}, {"identity", who.identity}});
 }
 
+void say_health_checked(log& to, const std::string& subjects, core::duration interval,
+                        bool always) {
+  to.write(log_level::info,
+           always ? "health is checked always; without a good check no campaign"
+                  : "health is checked while the workload runs",
+           {{"checks", subjects}, {"every", core::text(interval)}});
+}
+
+void say_health(log& to, core::health verdict, const std::string& why) {
+  if (verdict == core::health::unhealthy) {
+    to.write(log_level::warn, "workload unhealthy", {{"why", why}});
+  } else {
+    to.write(log_level::info, "workload healthy");
+  }
+}
+
+void say_rests(log& to, const speaker& who, core::duration pause) {
+  if (pause <= core::duration::zero()) return;
+  to.write(log_level::info, "the workload was unhealthy: others go first",
+           {{"election", who.election},
+            {"identity", who.identity},
+            {"no_campaign_for", core::text(std::chrono::ceil<std::chrono::milliseconds>(pause))}});
+}
+
 std::string describe_wait_status(int wait_status) {
   if (WIFEXITED(wait_status))
     return "exited with status " + std::to_string(WEXITSTATUS(wait_status));

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "core/election.hpp"
+#include "core/health.hpp"
 #include "runtime/log.hpp"
 #include "workload/guard_link.hpp"
 
@@ -27,6 +28,13 @@ void say_unknown(log& to, const speaker& who, std::string_view operation, const 
                  std::uint64_t held_back);
 void say_workload_found(log& to, const speaker& who, const workload::found_workload& what);
 void say_workload_exited(log& to, const speaker& who, int wait_status);
+
+/// What is checked and when, once.
+void say_health_checked(log& to, const std::string& subjects, core::duration interval, bool always);
+/// Another verdict; `why`: what failed.
+void say_health(log& to, core::health verdict, const std::string& why);
+/// The member does not campaign for so long, because its workload was unhealthy.
+void say_rests(log& to, const speaker& who, core::duration pause);
 
 /// "exited with status 3", "was killed by SIGKILL", for what waitpid has returned.
 std::string describe_wait_status(int wait_status);

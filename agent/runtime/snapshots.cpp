@@ -34,6 +34,10 @@ void snapshots::guard_gone() {
   next_.guard_alive = false;
 }
 
+void snapshots::health(api::health_snapshot what) {
+  next_.health = std::move(what);
+}
+
 void snapshots::changed(core::election_index which) {
   if (changed_.empty() || changed_.back() != which) changed_.push_back(which);
 }

@@ -1,0 +1,53 @@
+#include <boost/asio/io_context.hpp>
+#include <utility>
+
+#include "os/boot_time.hpp"
+#include "runtime/agent_loop.hpp"
+#include "runtime/health_check.hpp"
+#include "runtime/lines.hpp"
+
+/// The part of the loop that is about the workload's health.
+namespace tenure::runtime {
+
+void agent_loop::open_health() {
+  const config::health& with = options_.settings.health;
+  if (!with.is_checked()) return;
+  const auto usual = options_.has_guard ? config::health_time::active : config::health_time::always;
+  const bool always = with.when.value_or(usual) == config::health_time::always;
+  health_ = std::make_unique<health_monitor>(io_.get_executor(), with, always,
+                                             make_health_checks(io_.get_executor(), with), log_,
+                                             [this] { health_changed(); });
+}
+
+/// A workload of ours reports its start itself. One that reads our answers runs all the time, or,
+/// if it is checked only while it is active, for as long as we are that in any election.
+void agent_loop::tell_health(core::election_index which, const core::command::transition& what) {
+  if (what.to == core::phase::active && !options_.has_guard && !health_->always()) {
+    health_->workload_started();
+  }
+  if (what.to == core::phase::candidate && what.why == core::loss_reason::unhealthy) {
+    say_rests(log_, speaker_of(which), session_.at(which).aside_until() - os::boot_now());
+  }
+  if (what.from != core::phase::active) return;
+  for (std::uint32_t i = 0; i < session_.size(); ++i) {
+    if (session_.at(core::election_index{i}).view().phase == core::phase::active) return;
+  }
+  health_->workload_stopping();
+}
+
+void agent_loop::health_changed() {
+  if (ended_) return;
+  snapshots_.health(health_->shown());
+  dirty_ = true;
+  const bool fit = health_->fit();
+  if (fit != std::exchange(fit_, fit)) {
+    const core::election_event news = fit ? core::election_event(core::event::workload_healthy{})
+                                          : core::election_event(core::event::workload_unhealthy{});
+    for (std::uint32_t i = 0; i < session_.size(); ++i) {
+      session_.step(moment(), core::election_index{i}, news, effects_);
+    }
+  }
+  carry_out();
+}
+
+}  // namespace tenure::runtime

@@ -1,0 +1,96 @@
+#include <utility>
+
+#include "core/check.hpp"
+#include "core/timing.hpp"
+#include "net/http_client.hpp"
+#include "os/boot_time.hpp"
+#include "runtime/health_check.hpp"
+
+namespace tenure::runtime {
+namespace {
+
+constexpr std::uint16_t default_port = 80;
+/// Of an answer; more is not a health check's.
+constexpr std::size_t most_answer_bytes = 1024 * 1024;
+
+/// The one of a check that was cancelled may still be open when the next begins.
+constexpr std::size_t most_connections = 2;
+
+struct health_url {
+  net::endpoint server;
+  std::string target;  ///< path and query
+};
+
+/// `config` has seen to it that this is a URL.
+health_url take_apart(const std::string& url) {
+  const std::size_t host = url.find("://") + 3;
+  const std::size_t path = std::min(url.find_first_of("/?", host), url.size());
+  auto server = net::parse_endpoint(url.substr(0, path), default_port);
+  TENURE_CHECK(server.has_value());
+  std::string target = url.substr(path);
+  if (!target.starts_with('/')) target.insert(0, "/");
+  return {.server = std::move(*server), .target = std::move(target)};
+}
+
+/// A query may be a secret.
+std::string subject_of(const health_url& of) {
+  return "GET " + net::text(of.server) + of.target.substr(0, of.target.find('?'));
+}
+
+class http_check final : public health_check {
+ public:
+  http_check(const boost::asio::any_io_executor& where, health_url what)
+      : target_(what.target),
+        subject_(subject_of(what)),
+        client_(where, std::move(what.server), {},
+                {.body_bytes = most_answer_bytes, .connections = most_connections, .idle = {}}) {}
+
+  void begin(core::duration limit, handler done) override {
+    done_ = std::move(done);
+    const core::time_point deadline = os::boot_now() + limit;
+    client_.send(
+        {.method = "GET", .target = target_, .headers = {{.name = "Connection", .value = "close"}}},
+        deadline,
+        [this, limit, deadline,
+         number = ++number_](const std::expected<net::client_reply, net::client_error>& how) {
+          if (number == number_) done_with(how, limit, os::boot_now() >= deadline);
+        });
+  }
+
+  void cancel() override {
+    ++number_;
+    done_ = nullptr;
+  }
+
+  [[nodiscard]] const std::string& subject() const override { return subject_; }
+
+ private:
+  void done_with(const std::expected<net::client_reply, net::client_error>& how,
+                 core::duration limit, bool late) {
+    const handler done = std::exchange(done_, nullptr);
+    if (!how && late) {
+      done(subject_ + ": no answer within " + core::text(limit));
+    } else if (!how) {
+      done(how.error().text);
+    } else if (how->status < 200 || how->status > 299) {
+      done(subject_ + " answered " + std::to_string(how->status));
+    } else {
+      done(std::nullopt);
+    }
+  }
+
+  std::string target_;
+  std::string subject_;
+  handler done_;
+  std::uint64_t number_ = 0;  ///< of the newest check: an earlier one may yet be answered
+  net::http_client client_;
+};
+
+}  // namespace
+
+std::unique_ptr<health_check> make_http_check(const boost::asio::any_io_executor& where,
+                                              const std::string& url) {
+  return std::make_unique<http_check>(where, take_apart(url));
+}
+
+}  // namespace tenure::runtime

@@ -1,0 +1,112 @@
+#include "runtime/health_monitor.hpp"
+
+#include <boost/asio/post.hpp>
+#include <utility>
+
+#include "core/timing.hpp"
+#include "os/boot_time.hpp"
+#include "os/wall_time.hpp"
+#include "runtime/lines.hpp"
+
+namespace tenure::runtime {
+
+health_monitor::health_monitor(const boost::asio::any_io_executor& where,
+                               const config::health& with, bool always, checks what, log& to,
+                               std::function<void()> changed)
+    : where_(where),
+      always_(always),
+      interval_(with.interval),
+      timeout_(with.timeout),
+      judge_({.failures = with.failures, .successes = with.successes, .delay = with.delay}),
+      checks_(std::move(what)),
+      log_(to),
+      changed_(std::make_shared<std::function<void()>>(std::move(changed))),
+      timer_(where, [this] { turn(); }) {
+  shown_.since_unix_ms = os::wall_now_ms();
+}
+
+health_monitor::~health_monitor() = default;
+
+bool health_monitor::fit() const {
+  return always_ ? judge_.verdict() == core::health::healthy
+                 : judge_.verdict() != core::health::unhealthy;
+}
+
+void health_monitor::start() {
+  std::string subjects;
+  for (const auto& check : checks_) subjects += (subjects.empty() ? "" : ", ") + check->subject();
+  say_health_checked(log_, subjects, interval_, always_);
+  if (!always_) return;
+  const core::time_point now = os::boot_now();
+  judge_.begin(now);
+  checking_ = true;
+  timer_.set(next_round_ = now);
+}
+
+void health_monitor::workload_started() {
+  const core::time_point now = os::boot_now();
+  if (always_) return judge_.forgive(now);
+  if (std::exchange(checking_, true)) return;
+  judge_.begin(now);
+  timer_.set(next_round_ = now);
+}
+
+void health_monitor::workload_stopping() {
+  if (always_ || !std::exchange(checking_, false)) return;
+  timer_.set(core::never);
+  cancel_round();
+  judge_.begin(os::boot_now());
+  show({});
+}
+
+void health_monitor::turn() {
+  const core::time_point now = os::boot_now();
+  if (!checking_ || unanswered_ > 0) return;
+  if (now < next_round_) return timer_.set(next_round_);
+  begin_round(now);
+}
+
+void health_monitor::begin_round(core::time_point now) {
+  round_begun_ = now;
+  next_round_ = now + interval_;
+  failure_.clear();
+  unanswered_ = checks_.size();
+  const std::uint64_t number = ++round_;
+  for (const auto& check : checks_) {
+    check->begin(timeout_,
+                 [this, number](health_check::verdict what) { came(number, std::move(what)); });
+  }
+}
+
+void health_monitor::cancel_round() {
+  if (std::exchange(unanswered_, 0) == 0) return;
+  ++round_;
+  for (const auto& check : checks_) check->cancel();
+}
+
+void health_monitor::came(std::uint64_t round, health_check::verdict what) {
+  if (round != round_) return;
+  if (what && failure_.empty()) failure_ = std::move(*what);
+  if (--unanswered_ == 0) round_ended();
+}
+
+void health_monitor::round_ended() {
+  const bool passed = failure_.empty();
+  const bool news = passed ? judge_.passed() : judge_.failed(round_begun_);
+  if (news) say_health(log_, judge_.verdict(), failure_);
+  show(failure_);
+  timer_.set(next_round_);
+}
+
+void health_monitor::show(const std::string& reason) {
+  if (shown_.state == judge_.verdict() && shown_.reason == reason) return;
+  if (std::exchange(shown_.state, judge_.verdict()) != judge_.verdict()) {
+    shown_.since_unix_ms = os::wall_now_ms();
+  }
+  shown_.reason = reason;
+  boost::asio::post(where_, [noted = std::weak_ptr(changed_)] {
+    if (const auto changed = noted.lock()) (*changed)();
+  });
+}
+
+}  // namespace tenure::runtime

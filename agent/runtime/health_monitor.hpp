@@ -1,0 +1,77 @@
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/snapshot.hpp"
+#include "config/settings.hpp"
+#include "core/health.hpp"
+#include "runtime/boot_timer.hpp"
+#include "runtime/health_check.hpp"
+#include "runtime/log.hpp"
+
+namespace tenure::runtime {
+
+/// Checks the workload's health in rounds and makes a verdict of them. A round passes if each of
+/// its checks does.
+///
+/// Used on its executor only. `changed` is never called from inside a call, and not after
+/// destruction.
+class health_monitor {
+ public:
+  using checks = std::vector<std::unique_ptr<health_check>>;
+
+  /// `changed`: `shown` or `fit` may be new. Checks begin with `start`.
+  health_monitor(const boost::asio::any_io_executor& where, const config::health& with, bool always,
+                 checks what, log& to, std::function<void()> changed);
+  ~health_monitor();
+  health_monitor(const health_monitor&) = delete;
+  health_monitor& operator=(const health_monitor&) = delete;
+
+  void start();
+  /// The workload runs. Failures do not count before `health_delay` is over.
+  void workload_started();
+  /// The workload is being stopped, or has ended by itself: it need not be well any more.
+  void workload_stopping();
+
+  /// True if it is checked while no workload runs, too.
+  [[nodiscard]] bool always() const { return always_; }
+  /// True if this member may hold a lease. Where it is always checked, it has to be found healthy
+  /// first; else a workload that nobody has found unhealthy is good enough.
+  [[nodiscard]] bool fit() const;
+  [[nodiscard]] const api::health_snapshot& shown() const { return shown_; }
+
+ private:
+  void turn();
+  void begin_round(core::time_point now);
+  void cancel_round();
+  void came(std::uint64_t round, health_check::verdict what);
+  void round_ended();
+  void show(const std::string& reason);
+
+  boost::asio::any_io_executor where_;
+  bool always_;
+  core::duration interval_;
+  core::duration timeout_;
+  core::health_judge judge_;
+  checks checks_;
+  log& log_;
+  std::shared_ptr<std::function<void()>> changed_;  ///< shared with posts that may outlive us
+  boot_timer timer_;
+
+  bool checking_ = false;
+  core::time_point next_round_{};
+  core::time_point round_begun_{};
+  std::uint64_t round_ = 0;     ///< number of the newest
+  std::size_t unanswered_ = 0;  ///< checks of it
+  std::string failure_;         ///< of the first of its checks that failed
+  api::health_snapshot shown_;
+};
+
+}  // namespace tenure::runtime

@@ -1,0 +1,141 @@
+#include "runtime/health_process.hpp"
+
+#include <boost/asio/post.hpp>
+#include <utility>
+
+#include "core/timing.hpp"
+#include "os/boot_time.hpp"
+#include "os/error_text.hpp"
+#include "os/wall_time.hpp"
+#include "runtime/lines.hpp"
+
+namespace tenure::runtime {
+namespace {
+
+/// Of a program's name in the log.
+constexpr std::size_t most_name_bytes = 80;
+
+/// The program alone: any of its arguments may be a secret.
+std::string subject_of(const std::vector<std::string>& argv) {
+  std::string program = argv.front();
+  if (program.size() > most_name_bytes) program = program.substr(0, most_name_bytes) + "...";
+  return argv.size() == 1 ? program
+                          : program + " with " + std::to_string(argv.size() - 1) +
+                                (argv.size() == 2 ? " argument" : " arguments");
+}
+
+}  // namespace
+
+process_check::process_check(boost::asio::any_io_executor where, workload::check_task what,
+                             std::string subject, judge says)
+    : where_(std::move(where)),
+      what_(std::move(what)),
+      subject_(std::move(subject)),
+      says_(std::move(says)),
+      deadline_(where_, [this] { too_late(); }) {}
+
+void process_check::begin(core::duration limit, handler done) {
+  done_ = std::make_shared<handler>(std::move(done));
+  limit_ = limit;
+  until_ = os::boot_now() + limit;
+  deadline_.set(until_);
+  if (!process_) start();
+}
+
+void process_check::start() {
+  auto started = workload::check_process::start(
+      where_, what_, [this](const workload::check_outcome& how) { ended(how); });
+  if (started) {
+    process_ = std::move(*started);
+  } else {
+    fail_soon("the check could not be started: " + os::error_text(started.error()));
+  }
+}
+
+void process_check::kill() {
+  if (process_ && !std::exchange(killed_, true)) process_->kill();
+}
+
+void process_check::cancel() {
+  done_.reset();
+  deadline_.set(core::never);
+  kill();
+}
+
+void process_check::ended(const workload::check_outcome& how) {
+  process_.reset();
+  if (!std::exchange(killed_, false)) return finish(says_(how));
+  if (done_) start();
+}
+
+void process_check::too_late() {
+  if (!done_) return;
+  if (os::boot_now() < until_) return deadline_.set(until_);
+  const bool never_began = killed_;
+  kill();
+  finish(subject_ + ": " +
+         (never_began ? "the check before was killed, and the kernel has not ended it yet"
+                      : "no end within " + core::text(limit_)));
+}
+
+void process_check::finish(verdict what) {
+  deadline_.set(core::never);
+  const auto done = std::exchange(done_, nullptr);
+  if (done) (*done)(std::move(what));
+}
+
+void process_check::fail_soon(const std::string& why) {
+  deadline_.set(core::never);
+  boost::asio::post(where_, [noted = std::weak_ptr(done_), why = subject_ + ": " + why] {
+    // Gone if it was cancelled, or with all of this.
+    if (const auto done = noted.lock()) (*done)(why);
+  });
+}
+
+std::unique_ptr<health_check> make_command_check(const boost::asio::any_io_executor& where,
+                                                 std::vector<std::string> argv) {
+  std::string subject = subject_of(argv);
+  auto says = [subject](const workload::check_outcome& how) -> health_check::verdict {
+    if (const auto* ended = std::get_if<workload::command_ended>(&how)) {
+      if (ended->status == 0) return std::nullopt;
+      return subject + " " + describe_wait_status(ended->status);
+    }
+    if (const auto* failed = std::get_if<workload::command_not_executed>(&how)) {
+      return subject + " cannot be executed: " + os::error_text(failed->error) +
+             "; check its name, PATH and permissions";
+    }
+    return subject + " was killed";
+  };
+  return std::make_unique<process_check>(where, workload::run_command{std::move(argv)},
+                                         std::move(subject), std::move(says));
+}
+
+std::unique_ptr<health_check> make_file_check(const boost::asio::any_io_executor& where,
+                                              std::string path,
+                                              std::optional<core::duration> most_age) {
+  auto says = [path, most_age](const workload::check_outcome& how) -> health_check::verdict {
+    if (const auto* missing = std::get_if<workload::file_not_found>(&how)) {
+      return path + ": " + os::error_text(missing->error);
+    }
+    const auto* found = std::get_if<workload::file_found>(&how);
+    if (found == nullptr) return path + ": whoever looked for it was killed";
+    const core::duration age =
+        std::chrono::milliseconds(os::wall_now_ms() - found->modified_unix_ms);
+    if (!most_age || age <= *most_age) return std::nullopt;
+    return path + " is " + core::text(age) + " old, " + core::text(*most_age) + " are allowed";
+  };
+  std::string subject = path;
+  return std::make_unique<process_check>(where, workload::look_at_file{std::move(path)},
+                                         std::move(subject), std::move(says));
+}
+
+std::vector<std::unique_ptr<health_check>> make_health_checks(
+    const boost::asio::any_io_executor& where, const config::health& with) {
+  std::vector<std::unique_ptr<health_check>> out;
+  if (!with.http.empty()) out.push_back(make_http_check(where, with.http));
+  if (!with.command.empty()) out.push_back(make_command_check(where, with.command));
+  if (!with.file.empty()) out.push_back(make_file_check(where, with.file, with.file_age));
+  return out;
+}
+
+}  // namespace tenure::runtime

@@ -1,0 +1,145 @@
+#include "workload/check_process.hpp"
+
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <cerrno>
+#include <csignal>
+#include <utility>
+
+#include "core/check.hpp"
+#include "os/unique_fd.hpp"
+#include "workload/agent_process.hpp"
+#include "workload/check_keeper.hpp"
+
+namespace tenure::workload {
+namespace {
+
+/// Blocks every signal of this thread for as long as it lives: none may reach a child before it
+/// has got rid of our handlers.
+class signals_held_back {
+ public:
+  signals_held_back() {
+    sigset_t all;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~signals_held_back() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  signals_held_back(const signals_held_back&) = delete;
+  signals_held_back& operator=(const signals_held_back&) = delete;
+
+ private:
+  sigset_t before_{};
+};
+
+/// Returns the keeper's id, or -1 with errno set.
+pid_t fork_keeper(const check_task& what, const os::unique_fd& report_to) {
+  std::vector<std::string> words;
+  keeper_request asked{.parent = ::getpid(), .report_to = report_to.get()};
+  if (const auto* command = std::get_if<run_command>(&what)) {
+    TENURE_CHECK(!command->argv.empty());
+    words = command->argv;
+  } else {
+    asked.path = std::get<look_at_file>(what).path.c_str();
+  }
+  const std::vector<char*> argv = pointers_to(words);
+  std::vector<char*> environment = own_environment();
+  environment.push_back(nullptr);
+  asked.argv = argv.data();
+  asked.environment = environment.data();
+  // If it were ignored, the kernel would reap our children, and their ids could be anybody's.
+  ::signal(SIGCHLD, SIG_DFL);
+  const signals_held_back none_reaches_it;
+  const pid_t pid = ::fork();
+  if (pid == 0) keep_check(asked);
+  return pid;
+}
+
+check_outcome outcome_of(const check_report& what) {
+  switch (what.kind) {
+    case check_report::what::ended:
+      return command_ended{.status = what.value};
+    case check_report::what::not_executed:
+      return command_not_executed{.error = what.value};
+    case check_report::what::found:
+      return file_found{.modified_unix_ms = what.modified_unix_ms};
+    case check_report::what::not_found:
+      return file_not_found{.error = what.value};
+  }
+  return check_killed{};
+}
+
+}  // namespace
+
+struct check_process::state : std::enable_shared_from_this<state> {
+  state(const boost::asio::any_io_executor& where, handler to_call, os::unique_fd from)
+      : done(std::move(to_call)), reports(std::move(from)), keeper(where) {}
+
+  void await_end() {
+    keeper.async_wait(boost::asio::posix::descriptor_base::wait_read,
+                      [self = shared_from_this()](const boost::system::error_code& error) {
+                        if (!error && self->done) self->ended();
+                      });
+  }
+
+  void ended() {
+    if (::waitpid(pid, nullptr, WNOHANG) == 0) return await_end();
+    pid = 0;
+    check_report report{};
+    const bool whole = ::read(reports.get(), &report, sizeof report) == sizeof report;
+    std::exchange(done, nullptr)(whole && !killed ? outcome_of(report) : check_killed{});
+  }
+
+  void kill() {
+    if (pid == 0) return;
+    killed = true;
+    ::kill(pid, end_signal);
+  }
+
+  handler done;  ///< empty once it was called, or nobody is there to hear
+  os::unique_fd reports;
+  boost::asio::posix::stream_descriptor keeper;  ///< a pidfd: readable when it has ended
+  pid_t pid = 0;                                 ///< 0 once it was reaped
+  int end_signal = SIGKILL;
+  bool killed = false;
+};
+
+std::expected<std::unique_ptr<check_process>, int> check_process::start(
+    const boost::asio::any_io_executor& where, const check_task& what, handler done) {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return std::unexpected(errno);
+  auto made = std::make_shared<state>(where, std::move(done), os::unique_fd(ends[0]));
+  const os::unique_fd theirs(ends[1]);
+  made->pid = fork_keeper(what, theirs);
+  if (made->pid < 0) return std::unexpected(errno);
+  if (std::holds_alternative<run_command>(what)) made->end_signal = keeper_end_signal;
+  const int pidfd = static_cast<int>(::syscall(SYS_pidfd_open, made->pid, 0));
+  if (pidfd < 0) {
+    // A kernel before 5.3, or no descriptor left.
+    const int error = errno;
+    ::kill(made->pid, SIGKILL);
+    ::waitpid(made->pid, nullptr, 0);
+    return std::unexpected(error);
+  }
+  made->keeper.assign(pidfd);
+  made->await_end();
+  return std::unique_ptr<check_process>(new check_process(std::move(made)));
+}
+
+check_process::check_process(std::shared_ptr<state> of) : state_(std::move(of)) {}
+
+check_process::~check_process() {
+  state_->kill();
+  state_->done = nullptr;
+  boost::system::error_code ignored;
+  state_->keeper.close(ignored);
+}
+
+void check_process::kill() {
+  state_->kill();
+}
+
+}  // namespace tenure::workload

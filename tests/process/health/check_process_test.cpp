@@ -1,0 +1,209 @@
+#include "workload/check_process.hpp"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <cerrno>
+#include <csignal>
+#include <fstream>
+#include <optional>
+#include <ranges>
+
+#include "harness.hpp"
+#include "os/wall_time.hpp"
+#include "scene.hpp"
+
+namespace tenure::workload {
+namespace {
+
+using tests::eventually;
+using tests::is_alive;
+using tests::temporary_directory;
+
+/// One check, and the loop that it is part of.
+struct one_check : tests::loop {
+  explicit one_check(const check_task& what) {
+    auto made = check_process::start(io.get_executor(), what, [this](const check_outcome& how) {
+      EXPECT_FALSE(outcome) << "a handler is called once";
+      outcome = how;
+    });
+    EXPECT_TRUE(made) << made.error();
+    if (made) process = std::move(*made);
+    EXPECT_FALSE(outcome) << "a handler is not called from within the call";
+  }
+  explicit one_check(const std::string& script) : one_check(run_command{{"sh", "-c", script}}) {}
+
+  template <class Outcome>
+  Outcome ends_as() {
+    EXPECT_TRUE(run_until([this] { return outcome.has_value(); })) << "no outcome at all";
+    if (outcome && std::holds_alternative<Outcome>(*outcome)) return std::get<Outcome>(*outcome);
+    ADD_FAILURE() << "another outcome: " << (outcome ? outcome->index() : 99);
+    return {};
+  }
+
+  std::unique_ptr<check_process> process;
+  std::optional<check_outcome> outcome;
+};
+
+/// The id that a process of a check has written to a file.
+pid_t written_id(const std::filesystem::path& path) {
+  pid_t id = 0;
+  eventually([&] {
+    std::ifstream file(path);
+    std::string line;
+    // Whole: the line's end is there.
+    if (!std::getline(file, line) || file.eof()) return false;
+    id = static_cast<pid_t>(std::stoi(line));
+    return true;
+  });
+  return id;
+}
+
+/// Those that a destroyed check has killed stay children, dead, until this process ends.
+std::vector<pid_t> living_children() {
+  std::vector<pid_t> all = tests::children_of(::getpid());
+  std::erase_if(all, [](pid_t one) { return !tests::is_alive(one); });
+  return all;
+}
+
+TEST(CheckProcess, ExitStatusIsThatOfTheProgram) {
+  EXPECT_EQ(one_check(run_command{{"true"}}).ends_as<command_ended>().status, 0);
+  EXPECT_EQ(WEXITSTATUS(one_check("exit 3").ends_as<command_ended>().status), 3);
+  EXPECT_EQ(WTERMSIG(one_check("kill -USR1 $$").ends_as<command_ended>().status), SIGUSR1);
+}
+
+TEST(CheckProcess, ArgumentsAreNotReadByAShell) {
+  const temporary_directory in;
+  one_check c(run_command{{"touch", in / "a b; c $HOME"}});
+  EXPECT_EQ(c.ends_as<command_ended>().status, 0);
+  EXPECT_TRUE(std::filesystem::exists(in / "a b; c $HOME"));
+}
+
+TEST(CheckProcess, ProgramThatCannotBeExecutedIsToldFromOneThatFails) {
+  EXPECT_EQ(
+      one_check(run_command{{"no-such-program-anywhere"}}).ends_as<command_not_executed>().error,
+      ENOENT);
+  EXPECT_EQ(one_check(run_command{{"/etc/passwd"}}).ends_as<command_not_executed>().error, EACCES);
+  EXPECT_EQ(WEXITSTATUS(one_check("exit 127").ends_as<command_ended>().status), 127);
+}
+
+TEST(CheckProcess, ProgramThatHangsIsKilledWithTheChildrenThatHangWithIt) {
+  const temporary_directory in;
+  const std::string child = in / "child";
+  one_check c("trap '' TERM; sh -c 'trap \"\" TERM; echo $$ > " + child +
+              "; sleep 1000; sleep 1000' & wait");
+  const pid_t id = written_id(child);
+  ASSERT_GT(id, 0);
+  c.process->kill();
+  c.ends_as<check_killed>();
+  EXPECT_FALSE(is_alive(id));
+}
+
+TEST(CheckProcess, DaemonThatACheckLeavesBehindIsDeadWhenTheCheckHasEnded) {
+  const temporary_directory in;
+  const std::string daemon = in / "daemon";
+  one_check c("setsid sh -c 'echo $$ > " + daemon + "; exec sleep 1000' & while [ ! -s " + daemon +
+              " ]; do :; done");
+  EXPECT_EQ(c.ends_as<command_ended>().status, 0);
+  const pid_t id = written_id(daemon);
+  ASSERT_GT(id, 0);
+  EXPECT_FALSE(is_alive(id));
+}
+
+TEST(CheckProcess, NothingIsLeftWhenItIsDestroyed) {
+  const temporary_directory in;
+  const std::string child = in / "child";
+  one_check c("echo $$ > " + child + "; sleep 1000; sleep 1000");
+  const pid_t id = written_id(child);
+  ASSERT_GT(id, 0);
+  c.process.reset();
+  EXPECT_TRUE(eventually([&] { return !is_alive(id); }));
+  c.io.run();
+  EXPECT_FALSE(c.outcome) << "no handler is called after destruction";
+}
+
+TEST(CheckProcess, DeathOfTheAgentLeavesNothingOfACheckBehind) {
+  const temporary_directory in;
+  const std::string child = in / "child";
+  const pid_t agent = ::fork();
+  if (agent == 0) {
+    one_check c("setsid sh -c 'echo $$ > " + child + "; exec sleep 1000' & sleep 1000; sleep 1000");
+    c.io.run();
+    ::_exit(1);
+  }
+  const pid_t id = written_id(child);
+  ASSERT_GT(id, 0);
+  ::kill(agent, SIGKILL);
+  ::waitpid(agent, nullptr, 0);
+  EXPECT_TRUE(eventually([&] { return !is_alive(id); }));
+}
+
+TEST(CheckProcess, SignalsOfACheckAreNotTheAgents) {
+  // A handler that a child has inherited writes to what it shares with its parent.
+  one_check c("sleep 1000; sleep 1000");
+  boost::asio::signal_set signals(c.io, SIGTERM, SIGINT);
+  bool told = false;
+  signals.async_wait([&](const boost::system::error_code& error, int) { told = told || !error; });
+  std::vector<std::unique_ptr<one_check>> more;
+  for (int i = 0; i < 20; ++i) {
+    auto one = std::make_unique<one_check>("sleep 1000; sleep 1000");
+    one->process->kill();
+    one->ends_as<check_killed>();
+  }
+  c.process->kill();
+  c.ends_as<check_killed>();
+  c.io.poll();
+  EXPECT_FALSE(told);
+}
+
+TEST(CheckProcess, DescriptorsOfTheAgentAreNotInherited) {
+  const int kept = ::open("/dev/null", O_RDONLY);  // without O_CLOEXEC
+  ASSERT_GT(kept, STDERR_FILENO);
+  const std::string path = "/proc/$$/fd/" + std::to_string(kept);
+  EXPECT_EQ(one_check("test ! -e " + path).ends_as<command_ended>().status, 0);
+  ::close(kept);
+}
+
+TEST(CheckProcess, ManyLeaveNeitherDescriptorsNorChildren) {
+  const auto descriptors = [] {
+    return std::ranges::distance(std::filesystem::directory_iterator("/proc/self/fd"),
+                                 std::filesystem::directory_iterator());
+  };
+  one_check first("exit 0");
+  first.ends_as<command_ended>();
+  first.process.reset();
+  const auto before = descriptors();
+  for (int i = 0; i < 50; ++i) {
+    one_check c(i % 2 == 0 ? check_task(run_command{{"true"}}) : check_task(look_at_file{"/"}));
+    EXPECT_TRUE(c.run_until([&] { return c.outcome.has_value(); }));
+  }
+  // The loop that each has had is gone by now, too.
+  EXPECT_EQ(descriptors(), before);
+  EXPECT_TRUE(living_children().empty());
+}
+
+TEST(CheckProcess, FileIsFoundWithTheTimeOfItsLastChange) {
+  const temporary_directory in;
+  std::ofstream(in / "ok") << "ok";
+  const auto found = one_check(look_at_file{in / "ok"}).ends_as<file_found>();
+  EXPECT_LT(std::abs(os::wall_now_ms() - found.modified_unix_ms), 60'000);
+  const auto an_hour_ago = std::filesystem::file_time_type::clock::now() - std::chrono::hours(1);
+  std::filesystem::last_write_time(in / "ok", an_hour_ago);
+  const auto old = one_check(look_at_file{in / "ok"}).ends_as<file_found>();
+  EXPECT_NEAR(static_cast<double>(found.modified_unix_ms - old.modified_unix_ms), 3'600'000,
+              60'000);
+}
+
+TEST(CheckProcess, FileThatIsNotThereOrCannotBeReachedHasItsReason) {
+  const temporary_directory in;
+  EXPECT_EQ(one_check(look_at_file{in / "ok"}).ends_as<file_not_found>().error, ENOENT);
+  std::ofstream(in / "ok") << "ok";
+  EXPECT_EQ(one_check(look_at_file{in / "ok" / "x"}).ends_as<file_not_found>().error, ENOTDIR);
+}
+
+}  // namespace
+}  // namespace tenure::workload
