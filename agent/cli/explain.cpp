@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <string>
@@ -5,6 +6,7 @@
 #include "cli/json_codec.hpp"
 #include "cli/verbs.hpp"
 #include "core/timing.hpp"
+#include "core/unhealthy_terms.hpp"
 #include "runtime/exit_status.hpp"
 #include "stores/store.hpp"
 
@@ -44,6 +46,15 @@ void print_text(const core::timing& t, const core::consequences& means, const st
               means.writes_per_hour);
 }
 
+void print_health(const config::health& h, core::duration ttl) {
+  using core::unhealthy_terms;
+  std::puts("\nA workload whose health check fails:\n");
+  print_row(" ", "noticed", h.noticed_within(), "at most, once it has run for health_delay");
+  print_row(" ", "pause", ttl, "this member stands aside; twice as long each time in a row");
+  print_row(" ", "longest", std::max(ttl, unhealthy_terms::longest_pause), "such a pause at most");
+  print_row(" ", "forgotten", unhealthy_terms::well_after, "a term of this length begins anew");
+}
+
 }  // namespace
 
 int run_explain(const invocation& what) {
@@ -52,9 +63,10 @@ int run_explain(const invocation& what) {
   const core::consequences means =
       core::explain(settings->timing, stores::expiry_lag_of(settings->store));
   if (what.output == output_form::json) {
-    std::puts(budget_json(settings->timing, means, settings->store).c_str());
+    std::puts(budget_json(settings->timing, means, *settings).c_str());
   } else {
     print_text(settings->timing, means, settings->store);
+    if (settings->health.is_checked()) print_health(settings->health, settings->timing.ttl);
   }
   return runtime::exit_ok;
 }

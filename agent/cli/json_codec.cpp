@@ -1,6 +1,9 @@
 #include "cli/json_codec.hpp"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+
+#include "core/unhealthy_terms.hpp"
 
 namespace tenure::cli {
 namespace {
@@ -20,10 +23,10 @@ nlohmann::ordered_json as_json(const std::vector<config::problem>& problems) {
 }  // namespace
 
 std::string budget_json(const core::timing& t, const core::consequences& means,
-                        const std::string& store) {
+                        const config::settings& of) {
   const core::budget b = t.of(t.ttl);
-  const nlohmann::ordered_json out{
-      {"store", store},
+  nlohmann::ordered_json out{
+      {"store", of.store},
       {"ttl_seconds", seconds(t.ttl)},
       {"drift_ppm", t.drift_ppm},
       {"safe_until_seconds", seconds(b.safe_until)},
@@ -41,6 +44,12 @@ std::string budget_json(const core::timing& t, const core::consequences& means,
       {"margin_seconds", seconds(means.margin)},
       {"store_writes_per_hour", means.writes_per_hour},
   };
+  if (of.health.is_checked()) {
+    out["health_noticed_within_seconds"] = seconds(of.health.noticed_within());
+    out["unhealthy_pause_seconds"] = seconds(t.ttl);
+    out["unhealthy_longest_pause_seconds"] =
+        seconds(std::max(t.ttl, core::unhealthy_terms::longest_pause));
+  }
   return out.dump(2);
 }
 

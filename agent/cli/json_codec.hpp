@@ -3,15 +3,16 @@
 #include <string>
 #include <vector>
 
-#include "config/problem.hpp"
+#include "config/settings.hpp"
 #include "core/timing.hpp"
 
 /// What `--output json` prints.
 namespace tenure::cli {
 
-/// The time budget of `tenure explain`. Durations are seconds.
+/// The time budget of `tenure explain`, and how health adds to it if it is checked. Durations are
+/// seconds.
 std::string budget_json(const core::timing& t, const core::consequences& means,
-                        const std::string& store);
+                        const config::settings& of);
 
 /// The verdict of `tenure check`.
 std::string check_json(const std::string& file, bool good,

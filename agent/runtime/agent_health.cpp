@@ -14,6 +14,12 @@ void agent_loop::open_health() {
   if (!with.is_checked()) return;
   const auto usual = options_.has_guard ? config::health_time::active : config::health_time::always;
   const bool always = with.when.value_or(usual) == config::health_time::always;
+  if (always && options_.has_guard && !with.http.empty()) {
+    log_.write(
+        log_level::warn,
+        "health_http is asked while the workload does not run, too; if that is who answers, no "
+        "member ever campaigns: leave out health_while");
+  }
   health_ = std::make_unique<health_monitor>(io_.get_executor(), with, always,
                                              make_health_checks(io_.get_executor(), with), log_,
                                              [this] { health_changed(); });

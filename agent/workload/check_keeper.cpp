@@ -31,9 +31,15 @@ constexpr long look_again_ns = 10'000'000;
 void drop_descriptors(int pipe) {
   if (pipe != report_fd) ::dup3(pipe, report_fd, O_CLOEXEC);
   ::closefrom(report_fd + 1);
+}
+
+/// A check neither reads what the agent might nor writes into its log. False with errno set.
+bool silence() {
   const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+  if (null < 0) return false;
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::dup2(null, fd);
   if (null > STDERR_FILENO) ::close(null);
+  return true;
 }
 
 /// The agent's handlers would be called here, and would write to what they share with the agent.
@@ -62,6 +68,7 @@ void die_with(pid_t parent, int signo) {
 class kept_program {
  public:
   [[noreturn]] void run(const keeper_request& what) {
+    if (!silence()) give_up(errno);
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
     lists_children_ = children_.open(::getpid());
     int ends[2];

@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <csignal>
 #include <cstdint>
 
 namespace tenure::workload {
@@ -24,7 +25,7 @@ struct keeper_request {
 };
 
 /// What ends the keeper of a command and all that it keeps; that of a file takes SIGKILL.
-inline constexpr int keeper_end_signal = 15;
+inline constexpr int keeper_end_signal = SIGTERM;
 
 /// The whole life of a keeper, in the child that was forked for it with every signal blocked.
 /// Allocates nothing, and takes no lock that another thread of the parent may have held.

@@ -78,6 +78,17 @@ struct check_process::state : std::enable_shared_from_this<state> {
   state(const boost::asio::any_io_executor& where, handler to_call, os::unique_fd from)
       : done(std::move(to_call)), reports(std::move(from)), keeper(where) {}
 
+  /// Returns 0 or an errno value: a kernel before 5.3, or no descriptor left.
+  int watch() {
+    os::unique_fd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+    if (!pidfd) return errno;
+    boost::system::error_code error;
+    keeper.assign(pidfd.get(), error);
+    if (error) return error.value();
+    static_cast<void>(pidfd.release());
+    return 0;
+  }
+
   void await_end() {
     keeper.async_wait(boost::asio::posix::descriptor_base::wait_read,
                       [self = shared_from_this()](const boost::system::error_code& error) {
@@ -116,15 +127,12 @@ std::expected<std::unique_ptr<check_process>, int> check_process::start(
   made->pid = fork_keeper(what, theirs);
   if (made->pid < 0) return std::unexpected(errno);
   if (std::holds_alternative<run_command>(what)) made->end_signal = keeper_end_signal;
-  const int pidfd = static_cast<int>(::syscall(SYS_pidfd_open, made->pid, 0));
-  if (pidfd < 0) {
-    // A kernel before 5.3, or no descriptor left.
-    const int error = errno;
+  if (const int error = made->watch(); error != 0) {
+    // It has hardly begun, so that this waits for nothing.
     ::kill(made->pid, SIGKILL);
     ::waitpid(made->pid, nullptr, 0);
     return std::unexpected(error);
   }
-  made->keeper.assign(pidfd);
   made->await_end();
   return std::unique_ptr<check_process>(new check_process(std::move(made)));
 }

@@ -54,6 +54,20 @@ TEST(ElectionAnswer, SinceOfAnExpiredTermIsItsStopAt) {
   EXPECT_EQ(s.db_json()["since"], "2026-01-31T12:00:10.000Z");
 }
 
+TEST(ElectionAnswer, HealthIsShownIfItIsCheckedAndElseNotMentioned) {
+  scene s;
+  EXPECT_FALSE(s.db_json().contains("health"));
+  s.seen.health = api::health_snapshot{.since_unix_ms = start_unix_ms};
+  EXPECT_EQ(s.db_json()["health"], nlohmann::json({{"state", "unknown"},
+                                                   {"reason", nullptr},
+                                                   {"since", "2026-01-31T12:00:00.000Z"}}));
+  s.seen.health->state = core::health::unhealthy;
+  s.seen.health->reason = "/run/ok is 42s old, 30s are allowed";
+  EXPECT_EQ(s.db_json()["health"]["state"], "unhealthy");
+  EXPECT_EQ(s.db_json()["health"]["reason"], "/run/ok is 42s old, 30s are allowed");
+  EXPECT_EQ(s.seen.share().health, s.seen.health) << "snapshots that are shared show it, too";
+}
+
 TEST(ElectionAnswer, ExpiresInIsComputedWhenTheAnswerIsWritten) {
   scene s;
   s.hold(phase::active);

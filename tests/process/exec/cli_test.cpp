@@ -84,6 +84,22 @@ TEST(Cli, ExplainShowsTheSameSumsForPeopleAndPrograms) {
   EXPECT_TRUE(has(programs.out, "\"store_writes_per_hour\": 720.0")) << programs.out;
 }
 
+TEST(Cli, ExplainShowsWhatAHealthCheckAddsIfThereIsOne) {
+  const temporary_directory in;
+  const std::vector<std::string> asked{tenure_binary(), "explain",       "--ttl",
+                                       "15s",           "--health-file", "/run/ok"};
+  const finished people = run(asked, in);
+  EXPECT_EQ(people.status, 0) << people.err;
+  EXPECT_TRUE(has(people.out, "noticed              7s")) << people.out;
+  EXPECT_TRUE(has(people.out, "pause               15s")) << people.out;
+  std::vector<std::string> as_json = asked;
+  as_json.insert(as_json.end(), {"--output", "json"});
+  const finished programs = run(as_json, in);
+  EXPECT_TRUE(has(programs.out, "\"health_noticed_within_seconds\": 7.0")) << programs.out;
+  EXPECT_TRUE(has(programs.out, "\"unhealthy_longest_pause_seconds\": 300.0")) << programs.out;
+  EXPECT_FALSE(has(run({tenure_binary(), "explain"}, in).out, "noticed"));
+}
+
 TEST(Cli, CheckShowsWhatAGoodFileMeansAndWhatIsWrongWithABadOne) {
   const temporary_directory in;
   std::ofstream(in / "good.yaml") << "store: sqlite\nendpoint: /tmp/x.db\nelection: db\n";

@@ -16,11 +16,11 @@ inputs with_health(const std::string& text) {
   return with_file("health_file: /run/ok\n" + text);
 }
 
-TEST(Health, NothingIsCheckedByDefault) {
+TEST(HealthSettings, NothingIsCheckedByDefault) {
   EXPECT_FALSE(good(minimal()).health.is_checked());
 }
 
-TEST(Health, OneKindAloneIsAGoodConfiguration) {
+TEST(HealthSettings, OneKindAloneIsAGoodConfiguration) {
   const health h = good(with_flags({{"--health-http", "http://127.0.0.1:8080/healthz"}})).health;
   EXPECT_TRUE(h.is_checked());
   EXPECT_EQ(h.interval, 2s);
@@ -32,12 +32,12 @@ TEST(Health, OneKindAloneIsAGoodConfiguration) {
   EXPECT_EQ(h.noticed_within(), 7s);
 }
 
-TEST(Health, ShortIntervalShrinksTheTimeoutThatWasNotGiven) {
+TEST(HealthSettings, ShortIntervalShrinksTheTimeoutThatWasNotGiven) {
   EXPECT_EQ(good(with_health("health_interval: 500ms\n")).health.timeout, 500ms);
   EXPECT_EQ(good(with_health("health_interval: 1m\n")).health.timeout, 1s);
 }
 
-TEST(Health, UrlIsOfThisMachineWithoutTlsAndWithoutAUser) {
+TEST(HealthSettings, UrlIsOfThisMachineWithoutTlsAndWithoutAUser) {
   for (const char* url :
        {"http://127.0.0.1:8080/healthz", "http://localhost", "HTTP://LocalHost:80/",
         "http://[::1]:1?full=1", "http://127.1.2.3/a/b?x=1&y=/z?"}) {
@@ -64,7 +64,7 @@ TEST(Health, UrlIsOfThisMachineWithoutTlsAndWithoutAUser) {
   }
 }
 
-TEST(Health, SecretInAUrlIsNeverRepeated) {
+TEST(HealthSettings, SecretInAUrlIsNeverRepeated) {
   for (const char* url :
        {"http://root:hunter2@localhost/", "http://hunter2@localhost/", "https://localhost/?hunter2",
         "http://example.org/?key=hunter2", "localhost?hunter2", "http://localhost/?hunter2#",
@@ -74,7 +74,7 @@ TEST(Health, SecretInAUrlIsNeverRepeated) {
   }
 }
 
-TEST(Health, CommandIsSplitIntoWordsAndNoShellReadsIt) {
+TEST(HealthSettings, CommandIsSplitIntoWordsAndNoShellReadsIt) {
   struct row {
     const char* text;
     std::vector<std::string> words;
@@ -97,7 +97,7 @@ TEST(Health, CommandIsSplitIntoWordsAndNoShellReadsIt) {
               ElementsAre(HasSubstr("has a control character")));
 }
 
-TEST(Health, CommandInTheFileMayBeAListWhoseItemsAreWordsAsTheyStand) {
+TEST(HealthSettings, CommandInTheFileMayBeAListWhoseItemsAreWordsAsTheyStand) {
   EXPECT_EQ(good(with_file("health_command: [sh, -c, \"a 'b\", '']\n")).health.command,
             (std::vector<std::string>{"sh", "-c", "a 'b", ""}));
   EXPECT_THAT(problems_of(with_file("health_command: [sleep, 5]\n")),
@@ -106,7 +106,7 @@ TEST(Health, CommandInTheFileMayBeAListWhoseItemsAreWordsAsTheyStand) {
               ElementsAre(HasSubstr("names no program")));
 }
 
-TEST(Health, CommandsAreLimited) {
+TEST(HealthSettings, CommandsAreLimited) {
   std::string words = "w";
   for (std::size_t i = 1; i < max_command_words; ++i) words += " w";
   EXPECT_EQ(good(with_flags({{"--health-command", words}})).health.command.size(),
@@ -117,7 +117,7 @@ TEST(Health, CommandsAreLimited) {
               ElementsAre(HasSubstr("is 5000 bytes long; give no more than 4096")));
 }
 
-TEST(Health, TimeoutLongerThanTheIntervalIsRefusedWithBothNumbers) {
+TEST(HealthSettings, TimeoutLongerThanTheIntervalIsRefusedWithBothNumbers) {
   EXPECT_THAT(problems_of(with_health("health_timeout: 3s\n")),
               ElementsAre("tenure.yaml:2:1: health_timeout 3s is longer than health_interval 2s: a "
                           "check would still run when the next is due; give a timeout of at most "
@@ -125,7 +125,7 @@ TEST(Health, TimeoutLongerThanTheIntervalIsRefusedWithBothNumbers) {
   EXPECT_EQ(good(with_health("health_timeout: 2s\n")).health.timeout, 2s);
 }
 
-TEST(Health, NumbersHaveTheirRanges) {
+TEST(HealthSettings, NumbersHaveTheirRanges) {
   for (const char* line : {"health_interval: 99ms", "health_interval: 61m", "health_timeout: 49ms",
                            "health_delay: 25h", "health_file_age: 999ms", "health_file_age: 25h",
                            "health_failures: 0", "health_failures: 101", "health_successes: 0"}) {
@@ -135,7 +135,7 @@ TEST(Health, NumbersHaveTheirRanges) {
               ElementsAre(HasSubstr("health_interval is 0s; it must be from 100ms to 3600s")));
 }
 
-TEST(Health, NumbersWithoutAnythingToCheckAreRefused) {
+TEST(HealthSettings, NumbersWithoutAnythingToCheckAreRefused) {
   for (const char* line :
        {"health_interval: 1s", "health_timeout: 1s", "health_failures: 2", "health_successes: 2",
         "health_delay: 0s", "health_while: always", "health_file_age: 1m"}) {
@@ -150,12 +150,12 @@ TEST(Health, NumbersWithoutAnythingToCheckAreRefused) {
       << "a bad value is not also called missing";
 }
 
-TEST(Health, ObserverHasNothingToCheck) {
+TEST(HealthSettings, ObserverHasNothingToCheck) {
   EXPECT_THAT(problems_of(with_health("observe: true\n")),
               ElementsAre(HasSubstr("health_file is given, and an observer never holds a lease")));
 }
 
-TEST(Health, NumbersThatMakeLittleSenseAreAcceptedWithAWarning) {
+TEST(HealthSettings, NumbersThatMakeLittleSenseAreAcceptedWithAWarning) {
   const auto warnings = [](const std::string& text) {
     std::vector<std::string> out;
     for (const problem& p : good(with_health(text)).warnings) out.push_back(render(p));
@@ -169,7 +169,7 @@ TEST(Health, NumbersThatMakeLittleSenseAreAcceptedWithAWarning) {
               ElementsAre(AllOf(StartsWith("tenure.yaml:2:1: "), HasSubstr("= 1000s"))));
 }
 
-TEST(Health, EffectiveIsAFileThatLoadsToTheSame) {
+TEST(HealthSettings, EffectiveIsAFileThatLoadsToTheSame) {
   inputs in = with_file(
       "health_http: http://localhost:8080/ok?a=b\nhealth_command: [sh, -c, \"a 'b' \\\"c\\\"\", "
       "'', "

@@ -229,6 +229,7 @@ TEST_P(ElectionWalk, KeepsTheRulesWhateverHappens) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     walk one(seed, with(member(), [&](auto& s) {
                s.slots = seed % 5 == 0 ? 3 : 1;
+               s.checked_always = seed % 4 == 0;
                s.on_lost = seed % 7 == 0 ? after_loss::exit : after_loss::standby;
                s.store_lock_delay = seed % 3 == 0 ? duration(15s) : duration::zero();
              }));
