@@ -25,12 +25,13 @@ void agent_loop::open_health() {
                                              [this] { health_changed(); });
 }
 
-/// A workload of ours reports its start itself. One that reads our answers runs all the time, or,
-/// if it is checked only while it is active, for as long as we are that in any election.
+/// A workload of ours reports its start itself, unless it was found running. One that reads our
+/// answers runs all the time, or, if it is checked only while it is active, for as long as we are
+/// that in any election.
 void agent_loop::tell_health(core::election_index which, const core::command::transition& what) {
-  if (what.to == core::phase::active && !options_.has_guard && !health_->always()) {
-    health_->workload_started();
-  }
+  const bool runs =
+      options_.has_guard ? session_.at(which).view().workload_running : !health_->always();
+  if (what.to == core::phase::active && runs) health_->workload_started();
   if (what.to == core::phase::candidate && what.why == core::loss_reason::unhealthy) {
     say_rests(log_, speaker_of(which), session_.at(which).aside_until() - os::boot_now());
   }
@@ -45,7 +46,9 @@ void agent_loop::health_changed() {
   if (ended_) return;
   snapshots_.health(health_->shown());
   dirty_ = true;
-  const bool fit = health_->fit();
+  // What was found running need not prove again that it may.
+  const bool unknown = health_->shown().state == core::health::unknown;
+  const bool fit = health_->fit() || (found_ && unknown);
   if (fit != std::exchange(fit_, fit)) {
     const core::election_event news = fit ? core::election_event(core::event::workload_healthy{})
                                           : core::election_event(core::event::workload_unhealthy{});
