@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -89,11 +90,12 @@ std::optional<process_stat> process_scan::look_up(pid_t pid, int& error) const {
   constexpr auto fields =
       ") %c %d %d %d"                 // state, parent, group, session
       " %*d %*d %*u %*u %*u %*u %*u"  // terminal, flags, faults
-      " %*u %*u %*d %*d %*d %*d %d";  // times, priorities, number of threads
+      " %*u %*u %*d %*d %*d %*d %d"   // times, priorities, number of threads
+      " %*d %" SCNu64;                // timer, start
   process_stat stat{.pid = pid};
   const int read = std::sscanf(after_name, fields, &stat.state, &stat.parent, &stat.group,
-                               &stat.session, &stat.threads);
-  return read == 5 ? std::optional(stat) : std::nullopt;
+                               &stat.session, &stat.threads, &stat.start);
+  return read == 6 ? std::optional(stat) : std::nullopt;
 }
 
 }  // namespace tenure::workload

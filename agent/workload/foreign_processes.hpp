@@ -1,0 +1,141 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "os/unique_fd.hpp"
+#include "workload/own_processes.hpp"
+#include "workload/process_scan.hpp"
+#include "workload/process_set.hpp"
+#include "workload/recognizer.hpp"
+#include "workload/target.hpp"
+
+namespace tenure::workload {
+
+/// Processes that are remembered at a time. More are killed all the same, but never called gone.
+inline constexpr std::size_t most_members = 4096;
+/// Processes whose death wakes us. When one of them is gone, another takes its place.
+inline constexpr std::size_t most_pidfds = 64;
+/// Containers that a target may be found in at a time.
+inline constexpr std::size_t most_target_containers = 16;
+/// Longest name of a container that is remembered.
+inline constexpr std::size_t most_container_bytes = 1024;
+/// How often one look goes through all processes before it says that it has not seen the end.
+inline constexpr int most_passes = 16;
+/// Descriptors that pidfds leave free: reading /proc needs one at a time.
+inline constexpr int spare_descriptors = 8;
+
+/// What a look has found.
+struct tally {
+  std::size_t left = 0;        ///< processes that are not dead
+  std::size_t matching = 0;    ///< of these: what the target names, not what belongs to it
+  std::size_t stuck = 0;       ///< of these: hang in the kernel (state D); SIGKILL waits for them
+  std::size_t denied = 0;      ///< of these: may not be signalled by us
+  std::size_t unreadable = 0;  ///< others, of which the kernel does not tell whether they belong
+  bool complete = false;       ///< false: something could not be looked at, or there was too much
+
+  /// Nothing is left, and everything was looked at.
+  [[nodiscard]] bool empty() const { return complete && left == 0; }
+};
+
+/// The workload where somebody else starts it, e.g. the kubelet in the container beside ours:
+/// every process that a target names, and all that belongs to it.
+///
+/// A process that is named stands for its container: whoever is in that is the workload. Where
+/// cgroups do not tell containers apart, it stands for its session, or for its process group if
+/// its session is ours too. What came out of one that belongs, belongs, wherever it is now. So
+/// does one that belonged before, whatever became of its parent or of its command line.
+///
+/// Never taken for it: process 1, we, our ancestors and descendants, and our own container.
+///
+/// One thread. Only `prepare` allocates; nothing here waits for a process or throws. Death is
+/// observed: a zombie is dead, unless its first thread alone has ended.
+class foreign_processes {
+ public:
+  /// Gets all that will be needed from the kernel and the allocator. Returns 0 or an errno value;
+  /// ENOENT if /proc does not show us, our ancestors and process 1. Precondition: that of
+  /// `recognizer::prepare`.
+  [[nodiscard]] int prepare(target what);
+
+  /// Looks at every process, again and again until nobody new belongs.
+  tally look();
+
+  /// True if nothing of it is left. Being unable to look counts as something.
+  [[nodiscard]] bool empty() { return look().empty(); }
+
+  /// Sends to every process of it that a look finds.
+  tally signal_all(int signo);
+
+  /// Sends to those that the target names, but not to what such a one has started: a server's
+  /// workers have its program, too.
+  tally signal_matches(int signo);
+
+  /// SIGKILL to all of it. Each is stopped as soon as it is seen, and killed when nobody new is
+  /// found: what is stopped cannot fork, and is still there to be found as its children's parent.
+  /// Call it until `empty`.
+  tally kill_all();
+
+  /// Readable when a process that the last look has found may have died; look again then.
+  [[nodiscard]] int deaths() const { return deaths_.get(); }
+
+  /// What the last look has found, in the order of its discovery.
+  [[nodiscard]] std::span<const member> members() const { return now_.all(); }
+
+  [[nodiscard]] const recognizer& recognizes() const { return recognizer_; }
+
+  /// True if all that can be seen here came out of a process 1 that is in no other container.
+  [[nodiscard]] bool sees_only_ours() const { return own_.are_of_the_first(); }
+
+ private:
+  struct container {
+    std::array<char, most_container_bytes> name{};
+    std::size_t size = 0;  ///< 0: none
+    bool used = false;     ///< by somebody whom this look has seen
+
+    [[nodiscard]] std::string_view text() const { return {name.data(), size}; }
+  };
+
+  /// Where a process is, as far as cgroups tell.
+  struct place {
+    std::string_view cgroups{};
+    cgroup_verdict verdict{};
+  };
+
+  void begin_look();
+  [[nodiscard]] bool pass();
+  void end_look();
+  [[nodiscard]] bool consider(const process_stat& one);
+  [[nodiscard]] std::optional<place> where(const process_stat& one);
+  [[nodiscard]] std::optional<bond> bond_of(const process_stat& one, const place& at);
+  [[nodiscard]] container* container_with(const place& at);
+  [[nodiscard]] bool shares_session(const process_stat& one) const;
+  void learn(const place& at);
+  void take(const process_stat& one, bond why, bool matches, member* earlier);
+  void keep_the_unseen();
+  void watch_deaths();
+  [[nodiscard]] bool has_ended(const member& one) const;
+  [[nodiscard]] bool is_still(const member& one) const;
+  [[nodiscard]] int send(const member& one, int signo) const;
+  [[nodiscard]] tally count(std::size_t denied) const;
+
+  recognizer recognizer_;
+  own_processes own_;
+  process_scan processes_;
+  process_set now_;
+  process_set before_;  ///< of the look before
+  std::array<container, most_target_containers> containers_{};
+  std::array<char, most_cgroup_bytes> room_{};
+  os::unique_fd deaths_;     ///< an epoll of pidfds
+  int last_descriptor_ = 0;  ///< greatest number that a pidfd may have
+  std::size_t unreadable_ = 0;
+  bool complete_ = false;
+  bool overflow_ = false;  ///< there was more than can be remembered
+  bool killing_ = false;
+};
+
+}  // namespace tenure::workload

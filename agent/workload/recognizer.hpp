@@ -1,0 +1,67 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "workload/process_scan.hpp"
+#include "workload/target.hpp"
+
+namespace tenure::workload {
+
+/// Longest path or command line that can be compared.
+inline constexpr std::size_t most_target_bytes = 4095;
+
+/// A process that began later than this after its pid file was written is another one that got the
+/// number. File systems and /proc count in steps.
+inline constexpr std::int64_t pid_file_slack_ms = 2000;
+
+enum class recognition : std::uint8_t {
+  no,
+  yes,
+  unreadable,  ///< the kernel does not tell us
+};
+
+/// What a pid file says.
+enum class pid_file_state : std::uint8_t {
+  unused,      ///< the target is not found by one
+  missing,     ///< there is none, or an empty one: nothing was started yet
+  good,        ///< it has a number
+  unreadable,  ///< `error` says why
+  malformed,   ///< it holds something else
+};
+
+/// Compares processes with a target. Allocates in `prepare` only.
+class recognizer {
+ public:
+  /// Precondition: the target's value is neither empty nor longer than `most_target_bytes`.
+  void prepare(target what);
+
+  /// Reads the pid file anew, if that is how the target is found.
+  void refresh();
+
+  /// `unreadable` also for one that has the number of the pid file, and began after that was
+  /// written: wall clocks are set, so nobody can tell whether the file is stale.
+  [[nodiscard]] recognition of(const process_stat& one);
+
+  [[nodiscard]] const target& what() const { return what_; }
+  [[nodiscard]] pid_file_state file() const { return file_; }
+  /// The number in the pid file, if that is good.
+  [[nodiscard]] pid_t pid() const { return pid_; }
+  /// errno of a pid file that could not be read.
+  [[nodiscard]] int error() const { return error_; }
+
+ private:
+  [[nodiscard]] recognition by_executable(pid_t pid);
+  [[nodiscard]] recognition by_command_line(const process_stat& one);
+  [[nodiscard]] recognition by_pid_file(const process_stat& one) const;
+
+  target what_;
+  pid_file_state file_ = pid_file_state::unused;
+  pid_t pid_ = 0;
+  std::int64_t written_ms_ = 0;  ///< since 1970
+  int error_ = 0;
+  std::array<char, most_target_bytes + 1> room_{};
+};
+
+}  // namespace tenure::workload

@@ -1,0 +1,282 @@
+#include "workload/target_check.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <memory>
+#include <optional>
+
+#include "os/error_text.hpp"
+#include "workload/proc_text.hpp"
+
+namespace tenure::workload {
+namespace {
+
+/// Of the machine itself; the kernel's constant PROC_PID_INIT_INO.
+constexpr ino_t first_pid_namespace = 0xEFFFFFFC;
+
+constexpr std::size_t most_command_shown = 80;
+
+std::unexpected<target_problem> problem(target_fault kind, std::string text) {
+  return std::unexpected(target_problem{.kind = kind, .text = std::move(text)});
+}
+
+/// "target_command_line "python3 main.py"".
+std::string setting_of(const target& what) {
+  std::string name = "target_" + std::string(noun(what.by));
+  for (char& c : name) c = c == ' ' ? '_' : c;
+  return name + " \"" + what.value + "\"";
+}
+
+/// Its arguments, or else its name in brackets, as ps shows it.
+std::string command_of(pid_t pid) {
+  std::array<char, most_command_shown + 1> room{};
+  std::string out(read_proc(pid, "cmdline", room).value_or(""));
+  if (out.empty()) {
+    out = read_proc(pid, "comm", room).value_or("?");
+    out = "[" + out.substr(0, out.find('\n')) + "]";
+  }
+  while (!out.empty() && out.back() == '\0') out.pop_back();
+  if (out.size() > most_command_shown) out.replace(most_command_shown - 3, out.npos, "...");
+  for (char& c : out) {
+    if (c < ' ' || c == '\x7F') c = c == '\0' ? ' ' : '?';
+  }
+  return out;
+}
+
+std::string named(pid_t pid) {
+  return "process " + std::to_string(pid) + " (" + command_of(pid) + ")";
+}
+
+/// Its effective user id, as a word; "unknown" if the kernel does not tell.
+std::string user_of(pid_t pid) {
+  std::array<char, 4096> room{};
+  const std::string status(read_proc(pid, "status", room).value_or(""));
+  unsigned effective = 0;
+  const std::size_t at = status.find("\nUid:");
+  if (at == std::string::npos ||
+      std::sscanf(status.c_str() + at, "\nUid: %*u %u", &effective) != 1) {
+    return "unknown";
+  }
+  return std::to_string(effective);
+}
+
+bool in_first_pid_namespace() {
+  struct stat about{};
+  return ::stat("/proc/self/ns/pid", &about) == 0 && about.st_ino == first_pid_namespace;
+}
+
+std::string why(const member& one, const target& what) {
+  if (one.matches) {
+    switch (what.by) {
+      case target::kind::executable:
+        return "its executable is " + what.value;
+      case target::kind::command_line:
+        return "its command line begins with \"" + what.value + "\"";
+      case target::kind::pid_file:
+        return "its number is in " + what.value;
+    }
+  }
+  switch (one.why) {
+    case bond::match:
+    case bond::container:
+      return "it is in the container of one that is meant";
+    case bond::descendant:
+      return "it came out of one that is meant";
+    case bond::session:
+      return "it is in the session of one that is meant";
+  }
+  return {};
+}
+
+/// What the target names although it must not, or what nobody can tell of. Lives for one call.
+class inspection {
+ public:
+  explicit inspection(const foreign_processes& workload)
+      : workload_(workload), what_(workload.recognizes().what()) {
+    recognizer_->prepare(what_);
+  }
+
+  std::optional<target_problem> run() {
+    if (!processes_.open() || !own_->refresh(processes_)) {
+      return target_problem{target_fault::proc_unusable,
+                            "/proc does not show this process and its ancestors any more"};
+    }
+    if (auto wrong = file_problem()) return wrong;
+    while (const auto one = processes_.next()) {
+      if (one->dead()) continue;
+      const recognition is_it = recognizer_->of(*one);
+      if (is_it == recognition::no) continue;
+      const kin relation = kin_of(*one);
+      if (relation != kin::stranger) {
+        if (is_it == recognition::yes) return refusal(*one, relation);
+      } else if (is_it == recognition::unreadable && !belongs(*one)) {
+        return riddle(*one);
+      }
+    }
+    return std::nullopt;
+  }
+
+  [[nodiscard]] std::string container_of_process(pid_t pid) {
+    if (!own_->cgroups_tell()) return {};
+    const auto cgroups = read_proc(pid, "cgroup", room_);
+    if (!cgroups) return {};
+    return std::string(short_name(container_of(*cgroups, own_->cgroups()).container));
+  }
+
+ private:
+  std::optional<target_problem> file_problem() {
+    const std::string file = "the pid file " + what_.value;
+    switch (recognizer_->file()) {
+      case pid_file_state::unreadable:
+        return target_problem{target_fault::pid_file_unreadable,
+                              "cannot read " + file + ": " + os::error_text(recognizer_->error()) +
+                                  "; mount its volume into both containers, and let the program "
+                                  "write a regular file that our user may read"};
+      case pid_file_state::malformed:
+        return target_problem{target_fault::pid_file_malformed,
+                              file +
+                                  " does not begin with a process id; name the file that the "
+                                  "program writes its own number to"};
+      default:
+        return std::nullopt;
+    }
+  }
+
+  kin kin_of(const process_stat& one) {
+    return own_->of(one, read_proc(one.pid, "cgroup", room_).value_or(""), processes_);
+  }
+
+  [[nodiscard]] bool belongs(const process_stat& one) const {
+    for (const member& other : workload_.members()) {
+      if (other.pid == one.pid && other.start == one.start) return true;
+    }
+    return false;
+  }
+
+  [[nodiscard]] target_problem refusal(const process_stat& one, kin relation) const {
+    const std::string names = setting_of(what_) + " names " + named(one.pid);
+    if (relation == kin::first_process) {
+      const bool by_file = what_.by == target::kind::pid_file;
+      return {target_fault::first_process,
+              names +
+                  ", the first process of the PID namespace: a pod's pause process, which nobody "
+                  "in the pod can end; " +
+                  (by_file ? "let the program write its number as seen in the shared namespace "
+                             "(shareProcessNamespace: true), and remove the old file"
+                           : "name the main container's own program")};
+    }
+    return {target_fault::too_wide,
+            names + ", which is " +
+                (relation == kin::ourselves    ? "this one"
+                 : relation == kin::ancestor   ? "an ancestor of this one"
+                 : relation == kin::descendant ? "a child of this one"
+                                               : "in our own container") +
+                "; name what only the main container runs, e.g. more of its command line"};
+  }
+
+  [[nodiscard]] target_problem riddle(const process_stat& one) const {
+    if (what_.by == target::kind::pid_file) {
+      return {target_fault::pid_file_stale,
+              "the pid file " + what_.value + " names " + named(one.pid) +
+                  ", which began after the file was written: the number was given to another "
+                  "process, or the clock was set; remove the file, or restart the program"};
+    }
+    if (what_.by == target::kind::command_line) {
+      return {target_fault::unreadable, "cannot read the command line of " + named(one.pid) +
+                                            ", which hangs in the kernel (state D); see what it "
+                                            "waits for"};
+    }
+    return {target_fault::unreadable,
+            "cannot read which program " + named(one.pid) + " executes: it runs as user " +
+                user_of(one.pid) + ", we as user " + std::to_string(::geteuid()) +
+                ", or it has capabilities that we lack; run it as our user without them, or give "
+                "target_command_line, which can be read of every process"};
+  }
+
+  const foreign_processes& workload_;
+  const target& what_;
+  // On the heap: with their buffers they are larger than a stack frame should be.
+  std::unique_ptr<recognizer> recognizer_ = std::make_unique<recognizer>();
+  std::unique_ptr<own_processes> own_ = std::make_unique<own_processes>();
+  process_scan processes_;
+  std::array<char, most_cgroup_bytes> room_{};
+};
+
+/// Why it may not be signalled by us; nothing if it may.
+std::optional<target_problem> denial(pid_t pid) {
+  if (::kill(pid, 0) == 0 || errno == ESRCH) return std::nullopt;
+  const std::string ours = std::to_string(::geteuid());
+  std::string text = "may not signal " + named(pid) + ", so it could not be stopped: ";
+  const std::string theirs = user_of(pid);
+  if (errno == EPERM && theirs != ours) {
+    text += "it runs as user " + theirs + ", we as user " + ours +
+            "; give both containers the same runAsUser";
+  } else {
+    text += os::error_text(errno) +
+            "; give both containers the same security profile (AppArmor, SELinux) and user";
+  }
+  return target_problem{target_fault::not_permitted, std::move(text)};
+}
+
+}  // namespace
+
+std::expected<void, target_problem> prepare_target(foreign_processes& workload,
+                                                   const target& what) {
+  if (what.value.empty() || what.value.size() > most_target_bytes) {
+    return problem(target_fault::no_target,
+                   "nothing says which processes are the workload; give target_executable, "
+                   "target_command_line or target_pid_file, of 1 to " +
+                       std::to_string(most_target_bytes) + " bytes");
+  }
+  process_scan processes;
+  if (!processes.open()) {
+    return problem(target_fault::proc_unusable,
+                   "/proc is not mounted, or is that of another PID namespace; mount the proc file "
+                   "system of this container there");
+  }
+  if (!processes.look_up(1)) {
+    return problem(target_fault::hidden,
+                   "/proc does not show process 1 to user " + std::to_string(::geteuid()) +
+                       ", so it hides those of other users; mount it without hidepid");
+  }
+  if (const int error = workload.prepare(what); error != 0) {
+    return problem(target_fault::system,
+                   "cannot watch the processes of this PID namespace: " + os::error_text(error) +
+                       "; check the limits on open files");
+  }
+  if (workload.sees_only_ours() && !in_first_pid_namespace()) {
+    return problem(target_fault::not_shared,
+                   "only the processes of our own container are in our PID namespace; set "
+                   "shareProcessNamespace: true in the pod");
+  }
+  return {};
+}
+
+std::string text(const found_process& one) {
+  std::string out = "process " + std::to_string(one.pid) + " (" + one.command + ")";
+  if (!one.container.empty()) out += " in container " + one.container;
+  return out + ": " + one.why;
+}
+
+std::expected<std::vector<found_process>, target_problem> survey(foreign_processes& workload) {
+  workload.look();
+  inspection inspected(workload);
+  if (auto wrong = inspected.run()) return std::unexpected(std::move(*wrong));
+  std::vector<found_process> out;
+  for (const member& one : workload.members()) {
+    if (one.gone()) continue;
+    if (auto wrong = denial(one.pid)) return std::unexpected(std::move(*wrong));
+    out.push_back({.pid = one.pid,
+                   .command = command_of(one.pid),
+                   .container = inspected.container_of_process(one.pid),
+                   .why = why(one, workload.recognizes().what())});
+  }
+  return out;
+}
+
+}  // namespace tenure::workload
