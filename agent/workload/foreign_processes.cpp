@@ -107,7 +107,7 @@ bool foreign_processes::consider(const process_stat& one) {
 /// Nothing if it has gone, or cannot be read. Where cgroups tell nothing, everybody is `unclear`.
 std::optional<foreign_processes::place> foreign_processes::where(const process_stat& one) {
   if (!own_.cgroups_tell()) return place{};
-  const auto cgroups = read_proc(one.pid, "cgroup", room_);
+  const auto cgroups = read_proc(living_thread(one), "cgroup", room_);
   if (cgroups && cgroups->size() < room_.size()) {
     return place{.cgroups = *cgroups, .verdict = container_of(*cgroups, own_.cgroups())};
   }

@@ -36,6 +36,13 @@ bool process_scan::open() {
   return static_cast<bool>(proc_);
 }
 
+bool process_scan::open_threads(pid_t process) {
+  char path[32];
+  std::snprintf(path, sizeof path, "/proc/%d/task", process);
+  proc_.reset(::open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  return static_cast<bool>(proc_);
+}
+
 void process_scan::rewind() {
   ::lseek(proc_.get(), 0, SEEK_SET);
   used_ = at_ = 0;
@@ -96,6 +103,15 @@ std::optional<process_stat> process_scan::look_up(pid_t pid, int& error) const {
   const int read = std::sscanf(after_name, fields, &stat.state, &stat.parent, &stat.group,
                                &stat.session, &stat.threads, &stat.start);
   return read == 6 ? std::optional(stat) : std::nullopt;
+}
+
+pid_t living_thread(const process_stat& process) {
+  process_scan threads;
+  if (process.state != 'Z' || !threads.open_threads(process.pid)) return process.pid;
+  while (const auto thread = threads.next()) {
+    if (thread->state != 'Z' && thread->state != 'X') return thread->pid;
+  }
+  return process.pid;
 }
 
 }  // namespace tenure::workload

@@ -31,6 +31,9 @@ class process_scan {
   /// False if /proc is not mounted, or belongs to another PID namespace.
   [[nodiscard]] bool open();
 
+  /// Every thread of one process instead; `next` then gives threads. False if it is gone.
+  [[nodiscard]] bool open_threads(pid_t process);
+
   /// Starts again from the first process.
   void rewind();
 
@@ -55,6 +58,10 @@ class process_scan {
   bool ended_ = false;
   bool failed_ = false;
 };
+
+/// A thread of it that can still be asked: on cgroup version 1, and for its program and command
+/// line, a first thread that has ended shows nothing of the process any more. Mostly the first.
+[[nodiscard]] pid_t living_thread(const process_stat& process);
 
 /// True if /proc is that of our own PID namespace. Another one shows other ids.
 [[nodiscard]] bool proc_is_ours();

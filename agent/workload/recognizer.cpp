@@ -61,7 +61,7 @@ void recognizer::refresh() {
 recognition recognizer::of(const process_stat& one) {
   switch (what_.by) {
     case target::kind::executable:
-      return by_executable(one.pid);
+      return by_executable(living_thread(one));
     case target::kind::command_line:
       return by_command_line(one);
     case target::kind::pid_file:
@@ -79,7 +79,7 @@ recognition recognizer::by_executable(pid_t pid) {
 recognition recognizer::by_command_line(const process_stat& one) {
   // It may hang with its memory locked, and we would hang with it.
   if (one.state == 'D') return recognition::unreadable;
-  const auto arguments = read_proc(one.pid, "cmdline", room_);
+  const auto arguments = read_proc(living_thread(one), "cmdline", room_);
   if (!arguments) return unless_gone(arguments.error());
   return command_line_matches(*arguments, what_.value) ? recognition::yes : recognition::no;
 }

@@ -121,9 +121,10 @@ class inspection {
     return std::nullopt;
   }
 
-  [[nodiscard]] std::string container_of_process(pid_t pid) {
+  [[nodiscard]] std::string container_of_process(const member& one) {
     if (!own_->cgroups_tell()) return {};
-    const auto cgroups = read_proc(pid, "cgroup", room_);
+    const pid_t thread = living_thread({.pid = one.pid, .state = one.state});
+    const auto cgroups = read_proc(thread, "cgroup", room_);
     if (!cgroups) return {};
     return std::string(short_name(container_of(*cgroups, own_->cgroups()).container));
   }
@@ -148,7 +149,7 @@ class inspection {
   }
 
   kin kin_of(const process_stat& one) {
-    return own_->of(one, read_proc(one.pid, "cgroup", room_).value_or(""), processes_);
+    return own_->of(one, read_proc(living_thread(one), "cgroup", room_).value_or(""), processes_);
   }
 
   [[nodiscard]] bool belongs(const process_stat& one) const {
@@ -273,7 +274,7 @@ std::expected<std::vector<found_process>, target_problem> survey(foreign_process
     if (auto wrong = denial(one.pid)) return std::unexpected(std::move(*wrong));
     out.push_back({.pid = one.pid,
                    .command = command_of(one.pid),
-                   .container = inspected.container_of_process(one.pid),
+                   .container = inspected.container_of_process(one),
                    .why = why(one, workload.recognizes().what())});
   }
   return out;

@@ -1,0 +1,114 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "os/unique_fd.hpp"
+#include "support/temporary_directory.hpp"
+#include "workload/target_check.hpp"
+
+namespace tenure::tests {
+
+/// How the containers of a pod are told apart.
+enum class apart { not_at_all, by_version_1, by_version_2, by_private_namespace };
+
+using words = std::vector<std::string>;
+
+/// A process that was started in a pod, with both ends of a conversation. Killed at the end.
+class actor {
+ public:
+  explicit actor(const words& command);
+  ~actor();
+  actor(const actor&) = delete;
+  actor& operator=(const actor&) = delete;
+
+  [[nodiscard]] pid_t pid() const { return pid_; }
+
+  /// Sends a line, and returns the answer.
+  std::string ask(const std::string& order);
+  /// The next line; "(nothing)" if there is none in time.
+  std::string hear();
+  /// All it says until its end, and its exit status.
+  std::string hear_all(int& status);
+
+ private:
+  pid_t pid_ = -1;
+  os::unique_fd to_;
+  os::unique_fd from_;
+  std::string unread_;
+};
+
+/// A PID namespace with a pause process as its process 1, as the containers of a pod share one,
+/// each in a cgroup of its own if the machine lets us make some. Ends with all that is in it.
+class pod {
+ public:
+  explicit pod(apart how = apart::not_at_all);
+  ~pod();
+  pod(const pod&) = delete;
+  pod& operator=(const pod&) = delete;
+
+  /// Why there is none; empty if there is.
+  [[nodiscard]] const std::string& missing() const { return missing_; }
+
+  /// Starts a command in a container, which is made if it is not there yet: one letter a to f, as
+  /// all the digits of its id.
+  std::unique_ptr<actor> start(char container, const words& command, const std::string& below = {});
+
+  /// The same for a shell script that says one line, the number of a process of the pod.
+  pid_t start_script(char container, const std::string& script, const words& before = {});
+
+  /// The finder, which runs in container a. `before` is put in front of its command line.
+  std::unique_ptr<actor> finder(const std::string& kind, const std::string& value,
+                                const words& before = {});
+
+  /// What `survey` says there: what was found, or the problem's text. `fault` is set if it is one.
+  std::string survey(const std::string& kind, const std::string& value, const words& before = {});
+  [[nodiscard]] int fault() const { return fault_; }
+
+  /// True while that process of the pod exists and is no zombie.
+  [[nodiscard]] bool runs(pid_t pid) const;
+  /// True while there is one, or a zombie, with that number.
+  [[nodiscard]] bool has_process(pid_t pid) const;
+
+  /// Sends a signal to a process of the pod.
+  void signal(pid_t pid, int signo);
+
+  /// A file that all containers see.
+  [[nodiscard]] std::string file(const std::string& name) const { return directory_ / name; }
+  [[nodiscard]] bool has(const std::string& name) const;
+  /// Writes it, and returns its path; everybody may read it.
+  std::string write(const std::string& name, const std::string& text) const;
+
+  /// The name of the program that is `sh` here.
+  [[nodiscard]] static std::string shell();
+
+ private:
+  /// What a shell script says in the pod, in no container.
+  [[nodiscard]] std::string ask_shell(const std::string& script) const;
+  [[nodiscard]] char state(pid_t pid) const;
+  [[nodiscard]] std::string cgroup(char container, const std::string& below) const;
+  [[nodiscard]] words inside(char container, const std::string& below, const words& command);
+
+  apart how_;
+  std::string missing_;
+  std::string root_;  ///< the directory of our cgroups; empty: none
+  tests::temporary_directory directory_;
+  std::unique_ptr<actor> namespace_;
+  pid_t pause_ = 0;
+  std::vector<std::unique_ptr<actor>> actors_;
+  int fault_ = 0;
+};
+
+/// What the finder says when it has looked at everything and nothing is left.
+inline constexpr auto nothing_left = "left=0 matching=0 stuck=0 denied=0 unreadable=0 complete=1";
+
+/// Lets it kill as the guard does, until nothing is left; what it says at the end.
+std::string killed(actor& finder);
+
+/// In front of a command: runs it as the user "nobody".
+[[nodiscard]] words as_nobody();
+
+}  // namespace tenure::tests

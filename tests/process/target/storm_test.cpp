@@ -1,0 +1,87 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "pod.hpp"
+#include "support/eventually.hpp"
+
+/// Many processes, and more by the moment.
+namespace tenure::tests {
+namespace {
+
+using testing::HasSubstr;
+
+/// A workload of the user "nobody" that forks until it may not fork any more.
+words storm_of(int processes) {
+  words out{"prlimit", "--nproc=" + std::to_string(processes), "--"};
+  const words nobody = as_nobody();
+  out.insert(out.end(), nobody.begin(), nobody.end());
+  return out;
+}
+
+class TargetStorm : public testing::TestWithParam<apart> {
+ protected:
+  void SetUp() override {
+    if (!pod_.missing().empty()) GTEST_SKIP() << pod_.missing();
+  }
+
+  pod pod_{GetParam()};
+};
+
+TEST_P(TargetStorm, WhatForksAsFastAsItCanIsKilledToTheLast) {
+  pod_.start_script('b', "echo $$; exec " TARGET_STAGE " storm", storm_of(300));
+  auto finder = pod_.finder("command_line", TARGET_STAGE " storm");
+  EXPECT_TRUE(eventually([&] {
+    finder->ask("look");
+    return std::stoi(finder->ask("count")) >= 200;
+  }));
+  EXPECT_EQ(killed(*finder), nothing_left);
+}
+
+TEST_P(TargetStorm, WhatMovesOnToANewProcessAllTheTimeIsCaught) {
+  // Its parent is always gone, and its session is new each time.
+  const std::string hop = pod_.write("hop", "setsid sh " + pod_.file("hop") + " &\n");
+  pod_.start_script('b', "echo $$; sh " + hop + "; exec sleep 1000", storm_of(300));
+  auto finder = pod_.finder("command_line", "sleep 1000");
+  auto hopper = pod_.finder("command_line", "sh " + hop);
+  EXPECT_TRUE(eventually([&] { return finder->ask("look").contains(" matching=1 "); }));
+  // In a container it belongs wherever it is; else it has to be named.
+  actor& killer = GetParam() == apart::not_at_all ? *hopper : *finder;
+  EXPECT_EQ(killed(killer), nothing_left);
+  EXPECT_EQ(killed(*finder), nothing_left);
+  EXPECT_EQ(hopper->ask("look"), nothing_left);
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, TargetStorm, testing::Values(apart::not_at_all, apart::by_version_1),
+                         [](const auto& info) {
+                           return info.param == apart::not_at_all ? "OneSession" : "OneContainer";
+                         });
+
+class TargetMany : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!pod_.missing().empty()) GTEST_SKIP() << pod_.missing();
+    pod_.start_script('b', "for i in $(seq 100); do sleep 1000 & done; echo $$; wait");
+  }
+
+  pod pod_;
+};
+
+TEST_F(TargetMany, OnlySoManyPidfdsAreHeldAndYetAllDie) {
+  auto finder = pod_.finder("command_line", "sh -c for i in");
+  EXPECT_THAT(finder->ask("look"), testing::StartsWith("left=101 "));
+  EXPECT_EQ(finder->ask("pidfds"), "64");
+  EXPECT_EQ(killed(*finder), nothing_left);
+}
+
+TEST_F(TargetMany, PidfdsLeaveDescriptorsForReadingProc) {
+  auto finder = pod_.finder("command_line", "sh -c for i in", {"prlimit", "--nofile=24", "--"});
+  EXPECT_THAT(finder->ask("look"), testing::StartsWith("left=101 "));
+  const int held = std::stoi(finder->ask("pidfds"));
+  EXPECT_GT(held, 0);
+  EXPECT_LT(held, 24);
+  EXPECT_THAT(finder->ask("look"), HasSubstr("complete=1"));
+  EXPECT_EQ(killed(*finder), nothing_left);
+}
+
+}  // namespace
+}  // namespace tenure::tests

@@ -1,0 +1,207 @@
+// The program that the tests of the process finder run, all of it inside of a pod of theirs.
+//
+//     target_stage pause                   process 1: reaps
+//     target_stage find KIND VALUE         finds and signals, as orders on stdin say; from then on
+//                                          an allocation aborts it
+//     target_stage survey KIND VALUE       prints what a person is told; status: the fault's number
+//     target_stage headless                a workload: its first thread ends on SIGUSR1, another
+//     not target_stage stuck                   a workload in state D target_stage neglect CMD...
+//     runs it and never reaps it target_stage storm                   a workload that forks as fast
+//     as it can
+
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "guard/malloc_trap.hpp"
+#include "support/eventually.hpp"
+#include "workload/foreign_processes.hpp"
+#include "workload/target_check.hpp"
+
+namespace {
+
+using namespace tenure;
+
+constexpr int usage_status = 64;
+
+/// "executable=sleep", "command_line=sleep 10", "pid_file=/run/app.pid".
+workload::target target_from(std::string_view kind, const char* value) {
+  using enum workload::target::kind;
+  if (kind == "executable") return {.by = executable, .value = value};
+  if (kind == "command_line") return {.by = command_line, .value = value};
+  return {.by = pid_file, .value = value};
+}
+
+void say(const char* line) {
+  if (::write(STDOUT_FILENO, line, std::string_view(line).size()) < 0) ::_exit(1);
+}
+
+void say(const workload::tally& found) {
+  char line[160];
+  std::snprintf(line, sizeof line,
+                "left=%zu matching=%zu stuck=%zu denied=%zu unreadable=%zu complete=%d\n",
+                found.left, found.matching, found.stuck, found.denied, found.unreadable,
+                found.complete ? 1 : 0);
+  say(line);
+}
+
+void say_members(const workload::foreign_processes& workload) {
+  for (const workload::member& one : workload.members()) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%d%c ", one.pid, one.state);
+    if (!one.gone()) say(text);
+  }
+  say("\n");
+}
+
+void say_number(int number) {
+  char line[16];
+  std::snprintf(line, sizeof line, "%d\n", number);
+  say(line);
+}
+
+int held_pidfds(const workload::foreign_processes& workload) {
+  int held = 0;
+  for (const workload::member& one : workload.members()) held += one.fd ? 1 : 0;
+  return held;
+}
+
+/// The next line of stdin; empty at its end.
+std::string_view next_order(std::span<char> room) {
+  std::size_t used = 0;
+  while (used < room.size() && ::read(STDIN_FILENO, &room[used], 1) == 1) {
+    if (room[used] == '\n') return {room.data(), used};
+    ++used;
+  }
+  return {};
+}
+
+bool carry_out(std::string_view order, workload::foreign_processes& workload) {
+  if (order == "look") {
+    say(workload.look());
+  } else if (order == "members") {
+    say_members(workload);
+  } else if (order == "term") {
+    say(workload.signal_all(SIGTERM));
+  } else if (order == "gain") {
+    say(workload.signal_matches(SIGUSR1));
+  } else if (order == "kill") {
+    say(workload.kill_all());
+  } else if (order == "death") {
+    pollfd deaths{.fd = workload.deaths(), .events = POLLIN, .revents = 0};
+    const auto most = std::chrono::milliseconds(tests::eventually_within).count();
+    say(::poll(&deaths, 1, static_cast<int>(most)) == 1 ? "death\n" : "(nothing)\n");
+  } else if (order == "count") {
+    say_number(static_cast<int>(workload.members().size()));
+  } else if (order == "pidfds") {
+    say_number(held_pidfds(workload));
+  } else {
+    return false;
+  }
+  return true;
+}
+
+int find(std::string_view kind, const char* value) {
+  const auto workload = std::make_unique<workload::foreign_processes>();
+  const auto prepared = workload::prepare_target(*workload, target_from(kind, value));
+  if (!prepared) {
+    std::fprintf(stderr, "%s\n", prepared.error().text.c_str());
+    return 1;
+  }
+  say("ready\n");
+  tests::allow_no_allocation();
+  char room[64];
+  for (;;) {
+    const std::string_view order = next_order(room);
+    if (!carry_out(order, *workload)) return 0;
+  }
+}
+
+int complain(const workload::target_problem& wrong) {
+  std::printf("%s\n", wrong.text.c_str());
+  return 100 + static_cast<int>(wrong.kind);
+}
+
+int survey(std::string_view kind, const char* value) {
+  const auto workload = std::make_unique<workload::foreign_processes>();
+  const auto prepared = workload::prepare_target(*workload, target_from(kind, value));
+  if (!prepared) return complain(prepared.error());
+  const auto found = workload::survey(*workload);
+  if (!found) return complain(found.error());
+  for (const auto& one : *found) std::printf("%s\n", workload::text(one).c_str());
+  return 0;
+}
+
+int be_pause() {
+  sigset_t all;
+  ::sigfillset(&all);
+  ::sigprocmask(SIG_SETMASK, &all, nullptr);
+  say("ready\n");
+  for (;;) {
+    int signo = 0;
+    sigset_t deaths;
+    ::sigemptyset(&deaths);
+    ::sigaddset(&deaths, SIGCHLD);
+    ::sigwait(&deaths, &signo);
+    while (::waitpid(-1, nullptr, WNOHANG) > 0) {
+    }
+  }
+}
+
+int be_headless() {
+  sigset_t asked;
+  ::sigemptyset(&asked);
+  ::sigaddset(&asked, SIGUSR1);
+  ::sigprocmask(SIG_BLOCK, &asked, nullptr);
+  std::thread([] {
+    for (;;) ::pause();
+  }).detach();
+  say_number(::getpid());
+  int signo = 0;
+  ::sigwait(&asked, &signo);
+  ::pthread_exit(nullptr);
+}
+
+/// A parent sleeps in state D until the child of its vfork has executed something or ended.
+int be_stuck() {
+  if (::vfork() == 0) {
+    for (;;) ::pause();
+  }
+  return 0;
+}
+
+int neglect(char** command) {
+  if (::fork() == 0) {
+    ::execvp(command[0], command);
+    ::_exit(127);
+  }
+  for (;;) ::pause();
+}
+
+int be_storm() {
+  // A failed fork only says that the limit is reached.
+  for (;;) static_cast<void>(::fork());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string_view role = argc > 1 ? argv[1] : "";
+  if (role == "pause") return be_pause();
+  if (role == "find" && argc == 4) return find(argv[2], argv[3]);
+  if (role == "survey" && argc == 4) return survey(argv[2], argv[3]);
+  if (role == "headless") return be_headless();
+  if (role == "stuck") return be_stuck();
+  if (role == "neglect" && argc > 2) return neglect(argv + 2);
+  if (role == "storm") return be_storm();
+  std::fputs("usage: see target_stage.cpp\n", stderr);
+  return usage_status;
+}
