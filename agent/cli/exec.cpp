@@ -20,6 +20,25 @@ bool asks_for_help(int argc, const char* const* argv) {
   return false;
 }
 
+/// Given by the guard, the same for every agent that it starts.
+std::string session_id() {
+  const char* given = std::getenv("TENURE_SESSION");
+  return given != nullptr && *given != '\0' ? given : os::random_hex(16);
+}
+
+/// Named by the first setting that says so; empty if the workload is not found but started.
+std::string_view target_setting(const config::settings& s) {
+  if (!s.target.executable.empty()) return "target_executable";
+  if (!s.target.command_line.empty()) return "target_command_line";
+  return s.target.pid_file.empty() ? "" : "target_pid_file";
+}
+
+/// What is asked for and not done is refused: somebody relies on it.
+int refuse_target(const char* verb, std::string_view setting, const char* instead) {
+  std::fprintf(stderr, "tenure %s: %s is given, but %s\n", verb, setting.data(), instead);
+  return runtime::exit_bad_settings;
+}
+
 }  // namespace
 
 std::optional<int> become_guard(int argc, const char* const* argv) {
@@ -51,6 +70,8 @@ int run_exec_agent(const invocation& what) {
         "tenure exec: --guard-dir is for tenure agent; exec is the guard of its own command\n",
         stderr);
     return runtime::exit_bad_settings;
+  if (const std::string_view named = target_setting(*settings); !named.empty()) {
+    return refuse_target("exec", named, "the command after -- is the workload; remove one of them");
   }
   return runtime::run_agent(
       {.settings = std::move(*settings), .session = os::random_hex(16), .has_guard = true});
@@ -66,6 +87,9 @@ int run_agent(const invocation& what) {
         "--observe\n",
         stderr);
     return runtime::exit_bad_settings;
+  if (const std::string_view named = target_setting(*settings); !named.empty()) {
+    return refuse_target("agent", named,
+                         "this version stops only what it has started; use tenure exec");
   }
   return runtime::run_agent(
       {.settings = std::move(*settings), .session = os::random_hex(16), .has_guard = has_door});

@@ -53,6 +53,21 @@ void print_health(const config::health& h, core::duration ttl) {
   print_row(" ", "pause", ttl, "this member stands aside; twice as long each time in a row");
   print_row(" ", "longest", std::max(ttl, unhealthy_terms::longest_pause), "such a pause at most");
   print_row(" ", "forgotten", unhealthy_terms::well_after, "a term of this length begins anew");
+std::string found_by(const config::target& t) {
+  if (!t.executable.empty()) return "its executable, " + t.executable;
+  if (!t.command_line.empty()) return "its command line, \"" + t.command_line + "\"";
+  return "the number in " + t.pid_file;
+}
+
+void print_target(const config::target& t) {
+  std::printf("\nThe workload is found by %s; what belongs to it is stopped with it.\n",
+              found_by(t).c_str());
+  const bool runs = t.while_standby == config::on_standby::run;
+  std::printf("On a standby it %s.\n", runs ? "runs" : "is stopped");
+  if (t.on_gain == config::on_gain::signal) {
+    const std::string name(config::signal_name(t.gain_signal));
+    std::printf("When this member becomes active it gets SIG%s.\n", name.c_str());
+  }
 }
 
 }  // namespace
@@ -67,6 +82,7 @@ int run_explain(const invocation& what) {
   } else {
     print_text(settings->timing, means, settings->store);
     if (settings->health.is_checked()) print_health(settings->health, settings->timing.ttl);
+    if (settings->target.given()) print_target(settings->target);
   }
   return runtime::exit_ok;
 }

@@ -103,6 +103,25 @@ void apply_value(setting which, const value& v, settings& out) {
       break;
     case setting::health_delay:
       out.health.delay = std::get<core::duration>(v);
+    case setting::target_executable:
+      out.target.executable = std::get<std::string>(v);
+      break;
+    case setting::target_command_line:
+      out.target.command_line = std::get<std::string>(v);
+      break;
+    case setting::target_pid_file:
+      out.target.pid_file = std::get<std::string>(v);
+      break;
+    case setting::while_standby:
+      out.target.while_standby =
+          std::get<std::string>(v) == "run" ? on_standby::run : on_standby::stop;
+      break;
+    case setting::on_gain:
+      out.target.on_gain =
+          std::get<std::string>(v) == "signal" ? on_gain::signal : on_gain::nothing;
+      break;
+    case setting::gain_signal:
+      out.target.gain_signal = signal_number(std::get<std::string>(v));
       break;
     case setting::listen:
       out.listen = std::get<listen_address>(v);

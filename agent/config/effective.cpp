@@ -129,6 +129,20 @@ std::string value_text(const settings& s, const field& f) {
       return std::to_string(s.health.successes);
     case setting::health_delay:
       return core::text(s.health.delay);
+    case setting::target_executable:
+      return given(s.target.executable);
+    case setting::target_command_line:
+      return given(s.target.command_line);
+    case setting::target_pid_file:
+      return given(s.target.pid_file);
+    case setting::while_standby:
+      if (!s.target.given()) return {};
+      return s.target.while_standby == on_standby::run ? "run" : "stop";
+    case setting::on_gain:
+      if (!s.target.given()) return {};
+      return s.target.on_gain == on_gain::signal ? "signal" : "nothing";
+    case setting::gain_signal:
+      return s.target.gain_signal == 0 ? "" : std::string(signal_name(s.target.gain_signal));
     case setting::listen:
       return scalar(text(s.listen));
     case setting::probe_listen:

@@ -13,8 +13,11 @@ constexpr std::array<std::string_view, 6> stores{"sqlite",     "etcd",      "con
                                                  "kubernetes", "zookeeper", "tarantool"};
 constexpr std::array<std::string_view, 8> signals{"TERM", "INT",  "QUIT",  "HUP",
                                                   "USR1", "USR2", "WINCH", "PWR"};
+constexpr std::array<std::string_view, 5> gain_signals{"USR1", "USR2", "HUP", "WINCH", "CONT"};
 constexpr std::array<std::string_view, 2> after_loss{"standby", "exit"};
 constexpr std::array<std::string_view, 2> health_times{"active", "always"};
+constexpr std::array<std::string_view, 2> on_standby{"stop", "run"};
+constexpr std::array<std::string_view, 2> on_gains{"nothing", "signal"};
 constexpr std::array<std::string_view, 2> formats{"logfmt", "json"};
 constexpr std::array<std::string_view, 4> levels{"debug", "info", "warn", "error"};
 
@@ -23,6 +26,8 @@ constexpr std::string_view name_range =
     "letter or digit";
 constexpr std::string_view pem_range =
     "the path of a PEM file, which is read again when it changes";
+constexpr std::string_view no_target =
+    "none, the workload is not found by it; give one of the three at most";
 constexpr std::string_view listen_range =
     "`ADDRESS:PORT`, `[IPV6]:PORT`, `localhost:PORT` or `off`; port 0 takes any that is free";
 
@@ -359,6 +364,67 @@ constexpr std::array<field, setting_count> table{{
      .range = "0s to 24h",
      .metavar = "DURATION",
      .doc = "How long after the workload was started a failed check does not count"},
+    {.which = setting::target_executable,
+     .key = "target_executable",
+     .flag = "--target-executable",
+     .environment = "TENURE_TARGET_EXECUTABLE",
+     .type = field_type::program,
+     .section = group::process,
+     .derivation = no_target,
+     .range = "an absolute path, or a name without slashes for whatever directory it is in",
+     .metavar = "PROGRAM",
+     .doc = "The program that a workload started by somebody else executes"},
+    {.which = setting::target_command_line,
+     .key = "target_command_line",
+     .flag = "--target-command-line",
+     .environment = "TENURE_TARGET_COMMAND_LINE",
+     .type = field_type::command_line,
+     .section = group::process,
+     .derivation = no_target,
+     .range = "the beginning of what `ps -o args` shows, in whole arguments",
+     .metavar = "TEXT",
+     .doc = "The command line of a workload started by somebody else"},
+    {.which = setting::target_pid_file,
+     .key = "target_pid_file",
+     .flag = "--target-pid-file",
+     .environment = "TENURE_TARGET_PID_FILE",
+     .type = field_type::path,
+     .section = group::process,
+     .derivation = no_target,
+     .range = "the path of a file on a volume that both containers mount",
+     .metavar = "FILE",
+     .doc = "The file that a workload started by somebody else writes its process id to"},
+    {.which = setting::while_standby,
+     .key = "while_standby",
+     .flag = "--while-standby",
+     .environment = "TENURE_WHILE_STANDBY",
+     .type = field_type::word,
+     .section = group::process,
+     .fallback = "stop",
+     .metavar = "ACTION",
+     .doc = "What a target may do while this member is not active: it is stopped, or runs",
+     .words = words(on_standby)},
+    {.which = setting::on_gain,
+     .key = "on_gain",
+     .flag = "--on-gain",
+     .environment = "TENURE_ON_GAIN",
+     .type = field_type::word,
+     .section = group::process,
+     .fallback = "nothing",
+     .metavar = "ACTION",
+     .doc = "How a target that runs on a standby learns that it is active now",
+     .words = words(on_gains)},
+    {.which = setting::gain_signal,
+     .key = "gain_signal",
+     .flag = "--gain-signal",
+     .environment = "TENURE_GAIN_SIGNAL",
+     .type = field_type::signal,
+     .section = group::process,
+     .derivation = "none, it must be given for `on_gain: signal`",
+     .metavar = "SIGNAL",
+     .doc =
+         "What is sent to a target that becomes active; one that does not handle it may die of it",
+     .words = words(gain_signals)},
     {.which = setting::listen,
      .key = "listen",
      .flag = "--listen",

@@ -45,6 +45,12 @@ enum class setting : std::uint8_t {
   health_failures,
   health_successes,
   health_delay,
+  target_executable,
+  target_command_line,
+  target_pid_file,
+  while_standby,
+  on_gain,
+  gain_signal,
   listen,
   probe_listen,
   log_format,
@@ -61,6 +67,8 @@ enum class field_type : std::uint8_t {
   elections,      ///< a list of names or of {name, slots}; in the file only
   identity,       ///< printable, without blanks
   path,           ///< of a file; never repeated in a message, it may be what belongs into the file
+  program,        ///< an absolute path, or the last name of one
+  command_line,   ///< one line, as ps shows it
   host,           ///< a host name or an IP address, without a port
   user,           ///< printable, without blanks and colons
   http_url,       ///< of this machine, plain http; a query is not repeated in a message

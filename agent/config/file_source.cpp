@@ -43,6 +43,10 @@ std::string wanted(field_type type) {
       return "give the path of a file";
     case field_type::command:
       return "give a program and its arguments, or a list of them";
+    case field_type::program:
+      return "give the path of a program, or its name";
+    case field_type::command_line:
+      return "give one text, as ps -o args shows it";
     case field_type::endpoints:
       return "give one, or a list of them";
     case field_type::elections:
@@ -58,6 +62,9 @@ std::string wanted(field_type type) {
 constexpr std::array names{field_type::identity,      field_type::endpoints, field_type::host,
                            field_type::election_name, field_type::elections, field_type::user,
                            field_type::command};
+constexpr std::array names{field_type::identity,      field_type::endpoints,   field_type::host,
+                           field_type::election_name, field_type::elections,   field_type::user,
+                           field_type::program,       field_type::command_line};
 
 std::vector<std::string_view> keys() {
   std::vector<std::string_view> out;

@@ -24,6 +24,10 @@ constexpr const char* lease_name_pattern =
 constexpr const char* identity_pattern = "^[!-~]+$";
 constexpr const char* endpoint_pattern = R"(^[^\u0000-\u001f\u007f]+$)";
 constexpr const char* path_pattern = R"(^(?!-----BEGIN)[^\u0000-\u001f\u007f]+$)";
+constexpr const char* program_pattern =
+    R"(^(/[^\u0000-\u001f\u007f]*[^/\u0000-\u001f\u007f]|[^/\u0000-\u001f\u007f]+)$)";
+constexpr const char* command_line_pattern =
+    R"(^[^ \u0000-\u001f\u007f]([^\u0000-\u001f\u007f]*[^ \u0000-\u001f\u007f])?$)";
 constexpr const char* host_pattern = "^[A-Za-z0-9._:-]+$";
 constexpr const char* user_pattern = "^[!-9;-~]+$";
 constexpr const char* word_pattern = R"(^[^\u0000-\u001f\u007f]*$)";
@@ -123,6 +127,10 @@ json type_of(const field& f) {
       return string_of(identity_pattern, max_name_bytes);
     case field_type::path:
       return string_of(path_pattern, max_path_bytes);
+    case field_type::program:
+      return string_of(program_pattern, max_path_bytes);
+    case field_type::command_line:
+      return string_of(command_line_pattern, max_path_bytes);
     case field_type::host:
       return string_of(host_pattern, max_name_bytes);
     case field_type::user:
@@ -224,6 +232,37 @@ json health_rules() {
   return json::array(
       {{{"if", {{"anyOf", std::move(numbers)}}}, {"then", {{"anyOf", anything}}}},
        {{"if", required(setting::health_file_age)}, {"then", required(setting::health_file)}}});
+json given(setting which) {
+  return {{"required", json::array({field_of(which).key})}};
+}
+
+json has(setting which, const json& what) {
+  json out = given(which);
+  out["properties"] = {{field_of(which).key, {{"const", what}}}};
+  return out;
+}
+
+json if_then(json what, json then) {
+  return {{"if", std::move(what)}, {"then", std::move(then)}};
+}
+
+/// A target is found in one way, and what is told to it fits together.
+void add_target_rules(json& rules) {
+  const json program = given(setting::target_executable);
+  const json command_line = given(setting::target_command_line);
+  const json pid_file = given(setting::target_pid_file);
+  const json any = {{"anyOf", json::array({program, command_line, pid_file})}};
+  const json one = {{"oneOf", json::array({program, command_line, pid_file})},
+                    {"not", has(setting::observe, true)},
+                    {"properties", {{"elections", {{"maxItems", 1}}}}}};
+  rules.push_back(if_then(any, one));
+  for (const setting which : {setting::while_standby, setting::on_gain, setting::gain_signal}) {
+    rules.push_back(if_then(given(which), any));
+  }
+  const json signals = has(setting::on_gain, "signal");
+  rules.push_back(if_then(given(setting::gain_signal), signals));
+  const json needs = json::array({given(setting::gain_signal), has(setting::while_standby, "run")});
+  rules.push_back(if_then(signals, {{"allOf", needs}}));
 }
 
 /// What only some stores ask for.
@@ -235,6 +274,8 @@ json store_rules() {
 }  // namespace
 
 std::string json_schema() {
+  json rules = store_rules();
+  add_target_rules(rules);
   json properties = json::object();
   for (const field& f : fields()) properties[std::string(f.key)] = property(f);
   json rules = store_rules();
@@ -247,6 +288,7 @@ std::string json_schema() {
       {"properties", properties},
       {"not", {{"required", json::array({"election", "elections"})}}},
       {"allOf", std::move(rules)},
+      {"allOf", rules},
       {"additionalProperties", false},
   };
   return schema.dump(2) + "\n";

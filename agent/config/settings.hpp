@@ -82,6 +82,23 @@ struct health {
   [[nodiscard]] core::duration noticed_within() const { return failures * interval + timeout; }
 
   friend bool operator==(const health&, const health&) = default;
+enum class on_standby : std::uint8_t { stop, run };
+enum class on_gain : std::uint8_t { nothing, signal };
+
+/// A workload that somebody else starts, e.g. the kubelet in the container beside ours, and how
+/// it is found: by one of the first three, or there is none.
+struct target {
+  std::string executable{};
+  std::string command_line{};
+  std::string pid_file{};
+  config::on_standby while_standby = config::on_standby::stop;
+  config::on_gain on_gain = config::on_gain::nothing;
+  int gain_signal = 0;  ///< a signal number, given if and only if `on_gain` is signal
+
+  [[nodiscard]] bool given() const {
+    return !executable.empty() || !command_line.empty() || !pid_file.empty();
+  }
+  friend bool operator==(const target&, const target&) = default;
 };
 
 /// A configuration that was checked as a whole. Made by `load` only.
@@ -103,6 +120,8 @@ struct settings {
 
   config::health health;
 
+  config::target target;  ///< of `tenure agent`
+
   listen_address listen;
   listen_address probe_listen;
 
@@ -117,7 +136,7 @@ struct settings {
   }
 };
 
-/// "TERM" for 15. Precondition: `number` came from `settings::stop_signal`.
+/// "TERM" for 15. Precondition: `number` is that of a signal in the table.
 std::string_view signal_name(int number);
 
 /// Every setting with its value, and its source as a comment. It is itself a configuration file

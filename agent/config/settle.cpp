@@ -31,6 +31,7 @@ class assembly {
     check_store();
     check_access(out_, known_);
     check_elections();
+    check_target(out_, known_);
     check_identity();
     check_timing();
     check_health(out_, known_);

@@ -22,15 +22,22 @@ parsed<std::string> parse_word(std::string_view text, std::span<const std::strin
   return wrong("is " + quote(text) + ", which is unknown", std::move(suggestion));
 }
 
-parsed<std::string> parse_signal(std::string_view text, std::span<const std::string_view> words) {
+parsed<std::string> parse_signal(const field& f, std::string_view text) {
+  const bool stops = f.which == setting::stop_signal;
   std::string_view name = text;
   if (name.starts_with("SIG")) name.remove_prefix(3);
   if (name == "KILL" || name == "STOP") {
+    if (!stops)
+      return wrong("is " + quote(text) + ", which no process can handle",
+                   "give " + choices(f.words));
     return wrong("is " + quote(text) + ", which a process cannot answer by ending in order",
-                 "give " + choices(words) + "; SIGKILL follows by itself");
+                 "give " + choices(f.words) + "; SIGKILL follows by itself");
   }
-  parsed<std::string> result = parse_word(name, words);
-  if (!result) result.error().what = "is " + quote(text) + ", which is no signal to stop with";
+  parsed<std::string> result = parse_word(name, f.words);
+  if (!result) {
+    result.error().what = "is " + quote(text) + ", which is no signal to " +
+                          (stops ? "stop with" : "tell an active workload by");
+  }
   return result;
 }
 
@@ -83,7 +90,8 @@ struct named_signal {
   std::string_view name;
   int number;
 };
-constexpr std::array<named_signal, 8> signal_numbers{{{"TERM", SIGTERM},
+constexpr std::array<named_signal, 9> signal_numbers{{{"TERM", SIGTERM},
+                                                      {"CONT", SIGCONT},
                                                       {"INT", SIGINT},
                                                       {"QUIT", SIGQUIT},
                                                       {"HUP", SIGHUP},
@@ -99,7 +107,7 @@ parsed<value> parse_value(const field& f, std::string_view text) {
     case field_type::word:
       return parse_word(text, f.words);
     case field_type::signal:
-      return parse_signal(text, f.words);
+      return parse_signal(f, text);
     case field_type::endpoints:
       return parse_endpoint(text);
     case field_type::election_name:
@@ -109,6 +117,10 @@ parsed<value> parse_value(const field& f, std::string_view text) {
       return parse_identity(text);
     case field_type::path:
       return parse_path(text);
+    case field_type::program:
+      return parse_program(text);
+    case field_type::command_line:
+      return parse_command_line(text);
     case field_type::host:
       return parse_host(text);
     case field_type::user:

@@ -60,6 +60,12 @@ parsed<listen_address> parse_listen(std::string_view text);
 /// The path of a file. The mistake does not repeat it.
 parsed<std::string> parse_path(std::string_view text);
 
+/// The absolute path of a program, or its last name alone.
+parsed<std::string> parse_program(std::string_view text);
+
+/// A command line as ps shows it.
+parsed<std::string> parse_command_line(std::string_view text);
+
 /// A host name or an IP address, without a port.
 parsed<std::string> parse_host(std::string_view text);
 

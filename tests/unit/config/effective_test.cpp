@@ -44,6 +44,10 @@ TEST(Effective, IsAFileThatLoadsToTheSame) {
            "drift: 0.0125%, drain: 1h30m, stop_signal: SIGINT, on_lost: exit, listen: '[::1]:0', "
            "probe_listen: off, log_format: json, log_level: error}",
            "{store: kubernetes, election: a}",
+           "{store: sqlite, endpoint: /t.db, election: a, target_command_line: 'a: b #\"c', "
+           "while_standby: run, on_gain: signal, gain_signal: CONT}",
+           "{store: sqlite, endpoint: /t.db, election: a, target_executable: '5'}",
+           "{store: sqlite, endpoint: /t.db, election: a, target_pid_file: '#'}",
            "{store: etcd, endpoint: 'https://a', election: a, ca_file: ./ca.pem, key_file: ' #', "
            "certificate_file: '1e3', server_name: '::1', user: '5', password_file: '{p}'}",
        }) {
@@ -65,6 +69,7 @@ TEST(Effective, IsAFileThatLoadsToTheSame) {
               std::chrono::microseconds(1));
     EXPECT_EQ(again.stop_signal, first.stop_signal);
     EXPECT_EQ(again.on_lost, first.on_lost);
+    EXPECT_EQ(again.target, first.target);
     EXPECT_EQ(text(again.listen), text(first.listen));
     EXPECT_EQ(text(again.probe_listen), text(first.probe_listen));
     EXPECT_EQ(again.log_format, first.log_format);

@@ -1,0 +1,127 @@
+#include <algorithm>
+#include <array>
+
+#include "config/evidence.hpp"
+#include "config/suggest.hpp"
+
+namespace tenure::config {
+namespace {
+
+constexpr std::array ways_to_find{setting::target_executable, setting::target_command_line,
+                                  setting::target_pid_file};
+constexpr std::array only_with_a_target{setting::while_standby, setting::on_gain,
+                                        setting::gain_signal};
+
+constexpr const char* three_ways = "target_executable, target_command_line or target_pid_file";
+
+std::string key(setting which) {
+  return std::string(field_of(which).key);
+}
+
+parsed<std::string> refuse(std::string what, std::string suggestion) {
+  return std::unexpected(mistake{std::move(what), std::move(suggestion)});
+}
+
+bool is_control(char c) {
+  return static_cast<unsigned char>(c) < ' ' || c == '\x7F';
+}
+
+/// Without a target there is nothing that could be told or stopped.
+void check_without_target(evidence& known) {
+  const auto bad = [&known](setting which) { return known.is_bad(which); };
+  if (std::ranges::any_of(ways_to_find, bad)) return;
+  for (const setting which : only_with_a_target) {
+    if (!known.is_given(which)) continue;
+    known.reject(which, key(which) + " is given, and nothing says what it is for",
+                 std::string("give ") + three_ways + ", or remove it");
+  }
+}
+
+void check_gain(const target& t, evidence& known) {
+  const bool signals = t.on_gain == on_gain::signal;
+  if (signals && known.is_missing(setting::gain_signal)) {
+    known.reject(setting::on_gain, "on_gain is signal, but gain_signal is missing",
+                 "give a signal that the workload handles, such as gain_signal USR1");
+  }
+  if (!signals && known.is_given(setting::gain_signal) && !known.is_bad(setting::on_gain)) {
+    known.reject(setting::gain_signal, "gain_signal is given, but on_gain is nothing",
+                 "give on_gain signal, or remove it");
+  }
+  if (known.is_bad(setting::while_standby) || known.is_bad(setting::on_gain)) return;
+  const bool runs = t.while_standby == on_standby::run;
+  if (signals && !runs) {
+    known.reject(setting::on_gain,
+                 "on_gain is signal, but while_standby is stop: what begins while we are active "
+                 "needs no telling",
+                 "give while_standby run, or remove on_gain");
+  }
+  if (!signals && runs) {
+    known.warn(setting::while_standby,
+               "while_standby is run, and nothing tells the workload that it is active",
+               "give on_gain signal, unless it asks the API");
+  }
+}
+
+}  // namespace
+
+void check_target(const settings& s, evidence& known) {
+  if (!s.target.given()) return check_without_target(known);
+  const setting* first = nullptr;
+  for (const setting& which : ways_to_find) {
+    if (!known.is_given(which)) continue;
+    if (first != nullptr) {
+      known.reject(which, key(*first) + " and " + key(which) + " are both given",
+                   "one finds the workload, and what belongs to it; remove the other");
+    } else {
+      first = &which;
+    }
+  }
+  if (s.elections.size() > 1) {
+    known.reject(*first,
+                 key(*first) + " is given, and there are " + std::to_string(s.elections.size()) +
+                     " elections",
+                 "one workload belongs to one election");
+  }
+  if (s.observe) {
+    known.reject(*first, key(*first) + " is given, and observe is true: it could never run",
+                 "remove one of them");
+  }
+  check_gain(s.target, known);
+}
+
+parsed<std::string> parse_program(std::string_view text) {
+  constexpr const char* hint = "give its absolute path, or its name alone";
+  if (text.empty()) return refuse("is empty", hint);
+  if (text.size() > max_path_bytes) {
+    return refuse("is " + std::to_string(text.size()) + " bytes long", hint);
+  }
+  if (std::ranges::any_of(text, is_control)) {
+    return refuse("is " + quote(text) + ", which has a control character in it", hint);
+  }
+  if (text.ends_with('/')) return refuse("is " + quote(text) + ", which is a directory", hint);
+  if (text.contains('/') && !text.starts_with('/')) {
+    return refuse("is " + quote(text) + ", which depends on a directory to begin in", hint);
+  }
+  return std::string(text);
+}
+
+parsed<std::string> parse_command_line(std::string_view text) {
+  constexpr const char* hint = "give what ps -o args shows, or its beginning in whole arguments";
+  if (text.empty()) return refuse("is empty", hint);
+  if (text.size() > max_path_bytes) {
+    return refuse("is " + std::to_string(text.size()) + " bytes long",
+                  "give its beginning, no more than " + std::to_string(max_path_bytes));
+  }
+  if (std::ranges::any_of(text, is_control)) {
+    return refuse("is " + quote(text) +
+                      ", which has a control character in it, such as the end "
+                      "of a line",
+                  hint);
+  }
+  if (text.starts_with(' ') || text.ends_with(' ')) {
+    return refuse("is " + quote(text) + ", which begins or ends with a blank", "take it out");
+  }
+  return std::string(text);
+}
+
+}  // namespace tenure::config

@@ -1,0 +1,127 @@
+#include "support.hpp"
+
+namespace tenure::config::test {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::StartsWith;
+
+TEST(Target, ThereIsNoneByDefaultAndNothingOfItIsShown) {
+  const settings s = good(minimal());
+  EXPECT_FALSE(s.target.given());
+  EXPECT_THAT(effective(s), AllOf(Not(HasSubstr("target_")), Not(HasSubstr("while_standby"))));
+}
+
+TEST(Target, IsStoppedOnAStandbyUnlessItIsToRun) {
+  const settings s = good(with_flags({{"--target-executable", "postgres"}}));
+  EXPECT_EQ(s.target.executable, "postgres");
+  EXPECT_EQ(s.target.while_standby, on_standby::stop);
+  EXPECT_EQ(s.target.on_gain, on_gain::nothing);
+  EXPECT_EQ(s.target.gain_signal, 0);
+  EXPECT_THAT(effective(s),
+              HasSubstr("\ntarget_executable: postgres         # --target-executable\n"
+                        "while_standby: stop                 # default\n"
+                        "on_gain: nothing                    # default\n"));
+}
+
+TEST(Target, MayLearnByASignalThatItIsActive) {
+  const settings s =
+      good(with_file("target_pid_file: /run/app.pid\nwhile_standby: run\non_gain: signal\n"
+                     "gain_signal: SIGCONT\n"));
+  EXPECT_EQ(s.target.pid_file, "/run/app.pid");
+  EXPECT_EQ(s.target.while_standby, on_standby::run);
+  EXPECT_EQ(signal_name(s.target.gain_signal), "CONT");
+  EXPECT_THAT(s.warnings, IsEmpty());
+}
+
+TEST(Target, IsFoundInOneWay) {
+  EXPECT_THAT(problems_of(with_flags({{"--target-executable", "app"},
+                                      {"--target-command-line", "app --all"},
+                                      {"--target-pid-file", "/run/app.pid"}})),
+              ElementsAre("--target-command-line: target_executable and target_command_line are "
+                          "both given; one finds the workload, and what belongs to it; remove the "
+                          "other",
+                          StartsWith("--target-pid-file: target_executable and target_pid_file")));
+}
+
+TEST(Target, IsWhatItsSettingsAreFor) {
+  EXPECT_THAT(problems_of(with_flags({{"--while-standby", "stop"}})),
+              ElementsAre("--while-standby: while_standby is given, and nothing says what it is "
+                          "for; give target_executable, target_command_line or target_pid_file, "
+                          "or remove it"));
+  EXPECT_THAT(problems_of(with_flags({{"--while-standby", "run"}, {"--target-executable", ""}})),
+              ElementsAre(StartsWith("--target-executable: target_executable is empty")))
+      << "what was to be the target is not called missing";
+}
+
+TEST(Target, ASignalNeedsAWorkloadThatRunsAndOneThatIsSent) {
+  EXPECT_THAT(problems_of(with_file("target_executable: app\non_gain: signal\n")),
+              ElementsAre(StartsWith("tenure.yaml:2:1: on_gain is signal, but gain_signal is "
+                                     "missing; give"),
+                          AllOf(StartsWith("tenure.yaml:2:1: on_gain is signal, but while_standby "
+                                           "is stop"),
+                                HasSubstr("give while_standby run"))));
+  EXPECT_THAT(problems_of(with_file("target_executable: app\ngain_signal: USR1\n")),
+              ElementsAre("tenure.yaml:2:1: gain_signal is given, but on_gain is nothing; give "
+                          "on_gain signal, or remove it"));
+  EXPECT_THAT(problems_of(with_file("target_executable: app\ngain_signal: KILL\n")),
+              ElementsAre(AllOf(HasSubstr("which no process can handle"), HasSubstr("USR1"))));
+}
+
+TEST(Target, ThatRunsAndIsToldNothingIsAcceptedWithAWarning) {
+  const settings s = good(with_flags({{"--target-executable", "app"}, {"--while-standby", "run"}}));
+  ASSERT_EQ(s.warnings.size(), 1U);
+  EXPECT_EQ(render(s.warnings.front()),
+            "--while-standby: while_standby is run, and nothing tells the workload that it is "
+            "active; give on_gain signal, unless it asks the API");
+}
+
+TEST(Target, BelongsToOneElectionInWhichWeTakePart) {
+  EXPECT_THAT(
+      problems_of(with_flags({{"--target-executable", "app"}, {"--election", "other"}})),
+      ElementsAre("--target-executable: target_executable is given, and there are 2 elections; one "
+                  "workload belongs to one election"));
+  EXPECT_THAT(problems_of(with_flags({{"--target-executable", "app"}, {"--observe", "true"}})),
+              ElementsAre(HasSubstr("observe is true: it could never run; remove one")));
+}
+
+TEST(Target, AProgramIsAnAbsolutePathOrAName) {
+  for (const char* good_one : {"/usr/bin/app", "app", "app-2.1", "my app", "/srv/my app"}) {
+    EXPECT_THAT(problems_of(with_flags({{"--target-executable", good_one}})), IsEmpty());
+  }
+  struct row {
+    const char* text;
+    const char* message;
+  };
+  for (const row& r : {row{"", "is empty"}, row{"./app", "depends on a directory to begin in"},
+                       row{"bin/app", "depends on a directory to begin in"},
+                       row{"/usr/bin/", "which is a directory"}, row{"/", "which is a directory"},
+                       row{"a\nb", "control character"}}) {
+    EXPECT_THAT(problems_of(with_flags({{"--target-executable", r.text}})),
+                ElementsAre(HasSubstr(r.message)))
+        << r.text;
+  }
+}
+
+TEST(Target, ACommandLineIsOneLineAsPsShowsIt) {
+  EXPECT_THAT(problems_of(with_file("target_command_line: python3 -m orders\n")), IsEmpty());
+  struct row {
+    const char* text;
+    const char* message;
+  };
+  for (const row& r : {row{"''", "is empty"}, row{"' app'", "begins or ends with a blank"},
+                       row{"|\n  app\n", "such as the end of a line"},
+                       row{"[python3, -m]", "is a list; give one text, as ps -o args shows it"},
+                       row{"5", "write it in quotes"}}) {
+    EXPECT_THAT(problems_of(with_file("target_command_line: " + std::string(r.text) + "\n")),
+                ElementsAre(HasSubstr(r.message)))
+        << r.text;
+  }
+}
+
+}  // namespace
+}  // namespace tenure::config::test
