@@ -85,11 +85,13 @@ bool foreign_processes::consider(const process_stat& one) {
   member* earlier = before_.find(one.pid);
   if (earlier != nullptr && earlier->start != one.start) earlier = nullptr;
 
-  // What belonged before is not asked again: it may have changed its command line since.
-  const recognition is_it = earlier == nullptr ? recognizer_.of(one) : recognition::no;
+  // What belongs for another reason is not asked what it is. It may have changed its command line,
+  // and asking may wait for it.
+  auto why = earlier != nullptr ? std::optional(earlier->why) : bond_of(one, *at);
+  const recognition is_it = why ? recognition::no : recognizer_.of(one);
+  if (is_it == recognition::yes) why = bond::match;
   const bool matches = earlier != nullptr ? earlier->matches : is_it == recognition::yes;
-  const auto why = earlier != nullptr ? earlier->why : matches ? bond::match : bond_of(one, *at);
-  if (!why && is_it != recognition::unreadable) return false;
+  if (!why && is_it == recognition::no) return false;
   if (own_.of(one, at->cgroups, processes_) != kin::stranger) return false;
   if (!why) {
     ++unreadable_;
@@ -115,7 +117,7 @@ std::optional<foreign_processes::place> foreign_processes::where(const process_s
   return std::nullopt;
 }
 
-/// Of one that is not named itself.
+/// What ties it to the others.
 std::optional<bond> foreign_processes::bond_of(const process_stat& one, const place& at) {
   if (container_with(at) != nullptr) return bond::container;
   const member* const parent = now_.find(one.parent);

@@ -33,7 +33,7 @@ inline constexpr int spare_descriptors = 8;
 /// What a look has found.
 struct tally {
   std::size_t left = 0;        ///< processes that are not dead
-  std::size_t matching = 0;    ///< of these: what the target names, not what belongs to it
+  std::size_t matching = 0;    ///< of these: named by the target when nothing else tied them to it
   std::size_t stuck = 0;       ///< of these: hang in the kernel (state D); SIGKILL waits for them
   std::size_t denied = 0;      ///< of these: may not be signalled by us
   std::size_t unreadable = 0;  ///< others, of which the kernel does not tell whether they belong
@@ -53,8 +53,10 @@ struct tally {
 ///
 /// Never taken for it: process 1, we, our ancestors and descendants, and our own container.
 ///
-/// One thread. Only `prepare` allocates; nothing here waits for a process or throws. Death is
-/// observed: a zombie is dead, unless its first thread alone has ended.
+/// One thread. Only `prepare` allocates, nothing throws, and nothing waits for a process, with one
+/// exception: a command line is memory of its process (`read_proc`). Whoever cannot afford that
+/// names the target by its executable. Death is observed: a zombie is dead, unless its first thread
+/// alone has ended.
 class foreign_processes {
  public:
   /// Gets all that will be needed from the kernel and the allocator. Returns 0 or an errno value;

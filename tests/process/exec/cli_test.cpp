@@ -172,6 +172,26 @@ TEST(Cli, ASecretGivenByMistakeIsNotRepeated) {
   }
 }
 
+TEST(Cli, ATargetIsExplainedButNotPromised) {
+  const temporary_directory in;
+  const std::vector<std::string> target{"--store",    "sqlite", "--endpoint",          in / "db",
+                                        "--election", "db",     "--target-executable", "app"};
+  const auto told = [&](const std::string& verb) {
+    std::vector<std::string> words{tenure_binary(), verb};
+    words.insert(words.end(), target.begin(), target.end());
+    if (verb == "exec") words.insert(words.end(), {"--", "true"});
+    return run(words, in);
+  };
+  EXPECT_TRUE(has(told("explain").out, "The workload is found by its executable, app;"));
+  // Somebody would rely on it.
+  const finished agent = told("agent");
+  EXPECT_EQ(agent.status, 2);
+  EXPECT_TRUE(has(agent.err, "target_executable is given, but this version")) << agent.err;
+  const finished exec = told("exec");
+  EXPECT_EQ(exec.status, 2);
+  EXPECT_TRUE(has(exec.err, "the command after -- is the workload")) << exec.err;
+}
+
 TEST(Cli, AMissingCommandIsExplained) {
   const temporary_directory in;
   const finished r = run({tenure_binary(), "exec", "--store", "sqlite"}, in);

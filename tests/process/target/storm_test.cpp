@@ -1,5 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
 
 #include "pod.hpp"
 #include "support/eventually.hpp"
@@ -39,11 +42,15 @@ TEST_P(TargetStorm, WhatForksAsFastAsItCanIsKilledToTheLast) {
 
 TEST_P(TargetStorm, WhatMovesOnToANewProcessAllTheTimeIsCaught) {
   // Its parent is always gone, and its session is new each time.
-  const std::string hop = pod_.write("hop", "setsid sh " + pod_.file("hop") + " &\n");
+  const std::string hops = pod_.write("hops", "");
+  ASSERT_EQ(::chmod(hops.c_str(), 0666), 0);
+  const std::string hop =
+      pod_.write("hop", "echo >> " + hops + "; setsid sh " + pod_.file("hop") + " &\n");
   pod_.start_script('b', "echo $$; sh " + hop + "; exec sleep 1000", storm_of(300));
   auto finder = pod_.finder("command_line", "sleep 1000");
   auto hopper = pod_.finder("command_line", "sh " + hop);
   EXPECT_TRUE(eventually([&] { return finder->ask("look").contains(" matching=1 "); }));
+  EXPECT_TRUE(eventually([&] { return std::filesystem::file_size(hops) > 50; }));
   // In a container it belongs wherever it is; else it has to be named.
   actor& killer = GetParam() == apart::not_at_all ? *hopper : *finder;
   EXPECT_EQ(killed(killer), nothing_left);
