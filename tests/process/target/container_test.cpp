@@ -11,7 +11,6 @@ namespace tenure::tests {
 namespace {
 
 using testing::HasSubstr;
-using testing::StartsWith;
 
 class TargetContainer : public testing::TestWithParam<apart> {
  protected:

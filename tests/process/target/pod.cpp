@@ -1,10 +1,10 @@
 #include "pod.hpp"
 
-#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -74,22 +74,18 @@ words as_nobody() {
 }
 
 actor::actor(const words& command) {
-  int in[2];
-  int out[2];
-  EXPECT_EQ(::pipe2(in, O_CLOEXEC), 0);
-  EXPECT_EQ(::pipe2(out, O_CLOEXEC), 0);
-  const os::unique_fd theirs_in(in[0]);
-  const os::unique_fd theirs_out(out[1]);
-  to_.reset(in[1]);
-  from_.reset(out[0]);
+  int ends[2];
+  EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+  line_.reset(ends[0]);
+  const os::unique_fd theirs(ends[1]);
   words copy = command;
   std::vector<char*> argv;
   for (std::string& word : copy) argv.push_back(word.data());
   argv.push_back(nullptr);
   posix_spawn_file_actions_t files;
   ::posix_spawn_file_actions_init(&files);
-  ::posix_spawn_file_actions_adddup2(&files, theirs_in.get(), 0);
-  ::posix_spawn_file_actions_adddup2(&files, theirs_out.get(), 1);
+  ::posix_spawn_file_actions_adddup2(&files, theirs.get(), 0);
+  ::posix_spawn_file_actions_adddup2(&files, theirs.get(), 1);
   EXPECT_EQ(::posix_spawnp(&pid_, argv[0], &files, nullptr, argv.data(), ::environ), 0) << argv[0];
   ::posix_spawn_file_actions_destroy(&files);
 }
@@ -102,7 +98,8 @@ actor::~actor() {
 
 std::string actor::ask(const std::string& order) {
   const std::string line = order + "\n";
-  EXPECT_EQ(::write(to_.get(), line.data(), line.size()), static_cast<ssize_t>(line.size()));
+  EXPECT_EQ(::send(line_.get(), line.data(), line.size(), MSG_NOSIGNAL),
+            static_cast<ssize_t>(line.size()));
   return hear();
 }
 
@@ -114,11 +111,11 @@ std::string actor::hear() {
       unread_.erase(0, end + 1);
       return line;
     }
-    pollfd one{.fd = from_.get(), .events = POLLIN, .revents = 0};
+    pollfd one{.fd = line_.get(), .events = POLLIN, .revents = 0};
     const auto most = std::chrono::milliseconds(eventually_within).count();
     char more[4096];
     const ssize_t got =
-        ::poll(&one, 1, static_cast<int>(most)) == 1 ? ::read(from_.get(), more, sizeof more) : 0;
+        ::poll(&one, 1, static_cast<int>(most)) == 1 ? ::read(line_.get(), more, sizeof more) : 0;
     if (got <= 0) return "(nothing)";
     unread_.append(more, static_cast<std::size_t>(got));
   }

@@ -17,7 +17,7 @@ enum class apart { not_at_all, by_version_1, by_version_2, by_private_namespace 
 
 using words = std::vector<std::string>;
 
-/// A process that was started in a pod, with both ends of a conversation. Killed at the end.
+/// A process with a line to it as its stdin and stdout. Killed at the end.
 class actor {
  public:
   explicit actor(const words& command);
@@ -36,8 +36,7 @@ class actor {
 
  private:
   pid_t pid_ = -1;
-  os::unique_fd to_;
-  os::unique_fd from_;
+  os::unique_fd line_;
   std::string unread_;
 };
 

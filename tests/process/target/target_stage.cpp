@@ -10,7 +10,8 @@
 //     as it can
 
 #include <poll.h>
-#include <sys/wait.h>
+#include <sched.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -140,20 +141,14 @@ int survey(std::string_view kind, const char* value) {
   return 0;
 }
 
+/// Ends, and all of the namespace with it, when whoever holds the other end of stdin has ended.
 int be_pause() {
-  sigset_t all;
-  ::sigfillset(&all);
-  ::sigprocmask(SIG_SETMASK, &all, nullptr);
+  ::signal(SIGCHLD, SIG_IGN);  // the kernel reaps
   say("ready\n");
-  for (;;) {
-    int signo = 0;
-    sigset_t deaths;
-    ::sigemptyset(&deaths);
-    ::sigaddset(&deaths, SIGCHLD);
-    ::sigwait(&deaths, &signo);
-    while (::waitpid(-1, nullptr, WNOHANG) > 0) {
-    }
+  char room[64];
+  while (::read(STDIN_FILENO, room, sizeof room) > 0) {
   }
+  return 0;
 }
 
 int be_headless() {
@@ -170,9 +165,9 @@ int be_headless() {
   ::pthread_exit(nullptr);
 }
 
-/// A parent sleeps in state D until the child of its vfork has executed something or ended.
+/// As in a vfork, the parent sleeps in state D until its child has executed something or ended.
 int be_stuck() {
-  if (::vfork() == 0) {
+  if (::syscall(SYS_clone, CLONE_VFORK | SIGCHLD, nullptr, nullptr, nullptr, nullptr) == 0) {
     for (;;) ::pause();
   }
   return 0;
