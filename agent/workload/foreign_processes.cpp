@@ -138,13 +138,24 @@ foreign_processes::container* foreign_processes::container_with(const place& at)
 
 /// A session of its own is what a container runtime and a daemon give themselves. Number 0 stands
 /// for one that began outside of our PID namespace, 1 is that of process 1.
+///
+/// Whoever was seen in it by the look before counts, too, dead or not: one that moves on to a new
+/// process all the time is never caught alive together with another.
 bool foreign_processes::shares_session(const process_stat& one) const {
   const bool session_tells = one.session > 1 && one.session != own_.session();
   const bool group_tells = one.group > 1 && one.group != own_.group();
-  return std::ranges::any_of(now_.all(), [&](const member& other) {
-    if (other.gone()) return false;
-    return session_tells ? one.session == other.session : group_tells && one.group == other.group;
-  });
+  if (!session_tells && !group_tells) return false;
+  const auto beside = [&](const member& other) {
+    return session_tells ? one.session == other.session : one.group == other.group;
+  };
+  const auto now = [&](const member& other) { return !other.gone() && beside(other); };
+  if (std::ranges::any_of(now_.all(), now)) return true;
+  const auto earlier = std::ranges::find_if(before_.all(), beside);
+  if (earlier == before_.all().end()) return false;
+  // Its number may be another's once nobody is in it; that one's leader is younger than all of
+  // ours.
+  const auto leader = processes_.look_up(session_tells ? one.session : one.group);
+  return !leader || leader->start <= earlier->start;
 }
 
 void foreign_processes::learn(const place& at) {

@@ -38,8 +38,7 @@ TEST_P(TargetContainer, WhoeverIsInTheContainerOfAMatchIsTheWorkload) {
 
 TEST_P(TargetContainer, WhatIsNestedInTheContainerBelongsToIt) {
   const pid_t main = pod_.start_script('b', "echo $$; exec sleep 1000");
-  auto nested = pod_.start('b', {"sh", "-c", "echo $$; exec sleep 2000"}, "/nested/deeper");
-  const pid_t deep = std::atoi(nested->hear().c_str());
+  const pid_t deep = pod_.start_script('b', "echo $$; exec sleep 2000", {}, "/nested/deeper");
   auto finder = pod_.finder("command_line", "sleep 1000");
   EXPECT_TRUE(eventually([&] { return finder->ask("look").starts_with("left=2 matching=1 "); }));
   EXPECT_EQ(killed(*finder), nothing_left);

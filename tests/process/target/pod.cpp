@@ -92,8 +92,12 @@ actor::actor(const words& command) {
 
 actor::~actor() {
   if (pid_ <= 0) return;
-  ::kill(pid_, SIGKILL);
-  ::waitpid(pid_, nullptr, 0);
+  line_.reset();
+  EXPECT_TRUE(eventually([this] {
+    // nsenter stops when its child is stopped, and would not see it die.
+    ::kill(pid_, SIGCONT);
+    return ::waitpid(pid_, nullptr, WNOHANG) == pid_;
+  }));
 }
 
 std::string actor::ask(const std::string& order) {
@@ -194,8 +198,9 @@ std::unique_ptr<actor> pod::start(char container, const words& command, const st
   return std::make_unique<actor>(inside(container, below, command));
 }
 
-pid_t pod::start_script(char container, const std::string& script, const words& before) {
-  actors_.push_back(start(container, before + words{"sh", "-c", script}));
+pid_t pod::start_script(char container, const std::string& script, const words& before,
+                        const std::string& below) {
+  actors_.push_back(start(container, before + words{"sh", "-c", script}, below));
   const std::string line = actors_.back()->hear();
   const int pid = std::atoi(line.c_str());
   EXPECT_GT(pid, 0) << script << " said " << line;

@@ -17,7 +17,8 @@ enum class apart { not_at_all, by_version_1, by_version_2, by_private_namespace 
 
 using words = std::vector<std::string>;
 
-/// A process with a line to it as its stdin and stdout. Killed at the end.
+/// A process with a line to it as its stdin and stdout. At its end that is closed, and the
+/// process is waited for: one that does not end by that has to be ended before.
 class actor {
  public:
   explicit actor(const words& command);
@@ -52,12 +53,14 @@ class pod {
   /// Why there is none; empty if there is.
   [[nodiscard]] const std::string& missing() const { return missing_; }
 
-  /// Starts a command in a container, which is made if it is not there yet: one letter a to f, as
-  /// all the digits of its id.
+  /// Starts a command that ends with its stdin, in a container, which is made if it is not there
+  /// yet: one letter a to f, as all the digits of its id. `below`: in a cgroup nested in that.
   std::unique_ptr<actor> start(char container, const words& command, const std::string& below = {});
 
-  /// The same for a shell script that says one line, the number of a process of the pod.
-  pid_t start_script(char container, const std::string& script, const words& before = {});
+  /// Starts a shell script that says one line, the number of a process of the pod; lives as long
+  /// as the pod does.
+  pid_t start_script(char container, const std::string& script, const words& before = {},
+                     const std::string& below = {});
 
   /// The finder, which runs in container a. `before` is put in front of its command line.
   std::unique_ptr<actor> finder(const std::string& kind, const std::string& value,
