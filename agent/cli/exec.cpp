@@ -20,12 +20,6 @@ bool asks_for_help(int argc, const char* const* argv) {
   return false;
 }
 
-/// Given by the guard, the same for every agent that it starts.
-std::string session_id() {
-  const char* given = std::getenv("TENURE_SESSION");
-  return given != nullptr && *given != '\0' ? given : os::random_hex(16);
-}
-
 /// Named by the first setting that says so; empty if the workload is not found but started.
 std::string_view target_setting(const config::settings& s) {
   if (!s.target.executable.empty()) return "target_executable";
@@ -70,6 +64,7 @@ int run_exec_agent(const invocation& what) {
         "tenure exec: --guard-dir is for tenure agent; exec is the guard of its own command\n",
         stderr);
     return runtime::exit_bad_settings;
+  }
   if (const std::string_view named = target_setting(*settings); !named.empty()) {
     return refuse_target("exec", named, "the command after -- is the workload; remove one of them");
   }
@@ -77,7 +72,7 @@ int run_exec_agent(const invocation& what) {
       {.settings = std::move(*settings), .session = os::random_hex(16), .has_guard = true});
 }
 
-int run_agent(const invocation& what) {
+int run_agent(const invocation& what, int argc, const char* const* argv) {
   auto settings = load_settings(what);
   if (!settings) return settings.error();
   const bool has_door = !settings->guard_dir.empty();
@@ -87,12 +82,18 @@ int run_agent(const invocation& what) {
         "--observe\n",
         stderr);
     return runtime::exit_bad_settings;
-  if (const std::string_view named = target_setting(*settings); !named.empty()) {
-    return refuse_target("agent", named,
-                         "this version stops only what it has started; use tenure exec");
   }
-  return runtime::run_agent(
-      {.settings = std::move(*settings), .session = os::random_hex(16), .has_guard = has_door});
+  const bool has_target = settings->target.given();
+  if (const std::string_view named = target_setting(*settings); has_target && has_door) {
+    return refuse_target("agent", named,
+                         "the guard in --guard-dir starts the workload itself; remove one of them");
+  }
+  if (has_target && !workload::guard_link::in_environment()) {
+    return guard_what_is_found(*settings, argc, argv);
+  }
+  return runtime::run_agent({.settings = std::move(*settings),
+                             .session = os::random_hex(16),
+                             .has_guard = has_door || has_target});
 }
 
 }  // namespace tenure::cli

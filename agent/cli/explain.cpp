@@ -53,6 +53,8 @@ void print_health(const config::health& h, core::duration ttl) {
   print_row(" ", "pause", ttl, "this member stands aside; twice as long each time in a row");
   print_row(" ", "longest", std::max(ttl, unhealthy_terms::longest_pause), "such a pause at most");
   print_row(" ", "forgotten", unhealthy_terms::well_after, "a term of this length begins anew");
+}
+
 std::string found_by(const config::target& t) {
   if (!t.executable.empty()) return "its executable, " + t.executable;
   if (!t.command_line.empty()) return "its command line, \"" + t.command_line + "\"";

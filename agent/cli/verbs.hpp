@@ -21,9 +21,15 @@ int run_guard(const invocation& what, int argc, const char* const* argv);
 /// Nothing if the arguments were not checked yet.
 std::optional<int> become_guard_with_a_door(int argc, const char* const* argv);
 
+/// `tenure agent` with a target: says whom it would stop, and is replaced by the guard, which is
+/// the next. Returns only if that cannot work.
+int guard_what_is_found(const config::settings& s, int argc, const char* const* argv);
+/// Nothing if the arguments were not checked yet.
+std::optional<int> become_guard_of_what_is_found(int argc, const char* const* argv);
+
 /// `tenure exec`, the process that the guard starts.
 int run_exec_agent(const invocation& what);
-int run_agent(const invocation& what);
+int run_agent(const invocation& what, int argc, const char* const* argv);
 int run_check(const invocation& what);
 int run_explain(const invocation& what);
 int run_demo(const invocation& what);

@@ -103,6 +103,7 @@ void apply_value(setting which, const value& v, settings& out) {
       break;
     case setting::health_delay:
       out.health.delay = std::get<core::duration>(v);
+      break;
     case setting::target_executable:
       out.target.executable = std::get<std::string>(v);
       break;

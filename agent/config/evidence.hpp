@@ -50,6 +50,7 @@ void check_access(const settings& s, evidence& known);
 
 /// Checks how health is checked, and fills in what follows from other settings.
 void check_health(settings& s, evidence& known);
+
 /// Checks how a workload is found that somebody else starts, and what may become of it.
 void check_target(const settings& s, evidence& known);
 

@@ -59,12 +59,10 @@ std::string wanted(field_type type) {
 }
 
 /// What is text for us, whatever it looks like.
-constexpr std::array names{field_type::identity,      field_type::endpoints, field_type::host,
-                           field_type::election_name, field_type::elections, field_type::user,
-                           field_type::command};
-constexpr std::array names{field_type::identity,      field_type::endpoints,   field_type::host,
-                           field_type::election_name, field_type::elections,   field_type::user,
-                           field_type::program,       field_type::command_line};
+constexpr std::array names{
+    field_type::identity,      field_type::endpoints, field_type::host,
+    field_type::election_name, field_type::elections, field_type::user,
+    field_type::command,       field_type::program,   field_type::command_line};
 
 std::vector<std::string_view> keys() {
   std::vector<std::string_view> out;

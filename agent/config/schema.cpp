@@ -216,11 +216,12 @@ json tls_rule(const json& is_such_a_store) {
               {{"endpoint", either(https, one_of_them)}});
 }
 
+json required(setting which) {
+  return {{"required", json::array({field_of(which).key})}};
+}
+
 /// How to check needs something to check.
 json health_rules() {
-  const auto required = [](setting which) {
-    return json{{"required", json::array({field_of(which).key})}};
-  };
   json anything = json::array();
   for (const setting kind : {setting::health_http, setting::health_command, setting::health_file}) {
     anything.push_back(required(kind));
@@ -232,12 +233,10 @@ json health_rules() {
   return json::array(
       {{{"if", {{"anyOf", std::move(numbers)}}}, {"then", {{"anyOf", anything}}}},
        {{"if", required(setting::health_file_age)}, {"then", required(setting::health_file)}}});
-json given(setting which) {
-  return {{"required", json::array({field_of(which).key})}};
 }
 
 json has(setting which, const json& what) {
-  json out = given(which);
+  json out = required(which);
   out["properties"] = {{field_of(which).key, {{"const", what}}}};
   return out;
 }
@@ -248,20 +247,21 @@ json if_then(json what, json then) {
 
 /// A target is found in one way, and what is told to it fits together.
 void add_target_rules(json& rules) {
-  const json program = given(setting::target_executable);
-  const json command_line = given(setting::target_command_line);
-  const json pid_file = given(setting::target_pid_file);
+  const json program = required(setting::target_executable);
+  const json command_line = required(setting::target_command_line);
+  const json pid_file = required(setting::target_pid_file);
   const json any = {{"anyOf", json::array({program, command_line, pid_file})}};
   const json one = {{"oneOf", json::array({program, command_line, pid_file})},
                     {"not", has(setting::observe, true)},
                     {"properties", {{"elections", {{"maxItems", 1}}}}}};
   rules.push_back(if_then(any, one));
   for (const setting which : {setting::while_standby, setting::on_gain, setting::gain_signal}) {
-    rules.push_back(if_then(given(which), any));
+    rules.push_back(if_then(required(which), any));
   }
   const json signals = has(setting::on_gain, "signal");
-  rules.push_back(if_then(given(setting::gain_signal), signals));
-  const json needs = json::array({given(setting::gain_signal), has(setting::while_standby, "run")});
+  rules.push_back(if_then(required(setting::gain_signal), signals));
+  const json needs =
+      json::array({required(setting::gain_signal), has(setting::while_standby, "run")});
   rules.push_back(if_then(signals, {{"allOf", needs}}));
 }
 
@@ -274,12 +274,11 @@ json store_rules() {
 }  // namespace
 
 std::string json_schema() {
-  json rules = store_rules();
-  add_target_rules(rules);
   json properties = json::object();
   for (const field& f : fields()) properties[std::string(f.key)] = property(f);
   json rules = store_rules();
   for (json& one : health_rules()) rules.push_back(std::move(one));
+  add_target_rules(rules);
   const json schema = {
       {"$schema", "http://json-schema.org/draft-07/schema#"},
       {"title", "Tenure configuration"},
@@ -288,7 +287,6 @@ std::string json_schema() {
       {"properties", properties},
       {"not", {{"required", json::array({"election", "elections"})}}},
       {"allOf", std::move(rules)},
-      {"allOf", rules},
       {"additionalProperties", false},
   };
   return schema.dump(2) + "\n";

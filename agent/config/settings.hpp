@@ -82,6 +82,8 @@ struct health {
   [[nodiscard]] core::duration noticed_within() const { return failures * interval + timeout; }
 
   friend bool operator==(const health&, const health&) = default;
+};
+
 enum class on_standby : std::uint8_t { stop, run };
 enum class on_gain : std::uint8_t { nothing, signal };
 

@@ -161,26 +161,6 @@ time_point election::candidate_wake() const {
 
 // --- gaining ---------------------------------------------------------------------------------
 
-void election::on(const moment& at, const event::workload_found& e, effects& out) {
-  if (view_.phase != phase::candidate || work_ != work::none) return;
-  work_ = e.stopping ? work::stopping : work::running;
-  view_.workload_running = true;
-  found_ = e;
-  if (e.stopping) found_->stop_at = never;  // the guard sees to its end
-  maybe_held_ = true;
-  // Its term may be the next that is granted to us, but nothing older.
-  inherited_ = e.term;
-  remember(version{number(e.term) - 1});
-  out.add(command::publish{});
-  if (view_.since != never && acquire_.state != call::flying) {
-    acquire_ = {.state = call::waiting, .at = at.now, .failures = acquire_.failures};
-  }
-  // Standing aside, we are about to release what it needs.
-  if (!may_campaign(at.now) || release_.state != call::idle) {
-    give_up(why_aside(), drained_by(at), at, out);
-  }
-}
-
 void election::on(const moment& at, const event::started&, effects& out) {
   if (view_.since != never) return;
   view_.since = at.now;
@@ -296,19 +276,6 @@ void election::activate(const moment& at, effects& out) {
   out.add(command::start_workload{.term = view_.lease->term});
 }
 
-/// The store has confirmed the term of what runs. It was started when lock_delay had passed.
-void election::adopt(const moment& at, effects& out) {
-  found_.reset();
-  clean_ = true;
-  enter(phase::active, loss_reason::none, at, out);
-  arm(out);
-}
-
-void election::arm(effects& out) const {
-  out.add(command::arm{
-      .term = view_.lease->term, .stop_at = view_.lease->stop_at, .kill_at = view_.lease->kill_at});
-}
-
 // --- holding ---------------------------------------------------------------------------------
 
 bool election::holding() const {
@@ -401,58 +368,6 @@ void election::remember(version seen) {
   highest_seen_ = std::max(highest_seen_, seen);
 }
 
-// --- the workload ----------------------------------------------------------------------------
-
-void election::on(const moment&, const event::workload_started& e, effects& out) {
-  if (work_ != work::starting || !view_.lease || e.term != view_.lease->term) return;
-  work_ = work::running;
-  view_.workload_running = true;
-  out.add(command::publish{});
-}
-
-void election::on(const moment& at, const event::workload_exited&, effects& out) {
-  if (work_ == work::none) return;
-  work_ = work::none;
-  kill_by_ = never;
-  view_.workload_running = false;
-  out.add(command::publish{});
-  const bool by_itself = found_ && !found_->stopping;
-  found_.reset();
-  if (view_.phase == phase::active || by_itself) {
-    give_up(loss_reason::workload_exited, at.now, at, out);
-  }
-}
-
-void election::on(const moment& at, const event::workload_unhealthy&, effects& out) {
-  healthy_ = false;
-  if (view_.phase == phase::pending || view_.phase == phase::active || found_) {
-    give_up(loss_reason::unhealthy, drained_by(at), at, out);
-  }
-}
-
-void election::on(const moment&, const event::workload_healthy&, effects&) {
-  healthy_ = true;
-}
-
-void election::on(const moment& at, const event::guard_away&, effects& out) {
-  guarded_ = false;
-  if (view_.phase == phase::pending || view_.phase == phase::active || found_) {
-    give_up(loss_reason::guard_gone, drained_by(at), at, out);
-  }
-}
-
-void election::on(const moment&, const event::guard_back&, effects&) {
-  guarded_ = true;
-}
-
-void election::stop_work(time_point kill_by, loss_reason why, effects& out) {
-  if (work_ == work::none) return;
-  if (work_ == work::stopping && kill_by >= kill_by_) return;
-  work_ = work::stopping;
-  kill_by_ = kill_by;
-  out.add(command::stop_workload{.kill_by = kill_by, .why = why});
-}
-
 // --- losing and giving up --------------------------------------------------------------------
 
 void election::on(const moment& at, const event::lost& e, effects& out) {
@@ -478,8 +393,9 @@ void election::lose(loss_reason why, const moment& at, effects& out) {
 
 void election::give_up(loss_reason why, time_point kill_by, const moment& at, effects& out) {
   const bool was_active = view_.phase == phase::active;
-  rest_ = unhealthy_terms_.ended(why == loss_reason::unhealthy,
-                                 was_active ? at.now - view_.since : duration::zero(),
+  const bool failed = why == loss_reason::unhealthy ||
+                      (why == loss_reason::workload_exited && !settings_.ends_with_workload);
+  rest_ = unhealthy_terms_.ended(failed, was_active ? at.now - view_.since : duration::zero(),
                                  settings_.when.ttl);
   why_ = why;
   view_.last_loss = why;

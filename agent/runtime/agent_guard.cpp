@@ -5,6 +5,7 @@
 #include "os/error_text.hpp"
 #include "runtime/agent_loop.hpp"
 #include "runtime/exit_status.hpp"
+#include "runtime/target_of.hpp"
 
 /// The part of the agent that has to do with its guard and the workload.
 namespace tenure::runtime {
@@ -35,8 +36,10 @@ bool agent_loop::open_guard() {
     return true;
   }
   if (!options_.has_guard) return true;
+  std::optional<workload::target> foreign;
+  if (is_foreign()) foreign = target_of(options_.settings.target);
   auto link = workload::guard_link::from_environment(
-      io_.get_executor(), [this](const workload::guard_event& e) { from_guard(e); });
+      io_.get_executor(), [this](const workload::guard_event& e) { from_guard(e); }, foreign);
   if (!link) {
     log_.write(log_level::error, "cannot reach the guard", {{"why", link.error()}});
     return false;
@@ -108,7 +111,10 @@ void agent_loop::from_guard(const workload::guard_event& what) {
 void agent_loop::on(const workload::workload_started& what) {
   workload_ran_ = true;
   const speaker who = speaker_of(guarded);
-  log_.write(log_level::info, "workload started",
+  log_.write(log_level::info,
+             is_foreign() && what.pid == 0 ? "workload may run; it is not there yet"
+             : is_foreign()                ? "workload found"
+                                           : "workload started",
              {{"election", who.election},
               {"identity", who.identity},
               {"version", core::number(what.term)},
@@ -128,7 +134,9 @@ void agent_loop::on(const workload::start_refused&) {
 void agent_loop::on(const workload::start_failed& what) {
   start_failed_ = true;
   const speaker who = speaker_of(guarded);
-  log_.write(log_level::error, "cannot execute the command; check its name, PATH and permissions",
+  log_.write(log_level::error,
+             is_foreign() ? "cannot tell the workload that it is active"
+                          : "cannot execute the command; check its name, PATH and permissions",
              {{"election", who.election},
               {"identity", who.identity},
               {"why", os::error_text(what.error)}});

@@ -159,7 +159,7 @@ void agent_loop::store_opened(std::expected<stores::description, stores::open_er
                   .slots = elections_[i].slots,
                   .campaigns = !s.observe,
                   .owns_workload = options_.has_guard,
-                  .ends_with_workload = !has_door(),
+                  .ends_with_workload = !has_door() && !is_foreign(),
                   .on_lost = s.on_lost,
                   .checked_always = health_ && health_->always(),
                   .store_lock_delay = what->store_lock_delay});
@@ -426,8 +426,8 @@ void agent_loop::carry_out(core::election_index which, const core::command::publ
 }
 
 void agent_loop::carry_out(core::election_index, const core::command::finished& c) {
-  const bool by_workload = c.why == core::loss_reason::workload_exited || start_failed_ ||
-                           (shutting_down_ && workload_ran_);
+  const bool by_workload = !is_foreign() && (c.why == core::loss_reason::workload_exited ||
+                                             start_failed_ || (shutting_down_ && workload_ran_));
   if (!status_) status_ = core::is_loss(c.why) && !shutting_down_ ? exit_lease_lost : exit_ok;
   if (--unfinished_ > 0) {
     // One agent, one fate: the others are given up in order, too.

@@ -98,6 +98,8 @@ class agent_loop {
 
   /// True if the guard is in another container, and has to be found.
   [[nodiscard]] bool has_door() const { return !options_.settings.guard_dir.empty(); }
+  /// True if somebody else starts the workload, and the guard has to find it.
+  [[nodiscard]] bool is_foreign() const { return options_.settings.target.given(); }
   [[nodiscard]] core::time_point earliest_stop() const;
   [[nodiscard]] core::moment moment();
   [[nodiscard]] std::string_view name_of(core::election_index which) const;

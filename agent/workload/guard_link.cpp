@@ -62,8 +62,15 @@ struct guard_link::impl : std::enable_shared_from_this<impl> {
 
   // Towards the guard. One place for each kind of message, in the order in which they are sent;
   // the newest counts.
-  std::array<std::vector<char>, 5> unsent;
-  enum place : std::size_t { hello_place, armed_place, start_place, stop_place, bye_place };
+  std::array<std::vector<char>, 6> unsent;
+  enum place : std::size_t {
+    hello_place,
+    heard_place,
+    armed_place,
+    start_place,
+    stop_place,
+    bye_place
+  };
 
   void send(place where, std::vector<char> bytes);
   void flush();
@@ -181,6 +188,7 @@ void guard_link::impl::on_packet(const packet& what) {
     if (state == work::asked) state = work::none;
     emit(start_failed{.term = core::version{failed->term}, .error = failed->error});
   } else if (const auto exited = as<message::exited>(what)) {
+    send(heard_place, bytes_of(message::heard_exit{.term = exited->term}));
     // Of an earlier term: that workload was seen dead from here before.
     if (exited->term == core::number(term)) on_exited(exited->status);
   } else if (const auto signal = as<message::signalled>(what)) {
@@ -305,10 +313,14 @@ bool guard_link::in_environment() {
 }
 
 std::expected<std::unique_ptr<guard_link>, std::string> guard_link::from_environment(
-    asio::any_io_executor executor, handler on_event) {
+    asio::any_io_executor executor, handler on_event, const std::optional<target>& foreign) {
   auto fds = take_guard_fds();
   if (!fds) return std::unexpected(fds.error());
-  return make(executor, std::move(*fds), ::getppid(), std::move(on_event));
+  auto link = make(executor, std::move(*fds), ::getppid(), std::move(on_event));
+  if (link && foreign && !(*link)->self_->left.find_by(*foreign)) {
+    return std::unexpected("/proc does not show the workload's processes; mount it");
+  }
+  return link;
 }
 
 std::expected<std::unique_ptr<guard_link>, std::string> guard_link::over(

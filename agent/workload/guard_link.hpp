@@ -14,6 +14,7 @@
 #include "core/clock.hpp"
 #include "core/vocabulary.hpp"
 #include "workload/guard_fds.hpp"
+#include "workload/target.hpp"
 #include "workload/worker_page.hpp"
 
 /// The agent's side of the guard.
@@ -99,8 +100,10 @@ class guard_link {
 
   /// Takes over the descriptors named by TENURE_GUARD_FDS and removes that variable from the
   /// environment. Fails if it is unset or what it names is not a guard's; the text says which.
+  /// `foreign`: how a workload is found that the guard has not started.
   static std::expected<std::unique_ptr<guard_link>, std::string> from_environment(
-      boost::asio::any_io_executor executor, handler on_event);
+      boost::asio::any_io_executor executor, handler on_event,
+      const std::optional<target>& foreign = std::nullopt);
 
   /// Over what a `guard_dialer` has found. Fails if it is not a guard's, with a text.
   static std::expected<std::unique_ptr<guard_link>, std::string> over(

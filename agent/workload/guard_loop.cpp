@@ -34,7 +34,7 @@ void guard_loop::turn() {
   take_signals();
   reap();
   check_exec();
-  check_empty();
+  foreign_ ? check_foreign() : check_empty();
   take_messages();
   if (has_door()) let_agents_in();
 }
@@ -55,16 +55,17 @@ void guard_loop::check_deadline() {
 }
 
 void guard_loop::set_timer() {
-  wakes_.set_timer(std::min(
-      {core_.next_wake(), agent_kill_at_, may_start_agent() ? agent_.due() : core::never}));
+  wakes_.set_timer(std::min({core_.next_wake(), agent_kill_at_, look_at_,
+                             may_start_agent() ? agent_.due() : core::never}));
   page_->armed.store(deadline_seen_);
 }
 
 void guard_loop::wait() {
   const short for_socket = channel_.flush() ? POLLIN : POLLIN | POLLOUT;
-  const pollfd others[] = {{.fd = channel_.fd(), .events = for_socket, .revents = 0},
-                           {.fd = tree_.exec_pipe(), .events = POLLIN, .revents = 0},
-                           {.fd = door_.fd(), .events = POLLIN, .revents = 0}};
+  const pollfd others[] = {
+      {.fd = channel_.fd(), .events = for_socket, .revents = 0},
+      {.fd = foreign_ ? foreign_->deaths() : tree_.exec_pipe(), .events = POLLIN, .revents = 0},
+      {.fd = door_.fd(), .events = POLLIN, .revents = 0}};
   wakes_.wait(others, !deaths_);
 }
 
@@ -77,7 +78,7 @@ void guard_loop::on_signal(int signo) {
     deaths_ = true;
   } else if (asks_to_end(signo)) {
     on_end_signal(signo);
-  } else if (runs()) {
+  } else if (runs() && !foreign_) {
     tree_.signal_group(signo, agent_.pid());
   }
 }
@@ -159,21 +160,22 @@ void guard_loop::check_empty() {
     if (core_.current() == core::guard::state::killing) tree_.signal_all(SIGKILL, agent_.pid());
     return;
   }
-  const std::uint64_t term = core::number(core_.term());
   tree_.finish();
+  const std::uint64_t term = core::number(core_.term());
+  if (!start_error_) return report_end(*tree_.last_status());
+  core_.emptied();
+  ending_ = ending_ || has_door();
+  session_ = {};
+  channel_.say(message::start_failed{.term = term, .error = *start_error_});
+}
+
+void guard_loop::report_end(int status) {
+  const message::exited end{.term = core::number(core_.term()), .status = status};
   core_.emptied();
   // Its container ends with it, as if we were not there.
-  ending_ = ending_ || (has_door() && (ended_by_itself_ || start_error_));
-  if (start_error_) {
-    session_ = {};
-    return channel_.say(message::start_failed{.term = term, .error = *start_error_});
-  }
-  const message::exited end{.term = term, .status = *tree_.last_status()};
-  if (channel_.is_open() && greeted_) {
-    session_ = {};
-    return channel_.say(end);
-  }
-  worker_page_.show({});
+  ending_ = ending_ || (has_door() && ended_by_itself_);
+  channel_.say(end);
+  if (!channel_.is_open()) worker_page_.show({});
   if (ended_by_itself_) unheard_exit_ = end;
 }
 
@@ -197,11 +199,13 @@ void guard_loop::on_packet(const packet& what) {
     carry_out(core_.stop_asked(os::boot_now(), core::time_point(core::duration(stop->kill_by))));
   } else if (const auto bye = as<message::bye>(what)) {
     on(*bye);
+  } else if (const auto heard = as<message::heard_exit>(what)) {
+    on(*heard);
   }
   // `armed` has done its work by waking us: every turn looks at the page.
 }
 
-/// What has ended since the last agent died looks to the next one as if it ended now.
+/// What has ended without an agent that knows of it looks to the next one as if it ended now.
 void guard_loop::greet() {
   const bool stopping = runs() && core_.current() != core::guard::state::running;
   const std::uint32_t state = stopping ? message::guard_hello::is_stopping
@@ -212,14 +216,20 @@ void guard_loop::greet() {
                                     .term = core::number(core_.term()),
                                     .session = session_,
                                     .pid = tree_.leader()});
-  greeted_ = true;
-  if (!unheard_exit_) return;
-  channel_.say(*unheard_exit_);
+  if (unheard_exit_) channel_.say(*unheard_exit_);
+}
+
+void guard_loop::on(const message::heard_exit& what) {
+  if (runs() || what.term != core::number(core_.term())) return;
   unheard_exit_.reset();
   session_ = {};
 }
 
 void guard_loop::on(const message::start& what, std::string_view environment) {
+  if (foreign_ && runs() && core_.term() == core::no_version) {
+    start_after_end_ = what;
+    return;
+  }
   const core::version term{what.term};
   const auto until = page_->deadlines_of(term);
   channel_.flush();
@@ -240,7 +250,9 @@ void guard_loop::on(const message::start& what, std::string_view environment) {
 void guard_loop::start_workload(std::string_view environment) {
   asked_signal_ = 0;
   ended_by_itself_ = false;
+  unheard_exit_.reset();
   start_error_.reset();
+  if (foreign_) return start_foreign();
   const int error = tree_.start(environment);
   exec_awaited_ = error == 0;
   if (exec_awaited_) return;
@@ -259,13 +271,25 @@ void guard_loop::on(const message::bye& what) {
 
 /// What is due is carried out from top to bottom, as `guard_actions` says.
 void guard_loop::carry_out(const core::guard_actions& todo) {
-  if (todo.kill) tree_.signal_all(SIGKILL, agent_.pid());
+  const auto send = [this](int signo) {
+    if (foreign_) {
+      foreign_->signal_all(signo);
+    } else {
+      tree_.signal_all(signo, agent_.pid());
+    }
+  };
+  if (todo.kill && foreign_) {
+    warn_of(foreign_->kill_all());
+  } else if (todo.kill) {
+    send(SIGKILL);
+  }
+  if (foreign_ && (todo.kill || todo.terminate)) look_at_ = os::boot_now();
   if (todo.terminate) {
     // Without an agent nobody else tells the workload's own page.
     if (!channel_.is_open()) worker_page_.drain();
-    tree_.signal_all(stop_signal(), agent_.pid());
+    send(stop_signal());
     // A stopped process would sleep through it.
-    tree_.signal_all(SIGCONT, agent_.pid());
+    send(SIGCONT);
   }
 }
 
@@ -282,7 +306,6 @@ void guard_loop::stop_by_ourselves(core::duration grace) {
 
 /// Of an agent that is dead, for the next one. What runs keeps its own, until that one moves them.
 void guard_loop::forget_deadlines() {
-  greeted_ = false;
   if (runs() || unheard_exit_) return;
   page_->disarm();
   worker_page_.show({});
@@ -325,7 +348,7 @@ void guard_loop::on_hang_up() {
 }
 
 void guard_loop::on_agent_reaped(int status) {
-  find_last_bye();
+  find_last_words();
   agent_.ended();
   agent_kill_at_ = core::never;
   channel_.close();
@@ -340,13 +363,14 @@ void guard_loop::on_agent_reaped(int status) {
   agent_.crashed(os::boot_now());
 }
 
-/// It may have said bye with its last breath, behind much that no longer matters.
-void guard_loop::find_last_bye() {
+/// With its last breath, behind much that no longer matters, it may have said what it knew.
+void guard_loop::find_last_words() {
   if (!channel_.is_open()) return;
   std::optional<packet> what;
   while (channel_.receive(what) == guard_channel::reading::packet) {
     if (!what) continue;
     if (const auto bye = as<message::bye>(*what)) on(*bye);
+    if (const auto heard = as<message::heard_exit>(*what)) on(*heard);
   }
 }
 

@@ -1,12 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string_view>
 
 #include "core/clock.hpp"
 #include "core/guard.hpp"
 #include "workload/agent_process.hpp"
+#include "workload/foreign_processes.hpp"
 #include "workload/guard_channel.hpp"
 #include "workload/guard_door.hpp"
 #include "workload/guard_process.hpp"
@@ -55,6 +57,13 @@ class guard_loop {
   void reap();
   void check_exec();
   void check_empty();
+  void report_end(int status);
+  void check_foreign();
+  void sweep(const tally& found);
+  void watch_foreign(const tally& found);
+  void start_foreign();
+  void say_seen();
+  void warn_of(const tally& found);
   void take_messages();
   void let_agents_in();
 
@@ -67,11 +76,12 @@ class guard_loop {
   void greet();
   void on(const message::start& what, std::string_view environment);
   void on(const message::bye& what);
+  void on(const message::heard_exit& what);
 
   void start_workload(std::string_view environment);
   void stop_by_ourselves(core::duration grace);
   void forget_deadlines();
-  void find_last_bye();
+  void find_last_words();
   void carry_out(const core::guard_actions& todo);
   [[nodiscard]] int stop_signal() const;
   [[nodiscard]] bool runs() const { return core_.current() != core::guard::state::empty; }
@@ -89,6 +99,7 @@ class guard_loop {
   guard_door door_;
   agent_process agent_;
   workload_tree tree_;
+  std::unique_ptr<foreign_processes> foreign_;  ///< instead of the tree, if somebody else starts it
 
   std::int64_t deadline_seen_ = 0;  ///< in the page, when the timer was last thought about
   bool exec_awaited_ = false;       ///< it is not known yet whether the program was executed
@@ -97,12 +108,18 @@ class guard_loop {
   int asked_signal_ = 0;            ///< the stop signal that the agent named
   std::optional<int> start_error_;  ///< errno of the last start
 
-  /// The session that has started a workload and was not told of its end: it has not released its
-  /// term. Empty if there is none.
+  /// The session that has started a workload, and has not said that it knows of its end: it has not
+  /// released its term. Empty if there is none.
   session_id session_{};
-  bool greeted_ = false;                          ///< the agent knows what runs
-  bool ended_by_itself_ = false;                  ///< the last workload, without being told to
-  std::optional<message::exited> unheard_exit_;   ///< of one that did while there was no agent
+  bool ended_by_itself_ = false;                 ///< the last workload, without being told to
+  std::optional<message::exited> unheard_exit_;  ///< of one that did, until an agent knows
+  // Of a foreign workload.
+  core::time_point look_at_ = core::never;         ///< when to look for it again
+  bool sweeping_ = false;                          ///< what runs without a lease is to be stopped
+  bool seen_ = false;                              ///< something of it, in this term
+  bool warned_ = false;                            ///< that something of it cannot be killed
+  std::optional<message::start> start_after_end_;  ///< of what is being swept
+
   bool ending_ = false;                           ///< we end when nothing is left
   std::optional<int> exit_code_;                  ///< what to end with; none: as the workload
   core::time_point agent_kill_at_ = core::never;  ///< of an agent that was to end by itself

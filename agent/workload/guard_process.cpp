@@ -9,7 +9,9 @@
 #include <string_view>
 
 #include "core/check.hpp"
+#include "os/boot_time.hpp"
 #include "workload/guard_loop.hpp"
+#include "workload/target_check.hpp"
 
 namespace tenure::workload {
 
@@ -40,7 +42,16 @@ bool guard_loop::open() {
         "the kernel refuses a memfd, or /proc is not mounted; check the limits and the mounts");
     return false;
   }
-  if (!tree_.prepare(options_.command, hup_ignored, worker_page_)) {
+  if (options_.foreign) {
+    foreign_ = std::make_unique<foreign_processes>();
+    if (const auto found = prepare_target(*foreign_, options_.foreign->what); !found) {
+      complain(found.error().text);
+      return false;
+    }
+    // Whatever runs now runs without a lease that we know of.
+    sweeping_ = true;
+    look_at_ = os::boot_now();
+  } else if (!tree_.prepare(options_.command, hup_ignored, worker_page_)) {
     complain("/proc does not show the processes of this PID namespace; mount it there");
     return false;
   }
@@ -60,13 +71,13 @@ bool guard_loop::open() {
   // short. Where the limit on locked memory is too small, we are as good as any process. Pages
   // are locked once they are used, so this uses what a kill will need; there is nobody to signal.
   ::mlockall(MCL_CURRENT | MCL_ONFAULT);
-  tree_.signal_all(0, 0);
+  if (!foreign_) tree_.signal_all(0, 0);
   return true;
 }
 
 int run_guard(const guard_options& options) {
   TENURE_CHECK(options.agent_argv.empty() != options.door.directory.empty());
-  TENURE_CHECK(!options.command.empty());
+  TENURE_CHECK(options.command.empty() == options.foreign.has_value());
   guard_loop guard(options);
   if (!guard.open() || (!guard.has_door() && !guard.start_agent())) return exit_guard_unusable;
   if (options.ready != nullptr) options.ready();

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <csignal>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/clock.hpp"
 #include "workload/guard_door.hpp"
+#include "workload/target.hpp"
 
 /// The guard: the small process that owns the workload.
 ///
@@ -30,13 +32,21 @@ inline constexpr core::duration agent_was_well = std::chrono::seconds(30);
 /// How long an agent that has said bye may take to end before it is killed.
 inline constexpr core::duration agent_bye_grace = std::chrono::seconds(5);
 
+/// A workload that somebody else starts: found, told and killed, but not started.
+struct foreign_options {
+  target what;
+  bool may_run_on_standby = false;  ///< false: whatever runs without a lease is stopped
+  int gain_signal = 0;              ///< tells it that it is active now; 0: nothing does
+};
+
 struct guard_options {
   /// Arguments of the agent that the guard starts, from argv[0] on; the program is /proc/self/exe.
   /// Empty: agents come in by the door.
   std::vector<std::string> agent_argv;
   guard_door::options door;
-  /// The workload; looked up in PATH.
+  /// The workload; looked up in PATH. Empty: it is `foreign`.
   std::vector<std::string> command;
+  std::optional<foreign_options> foreign;
   /// Sent to the workload when the agent does not name a signal.
   int stop_signal = SIGTERM;
   /// What the rest of the workload gets between the end of its first process and SIGKILL; also
@@ -57,8 +67,8 @@ struct guard_options {
 /// - `exit_guard_unusable`, with the reason on stderr, if the guard could not start.
 ///
 /// Call it first thing in main, while the process has one thread. It blocks signals, becomes
-/// subreaper of its descendants and does not undo either. Precondition: there is a command, and
-/// either an agent or a door.
+/// subreaper of its descendants and does not undo either. Precondition: there is either a command
+/// or a foreign workload, and either an agent or a door; a foreign one comes with an agent.
 [[nodiscard]] int run_guard(const guard_options& options);
 
 }  // namespace tenure::workload

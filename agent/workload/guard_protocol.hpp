@@ -41,6 +41,7 @@ enum class message_type : std::uint16_t {
   start = 3,
   stop = 4,
   bye = 5,
+  heard_exit = 6,
 
   guard_hello = 64,
   started = 65,
@@ -99,6 +100,14 @@ struct bye {
   message_head head{};
   std::int32_t exit_code = as_the_workload;
   std::uint32_t reserved = 0;
+};
+
+/// Agent to guard: I know that the workload of this term has ended. Sent before its lease is
+/// released.
+struct heard_exit {
+  static constexpr auto type = message_type::heard_exit;
+  message_head head{};
+  std::uint64_t term = 0;
 };
 
 /// Guard to agent: what runs, for an agent that has just come. Its deadlines are in the page.

@@ -31,6 +31,11 @@ orphans::orphans(pid_t guard) : guard_(guard) {
   guard_fd_ = pidfd_of(guard);
 }
 
+bool orphans::find_by(const target& what) {
+  foreign_ = std::make_unique<foreign_processes>();
+  return foreign_->prepare(what) == 0;
+}
+
 void orphans::follow(pid_t leader) {
   leader_ = leader;
   if (in_sight()) leader_fd_ = pidfd_of(leader);
@@ -42,6 +47,10 @@ void orphans::forget() {
 }
 
 bool orphans::kill_all() {
+  if (foreign_) {
+    foreign_->kill_all();
+    return foreign_->empty();
+  }
   const bool no_children = guard_exists() && kill_children_of_guard();
   // A guard that ended meanwhile has no children any more, and its workload may run on. It loses
   // them in the step in which its own descriptor tells of its end: if it lives now, it had them

@@ -2,7 +2,10 @@
 
 #include <sys/types.h>
 
+#include <memory>
+
 #include "os/unique_fd.hpp"
+#include "workload/foreign_processes.hpp"
 
 namespace tenure::workload {
 
@@ -20,6 +23,10 @@ class orphans {
   /// False in another container: nothing can be found there, and nobody's death be seen.
   [[nodiscard]] bool in_sight() const { return static_cast<bool>(guard_fd_); }
 
+  /// The guard did not start the workload, so it is found in another way, for good. False, and
+  /// nothing can be killed, if that is impossible here.
+  [[nodiscard]] bool find_by(const target& what);
+
   /// The workload's first process, as the guard has just reported it.
   void follow(pid_t leader);
   void forget();
@@ -34,6 +41,7 @@ class orphans {
   [[nodiscard]] bool kill_group();
   [[nodiscard]] bool leader_lives() const;
 
+  std::unique_ptr<foreign_processes> foreign_;
   pid_t guard_;
   pid_t session_ = 0;  ///< the guard's, in which it starts the workload
   pid_t leader_ = 0;

@@ -39,8 +39,10 @@ class Adoption : public ::testing::TestWithParam<place> {
     const auto agent = of.agent();
     ASSERT_TRUE(agent);
     ::kill(*agent, SIGKILL);
-    ASSERT_TRUE(eventually([&] { return of.agent() && of.agent() != agent; }))
-        << of.process().err();
+    ASSERT_TRUE(eventually([&] {
+      const auto now = of.agent();
+      return now && now != agent;
+    })) << of.process().err();
   }
 
   void delete_lock() {

@@ -172,22 +172,21 @@ TEST(Cli, ASecretGivenByMistakeIsNotRepeated) {
   }
 }
 
-TEST(Cli, ATargetIsExplainedButNotPromised) {
+TEST(Cli, ATargetIsExplainedAndIsForAgentsWithoutAnotherGuard) {
   const temporary_directory in;
   const std::vector<std::string> target{"--store",    "sqlite", "--endpoint",          in / "db",
                                         "--election", "db",     "--target-executable", "app"};
-  const auto told = [&](const std::string& verb) {
+  const auto told = [&](const std::string& verb, const std::vector<std::string>& more) {
     std::vector<std::string> words{tenure_binary(), verb};
     words.insert(words.end(), target.begin(), target.end());
-    if (verb == "exec") words.insert(words.end(), {"--", "true"});
+    words.insert(words.end(), more.begin(), more.end());
     return run(words, in);
   };
-  EXPECT_TRUE(has(told("explain").out, "The workload is found by its executable, app;"));
-  // Somebody would rely on it.
-  const finished agent = told("agent");
+  EXPECT_TRUE(has(told("explain", {}).out, "The workload is found by its executable, app;"));
+  const finished agent = told("agent", {"--guard-dir", in / "run"});
   EXPECT_EQ(agent.status, 2);
-  EXPECT_TRUE(has(agent.err, "target_executable is given, but this version")) << agent.err;
-  const finished exec = told("exec");
+  EXPECT_TRUE(has(agent.err, "the guard in --guard-dir starts the workload itself")) << agent.err;
+  const finished exec = told("exec", {"--", "true"});
   EXPECT_EQ(exec.status, 2);
   EXPECT_TRUE(has(exec.err, "the command after -- is the workload")) << exec.err;
 }

@@ -154,8 +154,8 @@ TEST_F(GuardDoor, PodThatEndsGivesTheLeaseUpAtOnce) {
 }
 
 TEST_F(GuardDoor, CommandThatEndsByItselfEndsItsContainerAndTheLeaseButNotTheAgent) {
-  pod a(in_, "a", long_ttl);
-  pod b(in_, "b", long_ttl);
+  pod a(in_, "a", short_ttl);
+  pod b(in_, "b", short_ttl);
   a.start_guard({"sh", "-c",
                  "while [ ! -e " + (in_ / "end").string() +
                      " ]; do sleep 0.01; done; "

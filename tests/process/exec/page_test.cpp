@@ -95,8 +95,10 @@ TEST_P(WorkerPage, WorkerOfADeadAgentGoesOnUnderTheNext) {
   const auto agent = a.agent();
   ASSERT_TRUE(agent);
   ::kill(*agent, SIGKILL);
-  ASSERT_TRUE(eventually([&] { return a.agent() && a.agent() != agent && a.is_active(); }))
-      << a.process().err();
+  ASSERT_TRUE(eventually([&] {
+    const auto now = a.agent();
+    return now && now != agent && a.is_active();
+  })) << a.process().err();
   EXPECT_EQ(a.process().out(), "may write, version 1\n");
 }
 

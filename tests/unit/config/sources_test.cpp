@@ -104,7 +104,6 @@ TEST(Environment, WhatTenureGivesToAWorkloadIsNoSetting) {
                                             {"TENURE_SEQUENCER", "x"},
                                             {"TENURE_PAGE", "/run/x"},
                                             {"TENURE_GUARD_FDS", "3,4"},
-                                            {"TENURE_SESSION", "x"},
                                             {"TENURE_CONFIG", "/etc/tenure.yaml"}})),
               IsEmpty());
 }

@@ -142,6 +142,20 @@ TEST(WorkloadExit, ReleasesAtOnceAndEndsTheAgent) {
             "draining > stopped: workload_exited, publish, finished: workload_exited");
 }
 
+TEST(WorkloadExit, OfOneThatSomebodyElseStartsAgainLetsOthersGoFirst) {
+  conversation c(with(member(), [](auto& s) { s.ends_with_workload = false; }));
+  c.becomes_active();
+  c.workload_exits();
+  EXPECT_EQ(c.is_released(), "draining > candidate: workload_exited, publish");
+  EXPECT_EQ(c.next_wake(), 16s) << "a TTL from now";
+  c.at(16s).wakes();
+  c.at(16s).is_granted(version{6}, 16s, 15s, true);
+  c.workload_starts(version{6});
+  c.workload_exits();
+  c.is_released();
+  EXPECT_EQ(c.next_wake(), 46s) << "twice as long: it must not bounce between members for ever";
+}
+
 TEST(WorkloadExit, WithoutAWorkloadIsNoNews) {
   conversation c;
   c.starts();

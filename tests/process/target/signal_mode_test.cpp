@@ -1,0 +1,189 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <sstream>
+
+#include "exec/harness.hpp"
+#include "pod.hpp"
+#include "support/eventually.hpp"
+
+/// `tenure agent` beside a container whose processes it did not start.
+namespace tenure::tests {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// Nothing but a release can hand such a lease on within the patience of a test.
+constexpr const char* long_ttl = "10m";
+constexpr const char* short_ttl = "2s";
+
+class SignalMode : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!pod_.missing().empty()) GTEST_SKIP() << pod_.missing();
+  }
+
+  void TearDown() override { EXPECT_TRUE(never_two_at_once(stamped_runs(in_))); }
+
+  /// The sidecar, in container a; returns the number of its guard.
+  pid_t start_agent(const std::string& ttl, const std::string& more = {}) {
+    std::ostringstream script;
+    script << "echo $$; exec " << tenure_binary() << " agent --store sqlite --endpoint "
+           << (in_ / "db").string() << " --election test --identity a --ttl " << ttl
+           << (more.find("--target") == std::string::npos ? " --target-executable stamper " : " ")
+           << more << " --listen 127.0.0.1:0 --probe-listen off 2> " << log_file();
+    return pod_.start_script('a', script.str());
+  }
+
+  /// What the kubelet starts in container b.
+  pid_t start_workload(const std::string& how = {}) {
+    return pod_.start_script(
+        'b', "echo $$; TENURE_IDENTITY=a TENURE_VERSION=" + std::to_string(++workloads_) +
+                 " exec " + stamper_binary() + " " + in_.path().string() + " " + how);
+  }
+
+  /// Another member, somewhere else.
+  std::unique_ptr<member> other(const std::string& ttl) {
+    return std::make_unique<member>(in_, member::options{.identity = "b", .ttl = ttl});
+  }
+
+  [[nodiscard]] std::string log_file() const { return in_ / "agent.log"; }
+  [[nodiscard]] std::string log() const {
+    std::ostringstream all;
+    all << std::ifstream(log_file()).rdbuf();
+    return all.str();
+  }
+  [[nodiscard]] bool says(const std::string& what) const {
+    return eventually([&] { return log().find(what) != std::string::npos; });
+  }
+
+  /// A signal to the agent itself, the guard's only child.
+  void signal_agent(pid_t guard, int signo) {
+    int status = -1;
+    const std::string number = std::to_string(guard);
+    pod_.start('e', {"sh", "-c",
+                     "kill -" + std::to_string(signo) + " $(cat /proc/" + number + "/task/" +
+                         number + "/children)"})
+        ->hear_all(status);
+    EXPECT_EQ(status, 0);
+  }
+
+  pod pod_{apart::by_version_1};
+  temporary_directory in_;
+  int workloads_ = 0;
+};
+
+TEST_F(SignalMode, WhatRunsWithoutALeaseIsStoppedAsOftenAsItIsStarted) {
+  const auto holder = other(long_ttl);
+  ASSERT_TRUE(runs_as(in_, "b"));
+  const pid_t before = pod_.start_script('b', "echo $$; exec sleep 1000");
+  start_agent(long_ttl, "--target-executable sleep");
+  EXPECT_TRUE(eventually([&] { return !pod_.runs(before); })) << log();
+  const pid_t again = pod_.start_script('b', "echo $$; exec sleep 1000");
+  EXPECT_TRUE(eventually([&] { return !pod_.runs(again); })) << log();
+  EXPECT_THAT(log(), HasSubstr("something of the workload runs without a lease"));
+}
+
+TEST_F(SignalMode, HoldersWorkloadRunsAndIsDeadBeforeTheLeaseIsGivenUp) {
+  const pid_t guard = start_agent(long_ttl);
+  ASSERT_TRUE(says("workload may run")) << log();
+  const pid_t workload = start_workload();
+  ASSERT_TRUE(runs_as(in_, "a"));
+  const auto next = other(long_ttl);
+  ASSERT_TRUE(eventually([&] { return next->process().said("holder=a"); }));
+  EXPECT_TRUE(pod_.runs(workload));
+  pod_.signal(guard, SIGTERM);
+  ASSERT_TRUE(runs_as(in_, "b")) << log() << next->process().err();
+  EXPECT_FALSE(pod_.runs(workload));
+}
+
+TEST_F(SignalMode, FrozenAgentsDeafWorkloadIsKilledByTheGuardFirst) {
+  const pid_t guard = start_agent(short_ttl);
+  ASSERT_TRUE(says("workload may run")) << log();
+  const pid_t workload = start_workload("stubborn");
+  ASSERT_TRUE(runs_as(in_, "a"));
+  const auto next = other(short_ttl);
+  ASSERT_TRUE(eventually([&] { return next->process().said("holder=a"); }));
+  signal_agent(guard, SIGSTOP);
+  ASSERT_TRUE(runs_as(in_, "b")) << log();
+  EXPECT_FALSE(pod_.runs(workload));
+}
+
+TEST_F(SignalMode, KilledAgentIsStartedAgainAndGoesOnWithTheWorkload) {
+  const pid_t guard = start_agent(long_ttl);
+  ASSERT_TRUE(says("workload may run")) << log();
+  const pid_t workload = start_workload();
+  ASSERT_TRUE(runs_as(in_, "a"));
+  signal_agent(guard, SIGKILL);
+  ASSERT_TRUE(says("found the workload of an agent that has ended")) << log();
+  ASSERT_TRUE(eventually([&] {
+    const std::string all = log();
+    return all.find("state=active", all.find("found the workload of")) != std::string::npos;
+  })) << log();
+  EXPECT_TRUE(pod_.runs(workload));
+}
+
+TEST_F(SignalMode, KilledGuardsWorkloadIsKilledByTheAgent) {
+  const pid_t guard = start_agent(long_ttl);
+  ASSERT_TRUE(says("workload may run")) << log();
+  const pid_t workload = start_workload("stubborn");
+  ASSERT_TRUE(runs_as(in_, "a"));
+  const auto next = other(long_ttl);
+  ASSERT_TRUE(eventually([&] { return next->process().said("holder=a"); }));
+  pod_.signal(guard, SIGKILL);
+  ASSERT_TRUE(runs_as(in_, "b")) << log();
+  EXPECT_FALSE(pod_.runs(workload));
+}
+
+TEST_F(SignalMode, WorkloadThatEndsByItselfGivesTheLeaseUp) {
+  start_agent(long_ttl);
+  ASSERT_TRUE(says("workload may run")) << log();
+  const pid_t workload = start_workload();
+  ASSERT_TRUE(runs_as(in_, "a"));
+  const auto next = other(long_ttl);
+  ASSERT_TRUE(eventually([&] { return next->process().said("holder=a"); }));
+  ASSERT_TRUE(says("workload found")) << log();
+  pod_.signal(workload, SIGKILL);
+  ASSERT_TRUE(runs_as(in_, "b")) << log();
+  EXPECT_THAT(log(), HasSubstr("reason=workload_exited"));
+}
+
+TEST_F(SignalMode, WorkloadThatRunsOnAStandbyIsToldWhenItIsActive) {
+  auto holder = other(long_ttl);
+  ASSERT_TRUE(runs_as(in_, "b"));
+  const std::string wait = "trap 'touch " + (in_ / "told").string() + "' USR1; touch " +
+                           (in_ / "up").string() + "; while :; do sleep 0.01; done";
+  const std::string flags = "--target-executable " + pod::shell() +
+                            " --while-standby run --on-gain signal --gain-signal USR1";
+  const pid_t too_early = pod_.start_script('b', "echo $$; " + wait);
+  start_agent(long_ttl, flags);
+  // Nobody knows what it was told before.
+  EXPECT_TRUE(eventually([&] { return !pod_.runs(too_early); })) << log();
+  ASSERT_TRUE(says("holder=b")) << log();
+  std::filesystem::remove(in_ / "up");
+  const pid_t workload = pod_.start_script('b', "echo $$; " + wait);
+  EXPECT_TRUE(eventually([&] { return std::filesystem::exists(in_ / "up"); }));
+  EXPECT_FALSE(std::filesystem::exists(in_ / "told"));
+  holder->process().send(SIGTERM);
+  EXPECT_TRUE(eventually([&] { return std::filesystem::exists(in_ / "told"); })) << log();
+  EXPECT_TRUE(pod_.runs(workload));
+}
+
+TEST_F(SignalMode, GainWithoutAWorkloadToTellIsGivenUp) {
+  start_agent(long_ttl, "--while-standby run --on-gain signal --gain-signal USR1");
+  ASSERT_TRUE(says("cannot tell the workload that it is active")) << log();
+  ASSERT_TRUE(says("from=draining")) << log();
+}
+
+TEST_F(SignalMode, TargetInOurOwnContainerIsRefusedWithTheFix) {
+  pod_.start_script('a', "echo $$; exec sleep 1000");
+  start_agent(long_ttl, "--target-executable sleep");
+  ASSERT_TRUE(says("which is in our own container; name what only the main container")) << log();
+}
+
+}  // namespace
+}  // namespace tenure::tests
