@@ -1,0 +1,153 @@
+"""How each kind of fault is done, and undone when its time is over."""
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import namespaces
+import processes
+from member import Member
+from network import DIRECTIONS, Network, Trouble
+from schedule import Fault
+from stores import Etcd, Sqlite, Store
+
+BUSY_PROCESSES_PER_PROCESSOR = 2
+
+
+@dataclass
+class Stage:
+    """What faults happen to."""
+
+    members: dict[str, Member]
+    network: Network
+    store: Store
+    folder: Path
+
+
+@dataclass
+class Hit:
+    """A fault that was carried out."""
+
+    whom: str
+    undo: Callable[[], object] | None = None
+
+
+def carry_out(fault: Fault, victim: str, stage: Stage) -> Hit | None:
+    """Nothing if there was nothing to hit, e.g. no workload."""
+    member = stage.members[victim]
+    match fault.kind.group:
+        case "member":
+            return _on_member(fault, member)
+        case "workload":
+            return _on_workload(fault, member)
+        case "network":
+            return _on_network(fault, victim, stage.network)
+        case "store":
+            return _on_store(fault, stage.store)
+        case "operator":
+            return _by_operator(fault, stage.store)
+        case _:
+            return _starve(stage)
+
+
+def _on_member(fault: Fault, member: Member) -> Hit | None:
+    guard, agent = member.guard(), member.agent()
+    match fault.kind.name:
+        case "kill agent":
+            return _signal(member, [agent], signal.SIGKILL)
+        case "stop agent":
+            return _stop(member, [agent])
+        case "kill guard":
+            return _signal(member, [guard], signal.SIGKILL)
+        case "stop guard":
+            return _stop(member, [guard])
+        case "stop both":
+            return _stop(member, [guard, agent])
+        case "terminate":
+            # Where there is no guard the agent is who is told to end.
+            return _signal(member, [guard or agent], signal.SIGTERM)
+    assert fault.kind.name == "kill all"
+    return Hit(member.name) if member.kill_all() else None
+
+
+def _on_workload(fault: Fault, member: Member) -> Hit | None:
+    workload: list[int | None] = list(member.workload())
+    if fault.kind.name == "stop workload":
+        return _stop(member, workload, member.worker_binary)
+    return _signal(member, workload[:1], signal.SIGKILL, member.worker_binary)
+
+
+def _handles(pids: Sequence[int | None], program: str) -> list[processes.Handle]:
+    return [processes.Handle(pid, lambda p: processes.program_of(p) == program)
+            for pid in pids if pid is not None]
+
+
+def _signal(member: Member, pids: Sequence[int | None], signo: int,
+            program: str | None = None) -> Hit | None:
+    sent = [h.send(signo) for h in _handles(pids, program or member.tenure)]
+    return Hit(member.name) if sent and all(sent) else None
+
+
+def _stop(member: Member, pids: Sequence[int | None], program: str | None = None) -> Hit | None:
+    """All of them, or the fault has missed."""
+    handles = _handles(pids, program or member.tenure)
+    if not handles or None in pids or not all(h.send(signal.SIGSTOP) for h in handles):
+        _resume(handles)
+        return None
+    return Hit(member.name, lambda: _resume(handles))
+
+
+def _resume(handles: Sequence[processes.Handle]) -> None:
+    for handle in handles:
+        handle.send(signal.SIGCONT)
+        handle.close()
+
+
+def _on_network(fault: Fault, victim: str, network: Network) -> Hit:
+    directions = [d for d in DIRECTIONS if fault.kind.name.endswith(d)] or DIRECTIONS
+    loss = 1.0 if fault.kind.name.startswith("cut") else fault.loss
+    trouble = Trouble(victim, directions, fault.delay / 1000, loss)
+    network.begin(trouble)
+    return Hit(victim, lambda: network.end(trouble))
+
+
+def _on_store(fault: Fault, store: Store) -> Hit | None:
+    if isinstance(store, Sqlite):
+        kill = store.write(fault.duration)
+        return Hit("the file", kill if fault.kind.name == "kill writer" else None)
+    assert isinstance(store, Etcd)
+    match fault.kind.name:
+        case "stop store":
+            hit, undo = store.send(signal.SIGSTOP), lambda: store.send(signal.SIGCONT)
+        case "kill store":
+            hit, undo = store.take_down(signal.SIGKILL), store.let_up
+        case _:
+            hit, undo = store.take_down(signal.SIGTERM), store.let_up
+    return Hit("etcd", undo) if hit else None
+
+
+def _by_operator(fault: Fault, store: Store) -> Hit:
+    if fault.kind.name == "revoke lease":
+        assert isinstance(store, Etcd)
+        store.revoke_lease()
+    else:
+        store.delete_key()
+    return Hit("the holder")
+
+
+def _starve(stage: Stage) -> Hit:
+    """Bounded in number and in time: what the kernel does with more is not what is tested."""
+    count = BUSY_PROCESSES_PER_PROCESSOR * (os.cpu_count() or 1)
+    words = [*namespaces.entering(stage.network.store), "sh", "-c", "while :; do :; done"]
+    busy = [processes.spawn(words, stage.folder / "busy.log") for _ in range(count)]
+    return Hit("all", lambda: _end(busy))
+
+
+def _end(busy: Sequence[subprocess.Popen[bytes]]) -> None:
+    for process in busy:
+        process.kill()
+        process.wait()

@@ -1,0 +1,150 @@
+"""The members of a world: each supervised, as by a container runtime or an init system."""
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import namespaces
+import processes
+from stores import ELECTION, Etcd, Store
+
+# What the machine that runs this can keep, even with every processor taken twice over: SIGKILL, and
+# whoever sends it, are on time within kill_budget, and news of a deleted key within lock_delay.
+TIMING = ("--ttl", "2s", "--kill-budget", "300ms", "--grace", "200ms", "--lock-delay", "500ms",
+          "--drain", "400ms")
+ETCDCTL_TTL_SECONDS = 2
+
+RESTART_AFTER_NS = 200_000_000
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What the members of a world are."""
+
+    tenure: str
+    worker_binary: str
+    worker: str  # one of schedule.WORKERS
+    contained: bool  # first process of a PID namespace, as in a container
+    timing: tuple[str, ...] = TIMING
+
+
+class Member:
+    """One place where `tenure exec` is started again whenever it has ended."""
+
+    def __init__(self, name: str, setting: Setting, store: Store, namespace: str,
+                 folder: Path) -> None:
+        self.name = name
+        self.namespace = namespace
+        self._setting = setting
+        self._store = store
+        self._folder = folder
+        self._process: subprocess.Popen[bytes] | None = None
+        self._ended_at = 0
+        self._starts = 0
+
+    def supervise(self, now: int) -> None:
+        if self._process is not None:
+            if self._process.poll() is None:
+                return
+            self._process = None
+            self._ended_at = now
+        if now - self._ended_at >= RESTART_AFTER_NS:
+            self._starts += 1
+            self._process = processes.spawn(self._words(), self._folder / f"{self.name}.log",
+                                            environment=_clean_environment())
+
+    @property
+    def identity(self) -> str:
+        """No two starts have the same, so that a version in two hands shows."""
+        return f"{self.name}-{self._starts}"
+
+    def _words(self) -> list[str]:
+        words = namespaces.entering(self.namespace)
+        if self._setting.contained:
+            words += ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"]
+        return words + self._command()
+
+    def _command(self) -> list[str]:
+        s = self._setting
+        return [s.tenure, "exec", *self._store.flags(self.name), "--election", ELECTION,
+                "--identity", self.identity, "--listen", "off", "--probe-listen", "off",
+                *s.timing, "--", *self._worker()]
+
+    def _worker(self) -> list[str]:
+        return [self._setting.worker_binary, str(self._folder / "runs"), self.identity,
+                self._setting.worker]
+
+    def all(self) -> list[int]:
+        """Every process of it that has a living ancestor among them."""
+        if self._process is None or self._process.poll() is not None:
+            return []
+        return [self._process.pid, *processes.descendants(self._process.pid)]
+
+    def guard(self) -> int | None:
+        return next((p for p in self.all() if self._runs(p, self._setting.tenure)), None)
+
+    def agent(self) -> int | None:
+        guard = self.guard()
+        if guard is None:
+            return None
+        return next((p for p in processes.children(guard) if self._runs(p, self._setting.tenure)),
+                    None)
+
+    def workload(self) -> list[int]:
+        """Its first process first."""
+        return [p for p in self.all() if self._runs(p, self._setting.worker_binary)]
+
+    @property
+    def tenure(self) -> str:
+        return self._setting.tenure
+
+    @property
+    def worker_binary(self) -> str:
+        return self._setting.worker_binary
+
+    @staticmethod
+    def _runs(pid: int, program: str) -> bool:
+        return processes.program_of(pid) == program
+
+    def kill_all(self) -> bool:
+        """Guard, agent and workload at once."""
+        if not self.all():
+            return False
+        assert self._process is not None
+        processes.kill_tree(self._process.pid)
+        return True
+
+
+class EtcdctlMember(Member):
+    """`etcdctl lock` in the same place, for comparison. It has no guard; its agent is itself."""
+
+    def _command(self) -> list[str]:
+        assert isinstance(self._store, Etcd)
+        return [self.tenure, f"--endpoints={self._store.endpoint(self.name)}", "lock",
+                f"--ttl={ETCDCTL_TTL_SECONDS}", ELECTION, "--", *self._worker()]
+
+    def guard(self) -> int | None:
+        return None
+
+    def agent(self) -> int | None:
+        return next((p for p in self.all() if self._runs(p, self.tenure)), None)
+
+    def supervise(self, now: int) -> None:
+        before = self._starts
+        if self._process is not None and self._process.poll() is not None:
+            self._kill_leftovers()
+        super().supervise(now)
+        assert self._starts - before <= 1
+
+    def _kill_leftovers(self) -> None:
+        """As systemd does before it starts a service again; tenure has to do without."""
+        for pid in namespaces.processes_in(self.namespace):
+            processes.send(pid, self.worker_binary, signal.SIGKILL)
+
+
+def _clean_environment() -> dict[str, str]:
+    kept = {k: v for k, v in os.environ.items() if not k.startswith("TENURE_")}
+    return {**kept, "ETCDCTL_API": "3"}

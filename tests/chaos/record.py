@@ -1,0 +1,49 @@
+"""What the workloads have stamped. Knows nothing of Tenure, nor of the faults."""
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+_PAGE = struct.Struct("=Qqq")  # tests/process/exec/stamp_page.hpp
+
+
+@dataclass(frozen=True)
+class Life:
+    """One start of a workload, all its processes together. CLOCK_BOOTTIME, nanoseconds: something
+    of it lived at least from `first` to `last`."""
+
+    identity: str
+    version: int
+    first: int
+    last: int
+
+    @property
+    def member(self) -> str:
+        return self.identity.rpartition("-")[0]
+
+
+def read(folder: Path) -> list[Life]:
+    """All of a world, oldest first. A page in the midst of its first stamp is left out."""
+    found: dict[tuple[str, ...], Life] = {}
+    for path in folder.glob("*.run"):
+        content = path.read_bytes()
+        if len(content) < _PAGE.size:
+            continue
+        version, first, last = _PAGE.unpack_from(content)
+        if first == 0 or last == 0:
+            continue
+        identity, version_text, life, _ = path.stem.split(".")
+        key = (identity, version_text, life)
+        other = found.get(key)
+        if other is not None:
+            first, last = min(first, other.first), max(last, other.last)
+        found[key] = Life(identity, version, first, last)
+    return sorted(found.values(), key=lambda life: (life.first, life.last))
+
+
+def holder(lives: Iterable[Life], now: int, fresh_ns: int) -> Life | None:
+    """Who stamps, if anybody has within the last `fresh_ns`; of two, the later one."""
+    stamping = [life for life in lives if now - life.last <= fresh_ns]
+    return stamping[-1] if stamping else None

@@ -1,0 +1,91 @@
+"""The verdict, for people."""
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from verdict import Overlap, Verdict, absence, judge
+from world import Done, World
+
+# Faults that began so long before an overlap, or were still on, may have to do with it.
+AROUND_NS = 6_000_000_000
+MOST_OVERLAPS_SHOWN = 5
+
+
+def failures(worlds: Sequence[World]) -> list[str]:
+    """What is wrong, a line or more each."""
+    found: list[str] = []
+    if sum(judge(world.lives()).terms for world in worlds) <= len(worlds):
+        found.append("the holder never changed in any election, so nothing was shown")
+    for world in worlds:
+        verdict = judge(world.lives())
+        if world.problem:
+            found.append(f"{world.name}: {world.problem}\n  logs: {world.folder}")
+        found += [f"{world.name}: {text}\n  logs: {world.folder}" for text in verdict.versions]
+        found += [_overlap(world, o) for o in verdict.overlaps[:MOST_OVERLAPS_SHOWN]]
+        hidden = len(verdict.overlaps) - MOST_OVERLAPS_SHOWN
+        if hidden > 0:
+            found.append(f"{world.name}: and {hidden} more overlaps")
+    return found
+
+
+def _overlap(world: World, overlap: Overlap) -> str:
+    lines = [f"{world.name}: two at once for {overlap.nanoseconds / 1e6:.1f} ms"]
+    for life in (overlap.earlier, overlap.later):
+        lines.append(f"  {life.identity}, version {life.version}: "
+                     f"{world.since_beginning(life.first):.3f} s to "
+                     f"{world.since_beginning(life.last):.3f} s")
+    begin, end = overlap.first - AROUND_NS, overlap.first + overlap.nanoseconds
+    around = [d for d in world.done if d.until >= begin and d.at <= end]
+    lines += [f"  at {world.since_beginning(d.at):8.3f} s {d.fault}: {d.whom or 'missed'}"
+              for d in around]
+    lines.append(f"  workload {world.setting.worker}, "
+                 f"{'in a PID namespace' if world.setting.contained else 'on the host'}; "
+                 f"logs: {world.folder}")
+    return "\n".join(lines)
+
+
+def verdict(title: str, worlds: Sequence[World]) -> str:
+    done = [d for world in worlds for d in world.done]
+    verdicts = [judge(world.lives()) for world in worlds]
+    lines = [title, f"  faults: {sum(1 for d in done if d.whom)}{_missed(done)}"]
+    lines += [f"    {text}" for text in _by_kind(done)]
+    lines += [_terms(verdicts), _versions(verdicts)]
+    lines.append(f"  overlap: {sum(v.overlap_ns for v in verdicts) / 1e6:.0f} ms")
+    gone = absence(verdicts)
+    lines.append(f"  without a holder: {gone.total / 1000:.1f} s of {_observed(worlds):.1f} s, "
+                 f"longest {gone.longest:.0f} ms, median of fail-overs {gone.median:.0f} ms")
+    return "\n".join(lines)
+
+
+def _missed(done: Sequence[Done]) -> str:
+    missed = sum(1 for d in done if not d.whom)
+    return f", and {missed} that found nothing to hit" if missed else ""
+
+
+def _by_kind(done: Sequence[Done]) -> list[str]:
+    groups: dict[str, Counter[str]] = {}
+    for d in done:
+        if d.whom:
+            groups.setdefault(d.fault.kind.group, Counter())[d.fault.kind.name] += 1
+    return [f"{group}: " + ", ".join(f"{name} {count}" for name, count in kinds.most_common())
+            for group, kinds in groups.items()]
+
+
+def _terms(verdicts: Sequence[Verdict]) -> str:
+    return (f"  terms: {sum(v.terms for v in verdicts)}, in which workloads were started "
+            f"{sum(v.lives for v in verdicts)} times, in {len(verdicts)} elections")
+
+
+def _versions(verdicts: Sequence[Verdict]) -> str:
+    wrong = sum(len(v.versions) for v in verdicts)
+    return f"  versions: {f'{wrong} wrong' if wrong else 'growing, one a term'}"
+
+
+def _observed(worlds: Sequence[World]) -> float:
+    """Seconds, over all worlds."""
+    total = 0
+    for world in worlds:
+        if lives := world.lives():
+            total += max(life.last for life in lives) - lives[0].first
+    return total / 1e9

@@ -1,0 +1,65 @@
+"""Drives worlds to their end, and leaves nothing behind."""
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import time
+from collections.abc import Callable, Sequence
+
+import namespaces
+from world import Phase, World
+
+EXIT_SKIPPED = 77  # what ctest is told to take for it
+EXIT_INTERRUPTED = 130
+RUN = os.getpid()
+TURN_SECONDS = 0.005
+PROGRESS_SECONDS = 30
+# Between two looks whether a world is over before its time.
+LOOK_SECONDS = 0.25
+
+
+def what_is_missing() -> str:
+    """Why nothing can be run here, and what to do about it; empty if all is there."""
+    if os.geteuid() != 0:
+        return "only root can make network namespaces; run it as root"
+    for tool in ("ip", "nsenter", "unshare", "sqlite3"):
+        if shutil.which(tool) is None:
+            return f"there is no `{tool}`; `./dev chaos` installs it"
+    if not os.access("/dev/net/tun", os.R_OK | os.W_OK):
+        return "there is no /dev/net/tun, which the members' cables are made of"
+    return ""
+
+
+def drive(make: Callable[[], Sequence[World]], is_over: Callable[[World], bool]) -> Sequence[World]:
+    """One thread for all worlds: a turn is short, and none of them waits. What they have started
+    is gone at the end, also after Ctrl-C or SIGTERM, which is passed on as KeyboardInterrupt."""
+    for signo in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(signo, signal.default_int_handler)
+    if abandoned := namespaces.remove_abandoned():
+        print(f"removed {len(abandoned)} namespaces that an earlier run has left")
+    try:
+        worlds = make()
+        _turn_until_over(worlds, is_over)
+    finally:
+        namespaces.remove_ours()
+    return worlds
+
+
+def _turn_until_over(worlds: Sequence[World], is_over: Callable[[World], bool]) -> None:
+    begin = told = looked = time.monotonic()
+    while any(world.phase != Phase.OVER for world in worlds):
+        for world in worlds:
+            world.turn()
+        time.sleep(TURN_SECONDS)
+        now = time.monotonic()
+        if now - looked > LOOK_SECONDS:
+            looked = now
+            for world in worlds:
+                if is_over(world):
+                    world.stop()
+        if now - told > PROGRESS_SECONDS:
+            told = now
+            done = sum(len(world.done) for world in worlds)
+            planned = sum(len(world.schedule) for world in worlds)
+            print(f"  {done} of {planned} faults after {now - begin:.0f} s", flush=True)

@@ -1,0 +1,65 @@
+"""What a schedule promises, for many seeds."""
+import unittest
+
+import schedule
+from schedule import QUIET_BEFORE, SETTLE, WORKERS, Fault, Place
+
+SEEDS = range(1, 51)
+FAULTS = 100
+
+
+def schedules(**place: object) -> list[list[Fault]]:
+    settings = {"store": "etcd", "worker": "asking", "contained": True, "shared": True, **place}
+    return [schedule.make(seed, "w", Place(**settings), FAULTS) for seed in SEEDS]
+
+
+class Schedule(unittest.TestCase):
+    def test_a_seed_is_a_schedule(self) -> None:
+        place = Place("etcd", "deaf", contained=False)
+        self.assertEqual(schedule.make(7, "w", place, FAULTS), schedule.make(7, "w", place, FAULTS))
+        self.assertNotEqual(schedule.make(7, "w", place, FAULTS),
+                            schedule.make(8, "w", place, FAULTS))
+        self.assertNotEqual(schedule.make(7, "v", place, FAULTS),
+                            schedule.make(7, "w", place, FAULTS))
+
+    def test_the_first_faults_do_not_depend_on_how_many_follow(self) -> None:
+        place = Place("sqlite", "deaf", contained=False)
+        self.assertEqual(schedule.make(7, "w", place, FAULTS)[:10],
+                         schedule.make(7, "w", place, 10))
+
+    def test_guard_and_agent_are_never_both_without_the_other(self) -> None:
+        for faults in schedules():
+            on_members = [f for f in faults if f.kind.group == "member"]
+            for earlier, later in zip(on_members, on_members[1:]):
+                self.assertGreaterEqual(later.at, earlier.end + SETTLE)
+
+    def test_a_key_is_deleted_only_when_its_holder_can_hear_of_it(self) -> None:
+        for faults in schedules():
+            for number, fault in enumerate(faults):
+                if fault.kind.group == "operator":
+                    for earlier in faults[:number]:
+                        self.assertGreaterEqual(fault.at, earlier.end + QUIET_BEFORE)
+                    for later in faults[number + 1:]:
+                        self.assertGreaterEqual(later.at, fault.end + schedule.QUIET_AFTER)
+
+    def test_who_does_not_ask_its_page_is_never_left_without_guard_and_agent(self) -> None:
+        for worker in set(WORKERS) - {"asking"}:
+            kinds = {f.kind.name for faults in schedules(worker=worker) for f in faults}
+            self.assertNotIn("stop both", kinds)
+
+    def test_on_a_host_the_guard_of_daemons_is_not_killed(self) -> None:
+        def kinds(contained: bool) -> set[str]:
+            made = schedules(worker="daemons", contained=contained)
+            return {f.kind.name for faults in made for f in faults}
+
+        self.assertNotIn("kill guard", kinds(contained=False))
+        self.assertIn("kill guard", kinds(contained=True))
+
+    def test_every_kind_comes_up(self) -> None:
+        drawn = {f.kind.name for store in ("etcd", "sqlite")
+                 for faults in schedules(store=store) for f in faults}
+        self.assertEqual(drawn, set(schedule.KINDS))
+
+
+if __name__ == "__main__":
+    unittest.main()

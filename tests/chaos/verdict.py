@@ -1,0 +1,104 @@
+"""What the record says about the promise: never two at once, and versions that grow."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from statistics import median
+
+from record import Life
+
+
+@dataclass(frozen=True)
+class Overlap:
+    earlier: Life
+    later: Life
+
+    @property
+    def first(self) -> int:
+        return self.later.first
+
+    @property
+    def nanoseconds(self) -> int:
+        return min(self.earlier.last, self.later.last) - self.later.first
+
+
+@dataclass
+class Verdict:
+    """Of one world. Nanoseconds."""
+
+    lives: int = 0
+    terms: int = 0
+    overlaps: list[Overlap] = field(default_factory=list)
+    overlap_ns: int = 0  # time in which more than one lived
+    versions: list[str] = field(default_factory=list)  # what is wrong with them
+    failovers: list[int] = field(default_factory=list)  # without a holder between two terms
+    without_holder: list[int] = field(default_factory=list)  # between any two lives
+
+    @property
+    def holds(self) -> bool:
+        return not self.overlaps and not self.versions
+
+
+def judge(lives: Sequence[Life]) -> Verdict:
+    """`lives` from oldest to newest, as record.read gives them."""
+    result = Verdict(lives=len(lives), terms=len({life.version for life in lives}))
+    _overlaps(lives, result)
+    _versions(lives, result)
+    _gaps(lives, result)
+    return result
+
+
+def _overlaps(lives: Sequence[Life], result: Verdict) -> None:
+    # A stamp is of an instant at which its process lived, so two ranges that touch overlap.
+    for i, earlier in enumerate(lives):
+        result.overlaps += [Overlap(earlier, later) for later in lives[i + 1:]
+                            if later.first <= earlier.last]
+    covered = None
+    for overlap in sorted(result.overlaps, key=lambda o: o.first):
+        end = overlap.first + overlap.nanoseconds
+        begin = overlap.first if covered is None else max(overlap.first, covered)
+        result.overlap_ns += max(0, end - begin)
+        covered = end if covered is None else max(covered, end)
+
+
+def _versions(lives: Sequence[Life], result: Verdict) -> None:
+    """A term is its version: several lives of one member may belong to it, one after the other, and
+    nobody else's."""
+    owner: dict[int, str] = {}
+    for earlier, later in zip(lives, lives[1:]):
+        if later.version < earlier.version:
+            result.versions.append(f"{later.identity} began under version {later.version} after "
+                                   f"{earlier.identity} under {earlier.version}")
+    for life in lives:
+        first = owner.setdefault(life.version, life.identity)
+        if first != life.identity:
+            result.versions.append(f"version {life.version} was given to {first} and "
+                                   f"to {life.identity}")
+
+
+def _gaps(lives: Sequence[Life], result: Verdict) -> None:
+    if not lives:
+        return
+    newest = lives[0]
+    for life in lives[1:]:
+        gap = max(0, life.first - newest.last)
+        result.without_holder.append(gap)
+        if life.version != newest.version:
+            result.failovers.append(gap)
+        if life.last > newest.last:
+            newest = life
+
+
+@dataclass(frozen=True)
+class Absence:
+    """Time without a holder, in milliseconds."""
+
+    total: float
+    longest: float
+    median: float
+
+
+def absence(verdicts: Sequence[Verdict]) -> Absence:
+    gaps = [ns / 1e6 for v in verdicts for ns in v.without_holder]
+    per_failover = [ns / 1e6 for v in verdicts for ns in v.failovers]
+    return Absence(sum(gaps), max(gaps, default=0.0), median(per_failover) if per_failover else 0.0)
