@@ -79,8 +79,9 @@ def main() -> int:
         print(f"chaos: skipped: {problem}")
         return runner.EXIT_SKIPPED
     etcd = stores.find_etcd()
-    folder = Path(asked.folder) / f"mutants-{runner.RUN}"
-    programs = dict(text.split("=", 1) for text in asked.mutants)
+    folder = asked.folder.resolve() / f"mutants-{runner.RUN}"
+    programs = {name: runner.program(path)
+                for name, path in (text.split("=", 1) for text in asked.mutants)}
     if programs.keys() != SCENARIOS.keys():
         print(f"mutants/ and SCENARIOS differ: {sorted(programs.keys() ^ SCENARIOS.keys())}")
         return 1
@@ -109,8 +110,10 @@ def make_world(name: str, scenario: Scenario, tenure: str, worker: str, folder: 
 
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="chaos mutants")
-    parser.add_argument("--worker", required=True, help="the program that they run")
-    parser.add_argument("--folder", required=True, help="where logs and stamps go")
+    parser.add_argument("--worker", required=True, type=runner.program,
+                        help="the program that they run")
+    parser.add_argument("--folder", required=True, type=Path,
+                        help="where logs and stamps go")
     parser.add_argument("mutants", nargs="+", metavar="NAME=PROGRAM")
     return parser.parse_args()
 

@@ -31,7 +31,7 @@ def main() -> int:
         wanted.remove("etcd")
     if not wanted:
         return runner.EXIT_SKIPPED
-    folder = Path(asked.folder) / f"seed-{asked.seed}-{runner.RUN}"
+    folder = asked.folder.resolve() / f"seed-{asked.seed}-{runner.RUN}"
     try:
         worlds = runner.drive(lambda: make_worlds(asked, folder, wanted, etcd),
                               is_over=lambda world: False)
@@ -43,9 +43,12 @@ def main() -> int:
 
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="chaos")
-    parser.add_argument("--tenure", required=True, help="the binary under test")
-    parser.add_argument("--worker", required=True, help="the program that it runs")
-    parser.add_argument("--folder", required=True, help="where logs and stamps go")
+    parser.add_argument("--tenure", required=True, type=runner.program,
+                        help="the binary under test")
+    parser.add_argument("--worker", required=True, type=runner.program,
+                        help="the program that it runs")
+    parser.add_argument("--folder", required=True, type=Path,
+                        help="where logs and stamps go")
     parser.add_argument("--faults", type=int, default=200, help="altogether (default 200)")
     parser.add_argument("--seed", type=int, default=1, help="of the schedules (default 1)")
     parser.add_argument("--store", choices=[*STORES, "all"], default="all")

@@ -6,6 +6,7 @@ import shutil
 import signal
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import namespaces
 from world import Phase, World
@@ -17,6 +18,11 @@ TURN_SECONDS = 0.005
 PROGRESS_SECONDS = 30
 # Between two looks whether a world is over before its time.
 LOOK_SECONDS = 0.25
+
+
+def program(text: str) -> str:
+    """Of a command line: the file as /proc names it."""
+    return str(Path(text).resolve(strict=True))
 
 
 def what_is_missing() -> str:
@@ -48,11 +54,14 @@ def drive(make: Callable[[], Sequence[World]], is_over: Callable[[World], bool])
 
 def _turn_until_over(worlds: Sequence[World], is_over: Callable[[World], bool]) -> None:
     begin = told = looked = time.monotonic()
+    latest = 0.0
     while any(world.phase != Phase.OVER for world in worlds):
         for world in worlds:
             world.turn()
+        asleep = time.monotonic()
         time.sleep(TURN_SECONDS)
         now = time.monotonic()
+        latest = max(latest, now - asleep - TURN_SECONDS)
         if now - looked > LOOK_SECONDS:
             looked = now
             for world in worlds:
@@ -63,3 +72,5 @@ def _turn_until_over(worlds: Sequence[World], is_over: Callable[[World], bool]) 
             done = sum(len(world.done) for world in worlds)
             planned = sum(len(world.schedule) for world in worlds)
             print(f"  {done} of {planned} faults after {now - begin:.0f} s", flush=True)
+    # Beside an overlap this tells a mistake from a machine that stood still for a kill budget.
+    print(f"the machine woke this suite at most {latest * 1000:.0f} ms late")

@@ -41,8 +41,7 @@ class stamps {
     const std::string path = life + "." + std::to_string(boot_nanoseconds()) + ".run";
     const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (file < 0 || ::ftruncate(file, sizeof(stamp_page)) != 0) ::_exit(exit_no_file);
-    void* memory =
-        ::mmap(nullptr, sizeof(stamp_page), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    void* memory = ::mmap(nullptr, sizeof(stamp_page), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     if (memory == MAP_FAILED) ::_exit(exit_no_file);
     page_ = static_cast<stamp_page*>(memory);
     page_->version = version;
@@ -99,8 +98,8 @@ int main(int argc, char** argv) {
   if (argc != 4 || version_text == nullptr) return exit_usage;
   const std::string_view kind = argv[3];
   const std::uint64_t version = std::strtoull(version_text, nullptr, 10);
-  const std::string life = std::string(argv[1]) + "/" + argv[2] + "." + version_text + "." +
-                           std::to_string(first);
+  const std::string life =
+      std::string(argv[1]) + "/" + argv[2] + "." + version_text + "." + std::to_string(first);
   if (kind == "deaf" || kind == "asking") turn_deaf();
   if (kind == "asking" && std::getenv("TENURE_PAGE") != nullptr) {
     stamp_while_allowed(stamps(life, version));

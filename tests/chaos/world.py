@@ -120,7 +120,7 @@ class World:
             self.stop("its network does not come up; see link.log")
 
     def _await_holder(self, now: int) -> None:
-        holder = record.holder(self.lives(), now, FRESH_NS)
+        holder = record.holder(self.runs, now, FRESH_NS)
         if holder is not None and not self._undo:
             self.began = self.began or now
             self._enter(Phase.FAULTS if self._left else Phase.OVER)
@@ -150,7 +150,7 @@ class World:
     def _carry_out(self, fault: Fault, now: int, is_last_try: bool) -> faults.Hit | None:
         victim = fault.victim
         if victim == HOLDER:
-            holder = record.holder(self.lives(), now, FRESH_NS)
+            holder = record.holder(self.runs, now, FRESH_NS)
             if holder is None and fault.needs_holder and not is_last_try:
                 return None
             victim = holder.member if holder else fault.otherwise
