@@ -16,6 +16,8 @@ from schedule import Fault
 from stores import Etcd, Sqlite, Store
 
 BUSY_PROCESSES_PER_PROCESSOR = 2
+# For a transaction that is to be killed before it ends.
+LONGER_THAN_ANY_FAULT_MS = 60_000
 
 
 @dataclass
@@ -77,8 +79,8 @@ def _on_member(fault: Fault, member: Member) -> Hit | None:
 def _on_workload(fault: Fault, member: Member) -> Hit | None:
     workload: list[int | None] = list(member.workload())
     if fault.kind.name == "stop workload":
-        return _stop(member, workload, member.worker_binary)
-    return _signal(member, workload[:1], signal.SIGKILL, member.worker_binary)
+        return _stop(member, workload, member.worker_program)
+    return _signal(member, workload[:1], signal.SIGKILL, member.worker_program)
 
 
 def _handles(pids: Sequence[int | None], program: str) -> list[processes.Handle]:
@@ -88,13 +90,16 @@ def _handles(pids: Sequence[int | None], program: str) -> list[processes.Handle]
 
 def _signal(member: Member, pids: Sequence[int | None], signo: int,
             program: str | None = None) -> Hit | None:
-    sent = [h.send(signo) for h in _handles(pids, program or member.tenure)]
+    handles = _handles(pids, program or member.program)
+    sent = [handle.send(signo) for handle in handles]
+    for handle in handles:
+        handle.close()
     return Hit(member.name) if sent and all(sent) else None
 
 
 def _stop(member: Member, pids: Sequence[int | None], program: str | None = None) -> Hit | None:
     """All of them, or the fault has missed."""
-    handles = _handles(pids, program or member.tenure)
+    handles = _handles(pids, program or member.program)
     if not handles or None in pids or not all(h.send(signal.SIGSTOP) for h in handles):
         _resume(handles)
         return None
@@ -117,8 +122,10 @@ def _on_network(fault: Fault, victim: str, network: Network) -> Hit:
 
 def _on_store(fault: Fault, store: Store) -> Hit | None:
     if isinstance(store, Sqlite):
-        kill = store.write(fault.duration)
-        return Hit("the file", kill if fault.kind.name == "kill writer" else None)
+        if fault.kind.name == "hold lock":
+            store.write(fault.duration)
+            return Hit("the file")
+        return Hit("the file", store.write(LONGER_THAN_ANY_FAULT_MS))
     assert isinstance(store, Etcd)
     match fault.kind.name:
         case "stop store":

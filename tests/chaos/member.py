@@ -9,6 +9,7 @@ from pathlib import Path
 
 import namespaces
 import processes
+from processes import program_of
 from stores import ELECTION, Etcd, Store
 
 # What the machine that runs this can keep, even with every processor taken twice over: SIGKILL, and
@@ -24,8 +25,8 @@ RESTART_AFTER_NS = 200_000_000
 class Setting:
     """What the members of a world are."""
 
-    tenure: str
-    worker_binary: str
+    program: str  # tenure, or etcdctl
+    worker_program: str
     worker: str  # one of schedule.WORKERS
     contained: bool  # first process of a PID namespace, as in a container
     timing: tuple[str, ...] = TIMING
@@ -69,12 +70,12 @@ class Member:
 
     def _command(self) -> list[str]:
         s = self._setting
-        return [s.tenure, "exec", *self._store.flags(self.name), "--election", ELECTION,
+        return [s.program, "exec", *self._store.flags(self.name), "--election", ELECTION,
                 "--identity", self.identity, "--listen", "off", "--probe-listen", "off",
                 *s.timing, "--", *self._worker()]
 
     def _worker(self) -> list[str]:
-        return [self._setting.worker_binary, str(self._folder / "runs"), self.identity,
+        return [self._setting.worker_program, str(self._folder / "runs"), self.identity,
                 self._setting.worker]
 
     def all(self) -> list[int]:
@@ -84,30 +85,26 @@ class Member:
         return [self._process.pid, *processes.descendants(self._process.pid)]
 
     def guard(self) -> int | None:
-        return next((p for p in self.all() if self._runs(p, self._setting.tenure)), None)
+        return next((p for p in self.all() if program_of(p) == self.program), None)
 
     def agent(self) -> int | None:
         guard = self.guard()
         if guard is None:
             return None
-        return next((p for p in processes.children(guard) if self._runs(p, self._setting.tenure)),
+        return next((p for p in processes.children(guard) if program_of(p) == self.program),
                     None)
 
     def workload(self) -> list[int]:
         """Its first process first."""
-        return [p for p in self.all() if self._runs(p, self._setting.worker_binary)]
+        return [p for p in self.all() if program_of(p) == self.worker_program]
 
     @property
-    def tenure(self) -> str:
-        return self._setting.tenure
+    def program(self) -> str:
+        return self._setting.program
 
     @property
-    def worker_binary(self) -> str:
-        return self._setting.worker_binary
-
-    @staticmethod
-    def _runs(pid: int, program: str) -> bool:
-        return processes.program_of(pid) == program
+    def worker_program(self) -> str:
+        return self._setting.worker_program
 
     def kill_all(self) -> bool:
         """Guard, agent and workload at once."""
@@ -123,14 +120,14 @@ class EtcdctlMember(Member):
 
     def _command(self) -> list[str]:
         assert isinstance(self._store, Etcd)
-        return [self.tenure, f"--endpoints={self._store.endpoint(self.name)}", "lock",
+        return [self.program, f"--endpoints={self._store.endpoint(self.name)}", "lock",
                 f"--ttl={ETCDCTL_TTL_SECONDS}", ELECTION, "--", *self._worker()]
 
     def guard(self) -> int | None:
         return None
 
     def agent(self) -> int | None:
-        return next((p for p in self.all() if self._runs(p, self.tenure)), None)
+        return next((p for p in self.all() if program_of(p) == self.program), None)
 
     def supervise(self, now: int) -> None:
         if self._process is not None and self._process.poll() is not None:
@@ -140,7 +137,7 @@ class EtcdctlMember(Member):
     def _kill_leftovers(self) -> None:
         """As systemd does before it starts a service again; tenure has to do without."""
         for pid in namespaces.processes_in(self.namespace):
-            processes.send(pid, self.worker_binary, signal.SIGKILL)
+            processes.send(pid, self.worker_program, signal.SIGKILL)
 
 
 def _clean_environment() -> dict[str, str]:

@@ -101,10 +101,10 @@ def main() -> int:
     return conclude(worlds, folder)
 
 
-def make_world(name: str, scenario: Scenario, tenure: str, worker: str, folder: Path,
+def make_world(name: str, scenario: Scenario, program: str, worker: str, folder: Path,
                etcd: stores.EtcdRelease | None) -> World:
-    setting = Setting(tenure=tenure, worker_binary=worker, worker=scenario.worker, contained=False,
-                      timing=scenario.timing)
+    setting = Setting(program=program, worker_program=worker, worker=scenario.worker,
+                      contained=False, timing=scenario.timing)
     return World(name, 0, setting, scenario.schedule(), folder / name, etcd)
 
 
@@ -131,7 +131,9 @@ def conclude(worlds: Sequence[World], folder: Path) -> int:
             print(f"{world.name}: found after {len(world.done)} faults: {what[0]}")
     if not alive:
         shutil.rmtree(folder)
-    return 1 if alive else 0
+    if alive:
+        return 1
+    return 0 if len(worlds) == len(SCENARIOS) else runner.EXIT_SKIPPED
 
 
 if __name__ == "__main__":

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from verdict import Overlap, Verdict, absence, judge
 from world import Done, World
 
-# Faults that began so long before an overlap, or were still on, may have to do with it.
-AROUND_NS = 6_000_000_000
+# What was done so long before an overlap, or shortly after it began, may have to do with it.
+BEFORE_NS = 6_000_000_000
+AFTER_NS = 1_000_000_000
 MOST_OVERLAPS_SHOWN = 5
 
 
@@ -35,14 +36,29 @@ def _overlap(world: World, overlap: Overlap) -> str:
         lines.append(f"  {life.identity}, version {life.version}: "
                      f"{world.since_beginning(life.first):.3f} s to "
                      f"{world.since_beginning(life.last):.3f} s")
-    begin, end = overlap.first - AROUND_NS, overlap.first + overlap.nanoseconds
-    around = [d for d in world.done if d.until >= begin and d.at <= end]
-    lines += [f"  at {world.since_beginning(d.at):8.3f} s {d.fault}: {d.whom or 'missed'}"
-              for d in around]
+    lines += _faults(world, overlap.first - BEFORE_NS, overlap.first + AFTER_NS)
     lines.append(f"  workload {world.setting.worker}, "
                  f"{'in a PID namespace' if world.setting.contained else 'on the host'}; "
                  f"logs: {world.folder}")
     return "\n".join(lines)
+
+
+def _faults(world: World, begin: int, end: int) -> list[str]:
+    """Those that were on at some time in between."""
+    return [f"  at {world.since_beginning(d.at):8.3f} s {d.fault}: {d.whom or 'missed'}"
+            for d in world.done if d.until >= begin and d.at <= end]
+
+
+def longest_gap(worlds: Sequence[World]) -> str:
+    """Where nobody held for longest, and what was done then. No failure, but worth a look."""
+    gaps = [(gap, world) for world in worlds for gap in judge(world.lives()).gaps]
+    if not gaps:
+        return ""
+    gap, world = max(gaps, key=lambda of: of[0].nanoseconds)
+    end = gap.begin + gap.nanoseconds
+    return "\n".join([f"{world.name}: nobody held from {world.since_beginning(gap.begin):.3f} s to "
+                      f"{world.since_beginning(end):.3f} s; logs: {world.folder}",
+                      *_faults(world, gap.begin - BEFORE_NS, end)])
 
 
 def verdict(title: str, worlds: Sequence[World]) -> str:

@@ -32,8 +32,14 @@ def what_is_missing() -> str:
     for tool in ("ip", "nsenter", "unshare", "sqlite3"):
         if shutil.which(tool) is None:
             return f"there is no `{tool}`; `./dev chaos` installs it"
-    if not os.access("/dev/net/tun", os.R_OK | os.W_OK):
-        return "there is no /dev/net/tun, which the members' cables are made of"
+    try:
+        os.close(os.open("/dev/net/tun", os.O_RDWR))
+    except OSError as error:
+        return f"the members' cables are TUN devices, and /dev/net/tun cannot be opened: {error}"
+    try:
+        namespaces.remove(namespaces.create("probe", "x"))
+    except RuntimeError as error:
+        return f"network namespaces cannot be made here, even by root: {error}"
     return ""
 
 
@@ -50,6 +56,11 @@ def drive(make: Callable[[], Sequence[World]], is_over: Callable[[World], bool])
     finally:
         namespaces.remove_ours()
     return worlds
+
+
+def progress(worlds: Sequence[World]) -> str:
+    done = sum(len(world.done) for world in worlds)
+    return f"{done} of {sum(len(world.schedule) for world in worlds)} faults"
 
 
 def _turn_until_over(worlds: Sequence[World], is_over: Callable[[World], bool]) -> None:
@@ -69,8 +80,6 @@ def _turn_until_over(worlds: Sequence[World], is_over: Callable[[World], bool]) 
                     world.stop()
         if now - told > PROGRESS_SECONDS:
             told = now
-            done = sum(len(world.done) for world in worlds)
-            planned = sum(len(world.schedule) for world in worlds)
-            print(f"  {done} of {planned} faults after {now - begin:.0f} s", flush=True)
+            print(f"  {progress(worlds)} after {now - begin:.0f} s", flush=True)
     # Beside an overlap this tells a mistake from a machine that stood still for a kill budget.
     print(f"the machine woke this suite at most {latest * 1000:.0f} ms late")

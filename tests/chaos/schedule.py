@@ -36,6 +36,7 @@ class Kind:
     store: str = ""  # the only one it makes sense for; empty: both
     worker: str = ""  # the only one it is allowed for
     not_daemons_on_host: bool = False
+    of_guard: bool = False  # so that it has no counterpart where there is none
 
 
 KINDS = {
@@ -44,9 +45,9 @@ KINDS = {
         # Agent and guard stand in for each other: one of them at a time, see `allowed`.
         Kind("kill agent", "member", 6),
         Kind("stop agent", "member", 8, 500, 4500),
-        Kind("kill guard", "member", 6, not_daemons_on_host=True),
-        Kind("stop guard", "member", 6, 500, 3500),
-        Kind("stop both", "member", 10, 2500, 5000, worker="asking"),
+        Kind("kill guard", "member", 6, not_daemons_on_host=True, of_guard=True),
+        Kind("stop guard", "member", 6, 500, 3500, of_guard=True),
+        Kind("stop both", "member", 10, 2500, 5000, worker="asking", of_guard=True),
         Kind("kill all", "member", 5),
         Kind("terminate", "member", 5),
         Kind("kill workload", "workload", 2),
@@ -59,7 +60,7 @@ KINDS = {
         Kind("loss", "network", 5, 1500, 5000, store="etcd"),
         Kind("stop store", "store", 4, 200, 3500, store="etcd"),
         Kind("kill store", "store", 3, 100, 2500, store="etcd"),
-        Kind("restart store", "store", 3, 50, 500, store="etcd"),
+        Kind("restart store", "store", 3, 100, 2500, store="etcd"),
         Kind("hold lock", "store", 12, 100, 3500, store="sqlite"),
         Kind("kill writer", "store", 6, 50, 1500, store="sqlite"),
         Kind("delete key", "operator", 2),
@@ -116,7 +117,7 @@ def allowed(kind: Kind, at: int, before: list[Fault]) -> bool:
         return all(f.end + QUIET_BEFORE <= at for f in before)
     if kind.group == "member":
         return all(f.end + SETTLE <= at for f in before if f.kind.group == "member")
-    if kind.group in ("store", "machine"):
+    if kind.group in ("workload", "store", "machine"):
         return all(f.end + MOST_GAP // 2 <= at for f in before if f.kind.group == kind.group)
     return True
 

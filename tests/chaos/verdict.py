@@ -22,6 +22,12 @@ class Overlap:
         return min(self.earlier.last, self.later.last) - self.later.first
 
 
+@dataclass(frozen=True)
+class Gap:
+    begin: int
+    nanoseconds: int
+
+
 @dataclass
 class Verdict:
     """Of one world. Nanoseconds."""
@@ -32,7 +38,7 @@ class Verdict:
     overlap_ns: int = 0  # time in which more than one lived
     versions: list[str] = field(default_factory=list)  # what is wrong with them
     failovers: list[int] = field(default_factory=list)  # without a holder between two terms
-    without_holder: list[int] = field(default_factory=list)  # between any two lives
+    gaps: list[Gap] = field(default_factory=list)  # without a holder between any two lives
 
     @property
     def holds(self) -> bool:
@@ -82,7 +88,7 @@ def _gaps(lives: Sequence[Life], result: Verdict) -> None:
     newest = lives[0]
     for life in lives[1:]:
         gap = max(0, life.first - newest.last)
-        result.without_holder.append(gap)
+        result.gaps.append(Gap(newest.last, gap))
         if life.version != newest.version:
             result.failovers.append(gap)
         if life.last > newest.last:
@@ -99,6 +105,6 @@ class Absence:
 
 
 def absence(verdicts: Sequence[Verdict]) -> Absence:
-    gaps = [ns / 1e6 for v in verdicts for ns in v.without_holder]
+    gaps = [gap.nanoseconds / 1e6 for v in verdicts for gap in v.gaps]
     per_failover = [ns / 1e6 for v in verdicts for ns in v.failovers]
     return Absence(sum(gaps), max(gaps, default=0.0), median(per_failover) if per_failover else 0.0)

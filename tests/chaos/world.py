@@ -77,7 +77,7 @@ class World:
         network = Network(name, f"{seed} {name}", folder)
         store: stores.Store = (stores.Etcd(etcd, network, folder) if etcd
                                else stores.Sqlite(network, folder))
-        made = EtcdctlMember if Path(setting.tenure).name == "etcdctl" else Member
+        made = EtcdctlMember if Path(setting.program).name == "etcdctl" else Member
         members = {m: made(m, setting, store, network.of[m], folder) for m in MEMBERS}
         self._stage = faults.Stage(members, network, store, folder)
 
