@@ -6,6 +6,7 @@ namespace tenure::core {
 // --- found running ---------------------------------------------------------------------------
 
 void election::on(const moment& at, const event::workload_found& e, effects& out) {
+  TENURE_CHECK(e.term != no_version);
   if (view_.phase != phase::candidate || work_ != work::none) return;
   work_ = e.stopping ? work::stopping : work::running;
   view_.workload_running = true;

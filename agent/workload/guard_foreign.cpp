@@ -71,7 +71,7 @@ void guard_loop::watch_foreign(const tally& found) {
   }
   warned_ = seen_ = false;
   look_at_ = now;
-  if (core_.term() == core::no_version) {
+  if (!runs_under_a_lease()) {
     core_.emptied();
     sweeping_ = !options_.foreign->may_run_on_standby;
     if (const auto next = std::exchange(start_after_end_, std::nullopt)) on(*next, {});
@@ -97,6 +97,12 @@ void guard_loop::start_foreign() {
   }
   seen_ = told.left > 0;
   say_seen();
+}
+
+/// What was to begin after the end of a stray is not wanted any more.
+void guard_loop::refuse_waiting_start() {
+  const auto waiting = std::exchange(start_after_end_, std::nullopt);
+  if (waiting) channel_.say(message::refused{.term = waiting->term});
 }
 
 /// Who it is; nobody if it is not there yet.

@@ -45,6 +45,10 @@ std::vector<char> bytes_of(const M& what, const std::string& tail = {}) {
   return bytes;
 }
 
+std::string mark_of(const std::string& session, core::version term) {
+  return std::string(run_variable) + "=" + session + "." + std::to_string(core::number(term));
+}
+
 }  // namespace
 
 struct guard_link::impl : std::enable_shared_from_this<impl> {
@@ -205,6 +209,7 @@ void guard_link::impl::on_hello(const message::guard_hello& what) {
     state = work::running;
     term = core::version{what.term};
     if (what.pid != 0) left.follow(what.pid);
+    left.expect_mark(mark_of(ready.session, term));
     // A page that says nothing of this term leaves it no time.
     const core::time_point now = os::boot_now();
     const auto until = page->deadlines_of(term).value_or(guard_page::deadlines{now, now});
@@ -380,14 +385,16 @@ core::time_point guard_link::acknowledged() const {
 
 void guard_link::start(core::version term, const std::string& session,
                        const std::vector<std::string>& environment) {
-  std::string block;
+  const std::string mark = mark_of(session, term);
+  std::string block = mark + '\0';
   for (const std::string& entry : environment) block.append(entry).push_back('\0');
-  if (block.size() > max_environment_bytes || environment.size() > max_environment_entries) {
+  if (block.size() > max_environment_bytes || environment.size() >= max_environment_entries) {
     return self_->emit_soon(start_failed{.term = term, .error = E2BIG});
   }
   if (self_->gone) return self_->emit_soon(start_failed{.term = term, .error = EPIPE});
   if (self_->state == impl::work::none) {
     self_->term = term;
+    self_->left.expect_mark(mark);
     self_->state = impl::work::asked;
     self_->kill_by = core::never;
   }

@@ -195,6 +195,7 @@ void guard_loop::on_packet(const packet& what) {
   } else if (const auto start = as<message::start>(what)) {
     on(*start, what.tail);
   } else if (const auto stop = as<message::stop>(what)) {
+    refuse_waiting_start();
     asked_signal_ = stop->signal;
     carry_out(core_.stop_asked(os::boot_now(), core::time_point(core::duration(stop->kill_by))));
   } else if (const auto bye = as<message::bye>(what)) {
@@ -207,11 +208,13 @@ void guard_loop::on_packet(const packet& what) {
 
 /// What has ended without an agent that knows of it looks to the next one as if it ended now.
 void guard_loop::greet() {
-  const bool stopping = runs() && core_.current() != core::guard::state::running;
-  const std::uint32_t state = stopping ? message::guard_hello::is_stopping
-                              : runs() || unheard_exit_.has_value()
-                                  ? message::guard_hello::runs
-                                  : message::guard_hello::nothing_runs;
+  std::uint32_t state = message::guard_hello::nothing_runs;
+  if (runs_under_a_lease()) {
+    const bool running = core_.current() == core::guard::state::running;
+    state = running ? message::guard_hello::runs : message::guard_hello::is_stopping;
+  } else if (unheard_exit_) {
+    state = message::guard_hello::runs;
+  }
   channel_.say(message::guard_hello{.running = state,
                                     .term = core::number(core_.term()),
                                     .session = session_,
@@ -226,7 +229,7 @@ void guard_loop::on(const message::heard_exit& what) {
 }
 
 void guard_loop::on(const message::start& what, std::string_view environment) {
-  if (foreign_ && runs() && core_.term() == core::no_version) {
+  if (runs() && !runs_under_a_lease()) {
     start_after_end_ = what;
     return;
   }
@@ -344,6 +347,7 @@ bool guard_loop::start_agent() {
 /// The agent is dead, or as good as dead: it can neither hear us nor tell us to stop. The workload
 /// has what is left of its lease; in that time another agent may come and renew it.
 void guard_loop::on_hang_up() {
+  start_after_end_.reset();
   channel_.close();
 }
 

@@ -63,6 +63,7 @@ class guard_loop {
   void watch_foreign(const tally& found);
   void start_foreign();
   void say_seen();
+  void refuse_waiting_start();
   void warn_of(const tally& found);
   void take_messages();
   void let_agents_in();
@@ -85,6 +86,10 @@ class guard_loop {
   void carry_out(const core::guard_actions& todo);
   [[nodiscard]] int stop_signal() const;
   [[nodiscard]] bool runs() const { return core_.current() != core::guard::state::empty; }
+  /// False for a foreign workload that is being stopped because nobody has said that it may run.
+  [[nodiscard]] bool runs_under_a_lease() const {
+    return runs() && core_.term() != core::no_version;
+  }
   /// True unless what runs is about to be dead: the next agent comes after that.
   [[nodiscard]] bool may_start_agent() const {
     return !runs() || core_.current() == core::guard::state::running;

@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <fstream>
+#include <string>
 
 #include "workload/child_list.hpp"
 #include "workload/process_scan.hpp"
@@ -21,6 +23,15 @@ bool lives(const os::unique_fd& process) {
   if (!process) return false;
   pollfd one{.fd = process.get(), .events = POLLIN, .revents = 0};
   return ::poll(&one, 1, 0) == 0;
+}
+
+/// As it was when the process began to execute its program.
+bool has_in_environment(pid_t pid, const std::string& entry) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/environ", std::ios::binary);
+  for (std::string one; std::getline(file, one, '\0');) {
+    if (one == entry) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -56,7 +67,8 @@ bool orphans::kill_all() {
   // them in the step in which its own descriptor tells of its end: if it lives now, it had them
   // then.
   if (guard_exists()) return no_children;
-  return leader_ == 0 || kill_group();
+  const bool no_group = leader_ == 0 || kill_group();
+  return kill_marked() && no_group;
 }
 
 bool orphans::guard_exists() const {
@@ -94,6 +106,22 @@ bool orphans::kill_group() {
     if (process->group != leader_ || process->session != session_ || process->dead()) continue;
     nobody = false;
     ::kill(-leader_, SIGKILL);
+  }
+  return nobody && processes.complete();
+}
+
+/// Daemons with sessions of their own. What may not be looked into is another user's.
+bool orphans::kill_marked() {
+  process_scan processes;
+  if (mark_.empty()) return true;
+  if (!processes.open()) return false;
+  bool nobody = true;
+  while (const auto process = processes.next()) {
+    if (process->dead() || process->pid == ::getpid()) continue;
+    const os::unique_fd same = pidfd_of(process->pid);
+    if (!same || !has_in_environment(process->pid, mark_)) continue;
+    nobody = false;
+    ::syscall(SYS_pidfd_send_signal, same.get(), SIGKILL, nullptr, 0);
   }
   return nobody && processes.complete();
 }

@@ -3,6 +3,8 @@
 #include <sys/types.h>
 
 #include <memory>
+#include <string>
+#include <utility>
 
 #include "os/unique_fd.hpp"
 #include "workload/foreign_processes.hpp"
@@ -12,9 +14,10 @@ namespace tenure::workload {
 /// The workload as the agent can reach it without the guard's help.
 ///
 /// While the guard exists, frozen or not, that is every child of it but the agent itself. Once it
-/// is dead, it is the process group of the workload's first process; a process that left that
-/// group can then no longer be told from a stranger. Where the guard is process 1 of a container
-/// that case does not exist: the kernel ends the rest with it.
+/// is dead, it is the process group of the workload's first process, and every process that has
+/// the mark of this start in its environment. One that has left both can then no longer be told
+/// from a stranger. Where the guard is process 1 of a container that case does not exist: the
+/// kernel ends the rest with it.
 class orphans {
  public:
   /// `guard`: its process id, 0 if this process cannot see it.
@@ -29,6 +32,8 @@ class orphans {
 
   /// The workload's first process, as the guard has just reported it.
   void follow(pid_t leader);
+  /// "NAME=VALUE", which the workload was started with.
+  void expect_mark(std::string mark) { mark_ = std::move(mark); }
   void forget();
 
   /// Kills what it can find. True if there was nothing left to kill; call it until then.
@@ -39,12 +44,14 @@ class orphans {
   [[nodiscard]] bool guard_exists() const;
   [[nodiscard]] bool kill_children_of_guard();
   [[nodiscard]] bool kill_group();
+  [[nodiscard]] bool kill_marked();
   [[nodiscard]] bool leader_lives() const;
 
   std::unique_ptr<foreign_processes> foreign_;
   pid_t guard_;
   pid_t session_ = 0;  ///< the guard's, in which it starts the workload
   pid_t leader_ = 0;
+  std::string mark_;
   // pidfds: a number may be given to somebody else, these may not.
   os::unique_fd guard_fd_;
   os::unique_fd leader_fd_;

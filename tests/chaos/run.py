@@ -75,7 +75,7 @@ def make_world(asked: argparse.Namespace, folder: Path, store: str,
     name = f"{store}-{index}"
     # What slows all worlds down at once comes from one of each store only.
     place = schedule.Place(store=store, worker=schedule.WORKERS[index % len(schedule.WORKERS)],
-                           contained=(index + (store == "etcd")) % 2 == 0, shared=index == 0)
+                           shared=index == 0)
     count = share // asked.worlds + (1 if index < share % asked.worlds else 0)
     faults = schedule.make(asked.seed, name, place, count)
     program = asked.tenure
@@ -86,7 +86,7 @@ def make_world(asked: argparse.Namespace, folder: Path, store: str,
             faults = [f for f in faults if not f.kind.of_guard]
             program = str((etcd.folder / "etcdctl").resolve())
     setting = Setting(program=program, worker_program=asked.worker, worker=place.worker,
-                      contained=place.contained)
+                      contained=(index + (store == "etcd")) % 2 == 0)
     if asked.print_schedule:
         print("\n".join(f"{name} {f.at:7} ms  {f}" for f in faults))
     return World(name, asked.seed, setting, faults, folder / name,

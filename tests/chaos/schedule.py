@@ -35,7 +35,6 @@ class Kind:
     most: int = 0
     store: str = ""  # the only one it makes sense for; empty: both
     worker: str = ""  # the only one it is allowed for
-    not_daemons_on_host: bool = False
     of_guard: bool = False  # so that it has no counterpart where there is none
 
 
@@ -45,7 +44,7 @@ KINDS = {
         # Agent and guard stand in for each other: one of them at a time, see `allowed`.
         Kind("kill agent", "member", 6),
         Kind("stop agent", "member", 8, 500, 4500),
-        Kind("kill guard", "member", 6, not_daemons_on_host=True, of_guard=True),
+        Kind("kill guard", "member", 6, of_guard=True),
         Kind("stop guard", "member", 6, 500, 3500, of_guard=True),
         Kind("stop both", "member", 10, 2500, 5000, worker="asking", of_guard=True),
         Kind("kill all", "member", 5),
@@ -128,14 +127,9 @@ class Place:
 
     store: str
     worker: str
-    contained: bool  # the guard is the first process of a PID namespace
     shared: bool = False  # also with faults that hit every world at once
 
     def may_have(self, kind: Kind) -> bool:
-        # On a bare host nobody can tell a dead guard's daemons from strangers; in a container the
-        # kernel ends them.
-        if kind.not_daemons_on_host and self.worker == "daemons" and not self.contained:
-            return False
         if kind.group == "machine" and not self.shared:
             return False
         return kind.store in ("", self.store) and kind.worker in ("", self.worker)

@@ -9,13 +9,13 @@ FAULTS = 100
 
 
 def schedules(**place: object) -> list[list[Fault]]:
-    settings = {"store": "etcd", "worker": "asking", "contained": True, "shared": True, **place}
+    settings = {"store": "etcd", "worker": "asking", "shared": True, **place}
     return [schedule.make(seed, "w", Place(**settings), FAULTS) for seed in SEEDS]
 
 
 class Schedule(unittest.TestCase):
     def test_a_seed_is_a_schedule(self) -> None:
-        place = Place("etcd", "deaf", contained=False)
+        place = Place("etcd", "deaf")
         self.assertEqual(schedule.make(7, "w", place, FAULTS), schedule.make(7, "w", place, FAULTS))
         self.assertNotEqual(schedule.make(7, "w", place, FAULTS),
                             schedule.make(8, "w", place, FAULTS))
@@ -23,7 +23,7 @@ class Schedule(unittest.TestCase):
                             schedule.make(7, "w", place, FAULTS))
 
     def test_the_first_faults_do_not_depend_on_how_many_follow(self) -> None:
-        place = Place("sqlite", "deaf", contained=False)
+        place = Place("sqlite", "deaf")
         self.assertEqual(schedule.make(7, "w", place, FAULTS)[:10],
                          schedule.make(7, "w", place, 10))
 
@@ -46,14 +46,6 @@ class Schedule(unittest.TestCase):
         for worker in set(WORKERS) - {"asking"}:
             kinds = {f.kind.name for faults in schedules(worker=worker) for f in faults}
             self.assertNotIn("stop both", kinds)
-
-    def test_on_a_host_the_guard_of_daemons_is_not_killed(self) -> None:
-        def kinds(contained: bool) -> set[str]:
-            made = schedules(worker="daemons", contained=contained)
-            return {f.kind.name for faults in made for f in faults}
-
-        self.assertNotIn("kill guard", kinds(contained=False))
-        self.assertIn("kill guard", kinds(contained=True))
 
     def test_every_kind_comes_up(self) -> None:
         drawn = {f.kind.name for store in ("etcd", "sqlite")

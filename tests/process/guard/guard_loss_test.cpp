@@ -25,6 +25,21 @@ TEST(GuardLoss, TheWorkloadDiesWithTheGuardAndTheAgentSeesToTheRest) {
   }
 }
 
+TEST(GuardLoss, DaemonsWithSessionsOfTheirOwnAreFoundByTheirEnvironment) {
+  for (int round = 0; round < 10; ++round) {
+    stage s(
+        stage::shell("for i in 1 2 3; do setsid sh -c 'trap \"\" TERM; touch $DIR/up; "
+                     "while :; do sleep 0.01; done' & done; while :; do sleep 0.01; done"));
+    auto agent = s.agent();
+    agent.start(7, s.mark());
+    EXPECT_TRUE(eventually([&] { return s.has("up"); }));
+    s.signal_guard(SIGKILL);
+    EXPECT_EQ(agent.hear(), "guard_gone");
+    EXPECT_EQ(agent.hear(), "exited " + std::to_string(SIGKILL));
+    ASSERT_TRUE(s.marked().empty()) << "in round " << round;
+  }
+}
+
 TEST(GuardLoss, WithoutAWorkloadTheAgentOnlyHearsOfIt) {
   stage s(stage::shell("true"));
   auto agent = s.agent();

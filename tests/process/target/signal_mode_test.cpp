@@ -88,6 +88,18 @@ TEST_F(SignalMode, WhatRunsWithoutALeaseIsStoppedAsOftenAsItIsStarted) {
   EXPECT_THAT(log(), HasSubstr("something of the workload runs without a lease"));
 }
 
+TEST_F(SignalMode, LeaseThatIsGainedWhileAStrayEndsBeginsWhenThatIsDead) {
+  const pid_t stray = start_workload("stubborn");
+  ASSERT_TRUE(runs_as(in_, "a"));
+  start_agent(long_ttl);
+  ASSERT_TRUE(says("state=active")) << log();
+  ASSERT_TRUE(says("workload may run")) << log();
+  EXPECT_FALSE(pod_.runs(stray));
+  const pid_t workload = start_workload();
+  ASSERT_TRUE(says("workload found")) << log();
+  EXPECT_TRUE(pod_.runs(workload));
+}
+
 TEST_F(SignalMode, HoldersWorkloadRunsAndIsDeadBeforeTheLeaseIsGivenUp) {
   const pid_t guard = start_agent(long_ttl);
   ASSERT_TRUE(says("workload may run")) << log();

@@ -104,6 +104,7 @@ TEST(Environment, WhatTenureGivesToAWorkloadIsNoSetting) {
                                             {"TENURE_SEQUENCER", "x"},
                                             {"TENURE_PAGE", "/run/x"},
                                             {"TENURE_GUARD_FDS", "3,4"},
+                                            {"TENURE_RUN", "x.1"},
                                             {"TENURE_CONFIG", "/etc/tenure.yaml"}})),
               IsEmpty());
 }
