@@ -34,9 +34,11 @@ effects election::step(const moment& at, const election_event& what) {
   TENURE_CHECK(at.now >= last_now_);
   last_now_ = at.now;
   effects out;
+  const auto* sleep = std::get_if<event::slept>(&what);
+  const duration slept = sleep != nullptr ? sleep->lasted : duration::zero();
   // Expiry comes first, whatever woke us: no event may be handled by a holder whose lease has
   // already run out.
-  expire(at, out);
+  expire(at, slept, out);
   std::visit([&](const auto& e) { on(at, e, out); }, what);
   settle(at, out);
   return out;
@@ -44,13 +46,16 @@ effects election::step(const moment& at, const election_event& what) {
 
 // --- time ------------------------------------------------------------------------------------
 
-void election::expire(const moment& at, effects& out) {
+void election::expire(const moment& at, duration slept, effects& out) {
+  const auto why = [&](time_point stop_at) {
+    return at.now - slept < stop_at ? loss_reason::suspended : loss_reason::renew_timeout;
+  };
   if (found_ && at.now >= found_->stop_at) {
-    give_up(loss_reason::renew_timeout, found_->kill_at, at, out);
+    give_up(why(found_->stop_at), found_->kill_at, at, out);
   }
   if (!holding() || at.now < view_.lease->stop_at) return;
   if (view_.phase != phase::draining) {
-    give_up(loss_reason::renew_timeout, view_.lease->kill_at, at, out);
+    give_up(why(view_.lease->stop_at), view_.lease->kill_at, at, out);
   } else {
     stop_work(view_.lease->kill_at, why_, out);
   }
@@ -294,7 +299,7 @@ void election::on(const moment& at, const event::renewed& e, effects& out) {
   view_.lease = extended(*view_.lease, std::min(e.sent_at, at.now), e.ttl);
   if (work_ != work::none) arm(out);
   out.add(command::publish{});
-  expire(at, out);
+  expire(at, duration::zero(), out);
 }
 
 lease election::extended(lease of, time_point sent_at, duration ttl) const {
@@ -507,6 +512,8 @@ void election::on(const moment& at, const event::shutdown&, effects& out) {
 }
 
 void election::on(const moment&, const event::woke&, effects&) {}
+
+void election::on(const moment&, const event::slept&, effects&) {}
 
 // --- small things ----------------------------------------------------------------------------
 

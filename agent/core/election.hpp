@@ -140,6 +140,12 @@ struct shutdown {};
 /// Nothing happened but time.
 struct woke {};
 
+/// The same, and the machine has slept for `lasted` of it. Comes before anything else that happens
+/// after a sleep: a lease that would still hold without it ends as `suspended`.
+struct slept {
+  duration lasted{};
+};
+
 }  // namespace event
 
 using election_event =
@@ -148,7 +154,7 @@ using election_event =
                  event::watch_failed, event::released, event::release_unknown,
                  event::workload_started, event::workload_exited, event::workload_unhealthy,
                  event::workload_healthy, event::guard_away, event::guard_back, event::resign,
-                 event::resume, event::shutdown, event::woke>;
+                 event::resume, event::shutdown, event::woke, event::slept>;
 
 namespace command {
 
@@ -307,7 +313,7 @@ class election {
     std::uint32_t failures = 0;
   };
 
-  void expire(const moment& at, effects& out);
+  void expire(const moment& at, duration slept, effects& out);
   void settle(const moment& at, effects& out);
   void settle_candidate(const moment& at, effects& out);
   void settle_draining(const moment& at, effects& out);
@@ -333,6 +339,7 @@ class election {
   void on(const moment& at, const event::resume&, effects& out);
   void on(const moment& at, const event::shutdown&, effects& out);
   void on(const moment& at, const event::woke&, effects& out);
+  void on(const moment& at, const event::slept&, effects& out);
 
   void enter(core::phase to, loss_reason why, const moment& at, effects& out);
   [[nodiscard]] core::lease extended(core::lease of, time_point sent_at, duration ttl) const;

@@ -40,6 +40,7 @@ agent_loop::agent_loop(agent_options options, log& to)
       signals_(io_),
       timer_(std::make_unique<boot_timer>(io_.get_executor(), [this] { turn(); })),
       watch_at_(elections_.size(), core::never),
+      clocks_(os::read_clocks()),
       shown_holder_(elections_.size(), core::no_version),
       leave_timer_(io_),
       stop_signal_(options_.settings.stop_signal) {}
@@ -301,11 +302,6 @@ void agent_loop::feed(core::election_index which, const core::election_event& wh
   carry_out();
 }
 
-core::moment agent_loop::moment() {
-  entropy_ = entropy_ * 6364136223846793005ULL + 1442695040888963407ULL;
-  return {.now = os::boot_now(), .entropy = entropy_ ^ (entropy_ >> 29)};
-}
-
 // --- what goes out ---------------------------------------------------------------------------
 
 void agent_loop::carry_out() {
@@ -327,8 +323,9 @@ void agent_loop::set_timer() {
     board_.beat(now);
     next_beat_ = now + beat_interval;
   }
-  core::time_point next = std::min(session_.next_wake(), next_beat_);
-  timer_->set(std::min(next, first_watch_));
+  const core::time_point next = std::min({session_.next_wake(), next_beat_, first_watch_});
+  timer_->set(next);
+  clocks_.await(std::max(next, now));
 }
 
 void agent_loop::carry_out(core::election_index which, const core::command::acquire& c) {

@@ -14,6 +14,7 @@
 #include "core/session.hpp"
 #include "runtime/agent.hpp"
 #include "runtime/boot_timer.hpp"
+#include "runtime/clock_watch.hpp"
 #include "runtime/fresh_reads.hpp"
 #include "runtime/health_monitor.hpp"
 #include "runtime/lines.hpp"
@@ -102,6 +103,8 @@ class agent_loop {
   [[nodiscard]] bool is_foreign() const { return options_.settings.target.given(); }
   [[nodiscard]] core::time_point earliest_stop() const;
   [[nodiscard]] core::moment moment();
+  [[nodiscard]] core::moment present();
+  void look_at_clocks();
   [[nodiscard]] std::string_view name_of(core::election_index which) const;
   [[nodiscard]] speaker speaker_of(core::election_index which) const;
   [[nodiscard]] std::vector<std::string> workload_environment(core::election_index which) const;
@@ -129,6 +132,7 @@ class agent_loop {
   std::vector<core::time_point> watch_at_;  ///< when to open a watch (again); `never`: it is open
   core::time_point first_watch_ = core::never;  ///< no later than the first of these
   core::time_point next_beat_{};
+  clock_watch clocks_;
   repeats failures_;
   std::vector<core::version> shown_holder_;  ///< last one that the log has named
   std::uint32_t unfinished_ = 0;             ///< elections that have not ended

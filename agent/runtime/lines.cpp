@@ -91,6 +91,23 @@ void say_workload_exited(log& to, const speaker& who, int wait_status) {
            {{"election", who.election}, {"identity", who.identity}});
 }
 
+void say_slept(log& to, std::string_view identity, core::duration lasted, std::uint64_t held_back) {
+  to.write(log_level::warn, "the machine has slept; its leases went on meanwhile",
+           {{"identity", identity}, {"slept", core::text(lasted)}, {"repeats", held_back}});
+}
+
+void say_late(log& to, std::string_view identity, core::duration late, std::uint64_t held_back) {
+  to.write(log_level::warn,
+           "the agent got no processor, or was stopped; give it more CPU if this goes on",
+           {{"identity", identity}, {"late_by", core::text(late)}, {"repeats", held_back}});
+}
+
+void say_wall_jumped(log& to, std::string_view identity, core::duration by,
+                     std::uint64_t held_back) {
+  to.write(log_level::info, "the wall clock was set; leases do not depend on it",
+           {{"identity", identity}, {"by", core::text(by)}, {"repeats", held_back}});
+}
+
 void say_health_checked(log& to, const std::string& subjects, core::duration interval,
                         bool always) {
   to.write(log_level::info,

@@ -29,6 +29,14 @@ void say_unknown(log& to, const speaker& who, std::string_view operation, const 
 void say_workload_found(log& to, const speaker& who, const workload::found_workload& what);
 void say_workload_exited(log& to, const speaker& who, int wait_status);
 
+/// The machine has slept; a lease may have run out meanwhile. `held_back`: as for `say_unknown`.
+void say_slept(log& to, std::string_view identity, core::duration lasted, std::uint64_t held_back);
+/// The election thread had no processor for so long.
+void say_late(log& to, std::string_view identity, core::duration late, std::uint64_t held_back);
+/// The wall clock was set. Nothing here depends on it.
+void say_wall_jumped(log& to, std::string_view identity, core::duration by,
+                     std::uint64_t held_back);
+
 /// What is checked and when, once.
 void say_health_checked(log& to, const std::string& subjects, core::duration interval, bool always);
 /// Another verdict; `why`: what failed.

@@ -142,6 +142,7 @@ void pod::start(const entry& e) {
         {.name = "p" + std::to_string(number_) + "." + std::to_string(identity_), .pod = number_});
   }
   crashed_ = false;
+  slept_ = core::duration::zero();
   ++process_;
   stage_.note("pod %u: agent starts as %s", number_, stage_.identities[identity_].name.c_str());
   agent_ = std::make_unique<agent>(stage_, network_, clock_, number_, identity_, process_,
@@ -201,16 +202,36 @@ void pod::go_on() {
   stage_.note("pod %u: agent goes on", number_);
   paused_ = false;
   if (frozen_) return;
-  // All of it now: what is still on its way must not overtake what came before it on a socket.
+  catch_up();
+  tell_agent_what_time_it_is();
+}
+
+/// All of it now: what is still on its way must not overtake what came before it on a socket.
+void pod::catch_up() {
   for (entry e : std::exchange(deferred_, {})) {
     e.at = stage_.now;
     stage_.events.add(e);
+  }
+}
+
+/// That it has slept, before anything else reaches it. A pod that stands still is to its agent what
+/// a machine is that sleeps; an agent that is stopped alone sees only that it is late.
+void pod::tell_agent_what_time_it_is() {
+  const core::duration slept = std::exchange(slept_, core::duration::zero());
+  if (!agent_) return;
+  if (slept > core::duration::zero()) {
+    stage_.judge.slept(stage_.now, number_, slept);
+    for (std::size_t e = 0; e < guards_.size(); ++e) {
+      agent_->tell(e, core::event::slept{slept}, core::loss_reason::none);
+    }
+    look_at_news();
   }
   if (agent_) agent_->continued();
 }
 
 void pod::freeze() {
   stage_.note("pod %u: stands still", number_);
+  if (!frozen_) frozen_at_ = clock_.local(stage_.now);
   frozen_ = true;
   stage_.judge.froze(number_);
 }
@@ -221,9 +242,9 @@ void pod::thaw() {
   frozen_ = false;
   stage_.judge.thawed(stage_.now, number_);
   for (guarded_workload& guard : guards_) guard.thawed();
-  const bool was_paused = std::exchange(paused_, true);
-  go_on();
-  paused_ = was_paused && agent_ != nullptr;
+  slept_ += clock_.local(stage_.now) - frozen_at_;
+  catch_up();
+  if (!paused_) tell_agent_what_time_it_is();
 }
 
 void pod::replace(core::duration delay) {

@@ -56,6 +56,8 @@ class pod {
   /// True if a new agent can go on with what an earlier one has started.
   [[nodiscard]] bool adopts() const { return guards_.size() == 1; }
   void look_at_news();
+  void catch_up();
+  void tell_agent_what_time_it_is();
   void start_after(core::duration delay);
 
   stage& stage_;
@@ -70,7 +72,9 @@ class pod {
   bool paused_ = false;
   bool frozen_ = false;
   bool ending_ = false;
-  bool crashed_ = false;  ///< and its guard, which lives, starts the next one
+  core::time_point frozen_at_{};
+  core::duration slept_{};  ///< since the agent last looked
+  bool crashed_ = false;    ///< and its guard, which lives, starts the next one
   bool tempting_ = false;
 };
 

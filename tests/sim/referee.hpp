@@ -61,6 +61,10 @@ class referee {
     agents_[pod].of[election].releasing = false;
   }
   void asked(std::size_t pod, std::size_t election, core::loss_reason why);
+  /// Its agent is told that the machine has slept for `lasted`, and acts on that first.
+  void slept(world_time now, std::size_t pod, core::duration lasted) {
+    agents_[pod].slept = {.seen = now, .lasted = lasted};
+  }
   /// Whatever it has stood aside for does not count any more.
   void resumed(std::size_t pod, std::size_t election);
   /// What it would answer now must be true.
@@ -114,9 +118,14 @@ class referee {
     /// True if resources may have seen `term`, or a larger one, under somebody else or before.
     [[nodiscard]] bool regressed() const { return term <= seen; }
   };
+  struct sleep {
+    world_time seen = world_time::min();
+    core::duration lasted{};
+  };
   struct agent_record {
     const core::session* machine = nullptr;
     machine_clock clock;
+    sleep slept;  ///< the newest
     world_time window{};
     std::uint32_t steps = 0;  ///< since `window`
     std::array<ledger, max_elections> of{};
@@ -156,6 +165,8 @@ class referee {
   [[nodiscard]] world_time killed_by(std::size_t pod, std::size_t election) const;
   [[nodiscard]] std::size_t count_claims(world_time now, std::size_t election,
                                          std::size_t but_for) const;
+  [[nodiscard]] static bool fits_sleep(world_time now, const agent_record& agent, const ledger& of,
+                                       core::loss_reason why);
   void note_pause(core::time_point now, ledger& of, const core::command::transition& how) const;
   [[nodiscard]] core::duration stop_after(core::duration ttl) const;
   template <class T>

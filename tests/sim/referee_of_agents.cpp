@@ -107,6 +107,16 @@ void referee::note_pause(core::time_point now, ledger& of,
   if (how.from == phase::draining) of.rests_until = now + of.pause;
 }
 
+/// A lease that would have held without the sleep that the agent has just noticed ends for that;
+/// where an answer need not be believed, either is right.
+bool referee::fits_sleep(world_time now, const agent_record& agent, const ledger& of,
+                         loss_reason why) {
+  const core::time_point awake = agent.clock.local(now) - agent.slept.lasted;
+  const bool noticed = agent.slept.seen == now;
+  if (why == loss_reason::suspended) return noticed && awake < of.may_stop_at + rounding;
+  return !noticed || awake + rounding >= of.must_stop_at;
+}
+
 void referee::changes(world_time now, std::size_t pod, std::size_t election,
                       const core::command::transition& how) {
   const agent_record& agent = agents_[pod];
@@ -136,7 +146,9 @@ void referee::changes(world_time now, std::size_t pod, std::size_t election,
   bool caused = false;
   switch (how.why) {
     case loss_reason::renew_timeout:
-      caused = agent.clock.local(now) + rounding >= l.must_stop_at;
+    case loss_reason::suspended:
+      caused =
+          agent.clock.local(now) + rounding >= l.must_stop_at && fits_sleep(now, agent, l, how.why);
       break;
     case loss_reason::taken_over:
     case loss_reason::revoked:
@@ -153,7 +165,6 @@ void referee::changes(world_time now, std::size_t pod, std::size_t election,
     case loss_reason::guard_gone:
       caused = (l.asked & bit(how.why)) != 0;
       break;
-    case loss_reason::suspended:
     case loss_reason::none:
       break;
   }

@@ -265,7 +265,8 @@ TEST_F(Referee, EveryStopNeedsItsCause) {
   for (const loss_reason why :
        {loss_reason::renew_timeout, loss_reason::taken_over, loss_reason::revoked,
         loss_reason::session_invalid, loss_reason::version_regressed, loss_reason::unhealthy,
-        loss_reason::resigned, loss_reason::shutdown, loss_reason::workload_exited}) {
+        loss_reason::resigned, loss_reason::shutdown, loss_reason::workload_exited,
+        loss_reason::suspended}) {
     referee fresh(drawn);
     fresh.agent_began(0, &machines[0], machine_clock({}, 0));
     fresh.began_term(0, 0, v5);
@@ -283,6 +284,31 @@ TEST_F(Referee, StopAtStopAtAndAfterALossHaveTheirCause) {
   judge.told_lost(at(2s), 0, 0, v5, true);
   stop(loss_reason::revoked);
   EXPECT_EQ(broken(), rule::none);
+}
+
+TEST_F(Referee, SleepIsTheCauseOfWhatWouldHaveHeldWithoutIt) {
+  hold(0, v5, 1s);
+  judge.slept(at(1s + stop_after), 0, 5s);
+  stop(loss_reason::suspended, 1s + stop_after);
+  EXPECT_EQ(broken(), rule::none);
+  stop(loss_reason::renew_timeout, 1s + stop_after);
+  EXPECT_EQ(broken(), rule::stopped_without_cause);
+}
+
+TEST_F(Referee, SleepIsNoCauseForWhatHadEndedBefore) {
+  hold(0, v5, 1s);
+  judge.slept(at(10s + stop_after), 0, 5s);
+  stop(loss_reason::renew_timeout, 10s + stop_after);
+  EXPECT_EQ(broken(), rule::none);
+  stop(loss_reason::suspended, 10s + stop_after);
+  EXPECT_EQ(broken(), rule::stopped_without_cause);
+}
+
+TEST_F(Referee, SleepIsNoCauseForWhatStillHolds) {
+  hold(0, v5, 1s);
+  judge.slept(at(2s), 0, 500ms);
+  stop(loss_reason::suspended, 2s);
+  EXPECT_EQ(broken(), rule::stopped_without_cause);
 }
 
 /// Otherwise one resignation would be a cause for ever.

@@ -125,7 +125,7 @@ INSTANTIATE_TEST_SUITE_P(
                       election_event{event::resign{1s}}, election_event{event::shutdown{}},
                       election_event{event::workload_unhealthy{}},
                       election_event{event::workload_exited{}},
-                      election_event{event::watch_failed{}}));
+                      election_event{event::watch_failed{}}, election_event{event::slept{}}));
 
 TEST(Election, ResumedAfterTheLeaseRanOutStopsAtOnce) {
   conversation c;
@@ -133,6 +133,39 @@ TEST(Election, ResumedAfterTheLeaseRanOutStopsAtOnce) {
   // The machine slept for an hour: kill_at is long past, and the guard kills on that.
   EXPECT_EQ(c.at(1h).wakes(),
             "active > draining: renew_timeout, publish, stop by 14.35s: renew_timeout");
+}
+
+TEST(Sleep, EndsALeaseThatWouldHaveHeldWithoutIt) {
+  conversation c;
+  c.becomes_active();
+  EXPECT_EQ(c.at(1h).says(event::slept{1h - 1s}),
+            "active > draining: suspended, publish, stop by 14.35s: suspended");
+  EXPECT_EQ(c.view().last_loss, loss_reason::suspended);
+}
+
+TEST(Sleep, DoesNotExcuseALeaseThatHadRunOutBefore) {
+  conversation c;
+  c.becomes_active();
+  // Of these 30 s the machine was awake for 13, and the lease was good for 12.35 s.
+  EXPECT_EQ(c.at(30s).says(event::slept{17s}),
+            "active > draining: renew_timeout, publish, stop by 14.35s: renew_timeout");
+}
+
+TEST(Sleep, ThatTheLeaseHasOutlastedChangesNothing) {
+  conversation c;
+  c.becomes_active();
+  EXPECT_EQ(c.at(12s).says(event::slept{11s}), "");
+  EXPECT_TRUE(c.is_valid());
+  // The next expiry is nobody's fault but the network's.
+  EXPECT_EQ(c.at(13s).wakes(),
+            "active > draining: renew_timeout, publish, stop by 14.35s: renew_timeout");
+}
+
+TEST(Sleep, DoesNotChangeWhyADrainBegan) {
+  conversation c;
+  c.becomes_active();
+  c.resigns(1h);
+  EXPECT_EQ(c.at(1h).says(event::slept{1h - 1s}), "stop by 14.35s: resigned");
 }
 
 TEST(Election, HoldersSilenceIsNotALoss) {

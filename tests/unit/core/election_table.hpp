@@ -41,6 +41,7 @@ inline const std::map<std::string, std::map<std::string, std::string>>& answers(
            {"unhealthy", "candidate > draining: unhealthy, publish, stop by 21s: unhealthy"},
            {"resign", "candidate > draining: resigned, publish, stop by 21s: resigned"},
            {"shutdown", "candidate > draining: shutdown, publish, stop by 21s: shutdown"},
+           {"overslept", "candidate > draining: suspended, publish, stop by 12s: suspended"},
        }},
       {"dying",
        {
@@ -93,6 +94,7 @@ inline const std::map<std::string, std::map<std::string, std::string>>& answers(
            {"unhealthy", "release any"},
            {"resign", "release any"},
            {"shutdown", "candidate > draining: shutdown, publish, release any"},
+           {"overslept", "acquire"},
        }},
       {"aside",
        {
@@ -154,6 +156,7 @@ inline const std::map<std::string, std::map<std::string, std::string>>& answers(
            {"unhealthy", "pending > draining: unhealthy, publish, release 5"},
            {"resign", "pending > draining: resigned, publish, release 5"},
            {"shutdown", "pending > draining: shutdown, publish, release 5"},
+           {"overslept", "pending > draining: suspended, publish, release 5"},
        }},
       {"starting",
        {
@@ -170,6 +173,7 @@ inline const std::map<std::string, std::map<std::string, std::string>>& answers(
            {"unhealthy", "active > draining: unhealthy, publish, stop by 21s: unhealthy"},
            {"resign", "active > draining: resigned, publish, stop by 21s: resigned"},
            {"shutdown", "active > draining: shutdown, publish, stop by 21s: shutdown"},
+           {"overslept", "active > draining: suspended, publish, stop by 14.35s: suspended"},
        }},
       {"running",
        {
@@ -185,6 +189,7 @@ inline const std::map<std::string, std::map<std::string, std::string>>& answers(
            {"unhealthy", "active > draining: unhealthy, publish, stop by 21s: unhealthy"},
            {"resign", "active > draining: resigned, publish, stop by 21s: resigned"},
            {"shutdown", "active > draining: shutdown, publish, stop by 21s: shutdown"},
+           {"overslept", "active > draining: suspended, publish, stop by 14.35s: suspended"},
        }},
       {"readers",
        {
@@ -204,6 +209,7 @@ inline const std::map<std::string, std::map<std::string, std::string>>& answers(
            {"unhealthy", "active > draining: unhealthy, publish"},
            {"resign", "active > draining: resigned, publish"},
            {"shutdown", "active > draining: shutdown, publish"},
+           {"overslept", "active > draining: suspended, publish, release 5"},
        }},
       {"stopping",
        {
@@ -214,6 +220,7 @@ inline const std::map<std::string, std::map<std::string, std::string>>& answers(
            {"shows free", "publish, stop by 1s: revoked"},
            {"watch failed", "watch"},
            {"workload exited", "publish, release 5"},
+           {"overslept", "stop by 14.35s: resigned"},
        }},
       {"stopping lost",
        {
@@ -239,6 +246,7 @@ inline const std::map<std::string, std::map<std::string, std::string>>& answers(
            {"shows other", "publish, draining > candidate: resigned, publish"},
            {"shows free", "publish, draining > candidate: resigned, publish"},
            {"watch failed", "watch"},
+           {"overslept", "release 5"},
        }},
       {"ending",
        {
@@ -250,6 +258,7 @@ inline const std::map<std::string, std::map<std::string, std::string>>& answers(
            {"shows other", "publish"},
            {"shows free", "publish"},
            {"watch failed", "watch"},
+           {"overslept", "release any"},
        }},
       {"stopped",
        {

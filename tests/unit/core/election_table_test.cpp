@@ -148,6 +148,8 @@ constexpr std::array inputs{
     input{"resume", [](conversation& c) { return c.says(event::resume{}); }},
     input{"shutdown", [](conversation& c) { return c.shuts_down(); }},
     input{"woke", [](conversation& c) { return c.wakes(); }},
+    input{"slept", [](conversation& c) { return c.says(event::slept{500ms}); }},
+    input{"overslept", [](conversation& c) { return c.at(1h).says(event::slept{1h - 1s}); }},
 };
 
 std::string said(std::size_t s, std::size_t i) {

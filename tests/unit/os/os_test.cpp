@@ -5,6 +5,7 @@
 #include <set>
 
 #include "os/boot_time.hpp"
+#include "os/clock_reading.hpp"
 #include "os/error_text.hpp"
 #include "os/random.hpp"
 #include "os/unique_fd.hpp"
@@ -26,6 +27,18 @@ TEST(BootTime, ThisBootHasAnIdentityAndTheClockIsEverybodys) {
   EXPECT_EQ(boot_id().size(), 36U);
   EXPECT_EQ(boot_id(), boot_id());
   EXPECT_FALSE(boot_time_is_shifted());
+}
+
+TEST(ClockReading, SleepNeverShrinksAndTheWallClockIsTheWallClock) {
+  const core::time_point before = boot_now();
+  const clock_reading first = read_clocks();
+  const clock_reading second = read_clocks();
+  EXPECT_GE(first.boot, before);
+  EXPECT_GE(second.boot, first.boot);
+  // However late a reading is: the machine cannot have slept less than nothing.
+  EXPECT_GE(first.asleep, core::duration::zero());
+  EXPECT_LT(std::chrono::abs(first.wall - std::chrono::milliseconds(wall_now_ms())),
+            std::chrono::minutes(1));
 }
 
 TEST(WallTime, IsAfterThisWasWritten) {

@@ -1,0 +1,23 @@
+#include "runtime/clock_watch.hpp"
+
+#include <chrono>
+#include <utility>
+
+namespace tenure::runtime {
+
+clock_news clock_watch::look(const os::clock_reading& now) {
+  const os::clock_reading before = std::exchange(last_, now);
+  clock_news news;
+  const core::duration slept = now.asleep - before.asleep;
+  if (slept > sleep_noticed) news.slept = slept;
+  if (due_ < now.boot) {
+    // What it has slept through is not the scheduler's doing.
+    const core::duration late = now.boot - std::exchange(due_, core::never) - news.slept;
+    if (late > lateness_noticed) news.late = late;
+  }
+  const core::duration jumped = (now.wall - before.wall) - (now.boot - before.boot);
+  if (std::chrono::abs(jumped) > wall_jump_noticed) news.wall_jumped = jumped;
+  return news;
+}
+
+}  // namespace tenure::runtime

@@ -1,0 +1,41 @@
+#pragma once
+
+#include "core/clock.hpp"
+#include "os/clock_reading.hpp"
+
+namespace tenure::runtime {
+
+/// Growth of what the machine has slept that is a sleep, and no inaccuracy of the reading.
+inline constexpr core::duration sleep_noticed = std::chrono::milliseconds(100);
+/// A timer that fires so late has waited for a processor; on a busy machine it is milliseconds.
+inline constexpr core::duration lateness_noticed = std::chrono::seconds(1);
+/// NTP's daemons slew what is less, and CLOCK_BOOTTIME with it; a leap second is more.
+inline constexpr core::duration wall_jump_noticed = std::chrono::milliseconds(500);
+
+/// What has happened to time since the last look. Zero: nothing worth a word.
+struct clock_news {
+  core::duration slept{};
+  core::duration late{};         ///< awake, but without a processor
+  core::duration wall_jumped{};  ///< forward, or back if negative
+};
+
+/// Compares readings of the clocks. Nothing is decided by it but which reason a lost lease is
+/// given.
+///
+/// Not thread-safe.
+class clock_watch {
+ public:
+  explicit clock_watch(const os::clock_reading& first) : last_(first) {}
+
+  /// The next look is to come by then, because a timer is set to it.
+  void await(core::time_point due) { due_ = due; }
+
+  /// What is new since the look before.
+  clock_news look(const os::clock_reading& now);
+
+ private:
+  os::clock_reading last_;
+  core::time_point due_ = core::never;
+};
+
+}  // namespace tenure::runtime
