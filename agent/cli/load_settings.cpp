@@ -35,6 +35,13 @@ std::expected<config::settings, int> load_settings(const invocation& what) {
   if (path) in.file = config::read_file(*path);
 
   auto settings = config::load(in);
+  if (settings && what.verb == "exec" && settings->hooks.any()) {
+    std::fputs(
+        "tenure exec: gain_* and stop_* are for tenure agent; exec starts and stops its command "
+        "itself, so remove them\n",
+        stderr);
+    return std::unexpected(runtime::exit_bad_settings);
+  }
   if (settings) return std::move(*settings);
   for (const config::problem& p : settings.error()) {
     std::fprintf(stderr, "tenure: %s\n", config::render(p).c_str());

@@ -69,6 +69,24 @@ void apply_value(setting which, const value& v, settings& out) {
     case setting::guard_dir:
       out.guard_dir = std::get<std::string>(v);
       break;
+    case setting::gain_http:
+      out.hooks.gain_http = std::get<std::string>(v);
+      break;
+    case setting::gain_command:
+      out.hooks.gain_command = std::get<std::vector<std::string>>(v);
+      break;
+    case setting::gain_file:
+      out.hooks.gain_file = std::get<std::string>(v);
+      break;
+    case setting::stop_http:
+      out.hooks.stop_http = std::get<std::string>(v);
+      break;
+    case setting::stop_command:
+      out.hooks.stop_command = std::get<std::vector<std::string>>(v);
+      break;
+    case setting::stop_exit_code:
+      out.hooks.stop_exit_code = std::get<std::uint32_t>(v);
+      break;
     case setting::on_lost:
       out.on_lost =
           std::get<std::string>(v) == "exit" ? core::after_loss::exit : core::after_loss::standby;

@@ -108,6 +108,18 @@ std::string value_text(const settings& s, const field& f) {
       return s.on_lost == core::after_loss::exit ? "exit" : "standby";
     case setting::guard_dir:
       return given(s.guard_dir);
+    case setting::gain_http:
+      return given(s.hooks.gain_http);
+    case setting::gain_command:
+      return list_of(s.hooks.gain_command);
+    case setting::gain_file:
+      return given(s.hooks.gain_file);
+    case setting::stop_http:
+      return given(s.hooks.stop_http);
+    case setting::stop_command:
+      return list_of(s.hooks.stop_command);
+    case setting::stop_exit_code:
+      return s.hooks.stop_exit_code ? std::to_string(*s.hooks.stop_exit_code) : "";
     case setting::health_http:
       return given(s.health.http);
     case setting::health_command:

@@ -48,6 +48,9 @@ class evidence {
 /// Checks how the store is reached: its endpoints, TLS and who signs in.
 void check_access(const settings& s, evidence& known);
 
+/// Checks how a workload is told by hooks. After the time budget was made.
+void check_hooks(const settings& s, evidence& known);
+
 /// Checks how health is checked, and fills in what follows from other settings.
 void check_health(settings& s, evidence& known);
 

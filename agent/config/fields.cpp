@@ -31,6 +31,12 @@ constexpr std::string_view no_target =
 constexpr std::string_view listen_range =
     "`ADDRESS:PORT`, `[IPV6]:PORT`, `localhost:PORT` or `off`; port 0 takes any that is free";
 
+constexpr std::string_view url_range =
+    "`http://HOST[:PORT][/PATH][?QUERY]`; the host is `localhost`, `127.x.y.z` or `[::1]`";
+constexpr std::string_view command_range =
+    "words with blanks between them, of which those with blanks in them stand in single or double "
+    "quotes; in the file also a list of words; no shell reads them";
+
 constexpr std::array<field, setting_count> table{{
     {.which = setting::store,
      .key = "store",
@@ -319,6 +325,70 @@ constexpr std::array<field, setting_count> table{{
      .doc =
          "What is sent to a target that becomes active; one that does not handle it may die of it",
      .words = words(gain_signals)},
+    {.which = setting::gain_http,
+     .key = "gain_http",
+     .flag = "--gain-http",
+     .environment = "TENURE_GAIN_HTTP",
+     .type = field_type::http_url,
+     .section = group::hooks,
+     .derivation = "none, nobody is told",
+     .range = url_range,
+     .metavar = "URL",
+     .doc =
+         "A POST of this tells the workload that it is active; it has to answer with 200 to 299"},
+    {.which = setting::gain_command,
+     .key = "gain_command",
+     .flag = "--gain-command",
+     .environment = "TENURE_GAIN_COMMAND",
+     .type = field_type::command,
+     .section = group::hooks,
+     .derivation = "none, nothing is run",
+     .range = command_range,
+     .metavar = "COMMAND",
+     .doc = "This is run to tell the workload that it is active; it has to end with exit status 0"},
+    {.which = setting::gain_file,
+     .key = "gain_file",
+     .flag = "--gain-file",
+     .environment = "TENURE_GAIN_FILE",
+     .type = field_type::path,
+     .section = group::hooks,
+     .derivation = "none, nothing is written",
+     .range = "the path of a file",
+     .metavar = "FILE",
+     .doc = "One line of JSON is put here while the workload may be active, and removed before it "
+            "is stopped"},
+    {.which = setting::stop_http,
+     .key = "stop_http",
+     .flag = "--stop-http",
+     .environment = "TENURE_STOP_HTTP",
+     .type = field_type::http_url,
+     .section = group::hooks,
+     .derivation = "none, nobody is told",
+     .range = url_range,
+     .metavar = "URL",
+     .doc = "A POST of this stops the workload; it answers with 200 to 299 once it has stopped"},
+    {.which = setting::stop_command,
+     .key = "stop_command",
+     .flag = "--stop-command",
+     .environment = "TENURE_STOP_COMMAND",
+     .type = field_type::command,
+     .section = group::hooks,
+     .derivation = "none, nothing is run",
+     .range = command_range,
+     .metavar = "COMMAND",
+     .doc = "This stops the workload, and ends with exit status 0 once that has stopped"},
+    {.which = setting::stop_exit_code,
+     .key = "stop_exit_code",
+     .flag = "--stop-exit-code",
+     .environment = "TENURE_STOP_EXIT_CODE",
+     .type = field_type::integer,
+     .section = group::hooks,
+     .derivation = "none, the agent does not end",
+     .metavar = "N",
+     .doc = "With this status the agent ends, without releasing, if no other way has stopped the "
+            "workload",
+     .least = 1,
+     .most = 255},
     {.which = setting::health_http,
      .key = "health_http",
      .flag = "--health-http",
@@ -326,8 +396,7 @@ constexpr std::array<field, setting_count> table{{
      .type = field_type::http_url,
      .section = group::health,
      .derivation = "none, nothing is asked",
-     .range =
-         "`http://HOST[:PORT][/PATH][?QUERY]`; the host is `localhost`, `127.x.y.z` or `[::1]`",
+     .range = url_range,
      .metavar = "URL",
      .doc = "The workload is healthy if a GET of this is answered with a status from 200 to 299"},
     {.which = setting::health_command,
@@ -337,8 +406,7 @@ constexpr std::array<field, setting_count> table{{
      .type = field_type::command,
      .section = group::health,
      .derivation = "none, nothing is run",
-     .range = "words with blanks between them, of which those with blanks in them stand in single "
-              "or double quotes; in the file also a list of words; no shell reads them",
+     .range = command_range,
      .metavar = "COMMAND",
      .doc = "The workload is healthy if this ends with exit status 0"},
     {.which = setting::health_file,

@@ -41,6 +41,12 @@ enum class setting : std::uint8_t {
   while_standby,
   on_gain,
   gain_signal,
+  gain_http,
+  gain_command,
+  gain_file,
+  stop_http,
+  stop_command,
+  stop_exit_code,
   health_http,
   health_command,
   health_file,
@@ -80,7 +86,7 @@ enum class field_type : std::uint8_t {
   listen,         ///< "127.0.0.1:4040" or "off"
 };
 
-enum class group : std::uint8_t { store, election, timing, process, health, http, log };
+enum class group : std::uint8_t { store, election, timing, process, hooks, health, http, log };
 
 /// One row of the table. All text lives as long as the program.
 struct field {
@@ -114,8 +120,8 @@ const field& field_of(setting which);
 /// "Time budget", the heading of a group.
 constexpr std::string_view title(group section) {
   // In the order of the enumeration.
-  constexpr std::array<std::string_view, 7> titles{"Store",  "Election", "Time budget", "Workload",
-                                                   "Health", "HTTP",     "Log"};
+  constexpr std::array<std::string_view, 8> titles{"Store", "Election", "Time budget", "Workload",
+                                                   "Hooks", "Health",   "HTTP",        "Log"};
   return titles[static_cast<std::size_t>(section)];
 }
 

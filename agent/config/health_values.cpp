@@ -6,7 +6,7 @@
 namespace tenure::config {
 namespace {
 
-constexpr const char* url_hint = "write it like http://127.0.0.1:8080/healthz";
+constexpr const char* url_hint = "write it like http://127.0.0.1:8080/path";
 constexpr const char* command_hint = "give a program and its arguments, such as pg_isready -q";
 
 bool visible(char c) {
@@ -31,7 +31,7 @@ parsed<std::string> parse_http_url(std::string_view text) {
   const std::string shown = quote_endpoint(text);
   if (has_user(text)) {
     return wrong("is " + shown + ", with a user or a password in it",
-                 "take it out; a check that has to sign in can be a health_command");
+                 "take it out; what has to sign in can be a command instead");
   }
   if (text.contains('#') || !std::ranges::all_of(text, visible)) {
     return wrong("is " + shown + ", with a fragment, a blank or a character outside ASCII in it",
@@ -41,7 +41,7 @@ parsed<std::string> parse_http_url(std::string_view text) {
   if (!url) return wrong("is wrong: " + url.error().what, url_hint);
   if (url->tls) {
     return wrong("is " + shown + ", with TLS",
-                 "give http://, which does not leave this machine, or use a health_command");
+                 "give http://, which does not leave this machine, or use a command instead");
   }
   if (!is_loopback_host(url->host)) {
     return wrong("is " + shown + ", which is not this machine",

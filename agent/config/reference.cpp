@@ -92,6 +92,11 @@ std::string reference_markdown() {
           "\nA shorter `ttl` shrinks what is not given, so that `--ttl 2s` alone is a good\n"
           "configuration. `tenure explain` prints the sums.\n";
     }
+    if (f.section == group::hooks && first_of_section) {
+      out +=
+          "\nFor `tenure agent` and a workload that somebody else runs; see "
+          "[hooks.md](hooks.md).\n";
+    }
     if (f.section == group::health && first_of_section) {
       out +=
           "\nNothing is checked unless `health_http`, `health_command` or `health_file` is given; "

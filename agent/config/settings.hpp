@@ -103,6 +103,28 @@ struct target {
   friend bool operator==(const target&, const target&) = default;
 };
 
+/// How a workload that the agent does not run itself is told; what is empty was not given.
+struct hooks {
+  std::string gain_http{};
+  std::vector<std::string> gain_command{};
+  std::string gain_file{};
+  std::string stop_http{};
+  std::vector<std::string> stop_command{};
+  std::optional<std::uint32_t> stop_exit_code{};
+
+  /// True if the workload is told when it may be active.
+  [[nodiscard]] bool gain() const {
+    return !gain_http.empty() || !gain_command.empty() || !gain_file.empty();
+  }
+  /// True if something stops it.
+  [[nodiscard]] bool stop() const {
+    return !stop_http.empty() || !stop_command.empty() || stop_exit_code;
+  }
+  [[nodiscard]] bool any() const { return gain() || stop(); }
+
+  friend bool operator==(const hooks&, const hooks&) = default;
+};
+
 /// A configuration that was checked as a whole. Made by `load` only.
 struct settings {
   std::string store;
@@ -120,6 +142,7 @@ struct settings {
   core::after_loss on_lost = core::after_loss::standby;
   std::string guard_dir{};  ///< empty: there is no guard in another container
 
+  config::hooks hooks;
   config::health health;
 
   config::target target;  ///< of `tenure agent`

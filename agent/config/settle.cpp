@@ -34,6 +34,7 @@ class assembly {
     check_target(out_, known_);
     check_identity();
     check_timing();
+    check_hooks(out_, known_);
     check_health(out_, known_);
     check_listeners();
     return std::move(out_);

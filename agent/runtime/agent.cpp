@@ -13,6 +13,7 @@ int run_agent(agent_options options) {
   for (const config::problem& warning : s.warnings) {
     to.write(log_level::warn, config::render(warning));
   }
+  options.has_guard = options.has_guard || s.hooks.any();
   agent_loop loop(std::move(options), to);
   return loop.run();
 }

@@ -11,7 +11,8 @@ struct agent_options {
   config::settings settings;
   /// Of this incarnation, unless it goes on with that of one that has died.
   std::string session;
-  /// A guard has started us and owns a workload. Precondition: exactly one election.
+  /// A guard owns a workload; set by `run_agent` where hooks do. Precondition: exactly one
+  /// election.
   bool has_guard = false;
 };
 

@@ -35,6 +35,10 @@ bool agent_loop::open_guard() {
     dialer_->start();
     return true;
   }
+  if (has_hooks()) {
+    open_hooks();
+    return true;
+  }
   if (!options_.has_guard) return true;
   std::optional<workload::target> foreign;
   if (is_foreign()) foreign = target_of(options_.settings.target);

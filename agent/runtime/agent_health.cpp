@@ -12,9 +12,11 @@ namespace tenure::runtime {
 void agent_loop::open_health() {
   const config::health& with = options_.settings.health;
   if (!with.is_checked()) return;
-  const auto usual = options_.has_guard ? config::health_time::active : config::health_time::always;
+  // What others run does so all the time, and must be well before it is told to be active.
+  const bool ours = options_.has_guard && !has_hooks();
+  const auto usual = ours ? config::health_time::active : config::health_time::always;
   const bool always = with.when.value_or(usual) == config::health_time::always;
-  if (always && options_.has_guard && !with.http.empty()) {
+  if (always && ours && !with.http.empty()) {
     log_.write(
         log_level::warn,
         "health_http is asked while the workload does not run, too; if that is who answers, no "

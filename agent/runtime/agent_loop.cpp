@@ -160,7 +160,7 @@ void agent_loop::store_opened(std::expected<stores::description, stores::open_er
                   .slots = elections_[i].slots,
                   .campaigns = !s.observe,
                   .owns_workload = options_.has_guard,
-                  .ends_with_workload = !has_door() && !is_foreign(),
+                  .ends_with_workload = !has_door() && !is_foreign() && !has_hooks(),
                   .on_lost = s.on_lost,
                   .checked_always = health_ && health_->always(),
                   .store_lock_delay = what->store_lock_delay});
@@ -227,7 +227,7 @@ void agent_loop::shut_down(int signo) {
              {{"identity", options_.settings.identity}, {"signal", std::uint64_t(signo)}});
   snapshots_.stopping();
   dirty_ = true;
-  if (session_.size() == 0) {
+  if (session_.size() == 0 || lapsing_) {
     end(exit_ok);
     return;
   }
@@ -325,7 +325,7 @@ void agent_loop::set_timer() {
   }
   const core::time_point next = std::min({session_.next_wake(), next_beat_, first_watch_});
   timer_->set(next);
-  clocks_.await(std::max(next, now));
+  clocks_.await(next);
 }
 
 void agent_loop::carry_out(core::election_index which, const core::command::acquire& c) {

@@ -17,6 +17,7 @@
 #include "runtime/clock_watch.hpp"
 #include "runtime/fresh_reads.hpp"
 #include "runtime/health_monitor.hpp"
+#include "runtime/hooked_workload.hpp"
 #include "runtime/lines.hpp"
 #include "runtime/log.hpp"
 #include "runtime/repeats.hpp"
@@ -24,6 +25,7 @@
 #include "stores/store.hpp"
 #include "workload/guard_dialer.hpp"
 #include "workload/guard_link.hpp"
+#include "workload/workload_owner.hpp"
 
 namespace tenure::runtime {
 
@@ -44,6 +46,7 @@ class agent_loop {
  private:
   // Start and end.
   bool open_guard();
+  void open_hooks();
   void open_store();
   bool serve();
   void store_opened(std::expected<stores::description, stores::open_error> what);
@@ -65,6 +68,14 @@ class agent_loop {
   void on(const workload::guard_gone& what);
   void on(const workload::guard_hangs& what);
   void on(const workload::guard_recovers& what);
+  void on(const hooks_ready& what);
+  void on(const workload_told& what);
+  void on(const workload_not_told& what);
+  void on(const stop_way_failed& what);
+  void on(const workload_obeyed& what);
+  void on(const workload_defied& what);
+  void on(const workload_lapsed& what);
+  void on(const agent_must_end& what);
   void guard_returned(const workload::guard_ready& what);
   void without_guard(const char* why);
   void lose_guard(bool workload_in_sight);
@@ -101,6 +112,8 @@ class agent_loop {
   [[nodiscard]] bool has_door() const { return !options_.settings.guard_dir.empty(); }
   /// True if somebody else starts the workload, and the guard has to find it.
   [[nodiscard]] bool is_foreign() const { return options_.settings.target.given(); }
+  /// True if the workload is told by hooks.
+  [[nodiscard]] bool has_hooks() const { return options_.settings.hooks.any(); }
   [[nodiscard]] core::time_point earliest_stop() const;
   [[nodiscard]] core::moment moment();
   [[nodiscard]] core::moment present();
@@ -123,9 +136,9 @@ class agent_loop {
   fresh_reads fresh_reads_;
   std::unique_ptr<api::service> service_;
   std::unique_ptr<stores::store> store_;
-  std::unique_ptr<workload::guard_dialer> dialer_;  ///< if it has to be found
-  std::unique_ptr<workload::guard_link> guard_;
-  std::unique_ptr<health_monitor> health_;  ///< null: nothing is checked
+  std::unique_ptr<workload::guard_dialer> dialer_;   ///< if it has to be found
+  std::unique_ptr<workload::workload_owner> guard_;  ///< null: readers of our answers are it
+  std::unique_ptr<health_monitor> health_;           ///< null: nothing is checked
   boost::asio::signal_set signals_;
   std::unique_ptr<boot_timer> timer_;
 
@@ -153,6 +166,7 @@ class agent_loop {
   std::optional<workload::found_workload> found_;  ///< at our start
   std::vector<core::election_event> early_;        ///< what came before the elections were there
   bool start_failed_ = false;
+  bool lapsing_ = false;       ///< nothing has stopped the workload, and its lease runs out
   std::optional<int> status_;  ///< the first reason to end decides
 };
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+
 #include "core/clock.hpp"
 #include "os/clock_reading.hpp"
 
@@ -27,8 +29,10 @@ class clock_watch {
  public:
   explicit clock_watch(const os::clock_reading& first) : last_(first) {}
 
-  /// The next look is to come by then, because a timer is set to it.
-  void await(core::time_point due) { due_ = due; }
+  /// The next look is to come by `due`, to which a timer is set; or at once, if that was in the
+  /// past when we last looked. Later than that is late, also if we were held up before the timer
+  /// was set.
+  void await(core::time_point due) { due_ = std::max(due, last_.boot); }
 
   /// What is new since the look before.
   clock_news look(const os::clock_reading& now);

@@ -1,49 +1,26 @@
-#include <algorithm>
 #include <cstdint>
 #include <utility>
 
-#include "core/check.hpp"
 #include "core/timing.hpp"
 #include "net/http_client.hpp"
 #include "os/boot_time.hpp"
 #include "runtime/health_check.hpp"
+#include "runtime/local_url.hpp"
 
 namespace tenure::runtime {
 namespace {
 
-constexpr std::uint16_t default_port = 80;
 /// Of an answer; more is not a health check's.
 constexpr std::size_t most_answer_bytes = 1024 * 1024;
 
 /// The one of a check that was cancelled may still be open when the next begins.
 constexpr std::size_t most_connections = 2;
 
-struct health_url {
-  net::endpoint server;
-  std::string target;  ///< path and query
-};
-
-/// `config` has seen to it that this is a URL.
-health_url take_apart(const std::string& url) {
-  const std::size_t host = url.find("://") + 3;
-  const std::size_t path = std::min(url.find_first_of("/?", host), url.size());
-  auto server = net::parse_endpoint(url.substr(0, path), default_port);
-  TENURE_CHECK(server.has_value());
-  std::string target = url.substr(path);
-  if (!target.starts_with('/')) target.insert(0, "/");
-  return {.server = std::move(*server), .target = std::move(target)};
-}
-
-/// A query may be a secret.
-std::string subject_of(const health_url& of) {
-  return "GET " + net::text(of.server) + of.target.substr(0, of.target.find('?'));
-}
-
 class http_check final : public health_check {
  public:
-  http_check(const boost::asio::any_io_executor& where, health_url what)
+  http_check(const boost::asio::any_io_executor& where, local_url what)
       : target_(what.target),
-        subject_(subject_of(what)),
+        subject_(subject_of("GET", what)),
         client_(where, std::move(what.server), {},
                 {.body_bytes = most_answer_bytes, .connections = most_connections, .idle = {}}) {}
 

@@ -108,6 +108,15 @@ void say_wall_jumped(log& to, std::string_view identity, core::duration by,
            {{"identity", identity}, {"by", core::text(by)}, {"repeats", held_back}});
 }
 
+void say_hook(log& to, log_level how, const speaker& who, std::string_view what,
+              const std::string& why) {
+  if (why.empty()) {
+    to.write(how, what, {{"election", who.election}, {"identity", who.identity}});
+  } else {
+    to.write(how, what, {{"election", who.election}, {"identity", who.identity}, {"why", why}});
+  }
+}
+
 void say_health_checked(log& to, const std::string& subjects, core::duration interval,
                         bool always) {
   to.write(log_level::info,

@@ -37,6 +37,10 @@ void say_late(log& to, std::string_view identity, core::duration late, std::uint
 void say_wall_jumped(log& to, std::string_view identity, core::duration by,
                      std::uint64_t held_back);
 
+/// What hooks have done, or have not. `why`: empty if there is nothing to explain.
+void say_hook(log& to, log_level how, const speaker& who, std::string_view what,
+              const std::string& why);
+
 /// What is checked and when, once.
 void say_health_checked(log& to, const std::string& subjects, core::duration interval, bool always);
 /// Another verdict; `why`: what failed.

@@ -8,6 +8,8 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
+#include <cstring>
 #include <ctime>
 
 #include "os/unique_fd.hpp"
@@ -62,6 +64,36 @@ void die_with(pid_t parent, int signo) {
   }
   report({.kind = check_report::what::found,
           .modified_unix_ms = kind.st_mtim.tv_sec * ms_a_second + kind.st_mtim.tv_nsec / ns_a_ms});
+}
+
+[[noreturn]] void report_file(bool done) {
+  if (!done) report({.kind = check_report::what::not_done, .value = errno});
+  report({.kind = check_report::what::done});
+}
+
+/// False with errno set.
+bool write_whole(const char* path, const char* text) {
+  constexpr mode_t readable_by_all = 0644;
+  const os::unique_fd to(::open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, readable_by_all));
+  if (!to) return false;
+  for (std::size_t left = std::strlen(text); left > 0;) {
+    const ssize_t written = ::write(to.get(), text, left);
+    if (written < 0) return false;
+    text += written;
+    left -= static_cast<std::size_t>(written);
+  }
+  return true;
+}
+
+[[noreturn]] void handle_file(const keeper_request& what) {
+  switch (what.what) {
+    case keeper_request::job::write:
+      report_file(write_whole(what.new_path, what.text) && ::rename(what.new_path, what.path) == 0);
+    case keeper_request::job::remove:
+      report_file(::unlink(what.path) == 0 || errno == ENOENT);
+    default:
+      look(what.path);
+  }
 }
 
 /// A program and all that has come out of it.
@@ -151,9 +183,9 @@ void keep_check(const keeper_request& what) {
   ::prctl(PR_SET_NAME, "tenure-check");
   drop_handlers();
   drop_descriptors(what.report_to);
-  if (what.path != nullptr) {
+  if (what.what != keeper_request::job::execute) {
     die_with(what.parent, SIGKILL);
-    look(what.path);
+    handle_file(what);
   }
   die_with(what.parent, keeper_end_signal);
   kept_program().run(what);

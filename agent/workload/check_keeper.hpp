@@ -9,7 +9,7 @@ namespace tenure::workload {
 
 /// What the keeper of a check writes to its pipe, once, before it ends.
 struct check_report {
-  enum class what : std::int32_t { ended, not_executed, found, not_found };
+  enum class what : std::int32_t { ended, not_executed, found, not_found, done, not_done };
   what kind;
   std::int32_t value = 0;             ///< a wait status, or an errno value
   std::int64_t modified_unix_ms = 0;  ///< of `found`
@@ -18,8 +18,12 @@ struct check_report {
 /// What it needs; made before the fork, because nothing can be allocated after it.
 struct keeper_request {
   pid_t parent = 0;
-  int report_to = -1;          ///< the pipe's end
-  const char* path = nullptr;  ///< of the file to look at; null: execute `argv`
+  int report_to = -1;  ///< the pipe's end
+  enum class job : std::uint8_t { execute, look, write, remove };
+  job what = job::execute;
+  const char* path = nullptr;      ///< of the file, but for `execute`
+  const char* new_path = nullptr;  ///< of `write`: beside it, renamed when it is whole
+  const char* text = nullptr;      ///< of `write`
   char* const* argv = nullptr;
   char* const* environment = nullptr;
 };

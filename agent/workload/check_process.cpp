@@ -8,6 +8,7 @@
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <cerrno>
 #include <csignal>
+#include <string_view>
 #include <utility>
 
 #include "core/check.hpp"
@@ -35,19 +36,45 @@ class signals_held_back {
   sigset_t before_{};
 };
 
+/// Ended by a null. Of two entries for one variable most programs take the first, so what is added
+/// replaces what we have.
+std::vector<char*> with_own_environment(std::vector<std::string>& added) {
+  std::vector<char*> all = own_environment();
+  for (const std::string& entry : added) {
+    const std::string_view name = std::string_view(entry).substr(0, entry.find('=') + 1);
+    std::erase_if(all, [&](const char* one) { return std::string_view(one).starts_with(name); });
+  }
+  for (std::string& entry : added) all.push_back(entry.data());
+  all.push_back(nullptr);
+  return all;
+}
+
 /// Returns the keeper's id, or -1 with errno set.
 pid_t fork_keeper(const check_task& what, const os::unique_fd& report_to) {
+  using job = keeper_request::job;
   std::vector<std::string> words;
+  std::vector<std::string> added;
+  std::string beside;
   keeper_request asked{.parent = ::getpid(), .report_to = report_to.get()};
   if (const auto* command = std::get_if<run_command>(&what)) {
     TENURE_CHECK(!command->argv.empty());
     words = command->argv;
+    added = command->environment;
+  } else if (const auto* seen = std::get_if<look_at_file>(&what)) {
+    asked.what = job::look;
+    asked.path = seen->path.c_str();
+  } else if (const auto* made = std::get_if<write_file>(&what)) {
+    beside = made->path + new_file_suffix;
+    asked.what = job::write;
+    asked.path = made->path.c_str();
+    asked.new_path = beside.c_str();
+    asked.text = made->text.c_str();
   } else {
-    asked.path = std::get<look_at_file>(what).path.c_str();
+    asked.what = job::remove;
+    asked.path = std::get<remove_file>(what).path.c_str();
   }
   const std::vector<char*> argv = pointers_to(words);
-  std::vector<char*> environment = own_environment();
-  environment.push_back(nullptr);
+  std::vector<char*> environment = with_own_environment(added);
   asked.argv = argv.data();
   asked.environment = environment.data();
   // If it were ignored, the kernel would reap our children, and their ids could be anybody's.
@@ -68,6 +95,10 @@ check_outcome outcome_of(const check_report& what) {
       return file_found{.modified_unix_ms = what.modified_unix_ms};
     case check_report::what::not_found:
       return file_not_found{.error = what.value};
+    case check_report::what::done:
+      return file_done{};
+    case check_report::what::not_done:
+      return file_not_done{.error = what.value};
   }
   return check_killed{};
 }

@@ -16,6 +16,8 @@ namespace tenure::workload {
 /// Runs a program; looked up in PATH, without a shell, with /dev/null as stdin, stdout and stderr.
 struct run_command {
   std::vector<std::string> argv;  ///< not empty
+  /// "KEY=VALUE", on top of the agent's own.
+  std::vector<std::string> environment{};
 };
 
 /// Looks when a file was last modified. A symbolic link is followed.
@@ -23,7 +25,20 @@ struct look_at_file {
   std::string path;
 };
 
-using check_task = std::variant<run_command, look_at_file>;
+/// Writes a file whole: whoever opens it finds what was there before, or all of `text`. Needs to
+/// write a file of the same name with `new_file_suffix` beside it.
+struct write_file {
+  std::string path;
+  std::string text;
+};
+inline constexpr const char* new_file_suffix = ".new";
+
+/// Removes a file; one that is not there is removed.
+struct remove_file {
+  std::string path;
+};
+
+using check_task = std::variant<run_command, look_at_file, write_file, remove_file>;
 
 /// The program ended, and nothing that came out of it is left.
 struct command_ended {
@@ -42,11 +57,19 @@ struct file_not_found {
   int error;  ///< errno; ENOENT, or why it could not be looked at
 };
 
+/// The file is as it was to be.
+struct file_done {};
+
+/// It is not, for this reason.
+struct file_not_done {
+  int error;  ///< errno
+};
+
 /// The check was killed, by `check_process::kill` or by somebody else.
 struct check_killed {};
 
-using check_outcome =
-    std::variant<command_ended, command_not_executed, file_found, file_not_found, check_killed>;
+using check_outcome = std::variant<command_ended, command_not_executed, file_found, file_not_found,
+                                   file_done, file_not_done, check_killed>;
 
 /// One check under way.
 ///

@@ -49,6 +49,14 @@ TEST_F(ClockWatch, TimerThatFiresLateHadNoProcessor) {
   EXPECT_EQ(watch.look(after(24s)).late, 0s) << "it is not due yet";
 }
 
+TEST_F(ClockWatch, TimerForThePastIsDueAtTheLastLook) {
+  watch.look(after(1h));
+  watch.await(after(1s).boot);
+  EXPECT_EQ(watch.look(after(1h + 1ms)).late, 0s);
+  watch.await(after(1s).boot);
+  EXPECT_EQ(watch.look(after(1h + 3s)).late, 3s - 1ms) << "it fires at once, unless we are held up";
+}
+
 TEST_F(ClockWatch, TimerThatWasSleptThroughIsNotLate) {
   watch.await(after(10s).boot);
   const clock_news news = watch.look(after(1h, 1h - 10s));

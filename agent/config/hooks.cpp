@@ -1,0 +1,86 @@
+#include <algorithm>
+#include <array>
+
+#include "config/evidence.hpp"
+
+namespace tenure::config {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::array hook_settings{setting::gain_http,    setting::gain_command,
+                                   setting::gain_file,    setting::stop_http,
+                                   setting::stop_command, setting::stop_exit_code};
+
+/// Measured in real pods: from the end of the agent to the end of the main container, by the
+/// restart rules of its pod.
+constexpr core::duration container_ends_within = 3s;
+
+std::string key(setting which) {
+  return std::string(field_of(which).key);
+}
+
+/// Lives for one call of `check_hooks`.
+class hook_check {
+ public:
+  hook_check(const settings& s, evidence& known) : s_(s), known_(known) {}
+
+  void run() {
+    const auto given = std::ranges::find_if(
+        hook_settings, [this](setting which) { return known_.is_given(which); });
+    if (given == hook_settings.end()) return;
+    check_company(*given);
+    if (s_.hooks.stop_exit_code) check_exit_code();
+    if (s_.hooks.gain() && !s_.hooks.stop()) {
+      known_.warn(*given,
+                  key(*given) +
+                      " is given, and nothing stops the workload: no lease is released, "
+                      "so that each hand-over takes a ttl",
+                  "give stop_http, stop_command or stop_exit_code");
+    }
+  }
+
+ private:
+  void check_company(setting hook) {
+    if (!s_.guard_dir.empty()) {
+      known_.reject(hook,
+                    key(hook) + " and guard_dir are both given: one of them runs the workload",
+                    "remove one; the guard is the safer way, because it kills");
+    }
+    if (s_.observe) {
+      known_.reject(hook, key(hook) + " is given, and an observer never holds a lease",
+                    "remove it, or remove observe");
+    }
+    if (s_.elections.size() > 1) {
+      known_.reject(hook,
+                    key(hook) + " tells one workload of one election, but " +
+                        std::to_string(s_.elections.size()) + " are configured",
+                    "give one election to each agent");
+    }
+  }
+
+  /// SIGKILL comes from the runtime, so late, and must have been before anybody else is granted.
+  void check_exit_code() {
+    const core::timing& t = s_.timing;
+    if (t.ttl == core::duration::zero() || t.kill_budget >= container_ends_within) return;
+    known_.reject(
+        known_.is_given(setting::kill_budget) ? setting::kill_budget : setting::stop_exit_code,
+        "stop_exit_code ends the main container up to " + core::text(container_ends_within) +
+            " after the agent, but kill_budget is " + core::text(t.kill_budget) +
+            ": it could run for " + core::text(container_ends_within - t.kill_budget) +
+            " after somebody else was granted the lease",
+        "give a kill_budget of at least " + core::text(container_ends_within) +
+            ", and a ttl that leaves room for it");
+  }
+
+  const settings& s_;
+  evidence& known_;
+};
+
+}  // namespace
+
+void check_hooks(const settings& s, evidence& known) {
+  hook_check(s, known).run();
+}
+
+}  // namespace tenure::config

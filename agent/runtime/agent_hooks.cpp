@@ -1,0 +1,80 @@
+#include <utility>
+
+#include "os/boot_time.hpp"
+#include "runtime/agent_loop.hpp"
+#include "runtime/exit_status.hpp"
+#include "runtime/hooked_workload.hpp"
+#include "runtime/lines.hpp"
+
+/// The part of the agent that has to do with a workload that is told by hooks.
+namespace tenure::runtime {
+namespace {
+
+/// The election that the workload belongs to; there is no other.
+constexpr core::election_index hooked{0};
+
+}  // namespace
+
+void agent_loop::open_hooks() {
+  guard_ =
+      std::make_unique<hooked_workload>(io_.get_executor(), options_.settings.hooks,
+                                        options_.settings.timing, [this](const hook_event& what) {
+                                          if (!ended_)
+                                            std::visit([this](const auto& one) { on(one); }, what);
+                                        });
+}
+
+void agent_loop::on(const hooks_ready&) {
+  if (!store_) open_store();
+}
+
+void agent_loop::on(const workload_told& what) {
+  workload_ran_ = true;
+  say_hook(log_, log_level::info, speaker_of(hooked), "the workload was told that it is active",
+           {});
+  feed(hooked, core::event::workload_started{what.term});
+  const bool active = session_.at(hooked).view().phase == core::phase::active;
+  if (health_ && active) health_->workload_started();
+}
+
+/// Others go first: what has refused us may take it from them.
+void agent_loop::on(const workload_not_told& what) {
+  say_hook(log_, log_level::error, speaker_of(hooked),
+           "the workload could not be told that it is active; giving the lease up", what.why);
+  feed(hooked, core::event::resign{options_.settings.timing.ttl});
+}
+
+void agent_loop::on(const stop_way_failed& what) {
+  say_hook(log_, log_level::warn, speaker_of(hooked), "a hook has failed", what.why);
+}
+
+void agent_loop::on(const workload_obeyed&) {
+  say_hook(log_, log_level::info, speaker_of(hooked), "the workload has stopped", {});
+  feed(hooked, core::event::workload_exited{});
+}
+
+/// Never release what may still run: the lease keeps others away until it runs out by itself.
+void agent_loop::on(const workload_defied& what) {
+  lapsing_ = true;
+  say_hook(log_, log_level::error, speaker_of(hooked),
+           "nothing has stopped the workload; the lease is not released, but not renewed any more, "
+           "and others get it when it runs out",
+           {});
+  if (shutting_down_) return end(exit_ok);
+  feed(hooked, core::event::lost{.term = what.term, .why = core::loss_reason::guard_gone});
+}
+
+void agent_loop::on(const workload_lapsed&) {
+  lapsing_ = false;
+  feed(hooked, core::event::workload_exited{});
+}
+
+void agent_loop::on(const agent_must_end& what) {
+  say_hook(log_, log_level::warn, speaker_of(hooked),
+           "ending with stop_exit_code, so that the main container is ended, too; the lease is not "
+           "released and runs out",
+           {});
+  end(what.status);
+}
+
+}  // namespace tenure::runtime

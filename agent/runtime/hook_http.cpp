@@ -1,0 +1,75 @@
+#include <cstddef>
+#include <utility>
+
+#include "net/http_client.hpp"
+#include "runtime/hook.hpp"
+#include "runtime/local_url.hpp"
+
+namespace tenure::runtime {
+namespace {
+
+/// Of an answer, which nobody reads.
+constexpr std::size_t most_answer_bytes = 1024 * 1024;
+
+class http_hook final : public hook {
+ public:
+  http_hook(const boost::asio::any_io_executor& where, local_url what)
+      : target_(what.target),
+        subject_(subject_of("POST", what)),
+        where_(where),
+        server_(std::move(what.server)) {}
+
+  void call(const hook_order& what, core::time_point until, handler done) override {
+    done_ = std::move(done);
+    client_ = std::make_unique<net::http_client>(
+        where_, server_, net::tls_settings{},
+        net::client_limits{.body_bytes = most_answer_bytes, .connections = 1, .idle = {}});
+    client_->send({.method = "POST",
+                   .target = target_,
+                   .headers = {{.name = "Connection", .value = "close"}},
+                   .body = what.body},
+                  until, [this](const std::expected<net::client_reply, net::client_error>& how) {
+                    ended(how);
+                  });
+  }
+
+  /// Closes the connection: what the server has not read yet it will not act upon later.
+  void cancel() override {
+    client_.reset();
+    done_ = nullptr;
+  }
+
+  bool settled(std::function<void()>) override { return true; }
+
+  [[nodiscard]] const std::string& subject() const override { return subject_; }
+
+ private:
+  void ended(const std::expected<net::client_reply, net::client_error>& how) {
+    const handler done = std::exchange(done_, nullptr);
+    if (!how) {
+      done(hook_failure{.why = how.error().text,
+                        .in_doubt = how.error().how == net::sending::in_doubt});
+    } else if (how->status < 200 || how->status > 299) {
+      // Its own word that it has not done it.
+      done(hook_failure{.why = subject_ + " answered " + std::to_string(how->status)});
+    } else {
+      done(std::nullopt);
+    }
+  }
+
+  std::string target_;
+  std::string subject_;
+  boost::asio::any_io_executor where_;
+  net::endpoint server_;
+  handler done_;
+  std::unique_ptr<net::http_client> client_;  ///< of the newest call
+};
+
+}  // namespace
+
+std::unique_ptr<hook> make_http_hook(const boost::asio::any_io_executor& where,
+                                     const std::string& url) {
+  return std::make_unique<http_hook>(where, take_apart(url));
+}
+
+}  // namespace tenure::runtime

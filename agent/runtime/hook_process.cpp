@@ -1,0 +1,118 @@
+#include <boost/asio/post.hpp>
+#include <cstdint>
+#include <map>
+#include <utility>
+
+#include "os/error_text.hpp"
+#include "runtime/hook.hpp"
+#include "runtime/lines.hpp"
+#include "workload/check_process.hpp"
+
+namespace tenure::runtime {
+namespace {
+
+using workload::check_outcome;
+using workload::check_process;
+using workload::check_task;
+
+/// A hook in a process of its own, so that neither a program nor a disk that hangs holds the agent
+/// up.
+class process_hook final : public hook {
+ public:
+  using task = std::function<check_task(const hook_order&)>;
+
+  process_hook(boost::asio::any_io_executor where, std::string subject, task what)
+      : where_(std::move(where)), subject_(std::move(subject)), task_(std::move(what)) {}
+
+  void call(const hook_order& what, core::time_point, handler done) override {
+    done_ = std::make_shared<handler>(std::move(done));
+    const std::uint64_t number = ++number_;
+    auto started = check_process::start(
+        where_, task_(what), [this, number](const check_outcome& how) { ended(number, how); });
+    if (started) {
+      under_way_.emplace(number, std::move(*started));
+      return;
+    }
+    boost::asio::post(where_, [noted = std::weak_ptr(done_),
+                               why = subject_ + ": " + os::error_text(started.error())] {
+      // Gone if it was cancelled, or with all of this.
+      if (const auto call = noted.lock()) (*call)(hook_failure{.why = why});
+    });
+  }
+
+  void cancel() override {
+    done_.reset();
+    // It stays in the list until the kernel has ended it.
+    if (const auto it = under_way_.find(number_); it != under_way_.end()) it->second->kill();
+  }
+
+  bool settled(std::function<void()> then) override {
+    if (!under_way_.empty()) settled_ = std::move(then);
+    return under_way_.empty();
+  }
+
+  [[nodiscard]] const std::string& subject() const override { return subject_; }
+
+ private:
+  void ended(std::uint64_t number, const check_outcome& how) {
+    under_way_.erase(number);
+    const auto settled = under_way_.empty() ? std::exchange(settled_, nullptr) : nullptr;
+    if (settled) return settled();
+    if (number != number_) return;
+    if (const auto done = std::exchange(done_, nullptr)) (*done)(judge(how));
+  }
+
+  [[nodiscard]] std::optional<hook_failure> judge(const check_outcome& how) const {
+    if (const auto* ended = std::get_if<workload::command_ended>(&how)) {
+      if (ended->status == 0) return std::nullopt;
+      return hook_failure{.why = subject_ + ' ' + describe_wait_status(ended->status)};
+    }
+    if (const auto* failed = std::get_if<workload::command_not_executed>(&how)) {
+      return hook_failure{.why =
+                              subject_ + " cannot be executed: " + os::error_text(failed->error)};
+    }
+    if (const auto* failed = std::get_if<workload::file_not_done>(&how)) {
+      return hook_failure{.why = subject_ + ": " + os::error_text(failed->error)};
+    }
+    if (std::holds_alternative<workload::file_done>(how)) return std::nullopt;
+    return hook_failure{.why = subject_ + " was killed", .in_doubt = true};
+  }
+
+  boost::asio::any_io_executor where_;
+  std::string subject_;
+  task task_;
+  std::shared_ptr<handler> done_;  ///< null: nobody waits
+  std::uint64_t number_ = 0;       ///< of the newest call
+  std::map<std::uint64_t, std::unique_ptr<check_process>> under_way_;
+  std::function<void()> settled_;  ///< to call when none is
+};
+
+}  // namespace
+
+std::unique_ptr<hook> make_command_hook(const boost::asio::any_io_executor& where,
+                                        std::vector<std::string> argv) {
+  // The program alone: any of its arguments may be a secret.
+  std::string subject = argv.front();
+  return std::make_unique<process_hook>(
+      where, std::move(subject), [argv = std::move(argv)](const hook_order& what) {
+        return workload::run_command{.argv = argv, .environment = what.environment};
+      });
+}
+
+std::unique_ptr<hook> make_file_hook(const boost::asio::any_io_executor& where, std::string path) {
+  std::string subject = "write " + path;
+  return std::make_unique<process_hook>(
+      where, std::move(subject), [path = std::move(path)](const hook_order& what) {
+        return workload::write_file{.path = path, .text = what.body + '\n'};
+      });
+}
+
+std::unique_ptr<hook> make_file_removal(const boost::asio::any_io_executor& where,
+                                        std::string path) {
+  std::string subject = "remove " + path;
+  return std::make_unique<process_hook>(
+      where, std::move(subject),
+      [path = std::move(path)](const hook_order&) { return workload::remove_file{path}; });
+}
+
+}  // namespace tenure::runtime

@@ -1,0 +1,227 @@
+#include "runtime/hooked_workload.hpp"
+
+#include <algorithm>
+#include <boost/asio/post.hpp>
+#include <utility>
+
+#include "core/check.hpp"
+#include "os/boot_time.hpp"
+
+namespace tenure::runtime {
+namespace {
+
+/// To remove at the start what an earlier agent has left; a disk that hangs for longer is told of.
+constexpr core::duration file_time = std::chrono::seconds(1);
+/// A store that grants whole seconds grants this much more.
+constexpr core::duration granted_more = std::chrono::seconds(1);
+
+stop_plan::ways ways_of(const config::hooks& h) {
+  return {.remove_file = !h.gain_file.empty(),
+          .http = !h.stop_http.empty(),
+          .command = !h.stop_command.empty(),
+          .exit_code = h.stop_exit_code.has_value()};
+}
+
+}  // namespace
+
+hooked_workload::hooked_workload(const boost::asio::any_io_executor& where,
+                                 const config::hooks& with, const core::timing& when,
+                                 handler on_event)
+    : where_(where),
+      with_(with),
+      // A renewal may have been on its way when we gave up; twice the ttl is beyond what it can
+      // have prolonged, and beyond what clocks differ.
+      lapse_(2 * when.ttl + granted_more),
+      on_event_(std::make_shared<handler>(std::move(on_event))),
+      plan_(ways_of(with)),
+      timer_(where, [this] { turn(); }) {
+  if (!with.gain_http.empty()) gain_.push_back(make_http_hook(where, with.gain_http));
+  if (!with.gain_command.empty()) gain_.push_back(make_command_hook(where, with.gain_command));
+  if (!with.gain_file.empty()) {
+    gain_.push_back(make_file_hook(where, with.gain_file));
+    removal_ = make_file_removal(where, with.gain_file);
+  }
+  if (!with.stop_http.empty()) stop_http_ = make_http_hook(where, with.stop_http);
+  if (!with.stop_command.empty()) stop_command_ = make_command_hook(where, with.stop_command);
+  if (!removal_) {
+    emit_soon(hooks_ready{});
+    return;
+  }
+  call(*removal_, {}, os::boot_now() + file_time, [this](const std::optional<hook_failure>& how) {
+    if (how) (*on_event_)(stop_way_failed{how->why});
+    (*on_event_)(hooks_ready{});
+  });
+}
+
+hooked_workload::~hooked_workload() = default;
+
+void hooked_workload::emit_soon(hook_event what) {
+  boost::asio::post(where_, [noted = std::weak_ptr(on_event_), what = std::move(what)] {
+    if (const auto on_event = noted.lock()) (*on_event)(what);
+  });
+}
+
+// --- one call at a time ----------------------------------------------------------------------
+
+void hooked_workload::call(hook& which, const hook_order& what, core::time_point until,
+                           hook::handler done) {
+  TENURE_CHECK(calling_ == nullptr);
+  calling_ = &which;
+  then_ = std::move(done);
+  timer_.set(until_ = until);
+  which.call(what, until, [this](std::optional<hook_failure> how) {
+    calling_ = nullptr;
+    timer_.set(until_ = core::never);
+    std::exchange(then_, nullptr)(std::move(how));
+  });
+}
+
+/// The time of what is under way is over.
+void hooked_workload::turn() {
+  if (os::boot_now() < until_) return timer_.set(until_);
+  until_ = core::never;
+  if (calling_ != nullptr) {
+    hook& late = *std::exchange(calling_, nullptr);
+    late.cancel();
+    std::exchange(then_, nullptr)(
+        hook_failure{.why = late.subject() + ": not done in its time", .in_doubt = true});
+  } else if (state_ == state::stopping) {
+    while (plan_.current() && plan_.current() != stop_way::exit_code) plan_.next(os::boot_now());
+    no_way_left();
+  } else if (state_ == state::lapsing) {
+    state_ = state::idle;
+    (*on_event_)(workload_lapsed{});
+  }
+}
+
+// --- gain ------------------------------------------------------------------------------------
+
+void hooked_workload::arm(core::version term, core::time_point stop_at, core::time_point) {
+  term_ = term;
+  stop_at_ = stop_at;
+}
+
+void hooked_workload::start(core::version term, const std::string&,
+                            const std::vector<std::string>& environment) {
+  TENURE_CHECK(state_ == state::idle && term == term_);
+  environment_ = environment;
+  state_ = state::gaining;
+  gained_ = 0;
+  gain_next();
+}
+
+void hooked_workload::gain_next() {
+  if (gained_ == gain_.size()) {
+    state_ = state::told;
+    return emit_soon(workload_told{term_});
+  }
+  const core::time_point now = os::boot_now();
+  const auto left = static_cast<core::duration::rep>(gain_.size() - gained_);
+  call(*gain_[gained_],
+       order_of({.event = "gain", .term = term_, .expires_in = stop_at_ - now, .left = {}},
+                environment_),
+       now + (stop_at_ - now) / left,
+       [this](const std::optional<hook_failure>& how) { gained(how); });
+}
+
+void hooked_workload::gained(const std::optional<hook_failure>& how) {
+  if (!how) {
+    ++gained_;
+    return gain_next();
+  }
+  state_ = gained_ == 0 && !how->in_doubt ? state::untold : state::told;
+  (*on_event_)(workload_not_told{how->why});
+}
+
+// --- stop ------------------------------------------------------------------------------------
+
+void hooked_workload::stop(core::time_point kill_by, int) {
+  const core::time_point now = os::boot_now();
+  switch (state_) {
+    case state::idle:
+    case state::lapsing:
+      return;
+    case state::untold:
+      state_ = state::idle;
+      return emit_soon(workload_obeyed{});
+    case state::stopping:
+      plan_.shorten(now, kill_by);
+      timer_.set(until_ = std::min(until_, plan_.until()));
+      return;
+    case state::gaining:
+      if (calling_ != nullptr) std::exchange(calling_, nullptr)->cancel();
+      then_ = nullptr;
+      [[fallthrough]];
+    case state::told:
+      begin_to_stop(kill_by);
+  }
+}
+
+/// Not over a killed program that was to tell it the contrary: as long as that is not dead, nothing
+/// that the workload says is its last word.
+void hooked_workload::begin_to_stop(core::time_point kill_by) {
+  state_ = state::stopping;
+  plan_.begin(os::boot_now(), kill_by);
+  const auto go_on = [this] {
+    if (state_ != state::stopping) return;
+    // With what is left of its time; a late word takes as long as it takes.
+    plan_.begin(os::boot_now(), plan_.kill_by());
+    stop_now();
+  };
+  for (const auto& one : gain_) {
+    if (one->settled(go_on)) continue;
+    timer_.set(until_ = std::max(kill_by, plan_.until()));
+    return;
+  }
+  stop_now();
+}
+
+hook* hooked_workload::stopper() const {
+  switch (*plan_.current()) {
+    case stop_way::remove_file:
+      return removal_.get();
+    case stop_way::http:
+      return stop_http_.get();
+    case stop_way::command:
+      return stop_command_.get();
+    case stop_way::exit_code:
+      break;
+  }
+  return nullptr;
+}
+
+void hooked_workload::stop_now() {
+  hook* const by = plan_.current() ? stopper() : nullptr;
+  if (by == nullptr) return no_way_left();
+  const core::time_point now = os::boot_now();
+  call(*by,
+       order_of({.event = "stop",
+                 .term = term_,
+                 .expires_in = stop_at_ - now,
+                 .left = plan_.kill_by() - now},
+                environment_),
+       plan_.until(), [this](const std::optional<hook_failure>& how) { way_ended(how); });
+}
+
+void hooked_workload::way_ended(const std::optional<hook_failure>& how) {
+  // A file that is gone says nothing of who has read it.
+  if (!how && plan_.current() != stop_way::remove_file) {
+    state_ = state::idle;
+    (*on_event_)(workload_obeyed{});
+    return;
+  }
+  if (how) (*on_event_)(stop_way_failed{how->why});
+  plan_.next(os::boot_now());
+  stop_now();
+}
+
+void hooked_workload::no_way_left() {
+  if (plan_.current() == stop_way::exit_code) {
+    return emit_soon(agent_must_end{static_cast<int>(*with_.stop_exit_code)});
+  }
+  state_ = state::lapsing;
+  timer_.set(until_ = os::boot_now() + lapse_);
+  emit_soon(workload_defied{term_});
+}
+
+}  // namespace tenure::runtime

@@ -1,0 +1,126 @@
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "config/settings.hpp"
+#include "core/timing.hpp"
+#include "runtime/boot_timer.hpp"
+#include "runtime/hook.hpp"
+#include "runtime/hook_codec.hpp"
+#include "runtime/stop_plan.hpp"
+#include "workload/workload_owner.hpp"
+
+namespace tenure::runtime {
+
+/// Nothing is left of an earlier agent's file: the workload can be told.
+struct hooks_ready {};
+
+/// The workload of this term was told that it may be active.
+struct workload_told {
+  core::version term;
+};
+
+/// It was not, or that is in doubt: `stop` finds out what is left to do.
+struct workload_not_told {
+  std::string why;
+};
+
+/// A way of stopping has failed; another may follow.
+struct stop_way_failed {
+  std::string why;
+};
+
+/// It has stopped, by its own word, or never knew of the term.
+struct workload_obeyed {};
+
+/// No way has stopped it, as far as anybody knows. `workload_lapsed` follows when its lease has run
+/// out for certain, if nobody renews it.
+struct workload_defied {
+  core::version term;
+};
+struct workload_lapsed {};
+
+/// No other way has stopped it: it ends with the agent, which is to end now, with this status.
+struct agent_must_end {
+  int status;
+};
+
+using hook_event = std::variant<hooks_ready, workload_told, workload_not_told, stop_way_failed,
+                                workload_obeyed, workload_defied, workload_lapsed, agent_must_end>;
+
+/// A workload that somebody else runs, and that is told by hooks when it may be active and when it
+/// has to stop. It is believed: nobody here can see it, and nobody kills it.
+class hooked_workload final : public workload::workload_owner {
+ public:
+  using handler = std::function<void(const hook_event&)>;
+
+  /// Begins with the removal of what an earlier agent may have left in `gain_file`; nothing may be
+  /// asked of it before `hooks_ready`.
+  hooked_workload(const boost::asio::any_io_executor& where, const config::hooks& with,
+                  const core::timing& when, handler on_event);
+  ~hooked_workload() override;
+
+  void arm(core::version term, core::time_point stop_at, core::time_point kill_at) override;
+  void show(const workload::worker_term&) override {}
+  /// Tells it by each way that is configured, http first, each in its share of the time to
+  /// `stop_at`. If one fails those after it are not tried.
+  void start(core::version term, const std::string& session,
+             const std::vector<std::string>& environment) override;
+  /// See `stop_plan`.
+  void stop(core::time_point kill_by, int signal) override;
+  void bye(std::optional<int>) override {}
+  void presume_dead() override {}
+  [[nodiscard]] bool may_run() const override { return state_ != state::idle; }
+  [[nodiscard]] bool gone() const override { return false; }
+  void end_orphans() override {}
+
+ private:
+  enum class state : std::uint8_t {
+    idle,
+    gaining,
+    untold,  ///< it certainly has not heard of its term
+    told,    ///< it has, or may have
+    stopping,
+    lapsing,  ///< nobody knows whether it has stopped
+  };
+
+  void gain_next();
+  void gained(const std::optional<hook_failure>& how);
+  void begin_to_stop(core::time_point kill_by);
+  void stop_now();
+  void way_ended(const std::optional<hook_failure>& how);
+  void no_way_left();
+  void call(hook& which, const hook_order& what, core::time_point until, hook::handler done);
+  void turn();
+  void emit_soon(hook_event what);
+  [[nodiscard]] hook* stopper() const;
+
+  boost::asio::any_io_executor where_;
+  config::hooks with_;
+  core::duration lapse_;
+  std::shared_ptr<handler> on_event_;  ///< shared with posts that may outlive us
+  std::vector<std::unique_ptr<hook>> gain_;
+  std::unique_ptr<hook> removal_;
+  std::unique_ptr<hook> stop_http_;
+  std::unique_ptr<hook> stop_command_;
+  stop_plan plan_;
+  boot_timer timer_;  ///< for what is tried now, and for the end of a lease that runs out
+
+  state state_ = state::idle;
+  core::version term_ = core::no_version;
+  core::time_point stop_at_{};
+  std::vector<std::string> environment_;
+  std::size_t gained_ = 0;                ///< ways that have told it
+  hook* calling_ = nullptr;               ///< under way
+  hook::handler then_;                    ///< of that
+  core::time_point until_ = core::never;  ///< it is given up then, or the lease has run out
+};
+
+}  // namespace tenure::runtime

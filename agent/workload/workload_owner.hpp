@@ -1,0 +1,124 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "core/clock.hpp"
+#include "core/vocabulary.hpp"
+#include "workload/worker_page.hpp"
+
+/// What the agent needs of whatever owns its workload: a guard, or hooks.
+namespace tenure::workload {
+
+/// What an agent that has ended has left to the next one.
+struct found_workload {
+  core::version term = core::no_version;
+  core::time_point stop_at{};
+  core::time_point kill_at{};
+  bool stopping = false;  ///< it was told to end
+};
+
+/// The guard has answered, for the first time: the link can be used.
+struct guard_ready {
+  std::optional<found_workload> found;  ///< `workload_exited` follows its end
+  /// Of the agent before, to go on with; empty: take a new one. An agent that knew of a workload
+  /// has not released its term, so the next one may find it again. Otherwise a release may still be
+  /// on its way, and must not meet a term of the next.
+  std::string session;
+};
+
+/// The workload of this term runs: its program was executed.
+struct workload_started {
+  pid_t pid;
+  core::version term;
+};
+
+/// It was not started: its deadline had passed, or another one still ran.
+struct start_refused {
+  core::version term;
+};
+
+/// It could not be executed. Nothing runs. E2BIG: the environment is too large.
+struct start_failed {
+  core::version term;
+  int error;  ///< errno
+};
+
+/// The last process of the workload was observed to be gone. Exactly one follows each
+/// `workload_started`.
+struct workload_exited {
+  int status;  ///< of its first process, as waitpid gives it
+};
+
+/// The guard was told to end (SIGTERM, SIGINT or SIGQUIT): shut down.
+struct signalled {
+  int signo;
+};
+
+/// The guard is dead, or has ended in order. The link ends what it left behind by itself; if a
+/// workload ran, `workload_exited` follows when its process group is observed to be empty. Where it
+/// cannot be observed, in another container, it follows when the deadline has passed at which the
+/// workload is dead, or after `presume_dead`.
+struct guard_gone {
+  bool workload_in_sight = true;
+};
+
+/// The guard has not acknowledged a deadline within a second: it is stopped, or gets no processor.
+/// It cannot be relied on; call `end_orphans`. The same for a guard that does not answer at all.
+struct guard_hangs {
+  bool workload_in_sight = true;  ///< as for `guard_gone`
+};
+
+/// A guard that hung has acknowledged the last deadline after all.
+struct guard_recovers {};
+
+using guard_event =
+    std::variant<guard_ready, workload_started, start_refused, start_failed, workload_exited,
+                 signalled, guard_gone, guard_hangs, guard_recovers>;
+
+/// Starts and stops the workload for the agent, which need not know how.
+///
+/// No call waits. Used on the agent's executor only; no event comes from inside a call, and none
+/// after destruction.
+class workload_owner {
+ public:
+  virtual ~workload_owner() = default;
+
+  /// What runs of term `term` is told to end at `stop_at`, and is dead by `kill_at`, whatever has
+  /// become of the agent, as far as this owner can see to that.
+  virtual void arm(core::version term, core::time_point stop_at, core::time_point kill_at) = 0;
+
+  /// What the workload is to know of its lease, from now on. Before `start`, so that its first
+  /// instruction finds it.
+  virtual void show(const worker_term& what) = 0;
+
+  /// Starts the workload of a term that was armed before. It is told `environment` ("KEY=VALUE",
+  /// none empty). `session`: for the next agent, should this one die.
+  virtual void start(core::version term, const std::string& session,
+                     const std::vector<std::string>& environment) = 0;
+
+  /// Stops the workload: asks now (with `signal`, if that is how; 0: the owner's choice), and lets
+  /// nothing of it live beyond `kill_by`, if it can. A second order may only shorten the time.
+  virtual void stop(core::time_point kill_by, int signal) = 0;
+
+  /// The agent is about to end for good: with `exit_code`, or as the workload did. The last call.
+  virtual void bye(std::optional<int> exit_code) = 0;
+
+  /// Nothing of the workload is left, as is known from elsewhere.
+  virtual void presume_dead() = 0;
+
+  /// True from the order to start a workload until it is known to be dead.
+  [[nodiscard]] virtual bool may_run() const = 0;
+
+  /// True once nobody is there any more to start or stop it.
+  [[nodiscard]] virtual bool gone() const = 0;
+
+  /// Kills the workload from here, if it is in sight.
+  virtual void end_orphans() = 0;
+};
+
+}  // namespace tenure::workload

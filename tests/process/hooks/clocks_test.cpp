@@ -1,0 +1,29 @@
+#include <gtest/gtest.h>
+
+#include <csignal>
+
+#include "hooked_agent.hpp"
+
+namespace tenure::tests {
+namespace {
+
+/// Its timer was due a renewal after the last one; another member is granted the lease a TTL after
+/// it, which is more than a second later.
+TEST(AgentClocks, StoppedAgentSaysHowLateItIs) {
+  const temporary_directory in;
+  hooked_agent a(in, "a", {"--gain-command", notes(in), "--stop-command", notes(in)}, "3s");
+  ASSERT_TRUE(a.becomes_active()) << a.process().err();
+  a.process().send(SIGSTOP);
+  hooked_agent b(in, "b", {"--gain-command", notes(in), "--stop-command", notes(in)}, "3s");
+  ASSERT_TRUE(b.becomes_active()) << b.process().err();
+  EXPECT_FALSE(a.process().said("got no processor"));
+  a.process().send(SIGCONT);
+  EXPECT_TRUE(eventually([&] { return a.process().said("got no processor, or was stopped"); }))
+      << a.process().err();
+  EXPECT_TRUE(eventually([&] { return a.process().said("reason=renew_timeout"); }))
+      << "it was stopped alone: the machine has not slept\n"
+      << a.process().err();
+}
+
+}  // namespace
+}  // namespace tenure::tests
