@@ -49,7 +49,7 @@ void agent_loop::on(const stop_way_failed& what) {
 }
 
 void agent_loop::on(const workload_obeyed&) {
-  say_hook(log_, log_level::info, speaker_of(hooked), "the workload has stopped", {});
+  say_hook(log_, log_level::info, speaker_of(hooked), "the workload is not active any more", {});
   feed(hooked, core::event::workload_exited{});
 }
 

@@ -85,7 +85,8 @@ void hooked_workload::turn() {
     late.cancel();
     std::exchange(then_, nullptr)(
         hook_failure{.why = late.subject() + ": not done in its time", .in_doubt = true});
-  } else if (state_ == state::stopping) {
+  } else if (std::exchange(waits_, false)) {
+    (*on_event_)(stop_way_failed{"what was to tell the workload was killed, and has not ended"});
     while (plan_.current() && plan_.current() != stop_way::exit_code) plan_.next(os::boot_now());
     no_way_left();
   } else if (state_ == state::lapsing) {
@@ -146,7 +147,7 @@ void hooked_workload::stop(core::time_point kill_by, int) {
       return emit_soon(workload_obeyed{});
     case state::stopping:
       plan_.shorten(now, kill_by);
-      timer_.set(until_ = std::min(until_, plan_.until()));
+      if (until_ != core::never) timer_.set(until_ = std::min(until_, plan_.until()));
       return;
     case state::gaining:
       if (calling_ != nullptr) std::exchange(calling_, nullptr)->cancel();
@@ -163,13 +164,14 @@ void hooked_workload::begin_to_stop(core::time_point kill_by) {
   state_ = state::stopping;
   plan_.begin(os::boot_now(), kill_by);
   const auto go_on = [this] {
-    if (state_ != state::stopping) return;
+    if (!std::exchange(waits_, false)) return;
     // With what is left of its time; a late word takes as long as it takes.
     plan_.begin(os::boot_now(), plan_.kill_by());
     stop_now();
   };
   for (const auto& one : gain_) {
     if (one->settled(go_on)) continue;
+    waits_ = true;
     timer_.set(until_ = std::max(kill_by, plan_.until()));
     return;
   }

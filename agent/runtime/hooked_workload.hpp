@@ -117,9 +117,10 @@ class hooked_workload final : public workload::workload_owner {
   core::version term_ = core::no_version;
   core::time_point stop_at_{};
   std::vector<std::string> environment_;
-  std::size_t gained_ = 0;                ///< ways that have told it
-  hook* calling_ = nullptr;               ///< under way
-  hook::handler then_;                    ///< of that
+  std::size_t gained_ = 0;   ///< ways that have told it
+  hook* calling_ = nullptr;  ///< under way
+  bool waits_ = false;       ///< for the end of a killed program, before it stops anything
+  hook::handler then_;       ///< of that
   core::time_point until_ = core::never;  ///< it is given up then, or the lease has run out
 };
 
