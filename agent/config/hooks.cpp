@@ -47,6 +47,11 @@ class hook_check {
                     key(hook) + " and guard_dir are both given: one of them runs the workload",
                     "remove one; the guard is the safer way, because it kills");
     }
+    if (s_.target.given()) {
+      known_.reject(hook,
+                    key(hook) + " and target_* are both given: one of them stops the workload",
+                    "remove one; what is found by target_* is killed, and need not obey");
+    }
     if (s_.observe) {
       known_.reject(hook, key(hook) + " is given, and an observer never holds a lease",
                     "remove it, or remove observe");

@@ -60,6 +60,8 @@ TEST(HookSettings, ExitCodeNeedsTheTimeThatTheRuntimeTakes) {
 TEST(HookSettings, AnotherOwnerOfTheWorkloadIsRefused) {
   EXPECT_THAT(problems_of(with_flags({{"--gain-command", "a"}, {"--guard-dir", "/g"}})),
               ElementsAre(HasSubstr("gain_command and guard_dir are both given")));
+  EXPECT_THAT(problems_of(with_flags({{"--gain-command", "a"}, {"--target-executable", "x"}})),
+              ElementsAre(HasSubstr("gain_command and target_* are both given")));
 }
 
 TEST(HookSettings, SeveralElectionsHaveNoOneWorkload) {
