@@ -102,16 +102,15 @@ TEST(WorkerPage, DrainOfADeadAgentsLeaseKeepsItsVersionAndStop) {
 
 /// As an agent leaves it that dies while it writes.
 void tear(worker_page& page) {
-  auto* memory = static_cast<std::byte*>(::mmap(
-      nullptr, sizeof(tenure_page), PROT_READ | PROT_WRITE, MAP_SHARED, page.fd().get(), 0));
+  auto* memory = static_cast<std::byte*>(
+      ::mmap(nullptr, sizeof(tenure_page), PROT_READ | PROT_WRITE, MAP_SHARED, page.fd().get(), 0));
   ++*reinterpret_cast<std::uint64_t*>(memory + offsetof(tenure_page, sequence));
   ::munmap(memory, sizeof(tenure_page));
 }
 
 TEST(WorkerPage, PageThatIsHalfWrittenSaysNoAndTheNextWriterMendsIt) {
   scene s;
-  const worker_term term{
-      .state = TENURE_ACTIVE, .version = seven, .stop_at = os::boot_now() + 1h};
+  const worker_term term{.state = TENURE_ACTIVE, .version = seven, .stop_at = os::boot_now() + 1h};
   s.page.show(term);
   tear(s.page);
   EXPECT_FALSE(tenure_valid(s.seen));
