@@ -68,6 +68,13 @@ int run_exec_agent(const invocation& what) {
   if (const std::string_view named = target_setting(*settings); !named.empty()) {
     return refuse_target("exec", named, "the command after -- is the workload; remove one of them");
   }
+  if (settings->hooks.any()) {
+    std::fputs(
+        "tenure exec: gain_* and stop_* are for tenure agent; exec starts and stops its command "
+        "itself, so remove them\n",
+        stderr);
+    return runtime::exit_bad_settings;
+  }
   return runtime::run_agent(
       {.settings = std::move(*settings), .session = os::random_hex(16), .has_guard = true});
 }

@@ -7,14 +7,15 @@
 #include "config/surroundings.hpp"
 #include "runtime/exit_status.hpp"
 #include "stores/store.hpp"
+#include "workload/guard_link.hpp"
 
 namespace tenure::cli {
 namespace {
 
 /// In a container the host name is the pod's, and ours alone. On a host that members share, the id
-/// of their first process tells them apart.
-std::string default_identity(const invocation& what) {
-  const pid_t first = what.verb == "exec" ? ::getppid() : ::getpid();
+/// of their first process tells them apart: it stays when a guard starts its agent again.
+std::string default_identity() {
+  const pid_t first = workload::guard_link::in_environment() ? ::getppid() : ::getpid();
   const std::string host = config::host_name();
   return first == 1 || host.empty() ? host : host + "-" + std::to_string(first);
 }
@@ -25,7 +26,7 @@ std::expected<config::settings, int> load_settings(const invocation& what) {
   config::inputs in;
   in.environment = config::environment();
   in.flags = what.flags;
-  in.host_name = default_identity(what);
+  in.host_name = default_identity();
   in.stores = stores::store_kinds();
   in.partial = what.verb == "explain";
   std::optional<std::string> path = what.config_path;
@@ -35,13 +36,6 @@ std::expected<config::settings, int> load_settings(const invocation& what) {
   if (path) in.file = config::read_file(*path);
 
   auto settings = config::load(in);
-  if (settings && what.verb == "exec" && settings->hooks.any()) {
-    std::fputs(
-        "tenure exec: gain_* and stop_* are for tenure agent; exec starts and stops its command "
-        "itself, so remove them\n",
-        stderr);
-    return std::unexpected(runtime::exit_bad_settings);
-  }
   if (settings) return std::move(*settings);
   for (const config::problem& p : settings.error()) {
     std::fprintf(stderr, "tenure: %s\n", config::render(p).c_str());
