@@ -1,12 +1,12 @@
-#include <unistd.h>
-
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "cli/checked_words.hpp"
 #include "cli/verbs.hpp"
 #include "config/values.hpp"
 #include "runtime/exit_status.hpp"
@@ -15,9 +15,8 @@
 namespace tenure::cli {
 namespace {
 
-/// Marks arguments that were checked: `tenure guard --checked DIR DRAIN SIGNAL USER -- COMMAND`.
-constexpr std::string_view checked_mark = "--checked";
-constexpr std::size_t checked_words = 7;  ///< up to the mark of the command
+/// Directory, drain, signal and user.
+constexpr std::size_t checked_count = 4;
 constexpr std::string_view nobody_else = "-";
 
 int complain(const std::string& what) {
@@ -32,8 +31,6 @@ std::string wrong(const char* flag, const config::parsed<T>& value) {
 
 }  // namespace
 
-/// The guard must stay small, so what has checked its arguments is replaced by a process that has
-/// not.
 int run_guard(const invocation& what, int argc, const char* const* argv) {
   const guard_arguments& given = what.guard;
   const auto directory = config::parse_path(given.directory);
@@ -49,37 +46,23 @@ int run_guard(const invocation& what, int argc, const char* const* argv) {
     if (!uid) return complain(wrong("--agent-uid", uid));
     user = std::to_string(*uid);
   }
-  std::vector<std::string> words{
-      "tenure",
-      "guard",
-      std::string(checked_mark),
-      *directory,
-      std::to_string(drain->count()),
-      std::to_string(config::signal_number(std::get<std::string>(*signal))),
-      user};
-  for (int i = separator(argc, argv); i < argc; ++i) words.emplace_back(argv[i]);
-  std::vector<char*> pointers;
-  for (std::string& word : words) pointers.push_back(word.data());
-  pointers.push_back(nullptr);
-  ::execv("/proc/self/exe", pointers.data());
-  std::perror("tenure guard: cannot execute /proc/self/exe; is /proc mounted?");
-  return workload::exit_guard_unusable;
+  const std::string number = std::to_string(config::signal_number(std::get<std::string>(*signal)));
+  return run_checked("guard", {.words = {*directory, std::to_string(drain->count()), number, user},
+                               .rest = {argv + separator(argc, argv) + 1, argv + argc}});
 }
 
 std::optional<int> become_guard_with_a_door(int argc, const char* const* argv) {
-  const std::vector<std::string> words(argv, argv + argc);
-  if (words.size() <= checked_words + 1 || words[2] != checked_mark ||
-      words[checked_words] != "--") {
-    return std::nullopt;
-  }
+  auto given = take_checked(argc, argv, checked_count);
+  if (!given) return std::nullopt;
+  const std::vector<std::string>& words = given->words;
   workload::guard_options options;
-  options.door.directory = words[3];
-  options.drain = core::duration(std::atoll(words[4].c_str()));
-  options.stop_signal = std::atoi(words[5].c_str());
-  if (words[6] != nobody_else) {
-    options.door.agent_uid = static_cast<uid_t>(std::strtoul(words[6].c_str(), nullptr, 10));
+  options.door.directory = words[0];
+  options.drain = core::duration(std::atoll(words[1].c_str()));
+  options.stop_signal = std::atoi(words[2].c_str());
+  if (words[3] != nobody_else) {
+    options.door.agent_uid = static_cast<uid_t>(std::strtoul(words[3].c_str(), nullptr, 10));
   }
-  options.command.assign(words.begin() + checked_words + 1, words.end());
+  options.command = std::move(given->rest);
   return workload::run_guard(options);
 }
 

@@ -1,13 +1,13 @@
-#include <unistd.h>
-
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "cli/checked_words.hpp"
 #include "cli/verbs.hpp"
 #include "runtime/exit_status.hpp"
 #include "runtime/target_of.hpp"
@@ -18,10 +18,8 @@
 namespace tenure::cli {
 namespace {
 
-/// `tenure agent --checked KIND VALUE STANDBY STOP GAIN -- ARGUMENTS`: what was read from file,
-/// environment and flags, and the words of the agent.
-constexpr std::string_view checked_mark = "--checked";
-constexpr std::size_t checked_words = 8;  ///< up to the mark of the agent's own
+/// Kind and value of the target, what a standby's does, stop and gain signal.
+constexpr std::size_t checked_count = 5;
 constexpr std::string_view may_run = "run";
 
 int refuse(const workload::target_problem& why) {
@@ -52,38 +50,25 @@ int guard_what_is_found(const config::settings& s, int argc, const char* const* 
   const workload::target what = runtime::target_of(s.target);
   if (const auto refused = look_for(what)) return *refused;
   const bool runs = s.target.while_standby == config::on_standby::run;
-  std::vector<std::string> words{"tenure",
-                                 "agent",
-                                 std::string(checked_mark),
-                                 std::to_string(static_cast<int>(what.by)),
-                                 what.value,
-                                 runs ? std::string(may_run) : "stop",
-                                 std::to_string(s.stop_signal),
-                                 std::to_string(s.target.gain_signal),
-                                 "--"};
-  words.insert(words.end(), argv, argv + argc);
-  std::vector<char*> pointers;
-  for (std::string& word : words) pointers.push_back(word.data());
-  pointers.push_back(nullptr);
-  ::execv("/proc/self/exe", pointers.data());
-  std::perror("tenure agent: cannot execute /proc/self/exe; is /proc mounted?");
-  return workload::exit_guard_unusable;
+  return run_checked("agent",
+                     {.words = {std::to_string(static_cast<int>(what.by)), what.value,
+                                runs ? std::string(may_run) : "stop", std::to_string(s.stop_signal),
+                                std::to_string(s.target.gain_signal)},
+                      .rest = {argv, argv + argc}});
 }
 
 std::optional<int> become_guard_of_what_is_found(int argc, const char* const* argv) {
-  const std::vector<std::string> words(argv, argv + argc);
-  if (words.size() <= checked_words + 1 || words[2] != checked_mark ||
-      words[checked_words] != "--") {
-    return std::nullopt;
-  }
+  auto given = take_checked(argc, argv, checked_count);
+  if (!given) return std::nullopt;
+  const std::vector<std::string>& words = given->words;
   workload::guard_options options;
   workload::foreign_options& foreign = options.foreign.emplace();
-  foreign.what = {.by = static_cast<workload::target::kind>(std::atoi(words[3].c_str())),
-                  .value = words[4]};
-  foreign.may_run_on_standby = words[5] == may_run;
-  options.stop_signal = std::atoi(words[6].c_str());
-  foreign.gain_signal = std::atoi(words[7].c_str());
-  options.agent_argv.assign(words.begin() + checked_words + 1, words.end());
+  foreign.what = {.by = static_cast<workload::target::kind>(std::atoi(words[0].c_str())),
+                  .value = words[1]};
+  foreign.may_run_on_standby = words[2] == may_run;
+  options.stop_signal = std::atoi(words[3].c_str());
+  foreign.gain_signal = std::atoi(words[4].c_str());
+  options.agent_argv = std::move(given->rest);
   return workload::run_guard(options);
 }
 

@@ -87,6 +87,13 @@ void agent_loop::on(const workload::guard_ready& what) {
   open_store();
 }
 
+core::event::workload_found agent_loop::event_of(const workload::found_workload& what) {
+  return {.term = what.term,
+          .stop_at = what.stop_at,
+          .kill_at = what.kill_at,
+          .stopping = what.stopping};
+}
+
 void agent_loop::guard_returned(const workload::guard_ready& what) {
   log_.write(log_level::info, "guard found", {{"directory", options_.settings.guard_dir}});
   if (what.found) {
@@ -97,10 +104,7 @@ void agent_loop::guard_returned(const workload::guard_ready& what) {
       guard_->stop(os::boot_now() + options_.settings.timing.drain, stop_signal_);
     }
     say_workload_found(log_, speaker_of(guarded), found);
-    feed(guarded, core::event::workload_found{.term = found.term,
-                                              .stop_at = found.stop_at,
-                                              .kill_at = found.kill_at,
-                                              .stopping = found.stopping});
+    feed(guarded, event_of(found));
   }
   feed(guarded, core::event::guard_back{});
 }
@@ -113,7 +117,6 @@ void agent_loop::from_guard(const workload::guard_event& what) {
 }
 
 void agent_loop::on(const workload::workload_started& what) {
-  workload_ran_ = true;
   const speaker who = speaker_of(guarded);
   log_.write(log_level::info,
              is_foreign() && what.pid == 0 ? "workload may run; it is not there yet"
@@ -123,7 +126,13 @@ void agent_loop::on(const workload::workload_started& what) {
               {"identity", who.identity},
               {"version", core::number(what.term)},
               {"pid", static_cast<std::uint64_t>(what.pid)}});
-  feed(guarded, core::event::workload_started{what.term});
+  workload_runs(what.term);
+}
+
+/// Started by a guard, or told by hooks.
+void agent_loop::workload_runs(core::version term) {
+  workload_ran_ = true;
+  feed(guarded, core::event::workload_started{term});
   const bool active = session_.at(guarded).view().phase == core::phase::active;
   if (health_ && active) health_->workload_started();
 }

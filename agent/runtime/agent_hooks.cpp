@@ -29,12 +29,9 @@ void agent_loop::on(const hooks_ready&) {
 }
 
 void agent_loop::on(const workload_told& what) {
-  workload_ran_ = true;
   say_hook(log_, log_level::info, speaker_of(hooked), "the workload was told that it is active",
            {});
-  feed(hooked, core::event::workload_started{what.term});
-  const bool active = session_.at(hooked).view().phase == core::phase::active;
-  if (health_ && active) health_->workload_started();
+  workload_runs(what.term);
 }
 
 /// Others go first: what has refused us may take it from them.

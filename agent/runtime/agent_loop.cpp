@@ -160,7 +160,7 @@ void agent_loop::store_opened(std::expected<stores::description, stores::open_er
                   .slots = elections_[i].slots,
                   .campaigns = !s.observe,
                   .owns_workload = options_.has_guard,
-                  .ends_with_workload = !has_door() && !is_foreign() && !has_hooks(),
+                  .ends_with_workload = has_command(),
                   .on_lost = s.on_lost,
                   .checked_always = health_ && health_->always(),
                   .store_lock_delay = what->store_lock_delay});
@@ -177,12 +177,7 @@ void agent_loop::store_opened(std::expected<stores::description, stores::open_er
       session_.step(moment(), core::election_index{i}, core::event::guard_away{}, effects_);
     }
     if (found_) {
-      session_.step(moment(), core::election_index{i},
-                    core::event::workload_found{.term = found_->term,
-                                                .stop_at = found_->stop_at,
-                                                .kill_at = found_->kill_at,
-                                                .stopping = found_->stopping},
-                    effects_);
+      session_.step(moment(), core::election_index{i}, event_of(*found_), effects_);
     }
     session_.step(moment(), core::election_index{i}, core::event::started{}, effects_);
   }
@@ -423,7 +418,7 @@ void agent_loop::carry_out(core::election_index which, const core::command::publ
 }
 
 void agent_loop::carry_out(core::election_index, const core::command::finished& c) {
-  const bool by_workload = !is_foreign() && (c.why == core::loss_reason::workload_exited ||
+  const bool by_workload = has_command() && (c.why == core::loss_reason::workload_exited ||
                                              start_failed_ || (shutting_down_ && workload_ran_));
   if (!status_) status_ = core::is_loss(c.why) && !shutting_down_ ? exit_lease_lost : exit_ok;
   if (--unfinished_ > 0) {

@@ -77,6 +77,7 @@ class agent_loop {
   void on(const workload_lapsed& what);
   void on(const agent_must_end& what);
   void guard_returned(const workload::guard_ready& what);
+  void workload_runs(core::version term);
   void without_guard(const char* why);
   void lose_guard(bool workload_in_sight);
   [[nodiscard]] bool may_leave_workload() const;
@@ -112,8 +113,14 @@ class agent_loop {
   [[nodiscard]] bool has_door() const { return !options_.settings.guard_dir.empty(); }
   /// True if somebody else starts the workload, and the guard has to find it.
   [[nodiscard]] bool is_foreign() const { return options_.settings.target.given(); }
+  /// True under `tenure exec`: the agent ends with its command.
+  [[nodiscard]] bool has_command() const {
+    return options_.has_guard && !has_door() && !is_foreign() && !has_hooks();
+  }
   /// True if the workload is told by hooks.
   [[nodiscard]] bool has_hooks() const { return options_.settings.hooks.any(); }
+  /// As the core is told of it.
+  [[nodiscard]] static core::event::workload_found event_of(const workload::found_workload& what);
   [[nodiscard]] core::time_point earliest_stop() const;
   [[nodiscard]] core::moment moment();
   [[nodiscard]] core::moment present();

@@ -1,7 +1,6 @@
 #include "workload/check_process.hpp"
 
 #include <fcntl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,6 +14,7 @@
 #include "os/unique_fd.hpp"
 #include "workload/agent_process.hpp"
 #include "workload/check_keeper.hpp"
+#include "workload/pidfd.hpp"
 
 namespace tenure::workload {
 namespace {
@@ -111,7 +111,7 @@ struct check_process::state : std::enable_shared_from_this<state> {
 
   /// Returns 0 or an errno value: a kernel before 5.3, or no descriptor left.
   int watch() {
-    os::unique_fd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+    os::unique_fd pidfd = open_pidfd(pid);
     if (!pidfd) return errno;
     boost::system::error_code error;
     keeper.assign(pidfd.get(), error);

@@ -1,7 +1,6 @@
 #include "workload/guard_dialer.hpp"
 
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -78,22 +77,18 @@ struct guard_dialer::impl : std::enable_shared_from_this<impl> {
 };
 
 void guard_dialer::impl::try_now() {
-  const std::string path = directory + "/" + door_socket_name;
-  sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
-  if (path.size() >= sizeof address.sun_path) {
-    return failed("the path " + directory + " is too long for a socket");
-  }
-  std::ranges::copy(path, address.sun_path);
+  const auto address = door_address(directory);
+  if (!address) return failed("the path " + directory + " is too long for a socket");
   os::unique_fd fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!fd) return failed("cannot make a socket: " + os::error_text(errno));
-  if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+  if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&*address), sizeof *address) != 0) {
     const int error = errno;
     const bool absent = error == ENOENT || error == ECONNREFUSED;
     const std::string remedy =
         error == EACCES ? "; run both containers as the same user, or give the guard --agent-uid"
                         : "";
     return failed(absent ? "no guard is there; `tenure guard --dir` makes one"
-                         : path + ": " + os::error_text(error) + remedy,
+                         : std::string(address->sun_path) + ": " + os::error_text(error) + remedy,
                   absent);
   }
   socket.assign(fd.release());

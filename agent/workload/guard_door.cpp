@@ -4,7 +4,6 @@
 #include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -50,16 +49,23 @@ std::unexpected<std::string> cannot(const std::string& what, const std::string& 
 
 }  // namespace
 
+std::optional<sockaddr_un> door_address(const std::string& directory) {
+  const std::string path = directory + "/" + door_socket_name;
+  sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+  if (path.size() >= sizeof address.sun_path) return std::nullopt;
+  std::ranges::copy(path, address.sun_path);
+  return address;
+}
+
 std::expected<void, std::string> guard_door::open(const options& with) {
   const std::string socket_path = with.directory + "/" + door_socket_name;
   const std::string lock_path = with.directory + "/" + door_lock_name;
-  sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
-  if (socket_path.size() >= sizeof address.sun_path) {
+  const auto address = door_address(with.directory);
+  if (!address) {
     return std::unexpected(
         "the path of the directory is too long for a socket: " + with.directory + "; it may have " +
-        std::to_string(sizeof address.sun_path - 2 - std::strlen(door_socket_name)) + " bytes");
+        std::to_string(sizeof address->sun_path - 2 - std::strlen(door_socket_name)) + " bytes");
   }
-  std::ranges::copy(socket_path, address.sun_path);
   if (::mkdir(with.directory.c_str(), 0700) != 0 && errno != EEXIST) {
     return cannot("make the directory", with.directory, "mount a volume there (an emptyDir)");
   }
@@ -75,7 +81,7 @@ std::expected<void, std::string> guard_door::open(const options& with) {
   ::unlink(socket_path.c_str());
   socket_.reset(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket_ ||
-      ::bind(socket_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+      ::bind(socket_.get(), reinterpret_cast<const sockaddr*>(&*address), sizeof *address) != 0) {
     return cannot("make the socket", socket_path, "the file system must allow sockets");
   }
   // Who is let in is decided by the kernel's word; the mode keeps the rest from knocking.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <sys/types.h>
+#include <sys/un.h>
 
 #include <expected>
 #include <optional>
@@ -14,6 +15,9 @@ namespace tenure::workload {
 inline constexpr const char* door_socket_name = "guard.sock";
 /// Locked by the guard for as long as it lives.
 inline constexpr const char* door_lock_name = "guard.lock";
+
+/// Of the socket in this directory; nothing if its path is too long for one.
+[[nodiscard]] std::optional<sockaddr_un> door_address(const std::string& directory);
 
 /// Where agents come in that the guard has not started itself: a socket in a directory that two
 /// containers share.

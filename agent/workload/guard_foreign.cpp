@@ -89,11 +89,7 @@ void guard_loop::start_foreign() {
   const int signo = options_.foreign->gain_signal;
   const tally told = signo != 0 ? foreign_->signal_matches(signo) : foreign_->look();
   if (signo != 0 && (told.matching == 0 || told.denied > 0)) {
-    session_ = {};
-    channel_.say(message::start_failed{.term = core::number(core_.term()),
-                                       .error = told.matching == 0 ? ESRCH : EPERM});
-    core_.emptied();
-    return;
+    return report_start_failure(told.matching == 0 ? ESRCH : EPERM);
   }
   seen_ = told.left > 0;
   say_seen();

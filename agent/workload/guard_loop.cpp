@@ -161,12 +161,15 @@ void guard_loop::check_empty() {
     return;
   }
   tree_.finish();
-  const std::uint64_t term = core::number(core_.term());
-  if (!start_error_) return report_end(*tree_.last_status());
+  if (start_error_) return report_start_failure(*start_error_);
+  report_end(*tree_.last_status());
+}
+
+void guard_loop::report_start_failure(int error) {
   core_.emptied();
-  ending_ = ending_ || has_door();
   session_ = {};
-  channel_.say(message::start_failed{.term = term, .error = *start_error_});
+  ending_ = ending_ || has_door();
+  channel_.say(message::start_failed{.term = core::number(core_.term()), .error = error});
 }
 
 void guard_loop::report_end(int status) {
@@ -260,10 +263,7 @@ void guard_loop::start_workload(std::string_view environment) {
   exec_awaited_ = error == 0;
   if (exec_awaited_) return;
   start_error_ = error;
-  session_ = {};
-  ending_ = ending_ || has_door();
-  channel_.say(message::start_failed{.term = core::number(core_.term()), .error = error});
-  core_.emptied();
+  report_start_failure(error);
 }
 
 void guard_loop::on(const message::bye& what) {

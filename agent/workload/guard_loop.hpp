@@ -58,6 +58,7 @@ class guard_loop {
   void check_exec();
   void check_empty();
   void report_end(int status);
+  void report_start_failure(int error);
   void check_foreign();
   void sweep(const tally& found);
   void watch_foreign(const tally& found);

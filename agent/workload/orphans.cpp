@@ -1,7 +1,6 @@
 #include "workload/orphans.hpp"
 
 #include <poll.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -9,14 +8,11 @@
 #include <string>
 
 #include "workload/child_list.hpp"
+#include "workload/pidfd.hpp"
 #include "workload/process_scan.hpp"
 
 namespace tenure::workload {
 namespace {
-
-os::unique_fd pidfd_of(pid_t pid) {
-  return os::unique_fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
-}
 
 /// False as soon as every thread of it has ended.
 bool lives(const os::unique_fd& process) {
@@ -39,7 +35,7 @@ bool has_in_environment(pid_t pid, const std::string& entry) {
 orphans::orphans(pid_t guard) : guard_(guard) {
   if (guard == 0 || !proc_is_ours()) return;
   session_ = ::getsid(guard);
-  guard_fd_ = pidfd_of(guard);
+  guard_fd_ = open_pidfd(guard);
 }
 
 bool orphans::find_by(const target& what) {
@@ -49,7 +45,7 @@ bool orphans::find_by(const target& what) {
 
 void orphans::follow(pid_t leader) {
   leader_ = leader;
-  if (in_sight()) leader_fd_ = pidfd_of(leader);
+  if (in_sight()) leader_fd_ = open_pidfd(leader);
 }
 
 void orphans::forget() {
@@ -97,7 +93,7 @@ bool orphans::kill_children_of_guard() {
 bool orphans::kill_group() {
   process_scan processes;
   if (!processes.open()) return false;
-  if (!leader_lives()) {
+  if (!lives(leader_fd_)) {
     const auto holder = processes.look_up(leader_);
     if (holder && !holder->dead()) return true;
   }
@@ -118,16 +114,12 @@ bool orphans::kill_marked() {
   bool nobody = true;
   while (const auto process = processes.next()) {
     if (process->dead() || process->pid == ::getpid()) continue;
-    const os::unique_fd same = pidfd_of(process->pid);
+    const os::unique_fd same = open_pidfd(process->pid);
     if (!same || !has_in_environment(process->pid, mark_)) continue;
     nobody = false;
-    ::syscall(SYS_pidfd_send_signal, same.get(), SIGKILL, nullptr, 0);
+    static_cast<void>(send_signal(same, SIGKILL));
   }
   return nobody && processes.complete();
-}
-
-bool orphans::leader_lives() const {
-  return lives(leader_fd_);
 }
 
 }  // namespace tenure::workload

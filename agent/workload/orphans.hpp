@@ -45,7 +45,6 @@ class orphans {
   [[nodiscard]] bool kill_children_of_guard();
   [[nodiscard]] bool kill_group();
   [[nodiscard]] bool kill_marked();
-  [[nodiscard]] bool leader_lives() const;
 
   std::unique_ptr<foreign_processes> foreign_;
   pid_t guard_;

@@ -93,6 +93,14 @@ class pod {
 
 class GuardDoor : public ::testing::Test {
  protected:
+  /// Starts both; the second one stands by.
+  void holds_before(pod& holder, pod& standby) {
+    holder.start();
+    ASSERT_TRUE(runs_as(in_, "a")) << holder.logs();
+    standby.start();
+    ASSERT_TRUE(standby.knows_holder("a")) << standby.logs();
+  }
+
   void TearDown() override {
     const auto runs = stamped_runs(in_);
     EXPECT_TRUE(never_two_at_once(runs));
@@ -105,10 +113,7 @@ class GuardDoor : public ::testing::Test {
 TEST_F(GuardDoor, CommandRunsOnlyWhereTheLeaseIsAndMoreThanOnceInOneContainer) {
   pod a(in_, "a", short_ttl);
   pod b(in_, "b", short_ttl);
-  a.start();
-  ASSERT_TRUE(runs_as(in_, "a")) << a.logs();
-  b.start();
-  ASSERT_TRUE(b.knows_holder("a"));
+  ASSERT_NO_FATAL_FAILURE(holds_before(a, b));
   EXPECT_FALSE(b.workload());
 
   // Nobody comes after it, so its lease runs out.
@@ -143,10 +148,7 @@ TEST_F(GuardDoor, ReplacedAgentCostsNoFailOverHoweverItEnds) {
 TEST_F(GuardDoor, PodThatEndsGivesTheLeaseUpAtOnce) {
   pod a(in_, "a", long_ttl);
   pod b(in_, "b", long_ttl);
-  a.start();
-  ASSERT_TRUE(runs_as(in_, "a")) << a.logs();
-  b.start();
-  ASSERT_TRUE(b.knows_holder("a")) << b.logs();
+  ASSERT_NO_FATAL_FAILURE(holds_before(a, b));
   a.agent().send(SIGTERM);
   EXPECT_EQ(pod::end(a.guard(), SIGTERM), 128 + SIGTERM) << "as its command";
   EXPECT_EQ(a.agent().wait(), 0) << a.logs();
@@ -192,10 +194,7 @@ TEST_F(GuardDoor, AgentWithoutAGuardDoesNotTakeAFreeLease) {
 TEST_F(GuardDoor, KilledGuardTakesItsCommandAlongAndTheLeaseIsGivenUp) {
   pod a(in_, "a", long_ttl);
   pod b(in_, "b", long_ttl);
-  a.start();
-  ASSERT_TRUE(runs_as(in_, "a")) << a.logs();
-  b.start();
-  ASSERT_TRUE(b.knows_holder("a"));
+  ASSERT_NO_FATAL_FAILURE(holds_before(a, b));
   pod::end(a.guard(), SIGKILL);
   ASSERT_TRUE(runs_as(in_, "b", 1)) << a.logs() << b.logs();
   EXPECT_THAT(a.agent().err(), HasSubstr("the guard is gone"));

@@ -33,7 +33,7 @@ class SignalMode : public testing::Test {
   pid_t start_agent(const std::string& ttl, const std::string& more = {}) {
     std::ostringstream script;
     script << "echo $$; exec " << tenure_binary() << " agent --store sqlite --endpoint "
-           << (in_ / "db").string() << " --election test --identity a --ttl " << ttl
+           << (in_ / "db").string() << " --election test " << identity_ << " --ttl " << ttl
            << (more.find("--target") == std::string::npos ? " --target-executable stamper " : " ")
            << more << " --listen 127.0.0.1:0 --probe-listen off 2> " << log_file();
     return pod_.start_script('a', script.str());
@@ -44,6 +44,14 @@ class SignalMode : public testing::Test {
     return pod_.start_script(
         'b', "echo $$; TENURE_IDENTITY=a TENURE_VERSION=" + std::to_string(++workloads_) +
                  " exec " + stamper_binary() + " " + in_.path().string() + " " + how);
+  }
+
+  /// Both; the workload runs under the agent's lease.
+  void holds(const std::string& ttl, const std::string& how = {}) {
+    guard_ = start_agent(ttl);
+    ASSERT_TRUE(says("workload may run")) << log();
+    workload_ = start_workload(how);
+    ASSERT_TRUE(runs_as(in_, "a"));
   }
 
   /// Another member, somewhere else.
@@ -61,6 +69,15 @@ class SignalMode : public testing::Test {
     return eventually([&] { return log().find(what) != std::string::npos; });
   }
 
+  /// True once an agent has found what the one before has left, and goes on with it.
+  [[nodiscard]] bool next_agent_is_active() const {
+    return eventually([&] {
+      const std::string all = log();
+      const auto found = all.find("found the workload of an agent that has ended");
+      return found != std::string::npos && all.find("state=active", found) != std::string::npos;
+    });
+  }
+
   /// A signal to the agent itself, the guard's only child.
   void signal_agent(pid_t guard, int signo) {
     int status = -1;
@@ -75,6 +92,9 @@ class SignalMode : public testing::Test {
   pod pod_{apart::by_version_1};
   temporary_directory in_;
   int workloads_ = 0;
+  std::string identity_ = "--identity a";
+  pid_t guard_ = 0;     ///< of `holds`
+  pid_t workload_ = 0;  ///< of `holds`
 };
 
 TEST_F(SignalMode, WhatRunsWithoutALeaseIsStoppedAsOftenAsItIsStarted) {
@@ -101,65 +121,54 @@ TEST_F(SignalMode, LeaseThatIsGainedWhileAStrayEndsBeginsWhenThatIsDead) {
 }
 
 TEST_F(SignalMode, HoldersWorkloadRunsAndIsDeadBeforeTheLeaseIsGivenUp) {
-  const pid_t guard = start_agent(long_ttl);
-  ASSERT_TRUE(says("workload may run")) << log();
-  const pid_t workload = start_workload();
-  ASSERT_TRUE(runs_as(in_, "a"));
+  ASSERT_NO_FATAL_FAILURE(holds(long_ttl));
   const auto next = other(long_ttl);
   ASSERT_TRUE(eventually([&] { return next->process().said("holder=a"); }));
-  EXPECT_TRUE(pod_.runs(workload));
-  pod_.signal(guard, SIGTERM);
+  EXPECT_TRUE(pod_.runs(workload_));
+  pod_.signal(guard_, SIGTERM);
   ASSERT_TRUE(runs_as(in_, "b")) << log() << next->process().err();
-  EXPECT_FALSE(pod_.runs(workload));
+  EXPECT_FALSE(pod_.runs(workload_));
 }
 
 TEST_F(SignalMode, FrozenAgentsDeafWorkloadIsKilledByTheGuardFirst) {
-  const pid_t guard = start_agent(short_ttl);
-  ASSERT_TRUE(says("workload may run")) << log();
-  const pid_t workload = start_workload("stubborn");
-  ASSERT_TRUE(runs_as(in_, "a"));
+  ASSERT_NO_FATAL_FAILURE(holds(short_ttl, "stubborn"));
   const auto next = other(short_ttl);
   ASSERT_TRUE(eventually([&] { return next->process().said("holder=a"); }));
-  signal_agent(guard, SIGSTOP);
+  signal_agent(guard_, SIGSTOP);
   ASSERT_TRUE(runs_as(in_, "b")) << log();
-  EXPECT_FALSE(pod_.runs(workload));
+  EXPECT_FALSE(pod_.runs(workload_));
 }
 
 TEST_F(SignalMode, KilledAgentIsStartedAgainAndGoesOnWithTheWorkload) {
-  const pid_t guard = start_agent(long_ttl);
-  ASSERT_TRUE(says("workload may run")) << log();
-  const pid_t workload = start_workload();
-  ASSERT_TRUE(runs_as(in_, "a"));
-  signal_agent(guard, SIGKILL);
-  ASSERT_TRUE(says("found the workload of an agent that has ended")) << log();
-  ASSERT_TRUE(eventually([&] {
-    const std::string all = log();
-    return all.find("state=active", all.find("found the workload of")) != std::string::npos;
-  })) << log();
-  EXPECT_TRUE(pod_.runs(workload));
+  ASSERT_NO_FATAL_FAILURE(holds(long_ttl));
+  signal_agent(guard_, SIGKILL);
+  ASSERT_TRUE(next_agent_is_active()) << log();
+  EXPECT_TRUE(pod_.runs(workload_));
+}
+
+TEST_F(SignalMode, NameThatNobodyHasChosenStaysWhenTheAgentIsKilled) {
+  identity_.clear();
+  ASSERT_NO_FATAL_FAILURE(holds(long_ttl));
+  signal_agent(guard_, SIGKILL);
+  ASSERT_TRUE(next_agent_is_active()) << log();
+  EXPECT_TRUE(pod_.runs(workload_));
 }
 
 TEST_F(SignalMode, KilledGuardsWorkloadIsKilledByTheAgent) {
-  const pid_t guard = start_agent(long_ttl);
-  ASSERT_TRUE(says("workload may run")) << log();
-  const pid_t workload = start_workload("stubborn");
-  ASSERT_TRUE(runs_as(in_, "a"));
+  ASSERT_NO_FATAL_FAILURE(holds(long_ttl, "stubborn"));
   const auto next = other(long_ttl);
   ASSERT_TRUE(eventually([&] { return next->process().said("holder=a"); }));
-  pod_.signal(guard, SIGKILL);
+  pod_.signal(guard_, SIGKILL);
   ASSERT_TRUE(runs_as(in_, "b")) << log();
-  EXPECT_FALSE(pod_.runs(workload));
+  EXPECT_FALSE(pod_.runs(workload_));
 }
 
 TEST_F(SignalMode, WorkloadThatEndsByItselfGivesTheLeaseUp) {
-  start_agent(long_ttl);
-  ASSERT_TRUE(says("workload may run")) << log();
-  const pid_t workload = start_workload();
-  ASSERT_TRUE(runs_as(in_, "a"));
+  ASSERT_NO_FATAL_FAILURE(holds(long_ttl));
   const auto next = other(long_ttl);
   ASSERT_TRUE(eventually([&] { return next->process().said("holder=a"); }));
   ASSERT_TRUE(says("workload found")) << log();
-  pod_.signal(workload, SIGKILL);
+  pod_.signal(workload_, SIGKILL);
   ASSERT_TRUE(runs_as(in_, "b")) << log();
   EXPECT_THAT(log(), HasSubstr("reason=workload_exited"));
 }
