@@ -14,6 +14,8 @@ constexpr backoff watch_pauses{.first = std::chrono::milliseconds(20),
                                .most = std::chrono::seconds(5)};
 constexpr backoff release_pauses{.first = std::chrono::milliseconds(20),
                                  .most = std::chrono::seconds(1)};
+/// How long the heir of a term has a free lease to itself; one that lives takes it in milliseconds.
+constexpr duration heir_patience = std::chrono::seconds(2);
 /// On shutdown the pod's own deadline is near, and the lease runs out by itself.
 constexpr std::uint32_t max_release_tries_at_end = 2;
 
@@ -41,6 +43,8 @@ effects election::step(const moment& at, const election_event& what) {
   expire(at, slept, out);
   std::visit([&](const auto& e) { on(at, e, out); }, what);
   settle(at, out);
+  view_.aside_until = aside_until();
+  view_.paused = aside_until_ == never || aside_ == duration::max();
   return out;
 }
 
@@ -252,7 +256,8 @@ void election::on(const moment& at, const event::refused& e, effects& out) {
     return;
   }
   const time_point again = freed_meanwhile_ ? at.now : e.retry_at;
-  acquire_ = {.state = call::waiting, .at = std::max(again, at.now + refused_pause)};
+  acquire_ = {.state = call::waiting,
+              .at = std::max({again, at.now + refused_pause, heir_first_until_})};
 }
 
 void election::on(const moment& at, const event::acquire_unknown& e, effects&) {
@@ -317,6 +322,7 @@ void election::on(const moment& at, const event::observed& e, effects& out) {
   const observation& seen = e.what;
   const bool changed =
       !view_.seen || view_.seen->holders != seen.holders || view_.seen->retry_at != seen.retry_at;
+  note_heir(seen, at);
   if (view_.seen != seen) {
     view_.seen = seen;
     out.add(command::publish{});
@@ -339,6 +345,20 @@ void election::on(const moment& at, const event::observed& e, effects& out) {
   }
 }
 
+/// The first observation may show a release of long ago; of a later one it is fresh.
+void election::note_heir(const observation& seen, const moment& at) {
+  if (!view_.seen || !seen.parting || seen.parting == view_.seen->parting) return;
+  const std::string& heir = seen.parting->heir;
+  heir_first_until_ = time_point::min();
+  if (heir.empty()) return;
+  if (heir != settings_.identity) {
+    heir_first_until_ = at.now + heir_patience;
+  } else if (aside_until_ != never) {
+    // Asked for by name: that it had resigned itself a moment ago does not count any more.
+    aside_until_ = time_point::min();
+  }
+}
+
 /// What a candidate makes of what it sees.
 void election::wait_for(const observation& seen, bool changed, bool room, const moment& at) {
   if (acquire_.state == call::flying) {
@@ -348,7 +368,9 @@ void election::wait_for(const observation& seen, bool changed, bool room, const 
   const auto has_our_name = [&](const holder& h) { return h.identity == settings_.identity; };
   if (room) {
     // A watch that breaks and shows the same again must not undo the pause after a failure.
-    if (changed || acquire_.failures == 0) acquire_ = {.state = call::waiting, .at = at.now};
+    if (changed || acquire_.failures == 0) {
+      acquire_ = {.state = call::waiting, .at = std::max(at.now, heir_first_until_)};
+    }
   } else if (changed && std::ranges::any_of(seen.holders, has_our_name)) {
     // An acquire that was given up may have been carried out after all; another one will tell.
     acquire_ = {.state = call::waiting, .at = at.now, .failures = acquire_.failures};
@@ -460,8 +482,10 @@ void election::drained(const moment& at, effects& out) {
   rest_until_ = std::max(rest_until_, later(at.now, std::exchange(rest_, duration::zero())));
   aside_until_ = std::max(aside_until_, later(at.now, std::exchange(aside_, duration::zero())));
   enter(phase::candidate, why_, at, out);
+  heir_.clear();
   const backoff pauses{.first = first_acquire_pause, .most = first_acquire_pause};
-  acquire_ = {.state = call::waiting, .at = at.now + pauses.after(1, at.entropy)};
+  acquire_ = {.state = call::waiting,
+              .at = std::max(at.now + pauses.after(1, at.entropy), heir_first_until_)};
 }
 
 // --- asked for -------------------------------------------------------------------------------
@@ -471,17 +495,18 @@ void election::on(const moment& at, const event::resign& e, effects& out) {
     case phase::observer:
     case phase::candidate:
       if (!found_) {
-        aside_until_ = later(at.now, e.aside);
+        aside_until_ = std::max(aside_until_, later(at.now, e.aside));
         break;
       }
       [[fallthrough]];
     case phase::pending:
     case phase::active:
       aside_ = e.aside;
+      heir_ = e.heir;
       give_up(loss_reason::resigned, drained_by(at), at, out);
       break;
     case phase::draining:
-      aside_ = e.aside;
+      aside_ = std::max(aside_, e.aside);
       break;
     case phase::stopped:
       break;

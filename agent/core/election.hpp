@@ -126,9 +126,10 @@ struct guard_away {};
 struct guard_back {};
 
 /// Give the lease up, and stand aside for `aside` from then on (`duration::max()`: until
-/// `resume`).
+/// `resume`). With an `heir`, the others let that member come first, for a moment.
 struct resign {
   duration aside{};
+  std::string heir{};
 };
 
 /// Campaign again, at once; also if it stands aside because its workload was unhealthy.
@@ -261,6 +262,8 @@ struct election_view {
   std::optional<observation> seen;  ///< the newest that the watch has shown
   bool workload_running = false;
   loss_reason last_loss = loss_reason::none;
+  time_point aside_until = time_point::min();  ///< no campaign before; `never`: until `resume`
+  bool paused = false;                         ///< it was told to stand aside until `resume`
 
   /// True while this member may act as holder at `now`. Computed for every answer: a cached flag
   /// would outlive the lease.
@@ -293,6 +296,9 @@ class election {
 
   /// No campaign begins before: it was told to stand aside, or its workload was unhealthy.
   [[nodiscard]] time_point aside_until() const { return std::max(aside_until_, rest_until_); }
+
+  /// Who is to hold after us, to be left with the release; empty: whoever comes first.
+  [[nodiscard]] const std::string& heir() const { return heir_; }
 
   /// True while the lease in the view is ours, as far as anybody has told us: in a drain, too.
   [[nodiscard]] bool holding() const;
@@ -353,6 +359,7 @@ class election {
   void acquire_failed(const moment& at);
   void release_now(version term, const moment& at, effects& out);
   void release_failed(const moment& at);
+  void note_heir(const observation& seen, const moment& at);
   void wait_for(const observation& seen, bool changed, bool room, const moment& at);
   void drained(const moment& at, effects& out);
   [[nodiscard]] bool leaving() const;
@@ -371,9 +378,11 @@ class election {
   attempt last_attempt_{};
   time_point last_now_ = time_point::min();
 
-  time_point pending_until_ = never;            ///< when lock_delay will have passed
-  time_point aside_until_ = time_point::min();  ///< no campaign before
-  duration aside_{};                            ///< to stand aside once the drain is over
+  time_point pending_until_ = never;                 ///< when lock_delay will have passed
+  time_point aside_until_ = time_point::min();       ///< no campaign before
+  duration aside_{};                                 ///< to stand aside once the drain is over
+  std::string heir_;                                 ///< of the term that we are giving up
+  time_point heir_first_until_ = time_point::min();  ///< another is to hold next, until then
   unhealthy_terms unhealthy_terms_;
   duration rest_{};                             ///< after an unhealthy term, once the drain is over
   time_point rest_until_ = time_point::min();   ///< the same, when that is known

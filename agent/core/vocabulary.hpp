@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -52,6 +53,9 @@ enum class loss_reason : std::uint8_t {
 std::string_view name(phase p);
 std::string_view name(loss_reason r);
 
+/// The reason of that name; nothing if there is none of it, as a newer agent may have written it.
+std::optional<loss_reason> loss_reason_named(std::string_view text);
+
 /// True for the ends of a term that nobody here asked for.
 constexpr bool is_loss(loss_reason r) {
   return r == loss_reason::renew_timeout || r == loss_reason::taken_over ||
@@ -67,6 +71,17 @@ struct holder {
   friend bool operator==(const holder&, const holder&) = default;
 };
 
+/// What a holder said when it released its term. The store keeps it until the next release.
+struct farewell {
+  version term = no_version;
+  std::string holder{};
+  loss_reason why = loss_reason::none;  ///< `none`: it did not say
+  std::string heir{};           ///< the member that is to hold next; empty: whoever comes first
+  std::int64_t at_unix_ms = 0;  ///< by the holder's wall clock, for people; 0: it did not say
+
+  friend bool operator==(const farewell&, const farewell&) = default;
+};
+
 /// What a store shows of an election at one point of its own history.
 struct observation {
   /// The point in the store's order: at least the version of every grant it has made until then
@@ -80,6 +95,10 @@ struct observation {
   time_point retry_at = never;
   /// When the oldest grant runs out by the store's word; `never` if it does not say.
   time_point expires_at = never;
+  /// Of the newest release, however long ago that was; nothing if there was none.
+  std::optional<farewell> parting{};
+  /// Who takes part, holders or not, sorted; nothing where the store cannot tell.
+  std::optional<std::vector<std::string>> members{};
 
   friend bool operator==(const observation&, const observation&) = default;
 };

@@ -53,6 +53,15 @@ struct renewal {
 
 using renew_outcome = std::variant<renewal, unknown>;
 
+/// How a term is given up.
+struct parting {
+  /// Nothing that ran under this or an earlier term is alive.
+  bool clean = false;
+  core::loss_reason why = core::loss_reason::none;
+  std::string heir{};           ///< see core::farewell
+  std::int64_t at_unix_ms = 0;  ///< see core::farewell
+};
+
 /// Released, or there was nothing of ours left to release.
 struct released {};
 
@@ -100,6 +109,7 @@ struct settings {
   std::string session;                 ///< of this incarnation: no other agent ever uses it
   core::duration ttl{};                ///< asked for
   std::vector<election_spec> elections;
+  bool announce = false;  ///< be one of the `members` that the store shows, if it can
   security secure{};
 };
 
@@ -137,10 +147,10 @@ class store {
                      handler<renew_outcome> done) = 0;
 
   /// Gives up term `term`, if it is still ours; with `no_version`, whatever our session holds in
-  /// this election. `clean`: nothing that ran under this or an earlier term is alive, so the next
-  /// grant may be `released_cleanly`; otherwise it must not be. Carried out late, a release must
-  /// not touch a term that was granted after this call.
-  virtual void release(core::election_index which, core::version term, bool clean,
+  /// this election. After one that is clean the next grant may be `released_cleanly`; otherwise it
+  /// must not be. Where a term is named, its farewell is shown with what the watch shows from then
+  /// on. Carried out late, a release must not touch a term that was granted after this call.
+  virtual void release(core::election_index which, core::version term, parting how,
                        core::time_point deadline, handler<release_outcome> done) = 0;
 
   /// What the store holds now, linearizable.
@@ -149,6 +159,11 @@ class store {
 
   /// Opens or re-opens the watch of one election. Pushed, never polled, where the store can.
   virtual void watch(core::election_index which, watch_handler seen) = 0;
+
+  /// Takes our name from the members that the store shows, if it is there, by the deadline. `done`
+  /// is called in any case, unless the store is closed before. Nothing else is asked for
+  /// afterwards.
+  virtual void leave(core::time_point deadline, handler<release_outcome> done) = 0;
 
   /// Ends all watches and cancels what is in flight; no handler is called afterwards. Releases
   /// nothing. Called once, last.

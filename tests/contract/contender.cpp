@@ -77,13 +77,14 @@ class contender {
 
   void release() {
     note('-', held_);
-    store_->release(the_election, held_, true, os::boot_now() + call_limit, [this](auto outcome) {
-      if (auto* failed = std::get_if<stores::unknown>(&outcome)) fail(failed->why);
-      std::fflush(stdout);
-      held_ = core::no_version;
-      // What was shown meanwhile counts now.
-      polite_ ? saw(last_) : acquire();
-    });
+    store_->release(the_election, held_, {.clean = true}, os::boot_now() + call_limit,
+                    [this](auto outcome) {
+                      if (auto* failed = std::get_if<stores::unknown>(&outcome)) fail(failed->why);
+                      std::fflush(stdout);
+                      held_ = core::no_version;
+                      // What was shown meanwhile counts now.
+                      polite_ ? saw(last_) : acquire();
+                    });
   }
 
   void saw(const std::variant<core::observation, stores::unknown>& what) {

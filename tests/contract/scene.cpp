@@ -76,8 +76,19 @@ stores::renew_outcome member::renew(std::vector<core::renewal_item> items) {
 
 stores::release_outcome member::release(std::uint32_t which, core::version term, bool clean) {
   return wait_for<stores::release_outcome>([&](auto done) {
-    store_->release(core::election_index{which}, term, clean, soon(), std::move(done));
+    store_->release(core::election_index{which}, term, {.clean = clean}, soon(), std::move(done));
   });
+}
+
+void member::part(core::version term, stores::parting how) {
+  const auto outcome = wait_for<stores::release_outcome>([&](auto done) {
+    store_->release(core::election_index{0}, term, how, soon(), std::move(done));
+  });
+  EXPECT_TRUE(std::holds_alternative<stores::released>(outcome));
+}
+
+void member::leave() {
+  wait_for<stores::release_outcome>([&](auto done) { store_->leave(soon(), std::move(done)); });
 }
 
 core::observation member::read(std::uint32_t which) {

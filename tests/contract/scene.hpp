@@ -52,6 +52,9 @@ class member {
   stores::renew_outcome renew(std::vector<core::renewal_item> items);
   stores::release_outcome release(std::uint32_t which = 0, core::version term = core::no_version,
                                   bool clean = true);
+  /// Releases term `term` of the first election, and fails the test if that does not work.
+  void part(core::version term, stores::parting how);
+  void leave();
   core::observation read(std::uint32_t which = 0);
   /// Collects what the watch shows from now on.
   std::shared_ptr<sightings> watch(std::uint32_t which = 0);

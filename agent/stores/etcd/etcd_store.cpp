@@ -7,6 +7,8 @@
 #include "os/boot_time.hpp"
 #include "stores/etcd/audiences.hpp"
 #include "stores/etcd/campaigns.hpp"
+#include "stores/etcd/farewell_text.hpp"
+#include "stores/etcd/presence.hpp"
 #include "stores/etcd/renewals.hpp"
 #include "stores/etcd/server_version.hpp"
 #include "stores/etcd/session.hpp"
@@ -39,7 +41,9 @@ class etcd_store final : public store {
         campaigns_(session_),
         renewals_(session_),
         audiences_(session_.executor, session_.members, session_.mirrors, session_.ranges,
-                   session_.connection) {}
+                   session_.connection),
+        presence_(session_.executor, session_.members, session_.ids, session_.with.identity,
+                  session_.with.elections) {}
 
   ~etcd_store() override { close(); }
 
@@ -58,7 +62,7 @@ class etcd_store final : public store {
     renewals_.renew(std::move(items), deadline, std::move(done));
   }
 
-  void release(core::election_index which, core::version term, bool clean,
+  void release(core::election_index which, core::version term, parting how,
                core::time_point deadline, handler<release_outcome> done) override;
 
   void read(core::election_index which, core::time_point deadline,
@@ -69,7 +73,12 @@ class etcd_store final : public store {
     audiences_.add(which, std::move(seen));
   }
 
+  void leave(core::time_point deadline, handler<release_outcome> done) override {
+    presence_.leave(deadline, std::move(done));
+  }
+
   void close() override {
+    presence_.close();
     campaigns_.close();
     audiences_.close();
     session_.close();
@@ -80,7 +89,7 @@ class etcd_store final : public store {
   std::optional<std::string> note_version(const reply_or_failure& what);
   void refuse_to_open(std::string why);
   void opened();
-  void erase(core::election_index which, const held_term& own, bool clean,
+  void erase(core::election_index which, const held_term& own, const std::string& note,
              core::time_point deadline, handler<release_outcome> done);
 
   void changed(core::election_index which) {
@@ -102,6 +111,7 @@ class etcd_store final : public store {
   campaigns campaigns_;
   renewals renewals_;
   audiences audiences_;
+  presence presence_;
   description self_;
   handler<std::expected<description, open_error>>
       opening_;  ///< until the first connection or failure
@@ -149,6 +159,7 @@ void etcd_store::live() {
   const auto tell = [this] {
     opened();
     if (!session_.closed()) audiences_.all_changed();
+    if (!session_.closed() && session_.with.announce) presence_.appear();
   };
   if (!self_.server_version.empty()) return tell();
   session_.members.call(version_path, "", os::boot_now() + open_patience,
@@ -168,12 +179,15 @@ void etcd_store::opened() {
 
 // Releasing and reading ------------------------------------------------------------------------
 
-void etcd_store::release(core::election_index which, core::version term, bool clean,
+void etcd_store::release(core::election_index which, core::version term, parting how,
                          core::time_point deadline, handler<release_outcome> done) {
   TENURE_CHECK(core::place(which) < session_.mirrors.size());
+  // Whoever gives up what it does not know of has nothing to say.
+  const std::string note =
+      term == core::no_version ? "" : release_note_text(term, session_.with.identity, how);
   const auto& held = session_.held(which);
   if (held && (term == core::no_version || term == held->term)) {
-    return erase(which, *held, clean, deadline, std::move(done));
+    return erase(which, *held, note, deadline, std::move(done));
   }
   session_.read(
       which, deadline,
@@ -186,16 +200,15 @@ void etcd_store::release(core::election_index which, core::version term, bool cl
         }
         erase(which,
               {.term = core::version{own->create_revision}, .key = own->key, .lease = own->lease},
-              clean, deadline, std::move(done));
+              note, deadline, std::move(done));
       });
 }
 
-void etcd_store::erase(core::election_index which, const held_term& own, bool clean,
+void etcd_store::erase(core::election_index which, const held_term& own, const std::string& note,
                        core::time_point deadline, handler<release_outcome> done) {
   session_.members.call(
       transaction_path,
-      transaction_request(
-          release_transaction(session_.spec(which).name, own.key, core::number(own.term), clean)),
+      transaction_request(release_transaction(session_.spec(which).name, own.key, own.term, note)),
       deadline,
       session_.guarded([this, which, term = own.term,
                         done = std::move(done)](const reply_or_failure& what) mutable {

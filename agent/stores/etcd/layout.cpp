@@ -19,6 +19,11 @@ std::uint64_t digest(std::string_view text) {
   return hash;
 }
 
+std::string in_hex(std::int64_t lease) {
+  char digits[16];
+  return {std::begin(digits), std::to_chars(std::begin(digits), std::end(digits), lease, 16).ptr};
+}
+
 }  // namespace
 
 std::string prefix_of(std::string_view election) {
@@ -26,13 +31,19 @@ std::string prefix_of(std::string_view election) {
 }
 
 std::string contender_key(std::string_view election, std::int64_t lease) {
-  char digits[16];
-  const auto end = std::to_chars(std::begin(digits), std::end(digits), lease, 16).ptr;
-  return prefix_of(election).append(std::begin(digits), end);
+  return prefix_of(election) + in_hex(lease);
 }
 
 std::string release_record(std::string_view election) {
   return std::string(election) + ".tenure";
+}
+
+std::string member_prefix(std::string_view election) {
+  return release_record(election) + ".members/";
+}
+
+std::string member_key(std::string_view election, std::int64_t lease) {
+  return member_prefix(election) + in_hex(lease);
 }
 
 key_range range_of(std::string_view election) {

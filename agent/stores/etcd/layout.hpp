@@ -15,9 +15,15 @@ std::string prefix_of(std::string_view election);
 /// `<election>/<lease id in lower-case hex>`, attached to that lease.
 std::string contender_key(std::string_view election, std::int64_t lease);
 
-/// `<election>.tenure`: which term was released last, its workload dead. Beside the prefix, as
-/// whatever is under that would be taken for a contender. Its value is the number of the term.
+/// `<election>.tenure`: which term was released last, and how (farewell_text.hpp). Beside the
+/// prefix, as whatever is under that would be taken for a contender.
 std::string release_record(std::string_view election);
+
+/// `<election>.tenure.members/<lease id>`: the name of a member, holder or not (presence.hpp).
+std::string member_key(std::string_view election, std::int64_t lease);
+
+/// What all member keys of an election begin with.
+std::string member_prefix(std::string_view election);
 
 /// Keys from `begin` on, and before `end`.
 struct key_range {
@@ -27,8 +33,8 @@ struct key_range {
   friend bool operator==(const key_range&, const key_range&) = default;
 };
 
-/// All that there is to know about an election: its record and its prefix, which are one range as
-/// '.' comes right before '/'.
+/// All that there is to know about an election: its record, its members and its prefix, which are
+/// one range as '.' comes right before '/'.
 key_range range_of(std::string_view election);
 
 /// Lease ids that nobody else has. The upper part tells our session, which restarts of the agent

@@ -1,36 +1,28 @@
 #include "stores/etcd/mirror.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
+#include "stores/etcd/farewell_text.hpp"
 #include "stores/etcd/layout.hpp"
 
 namespace tenure::stores::etcd {
-namespace {
-
-/// 0 if it is no number: a record that somebody else has written vouches for nothing.
-std::uint64_t term_in(std::string_view record) {
-  std::uint64_t term = 0;
-  const auto [end, error] = std::from_chars(record.data(), record.data() + record.size(), term);
-  return error == std::errc{} && end == record.data() + record.size() ? term : 0;
-}
-
-}  // namespace
 
 mirror::mirror(election_spec election)
     : election_(std::move(election)),
       prefix_(prefix_of(election_.name)),
       record_(release_record(election_.name)),
+      member_prefix_(member_prefix(election_.name)),
       doubtful_(election_.slots) {}
 
 void mirror::replace(std::span<const key_value> all, std::uint64_t revision) {
   if (revision == revision_) return;
   revision_ = revision;
   const std::vector<contender> before = std::exchange(contenders_, {});
-  released_ = 0;
+  note_release("");
+  members_.clear();
   for (const key_value& kv : all) {
-    if (is_record(kv.key)) released_ = term_in(kv.value);
+    if (is_record(kv.key)) note_release(kv.value);
   }
   doubtful_ = election_.slots;
   for (const key_value& kv : all) add(kv);
@@ -54,7 +46,7 @@ void mirror::apply(std::span<const watch_event> events) {
     if (revision <= revision_) continue;
     revision_ = revision;
     for (const watch_event& e : batch) {
-      if (is_record(e.kv.key)) released_ = e.erased ? 0 : term_in(e.kv.value);
+      if (is_record(e.kv.key)) note_release(e.erased ? "" : e.kv.value);
     }
     for (const watch_event& e : batch) {
       if (e.erased) remove(e.kv.key);
@@ -65,7 +57,14 @@ void mirror::apply(std::span<const watch_event> events) {
   }
 }
 
+void mirror::note_release(std::string_view record) {
+  auto note = parse_release_note(record);
+  released_ = note && note->clean ? core::number(note->said.term) : 0;
+  parting_ = note ? std::optional(std::move(note->said)) : std::nullopt;
+}
+
 void mirror::add(const key_value& kv) {
+  if (kv.key.starts_with(member_prefix_)) members_[kv.key] = kv.value;
   if (!kv.key.starts_with(prefix_)) return;
   const std::string& shown = kv.value.empty() ? kv.key : kv.value;
   const auto known = std::ranges::find(contenders_, kv.key, &contender::key);
@@ -88,6 +87,7 @@ void mirror::add(const key_value& kv) {
 }
 
 void mirror::remove(std::string_view key) {
+  if (const auto member = members_.find(key); member != members_.end()) members_.erase(member);
   const auto gone = std::ranges::find(contenders_, key, &contender::key);
   if (gone == contenders_.end()) return;
   const bool in_doubt = holds(*gone) && gone->create_revision != released_;
@@ -126,6 +126,14 @@ core::observation mirror::observe() const {
   for (const contender& one : contenders_) {
     if (!holds(one)) break;
     out.holders.push_back({.identity = one.identity, .term = core::version{one.create_revision}});
+  }
+  out.parting = parting_;
+  // Without any, there is nobody who announces itself.
+  if (!members_.empty()) {
+    std::vector<std::string>& names = out.members.emplace();
+    for (const auto& [key, name] : members_) names.push_back(name);
+    std::ranges::sort(names);
+    names.erase(std::ranges::unique(names).begin(), names.end());
   }
   return out;
 }

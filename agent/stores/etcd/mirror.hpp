@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -58,14 +60,18 @@ class mirror {
  private:
   void add(const key_value& kv);
   void remove(std::string_view key);
+  void note_release(std::string_view record);
   [[nodiscard]] bool is_record(std::string_view key) const { return key == record_; }
   [[nodiscard]] std::uint32_t free_slots() const;
 
   election_spec election_;
   std::string prefix_;
   std::string record_;
+  std::string member_prefix_;
+  std::map<std::string, std::string, std::less<>> members_;  ///< name of each, by its key
+  std::optional<core::farewell> parting_;
   std::vector<contender> contenders_;  ///< sorted by create_revision
-  std::uint64_t released_ = 0;         ///< the term that the release record names
+  std::uint64_t released_ = 0;         ///< the term that was released last, if it was cleanly
   std::uint64_t revision_ = 0;
   /// Free slots whose last holder was not seen to release: its workload may still run. Nothing is
   /// known about any of them at first.

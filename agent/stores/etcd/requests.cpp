@@ -50,16 +50,15 @@ transaction campaign_transaction(std::string_view election, std::int64_t lease,
 }
 
 transaction release_transaction(std::string_view election, const std::string& key,
-                                std::uint64_t term, bool clean) {
+                                core::version term, const std::string& note) {
   transaction out{.when = {{.key = key,
                             .what = compare::field::create_revision,
                             .is = compare::relation::equal,
-                            .number = term}},
+                            .number = core::number(term)}},
                   .then = {erase{.key = key}},
                   .otherwise = {}};
-  if (clean) {
-    out.then.emplace_back(
-        put{.key = release_record(election), .value = std::to_string(term), .lease = 0});
+  if (!note.empty()) {
+    out.then.emplace_back(put{.key = release_record(election), .value = note, .lease = 0});
   }
   return out;
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/vocabulary.hpp"
 #include "stores/etcd/codec.hpp"
 #include "stores/etcd/layout.hpp"
 
@@ -42,9 +43,8 @@ parsed<reads> reads_in(std::string_view body, std::size_t count);
 transaction campaign_transaction(std::string_view election, std::int64_t lease,
                                  const std::string& identity, std::uint64_t newest);
 
-/// Deletes the contender of term `term`. With `clean`, says in the same step that nothing of it or
-/// of an earlier one runs any more.
+/// Deletes the contender of term `term`, and leaves `note` in the same step, unless it is empty.
 transaction release_transaction(std::string_view election, const std::string& key,
-                                std::uint64_t term, bool clean);
+                                core::version term, const std::string& note);
 
 }  // namespace tenure::stores::etcd

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "os/error_text.hpp"
+#include "stores/sqlite/member_files.hpp"
 
 namespace tenure::stores::sqlite {
 namespace {
@@ -17,6 +18,8 @@ constexpr std::uint32_t file_events = IN_ATTRIB | IN_CLOSE_WRITE;
 /// Few, as a directory may be busy with files of others.
 constexpr std::uint32_t directory_events =
     IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF;
+/// Members come by a rename, go by a deletion, and die with their file open.
+constexpr std::uint32_t members_events = IN_MOVED_TO | IN_DELETE | IN_CLOSE_WRITE;
 /// After one of these the watch is on a directory that does not have the name any more.
 constexpr std::uint32_t directory_gone = IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT | IN_IGNORED;
 constexpr std::size_t event_buffer_size = 4096;
@@ -61,6 +64,9 @@ std::expected<void, std::string> file_watch::watch_file() {
     ::inotify_rm_watch(events_.native_handle(), file_watch_);
   }
   file_watch_ = watch;
+  // Without it the list of members is only looked at when something else has changed.
+  members_watch_ = ::inotify_add_watch(events_.native_handle(), members_directory(path_).c_str(),
+                                       members_events | IN_ONLYDIR);
   return {};
 }
 
@@ -89,7 +95,9 @@ void file_watch::drain() {
       if (concerns_us(event.mask, event.wd, name)) {
         changed = true;
         gone = gone || (event.wd == directory_watch_ && (event.mask & directory_gone) != 0);
-        replaced = replaced || event.wd != file_watch_ || (event.mask & IN_IGNORED) != 0;
+        const bool of_members = event.wd == members_watch_ && event.wd >= 0;
+        replaced =
+            replaced || (event.wd != file_watch_ && !of_members) || (event.mask & IN_IGNORED) != 0;
       }
       at += sizeof event + event.len;
     }
@@ -111,7 +119,9 @@ void file_watch::drain() {
 bool file_watch::concerns_us(std::uint32_t mask, int watch, const char* name) const {
   // Lost events may have been any.
   if ((mask & IN_Q_OVERFLOW) != 0) return true;
+  if (watch == members_watch_ && watch >= 0) return *name != '.';
   if (watch != directory_watch_ || *name == '\0') return true;
+  if (members_directory(parts_.name) == name) return true;
   for (const char* suffix : file_set::suffixes) {
     if (parts_.name + suffix == name) return true;
   }

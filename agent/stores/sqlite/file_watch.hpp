@@ -41,6 +41,7 @@ class file_watch {
   std::function<void(std::string)> broken_;
   int directory_watch_ = -1;
   int file_watch_ = -1;
+  int members_watch_ = -1;  ///< of the directory beside the file; -1: there is none
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 

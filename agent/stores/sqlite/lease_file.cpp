@@ -6,13 +6,25 @@
 namespace tenure::stores::sqlite {
 
 lease_file::lease_file(std::string path, member self, std::vector<election_spec> elections,
-                       const std::atomic<bool>& stop)
-    : path_(std::move(path)), self_(std::move(self)), stop_(stop) {
+                       bool announce, const std::atomic<bool>& stop)
+    : path_(std::move(path)),
+      self_(std::move(self)),
+      announce_(announce),
+      stop_(stop),
+      members_(path_) {
   for (election_spec& spec : elections) elections_.push_back({.spec = std::move(spec)});
 }
 
 std::expected<std::string, std::string> lease_file::open(core::time_point deadline) {
-  return reopen(deadline);
+  auto opened = reopen(deadline);
+  if (!opened) return opened;
+  members_.prepare();
+  if (announce_) {
+    std::vector<election_spec> all;
+    for (const tracked_election& one : elections_) all.push_back(one.spec);
+    members_.appear(self_.session, self_.identity, all);
+  }
+  return opened;
 }
 
 std::expected<std::string, std::string> lease_file::reopen(core::time_point deadline) {
@@ -77,10 +89,10 @@ renew_outcome lease_file::renew(std::span<const core::renewal_item> items,
   return std::move(*outcome);
 }
 
-release_outcome lease_file::release(core::election_index which, core::version term, bool clean,
-                                    core::time_point deadline) {
+release_outcome lease_file::release(core::election_index which, core::version term,
+                                    const parting& how, core::time_point deadline) {
   auto outcome = with_table(deadline, [&](lease_table& table) {
-    return table.release(subject_of(which), term, clean, until(deadline));
+    return table.release(subject_of(which), term, how, until(deadline));
   });
   if (!outcome) return std::move(outcome.error());
   return std::move(*outcome);
@@ -96,7 +108,12 @@ std::expected<std::vector<core::observation>, unknown> lease_file::read(
   });
   if (!outcome) return std::unexpected(std::move(outcome.error()));
   if (*outcome) {
-    for (std::size_t i = 0; i < which.size(); ++i) saw(which[i], (**outcome)[i].as_of);
+    const auto present = members_.list();
+    for (std::size_t i = 0; i < which.size(); ++i) {
+      core::observation& seen = (**outcome)[i];
+      saw(which[i], seen.as_of);
+      seen.members = members_of(present, subject_of(which[i]).election);
+    }
   }
   return std::move(*outcome);
 }

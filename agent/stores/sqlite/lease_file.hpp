@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "stores/sqlite/lease_table.hpp"
+#include "stores/sqlite/member_files.hpp"
 
 namespace tenure::stores::sqlite {
 
@@ -25,7 +26,7 @@ struct tracked_election {
 class lease_file {
  public:
   /// `stop` ends all waiting early; it must outlive this object.
-  lease_file(std::string path, member self, std::vector<election_spec> elections,
+  lease_file(std::string path, member self, std::vector<election_spec> elections, bool announce,
              const std::atomic<bool>& stop);
 
   /// Opens the file for the first time. Returns what there is to warn of, or why it cannot be.
@@ -34,10 +35,13 @@ class lease_file {
   acquire_outcome acquire(core::election_index which, core::version above,
                           core::time_point deadline);
   renew_outcome renew(std::span<const core::renewal_item> items, core::time_point deadline);
-  release_outcome release(core::election_index which, core::version term, bool clean,
+  release_outcome release(core::election_index which, core::version term, const parting& how,
                           core::time_point deadline);
   std::expected<std::vector<core::observation>, unknown> read(
       std::span<const core::election_index> which, core::time_point deadline);
+
+  /// Our name disappears from the members.
+  void leave() { members_.leave(); }
 
   [[nodiscard]] const std::string& cluster_id() const { return cluster_id_; }
 
@@ -53,7 +57,9 @@ class lease_file {
   std::string path_;
   member self_;
   std::vector<tracked_election> elections_;
+  bool announce_;
   const std::atomic<bool>& stop_;
+  member_files members_;
   std::string cluster_id_;
   std::unique_ptr<lease_table> table_;
 };

@@ -37,6 +37,19 @@ constexpr const char* create_tables = R"sql(
   COMMIT;
 )sql";
 
+/// Made beside the others whenever it is missing: agents that do not know it do not look at it, so
+/// that it needs no version of its own.
+constexpr const char* create_farewells = R"sql(
+  CREATE TABLE IF NOT EXISTS farewell (
+    election   TEXT PRIMARY KEY,
+    version    INTEGER NOT NULL CHECK (version > 0),
+    holder     TEXT NOT NULL,
+    reason     TEXT NOT NULL,
+    heir       TEXT NOT NULL,
+    at_unix_ms INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+)sql";
+
 static_assert(our_application_id == 1413828181 && our_schema_version == 1);
 
 /// What else can be wrong than an error of SQLite's, or nothing.
@@ -72,6 +85,7 @@ std::expected<void, std::string> set_up(connection& db) {
   // Every commit is on the disk before it is answered: a version must survive a power failure.
   db.run("PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF");
   if (empty) db.run(create_tables);
+  db.run(create_farewells);
   const std::string health = db.text("PRAGMA quick_check(1)");
   if (db.failed()) {
     db.roll_back();

@@ -95,6 +95,14 @@ void lease_table::prepare_statements() {
   delete_own_ = statement(
       *db_, "DELETE FROM lease WHERE election = ?1 AND session = ?2 AND (?3 = 0 OR version = ?3)");
   count_release_ = statement(*db_, "UPDATE election SET held = max(held - 1, 0) WHERE name = ?");
+  store_farewell_ = statement(
+      *db_,
+      "INSERT INTO farewell (election, version, holder, reason, heir, at_unix_ms) "
+      "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (election) DO UPDATE SET version = excluded.version, "
+      "holder = excluded.holder, reason = excluded.reason, heir = excluded.heir, "
+      "at_unix_ms = excluded.at_unix_ms");
+  select_farewell_ = statement(
+      *db_, "SELECT version, holder, reason, heir, at_unix_ms FROM farewell WHERE election = ?");
 }
 
 // The operations -------------------------------------------------------------------------------
@@ -206,11 +214,15 @@ bool lease_table::renew_one(const held_term& item, core::time_point now) {
                            item.of.election, self_.session, column(item.term), self_.boot_id) == 1;
 }
 
-release_outcome lease_table::release(const subject& what, core::version term, bool clean,
+release_outcome lease_table::release(const subject& what, core::version term, const parting& how,
                                      patience waiting) {
   auto failure = transact(access::write, "release a lease", waiting, [&] {
     const std::int64_t deleted = delete_own_.run(what.election, self_.session, column(term));
-    if (deleted > 0 && clean) count_release_.run(what.election);
+    if (deleted == 0) return;
+    if (how.clean) count_release_.run(what.election);
+    if (term == core::no_version) return;
+    store_farewell_.run(what.election, column(term), self_.identity, core::name(how.why), how.heir,
+                        how.at_unix_ms);
   });
   if (failure) return std::move(*failure);
   return released{};
@@ -249,9 +261,21 @@ lease_table::counters lease_table::count(const subject& what) {
   return {.newest = version_of(rows.integer(0)), .held = rows.integer(1)};
 }
 
+std::optional<core::farewell> lease_table::farewell_of(const subject& what) {
+  auto rows = select_farewell_.rows(what.election);
+  if (!rows.next()) return std::nullopt;
+  return core::farewell{
+      .term = version_of(rows.integer(0)),
+      .holder = rows.text(1),
+      .why = core::loss_reason_named(rows.text(2)).value_or(core::loss_reason::none),
+      .heir = rows.text(3),
+      .at_unix_ms = rows.integer(4)};
+}
+
 core::observation lease_table::observe(const subject& what, std::span<const row> live) {
   core::observation seen;
   seen.as_of = std::max(count(what).newest, what.floor);
+  seen.parting = farewell_of(what);
   for (const row& one : live) {
     seen.holders.push_back({.identity = one.identity, .term = one.term});
     seen.expires_at = std::min(seen.expires_at, one.expires_at);

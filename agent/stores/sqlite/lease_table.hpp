@@ -47,7 +47,8 @@ struct held_term {
 /// The rules of leasing as transactions on one open file. Blocks; knows no threads.
 ///
 /// Table `lease` has a row for every held slot, `election` what outlives those: the newest
-/// version, and `held`, the grants that were not released cleanly.
+/// version, and `held`, the grants that were not released cleanly. Table `farewell` has the newest
+/// release of each election that named its term.
 ///
 /// A row counts while its boot is this one and its `expires_ns` lies ahead. A grant removes the
 /// rows that do not count; as nothing else does, a member whose row is still there knows that
@@ -73,7 +74,8 @@ class lease_table {
 
   acquire_outcome acquire(const subject& what, core::version above, patience waiting);
   renew_outcome renew(std::span<const held_term> terms, patience waiting);
-  release_outcome release(const subject& what, core::version term, bool clean, patience waiting);
+  release_outcome release(const subject& what, core::version term, const parting& how,
+                          patience waiting);
   /// All of them at one point of the file's history.
   std::expected<std::vector<core::observation>, unknown> read(std::span<const subject> what,
                                                               patience waiting);
@@ -109,6 +111,7 @@ class lease_table {
   bool renew_one(const held_term& item, core::time_point now);
   std::vector<row> live_rows(const subject& what, core::time_point now);
   counters count(const subject& what);
+  std::optional<core::farewell> farewell_of(const subject& what);
   core::observation observe(const subject& what, std::span<const row> live);
   [[nodiscard]] std::string sequencer(const subject& what, core::version term) const;
 
@@ -127,6 +130,8 @@ class lease_table {
   statement extend_lease_;
   statement delete_own_;
   statement count_release_;
+  statement store_farewell_;
+  statement select_farewell_;
 };
 
 }  // namespace tenure::stores::sqlite

@@ -42,7 +42,7 @@ class sqlite_store final : public store {
                      .boot_id = os::boot_id(),
                      .ttl = with.ttl,
                      .clock = os::boot_now},
-              with.elections, stopping_),
+              with.elections, with.announce, stopping_),
         watches_(with.elections.size()),
         calls_(executor_),
         worker_(with.elections.size() * calls_per_election + other_calls) {}
@@ -70,11 +70,11 @@ class sqlite_store final : public store {
         [=, this, items = std::move(items)] { return file_.renew(items, deadline); });
   }
 
-  void release(core::election_index which, core::version term, bool clean,
+  void release(core::election_index which, core::version term, parting how,
                core::time_point deadline, handler<release_outcome> done) override {
     TENURE_CHECK(core::place(which) < watches_.size());
     call<release_outcome>("release a lease", deadline, worker::place::last, std::move(done),
-                          [=, this] { return file_.release(which, term, clean, deadline); });
+                          [=, this] { return file_.release(which, term, how, deadline); });
   }
 
   void read(core::election_index which, core::time_point deadline,
@@ -95,6 +95,13 @@ class sqlite_store final : public store {
       if (auto started = watch_file(); !started) return fail_soon(std::move(started.error()));
     }
     look();
+  }
+
+  void leave(core::time_point deadline, handler<release_outcome> done) override {
+    call<release_outcome>("leave", deadline, worker::place::last, std::move(done), [this] {
+      file_.leave();
+      return release_outcome(released{});
+    });
   }
 
   void close() override {

@@ -114,7 +114,8 @@ stores::acquire_outcome etcd_scene::acquire(member& who, core::duration within) 
 stores::release_outcome etcd_scene::release(member& who, core::version term,
                                             core::duration within) {
   return answer_of<stores::release_outcome>(loop_, [&](auto done) {
-    who->release(core::election_index{0}, term, true, os::boot_now() + within, std::move(done));
+    who->release(core::election_index{0}, term, {.clean = true}, os::boot_now() + within,
+                 std::move(done));
   });
 }
 

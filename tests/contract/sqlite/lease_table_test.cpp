@@ -46,7 +46,8 @@ class LeaseTable : public testing::Test {
     return lost.empty() ? core::loss_reason::none : lost[0].why;
   }
   void release(lease_table& as, const subject& what, core::version term, bool clean = true) {
-    EXPECT_TRUE(std::holds_alternative<released>(as.release(what, term, clean, waiting())));
+    EXPECT_TRUE(
+        std::holds_alternative<released>(as.release(what, term, {.clean = clean}, waiting())));
   }
   core::observation read(lease_table& as, const subject& what) {
     return as.read(std::span(&what, 1), waiting()).value().front();

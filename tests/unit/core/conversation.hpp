@@ -140,7 +140,9 @@ class conversation {
   std::string release_is_unknown() { return says(event::release_unknown{let_go.number}); }
   std::string workload_starts(version term = five) { return says(event::workload_started{term}); }
   std::string workload_exits() { return says(event::workload_exited{}); }
-  std::string resigns(duration aside) { return says(event::resign{aside}); }
+  std::string resigns(duration aside, std::string heir = {}) {
+    return says(event::resign{.aside = aside, .heir = std::move(heir)});
+  }
   std::string shuts_down() { return says(event::shutdown{}); }
 
   /// Up to an active member of term five whose workload runs; now is 1 s after the start.

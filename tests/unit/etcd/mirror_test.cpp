@@ -89,6 +89,32 @@ TEST(EtcdMirror, NeitherItsRecordNorItsNeighboursAreContenders) {
   EXPECT_TRUE(m.has_room());
 }
 
+TEST(EtcdMirror, ARecordThatSaysUncleanVouchesForNothingAndStillSaysWhy) {
+  mirror m({.name = "db", .slots = 1});
+  replace(m, {key("db/a", "a", 4)}, 5);
+  apply(m, {went("db/a", 6), came("db.tenure", "4 unclean guard_gone 77 a heir", 6)});
+  EXPECT_FALSE(next_begins_cleanly(m));
+  const core::farewell expected{.term = core::version{4},
+                                .holder = "a",
+                                .why = core::loss_reason::guard_gone,
+                                .heir = "heir",
+                                .at_unix_ms = 77};
+  EXPECT_EQ(m.observe().parting, expected);
+}
+
+TEST(EtcdMirror, MembersAreNamedOnceAndInOrderAndHoldNothing) {
+  mirror m({.name = "db", .slots = 1});
+  EXPECT_FALSE(m.observe().members) << "nobody announces itself";
+  replace(m, {key("db.tenure.members/2", "b", 4), key("db.tenure.members/1", "c", 5)}, 5);
+  apply(m, {came("db.tenure.members/3", "b", 6), came("db.tenure.members/4", "a", 7)});
+  EXPECT_THAT(m.observe().members, testing::Optional(ElementsAre("a", "b", "c")));
+  EXPECT_TRUE(m.has_room());
+  apply(m, {went("db.tenure.members/2", 8), went("db.tenure.members/1", 9)});
+  EXPECT_THAT(m.observe().members, testing::Optional(ElementsAre("a", "b")));
+  replace(m, {}, 12);
+  EXPECT_FALSE(m.observe().members);
+}
+
 TEST(EtcdMirror, EventsThatTheReadHasShownAreSkipped) {
   mirror m({.name = "db", .slots = 1});
   replace(m, {}, 8);

@@ -31,17 +31,17 @@ TEST(EtcdTransactions, ACampaignComesOnlyIfNobodyHasComeSinceTheNewestThatIsKnow
   EXPECT_TRUE(std::holds_alternative<range>(t.otherwise.at(0)));
 }
 
-TEST(EtcdTransactions, AReleaseIsOfItsTermAndSaysSoOnlyIfItIsClean) {
-  const transaction clean = release_transaction("db", "db/abc", 42, true);
+TEST(EtcdTransactions, AReleaseIsOfItsTermAndSaysSoInTheSameStep) {
+  const transaction clean = release_transaction("db", "db/abc", core::version{42}, "42 clean");
   ASSERT_EQ(clean.when.size(), 1U);
   EXPECT_EQ(clean.when[0].key, "db/abc");
   EXPECT_EQ(clean.when[0].is, compare::relation::equal);
   EXPECT_EQ(clean.when[0].number, 42U);
   EXPECT_EQ(std::get<erase>(clean.then.at(0)).key, "db/abc");
   EXPECT_EQ(std::get<put>(clean.then.at(1)).key, "db.tenure");
-  EXPECT_EQ(std::get<put>(clean.then.at(1)).value, "42");
+  EXPECT_EQ(std::get<put>(clean.then.at(1)).value, "42 clean");
   EXPECT_EQ(std::get<put>(clean.then.at(1)).lease, 0);
-  EXPECT_EQ(release_transaction("db", "db/abc", 42, false).then.size(), 1U);
+  EXPECT_EQ(release_transaction("db", "db/abc", core::version{42}, "").then.size(), 1U);
 }
 
 TEST(EtcdTransactions, ReadsAreTakenOutOfWhateverIsBesideThem) {

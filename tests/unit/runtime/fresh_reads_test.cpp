@@ -41,11 +41,12 @@ class store_of_reads : public stores::store {
              stores::handler<stores::renew_outcome>) override {
     ADD_FAILURE();
   }
-  void release(core::election_index, core::version, bool, core::time_point,
+  void release(core::election_index, core::version, stores::parting, core::time_point,
                stores::handler<stores::release_outcome>) override {
     ADD_FAILURE();
   }
   void watch(core::election_index, stores::watch_handler) override { ADD_FAILURE(); }
+  void leave(core::time_point, stores::handler<stores::release_outcome>) override { ADD_FAILURE(); }
   void close() override { ADD_FAILURE(); }
 
   std::vector<call> calls;

@@ -1,0 +1,100 @@
+#include "stores/etcd/presence.hpp"
+
+#include <boost/asio/post.hpp>
+#include <utility>
+
+#include "os/boot_time.hpp"
+#include "stores/etcd/codec.hpp"
+#include "stores/etcd/requests.hpp"
+
+namespace tenure::stores::etcd {
+namespace {
+
+constexpr core::duration keep_every = std::chrono::seconds(presence_ttl_seconds / 3);
+constexpr core::duration call_patience = std::chrono::seconds(5);
+
+}  // namespace
+
+presence::presence(boost::asio::any_io_executor where, cluster& through, lease_ids& ids,
+                   std::string identity, const std::vector<election_spec>& elections)
+    : executor_(std::move(where)),
+      cluster_(through),
+      ids_(ids),
+      identity_(std::move(identity)),
+      elections_(elections),
+      timer_(executor_) {}
+
+template <class Handler>
+auto presence::guarded(Handler what) {
+  return [alive = std::weak_ptr(alive_), what = std::move(what)](auto&&... arguments) mutable {
+    if (!alive.expired()) what(std::forward<decltype(arguments)>(arguments)...);
+  };
+}
+
+void presence::appear() {
+  if (lease_ != 0 || !alive_ || elections_.size() > most_announced) return;
+  lease_ = ids_.next();
+  cluster_.call(grant_path, grant_request(presence_ttl_seconds, lease_),
+                os::boot_now() + call_patience,
+                guarded([this](const reply_or_failure& what) { granted(what); }));
+}
+
+void presence::granted(const reply_or_failure& what) {
+  if (!what) return later(&presence::again);
+  transaction names;
+  for (const election_spec& e : elections_) {
+    names.then.emplace_back(
+        put{.key = member_key(e.name, lease_), .value = identity_, .lease = lease_});
+  }
+  cluster_.call(transaction_path, transaction_request(names), os::boot_now() + call_patience,
+                guarded([this](const reply_or_failure& reply) { written(reply); }));
+}
+
+void presence::written(const reply_or_failure& what) {
+  later(what ? &presence::keep : &presence::again);
+}
+
+void presence::keep() {
+  cluster_.call(keep_alive_path, keep_alive_request(lease_), os::boot_now() + call_patience,
+                guarded([this](const reply_or_failure& what) { kept(what); }));
+}
+
+void presence::kept(const reply_or_failure& what) {
+  const auto parsed = what ? parse_keep_alive(what->body) : std::unexpected(malformed{});
+  const bool gone =
+      what ? parsed && parsed->ttl_seconds == 0 : what.error().meaning == error_meaning::lease_gone;
+  if (gone) return again();
+  later(&presence::keep);
+}
+
+/// With another lease: what became of the last one is not known, or it is gone.
+void presence::again() {
+  lease_ = 0;
+  appear();
+}
+
+void presence::later(void (presence::*what)()) {
+  timer_.expires_after(keep_every);
+  timer_.async_wait(guarded([this, what](boost::system::error_code canceled) {
+    if (!canceled) (this->*what)();
+  }));
+}
+
+void presence::leave(core::time_point deadline, handler<release_outcome> done) {
+  timer_.cancel();
+  const std::int64_t lease = std::exchange(lease_, 0);
+  alive_.reset();
+  if (lease == 0) {
+    boost::asio::post(executor_, [done = std::move(done)]() mutable { done(released{}); });
+    return;
+  }
+  cluster_.call(revoke_path, revoke_request(lease), deadline,
+                [done = std::move(done)](const reply_or_failure&) mutable { done(released{}); });
+}
+
+void presence::close() {
+  alive_.reset();
+  timer_.cancel();
+}
+
+}  // namespace tenure::stores::etcd

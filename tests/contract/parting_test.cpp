@@ -1,0 +1,113 @@
+// What a holder leaves behind for people and for its heir, and who takes part.
+
+#include <gmock/gmock.h>
+
+#include "store_under_test.hpp"
+
+namespace tenure::tests {
+namespace {
+
+using stores::grant;
+using testing::ElementsAre;
+
+stores::settings announced(stores::settings with) {
+  with.announce = true;
+  return with;
+}
+
+const auto nobody = [](const core::observation& seen) { return seen.holders.empty(); };
+const auto held = [](const core::observation& seen) { return seen.holders.size() == 1; };
+
+/// True of an observation that has exactly these members.
+auto has_members(std::vector<std::string> names) {
+  return
+      [names = std::move(names)](const core::observation& seen) { return seen.members == names; };
+}
+
+TEST_P(StoreContract, AFarewellIsShownInTheStepOfTheRelease) {
+  auto a = join(settings("a"));
+  auto b = join(settings("b"));
+  const auto watched = b->watch();
+  const grant g = a->hold();
+  ASSERT_TRUE(loop_.run_until([&] { return watched->shows(held); }));
+  a->part(g.term, {.clean = true,
+                   .why = core::loss_reason::resigned,
+                   .heir = "c d%",
+                   .at_unix_ms = 1'769'860'800'123});
+  ASSERT_TRUE(loop_.run_until([&] { return watched->shows(nobody); }));
+  const core::farewell expected{.term = g.term,
+                                .holder = "a",
+                                .why = core::loss_reason::resigned,
+                                .heir = "c d%",
+                                .at_unix_ms = 1'769'860'800'123};
+  EXPECT_EQ(watched->seen.back().parting, expected);
+  EXPECT_EQ(b->read().parting, expected);
+}
+
+TEST_P(StoreContract, AFarewellOutlivesTheNextGrantAndNotTheNextRelease) {
+  auto a = join(settings("a"));
+  auto b = join(settings("b"));
+  const grant first = a->hold();
+  a->part(first.term, {.clean = true, .why = core::loss_reason::unhealthy});
+  const grant second = b->hold();
+  const core::observation seen = a->read();
+  ASSERT_TRUE(seen.parting);
+  EXPECT_EQ(seen.parting->term, first.term);
+  EXPECT_EQ(seen.parting->why, core::loss_reason::unhealthy);
+  b->part(second.term, {.why = core::loss_reason::shutdown});
+  ASSERT_TRUE(a->read().parting);
+  EXPECT_EQ(a->read().parting->holder, "b");
+  EXPECT_EQ(a->read().parting->why, core::loss_reason::shutdown);
+}
+
+TEST_P(StoreContract, AReleaseOfWhateverThereIsSaysNothing) {
+  auto a = join(settings("a"));
+  const grant first = a->hold();
+  a->part(first.term, {.clean = true, .why = core::loss_reason::resigned});
+  a->hold();
+  a->release();
+  ASSERT_TRUE(a->read().parting);
+  EXPECT_EQ(a->read().parting->term, first.term);
+}
+
+TEST_P(StoreContract, ATermThatWasDeletedHasNoFarewell) {
+  auto a = join(settings("a"));
+  a->hold();
+  store_->delete_lock("db0");
+  EXPECT_FALSE(a->read().parting);
+}
+
+TEST_P(StoreContract, MembersAreThoseThatAreThereHoldersOrNot) {
+  auto a = join(announced(settings("a")));
+  const auto watched = a->watch();
+  a->hold();
+  ASSERT_TRUE(loop_.run_until([&] { return watched->shows(has_members({"a"})); }));
+  auto b = join(announced(settings("b")));
+  ASSERT_TRUE(loop_.run_until([&] { return watched->shows(has_members({"a", "b"})); }));
+  auto quiet = join(settings("quiet"));
+  b->leave();
+  ASSERT_TRUE(loop_.run_until([&] { return watched->shows(has_members({"a"})); }));
+  EXPECT_THAT(watched->broken, testing::IsEmpty());
+}
+
+TEST_P(StoreContract, AMemberIsOneOfItsElectionsOnly) {
+  auto both = join(announced(settings("both", std::chrono::seconds(10), 1, 2)));
+  auto one = join(announced(settings("one")));
+  const auto first = both->watch(0);
+  const auto second = both->watch(1);
+  ASSERT_TRUE(loop_.run_until([&] { return first->shows(has_members({"both", "one"})); }));
+  ASSERT_TRUE(loop_.run_until([&] { return second->shows(has_members({"both"})); }));
+}
+
+TEST_P(StoreContract, MembersAreNoContenders) {
+  auto a = join(announced(settings("a")));
+  auto b = join(announced(settings("b")));
+  const auto watched = b->watch();
+  ASSERT_TRUE(loop_.run_until([&] { return watched->shows(has_members({"a", "b"})); }));
+  EXPECT_THAT(b->read().holders, testing::IsEmpty());
+  const grant g = b->hold();
+  EXPECT_THAT(a->read().holders, ElementsAre(core::holder{"b", g.term}));
+}
+
+}  // namespace
+}  // namespace tenure::tests

@@ -1,0 +1,120 @@
+// Handing a lease on to a member of one's choice.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "unit/core/conversation.hpp"
+
+namespace tenure::core::testing {
+namespace {
+
+/// Nobody holds since `gone`, which left the lease to `heir`.
+event::observed shows_parting(std::string heir, version gone = version{6}) {
+  event::observed out = shows_free(gone);
+  out.what.parting = farewell{
+      .term = gone, .holder = "other", .why = loss_reason::resigned, .heir = std::move(heir)};
+  return out;
+}
+
+conversation waits_behind_other() {
+  conversation c;
+  c.starts();
+  c.is_refused();
+  c.says(shows_other());
+  return c;
+}
+
+TEST(Transfer, TheHeirIsNamedWithTheReleaseAndForgottenAfterwards) {
+  conversation c;
+  c.becomes_active();
+  c.resigns(30s, "b");
+  c.workload_exits();
+  EXPECT_EQ(c.subject().heir(), "b");
+  c.is_released();
+  EXPECT_EQ(c.subject().heir(), "");
+}
+
+TEST(Transfer, TheOthersLetTheHeirComeFirst) {
+  conversation c = waits_behind_other();
+  EXPECT_EQ(c.at(1s).says(shows_parting("b")), "publish");
+  EXPECT_EQ(c.next_wake(), 3s);
+  EXPECT_EQ(c.at(2s).wakes(), "");
+  EXPECT_EQ(c.at(3s).wakes(), "acquire") << "the heir may be dead";
+}
+
+TEST(Transfer, TheHeirCampaignsAtOnce) {
+  conversation c = waits_behind_other();
+  EXPECT_EQ(c.at(1s).says(shows_parting("me")), "publish, acquire");
+}
+
+TEST(Transfer, AnHeirThatHadResignedItselfDoesNotStandAsideAnyMore) {
+  conversation c = waits_behind_other();
+  c.resigns(1h);
+  EXPECT_EQ(c.at(1s).says(shows_parting("me")), "publish, acquire");
+}
+
+TEST(Transfer, AnHeirThatIsPausedStaysPaused) {
+  conversation c = waits_behind_other();
+  c.resigns(duration::max());
+  EXPECT_EQ(c.at(1s).says(shows_parting("me")), "publish");
+  EXPECT_TRUE(c.view().paused);
+}
+
+TEST(Transfer, AReleaseOfLongAgoKeepsNobodyWaiting) {
+  conversation c;
+  c.starts();
+  c.is_refused();
+  EXPECT_EQ(c.at(1s).says(shows_parting("b")), "publish, acquire")
+      << "the first thing that the watch shows may be of any age";
+}
+
+TEST(Transfer, TheSameFarewellSeenAgainBuysTheHeirNoMoreTime) {
+  conversation c = waits_behind_other();
+  c.at(1s).says(shows_parting("b"));
+  event::observed again = shows_parting("b");
+  again.what.as_of = version{7};
+  c.at(2500ms).says(again);
+  EXPECT_EQ(c.next_wake(), 3s);
+}
+
+TEST(Transfer, ANewerReleaseWithoutAnHeirIsForEverybody) {
+  conversation c = waits_behind_other();
+  c.at(1s).says(shows_parting("b"));
+  EXPECT_EQ(c.at(1100ms).says(shows_parting("", version{7})), "publish, acquire");
+}
+
+TEST(Transfer, WhoHasHandedItOnLetsTheHeirComeFirstToo) {
+  conversation c;
+  c.becomes_active();
+  c.says(shows({{"me", version{5}}}, version{5}));
+  c.at(1s).resigns(0s, "b");
+  c.workload_exits();
+  c.says(shows_parting("b", version{5}));
+  c.is_released();
+  EXPECT_EQ(c.next_wake(), 3s);
+}
+
+TEST(Pause, IsShownUntilItEnds) {
+  conversation c = waits_behind_other();
+  EXPECT_FALSE(c.view().paused);
+  c.resigns(duration::max());
+  EXPECT_TRUE(c.view().paused);
+  EXPECT_EQ(c.view().aside_until, never);
+  c.resigns(1s);
+  EXPECT_TRUE(c.view().paused) << "a shorter absence does not end it";
+  c.says(event::resume{});
+  EXPECT_FALSE(c.view().paused);
+}
+
+TEST(Pause, OfAHolderIsShownFromTheBeginning) {
+  conversation c;
+  c.becomes_active();
+  c.resigns(duration::max());
+  EXPECT_TRUE(c.view().paused) << "its workload is still being stopped";
+  c.workload_exits();
+  c.is_released();
+  EXPECT_TRUE(c.view().paused);
+  EXPECT_EQ(c.says(shows_free(version{6})), "publish");
+}
+
+}  // namespace
+}  // namespace tenure::core::testing
