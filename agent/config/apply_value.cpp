@@ -42,6 +42,9 @@ void apply_value(setting which, const value& v, settings& out) {
     case setting::observe:
       out.observe = std::get<bool>(v);
       break;
+    case setting::unlisted:
+      out.unlisted = std::get<bool>(v);
+      break;
     case setting::ttl:
       out.asked.ttl = std::get<core::duration>(v);
       break;
@@ -147,6 +150,9 @@ void apply_value(setting which, const value& v, settings& out) {
       break;
     case setting::probe_listen:
       out.probe_listen = std::get<listen_address>(v);
+      break;
+    case setting::control_token_file:
+      out.control_token_file = std::get<std::string>(v);
       break;
     case setting::log_format:
       out.log_format = std::get<std::string>(v) == "json" ? log_format::json : log_format::logfmt;

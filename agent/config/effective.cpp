@@ -88,6 +88,8 @@ std::string value_text(const settings& s, const field& f) {
       return scalar(s.identity);
     case setting::observe:
       return s.observe ? "true" : "false";
+    case setting::unlisted:
+      return s.unlisted ? "true" : "false";
     case setting::ttl:
       return core::text(s.timing.ttl);
     case setting::renew:
@@ -159,6 +161,8 @@ std::string value_text(const settings& s, const field& f) {
       return scalar(text(s.listen));
     case setting::probe_listen:
       return scalar(text(s.probe_listen));
+    case setting::control_token_file:
+      return given(s.control_token_file);
     case setting::log_format:
       return s.log_format == log_format::json ? "json" : "logfmt";
     case setting::log_level:

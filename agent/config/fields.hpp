@@ -25,6 +25,7 @@ enum class setting : std::uint8_t {
   slots,
   identity,
   observe,
+  unlisted,
   ttl,
   renew,
   grace,
@@ -59,6 +60,7 @@ enum class setting : std::uint8_t {
   health_delay,
   listen,
   probe_listen,
+  control_token_file,
   log_format,
   log_level,
 };

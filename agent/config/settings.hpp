@@ -134,6 +134,7 @@ struct settings {
   std::uint32_t slots = 1;          ///< of elections that do not say otherwise
   std::string identity;
   bool observe = false;
+  bool unlisted = false;
 
   core::timing_request asked;  ///< what the user gave, for `tenure explain`
   core::timing timing{};       ///< what follows from it
@@ -149,6 +150,7 @@ struct settings {
 
   listen_address listen;
   listen_address probe_listen;
+  std::string control_token_file{};  ///< empty: nobody may give orders over TCP
 
   config::log_format log_format = config::log_format::logfmt;
   config::log_level log_level = config::log_level::info;

@@ -17,6 +17,7 @@ TEST(Effective, ShowsEveryValueAndWhereItCameFrom) {
             "identity: host-1                    # default: the host name; outside of containers "
             "with the process id\n"
             "observe: false                      # default\n"
+            "unlisted: false                     # default\n"
             "ttl: 15s                            # default\n"
             "renew: 5s                           # default: ttl / 3\n"
             "grace: 2s                           # default: min(2s, ttl / 7)\n"
