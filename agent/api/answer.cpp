@@ -6,6 +6,7 @@
 
 #include "api/admission.hpp"
 #include "api/codec.hpp"
+#include "api/history.hpp"
 #include "api/probes.hpp"
 #include "api/verify.hpp"
 
@@ -87,8 +88,9 @@ net::response answer_elections(const net::request& asked, const snapshot& seen, 
   if (at_path.size() == 2) return elections_response(seen, at);
   const election_snapshot* which = find(seen, at_path[2]);
   if (which == nullptr) return unknown_election(at_path[2], seen);
-  return at_path.size() == 4 ? answer_verify(asked, *which, seen, at)
-                             : election_response(*which, seen, at);
+  if (at_path.size() == 3) return election_response(*which, seen, at);
+  return at_path[3] == "verify" ? answer_verify(asked, *which, seen, at)
+                                : answer_history(asked, *which, seen, at);
 }
 
 }  // namespace
@@ -100,8 +102,8 @@ net::response answer(const net::request& asked, const snapshot& seen, const puls
   if (is_probe(at_path)) return answer_probe(asked, seen, alive, at);
 
   const bool for_older = at_path.empty() || at_path == path{"api", "leader"};
-  const bool verify = at_path.size() == 4 && at_path[3] == "verify";
-  const bool elections = (at_path.size() == 2 || at_path.size() == 3 || verify) &&
+  const bool deeper = at_path.size() == 4 && (at_path[3] == "verify" || at_path[3] == "history");
+  const bool elections = (at_path.size() == 2 || at_path.size() == 3 || deeper) &&
                          at_path[0] == "v1" && at_path[1] == "elections";
   if (!for_older && !elections) return not_found(asked, "begin at /v1/elections");
   if (!method_is(asked, {"GET", "HEAD"})) return method_not_allowed(asked, "GET, HEAD");

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <ctime>
 #include <nlohmann/json.hpp>
+#include <ranges>
 #include <string_view>
 #include <utility>
 
@@ -54,6 +55,54 @@ json holders_json(const std::vector<core::holder>& holders) {
   return out;
 }
 
+json term_json(const past_term& one) {
+  const auto time = [](std::int64_t unix_ms) {
+    return unix_ms == 0 ? json(nullptr) : json(rfc3339(unix_ms));
+  };
+  return {{"holder", one.who.identity},
+          {"version", core::number(one.who.term)},
+          {"version_text", std::to_string(core::number(one.who.term))},
+          {"is_self", one.is_self},
+          {"from", time(one.from_unix_ms)},
+          {"to", time(one.to_unix_ms)},
+          {"ended", one.ended},
+          {"reason", text_or_null(one.reason)}};
+}
+
+json last_term_json(const election_snapshot& election) {
+  if (!election.terms) return nullptr;
+  const auto ended =
+      std::ranges::find(election.terms->rbegin(), election.terms->rend(), true, &past_term::ended);
+  return ended == election.terms->rend() ? json(nullptr) : term_json(*ended);
+}
+
+/// Who takes part: those that the store shows, and who holds, whether it is shown there or not.
+json members_json(const election_snapshot& election, const standing& is, const snapshot& seen) {
+  if (!election.view.seen || !election.view.seen->members) return nullptr;
+  json out = json::array();
+  std::vector<std::string> named;
+  const auto add = [&](const std::string& who, std::string_view state) {
+    if (std::ranges::find(named, who) != named.end()) return;
+    named.push_back(who);
+    out.push_back({{"identity", who}, {"is_self", who == seen.identity}, {"state", state}});
+  };
+  for (const core::holder& h : is.holders) {
+    add(h.identity, h.identity == seen.identity ? core::name(is.phase) : "active");
+  }
+  for (const std::string& one : *election.view.seen->members) {
+    const bool ours_and_busy =
+        one == seen.identity && is.phase != core::phase::candidate && election.campaigns;
+    add(one, ours_and_busy ? core::name(is.phase) : "standby");
+  }
+  return out;
+}
+
+json aside_json(const election_snapshot& election, const instant& at) {
+  const core::time_point until = election.view.aside_until;
+  if (until <= at.now || until == core::never) return nullptr;
+  return std::chrono::ceil<std::chrono::milliseconds>(until - at.now).count();
+}
+
 json health_json(const health_snapshot& what) {
   return {{"state", core::name(what.state)},
           {"reason", text_or_null(what.reason)},
@@ -77,12 +126,17 @@ json election_json(const election_snapshot& election, const snapshot& seen, cons
   out["since"] = time_or_null(is.since_unix_ms);
   out["as_of"] = rfc3339(at.unix_ms);
   out["last_loss"] = reason_or_null(election.view.last_loss);
+  out["last_term"] = last_term_json(election);
   out["slots"] = election.slots;
+  out["members"] = members_json(election, is, seen);
+  out["paused"] = election.view.paused;
+  out["aside_for_ms"] = aside_json(election, at);
   out["workload_running"] =
       election.owns_workload ? json(election.view.workload_running) : json(nullptr);
   if (seen.health) out["health"] = health_json(*seen.health);
   out["store"] = text_or_null(seen.store);
   out["cluster_id"] = text_or_null(seen.cluster_id);
+  out["agent"] = text_or_null(seen.agent);
   return out;
 }
 
@@ -180,6 +234,25 @@ net::response elections_response(const snapshot& seen, const instant& at) {
   }
   return to_response(
       200, R"({"elections":[)" + list + R"(],"as_of":)" + text(rfc3339(at.unix_ms)) + "}");
+}
+
+net::response history_response(const election_snapshot& election, const snapshot& seen,
+                               const instant& at, std::size_t limit) {
+  json terms = json::array();
+  if (election.terms) {
+    for (const past_term& one : *election.terms | std::views::reverse) {
+      if (terms.size() == limit) break;
+      terms.push_back(term_json(one));
+    }
+  }
+  json out;
+  out["election"] = election.name;
+  out["identity"] = seen.identity;
+  out["agent"] = text_or_null(seen.agent);
+  out["complete_since"] = rfc3339(seen.started_unix_ms);
+  out["terms"] = std::move(terms);
+  out["as_of"] = rfc3339(at.unix_ms);
+  return to_response(200, out);
 }
 
 net::response older_response(const election_snapshot& election, const snapshot& seen,

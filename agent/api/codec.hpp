@@ -27,7 +27,8 @@ net::response ok_response();
 /// One election:
 ///
 ///     election, identity, state, is_self, holder, version, version_text, holders, sequencer,
-///     expires_in_ms, since, as_of, last_loss, slots, workload_running, store, cluster_id
+///     expires_in_ms, since, as_of, last_loss, last_term, slots, members, paused, aside_for_ms,
+///     workload_running, store, cluster_id, agent
 ///
 /// and `health` {state, reason, since} if it is checked, the same in each election of an agent.
 /// What is vacant or not known is null. `version` is a number; `version_text` has the same digits
@@ -37,6 +38,13 @@ net::response election_response(const election_snapshot& election, const snapsho
 
 /// {"elections":[...],"as_of":...}, each as `election_response` has it.
 net::response elections_response(const snapshot& seen, const instant& at);
+
+/// What is in memory of the terms of an election, newest first, `limit` of them at most:
+///
+///     election, identity, agent, complete_since, terms[{holder, version, version_text, is_self,
+///     from, to, ended, reason}], as_of
+net::response history_response(const election_snapshot& election, const snapshot& seen,
+                               const instant& at, std::size_t limit);
 
 /// One body for readers of four older sidecars: name, last_update, is_leader, leader, node,
 /// timestamp; election and version besides.

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "api/admission.hpp"
 #include "api/answer.hpp"
 
 namespace tenure::api {
@@ -15,10 +16,8 @@ std::string advice(listener which) {
 
 }  // namespace
 
-std::expected<std::unique_ptr<service>, service_error> service::start(const board& from,
-                                                                      service_settings with,
-                                                                      clocks time,
-                                                                      fresh_reader fresh) {
+std::expected<std::unique_ptr<service>, service_error> service::start(
+    const board& from, service_settings with, clocks time, fresh_reader fresh, controller control) {
   std::unique_ptr<service> out(new service);
   const auto instant_of = [time = std::move(time)] {
     return instant{.now = time.boot(), .unix_ms = time.unix_ms()};
@@ -36,11 +35,32 @@ std::expected<std::unique_ptr<service>, service_error> service::start(const boar
         .which = which, .kind = bound.error().kind, .text = bound.error().text + advice(which)});
   };
 
+  const auto order = [&from, who = with.control, hosts = with.hosts, control = std::move(control)](
+                         const net::request& asked, net::responder& respond) {
+    if (!control || !is_control(asked)) return false;
+    if (auto refused = refusal(asked, hosts)) {
+      respond(std::move(*refused));
+      return true;
+    }
+    auto wanted = read_control(asked, *from.current(), who);
+    if (!wanted) {
+      respond(std::move(wanted.error()));
+      return true;
+    }
+    control(wanted->which, wanted->what,
+            [asked, what = wanted->what,
+             respond = std::move(respond)](const control_result& result) mutable {
+              respond(control_response(asked, what, result));
+            });
+    return true;
+  };
+
   // The snapshot is taken before the clock is read: time that passes in between can only make an
   // answer more careful.
   auto api = open(listener::api, with.api,
-                  [&from, instant_of, pulse_of, hosts = with.hosts, fresh = std::move(fresh)](
-                      const net::request& asked, net::responder respond) {
+                  [&from, instant_of, pulse_of, order, hosts = with.hosts,
+                   fresh = std::move(fresh)](const net::request& asked, net::responder respond) {
+                    if (order(asked, respond)) return;
                     const auto seen = from.current();
                     const auto which = fresh ? needs_fresh_read(asked, *seen, hosts) : std::nullopt;
                     if (!which) {

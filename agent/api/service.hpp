@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "api/control.hpp"
 #include "api/snapshot.hpp"
 #include "api/verify.hpp"
 #include "core/clock.hpp"
@@ -25,6 +26,7 @@ struct service_settings {
   std::optional<net::listen_address> api = net::listen_address{.host = "127.0.0.1", .port = 4040};
   std::optional<net::listen_address> probe = net::listen_address{.host = "0.0.0.0", .port = 8081};
   std::vector<std::string> hosts;  ///< further Host names that the API answers to
+  control_access control{};        ///< who may give orders
   core::duration beat_bound = default_beat_bound;
   net::http_limits limits;  ///< of each listener
 };
@@ -48,11 +50,13 @@ struct service_error {
 class service {
  public:
   /// Opens what is asked for and serves it; all or nothing. `from` must outlive the service, and
-  /// every read that `fresh` was asked for. Without `fresh`, no fresh read is made.
+  /// every read and order that `fresh` and `control` were asked for. Without them, no fresh read is
+  /// made, and no order taken.
   static std::expected<std::unique_ptr<service>, service_error> start(const board& from,
                                                                       service_settings with,
                                                                       clocks time,
-                                                                      fresh_reader fresh = {});
+                                                                      fresh_reader fresh = {},
+                                                                      controller control = {});
   ~service();  ///< stops
   service(const service&) = delete;
   service& operator=(const service&) = delete;

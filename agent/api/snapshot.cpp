@@ -60,6 +60,8 @@ std::optional<std::size_t> election_table::find(std::string_view name) const {
 snapshot snapshot::share() {
   return {.index = index,
           .identity = identity,
+          .agent = agent,
+          .started_unix_ms = started_unix_ms,
           .store = store,
           .cluster_id = cluster_id,
           .store_opened = store_opened,

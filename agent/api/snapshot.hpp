@@ -17,6 +17,23 @@
 
 namespace tenure::api {
 
+/// A term that this agent has seen, or that the store has told it of.
+struct past_term {
+  core::holder who;
+  bool is_self = false;
+  bool ended = false;
+  std::int64_t from_unix_ms = 0;  ///< 0: not known
+  std::int64_t to_unix_ms = 0;    ///< 0: not known, or not ended
+  /// Why it ended, or is about to: the name of a `core::loss_reason`; "expired" if its holder did
+  /// not say; empty: not known.
+  std::string reason{};
+
+  friend bool operator==(const past_term&, const past_term&) = default;
+};
+
+/// Lowest version first.
+using term_list = std::vector<past_term>;
+
 /// One election as the election thread last saw it. Whether it is still valid is computed when
 /// an answer is written, never before.
 struct election_snapshot {
@@ -28,7 +45,8 @@ struct election_snapshot {
   std::int64_t since_unix_ms = 0;  ///< `view.since` on the wall clock, for people
   /// The watch is up and has shown a state since it was opened: `view.seen` may be vouched for.
   bool watched = false;
-  core::time_point seen_at = core::never;  ///< when the watch last showed something
+  core::time_point seen_at = core::never;    ///< when the watch last showed something
+  std::shared_ptr<const term_list> terms{};  ///< null: none yet
 };
 
 /// The elections of a snapshot, in blocks. `share` copies none of them: whoever then edits one
@@ -78,8 +96,10 @@ struct health_snapshot {
 struct snapshot {
   std::uint64_t index = 0;  ///< grows with every publication
   std::string identity;
-  std::string store;       ///< kind
-  std::string cluster_id;  ///< of the store
+  std::string agent{};               ///< this run of the agent, in which `index` counts
+  std::int64_t started_unix_ms = 0;  ///< when it began to watch
+  std::string store;                 ///< kind
+  std::string cluster_id;            ///< of the store
   bool store_opened = false;
   bool stopping = false;  ///< the agent was told to end
   bool guard_alive = true;

@@ -13,6 +13,8 @@ std::string_view reason_phrase(unsigned status) {
   switch (status) {
     case 200:
       return "OK";
+    case 202:
+      return "Accepted";
     case 204:
       return "No Content";
     case 304:

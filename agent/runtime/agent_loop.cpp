@@ -1,8 +1,11 @@
 #include "runtime/agent_loop.hpp"
 
 #include <algorithm>
+#include <array>
 #include <boost/asio/post.hpp>
+#include <cinttypes>
 #include <csignal>
+#include <cstdio>
 #include <utility>
 
 #include "os/boot_time.hpp"
@@ -20,6 +23,15 @@ namespace {
 /// `api::default_beat_bound`.
 constexpr core::duration beat_interval = std::chrono::seconds(3);
 
+/// For the store to forget our name, at the end.
+constexpr core::duration leave_patience = std::chrono::milliseconds(500);
+
+std::string name_of_this_run() {
+  std::array<char, 17> text{};
+  std::snprintf(text.data(), text.size(), "%016" PRIx64, os::random_bits());
+  return text.data();
+}
+
 std::vector<stores::election_spec> specs_of(const config::settings& s) {
   std::vector<stores::election_spec> out;
   for (const config::election& e : s.elections) out.push_back({.name = e.name, .slots = e.slots});
@@ -34,9 +46,15 @@ agent_loop::agent_loop(agent_options options, log& to)
       elections_(specs_of(options_.settings)),
       session_(options_.settings.timing),
       entropy_(os::random_bits()),
-      snapshots_(board_, options_.settings.identity, options_.settings.store, elections_,
-                 options_.has_guard, !options_.settings.observe),
+      snapshots_(board_, options_.settings.identity, name_of_this_run(), options_.settings.store,
+                 elections_, options_.has_guard, !options_.settings.observe),
+      histories_(elections_.size(),
+                 history(options_.settings.identity, terms_kept(elections_.size()))),
       fresh_reads_(io_.get_executor()),
+      orders_(io_.get_executor(),
+              [this](core::election_index which, const api::control_order& what) {
+                return ordered(which, what);
+              }),
       signals_(io_),
       timer_(std::make_unique<boot_timer>(io_.get_executor(), [this] { turn(); })),
       watch_at_(elections_.size(), core::never),
@@ -71,12 +89,17 @@ bool agent_loop::serve() {
   api::service_settings with;
   with.api = wanted(s.listen);
   with.probe = wanted(s.probe_listen);
+  with.control.token_file = s.control_token_file;
   const api::clocks time{.boot = os::boot_now, .unix_ms = os::wall_now_ms};
   const auto fresh = [this](core::election_index which, api::fresh_handler done) {
     fresh_reads_.ask(which, std::move(done));
   };
+  const auto control = [this](core::election_index which, api::control_order what,
+                              api::control_handler done) {
+    orders_.give(which, std::move(what), std::move(done));
+  };
 
-  auto started = api::service::start(board_, with, time, fresh);
+  auto started = api::service::start(board_, with, time, fresh, control);
   // Several agents on one host must be easy to try, so a port that nobody has asked for gives way.
   for (int listeners = 2; !started && listeners > 0; --listeners) {
     const bool is_api = started.error().which == api::listener::api;
@@ -85,7 +108,7 @@ bool agent_loop::serve() {
     log_.write(log_level::warn, "default port is in use; taking any free one",
                {{"listener", is_api ? "api" : "probe"}, {"why", started.error().text}});
     (is_api ? with.api : with.probe)->port = 0;
-    started = api::service::start(board_, with, time, fresh);
+    started = api::service::start(board_, with, time, fresh, control);
   }
   if (!started) {
     log_.write(log_level::error, "cannot listen", {{"why", started.error().text}});
@@ -110,6 +133,7 @@ void agent_loop::open_store() {
                                   .session = options_.session,
                                   .ttl = s.timing.ttl,
                                   .elections = elections_,
+                                  .announce = !s.observe && !s.unlisted,
                                   .secure = {.ca_file = s.secure.ca_file,
                                              .certificate_file = s.secure.certificate_file,
                                              .key_file = s.secure.key_file,
@@ -243,6 +267,7 @@ void agent_loop::end(int status, bool as_workload) {
   leave_timer_.cancel();
   // Before the server waits for answers that only this thread could give.
   fresh_reads_.close();
+  orders_.close();
   if (service_) service_->stop();
   if (store_) store_->close();
   // Not from inside a call of one of them, as which this may run.
@@ -275,6 +300,11 @@ void agent_loop::from_watch(core::election_index which,
     say_observed(log_, who, seen);
   }
   dirty_ = snapshots_.watch_showed(which, os::boot_now()) || dirty_;
+  history& terms = histories_[core::place(which)];
+  if (terms.observed(seen, os::wall_now_ms())) {
+    snapshots_.terms_changed(which, terms.terms());
+    dirty_ = true;
+  }
   feed(which, core::event::observed{std::move(seen)});
 }
 
@@ -341,18 +371,6 @@ void agent_loop::carry_out(core::election_index which, const core::command::acqu
   });
 }
 
-void agent_loop::carry_out(core::election_index which, const core::command::release& c) {
-  store_->release(which, c.term, c.clean, c.deadline,
-                  [this, which, c](stores::release_outcome what) {
-                    if (const auto* why = std::get_if<stores::unknown>(&what)) {
-                      failed(which, "release", why->why);
-                      feed(which, core::event::release_unknown{.number = c.number});
-                    } else {
-                      feed(which, core::event::released{.number = c.number});
-                    }
-                  });
-}
-
 void agent_loop::renew(const core::command::renew& c) {
   const auto batch = session_.renewing();
   store_->renew({batch.begin(), batch.end()}, c.deadline, [this, c](stores::renew_outcome what) {
@@ -408,8 +426,20 @@ void agent_loop::carry_out(core::election_index which, const core::command::tran
   snapshots_.phase_changed(which, os::wall_now_ms());
   const std::optional<core::lease>& lease = session_.at(which).view().lease;
   say_transition(log_, speaker_of(which), c, lease ? lease->term : core::no_version);
+  note_term(which, c);
   if (c.to == core::phase::candidate) workload_ran_ = false;
   if (health_) tell_health(which, c);
+}
+
+void agent_loop::note_term(core::election_index which, const core::command::transition& what) {
+  history& terms = histories_[core::place(which)];
+  const std::optional<core::lease>& lease = session_.at(which).view().lease;
+  const bool began = what.from == core::phase::candidate &&
+                     (what.to == core::phase::pending || what.to == core::phase::active);
+  if (began && lease) terms.began(lease->term, os::wall_now_ms());
+  if (what.to == core::phase::draining) terms.ending(what.why);
+  if (what.from == core::phase::draining) terms.ended(os::wall_now_ms());
+  snapshots_.terms_changed(which, terms.terms());
 }
 
 void agent_loop::carry_out(core::election_index which, const core::command::publish&) {
@@ -426,9 +456,13 @@ void agent_loop::carry_out(core::election_index, const core::command::finished& 
     boost::asio::post(io_, [this] { shut_down(SIGTERM); });
     return;
   }
-  // After the other commands of this step, which may still be on their way.
-  boost::asio::post(io_,
-                    [this, by_workload] { end(*status_, by_workload && *status_ == exit_ok); });
+  // After the other commands of this step, which may still be on their way. Nothing is held any
+  // more: that our name is there a moment longer harms nobody.
+  boost::asio::post(io_, [this, by_workload] {
+    store_->leave(os::boot_now() + leave_patience, [this, by_workload](stores::release_outcome) {
+      end(*status_, by_workload && *status_ == exit_ok);
+    });
+  });
 }
 
 /// Says so, but for what was said a moment ago, whichever election it was of.

@@ -17,9 +17,11 @@
 #include "runtime/clock_watch.hpp"
 #include "runtime/fresh_reads.hpp"
 #include "runtime/health_monitor.hpp"
+#include "runtime/history.hpp"
 #include "runtime/hooked_workload.hpp"
 #include "runtime/lines.hpp"
 #include "runtime/log.hpp"
+#include "runtime/orders.hpp"
 #include "runtime/repeats.hpp"
 #include "runtime/snapshots.hpp"
 #include "stores/store.hpp"
@@ -101,6 +103,9 @@ class agent_loop {
   void carry_out(core::election_index which, const core::command::publish& c);
   void carry_out(core::election_index which, const core::command::finished& c);
   void renew(const core::command::renew& c);
+  api::control_result ordered(core::election_index which, const api::control_order& what);
+  api::control_result may_give_up(core::election_index which, const std::string& heir);
+  void note_term(core::election_index which, const core::command::transition& what);
   void show_to_workload();
   void open_health();
   void tell_health(core::election_index which, const core::command::transition& what);
@@ -140,7 +145,9 @@ class agent_loop {
 
   api::board board_;
   snapshots snapshots_;
+  std::vector<history> histories_;  ///< of each election
   fresh_reads fresh_reads_;
+  orders orders_;
   std::unique_ptr<api::service> service_;
   std::unique_ptr<stores::store> store_;
   std::unique_ptr<workload::guard_dialer> dialer_;   ///< if it has to be found

@@ -2,13 +2,17 @@
 
 #include <utility>
 
+#include "os/wall_time.hpp"
+
 namespace tenure::runtime {
 
-snapshots::snapshots(api::board& onto, std::string identity, std::string store,
+snapshots::snapshots(api::board& onto, std::string identity, std::string agent, std::string store,
                      std::vector<stores::election_spec> elections, bool owns_workload,
                      bool campaigns)
     : onto_(onto) {
   next_.identity = std::move(identity);
+  next_.agent = std::move(agent);
+  next_.started_unix_ms = os::wall_now_ms();
   next_.store = std::move(store);
   for (stores::election_spec& e : elections) {
     api::election_snapshot shown;
@@ -50,6 +54,11 @@ bool snapshots::watch_showed(core::election_index which, core::time_point now) {
   api::election_snapshot& shown = next_.elections.edit(core::place(which));
   shown.seen_at = now;
   return !std::exchange(shown.watched, true);
+}
+
+void snapshots::terms_changed(core::election_index which,
+                              std::shared_ptr<const api::term_list> terms) {
+  next_.elections.edit(core::place(which)).terms = std::move(terms);
 }
 
 void snapshots::watch_broke(core::election_index which) {

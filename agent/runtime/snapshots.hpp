@@ -14,7 +14,8 @@ namespace tenure::runtime {
 /// Copies what the election thread knows into what serving threads may read.
 class snapshots {
  public:
-  snapshots(api::board& onto, std::string identity, std::string store,
+  /// `agent`: this run of it.
+  snapshots(api::board& onto, std::string identity, std::string agent, std::string store,
             std::vector<stores::election_spec> elections, bool owns_workload, bool campaigns);
 
   void store_opened(std::string cluster_id);
@@ -28,6 +29,8 @@ class snapshots {
   /// The watch of an election shows something. True if that makes `publish` necessary, whatever
   /// the session makes of it.
   bool watch_showed(core::election_index which, core::time_point now);
+  /// What is known of the terms of an election has changed; `publish` is to follow.
+  void terms_changed(core::election_index which, std::shared_ptr<const api::term_list> terms);
   /// The watch of an election broke.
   void watch_broke(core::election_index which);
   /// Publishes what has changed in `from`. Empty sessions show their elections as not begun.

@@ -151,6 +151,17 @@ std::optional<pid_t> member::workload() const {
 }
 
 std::string member::get(const std::string& path) const {
+  return exchange("GET " + path + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+}
+
+std::string member::post(const std::string& path, const std::string& body,
+                         const std::string& token) const {
+  return exchange("POST " + path + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n" +
+                  (token.empty() ? "" : "Authorization: Bearer " + token + "\r\n") +
+                  "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
+}
+
+std::string member::exchange(const std::string& ask) const {
   const std::string log = process_.err();
   const auto line = log.rfind("msg=listening");
   if (line == std::string::npos) return {};
@@ -163,8 +174,6 @@ std::string member::get(const std::string& path) const {
   const int link = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (link < 0) return {};
   std::string answer;
-  const std::string ask =
-      "GET " + path + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
   if (::connect(link, reinterpret_cast<const sockaddr*>(&to), sizeof to) == 0 &&
       ::send(link, ask.data(), ask.size(), MSG_NOSIGNAL) > 0) {
     std::array<char, 4096> piece{};

@@ -65,11 +65,16 @@ class member {
   [[nodiscard]] std::optional<pid_t> workload() const;
   /// GET `path` on the API; status line, headers and body. Empty if there is no answer.
   [[nodiscard]] std::string get(const std::string& path) const;
+  /// POST, with this token unless it is empty.
+  [[nodiscard]] std::string post(const std::string& path, const std::string& body,
+                                 const std::string& token) const;
   [[nodiscard]] bool is_active() const;
   /// SIGKILL to guard, agent and workload at once.
   void pull_the_plug();
 
  private:
+  [[nodiscard]] std::string exchange(const std::string& request) const;
+
   std::string identity_;
   program process_;
 };

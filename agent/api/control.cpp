@@ -1,0 +1,122 @@
+#include "api/control.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "api/control_codec.hpp"
+#include "api/token.hpp"
+
+namespace tenure::api {
+namespace {
+
+constexpr std::array actions{control_action::resign, control_action::transfer,
+                             control_action::pause, control_action::resume};
+
+std::optional<control_action> action_of(const net::request& asked) {
+  const auto& path = asked.target.segments;
+  if (path.size() != 4 || path[0] != "v1" || path[1] != "elections") return std::nullopt;
+  const auto found = std::ranges::find(actions, std::string_view(path[3]),
+                                       [](control_action one) { return name(one); });
+  return found == actions.end() ? std::nullopt : std::optional(*found);
+}
+
+std::unexpected<net::response> refused(unsigned status, problem why) {
+  return std::unexpected(error_response(status, why));
+}
+
+/// Orders are for whoever has been given the token.
+std::optional<net::response> not_allowed(const net::request& asked, const control_access& who) {
+  if (who.token_file.empty()) {
+    return error_response(
+        403, {.code = "control_off",
+              .message = "this agent takes no orders over the network",
+              .action = "give the agent --control-token-file FILE, and the caller its content as "
+                        "Authorization: Bearer TOKEN"});
+  }
+  constexpr std::string_view scheme = "Bearer ";
+  if (!asked.authorization || !asked.authorization->starts_with(scheme)) {
+    net::response out =
+        error_response(401, {.code = "token_missing",
+                             .message = "this call needs the control token of the agent",
+                             .action = "send Authorization: Bearer TOKEN with the content of the "
+                                       "agent's control_token_file"});
+    out.headers.push_back({.name = "WWW-Authenticate", .value = "Bearer"});
+    return out;
+  }
+  const auto token = read_token(who.token_file);
+  if (!token) {
+    return error_response(503, {.code = "token_unreadable",
+                                .message = token.error(),
+                                .action = "mend the file; it is read at each call"});
+  }
+  if (!same_secret(*token, std::string_view(*asked.authorization).substr(scheme.size()))) {
+    net::response out = error_response(
+        401, {.code = "token_wrong",
+              .message = "this is not the control token of the agent",
+              .action = "read the agent's control_token_file again; it may have changed"});
+    out.headers.push_back({.name = "WWW-Authenticate", .value = "Bearer"});
+    return out;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string_view name(control_action what) {
+  switch (what) {
+    case control_action::resign:
+      return "resign";
+    case control_action::transfer:
+      return "transfer";
+    case control_action::pause:
+      return "pause";
+    case control_action::resume:
+      return "resume";
+  }
+  return "";
+}
+
+bool is_control(const net::request& asked) {
+  return action_of(asked).has_value();
+}
+
+std::expected<control_request, net::response> read_control(const net::request& asked,
+                                                           const snapshot& seen,
+                                                           const control_access& who) {
+  const control_action what = *action_of(asked);
+  if (asked.method != "POST") {
+    net::response out =
+        error_response(405, {.code = "method_not_allowed",
+                             .message = asked.method + " is not possible on " + asked.target.path,
+                             .action = "use POST; this changes who holds"});
+    out.headers.push_back({.name = "Allow", .value = "POST"});
+    return std::unexpected(std::move(out));
+  }
+  if (auto answer = not_allowed(asked, who)) return std::unexpected(std::move(*answer));
+  const std::string& election = asked.target.segments[2];
+  const auto which = seen.elections.find(election);
+  if (!which) {
+    return refused(404, {.code = "unknown_election",
+                         .message = "this agent has no election \"" + election + "\"",
+                         .action = "GET /v1/elections lists those that it has"});
+  }
+  auto order = parse_order(what, asked.body);
+  if (!order) {
+    return refused(400, {.code = "bad_body",
+                         .message = order.error(),
+                         .action = "send JSON, e.g. {\"to\":\"db-1\"} to transfer, "
+                                   "{\"aside\":\"30s\"} to resign, or nothing"});
+  }
+  return control_request{.which = core::election_index{static_cast<std::uint32_t>(*which)},
+                         .what = std::move(*order)};
+}
+
+net::response control_response(const net::request& asked, const control_order& what,
+                               const control_result& result) {
+  if (!result) return error_response(result.error().status, result.error().why);
+  return accepted_response(asked.target.segments[2], what);
+}
+
+}  // namespace tenure::api

@@ -1,0 +1,52 @@
+#include "api/control_codec.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "config/values.hpp"
+
+namespace tenure::api {
+namespace {
+
+using json = nlohmann::ordered_json;
+
+bool takes_heir(control_action what) {
+  return what == control_action::resign || what == control_action::transfer;
+}
+
+}  // namespace
+
+std::expected<control_order, std::string> parse_order(control_action what, std::string_view body) {
+  control_order out{.what = what};
+  const json parsed =
+      body.empty() ? json::object() : json::parse(body, nullptr, /*allow_exceptions=*/false);
+  if (!parsed.is_object()) return std::unexpected("the body is not a JSON object");
+  for (const auto& [member, value] : parsed.items()) {
+    if (member == "to" && takes_heir(what)) {
+      if (!value.is_string() || value.get_ref<const std::string&>().empty()) {
+        return std::unexpected("\"to\" is not the name of a member");
+      }
+      out.heir = value.get<std::string>();
+    } else if (member == "aside" && takes_heir(what)) {
+      if (!value.is_string()) return std::unexpected("\"aside\" is no text such as \"30s\"");
+      const auto aside = config::parse_duration(value.get_ref<const std::string&>());
+      if (!aside) return std::unexpected("\"aside\" " + aside.error().what);
+      out.aside = *aside;
+    } else {
+      return std::unexpected("\"" + member + "\" means nothing to " + std::string(name(what)));
+    }
+  }
+  if (what == control_action::transfer && out.heir.empty()) {
+    return std::unexpected("transfer needs \"to\", the member that is to hold next");
+  }
+  return out;
+}
+
+net::response accepted_response(const std::string& election, const control_order& what) {
+  json out{{"accepted", true}, {"election", election}, {"action", name(what.what)}};
+  if (!what.heir.empty()) out["to"] = what.heir;
+  return {.status = 202,
+          .body = out.dump(-1, ' ', false, json::error_handler_t::replace) + "\n",
+          .headers = {{.name = "Cache-Control", .value = "no-store"}}};
+}
+
+}  // namespace tenure::api

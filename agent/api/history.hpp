@@ -1,0 +1,13 @@
+#pragma once
+
+#include "api/snapshot.hpp"
+#include "api/standing.hpp"
+#include "net/http_message.hpp"
+
+/// `GET /v1/elections/{name}/history[?limit=N]`: the terms that this agent has seen.
+namespace tenure::api {
+
+net::response answer_history(const net::request& asked, const election_snapshot& election,
+                             const snapshot& seen, const instant& at);
+
+}  // namespace tenure::api

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include "api/control.hpp"
+
+namespace tenure::runtime {
+
+/// Orders from serving threads to the election thread. Each is answered once.
+class orders {
+ public:
+  using carrier =
+      std::function<api::control_result(core::election_index, const api::control_order&)>;
+
+  /// `carry_out` is called on `where`, the election thread.
+  orders(boost::asio::any_io_executor where, carrier carry_out)
+      : where_(std::move(where)), carry_out_(std::move(carry_out)) {}
+
+  /// Thread-safe; returns at once.
+  void give(core::election_index which, api::control_order what, api::control_handler done);
+
+  /// Answers those that wait that the agent ends, and so all that come later. On the election
+  /// thread.
+  void close();
+
+  /// How many may wait at a time.
+  static constexpr std::size_t most_orders = 64;
+
+ private:
+  void take(std::size_t number, core::election_index which, const api::control_order& what);
+
+  boost::asio::any_io_executor where_;
+  carrier carry_out_;
+  std::mutex mutex_;
+  bool closed_ = false;
+  std::size_t given_ = 0;
+  std::map<std::size_t, api::control_handler> waiting_;
+};
+
+}  // namespace tenure::runtime

@@ -1,0 +1,143 @@
+#include "api/control.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "api/control_codec.hpp"
+#include "api/token.hpp"
+#include "scene.hpp"
+#include "support/temporary_directory.hpp"
+
+namespace tenure::tests {
+namespace {
+
+using api::control_action;
+
+struct control_scene : scene {
+  control_scene() { write("sesame\n"); }
+
+  void write(const std::string& token) { std::ofstream(who.token_file) << token; }
+
+  static net::request post(const std::string& target, std::string body = {},
+                           const std::string& token = "sesame") {
+    net::request asked = get(target);
+    asked.method = "POST";
+    asked.body = std::move(body);
+    if (!token.empty()) asked.authorization = "Bearer " + token;
+    return asked;
+  }
+
+  /// The status of the refusal; 0 if it is in order.
+  unsigned refused(const net::request& asked) const {
+    EXPECT_TRUE(api::is_control(asked));
+    const auto read = api::read_control(asked, seen, who);
+    return read ? 0U : read.error().status;
+  }
+
+  temporary_directory in;
+  api::control_access who{.token_file = in / "token"};
+};
+
+TEST(Control, ReadsAnOrderForItsElection) {
+  control_scene s;
+  s.add("cache");
+  const auto read = api::read_control(
+      control_scene::post("/v1/elections/cache/transfer", R"({"to":"b","aside":"1m"})"), s.seen,
+      s.who);
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->which, core::election_index{1});
+  EXPECT_EQ(read->what.what, control_action::transfer);
+  EXPECT_EQ(read->what.heir, "b");
+  EXPECT_EQ(read->what.aside, 60s);
+}
+
+TEST(Control, NobodyIsObeyedWithoutTheToken) {
+  control_scene s;
+  EXPECT_EQ(s.refused(control_scene::post("/v1/elections/db/resign")), 0U);
+  EXPECT_EQ(s.refused(control_scene::post("/v1/elections/db/resign", "", "")), 401U);
+  for (const char* wrong : {"sesam", "sesamee", "Sesame", "x", " sesame"}) {
+    EXPECT_EQ(s.refused(control_scene::post("/v1/elections/db/resign", "", wrong)), 401U) << wrong;
+  }
+  net::request basic = control_scene::post("/v1/elections/db/resign");
+  basic.authorization = "Basic sesame";
+  EXPECT_EQ(s.refused(basic), 401U);
+}
+
+TEST(Control, WithoutATokenFileNobodyIsObeyedAtAll) {
+  control_scene s;
+  s.who.token_file.clear();
+  EXPECT_EQ(s.refused(control_scene::post("/v1/elections/db/resign")), 403U);
+}
+
+TEST(Control, TheTokenMayChangeWhileTheAgentRuns) {
+  control_scene s;
+  s.write("another");
+  EXPECT_EQ(s.refused(control_scene::post("/v1/elections/db/resign")), 401U);
+  EXPECT_EQ(s.refused(control_scene::post("/v1/elections/db/resign", "", "another")), 0U);
+}
+
+TEST(Control, AnEmptyTokenFileOpensNothing) {
+  control_scene s;
+  for (const char* empty : {"", "\n", "  "}) {
+    s.write(empty);
+    EXPECT_EQ(s.refused(control_scene::post("/v1/elections/db/resign", "", " ")), 503U);
+  }
+}
+
+TEST(Control, WhoIsNotAllowedIsNotToldWhichElectionsThereAre) {
+  control_scene s;
+  EXPECT_EQ(s.refused(control_scene::post("/v1/elections/nothing/resign", "", "")), 401U);
+  EXPECT_EQ(s.refused(control_scene::post("/v1/elections/nothing/resign")), 404U);
+}
+
+TEST(Control, OnlyAPostChangesAnything) {
+  control_scene s;
+  for (const char* method : {"GET", "HEAD", "PUT", "DELETE", "OPTIONS"}) {
+    net::request asked = control_scene::post("/v1/elections/db/pause");
+    asked.method = method;
+    EXPECT_EQ(s.refused(asked), 405U) << method;
+  }
+}
+
+TEST(Control, WhatIsMisspeltIsNotLeftOut) {
+  control_scene s;
+  for (const char* body : {"{", "[]", "7", R"({"too":"b"})", R"({"to":7})", R"({"to":""})",
+                           R"({"aside":"soon"})", R"({"aside":30})", R"({"aside":"-1s"})"}) {
+    EXPECT_EQ(s.refused(control_scene::post("/v1/elections/db/resign", body)), 400U) << body;
+  }
+  EXPECT_EQ(s.refused(control_scene::post("/v1/elections/db/transfer")), 400U) << "to whom?";
+  EXPECT_EQ(s.refused(control_scene::post("/v1/elections/db/pause", R"({"to":"b"})")), 400U);
+}
+
+TEST(Control, OtherPathsAreNotItsOwn) {
+  for (const char* path : {"/v1/elections/db", "/v1/elections/db/verify", "/v1/elections/resign",
+                           "/v1/elections/db/resign/now", "/v2/elections/db/resign"}) {
+    EXPECT_FALSE(api::is_control(scene::get(path))) << path;
+  }
+}
+
+TEST(ControlToken, WhatIsWrongWithTheFileIsSaidAndNothingOfWhatIsInIt) {
+  const temporary_directory in;
+  const std::string file = (in / "token").string();
+  EXPECT_NE(api::read_token(file).error().find("No such file"), std::string::npos);
+  std::ofstream(file) << "open sesame";
+  const auto two = api::read_token(file);
+  ASSERT_FALSE(two);
+  EXPECT_NE(two.error().find(file), std::string::npos);
+  EXPECT_EQ(two.error().find("sesame"), std::string::npos);
+  std::ofstream(file) << std::string(5000, 'x');
+  EXPECT_FALSE(api::read_token(file));
+  EXPECT_FALSE(api::read_token(in.path().string())) << "a directory";
+}
+
+TEST(ControlToken, ComparesAllOfIt) {
+  EXPECT_TRUE(api::same_secret("abc", "abc"));
+  for (const char* other : {"", "a", "ab", "abd", "abcabc", "xbc"}) {
+    EXPECT_FALSE(api::same_secret("abc", other)) << other;
+    EXPECT_FALSE(api::same_secret(other, "abc")) << other;
+  }
+}
+
+}  // namespace
+}  // namespace tenure::tests

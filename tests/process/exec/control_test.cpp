@@ -1,0 +1,136 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <memory>
+
+#include "harness.hpp"
+#include "places.hpp"
+#include "servers/etcd_server.hpp"
+
+/// Orders that people give to real members, and what the others see of it.
+namespace tenure::tests {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr const char* election = "/v1/elections/test";
+
+/// Three members, of whom "a" holds. Nothing but a release can hand this lease on within the
+/// patience of a test, and whoever is not asked for never comes first by chance alone.
+class Control : public testing::TestWithParam<place> {
+ protected:
+  void SetUp() override {
+    const auto& release = GetParam().etcd;
+    if (release && release->binary.empty()) GTEST_SKIP() << release->why;
+    if (release) etcd_ = std::make_unique<servers::etcd_cluster>(*release);
+    std::ofstream(in_ / "token") << "sesame\n";
+    a_ = join("a");
+    ASSERT_TRUE(runs_as(in_, "a")) << a_->process().err();
+    b_ = join("b");
+    c_ = join("c");
+    for (member* one : {b_.get(), c_.get()}) {
+      ASSERT_TRUE(eventually([&] { return one->process().said("holder=a"); }));
+    }
+    ASSERT_TRUE(eventually([&] {
+      return shows(*a_, R"({"identity":"b")") && shows(*a_, R"({"identity":"c")");
+    })) << a_->get(election);
+  }
+
+  std::unique_ptr<member> join(const std::string& identity) {
+    return std::make_unique<member>(
+        in_, member::options{.identity = identity,
+                             .ttl = "10m",
+                             .etcd = etcd_ ? etcd_->endpoint() : "",
+                             .more = {"--control-token-file", in_ / "token"}});
+  }
+
+  static bool shows(const member& one, const std::string& words) {
+    return one.get(election).find(words) != std::string::npos;
+  }
+
+  static std::string order(const member& one, const std::string& what,
+                           const std::string& body = {}) {
+    return one.post(std::string(election) + "/" + what, body, "sesame");
+  }
+
+  void expect_clean() {
+    const auto runs = stamped_runs(in_);
+    EXPECT_TRUE(never_two_at_once(runs));
+    EXPECT_TRUE(versions_grow(runs));
+  }
+
+  temporary_directory in_;
+  std::unique_ptr<servers::etcd_cluster> etcd_;
+  std::unique_ptr<member> a_;
+  std::unique_ptr<member> b_;
+  std::unique_ptr<member> c_;
+};
+
+TEST_P(Control, TransferGoesToTheMemberThatIsNamedEachTime) {
+  std::uint64_t last = stamped_runs(in_).back().version;
+  member* holder = a_.get();
+  for (const auto& [name, next] : std::initializer_list<std::pair<const char*, member*>>{
+           {"c", c_.get()}, {"b", b_.get()}, {"c", c_.get()}, {"a", a_.get()}}) {
+    EXPECT_THAT(order(*holder, "transfer", std::string(R"({"to":")") + name + "\"}"),
+                HasSubstr("202 Accepted"));
+    const auto run = runs_as(in_, name, last);
+    ASSERT_TRUE(run) << next->process().err();
+    last = run->version;
+    holder = next;
+  }
+  EXPECT_EQ(stamped_runs(in_).size(), 5U) << "nobody else came in between";
+  EXPECT_THAT(b_->get(std::string(election) + "/history"), HasSubstr(R"("reason":"resigned")"));
+  expect_clean();
+}
+
+TEST_P(Control, TransferToAStrangerChangesNothing) {
+  EXPECT_THAT(order(*a_, "transfer", R"({"to":"d"})"),
+              AllOf(HasSubstr("409 Conflict"), HasSubstr("not_a_member"), HasSubstr("a, b, c")));
+  EXPECT_THAT(order(*a_, "transfer", R"({"to":"a"})"), HasSubstr("already_holder"));
+  EXPECT_THAT(order(*b_, "transfer", R"({"to":"c"})"),
+              AllOf(HasSubstr("not_holder"), HasSubstr("a does")));
+  EXPECT_TRUE(a_->is_active());
+  EXPECT_EQ(stamped_runs(in_).size(), 1U);
+}
+
+TEST_P(Control, OnlyWhoHasTheTokenIsObeyed) {
+  const std::string path = std::string(election) + "/resign";
+  EXPECT_THAT(a_->post(path, "", ""), HasSubstr("401 Unauthorized"));
+  EXPECT_THAT(a_->post(path, "", "open"), HasSubstr("401 Unauthorized"));
+  EXPECT_TRUE(a_->is_active());
+  EXPECT_THAT(a_->process().err(), Not(HasSubstr("sesame")));
+  EXPECT_THAT(a_->post(path, "", "sesame"), HasSubstr("202 Accepted"));
+  EXPECT_TRUE(eventually([&] { return b_->is_active() || c_->is_active(); }));
+  expect_clean();
+}
+
+TEST_P(Control, WhoIsPausedHoldsNothingUntilItIsResumed) {
+  EXPECT_THAT(order(*b_, "pause"), HasSubstr("202 Accepted"));
+  EXPECT_THAT(order(*a_, "pause"), HasSubstr("202 Accepted"));
+  ASSERT_TRUE(runs_as(in_, "c", 1)) << c_->process().err();
+  EXPECT_TRUE(shows(*a_, R"("paused":true)"));
+  EXPECT_THAT(order(*c_, "resign", R"({"aside":"10m"})"), HasSubstr("202 Accepted"));
+  ASSERT_TRUE(eventually([&] { return shows(*b_, R"("holder":null)"); }));
+  EXPECT_THAT(order(*b_, "resume"), HasSubstr("202 Accepted"));
+  ASSERT_TRUE(runs_as(in_, "b", 2)) << b_->process().err();
+  EXPECT_FALSE(shows(*b_, R"("paused":true)"));
+  expect_clean();
+}
+
+TEST_P(Control, TheOthersHearWhyTheLastHolderLeft) {
+  a_->process().send(SIGTERM);
+  ASSERT_TRUE(eventually([&] { return b_->is_active() || c_->is_active(); }));
+  member& standby = b_->is_active() ? *c_ : *b_;
+  ASSERT_TRUE(eventually([&] { return shows(standby, R"("reason":"shutdown")"); }))
+      << standby.get(election);
+  EXPECT_TRUE(eventually([&] { return !shows(standby, R"({"identity":"a")"); }))
+      << "it has left: " << standby.get(election);
+}
+
+INSTANTIATE_TEST_SUITE_P(On, Control, testing::ValuesIn(places()),
+                         [](const auto& one) { return one.param.name; });
+
+}  // namespace
+}  // namespace tenure::tests
