@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <expected>
 #include <optional>
 #include <string>
@@ -27,6 +28,12 @@ struct request_target {
 /// is the client's fault, in constant words: nothing of the target is in it.
 std::expected<request_target, std::string_view> parse_target(std::string_view target);
 
+/// Who is at the other end of a Unix socket, by the kernel's word.
+struct peer_process {
+  std::uint32_t uid = 0;  ///< when it connected
+  std::int32_t pid = 0;   ///< the same; 0 if it is in another PID namespace
+};
+
 /// One request, complete and within the limits of its listener.
 struct request {
   std::string method;  ///< as sent: "GET"; may be a word that nobody knows
@@ -37,6 +44,9 @@ struct request {
   std::optional<std::string> authorization;
   std::optional<std::string> if_none_match;
   std::string body{};
+  std::optional<std::string> content_type{};
+  std::optional<std::string> last_event_id{};  ///< of a reader of events that comes again
+  std::optional<peer_process> peer{};          ///< over a Unix socket only
 
   /// The first query parameter of this name, or nullptr.
   [[nodiscard]] const std::string* query_value(std::string_view name) const;

@@ -6,8 +6,10 @@
 #include <expected>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
+#include "core/clock.hpp"
 #include "net/http_message.hpp"
 #include "net/listen_address.hpp"
 #include "net/responder.hpp"
@@ -19,15 +21,27 @@ struct http_limits {
   std::size_t header_bytes = 8 * 1024;         ///< request line and headers; more is answered 431
   std::size_t body_bytes = 16 * 1024;          ///< of a request; more is answered 413
   std::size_t connections = 64;                ///< at a time; see `http_server`
+  std::size_t readers = 1024;                  ///< held answers and streams, besides; then 503
   std::size_t requests_per_connection = 1000;  ///< then it is closed, and the client comes again
   std::chrono::milliseconds idle{30'000};      ///< from an answer to the next request
   std::chrono::milliseconds read{5'000};       ///< from the first byte of a request to its last
   std::chrono::milliseconds answer{5'000};     ///< for the handler, if it answers later; then 503
-  std::chrono::milliseconds write{5'000};      ///< for one answer
+  /// For one answer; of a stream, for its reader to take anything at all.
+  std::chrono::milliseconds write{5'000};
+};
+
+/// What whoever attends to the server finds.
+struct attention {
+  bool news = false;  ///< held answers and streams are to be asked
+  std::optional<core::duration>
+      again{};  ///< when to look again, although nobody says that there is news
 };
 
 /// A small HTTP/1.1 server: keep-alive, pipelining, HEAD, every limit named, on one thread of its
 /// own, so that no client can delay anything else.
+///
+/// A handler may hold an answer back or stream one (net/answer.hpp). Clients that wait for such an
+/// answer are idle: they are counted apart, and noticed when they hang up.
 ///
 /// A client that misses a deadline is dropped. One connection too many makes the one that has been
 /// waited for the longest give way, so that idle clients cannot lock out the others; if all of them
@@ -58,6 +72,19 @@ class http_server {
   std::expected<listen_address, listen_error> listen_on(const listen_address& where,
                                                         deferring_handler answer,
                                                         http_limits limits = {});
+
+  /// The same on a Unix socket. Only its owner and root can connect; requests say who it was.
+  std::expected<void, listen_error> listen_on_path(const std::string& path,
+                                                   deferring_handler answer,
+                                                   http_limits limits = {});
+
+  /// Has `attend` called on the server's thread at the start, after `news`, and when it has asked
+  /// for that itself. It must neither block nor throw. Before `start`.
+  void attend_with(std::function<attention()> attend);
+
+  /// Something may have changed that held answers and streams wait for. Thread-safe; costs the
+  /// caller next to nothing, however often it is called.
+  void news();
 
   /// Serves all listeners, on a new thread. Once. The error says why there is no thread.
   std::expected<void, std::string> start();

@@ -15,9 +15,6 @@
 namespace tenure::net {
 namespace {
 
-/// Clients that wait to be accepted; the kernel refuses more.
-constexpr int backlog = 256;
-
 /// Either family, as the kernel wants it: one block of bytes.
 struct socket_address {
   sockaddr_storage bytes{};
@@ -101,13 +98,12 @@ std::expected<listening_socket, listen_error> open_listening_socket(const listen
 
   const int family = address->bytes.ss_family;
   listening_socket out;
-  out.is_ipv6 = family == AF_INET6;
   out.fd.reset(::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!out.fd) return refused();
   const int on = 1;
   if (::setsockopt(out.fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0) return refused();
   if (::bind(out.fd.get(), address->get(), address->size) != 0) return refused();
-  if (::listen(out.fd.get(), backlog) != 0) return refused();
+  if (::listen(out.fd.get(), listen_backlog) != 0) return refused();
   if (::getsockname(out.fd.get(), address->get(), &address->size) != 0) return refused();
   out.bound = {.host = where.host, .port = port_of(*address)};
   return out;

@@ -7,12 +7,14 @@
 
 namespace tenure::net {
 
+/// Clients that wait to be accepted; the kernel refuses more.
+inline constexpr int listen_backlog = 256;
+
 /// A socket that queues clients. It is not inherited by the workload: a child that outlives the
 /// agent would otherwise keep the port.
 struct listening_socket {
   os::unique_fd fd;
   listen_address bound;
-  bool is_ipv6 = false;
 };
 
 /// Opens one, non-blocking, with SO_REUSEADDR: connections of the agent's last life that the

@@ -4,13 +4,13 @@
 
 namespace tenure::net {
 
-void answer_slot::give(std::optional<response> what) {
+void answer_slot::give(std::optional<answer> what) {
   const std::lock_guard lock(mutex_);
   if (settled_ || closed_) return;
   settled_ = true;
   given_ = std::move(what);
   // Under the lock: whoever is woken is there until the slot is closed.
-  wake_();
+  if (wake_) wake_();
 }
 
 bool answer_slot::settled() const {
@@ -18,7 +18,14 @@ bool answer_slot::settled() const {
   return settled_;
 }
 
-std::optional<response> answer_slot::close() {
+bool answer_slot::await(std::function<void()> wake) {
+  const std::lock_guard lock(mutex_);
+  if (settled_) return false;
+  wake_ = std::move(wake);
+  return true;
+}
+
+std::optional<answer> answer_slot::close() {
   const std::lock_guard lock(mutex_);
   closed_ = true;
   // What it holds belongs to the server, which a responder may outlive.
@@ -26,11 +33,17 @@ std::optional<response> answer_slot::close() {
   return std::exchange(given_, std::nullopt);
 }
 
+void answer_slot::reset() {
+  const std::lock_guard lock(mutex_);
+  settled_ = false;
+  closed_ = false;
+}
+
 responder::~responder() {
   if (into_) into_->give(std::nullopt);
 }
 
-void responder::operator()(response what) {
+void responder::operator()(answer what) {
   if (into_) std::exchange(into_, nullptr)->give(std::move(what));
 }
 

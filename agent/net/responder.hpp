@@ -6,30 +6,34 @@
 #include <optional>
 #include <utility>
 
-#include "net/http_message.hpp"
+#include "net/answer.hpp"
 
 namespace tenure::net {
 
-/// One answer on its way to the connection that waits for it. Thread-safe.
+/// One answer on its way to the connection that waits for it. Thread-safe, but for `reset`.
 class answer_slot {
  public:
-  /// `wake` is called when there is something to look at, on the thread that has brought it, and
-  /// never once the slot is closed. It must not call back into the slot.
-  explicit answer_slot(std::function<void()> wake) : wake_(std::move(wake)) {}
-
   /// The first answer counts; nothing: there will be none.
-  void give(std::optional<response> what);
+  void give(std::optional<answer> what);
 
   /// True once something was given, be it nothing.
   [[nodiscard]] bool settled() const;
 
+  /// Has `wake` called when something is given, on the thread that brings it, and never once the
+  /// slot is closed; it must not call back into the slot. False if it has come already: then
+  /// nobody is woken.
+  bool await(std::function<void()> wake);
+
   /// What was given, if anything. What comes later is dropped.
-  std::optional<response> close();
+  std::optional<answer> close();
+
+  /// As new. Precondition: closed, and nobody else has it.
+  void reset();
 
  private:
   mutable std::mutex mutex_;
   std::function<void()> wake_;
-  std::optional<response> given_;
+  std::optional<answer> given_;
   bool settled_ = false;
   bool closed_ = false;
 };
@@ -46,7 +50,7 @@ class responder {
   responder& operator=(responder&&) = delete;
 
   /// Answers. Once; later calls do nothing.
-  void operator()(response what);
+  void operator()(answer what);
 
  private:
   std::shared_ptr<answer_slot> into_;

@@ -1,20 +1,44 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <ctime>
 #include <string>
+#include <string_view>
 
 #include "net/http_message.hpp"
 
 namespace tenure::net {
 
+/// How the end of a body is found.
+enum class body_end : std::uint8_t {
+  by_length,
+  by_last_chunk,  ///< it comes in pieces, and nobody knows how long it will be
+  by_close,       ///< the same, for HTTP/1.0
+};
+
 /// What the request and the connection make of an answer.
 struct framing {
   bool head = false;  ///< the answer to a HEAD: as long as the body is, but without it
   bool last = false;  ///< the connection is closed after it
+  body_end ends = body_end::by_length;
 };
 
-/// A response as it goes over the wire, in one piece. Status 204 and 304 have no body.
+/// The time as the Date header has it.
+std::string date_text(std::time_t now);
+
+/// Appends a response as it goes over the wire, in one piece. Status 204 and 304 have no body, nor
+/// has one whose end is not found by its length: its pieces follow.
 /// Precondition: no header has a line break in it.
+void append_response(std::string& to, const response& what, const framing& how,
+                     std::string_view date);
+
+/// The same, alone.
 std::string response_text(const response& what, const framing& how, std::time_t now);
+
+/// A piece of a body that ends by its last chunk, without its bytes: those and a line end follow.
+std::string chunk_head(std::size_t size);
+inline constexpr std::string_view chunk_end = "\r\n";
+inline constexpr std::string_view last_chunk = "0\r\n\r\n";
 
 }  // namespace tenure::net

@@ -5,9 +5,12 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstring>
 
 namespace tenure::tests {
 
@@ -26,6 +29,14 @@ raw_client::raw_client(const net::listen_address& server, int receive_buffer) {
   const auto* to =
       is_v6 ? reinterpret_cast<const sockaddr*>(&v6) : reinterpret_cast<const sockaddr*>(&v4);
   connected_ = socket_ && ::connect(socket_.get(), to, is_v6 ? sizeof v6 : sizeof v4) == 0;
+}
+
+raw_client::raw_client(const std::string& path) {
+  sockaddr_un to{};
+  to.sun_family = AF_UNIX;
+  std::memcpy(to.sun_path, path.c_str(), path.size() + 1);
+  socket_.reset(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  connected_ = ::connect(socket_.get(), reinterpret_cast<const sockaddr*>(&to), sizeof to) == 0;
 }
 
 bool raw_client::send(std::string_view bytes) {
@@ -75,6 +86,25 @@ reply raw_client::receive(bool has_body) {
   received_.erase(0, head_end + length);
   std::from_chars(out.head.data() + 9, out.head.data() + 12, out.status);
   return out;
+}
+
+std::string raw_client::receive_through(std::string_view words) {
+  std::size_t at = received_.find(words);
+  while (at == std::string::npos) {
+    const std::size_t searched = received_.size() - std::min(received_.size(), words.size());
+    if (!read_more()) {
+      ADD_FAILURE() << "\"" << words << "\" did not come, but: " << received_.substr(0, 500);
+      return {};
+    }
+    at = received_.find(words, searched);
+  }
+  const std::string out = received_.substr(0, at + words.size());
+  received_.erase(0, out.size());
+  return out;
+}
+
+void raw_client::end_sending() {
+  ::shutdown(socket_.get(), SHUT_WR);
 }
 
 std::size_t raw_client::read_to_end() {

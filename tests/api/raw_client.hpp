@@ -23,6 +23,8 @@ class raw_client {
  public:
   /// Connects to a loopback address. `receive_buffer`: of the kernel, for slow readers.
   explicit raw_client(const net::listen_address& server, int receive_buffer = 0);
+  /// Connects to a Unix socket.
+  explicit raw_client(const std::string& path);
 
   [[nodiscard]] bool connected() const { return connected_; }
   /// False if the server has closed.
@@ -33,6 +35,11 @@ class raw_client {
     send(bytes);
     return receive();
   }
+  /// Reads until `words` have come, and returns everything up to their end. Fails the test if the
+  /// server closes before.
+  std::string receive_through(std::string_view words);
+  /// Says that nothing more will be sent, but reads on.
+  void end_sending();
   /// Reads until the server closes, and returns how many bytes came. Fails the test if it does
   /// not close.
   std::size_t read_to_end();

@@ -1,0 +1,434 @@
+#include "net/server_connection.hpp"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <utility>
+
+#include "core/check.hpp"
+#include "net/response_text.hpp"
+#include "net/server_loop.hpp"
+
+namespace tenure::net {
+namespace {
+
+/// After the last answer the client's remaining bytes are read and dropped for this long, up to
+/// this many: closing with unread bytes makes the kernel send a reset, and the client may then
+/// never see the answer.
+constexpr std::chrono::milliseconds linger_limit{1'000};
+constexpr std::size_t linger_bytes = 64 * 1024;
+/// Of one client's pipelined requests, or pieces of a stream, before it is the others' turn.
+constexpr std::size_t most_at_once = 16;
+/// Answers that wait to be sent together; with more, the client has to read first.
+constexpr std::size_t enough_to_send = 64 * 1024;
+/// What a connection keeps of its buffer once everything was sent.
+constexpr std::size_t kept_buffer_bytes = 4 * 1024;
+/// What may be queued on this side for a reader of a stream: it is too late to leave that out.
+constexpr int stream_queue_bytes = 16 * 1024;
+
+constexpr rejection no_answer{.status = 503,
+                              .code = "no_answer",
+                              .message = "the agent did not come to an answer in time",
+                              .action = "try again; see the agent's log if this lasts"};
+constexpr rejection too_many_readers{
+    .status = 503,
+    .code = "too_many_readers",
+    .message = "as many clients wait for news of this listener as it serves",
+    .action = "close those that are not needed, or ask without waiting"};
+
+void keep_queue_short(int socket) {
+  // Over TCP a small buffer would have every piece wait for the acknowledgement of the one before.
+  if (::setsockopt(socket, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &stream_queue_bytes,
+                   sizeof stream_queue_bytes) == 0) {
+    return;
+  }
+  ::setsockopt(socket, SOL_SOCKET, SO_SNDBUF, &stream_queue_bytes, sizeof stream_queue_bytes);
+}
+
+}  // namespace
+
+server_connection::server_connection(server_loop& loop, server_listener& of, os::unique_fd socket,
+                                     std::optional<peer_process> peer)
+    : loop_(loop), of_(of), socket_(std::move(socket)), peer_(peer) {}
+
+void server_connection::begin(std::list<server_connection>::iterator self) {
+  self_ = self;
+  until_ = loop_.now() + of_.limits.idle;
+  interest_ = EPOLLIN;
+  loop_.watch(socket_.get(), interest_, *this);
+  set_deadline(until_);
+}
+
+bool server_connection::may_give_way() const {
+  const bool waits =
+      stage_ == stage::waiting || stage_ == stage::reading || stage_ == stage::lingering;
+  return waits && out_.empty() && !queued_;
+}
+
+// --- what happens ------------------------------------------------------------------------------
+
+void server_connection::ready(std::uint32_t events) {
+  if (stage_ == stage::closed) return;
+  // Half a connection is enough to send an answer that is about to come; whoever waits for long is
+  // taken to have gone.
+  const bool gone = (events & (EPOLLERR | EPOLLHUP)) != 0 || (events & EPOLLRDHUP) != 0;
+  if (gone) return close();
+  if ((events & EPOLLOUT) != 0) return advance();
+  if ((events & EPOLLIN) != 0) receive();
+}
+
+void server_connection::receive() {
+  const std::span<char> room = loop_.scratch();
+  const ssize_t size = ::recv(socket_.get(), room.data(), room.size(), MSG_DONTWAIT);
+  if (size < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  if (size <= 0) return close();
+  const std::string_view came(room.data(), static_cast<std::size_t>(size));
+  if (stage_ == stage::lingering) {
+    dropped_ += came.size();
+    if (dropped_ > linger_bytes) close();
+    return;
+  }
+  if (in_.empty()) {
+    keep(came, read_requests(came));
+  } else {
+    in_.append(came);
+    keep(in_, read_requests(in_));
+  }
+  advance();
+}
+
+void server_connection::overdue() {
+  const core::time_point now = loop_.now();
+  if (write_by_ <= now) return close();
+  switch (stage_) {
+    case stage::waiting:
+    case stage::reading:
+    case stage::lingering:
+      return close();
+    case stage::answering:
+      settle();
+      break;
+    case stage::held: {
+      auto given = held_->ready(occasion::last);
+      TENURE_CHECK(given.has_value());
+      leave_readers();
+      give(*given);
+      break;
+    }
+    case stage::streaming:
+      until_ = now + stream_->idle;
+      if (out_.empty()) send_piece(stream_->idle_text);
+      break;
+    case stage::closed:
+      return;
+  }
+  advance();
+}
+
+void server_connection::answered() {
+  // What has come may have been for an earlier request of this connection, and too late.
+  if (stage_ != stage::answering || !slot_->settled()) return;
+  settle();
+  advance();
+}
+
+void server_connection::look_around() {
+  if (stage_ == stage::held || stage_ == stage::streaming) loop_.enqueue(*this);
+}
+
+void server_connection::go_on() {
+  if (stage_ == stage::held) {
+    if (auto given = held_->ready(occasion::news)) {
+      leave_readers();
+      give(*given);
+    }
+  } else if (stage_ == stage::waiting) {
+    keep(in_, read_requests(in_));
+  }
+  advance();
+}
+
+void server_connection::finish() {
+  switch (stage_) {
+    case stage::reading:
+    case stage::answering:
+    case stage::closed:
+      return;
+    case stage::waiting:
+      if (out_.empty() && in_.empty()) close();
+      return;
+    case stage::lingering:
+      return close();
+    case stage::held:
+      until_ = loop_.now();
+      return overdue();
+    case stage::streaming:
+      if (!http_1_0_) out_.append(last_chunk);
+      leave_readers();
+      last_ = true;
+      return advance();
+  }
+}
+
+void server_connection::close() {
+  if (stage_ == stage::closed) return;
+  const bool is_reader = stage_ == stage::held || stage_ == stage::streaming;
+  if (stage_ == stage::answering) {
+    loop_.forget_answer(number_);
+    slot_->close();
+  }
+  stage_ = stage::closed;
+  clear_deadline();
+  loop_.dequeue(*this);
+  held_.reset();
+  stream_.reset();
+  socket_.reset();
+  loop_.retire(is_reader ? of_.readers : of_.connections, *this);
+}
+
+// --- requests ----------------------------------------------------------------------------------
+
+/// Answers as many as are complete, in their order. Returns how many bytes they had.
+std::size_t server_connection::read_requests(std::string_view bytes) {
+  const request_limits limits{.header_bytes = of_.limits.header_bytes,
+                              .body_bytes = of_.limits.body_bytes};
+  std::size_t used = 0;
+  for (std::size_t count = 0; count < most_at_once && out_.size() < enough_to_send; ++count) {
+    const bool wants_more = stage_ == stage::waiting || stage_ == stage::reading;
+    if (!wants_more || last_ || used == bytes.size()) break;
+    read_result next = read_request(bytes.substr(used), limits);
+    if (std::holds_alternative<incomplete>(next)) {
+      if (stage_ == stage::waiting) until_ = loop_.now() + of_.limits.read;
+      stage_ = stage::reading;
+      break;
+    }
+    stage_ = stage::waiting;
+    if (const auto* why = std::get_if<rejection>(&next)) {
+      head_ = false;
+      last_ = true;
+      give(to_response(*why));
+      break;
+    }
+    auto& asked = std::get<received_request>(next);
+    used += asked.size;
+    ask(std::move(asked));
+  }
+  return used;
+}
+
+/// Keeps what was not read. `bytes` may be all of `in_`.
+void server_connection::keep(std::string_view bytes, std::size_t used) {
+  if (used == bytes.size()) {
+    std::string().swap(in_);
+  } else if (bytes.data() == in_.data()) {
+    in_.erase(0, used);
+  } else {
+    in_.assign(bytes.substr(used));
+  }
+}
+
+void server_connection::ask(received_request asked) {
+  head_ = asked.head;
+  http_1_0_ = asked.http_1_0;
+  last_ = asked.last;
+  asked.what.peer = peer_;
+  if (slot_ && slot_.use_count() == 1) {
+    slot_->reset();
+  } else {
+    slot_ = std::make_shared<answer_slot>();
+  }
+  stage_ = stage::answering;
+  of_.answer(asked.what, responder(slot_));
+  if (slot_->settled()) return settle();
+  number_ = loop_.next_number();
+  loop_.await_answer(number_, *this);
+  until_ = loop_.now() + of_.limits.answer;
+  // Otherwise it has come in this very moment, and nobody will say so.
+  if (!slot_->await([box = loop_.box(), number = number_] { box->answered(number); })) settle();
+}
+
+/// Takes the answer, or does without it.
+void server_connection::settle() {
+  if (number_ != 0) loop_.forget_answer(std::exchange(number_, 0));
+  auto given = slot_->close();
+  stage_ = stage::waiting;
+  if (!given) return give(to_response(no_answer));
+  std::visit([this](auto& what) { give(std::move(what)); }, *given);
+}
+
+// --- answers -----------------------------------------------------------------------------------
+
+void server_connection::give(const response& what) {
+  last_ = last_ || loop_.stopping() || ++requests_ >= of_.limits.requests_per_connection;
+  append_response(out_, what, {.head = head_, .last = last_}, loop_.date());
+}
+
+void server_connection::give(held_answer what) {
+  if (auto now = what.ready(loop_.stopping() ? occasion::last : occasion::news)) return give(*now);
+  if (!has_place()) return give(to_response(too_many_readers));
+  until_ = loop_.now() + what.limit;
+  held_ = std::move(what);
+  stage_ = stage::held;
+  of_.readers.splice(of_.readers.end(), of_.connections, self_);
+}
+
+void server_connection::give(streamed_answer what) {
+  if (!has_place() || loop_.stopping()) return give(to_response(too_many_readers));
+  const body_end ends = http_1_0_ ? body_end::by_close : body_end::by_last_chunk;
+  last_ = true;
+  append_response(out_, what.head, {.head = head_, .last = true, .ends = ends}, loop_.date());
+  if (head_) return;
+  keep_queue_short(socket_.get());
+  until_ = loop_.now() + what.idle;
+  stream_ = std::move(what);
+  stage_ = stage::streaming;
+  of_.readers.splice(of_.readers.end(), of_.connections, self_);
+}
+
+bool server_connection::has_place() const {
+  return of_.readers.size() < of_.limits.readers;
+}
+
+void server_connection::leave_readers() {
+  held_.reset();
+  stream_.reset();
+  stage_ = stage::waiting;
+  // Its place may have been taken meanwhile.
+  last_ = last_ || of_.connections.size() >= of_.limits.connections;
+  of_.connections.splice(of_.connections.end(), of_.readers, self_);
+}
+
+void server_connection::send_news() {
+  for (std::size_t count = 0; out_.empty() && stage_ == stage::streaming; ++count) {
+    if (count == most_at_once) return loop_.enqueue(*this);
+    const auto text = stream_->next();
+    if (!text) return;
+    until_ = loop_.now() + stream_->idle;
+    send_piece(*text);
+  }
+}
+
+/// Sends a piece of a stream; what the socket does not take is kept. Precondition: nothing is.
+void server_connection::send_piece(const std::string& text) {
+  const std::string size = http_1_0_ ? std::string() : chunk_head(text.size());
+  const std::string_view end = http_1_0_ ? std::string_view() : chunk_end;
+  const std::array<std::string_view, 3> parts{size, text, end};
+  std::array<iovec, 3> vectors{};
+  std::ranges::transform(parts, vectors.begin(), [](std::string_view part) {
+    return iovec{.iov_base = const_cast<char*>(part.data()), .iov_len = part.size()};
+  });
+  msghdr all{};
+  all.msg_iov = vectors.data();
+  all.msg_iovlen = vectors.size();
+  const ssize_t result = ::sendmsg(socket_.get(), &all, MSG_DONTWAIT | MSG_NOSIGNAL);
+  if (result < 0 && errno != EAGAIN && errno != EINTR) return close();
+  std::size_t taken = result < 0 ? 0 : static_cast<std::size_t>(result);
+  for (const std::string_view part : parts) {
+    const std::size_t of_this = std::min(taken, part.size());
+    taken -= of_this;
+    out_.append(part.substr(of_this));
+  }
+}
+
+/// True if everything was sent and the connection is still there.
+bool server_connection::flush() {
+  while (sent_ < out_.size()) {
+    const ssize_t size = ::send(socket_.get(), out_.data() + sent_, out_.size() - sent_,
+                                MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (size < 0 && errno == EINTR) continue;
+    if (size < 0 && errno == EAGAIN) {
+      if (write_by_ == core::never) write_by_ = loop_.now() + of_.limits.write;
+      return false;
+    }
+    if (size < 0) {
+      close();
+      return false;
+    }
+    sent_ += static_cast<std::size_t>(size);
+    // A stream lasts as long as its reader takes something; one answer has to come to an end.
+    if (stage_ == stage::streaming) write_by_ = core::never;
+  }
+  write_by_ = core::never;
+  sent_ = 0;
+  out_.clear();
+  if (out_.capacity() > kept_buffer_bytes) std::string().swap(out_);
+  return true;
+}
+
+/// Does what can be done now, and then waits for what comes next.
+void server_connection::advance() {
+  if (stage_ == stage::closed) return;
+  if (flush()) {
+    if (stage_ == stage::streaming) send_news();
+    if (stage_ == stage::waiting && last_) return linger();
+    if (stage_ == stage::waiting && in_.empty()) {
+      if (loop_.stopping()) return close();
+      until_ = loop_.now() + of_.limits.idle;
+      of_.connections.splice(of_.connections.end(), of_.connections, self_);
+    } else if (stage_ == stage::waiting) {
+      loop_.enqueue(*this);
+    }
+  }
+  if (stage_ == stage::streaming && !out_.empty() && write_by_ == core::never) {
+    write_by_ = loop_.now() + of_.limits.write;
+  }
+  plan();
+}
+
+void server_connection::linger() {
+  if (loop_.stopping()) return close();
+  std::string().swap(in_);
+  stage_ = stage::lingering;
+  until_ = loop_.now() + linger_limit;
+  ::shutdown(socket_.get(), SHUT_WR);
+  plan();
+}
+
+/// Tells the loop what it waits for.
+void server_connection::plan() {
+  if (stage_ == stage::closed) return;
+  std::uint32_t events = 0;
+  const bool is_reader = stage_ == stage::held || stage_ == stage::streaming;
+  if (!out_.empty()) {
+    events = EPOLLOUT;
+  } else if (stage_ == stage::reading || stage_ == stage::lingering ||
+             (stage_ == stage::waiting && in_.empty())) {
+    events = EPOLLIN;
+  }
+  if (is_reader) events |= EPOLLRDHUP;
+  if (events != interest_) loop_.change(socket_.get(), interest_ = events, *this);
+  set_deadline(due());
+}
+
+/// Lazily: one that is moved to later, as at every answer, is looked at again when the earlier one
+/// comes.
+void server_connection::set_deadline(core::time_point when) {
+  auto& all = loop_.all_deadlines();
+  if (!deadline_) {
+    deadline_ = all.emplace(when, this);
+  } else if (when < (*deadline_)->first) {
+    auto node = all.extract(*deadline_);
+    node.key() = when;
+    deadline_ = all.insert(std::move(node));
+  }
+}
+
+void server_connection::look_again_at(core::time_point when) {
+  if (stage_ == stage::closed) return;
+  clear_deadline();
+  set_deadline(when);
+}
+
+void server_connection::clear_deadline() {
+  if (deadline_) loop_.all_deadlines().erase(*deadline_);
+  deadline_.reset();
+}
+
+}  // namespace tenure::net

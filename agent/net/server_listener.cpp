@@ -1,0 +1,90 @@
+#include "net/server_listener.hpp"
+
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <ctime>
+#include <string>
+#include <utility>
+
+#include "net/listening_socket.hpp"
+#include "net/response_text.hpp"
+#include "net/server_loop.hpp"
+
+namespace tenure::net {
+namespace {
+
+/// Clients that are accepted before it is the turn of those that are there.
+constexpr int most_accepts = 32;
+/// Pause before the next accept if the process has no descriptor left.
+constexpr std::chrono::milliseconds accept_pause{100};
+
+/// Best effort: who is refused for want of room gets no further attention.
+void refuse(const os::unique_fd& client) {
+  static const std::string words =
+      response_text(to_response({.status = 503,
+                                 .code = "too_many_connections",
+                                 .message = "all connections of this listener are busy",
+                                 .action = "close connections that are not needed, and try again"}),
+                    {.last = true}, std::time(nullptr));
+  ::send(client.get(), words.data(), words.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+}  // namespace
+
+server_listener::server_listener(server_loop& loop, os::unique_fd socket,
+                                 std::optional<unix_socket> file,
+                                 http_server::deferring_handler handler, const http_limits& granted)
+    : answer(std::move(handler)),
+      limits(granted),
+      loop_(loop),
+      socket_(std::move(socket)),
+      file_(std::move(file)) {
+  loop_.watch(socket_.get(), EPOLLIN, *this);
+}
+
+void server_listener::ready(std::uint32_t) {
+  for (int count = 0; count < most_accepts; ++count) {
+    auto client = accept_client(socket_.get());
+    if (!client) {
+      if (client.error() == EAGAIN || client.error() == ECONNABORTED) return;
+      loop_.change(socket_.get(), 0, *this);
+      paused_until = loop_.now() + accept_pause;
+      return;
+    }
+    if (!make_room()) {
+      refuse(*client);
+      continue;
+    }
+    auto peer = file_ ? peer_of(client->get()) : std::nullopt;
+    const auto which =
+        connections.emplace(connections.end(), loop_, *this, std::move(*client), peer);
+    which->begin(which);
+  }
+}
+
+/// True if one more client may come: one that we wait for gives way, if it must.
+bool server_listener::make_room() {
+  if (connections.size() < limits.connections) return true;
+  const auto victim = std::ranges::find_if(connections, &server_connection::may_give_way);
+  if (victim == connections.end()) return false;
+  victim->close();
+  return true;
+}
+
+void server_listener::resume() {
+  paused_until = core::never;
+  loop_.change(socket_.get(), EPOLLIN, *this);
+}
+
+void server_listener::close() {
+  paused_until = core::never;
+  // The name goes first: whoever finds it may expect an answer.
+  file_.reset();
+  socket_.reset();
+}
+
+}  // namespace tenure::net

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <expected>
+#include <optional>
+#include <string>
+
+#include "net/http_message.hpp"
+#include "net/listen_address.hpp"
+#include "os/unique_fd.hpp"
+
+namespace tenure::net {
+
+/// A socket in the file system that queues clients. Only its owner and root can connect to it. Its
+/// file goes with it, unless somebody has put another there.
+class unix_socket {
+ public:
+  /// Opens one, non-blocking and not inherited. The file of an agent that has died is replaced; one
+  /// that answers is `in_use`, and anything but a socket is left alone.
+  static std::expected<unix_socket, listen_error> open(const std::string& path);
+
+  unix_socket(unix_socket&& other) noexcept;
+  unix_socket& operator=(unix_socket&&) = delete;
+  ~unix_socket();
+
+  /// Gives the listening descriptor away. The file stays until this is destroyed.
+  [[nodiscard]] os::unique_fd take() { return std::move(fd_); }
+
+ private:
+  unix_socket() = default;
+
+  os::unique_fd fd_;
+  std::string path_;  ///< empty: nothing to remove
+  dev_t device_ = 0;
+  ino_t inode_ = 0;
+};
+
+/// Who has connected; nothing if this is no Unix socket.
+std::optional<peer_process> peer_of(int connected);
+
+}  // namespace tenure::net
