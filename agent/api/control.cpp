@@ -1,5 +1,7 @@
 #include "api/control.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -26,14 +28,17 @@ std::unexpected<net::response> refused(unsigned status, problem why) {
   return std::unexpected(error_response(status, why));
 }
 
-/// Orders are for whoever has been given the token.
+/// Orders are for root and ourselves on the Unix socket, and for whoever has been given the token.
 std::optional<net::response> not_allowed(const net::request& asked, const control_access& who) {
+  if (asked.peer && (asked.peer->uid == 0 || asked.peer->uid == ::geteuid())) return std::nullopt;
   if (who.token_file.empty()) {
     return error_response(
-        403, {.code = "control_off",
-              .message = "this agent takes no orders over the network",
-              .action = "give the agent --control-token-file FILE, and the caller its content as "
-                        "Authorization: Bearer TOKEN"});
+        403,
+        {.code = "control_off",
+         .message = asked.peer ? "orders are for root and the user of the agent"
+                               : "this agent takes no orders over TCP",
+         .action = "use the agent's Unix socket (--socket PATH) as its user, or give the agent "
+                   "--control-token-file FILE and send Authorization: Bearer TOKEN"});
   }
   constexpr std::string_view scheme = "Bearer ";
   if (!asked.authorization || !asked.authorization->starts_with(scheme)) {

@@ -39,7 +39,7 @@ using control_handler = std::move_only_function<void(control_result)>;
 /// `done` is called once, on any thread, perhaps before this returns.
 using controller = std::function<void(core::election_index, control_order, control_handler done)>;
 
-/// Who may give orders.
+/// Who may give orders, besides root and the agent's own user on its Unix socket.
 struct control_access {
   std::string token_file{};  ///< empty: nobody, over TCP
 };

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
 #include <fstream>
 
 #include "api/control_codec.hpp"
@@ -68,6 +70,18 @@ TEST(Control, WithoutATokenFileNobodyIsObeyedAtAll) {
   control_scene s;
   s.who.token_file.clear();
   EXPECT_EQ(s.refused(control_scene::post("/v1/elections/db/resign")), 403U);
+}
+
+TEST(Control, OnTheUnixSocketTheUserDecides) {
+  control_scene s;
+  s.who.token_file.clear();
+  net::request asked = control_scene::post("/v1/elections/db/resign", "", "");
+  asked.peer = net::peer_process{.uid = ::geteuid(), .pid = 1};
+  EXPECT_EQ(s.refused(asked), 0U);
+  asked.peer->uid = 0;
+  EXPECT_EQ(s.refused(asked), 0U) << "root";
+  asked.peer->uid = ::geteuid() + 1;
+  EXPECT_EQ(s.refused(asked), 403U);
 }
 
 TEST(Control, TheTokenMayChangeWhileTheAgentRuns) {
