@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <expected>
+#include <optional>
+#include <string_view>
+
+#include "core/clock.hpp"
+
+/// Durations as people write them.
+namespace tenure::core {
+
+/// Enough for every range here, and far from overflow.
+inline constexpr std::size_t max_decimal_digits = 9;
+
+/// A decimal number as units and billionths of a unit.
+struct decimal {
+  std::int64_t whole = 0;
+  std::int64_t billionths = 0;
+  std::size_t decimals = 0;  ///< how many were given
+};
+
+/// Takes a number off the front of `text`; empty if there is none or it is too long.
+std::optional<decimal> take_decimal(std::string_view& text);
+
+/// Why a text is no duration.
+struct duration_mistake {
+  enum class fault : std::uint8_t {
+    empty,
+    negative,
+    no_number,
+    no_unit,
+    unknown_unit,
+    out_of_order,  ///< a unit is not smaller than the one before
+    too_long,
+  };
+  fault is = fault::empty;
+  std::string_view unit{};  ///< the unknown one, in the text that was read
+};
+
+/// "500ms", "15s", "1.5s", "1m30s", up to `most`.
+std::expected<duration, duration_mistake> read_duration(std::string_view text, duration most);
+
+}  // namespace tenure::core
