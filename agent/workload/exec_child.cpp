@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <csignal>
 
+#include "os/file_limit.hpp"
 #include "workload/guard_process.hpp"
 
 namespace tenure::workload {
@@ -35,6 +36,7 @@ void reset_signals(bool keep_hup_ignored) {
     if (fd >= 0) ::fcntl(fd, F_SETFD, 0);
   }
   reset_signals(what.keeps_hup_ignored);
+  os::restore_file_limit();
   if (what.search_path) {
     ::execvpe(what.program, what.argv, what.environment);
   } else {
