@@ -44,6 +44,8 @@ bool same_origin(std::string_view origin, std::string_view host) {
 
 std::optional<net::response> refusal(const net::request& asked,
                                      const std::vector<std::string>& further) {
+  // No browser comes over a Unix socket, and programs that do have no name to ask for.
+  if (asked.peer) return std::nullopt;
   // Without a Host it is HTTP/1.0, which no browser speaks.
   if (asked.host && !names_this_machine(*asked.host, further)) {
     return error_response(

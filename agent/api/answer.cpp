@@ -5,8 +5,10 @@
 #include <string_view>
 
 #include "api/admission.hpp"
+#include "api/change.hpp"
 #include "api/codec.hpp"
 #include "api/history.hpp"
+#include "api/long_poll.hpp"
 #include "api/probes.hpp"
 #include "api/verify.hpp"
 
@@ -83,14 +85,27 @@ bool is_probe(const path& asked) {
   return asked.size() == 1 && std::ranges::find(probes, asked.front()) != std::end(probes);
 }
 
+/// To a request for events where they cannot be streamed.
+net::response no_stream() {
+  return error_response(503, {.code = "no_stream",
+                              .message = "there are no events here",
+                              .action = "ask /v1/elections, with ?index= and &wait="});
+}
+
 net::response answer_elections(const net::request& asked, const snapshot& seen, const instant& at) {
   const path& at_path = asked.target.segments;
-  if (at_path.size() == 2) return elections_response(seen, at);
-  const election_snapshot* which = find(seen, at_path[2]);
-  if (which == nullptr) return unknown_election(at_path[2], seen);
-  if (at_path.size() == 3) return election_response(*which, seen, at);
-  return at_path[3] == "verify" ? answer_verify(asked, *which, seen, at)
-                                : answer_history(asked, *which, seen, at);
+  const election_snapshot* which = at_path.size() > 2 ? find(seen, at_path[2]) : nullptr;
+  if (at_path.size() > 2 && which == nullptr) return unknown_election(at_path[2], seen);
+  if (at_path.size() == 4) {
+    if (at_path[3] == "history") return answer_history(asked, *which, seen, at);
+    return at_path[3] == "verify" ? answer_verify(asked, *which, seen, at) : no_stream();
+  }
+  const auto reader = read_condition(asked);
+  if (!reader) return error_response(400, reader.error());
+  const std::uint64_t index =
+      which != nullptr ? index_of(*which, seen, at.now) : index_of(seen, at.now);
+  if (matches(*reader, seen.agent, index)) return not_modified_response(seen, index);
+  return which != nullptr ? election_response(*which, seen, at) : elections_response(seen, at);
 }
 
 }  // namespace
@@ -102,13 +117,16 @@ net::response answer(const net::request& asked, const snapshot& seen, const puls
   if (is_probe(at_path)) return answer_probe(asked, seen, alive, at);
 
   const bool for_older = at_path.empty() || at_path == path{"api", "leader"};
-  const bool deeper = at_path.size() == 4 && (at_path[3] == "verify" || at_path[3] == "history");
-  const bool elections = (at_path.size() == 2 || at_path.size() == 3 || deeper) &&
+  const bool part = at_path.size() == 4 &&
+                    (at_path[3] == "verify" || at_path[3] == "events" || at_path[3] == "history");
+  const bool elections = (at_path.size() == 2 || at_path.size() == 3 || part) &&
                          at_path[0] == "v1" && at_path[1] == "elections";
-  if (!for_older && !elections) return not_found(asked, "begin at /v1/elections");
+  const bool streams = at_path == path{"v1", "events"} || at_path == path{"sse"};
+  if (!for_older && !elections && !streams) return not_found(asked, "begin at /v1/elections");
   if (!method_is(asked, {"GET", "HEAD"})) return method_not_allowed(asked, "GET, HEAD");
   if (elections) return answer_elections(asked, seen, at);
   if (seen.elections.empty()) return not_started();
+  if (streams) return no_stream();
   return older_response(seen.elections[0], seen, at);
 }
 

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "api/change.hpp"
 #include "core/check.hpp"
 
 namespace tenure::api {
@@ -28,6 +29,10 @@ net::response to_response(unsigned status, std::string body) {
 
 net::response to_response(unsigned status, const json& body) {
   return to_response(status, text(body));
+}
+
+void add_etag(net::response& to, const snapshot& seen, std::uint64_t index) {
+  to.headers.push_back({.name = "ETag", .value = "W/\"" + version_id(seen.agent, index) + "\""});
 }
 
 template <class Value>
@@ -114,6 +119,8 @@ json election_json(const election_snapshot& election, const snapshot& seen, cons
   json out;
   out["election"] = election.name;
   out["identity"] = seen.identity;
+  out["agent"] = seen.agent;
+  out["index"] = index_of(election, seen, at.now);
   out["state"] = core::name(is.phase);
   out["is_self"] = is.is_self;
   out["holder"] = is.holder ? json(is.holder->identity) : json(nullptr);
@@ -136,7 +143,6 @@ json election_json(const election_snapshot& election, const snapshot& seen, cons
   if (seen.health) out["health"] = health_json(*seen.health);
   out["store"] = text_or_null(seen.store);
   out["cluster_id"] = text_or_null(seen.cluster_id);
-  out["agent"] = text_or_null(seen.agent);
   return out;
 }
 
@@ -221,9 +227,27 @@ net::response ok_response() {
   return to_response(200, {{"status", "ok"}});
 }
 
+std::string version_id(const std::string& agent, std::uint64_t index) {
+  return agent + "-" + std::to_string(index);
+}
+
+net::response not_modified_response(const snapshot& seen, std::uint64_t index) {
+  net::response out{.status = 304, .headers = {{.name = "Cache-Control", .value = "no-store"}}};
+  add_etag(out, seen, index);
+  return out;
+}
+
 net::response election_response(const election_snapshot& election, const snapshot& seen,
                                 const instant& at) {
-  return to_response(200, election_json(election, seen, at));
+  net::response out = to_response(200, election_json(election, seen, at));
+  add_etag(out, seen, index_of(election, seen, at.now));
+  return out;
+}
+
+std::string election_event(const election_snapshot& election, const snapshot& seen,
+                           const instant& at) {
+  return "id: " + version_id(seen.agent, index_of(election, seen, at.now)) +
+         "\nevent: election\ndata: " + text(election_json(election, seen, at)) + "\n\n";
 }
 
 net::response elections_response(const snapshot& seen, const instant& at) {
@@ -232,8 +256,12 @@ net::response elections_response(const snapshot& seen, const instant& at) {
   for (std::size_t i = 0; i < seen.elections.size(); ++i) {
     list += (i == 0 ? "" : ",") + text(election_json(seen.elections[i], seen, at));
   }
-  return to_response(
-      200, R"({"elections":[)" + list + R"(],"as_of":)" + text(rfc3339(at.unix_ms)) + "}");
+  const std::uint64_t index = index_of(seen, at.now);
+  net::response out = to_response(
+      200, R"({"elections":[)" + list + R"(],"agent":)" + text(seen.agent) + R"(,"index":)" +
+               std::to_string(index) + R"(,"as_of":)" + text(rfc3339(at.unix_ms)) + "}");
+  add_etag(out, seen, index);
+  return out;
 }
 
 net::response history_response(const election_snapshot& election, const snapshot& seen,
@@ -248,15 +276,16 @@ net::response history_response(const election_snapshot& election, const snapshot
   json out;
   out["election"] = election.name;
   out["identity"] = seen.identity;
-  out["agent"] = text_or_null(seen.agent);
+  out["agent"] = seen.agent;
   out["complete_since"] = rfc3339(seen.started_unix_ms);
   out["terms"] = std::move(terms);
   out["as_of"] = rfc3339(at.unix_ms);
   return to_response(200, out);
 }
 
-net::response older_response(const election_snapshot& election, const snapshot& seen,
-                             const instant& at) {
+namespace {
+
+json older_json(const election_snapshot& election, const snapshot& seen, const instant& at) {
   const standing is = standing_of(election, seen.identity, at);
   const bool ours_but_idle = is.holder && is.holder->identity == seen.identity && !is.is_self;
   const std::string name = is.holder && !ours_but_idle ? is.holder->identity : "";
@@ -269,7 +298,20 @@ net::response older_response(const election_snapshot& election, const snapshot& 
   out["timestamp"] = rfc3339(at.unix_ms);
   out["election"] = election.name;
   out["version"] = name.empty() ? json(nullptr) : json(core::number(is.holder->term));
-  return to_response(200, out);
+  return out;
+}
+
+}  // namespace
+
+net::response older_response(const election_snapshot& election, const snapshot& seen,
+                             const instant& at) {
+  return to_response(200, older_json(election, seen, at));
+}
+
+std::string older_event(const election_snapshot& election, const snapshot& seen,
+                        const instant& at) {
+  return "id: " + version_id(seen.agent, index_of(election, seen, at.now)) +
+         "\ndata: " + text(older_json(election, seen, at)) + "\n\n";
 }
 
 net::response verdict_response(const term_question& asked, const verdict& what,

@@ -24,11 +24,17 @@ net::response error_response(unsigned status, const problem& what);
 /// {"status":"ok"}, the answer of a probe.
 net::response ok_response();
 
-/// One election:
+/// "7f3a-12": what this run of the agent has shown at an index. Names an event, and is in an ETag.
+std::string version_id(const std::string& agent, std::uint64_t index);
+
+/// 304: what the reader has of this index is still so.
+net::response not_modified_response(const snapshot& seen, std::uint64_t index);
+
+/// One election, with the ETag of its index:
 ///
-///     election, identity, state, is_self, holder, version, version_text, holders, sequencer,
-///     expires_in_ms, since, as_of, last_loss, last_term, slots, members, paused, aside_for_ms,
-///     workload_running, store, cluster_id, agent
+///     election, identity, agent, index, state, is_self, holder, version, version_text, holders,
+///     sequencer, expires_in_ms, since, as_of, last_loss, last_term, slots, members, paused,
+///     aside_for_ms, workload_running, store, cluster_id
 ///
 /// and `health` {state, reason, since} if it is checked, the same in each election of an agent.
 /// What is vacant or not known is null. `version` is a number; `version_text` has the same digits
@@ -36,8 +42,13 @@ net::response ok_response();
 net::response election_response(const election_snapshot& election, const snapshot& seen,
                                 const instant& at);
 
-/// {"elections":[...],"as_of":...}, each as `election_response` has it.
+/// {"elections":[...],"agent":...,"index":...,"as_of":...}, each as `election_response` has it,
+/// with the ETag of the index of all.
 net::response elections_response(const snapshot& seen, const instant& at);
+
+/// The same as an event of a stream: its first line is its id, its data one line.
+std::string election_event(const election_snapshot& election, const snapshot& seen,
+                           const instant& at);
 
 /// What is in memory of the terms of an election, newest first, `limit` of them at most:
 ///
@@ -53,6 +64,9 @@ net::response history_response(const election_snapshot& election, const snapshot
 /// empty while we hold the lease but may not act (pending, draining).
 net::response older_response(const election_snapshot& election, const snapshot& seen,
                              const instant& at);
+
+/// The same body as an event without a name.
+std::string older_event(const election_snapshot& election, const snapshot& seen, const instant& at);
 
 /// A yes (200) or a no (409), as all verdicts have it:
 ///

@@ -2,12 +2,15 @@
 
 #include <nlohmann/json.hpp>
 
-#include "config/values.hpp"
+#include "core/duration_text.hpp"
 
 namespace tenure::api {
 namespace {
 
 using json = nlohmann::ordered_json;
+
+/// Whoever wants to be away for longer pauses.
+constexpr core::duration longest_aside = std::chrono::hours(24);
 
 bool takes_heir(control_action what) {
   return what == control_action::resign || what == control_action::transfer;
@@ -28,8 +31,8 @@ std::expected<control_order, std::string> parse_order(control_action what, std::
       out.heir = value.get<std::string>();
     } else if (member == "aside" && takes_heir(what)) {
       if (!value.is_string()) return std::unexpected("\"aside\" is no text such as \"30s\"");
-      const auto aside = config::parse_duration(value.get_ref<const std::string&>());
-      if (!aside) return std::unexpected("\"aside\" " + aside.error().what);
+      const auto aside = core::read_duration(value.get_ref<const std::string&>(), longest_aside);
+      if (!aside) return std::unexpected("\"aside\" is no duration such as \"30s\"");
       out.aside = *aside;
     } else {
       return std::unexpected("\"" + member + "\" means nothing to " + std::string(name(what)));

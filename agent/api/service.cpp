@@ -2,89 +2,60 @@
 
 #include <utility>
 
-#include "api/admission.hpp"
-#include "api/answer.hpp"
-
 namespace tenure::api {
 namespace {
 
 /// What to do about a listener that cannot be opened.
 std::string advice(listener which) {
+  if (which == listener::socket) return "; give another path with --socket, or none";
   const std::string flag = which == listener::api ? "--listen" : "--probe-listen";
   return "; give another address with " + flag + ", or " + flag + " off";
 }
 
+service_error failed(listener which, net::listen_error&& why) {
+  return {.which = which, .kind = why.kind, .text = std::move(why.text) + advice(which)};
+}
+
 }  // namespace
 
+std::size_t service_settings::descriptors() const {
+  const std::size_t listeners = (api ? 1U : 0U) + (probe ? 1U : 0U) + (socket.empty() ? 0U : 1U);
+  return listeners * (1 + limits.connections + limits.readers);
+}
+
 std::expected<std::unique_ptr<service>, service_error> service::start(
-    const board& from, service_settings with, clocks time, fresh_reader fresh, controller control) {
-  std::unique_ptr<service> out(new service);
-  const auto instant_of = [time = std::move(time)] {
-    return instant{.now = time.boot(), .unix_ms = time.unix_ms()};
+    board& from, service_settings with, clocks time, fresh_reader fresh, controller control) {
+  std::unique_ptr<service> out(new service(from));
+  out->reception_ = std::make_unique<reception>(from, std::move(time),
+                                                reception::settings{.hosts = std::move(with.hosts),
+                                                                    .beat_bound = with.beat_bound,
+                                                                    .fresh = std::move(fresh),
+                                                                    .control = std::move(control),
+                                                                    .who = with.control});
+  reception& desk = *out->reception_;
+  net::http_server& server = out->server_;
+  const net::http_server::deferring_handler api = [&desk](const net::request& asked,
+                                                          net::responder respond) {
+    desk.api(asked, std::move(respond));
   };
-  const auto pulse_of = [&from, bound = with.beat_bound] {
-    return pulse{.last_beat = from.last_beat(), .bound = bound};
-  };
-  const auto open =
-      [&](listener which, const std::optional<net::listen_address>& where,
-          auto answered) -> std::expected<std::optional<net::listen_address>, service_error> {
-    if (!where) return std::nullopt;
-    auto bound = out->server_.listen_on(*where, std::move(answered), with.limits);
-    if (bound) return std::move(*bound);
-    return std::unexpected(service_error{
-        .which = which, .kind = bound.error().kind, .text = bound.error().text + advice(which)});
-  };
-
-  const auto order = [&from, who = with.control, hosts = with.hosts, control = std::move(control)](
-                         const net::request& asked, net::responder& respond) {
-    if (!control || !is_control(asked)) return false;
-    if (auto refused = refusal(asked, hosts)) {
-      respond(std::move(*refused));
-      return true;
-    }
-    auto wanted = read_control(asked, *from.current(), who);
-    if (!wanted) {
-      respond(std::move(wanted.error()));
-      return true;
-    }
-    control(wanted->which, wanted->what,
-            [asked, what = wanted->what,
-             respond = std::move(respond)](const control_result& result) mutable {
-              respond(control_response(asked, what, result));
-            });
-    return true;
-  };
-
-  // The snapshot is taken before the clock is read: time that passes in between can only make an
-  // answer more careful.
-  auto api = open(listener::api, with.api,
-                  [&from, instant_of, pulse_of, order, hosts = with.hosts,
-                   fresh = std::move(fresh)](const net::request& asked, net::responder respond) {
-                    if (order(asked, respond)) return;
-                    const auto seen = from.current();
-                    const auto which = fresh ? needs_fresh_read(asked, *seen, hosts) : std::nullopt;
-                    if (!which) {
-                      const pulse alive = pulse_of();
-                      return respond(answer(asked, *seen, alive, instant_of(), hosts));
-                    }
-                    fresh(*which, [&from, instant_of, which = *which, asked,
-                                   respond = std::move(respond)](fresh_result read) mutable {
-                      const auto now = from.current();
-                      respond(answer_fresh(asked, which, *now, instant_of(), read));
-                    });
-                  });
-  if (!api) return std::unexpected(std::move(api.error()));
-  auto probe =
-      open(listener::probe, with.probe, [&from, instant_of, pulse_of](const net::request& asked) {
-        const auto seen = from.current();
-        const pulse alive = pulse_of();
-        return answer_probe(asked, *seen, alive, instant_of());
-      });
-  if (!probe) return std::unexpected(std::move(probe.error()));
-
-  out->api_ = std::move(*api);
-  out->probe_ = std::move(*probe);
-  if (auto started = out->server_.start(); !started) {
+  if (with.api) {
+    auto bound = server.listen_on(*with.api, api, with.limits);
+    if (!bound) return std::unexpected(failed(listener::api, std::move(bound.error())));
+    out->api_ = std::move(*bound);
+  }
+  if (!with.socket.empty()) {
+    auto bound = server.listen_on_path(with.socket, api, with.limits);
+    if (!bound) return std::unexpected(failed(listener::socket, std::move(bound.error())));
+  }
+  if (with.probe) {
+    auto bound = server.listen_on(
+        *with.probe, [&desk](const net::request& asked) { return desk.probe(asked); }, with.limits);
+    if (!bound) return std::unexpected(failed(listener::probe, std::move(bound.error())));
+    out->probe_ = std::move(*bound);
+  }
+  server.attend_with([&desk] { return desk.attend(); });
+  from.on_change([&server] { server.news(); });
+  if (auto started = server.start(); !started) {
     return std::unexpected(service_error{.text = std::move(started.error())});
   }
   return out;
@@ -95,6 +66,7 @@ service::~service() {
 }
 
 void service::stop() {
+  board_.on_change({});
   server_.shutdown();
 }
 

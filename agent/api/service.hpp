@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "api/control.hpp"
+#include "api/reception.hpp"
 #include "api/snapshot.hpp"
 #include "api/verify.hpp"
 #include "core/clock.hpp"
@@ -25,19 +26,17 @@ inline constexpr core::duration default_beat_bound = std::chrono::seconds(10);
 struct service_settings {
   std::optional<net::listen_address> api = net::listen_address{.host = "127.0.0.1", .port = 4040};
   std::optional<net::listen_address> probe = net::listen_address{.host = "0.0.0.0", .port = 8081};
-  std::vector<std::string> hosts;  ///< further Host names that the API answers to
-  control_access control{};        ///< who may give orders
+  std::string socket{};              ///< the path of a Unix socket for the API; empty: none
+  std::vector<std::string> hosts{};  ///< further Host names that the API answers to
+  control_access control{};          ///< who may give orders
   core::duration beat_bound = default_beat_bound;
-  net::http_limits limits;  ///< of each listener
+  net::http_limits limits{};  ///< of each listener
+
+  /// How many descriptors listeners and clients may have open at a time.
+  [[nodiscard]] std::size_t descriptors() const;
 };
 
-/// Where the time comes from. Called on the serving thread.
-struct clocks {
-  std::function<core::time_point()> boot;  ///< `os::boot_now`
-  std::function<std::int64_t()> unix_ms;   ///< the wall clock
-};
-
-enum class listener : std::uint8_t { api, probe };
+enum class listener : std::uint8_t { api, probe, socket };
 
 /// Which listener could not be opened, and why. `text` ends with what to do.
 struct service_error {
@@ -49,10 +48,10 @@ struct service_error {
 /// Serves what is on the board, on a thread of its own. Owned and ended by one thread.
 class service {
  public:
-  /// Opens what is asked for and serves it; all or nothing. `from` must outlive the service, and
-  /// every read and order that `fresh` and `control` were asked for. Without them, no fresh read is
-  /// made, and no order taken.
-  static std::expected<std::unique_ptr<service>, service_error> start(const board& from,
+  /// Opens what is asked for and serves it; all or nothing. `from` must outlive the service, which
+  /// is told of its changes alone, and every read and order that `fresh` and `control` were asked
+  /// for. Without them, no fresh read is made, and no order taken.
+  static std::expected<std::unique_ptr<service>, service_error> start(board& from,
                                                                       service_settings with,
                                                                       clocks time,
                                                                       fresh_reader fresh = {},
@@ -69,10 +68,12 @@ class service {
   [[nodiscard]] const std::optional<net::listen_address>& probe_address() const { return probe_; }
 
  private:
-  service() = default;
+  explicit service(board& from) : board_(from) {}
 
+  board& board_;
   std::optional<net::listen_address> api_;
   std::optional<net::listen_address> probe_;
+  std::unique_ptr<reception> reception_;
   net::http_server server_;
 };
 

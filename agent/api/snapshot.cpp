@@ -59,8 +59,8 @@ std::optional<std::size_t> election_table::find(std::string_view name) const {
 
 snapshot snapshot::share() {
   return {.index = index,
-          .identity = identity,
           .agent = agent,
+          .identity = identity,
           .started_unix_ms = started_unix_ms,
           .store = store,
           .cluster_id = cluster_id,

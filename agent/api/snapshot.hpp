@@ -3,11 +3,13 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/clock.hpp"
@@ -38,6 +40,8 @@ using term_list = std::vector<past_term>;
 /// an answer is written, never before.
 struct election_snapshot {
   std::string name;
+  /// That of the snapshot in which what is shown of it last changed; see change.hpp.
+  std::uint64_t index = 0;
   std::uint32_t slots = 1;
   bool campaigns = true;
   bool owns_workload = true;  ///< false: the readers of our answers are the workload
@@ -94,9 +98,10 @@ struct health_snapshot {
 
 /// The agent as the election thread last saw it. Immutable once published.
 struct snapshot {
-  std::uint64_t index = 0;  ///< grows with every publication
+  /// Grows when anything that is shown of any election changes; see change.hpp.
+  std::uint64_t index = 0;
+  std::string agent{};  ///< names this run of the agent: indexes of two runs do not compare
   std::string identity;
-  std::string agent{};               ///< this run of the agent, in which `index` counts
   std::int64_t started_unix_ms = 0;  ///< when it began to watch
   std::string store;                 ///< kind
   std::string cluster_id;            ///< of the store
@@ -120,6 +125,14 @@ class board {
     // Swapped, so that the old one, if it was the last reference, ends outside the lock.
     const std::lock_guard lock(mutex_);
     current_.swap(next);
+    if (on_change_ && next->index != current_->index) on_change_();
+  }
+  /// Has `call` called when a snapshot with another index is published, on the thread that does
+  /// so; it must be quick, and must not use the board. An empty one: nobody. When this returns,
+  /// the one before is not called any more.
+  void on_change(std::function<void()> call) {
+    const std::lock_guard lock(mutex_);
+    on_change_ = std::move(call);
   }
   [[nodiscard]] std::shared_ptr<const snapshot> current() const {
     const std::lock_guard lock(mutex_);
@@ -139,6 +152,7 @@ class board {
   // which is a data race by the standard and for ThreadSanitizer, and may be one on arm64.
   mutable std::mutex mutex_;
   std::shared_ptr<const snapshot> current_;
+  std::function<void()> on_change_;
   std::atomic<std::int64_t> last_beat_{0};
 };
 

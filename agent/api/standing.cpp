@@ -11,14 +11,6 @@ std::int64_t whole_ms(core::duration d) {
   return std::max<std::int64_t>(0, std::chrono::floor<std::chrono::milliseconds>(d).count());
 }
 
-/// The watch has shown a state that is newer than our grant and in which it is missing: lost, or
-/// released, while we were giving it up anyway.
-bool seen_gone(const core::election_view& view) {
-  if (!view.seen || view.seen->as_of < view.lease->term) return false;
-  return std::ranges::find(view.seen->holders, view.lease->term, &core::holder::term) ==
-         view.seen->holders.end();
-}
-
 /// What the watch has shown, without ourselves: it may be behind, and after stop_at no answer
 /// names us.
 std::vector<core::holder> others(const core::election_view& view, const std::string& identity) {
@@ -46,6 +38,12 @@ bool held_by_us(const core::election_view& view, core::time_point now) {
       break;
   }
   return false;
+}
+
+bool seen_gone(const core::election_view& view) {
+  if (!view.seen || !view.lease || view.seen->as_of < view.lease->term) return false;
+  return std::ranges::find(view.seen->holders, view.lease->term, &core::holder::term) ==
+         view.seen->holders.end();
 }
 
 standing standing_of(const election_snapshot& election, const std::string& identity,

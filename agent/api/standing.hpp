@@ -42,6 +42,10 @@ struct standing {
 /// True while the store counts us as the holder, as far as we know, and stop_at is ahead.
 bool held_by_us(const core::election_view& view, core::time_point now);
 
+/// True if the watch has shown a state that is newer than our grant and in which it is missing:
+/// lost, or released, while we were giving it up anyway.
+bool seen_gone(const core::election_view& view);
+
 /// `identity`: what the store shows of us as holder.
 standing standing_of(const election_snapshot& election, const std::string& identity,
                      const instant& at);

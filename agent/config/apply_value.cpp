@@ -148,6 +148,9 @@ void apply_value(setting which, const value& v, settings& out) {
     case setting::listen:
       out.listen = std::get<listen_address>(v);
       break;
+    case setting::socket:
+      out.socket = std::get<std::string>(v);
+      break;
     case setting::probe_listen:
       out.probe_listen = std::get<listen_address>(v);
       break;

@@ -159,6 +159,8 @@ std::string value_text(const settings& s, const field& f) {
       return s.target.gain_signal == 0 ? "" : std::string(signal_name(s.target.gain_signal));
     case setting::listen:
       return scalar(text(s.listen));
+    case setting::socket:
+      return given(s.socket);
     case setting::probe_listen:
       return scalar(text(s.probe_listen));
     case setting::control_token_file:

@@ -59,6 +59,7 @@ enum class setting : std::uint8_t {
   health_successes,
   health_delay,
   listen,
+  socket,
   probe_listen,
   control_token_file,
   log_format,

@@ -149,6 +149,7 @@ struct settings {
   config::target target;  ///< of `tenure agent`
 
   listen_address listen;
+  std::string socket{};  ///< the path of a Unix socket; empty: none
   listen_address probe_listen;
   std::string control_token_file{};  ///< empty: nobody may give orders over TCP
 

@@ -174,6 +174,11 @@ class assembly {
   void check_listeners() {
     const listen_address& api = out_.listen;
     const listen_address& probe = out_.probe_listen;
+    if (out_.socket.size() > max_socket_path_bytes) {
+      known_.reject(setting::socket,
+                    "socket is " + std::to_string(out_.socket.size()) + " bytes long",
+                    "give a path of up to " + std::to_string(max_socket_path_bytes) + " bytes");
+    }
     if (api.enabled && !is_loopback(api)) {
       known_.warn(setting::listen,
                   "the API listens on " + text(api) + ", where other machines may reach it",

@@ -257,6 +257,8 @@ std::vector<std::string> agent_loop::workload_environment(core::election_index w
   };
   if (service_ && service_->api_address()) {
     out.push_back("TENURE_API=http://" + net::text(*service_->api_address()));
+  } else if (service_ && !options_.settings.socket.empty()) {
+    out.push_back("TENURE_API=unix:" + options_.settings.socket);
   }
   return out;
 }

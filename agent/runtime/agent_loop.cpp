@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <boost/asio/post.hpp>
-#include <cinttypes>
+#include <charconv>
 #include <csignal>
-#include <cstdio>
 #include <utility>
 
 #include "os/boot_time.hpp"
 #include "os/error_text.hpp"
+#include "os/file_limit.hpp"
 #include "os/memory.hpp"
 #include "os/random.hpp"
 #include "os/wall_time.hpp"
@@ -23,19 +23,24 @@ namespace {
 /// `api::default_beat_bound`.
 constexpr core::duration beat_interval = std::chrono::seconds(3);
 
+/// What is open besides the listeners and their clients: the store, the guard, hooks, files.
+constexpr std::size_t other_descriptors = 128;
+
 /// For the store to forget our name, at the end.
 constexpr core::duration leave_patience = std::chrono::milliseconds(500);
-
-std::string name_of_this_run() {
-  std::array<char, 17> text{};
-  std::snprintf(text.data(), text.size(), "%016" PRIx64, os::random_bits());
-  return text.data();
-}
 
 std::vector<stores::election_spec> specs_of(const config::settings& s) {
   std::vector<stores::election_spec> out;
   for (const config::election& e : s.elections) out.push_back({.name = e.name, .slots = e.slots});
   return out;
+}
+
+/// Of this run of the agent, for those who compare what it has shown.
+std::string name_of_run() {
+  std::array<char, 16> digits{};
+  const auto end =
+      std::to_chars(digits.data(), digits.data() + digits.size(), os::random_bits(), 16).ptr;
+  return {digits.data(), end};
 }
 
 }  // namespace
@@ -46,7 +51,7 @@ agent_loop::agent_loop(agent_options options, log& to)
       elections_(specs_of(options_.settings)),
       session_(options_.settings.timing),
       entropy_(os::random_bits()),
-      snapshots_(board_, options_.settings.identity, name_of_this_run(), options_.settings.store,
+      snapshots_(board_, name_of_run(), options_.settings.identity, options_.settings.store,
                  elections_, options_.has_guard, !options_.settings.observe),
       histories_(elections_.size(),
                  history(options_.settings.identity, terms_kept(elections_.size()))),
@@ -70,7 +75,7 @@ agent_loop::~agent_loop() = default;
 int agent_loop::run() {
   listen_for_signals();
   board_.beat(os::boot_now());
-  snapshots_.publish(session_);
+  snapshots_.publish(session_, os::boot_now());
   if (!open_guard() || !serve()) {
     end(status_.value_or(exit_failed));
   } else if (!guard_ && !dialer_) {
@@ -90,6 +95,8 @@ bool agent_loop::serve() {
   with.api = wanted(s.listen);
   with.probe = wanted(s.probe_listen);
   with.control.token_file = s.control_token_file;
+  with.socket = s.socket;
+  os::raise_file_limit(with.descriptors() + other_descriptors);
   const api::clocks time{.boot = os::boot_now, .unix_ms = os::wall_now_ms};
   const auto fresh = [this](core::election_index which, api::fresh_handler done) {
     fresh_reads_.ask(which, std::move(done));
@@ -103,7 +110,8 @@ bool agent_loop::serve() {
   // Several agents on one host must be easy to try, so a port that nobody has asked for gives way.
   for (int listeners = 2; !started && listeners > 0; --listeners) {
     const bool is_api = started.error().which == api::listener::api;
-    const bool given = is_api ? s.listen.explicit_ : s.probe_listen.explicit_;
+    const bool is_socket = started.error().which == api::listener::socket;
+    const bool given = is_socket || (is_api ? s.listen.explicit_ : s.probe_listen.explicit_);
     if (given || started.error().kind != net::listen_failure::in_use) break;
     log_.write(log_level::warn, "default port is in use; taking any free one",
                {{"listener", is_api ? "api" : "probe"}, {"why", started.error().text}});
@@ -118,9 +126,10 @@ bool agent_loop::serve() {
   const auto shown = [](const std::optional<net::listen_address>& a) {
     return a ? net::text(*a) : std::string("off");
   };
-  log_.write(
-      log_level::info, "listening",
-      {{"api", shown(service_->api_address())}, {"probe", shown(service_->probe_address())}});
+  log_.write(log_level::info, "listening",
+             {{"api", shown(service_->api_address())},
+              {"probe", shown(service_->probe_address())},
+              {"socket", s.socket.empty() ? std::string("off") : s.socket}});
   return true;
 }
 
@@ -338,7 +347,7 @@ void agent_loop::carry_out() {
   }
   if (effects_.renew && !ended_) renew(*effects_.renew);
   effects_.clear();
-  if (std::exchange(dirty_, false)) snapshots_.publish(session_);
+  if (std::exchange(dirty_, false)) snapshots_.publish(session_, os::boot_now());
   if (!ended_) set_timer();
 }
 

@@ -2,16 +2,27 @@
 
 #include <utility>
 
+#include "api/change.hpp"
 #include "os/wall_time.hpp"
 
 namespace tenure::runtime {
+namespace {
 
-snapshots::snapshots(api::board& onto, std::string identity, std::string agent, std::string store,
+/// True if readers may have been told that the term was over, by the clock alone, and it is not.
+bool came_back(const api::election_snapshot& before, const api::election_snapshot& after,
+               core::time_point now) {
+  return before.view.lease && after.view.lease && before.view.lease->stop_at <= now &&
+         after.view.lease->stop_at > before.view.lease->stop_at;
+}
+
+}  // namespace
+
+snapshots::snapshots(api::board& onto, std::string agent, std::string identity, std::string store,
                      std::vector<stores::election_spec> elections, bool owns_workload,
                      bool campaigns)
     : onto_(onto) {
-  next_.identity = std::move(identity);
   next_.agent = std::move(agent);
+  next_.identity = std::move(identity);
   next_.started_unix_ms = os::wall_now_ms();
   next_.store = std::move(store);
   for (stores::election_spec& e : elections) {
@@ -48,6 +59,7 @@ void snapshots::changed(core::election_index which) {
 
 void snapshots::phase_changed(core::election_index which, std::int64_t unix_ms) {
   next_.elections.edit(core::place(which)).since_unix_ms = unix_ms;
+  changed(which);
 }
 
 bool snapshots::watch_showed(core::election_index which, core::time_point now) {
@@ -59,19 +71,41 @@ bool snapshots::watch_showed(core::election_index which, core::time_point now) {
 void snapshots::terms_changed(core::election_index which,
                               std::shared_ptr<const api::term_list> terms) {
   next_.elections.edit(core::place(which)).terms = std::move(terms);
+  changed(which);
 }
 
 void snapshots::watch_broke(core::election_index which) {
   next_.elections.edit(core::place(which)).watched = false;
 }
 
-void snapshots::publish(const core::session& from) {
-  ++next_.index;
+void snapshots::publish(const core::session& from, core::time_point now) {
   for (const core::election_index which : changed_) {
     next_.elections.edit(core::place(which)).view = from.at(which).view();
   }
+  number(now);
   changed_.clear();
-  onto_.publish(std::make_shared<const api::snapshot>(next_.share()));
+  published_ = std::make_shared<const api::snapshot>(next_.share());
+  onto_.publish(published_);
+}
+
+/// Gives what shows something else than when it was last published the next index.
+void snapshots::number(core::time_point now) {
+  const std::uint64_t index = next_.index + api::index_step(next_.elections.size());
+  const auto renumber = [&](std::size_t place) {
+    next_.elections.edit(place).index = index;
+    next_.index = index;
+  };
+  if (!published_ || !api::shows_same(*published_, next_)) {
+    for (std::size_t i = 0; i < next_.elections.size(); ++i) renumber(i);
+    return;
+  }
+  for (const core::election_index which : changed_) {
+    const api::election_snapshot& before = published_->elections[core::place(which)];
+    const api::election_snapshot& after = next_.elections[core::place(which)];
+    if (!api::shows_same(before, after) || came_back(before, after, now)) {
+      renumber(core::place(which));
+    }
+  }
 }
 
 }  // namespace tenure::runtime

@@ -14,8 +14,8 @@ namespace tenure::runtime {
 /// Copies what the election thread knows into what serving threads may read.
 class snapshots {
  public:
-  /// `agent`: this run of it.
-  snapshots(api::board& onto, std::string identity, std::string agent, std::string store,
+  /// `agent` names this run of it.
+  snapshots(api::board& onto, std::string agent, std::string identity, std::string store,
             std::vector<stores::election_spec> elections, bool owns_workload, bool campaigns);
 
   void store_opened(std::string cluster_id);
@@ -33,12 +33,16 @@ class snapshots {
   void terms_changed(core::election_index which, std::shared_ptr<const api::term_list> terms);
   /// The watch of an election broke.
   void watch_broke(core::election_index which);
-  /// Publishes what has changed in `from`. Empty sessions show their elections as not begun.
-  void publish(const core::session& from);
+  /// Publishes what has changed in `from`, and numbers it. Empty sessions show their elections as
+  /// not begun.
+  void publish(const core::session& from, core::time_point now);
 
  private:
+  void number(core::time_point now);
+
   api::board& onto_;
   api::snapshot next_;
+  std::shared_ptr<const api::snapshot> published_;  ///< last; null: nothing was
   std::vector<core::election_index> changed_;
 };
 

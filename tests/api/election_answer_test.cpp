@@ -216,7 +216,7 @@ TEST(ElectionAnswer, AnswersAreNeverCached) {
   const scene s;
   for (const char* target : {"/", "/v1/elections", "/v1/elections/nope", "/nothing"}) {
     const net::response r = s.ask(target);
-    ASSERT_EQ(r.headers.size(), 1u) << target;
+    ASSERT_FALSE(r.headers.empty()) << target;
     EXPECT_EQ(r.headers[0].name, "Cache-Control");
     EXPECT_EQ(r.headers[0].value, "no-store");
   }

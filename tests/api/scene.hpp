@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "api/answer.hpp"
+#include "api/change.hpp"
 #include "api/snapshot.hpp"
 #include "net/http_message.hpp"
 
@@ -22,6 +23,7 @@ inline constexpr std::int64_t start_unix_ms = 1'769'860'800'000;
 struct scene {
   scene() {
     seen.index = 1;
+    seen.agent = "run1";
     seen.identity = "me";
     seen.store = "etcd";
     seen.cluster_id = "c1";
@@ -32,6 +34,7 @@ struct scene {
   api::election_snapshot& add(std::string name) {
     api::election_snapshot one;
     one.name = std::move(name);
+    one.index = seen.index;
     one.view.since = start;
     one.since_unix_ms = start_unix_ms;
     seen.elections.push_back(std::move(one));
@@ -58,6 +61,12 @@ struct scene {
     view().seen = core::observation{.as_of = as_of, .holders = std::move(holders)};
     db().watched = true;
     db().seen_at = at.now;
+  }
+
+  /// As when the election thread publishes a change of the election at this place.
+  void publish_change(std::size_t place = 0) {
+    seen.index += api::index_step(seen.elections.size());
+    seen.elections.edit(place).index = seen.index;
   }
 
   void advance(core::duration by) {

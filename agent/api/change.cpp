@@ -1,0 +1,84 @@
+#include "api/change.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "api/standing.hpp"
+
+namespace tenure::api {
+namespace {
+
+bool same_lease(const std::optional<core::lease>& a, const std::optional<core::lease>& b) {
+  if (!a || !b) return a.has_value() == b.has_value();
+  // One that ends earlier than was said is news for those who have planned by it.
+  return a->term == b->term && a->stop_at <= b->stop_at;
+}
+
+/// What is shown of others, and whether we are missing there.
+bool same_sight(const core::election_view& a, const core::election_view& b) {
+  if (!a.seen || !b.seen) return a.seen.has_value() == b.seen.has_value();
+  return a.seen->holders == b.seen->holders && a.seen->members == b.seen->members &&
+         seen_gone(a) == seen_gone(b);
+}
+
+bool same_view(const core::election_view& a, const core::election_view& b) {
+  return a.phase == b.phase && same_lease(a.lease, b.lease) && a.sequencer == b.sequencer &&
+         a.since == b.since && same_sight(a, b) && a.workload_running == b.workload_running &&
+         a.last_loss == b.last_loss && a.paused == b.paused;
+}
+
+/// When the lease that answers go by runs out, unless it is renewed; `never` if they do not.
+core::time_point end_of(const core::election_view& view) {
+  if (!view.lease) return core::never;
+  const core::time_point last = view.lease->stop_at - core::duration(1);
+  return held_by_us(view, last) ? view.lease->stop_at : core::never;
+}
+
+/// How many elections of `seen` are over by time alone at `now`, up to `last` in the order of their
+/// ends.
+std::uint64_t turned(const snapshot& seen, core::time_point now,
+                     const election_snapshot* last = nullptr) {
+  const core::time_point until = last != nullptr ? end_of(last->view) : now;
+  std::uint64_t count = 0;
+  bool is_behind = false;
+  for (std::size_t i = 0; i < seen.elections.size(); ++i) {
+    const election_snapshot& one = seen.elections[i];
+    const core::time_point end = end_of(one.view);
+    if (end <= now && (end < until || (end == until && !is_behind))) ++count;
+    is_behind = is_behind || &one == last;
+  }
+  return count;
+}
+
+}  // namespace
+
+bool shows_same(const election_snapshot& a, const election_snapshot& b) {
+  return same_view(a.view, b.view) && a.since_unix_ms == b.since_unix_ms && a.slots == b.slots &&
+         a.campaigns == b.campaigns && a.owns_workload == b.owns_workload && a.terms == b.terms;
+}
+
+bool shows_same(const snapshot& a, const snapshot& b) {
+  return a.agent == b.agent && a.identity == b.identity && a.store == b.store &&
+         a.cluster_id == b.cluster_id && a.health == b.health;
+}
+
+std::uint64_t index_of(const election_snapshot& election, const snapshot& seen,
+                       core::time_point now) {
+  if (end_of(election.view) > now) return election.index;
+  return seen.index + turned(seen, now, &election);
+}
+
+std::uint64_t index_of(const snapshot& seen, core::time_point now) {
+  return seen.index + turned(seen, now);
+}
+
+core::time_point next_turn(const snapshot& seen, core::time_point now) {
+  core::time_point next = core::never;
+  for (std::size_t i = 0; i < seen.elections.size(); ++i) {
+    const core::time_point end = end_of(seen.elections[i].view);
+    if (end > now) next = std::min(next, end);
+  }
+  return next;
+}
+
+}  // namespace tenure::api

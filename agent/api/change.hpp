@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "api/snapshot.hpp"
+#include "core/clock.hpp"
+
+/// What counts as a change for those who wait for one, and how it is numbered.
+///
+/// An index says "what I have seen". It grows when what an answer shows of an election changes, but
+/// for what time alone does: a renewal is no change, and neither is a smaller `expires_in_ms`. The
+/// numbers have gaps.
+///
+/// One change nobody publishes: at its stop_at a term is over in every answer, whether or not the
+/// election thread has turned by then. So publications leave room for one number for each election,
+/// and those whose stop_at has passed take them, in the order in which it has.
+namespace tenure::api {
+
+/// From one index that is published to the next, for so many elections.
+constexpr std::uint64_t index_step(std::size_t elections) {
+  return elections + 1;
+}
+
+/// True if answers show the same of both, but for what follows from time. Extend it with every
+/// member of the snapshot that is shown.
+bool shows_same(const election_snapshot& a, const election_snapshot& b);
+
+/// The same for what is shown of the agent in each of its elections.
+bool shows_same(const snapshot& a, const snapshot& b);
+
+/// The index of one of the elections of `seen`, as of `now`.
+std::uint64_t index_of(const election_snapshot& election, const snapshot& seen,
+                       core::time_point now);
+
+/// The index of all of them together, as of `now`.
+std::uint64_t index_of(const snapshot& seen, core::time_point now);
+
+/// When time alone will next give one of them another index; `never` if it will not.
+core::time_point next_turn(const snapshot& seen, core::time_point now);
+
+}  // namespace tenure::api

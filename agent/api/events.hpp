@@ -1,0 +1,88 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "api/snapshot.hpp"
+#include "api/standing.hpp"
+#include "net/answer.hpp"
+#include "net/http_message.hpp"
+
+/// Server-sent events: `/v1/elections/{name}/events`, `/v1/events`, and `/sse` for readers of older
+/// sidecars. A stream of states: what changes while a reader is slow is folded into the newest.
+namespace tenure::api {
+
+/// A reader that has heard nothing for so long hears a comment.
+inline constexpr std::chrono::seconds heartbeat{15};
+/// What a reader is told to wait before it connects again.
+inline constexpr std::chrono::seconds reconnect_after{2};
+
+/// What a reader wants to follow.
+struct event_request {
+  enum class kind : std::uint8_t {
+    one,    ///< an election
+    all,    ///< every election of the agent
+    older,  ///< the first one, as older sidecars show it
+  };
+  kind what = kind::one;
+  std::size_t place = 0;                 ///< of the election
+  std::optional<std::string> last_id{};  ///< of what it had when it was cut off
+};
+
+/// The events that this request asks for, if it does and is in order. Everything else, errors
+/// included, is for `answer`.
+std::optional<event_request> wants_events(const net::request& asked, const snapshot& seen,
+                                          const std::vector<std::string>& hosts);
+
+/// The head of the answer.
+net::response events_head();
+
+/// The texts of the newest events. Each is made once, and shared by all who read it. Not
+/// thread-safe: the serving thread's.
+class event_texts {
+ public:
+  using text = std::shared_ptr<const std::string>;
+
+  text of_election(const snapshot& seen, std::size_t place, const instant& at);
+  text of_older(const snapshot& seen, const instant& at);
+
+ private:
+  struct entry {
+    std::uint64_t index = 0;
+    text what;
+  };
+  std::vector<entry> elections_;
+  entry older_;
+};
+
+/// Where one reader is. Not thread-safe: the serving thread's.
+class event_reader {
+ public:
+  explicit event_reader(event_request asked) : asked_(std::move(asked)) {}
+
+  /// What to send next; null if the reader has everything.
+  event_texts::text next(const snapshot& seen, const instant& at, event_texts& texts);
+
+ private:
+  event_texts::text first(const snapshot& seen, const instant& at);
+  event_texts::text next_of_one(const snapshot& seen, const instant& at, event_texts& texts);
+  event_texts::text next_of_all(const snapshot& seen, const instant& at, event_texts& texts);
+  [[nodiscard]] bool has(const snapshot& seen, std::uint64_t index) const;
+
+  event_request asked_;
+  bool begun_ = false;
+  static constexpr std::uint64_t nothing = ~std::uint64_t{0};  ///< no index is so large
+  std::uint64_t sent_ = nothing;  ///< the index of what was sent last; of all, once everything was
+
+  // Of `all`: elections are sent in turn, so that none waits for one that changes all the time.
+  std::vector<std::uint64_t> sent_of_;
+  std::size_t turn_ = 0;
+};
+
+}  // namespace tenure::api

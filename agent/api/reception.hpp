@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/answer.hpp"
+#include "api/control.hpp"
+#include "api/events.hpp"
+#include "api/long_poll.hpp"
+#include "api/snapshot.hpp"
+#include "api/verify.hpp"
+#include "core/clock.hpp"
+#include "net/http_server.hpp"
+#include "net/responder.hpp"
+
+namespace tenure::api {
+
+/// Where the time comes from. Called on the serving thread.
+struct clocks {
+  std::function<core::time_point()> boot;  ///< `os::boot_now`
+  std::function<std::int64_t()> unix_ms;   ///< the wall clock
+};
+
+/// Takes requests, and decides whether their answer comes at once, later, at the next change, or
+/// never ends. Everything on the serving thread, which must end first.
+class reception {
+ public:
+  struct settings {
+    std::vector<std::string> hosts{};
+    core::duration beat_bound{};
+    fresh_reader fresh{};  ///< may be empty
+    controller control{};  ///< may be empty
+    control_access who{};  ///< may give orders
+  };
+
+  reception(const board& from, clocks time, settings with);
+  reception(const reception&) = delete;
+  reception& operator=(const reception&) = delete;
+
+  /// A request to the API.
+  void api(const net::request& asked, net::responder respond);
+  /// A request to the probe listener.
+  [[nodiscard]] net::response probe(const net::request& asked);
+
+  /// Whether something has changed for those who wait since the last call, and when time alone
+  /// will change something.
+  net::attention attend();
+
+ private:
+  [[nodiscard]] instant present() const;
+  [[nodiscard]] pulse alive() const;
+  [[nodiscard]] net::response answer_now(const net::request& asked) const;
+  void order(const net::request& asked, const snapshot& seen, net::responder respond);
+  void read_fresh(core::election_index which, const net::request& asked, net::responder respond);
+  [[nodiscard]] net::held_answer hold(const net::request& asked, long_poll what) const;
+  [[nodiscard]] net::streamed_answer stream(event_request what);
+
+  const board& board_;
+  const clocks time_;
+  const settings settings_;
+  event_texts texts_;
+  std::uint64_t attended_ = 0;  ///< the index that those who wait were told of
+};
+
+}  // namespace tenure::api

@@ -1,0 +1,107 @@
+#include "runtime/snapshots.hpp"
+
+#include <gtest/gtest.h>
+
+#include "api/change.hpp"
+#include "unit/core/session_talk.hpp"
+
+namespace tenure::runtime {
+namespace {
+
+using namespace std::chrono_literals;
+using core::election_index;
+using core::version;
+using core::testing::session_talk;
+using core::testing::start_of_talk;
+
+/// Two elections, and the snapshots of them.
+struct published {
+  published() {
+    shown.store_opened("c1");
+    for (std::uint32_t i = 0; i < 2; ++i) show(i);
+  }
+
+  /// Says that `which` may have changed, and publishes it.
+  void show(std::uint32_t which, core::duration at = 0s) {
+    shown.changed(election_index{which});
+    shown.publish(talk.subject(), start_of_talk + at);
+  }
+  std::uint64_t index() const { return board.current()->index; }
+  std::uint64_t index_of(std::size_t place) const {
+    return board.current()->elections[place].index;
+  }
+
+  session_talk talk{2};
+  api::board board;
+  snapshots shown{board, "run1", "me", "etcd", {{.name = "a"}, {.name = "b"}}, true, true};
+};
+
+TEST(Snapshots, GainMovesTheIndexOfItsElectionAndOfAll) {
+  published p;
+  const auto of_a = p.index_of(0);
+  const auto of_b = p.index_of(1);
+  p.talk.activate(0, version{1}, 0s);
+  p.show(0);
+  EXPECT_GT(p.index_of(0), of_a);
+  EXPECT_EQ(p.index_of(1), of_b);
+  EXPECT_EQ(p.index(), p.index_of(0));
+  EXPECT_EQ(p.board.current()->agent, "run1");
+}
+
+TEST(Snapshots, RenewalIsPublishedButNoChange) {
+  published p;
+  p.talk.activate(0, version{1}, 0s);
+  p.show(0);
+  int told = 0;
+  p.board.on_change([&] { ++told; });
+  const auto before = p.index();
+  p.talk.at(5s).wake();
+  p.talk.acknowledge(5s);
+  p.show(0, 5s);
+  EXPECT_EQ(p.index(), before);
+  EXPECT_EQ(told, 0) << "the serving thread is not woken by it either";
+  EXPECT_GT(p.board.current()->elections[0].view.lease->stop_at, start_of_talk + 12350ms);
+  p.board.on_change({});
+}
+
+TEST(Snapshots, ChangeIsToldOnceItCanBeSeen) {
+  published p;
+  int told = 0;
+  p.board.on_change([&] { ++told; });
+  p.talk.activate(0, version{1}, 0s);
+  p.show(0);
+  EXPECT_EQ(told, 1);
+  p.board.on_change({});
+}
+
+TEST(Snapshots, WhatIsOfTheAgentMovesTheIndexOfEveryElection) {
+  published p;
+  const auto of_b = p.index_of(1);
+  p.shown.health({.state = core::health::healthy});
+  p.shown.publish(p.talk.subject(), start_of_talk);
+  EXPECT_GT(p.index_of(0), of_b);
+  EXPECT_EQ(p.index_of(1), p.index_of(0));
+}
+
+TEST(Snapshots, TermThatTheClockAloneHadEndedAndThatGoesOnIsAChange) {
+  published p;
+  p.talk.activate(0, version{1}, 0s);
+  p.show(0);
+  p.talk.at(5s).wake();
+  p.talk.acknowledge(5s);
+  const auto before = p.index_of(0);
+  // Published only after the stop_at that was shown so far: readers may have been told of it.
+  p.show(0, 13s);
+  EXPECT_GT(p.index_of(0), before);
+}
+
+TEST(Snapshots, IndexesLeaveRoomForElectionsThatTurnByTime) {
+  published p;
+  const auto before = p.index();
+  p.talk.activate(0, version{1}, 0s);
+  p.show(0);
+  EXPECT_GE(p.index() - before, api::index_step(2));
+}
+
+}  // namespace
+}  // namespace tenure::runtime
