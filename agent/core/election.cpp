@@ -294,6 +294,8 @@ bool election::holding() const {
 
 bool election::wants_renewal() const {
   if (!holding() || last_now_ >= view_.lease->stop_at) return false;
+  // Nobody is to wait for the end of what may never end: such a lease runs out.
+  if (stuck_) return false;
   return view_.phase != phase::draining || work_ != work::none || last_now_ < quiet_until_;
 }
 

@@ -116,6 +116,9 @@ struct workload_started {
 /// The last process of the workload was *observed* to be gone, or it could not be started.
 struct workload_exited {};
 
+/// What is left of the workload hangs in the kernel: SIGKILL waits, and nobody knows for how long.
+struct workload_stuck {};
+
 /// Health of the workload, after hysteresis.
 struct workload_unhealthy {};
 struct workload_healthy {};
@@ -153,9 +156,10 @@ using election_event =
     std::variant<event::workload_found, event::started, event::granted, event::refused,
                  event::acquire_unknown, event::renewed, event::lost, event::observed,
                  event::watch_failed, event::released, event::release_unknown,
-                 event::workload_started, event::workload_exited, event::workload_unhealthy,
-                 event::workload_healthy, event::guard_away, event::guard_back, event::resign,
-                 event::resume, event::shutdown, event::woke, event::slept>;
+                 event::workload_started, event::workload_exited, event::workload_stuck,
+                 event::workload_unhealthy, event::workload_healthy, event::guard_away,
+                 event::guard_back, event::resign, event::resume, event::shutdown, event::woke,
+                 event::slept>;
 
 namespace command {
 
@@ -337,6 +341,7 @@ class election {
   void on(const moment& at, const event::release_unknown& e, effects& out);
   void on(const moment& at, const event::workload_started& e, effects& out);
   void on(const moment& at, const event::workload_exited&, effects& out);
+  void on(const moment& at, const event::workload_stuck&, effects& out);
   void on(const moment& at, const event::workload_unhealthy&, effects& out);
   void on(const moment& at, const event::workload_healthy&, effects& out);
   void on(const moment& at, const event::guard_away&, effects& out);
@@ -393,6 +398,7 @@ class election {
   version inherited_ = no_version;              ///< of what was found, until a term is granted
   work work_ = work::none;
   time_point kill_by_ = never;           ///< of the stop order in force
+  bool stuck_ = false;                   ///< it cannot be carried out
   loss_reason why_ = loss_reason::none;  ///< of the drain in progress
   std::uint32_t watch_failures_ = 0;
   bool healthy_ = true;

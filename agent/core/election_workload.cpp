@@ -52,6 +52,7 @@ void election::on(const moment& at, const event::workload_exited&, effects& out)
   if (work_ == work::none) return;
   work_ = work::none;
   kill_by_ = never;
+  stuck_ = false;
   view_.workload_running = false;
   out.add(command::publish{});
   const bool by_itself = found_ && !found_->stopping;
@@ -59,6 +60,12 @@ void election::on(const moment& at, const event::workload_exited&, effects& out)
   if (view_.phase == phase::active || by_itself) {
     give_up(loss_reason::workload_exited, at.now, at, out);
   }
+}
+
+/// It is not released either before it is dead. It runs nothing of its own any more, but what it has
+/// asked of the kernel may yet be carried out: against that there is the version.
+void election::on(const moment&, const event::workload_stuck&, effects&) {
+  stuck_ = stuck_ || (view_.phase == phase::draining && work_ == work::stopping);
 }
 
 void election::on(const moment& at, const event::workload_unhealthy&, effects& out) {

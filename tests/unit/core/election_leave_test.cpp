@@ -40,6 +40,32 @@ TEST(Resign, NeverReleasesWhatMayStillRun) {
   }
 }
 
+TEST(Resign, LeaseOfAWorkloadThatHangsInTheKernelRunsOut) {
+  conversation c;
+  c.becomes_active();
+  EXPECT_EQ(c.says(event::workload_stuck{}), "");
+  EXPECT_TRUE(c.subject().wants_renewal()) << "nobody has told it to end yet";
+  c.resigns(1h);
+  EXPECT_EQ(c.at(5s).says(event::workload_stuck{}), "");
+  EXPECT_FALSE(c.subject().wants_renewal());
+  EXPECT_EQ(c.at(6s).is_renewed(4s), "") << "one that was on its way";
+  for (duration now = 7s; now < 60s; now += 500ms) {
+    EXPECT_THAT(c.at(now).wakes(), Not(HasSubstr("release")));
+  }
+}
+
+TEST(Resign, WhatHasHungInTheKernelIsReleasedOnceItIsDead) {
+  conversation c;
+  c.becomes_active();
+  c.resigns(1s);
+  c.at(5s).says(event::workload_stuck{});
+  EXPECT_EQ(c.at(6s).workload_exits(), "publish, release 5");
+  EXPECT_EQ(c.is_released(), "draining > candidate: resigned, publish");
+  c.at(10s).wakes();
+  c.is_granted(version{6}, 10s, 15s, true);
+  EXPECT_TRUE(c.subject().wants_renewal()) << "the next term is not concerned";
+}
+
 TEST(Resign, DrainThatOutlivesTheLeaseIsCutAtKillAt) {
   conversation c;
   c.becomes_active();

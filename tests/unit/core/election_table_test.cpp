@@ -142,6 +142,7 @@ constexpr std::array inputs{
     input{"workload exited", [](conversation& c) { return c.workload_exits(); }},
     input{"unhealthy", [](conversation& c) { return c.says(event::workload_unhealthy{}); }},
     input{"healthy", [](conversation& c) { return c.says(event::workload_healthy{}); }},
+    input{"workload stuck", [](conversation& c) { return c.says(event::workload_stuck{}); }},
     input{"guard away", [](conversation& c) { return c.says(event::guard_away{}); }},
     input{"guard back", [](conversation& c) { return c.says(event::guard_back{}); }},
     input{"resign", [](conversation& c) { return c.resigns(1h); }},
