@@ -156,6 +156,12 @@ void agent_loop::on(const workload::start_failed& what) {
   feed(guarded, core::event::workload_exited{});
 }
 
+/// What runs nothing of its own any more is no reason to keep the others waiting for ever.
+void agent_loop::on(const workload::workload_survives& what) {
+  say_survivors(log_, speaker_of(guarded), what.what);
+  if (what.what.all_stuck()) feed(guarded, core::event::workload_stuck{});
+}
+
 void agent_loop::on(const workload::workload_exited& what) {
   say_workload_exited(log_, speaker_of(guarded), what.status);
   feed(guarded, core::event::workload_exited{});

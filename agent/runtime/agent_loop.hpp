@@ -65,6 +65,7 @@ class agent_loop {
   void on(const workload::workload_started& what);
   void on(const workload::start_refused& what);
   void on(const workload::start_failed& what);
+  void on(const workload::workload_survives& what);
   void on(const workload::workload_exited& what);
   void on(const workload::signalled& what);
   void on(const workload::guard_gone& what);

@@ -86,6 +86,24 @@ void say_workload_found(log& to, const speaker& who, const workload::found_workl
             {"version", core::number(what.term)}});
 }
 
+void say_survivors(log& to, const speaker& who, const workload::survivors& what) {
+  to.write(log_level::error,
+           what.all_stuck()
+               ? "the workload hangs in the kernel, where SIGKILL cannot end it; its lease is "
+                 "neither released nor renewed before it is dead, so that others get it when it "
+                 "runs out"
+               : "SIGKILL has not ended all of the workload; its lease is not released before all "
+                 "of it is dead",
+           {{"election", who.election},
+            {"identity", who.identity},
+            {"processes", what.left},
+            {"stuck", what.stuck},
+            {"pid", static_cast<std::uint64_t>(what.pid)},
+            {"name", workload::text(what.name)},
+            {"state", std::string_view(&what.state, 1)},
+            {"kernel_function", what.where[0] == '\0' ? "unknown" : workload::text(what.where)}});
+}
+
 void say_workload_exited(log& to, const speaker& who, int wait_status) {
   to.write(log_level::info, "workload " + describe_wait_status(wait_status),
            {{"election", who.election}, {"identity", who.identity}});

@@ -61,8 +61,9 @@ class guard_channel {
   os::unique_fd socket_;
   /// In the order in which they are sent.
   std::tuple<std::optional<message::guard_hello>, std::optional<message::started>,
-             std::optional<message::start_failed>, std::optional<message::exited>,
-             std::optional<message::refused>, std::optional<message::signalled>>
+             std::optional<message::start_failed>, std::optional<message::survives>,
+             std::optional<message::exited>, std::optional<message::refused>,
+             std::optional<message::signalled>>
       unsent_;
   alignas(8) std::array<std::byte, max_message_bytes> buffer_;
 };

@@ -108,18 +108,12 @@ void guard_loop::say_seen() {
                                 .pid = members.empty() ? 0 : members.front().pid});
 }
 
-/// Said once for each time that it happens: the lease is kept until it is over.
+/// Said once for each time that it happens.
 void guard_loop::warn_of(const tally& found) {
-  if (warned_ || (found.denied == 0 && found.stuck == 0)) return;
-  const bool ends = runs() && core_.current() != core::guard::state::running;
-  if (found.denied == 0 && !ends) return;
-  warned_ = true;
+  if (found.denied == 0 || std::exchange(warned_, true)) return;
   complain(
-      found.denied > 0
-          ? "some of the workload's processes may not be signalled; run both containers as the "
-            "same user"
-          : "some of the workload's processes hang in the kernel (state D) and cannot be "
-            "killed; the lease is kept until they are dead");
+      "some of the workload's processes may not be signalled; run both containers as the same "
+      "user");
 }
 
 }  // namespace tenure::workload

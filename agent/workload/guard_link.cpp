@@ -195,6 +195,14 @@ void guard_link::impl::on_packet(const packet& what) {
     send(heard_place, bytes_of(message::heard_exit{.term = exited->term}));
     // Of an earlier term: that workload was seen dead from here before.
     if (exited->term == core::number(term)) on_exited(exited->status);
+  } else if (const auto survives = as<message::survives>(what)) {
+    emit(workload_survives{.term = core::version{survives->term},
+                           .what = {.left = survives->left,
+                                    .stuck = survives->stuck,
+                                    .pid = survives->pid,
+                                    .state = static_cast<char>(survives->state),
+                                    .name = survives->name,
+                                    .where = survives->where}});
   } else if (const auto signal = as<message::signalled>(what)) {
     emit(signalled{.signo = signal->signo});
   }

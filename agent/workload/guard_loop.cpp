@@ -35,6 +35,7 @@ void guard_loop::turn() {
   reap();
   check_exec();
   foreign_ ? check_foreign() : check_empty();
+  check_survivors();
   take_messages();
   if (has_door()) let_agents_in();
 }
@@ -223,6 +224,7 @@ void guard_loop::greet() {
                                     .session = session_,
                                     .pid = tree_.leader()});
   if (unheard_exit_) channel_.say(*unheard_exit_);
+  tell_survivors_again();
 }
 
 void guard_loop::on(const message::heard_exit& what) {
@@ -284,7 +286,7 @@ void guard_loop::carry_out(const core::guard_actions& todo) {
   if (todo.kill && foreign_) {
     warn_of(foreign_->kill_all());
   } else if (todo.kill) {
-    send(SIGKILL);
+    tree_.kill_all(agent_.pid(), may_look_deep());
   }
   if (foreign_ && (todo.kill || todo.terminate)) look_at_ = os::boot_now();
   if (todo.terminate) {
@@ -348,6 +350,7 @@ bool guard_loop::start_agent() {
 /// has what is left of its lease; in that time another agent may come and renew it.
 void guard_loop::on_hang_up() {
   start_after_end_.reset();
+  tell_survivors_again();
   channel_.close();
 }
 
@@ -356,6 +359,7 @@ void guard_loop::on_agent_reaped(int status) {
   agent_.ended();
   agent_kill_at_ = core::never;
   channel_.close();
+  tell_survivors_again();
   if (!ending_ && WIFEXITED(status)) {
     ending_ = true;
     exit_code_ = WEXITSTATUS(status);

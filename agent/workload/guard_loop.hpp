@@ -15,6 +15,7 @@
 #include "workload/guard_protocol.hpp"
 #include "workload/guard_wakes.hpp"
 #include "workload/shared_page.hpp"
+#include "workload/survivors.hpp"
 #include "workload/worker_page.hpp"
 #include "workload/workload_tree.hpp"
 
@@ -59,6 +60,11 @@ class guard_loop {
   void check_empty();
   void report_end(int status);
   void report_start_failure(int error);
+  void check_survivors();
+  [[nodiscard]] survivors living_members() const;
+  void tell(const survivors& what);
+  void tell_survivors_again();
+  [[nodiscard]] bool may_look_deep();
   void check_foreign();
   void sweep(const tally& found);
   void watch_foreign(const tally& found);
@@ -114,6 +120,10 @@ class guard_loop {
   int asked_signal_ = 0;            ///< the stop signal that the agent named
   std::optional<int> start_error_;  ///< errno of the last start
 
+  /// When to say what SIGKILL has not ended: nothing until it is sent, `never` once that was said.
+  std::optional<core::time_point> tell_survivors_at_;
+  core::time_point look_deep_at_{};  ///< not before, for what is below a survivor
+
   /// The session that has started a workload, and has not said that it knows of its end: it has not
   /// released its term. Empty if there is none.
   session_id session_{};
@@ -123,7 +133,7 @@ class guard_loop {
   core::time_point look_at_ = core::never;         ///< when to look for it again
   bool sweeping_ = false;                          ///< what runs without a lease is to be stopped
   bool seen_ = false;                              ///< something of it, in this term
-  bool warned_ = false;                            ///< that something of it cannot be killed
+  bool warned_ = false;                            ///< that something of it may not be signalled
   std::optional<message::start> start_after_end_;  ///< of what is being swept
 
   bool ending_ = false;                           ///< we end when nothing is left

@@ -10,6 +10,8 @@
 #include <string_view>
 #include <type_traits>
 
+#include "workload/survivors.hpp"
+
 /// What agent and guard say to each other over a SOCK_SEQPACKET socket, one message a packet.
 ///
 /// Both ends run on one machine, so numbers are in its byte order. They need not be of one
@@ -55,6 +57,7 @@ enum class message_type : std::uint16_t {
   signalled = 69,
   welcome = 70,
   turned_away = 71,
+  survives = 72,
 };
 
 struct message_head {
@@ -160,6 +163,19 @@ struct exited {
   std::uint64_t term = 0;
   std::int32_t status = 0;  ///< of the first one, as waitpid gives it
   std::uint32_t reserved = 0;
+};
+
+/// Guard to agent: SIGKILL was sent, and has not ended all of it. `exited` follows when it has.
+struct survives {
+  static constexpr auto type = message_type::survives;
+  message_head head{};
+  std::uint64_t term = 0;
+  std::uint32_t left = 0;   ///< processes
+  std::uint32_t stuck = 0;  ///< of these: hang in the kernel
+  std::int32_t pid = 0;     ///< of one of them, and the rest too
+  std::uint32_t state = 0;  ///< its letter, as in /proc
+  program_name name{};
+  kernel_function where{};
 };
 
 /// Guard to agent: the guard was told to end.

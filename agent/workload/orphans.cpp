@@ -10,6 +10,7 @@
 #include "workload/child_list.hpp"
 #include "workload/pidfd.hpp"
 #include "workload/process_scan.hpp"
+#include "workload/survivors.hpp"
 
 namespace tenure::workload {
 namespace {
@@ -84,6 +85,7 @@ bool orphans::kill_children_of_guard() {
     nobody = false;
     ::kill(stat->group == *child ? -stat->group : *child, SIGKILL);
   }
+  if (!nobody) kill_descendants(guard_, ::getpid());
   return nobody && children.complete();
 }
 

@@ -9,6 +9,7 @@
 
 #include "core/clock.hpp"
 #include "core/vocabulary.hpp"
+#include "workload/survivors.hpp"
 #include "workload/worker_page.hpp"
 
 /// What the agent needs of whatever owns its workload: a guard, or hooks.
@@ -54,6 +55,12 @@ struct workload_exited {
   int status;  ///< of its first process, as waitpid gives it
 };
 
+/// SIGKILL was sent a while ago, and has not ended all of the workload.
+struct workload_survives {
+  core::version term;
+  survivors what;
+};
+
 /// The guard was told to end (SIGTERM, SIGINT or SIGQUIT): shut down.
 struct signalled {
   int signo;
@@ -77,8 +84,8 @@ struct guard_hangs {
 struct guard_recovers {};
 
 using guard_event =
-    std::variant<guard_ready, workload_started, start_refused, start_failed, workload_exited,
-                 signalled, guard_gone, guard_hangs, guard_recovers>;
+    std::variant<guard_ready, workload_started, start_refused, start_failed, workload_survives,
+                 workload_exited, signalled, guard_gone, guard_hangs, guard_recovers>;
 
 /// Starts and stops the workload for the agent, which need not know how.
 ///

@@ -10,6 +10,7 @@
 
 #include "workload/agent_process.hpp"
 #include "workload/exec_child.hpp"
+#include "workload/survivors.hpp"
 
 namespace tenure::workload {
 namespace {
@@ -125,6 +126,11 @@ void workload_tree::signal_all(int signo, pid_t agent) {
       ::kill(group == *child ? -group : *child, signo);
     }
   }
+}
+
+void workload_tree::kill_all(pid_t agent, bool deep) {
+  signal_all(SIGKILL, agent);
+  if (deep) kill_descendants(::getpid(), agent);
 }
 
 void workload_tree::signal_group(int signo, pid_t agent) {

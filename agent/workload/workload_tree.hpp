@@ -21,7 +21,7 @@ namespace tenure::workload {
 /// Because the guard is a subreaper, each of them is a descendant of the guard, and one whose
 /// parent ends becomes its child. Signals go only to direct children and to process groups that
 /// one of them is in: those ids cannot be anybody else's before we reap them. What is deeper
-/// moves up, to be reached next.
+/// moves up, to be reached next, unless what is above it hangs in the kernel.
 class workload_tree {
  public:
   /// Prepares the command, which is to inherit `page`. False if /proc does not show our children.
@@ -48,6 +48,10 @@ class workload_tree {
 
   /// Sends to all of it that can be reached now. `agent` is left alone.
   void signal_all(int signo, pid_t agent);
+
+  /// SIGKILL to all of it that can be reached now; `deep`: also to what is below a process that has
+  /// not ended by that, which costs a look at every process there is.
+  void kill_all(pid_t agent, bool deep);
 
   /// Sends to the leader's process group, if it still exists.
   void signal_group(int signo, pid_t agent);

@@ -76,6 +76,12 @@ class scripted_agent {
       std::string operator()(const start_failed& e) const {
         return "failed " + std::to_string(core::number(e.term)) + " " + std::to_string(e.error);
       }
+      std::string operator()(const workload_survives& e) const {
+        return "survives " + std::to_string(core::number(e.term)) + " " +
+               std::to_string(e.what.stuck) + "/" + std::to_string(e.what.left) + " " +
+               std::to_string(e.what.pid) + " " + std::string(workload::text(e.what.name)) + " " +
+               e.what.state;
+      }
       std::string operator()(const workload_exited& e) const {
         return "exited " + std::to_string(e.status);
       }

@@ -10,6 +10,7 @@
 #include "exec/harness.hpp"
 #include "pod.hpp"
 #include "support/eventually.hpp"
+#include "support/freezer.hpp"
 
 /// `tenure agent` beside a container whose processes it did not start.
 namespace tenure::tests {
@@ -161,6 +162,28 @@ TEST_F(SignalMode, KilledGuardsWorkloadIsKilledByTheAgent) {
   pod_.signal(guard_, SIGKILL);
   ASSERT_TRUE(runs_as(in_, "b")) << log();
   EXPECT_FALSE(pod_.runs(workload_));
+}
+
+TEST_F(SignalMode, WorkloadThatHangsInTheKernelIsNamedAndItsLeaseKeptUntilItIsDead) {
+  const freezer hanging;
+  if (!hanging.missing().empty()) GTEST_SKIP() << hanging.missing();
+  const pid_t guard = start_agent(long_ttl, "--drain 100ms");
+  ASSERT_TRUE(says("workload may run")) << log();
+  const pid_t workload = start_workload();
+  ASSERT_TRUE(runs_as(in_, "a"));
+  const auto next = other(long_ttl);
+  ASSERT_TRUE(eventually([&] { return next->process().said("holder=a"); }));
+  int status = -1;
+  pod_.start('e', {"sh", "-c", "echo " + std::to_string(workload) + " > " + hanging.procs()})
+      ->hear_all(status);
+  ASSERT_EQ(status, 0);
+  const freezer::frost frost(hanging);
+  pod_.signal(guard, SIGTERM);
+  ASSERT_TRUE(says("the workload hangs in the kernel")) << log();
+  EXPECT_THAT(log(), HasSubstr(" name=stamper state=D "));
+  EXPECT_FALSE(next->process().said("nobody holds the lease"));
+  frost.thaw();
+  ASSERT_TRUE(runs_as(in_, "b")) << log();
 }
 
 TEST_F(SignalMode, WorkloadThatEndsByItselfGivesTheLeaseUp) {
