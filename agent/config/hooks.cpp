@@ -31,7 +31,7 @@ class hook_check {
     if (given == hook_settings.end()) return;
     check_company(*given);
     if (s_.hooks.stop_exit_code) check_exit_code();
-    if (s_.hooks.gain() && !s_.hooks.stop()) {
+    if (s_.hooks.gain() && !s_.hooks.stop() && !s_.target.given()) {
       known_.warn(*given,
                   key(*given) +
                       " is given, and nothing stops the workload: no lease is released, "
@@ -47,11 +47,7 @@ class hook_check {
                     key(hook) + " and guard_dir are both given: one of them runs the workload",
                     "remove one; the guard is the safer way, because it kills");
     }
-    if (s_.target.given()) {
-      known_.reject(hook,
-                    key(hook) + " and target_* are both given: one of them stops the workload",
-                    "remove one; what is found by target_* is killed, and need not obey");
-    }
+    if (s_.target.given()) check_target_company(hook);
     if (s_.observe) {
       known_.reject(hook, key(hook) + " is given, and an observer never holds a lease",
                     "remove it, or remove observe");
@@ -62,6 +58,27 @@ class hook_check {
                         std::to_string(s_.elections.size()) + " are configured",
                     "give one election to each agent");
     }
+  }
+
+  /// What is found may be told, but is stopped by its guard alone: a way to stop that the agent has
+  /// would fail with the agent, and take its time from the grace.
+  void check_target_company(setting first_hook) {
+    for (const setting stop :
+         {setting::stop_http, setting::stop_command, setting::stop_exit_code}) {
+      if (!known_.is_given(stop)) continue;
+      known_.reject(stop,
+                    key(stop) +
+                        " and target_* are both given: what is found by target_* is "
+                        "stopped by stop_signal, and killed",
+                    "remove " + key(stop) + "; let the workload end in order on stop_signal");
+    }
+    if (!s_.hooks.gain() || known_.is_bad(setting::while_standby)) return;
+    if (s_.target.while_standby == on_standby::run) return;
+    known_.reject(first_hook,
+                  key(first_hook) +
+                      " is given, but while_standby is stop: what begins while we "
+                      "are active needs no telling",
+                  "give while_standby run, or remove " + key(first_hook));
   }
 
   /// SIGKILL comes from the runtime, so late, and must have been before anybody else is granted.

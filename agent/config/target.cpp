@@ -37,7 +37,7 @@ void check_without_target(evidence& known) {
   }
 }
 
-void check_gain(const target& t, evidence& known) {
+void check_gain(const target& t, const hooks& with, evidence& known) {
   const bool signals = t.on_gain == on_gain::signal;
   if (signals && known.is_missing(setting::gain_signal)) {
     known.reject(setting::on_gain, "on_gain is signal, but gain_signal is missing",
@@ -55,10 +55,11 @@ void check_gain(const target& t, evidence& known) {
                  "needs no telling",
                  "give while_standby run, or remove on_gain");
   }
-  if (!signals && runs) {
+  if (!signals && runs && !with.gain()) {
     known.warn(setting::while_standby,
                "while_standby is run, and nothing tells the workload that it is active",
-               "give on_gain signal, unless it asks the API");
+               "give on_gain signal, or gain_http, gain_command or gain_file, unless it asks the "
+               "API");
   }
 }
 
@@ -86,7 +87,7 @@ void check_target(const settings& s, evidence& known) {
     known.reject(*first, key(*first) + " is given, and observe is true: it could never run",
                  "remove one of them");
   }
-  check_gain(s.target, known);
+  check_gain(s.target, s.hooks, known);
 }
 
 parsed<std::string> parse_program(std::string_view text) {

@@ -6,6 +6,7 @@
 #include "runtime/agent_loop.hpp"
 #include "runtime/exit_status.hpp"
 #include "runtime/target_of.hpp"
+#include "runtime/told_workload.hpp"
 
 /// The part of the agent that has to do with its guard and the workload.
 namespace tenure::runtime {
@@ -42,13 +43,18 @@ bool agent_loop::open_guard() {
   if (!options_.has_guard) return true;
   std::optional<workload::target> foreign;
   if (is_foreign()) foreign = target_of(options_.settings.target);
-  auto link = workload::guard_link::from_environment(
-      io_.get_executor(), [this](const workload::guard_event& e) { from_guard(e); }, foreign);
+  const bool told = is_foreign() && options_.settings.hooks.gain();
+  auto on_event = [this, told](const workload::guard_event& e) {
+    told ? static_cast<told_workload&>(*guard_).from_guard(e) : from_guard(e);
+  };
+  auto link =
+      workload::guard_link::from_environment(io_.get_executor(), std::move(on_event), foreign);
   if (!link) {
     log_.write(log_level::error, "cannot reach the guard", {{"why", link.error()}});
     return false;
   }
   guard_ = std::move(*link);
+  if (told) open_told_workload();
   return true;
 }
 
@@ -255,18 +261,23 @@ void agent_loop::show_to_workload() {
 
 std::vector<std::string> agent_loop::workload_environment(core::election_index which) const {
   const core::election_view& view = session_.at(which).view();
-  std::vector<std::string> out{
-      "TENURE_ELECTION=" + std::string(name_of(which)),
-      "TENURE_IDENTITY=" + options_.settings.identity,
-      "TENURE_VERSION=" + std::to_string(core::number(view.lease->term)),
-      "TENURE_SEQUENCER=" + view.sequencer,
-  };
+  std::vector<std::string> out = names_for_workload();
+  out.insert(out.end(), {
+                            "TENURE_VERSION=" + std::to_string(core::number(view.lease->term)),
+                            "TENURE_SEQUENCER=" + view.sequencer,
+                        });
   if (service_ && service_->api_address()) {
     out.push_back("TENURE_API=http://" + net::text(*service_->api_address()));
   } else if (service_ && !options_.settings.socket.empty()) {
     out.push_back("TENURE_API=unix:" + options_.settings.socket);
   }
   return out;
+}
+
+/// What it may be told before there is a term.
+std::vector<std::string> agent_loop::names_for_workload() const {
+  return {"TENURE_ELECTION=" + std::string(name_of(guarded)),
+          "TENURE_IDENTITY=" + options_.settings.identity};
 }
 
 // --- leaving it to another agent -------------------------------------------------------------

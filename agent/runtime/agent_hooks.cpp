@@ -5,6 +5,7 @@
 #include "runtime/exit_status.hpp"
 #include "runtime/hooked_workload.hpp"
 #include "runtime/lines.hpp"
+#include "runtime/told_workload.hpp"
 
 /// The part of the agent that has to do with a workload that is told by hooks.
 namespace tenure::runtime {
@@ -16,15 +17,38 @@ constexpr core::election_index hooked{0};
 }  // namespace
 
 void agent_loop::open_hooks() {
-  guard_ =
-      std::make_unique<hooked_workload>(io_.get_executor(), options_.settings.hooks,
-                                        options_.settings.timing, [this](const hook_event& what) {
-                                          if (!ended_)
-                                            std::visit([this](const auto& one) { on(one); }, what);
-                                        });
+  guard_ = std::make_unique<hooked_workload>(
+      io_.get_executor(), options_.settings.hooks, options_.settings.timing, names_for_workload(),
+      hooked_workload::ended_by::its_word, [this](const hook_event& what) { from_hooks(what); });
 }
 
-void agent_loop::on(const hooks_ready&) {
+/// What the kubelet starts is found and killed by the guard, and told by hooks that it is active.
+void agent_loop::open_told_workload() {
+  guard_ = std::make_unique<told_workload>(
+      io_.get_executor(), std::move(guard_), options_.settings.hooks, options_.settings.timing,
+      names_for_workload(),
+      told_workload::listener{
+          .environment = [this] { return workload_environment(hooked); },
+          .on_guard = [this](const workload::guard_event& what) { from_guard(what); },
+          .on_hook = [this](const hook_event& what) { from_hooks(what); }});
+}
+
+void agent_loop::from_hooks(const hook_event& what) {
+  if (ended_) return;
+  std::visit([this](const auto& one) { on(one); }, what);
+}
+
+/// Nobody knows what an agent that was killed has told the workload.
+void agent_loop::on(const hooks_ready& what) {
+  if (what.stopped == true) {
+    say_hook(log_, log_level::info, speaker_of(hooked),
+             "the workload was told to stop, in case that an earlier agent has made it active", {});
+  } else if (what.stopped == false) {
+    say_hook(log_, log_level::warn, speaker_of(hooked),
+             "the workload could not be told to stop; if an earlier agent has made it active, it "
+             "may be so still, and only the version protects what it writes to",
+             {});
+  }
   if (!store_) open_store();
 }
 

@@ -49,6 +49,7 @@ class agent_loop {
   // Start and end.
   bool open_guard();
   void open_hooks();
+  void open_told_workload();
   void open_store();
   bool serve();
   void store_opened(std::expected<stores::description, stores::open_error> what);
@@ -71,6 +72,7 @@ class agent_loop {
   void on(const workload::guard_gone& what);
   void on(const workload::guard_hangs& what);
   void on(const workload::guard_recovers& what);
+  void from_hooks(const hook_event& what);
   void on(const hooks_ready& what);
   void on(const workload_told& what);
   void on(const workload_not_told& what);
@@ -123,8 +125,8 @@ class agent_loop {
   [[nodiscard]] bool has_command() const {
     return options_.has_guard && !has_door() && !is_foreign() && !has_hooks();
   }
-  /// True if the workload is told by hooks.
-  [[nodiscard]] bool has_hooks() const { return options_.settings.hooks.any(); }
+  /// True if the workload is told by hooks, and nothing else stops it.
+  [[nodiscard]] bool has_hooks() const { return options_.settings.hooks.any() && !is_foreign(); }
   /// As the core is told of it.
   [[nodiscard]] static core::event::workload_found event_of(const workload::found_workload& what);
   [[nodiscard]] core::time_point earliest_stop() const;
@@ -134,6 +136,7 @@ class agent_loop {
   [[nodiscard]] std::string_view name_of(core::election_index which) const;
   [[nodiscard]] speaker speaker_of(core::election_index which) const;
   [[nodiscard]] std::vector<std::string> workload_environment(core::election_index which) const;
+  [[nodiscard]] std::vector<std::string> names_for_workload() const;
 
   boost::asio::io_context io_{1};
   agent_options options_;

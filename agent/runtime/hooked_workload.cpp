@@ -10,8 +10,6 @@
 namespace tenure::runtime {
 namespace {
 
-/// To remove at the start what an earlier agent has left; a disk that hangs for longer is told of.
-constexpr core::duration file_time = std::chrono::seconds(1);
 /// A store that grants whole seconds grants this much more.
 constexpr core::duration granted_more = std::chrono::seconds(1);
 
@@ -22,19 +20,29 @@ stop_plan::ways ways_of(const config::hooks& h) {
           .exit_code = h.stop_exit_code.has_value()};
 }
 
+/// At the start: to end because of what an earlier agent may have told would have no end.
+stop_plan::ways ways_to_clear(const config::hooks& h) {
+  stop_plan::ways out = ways_of(h);
+  out.exit_code = false;
+  return out;
+}
+
 }  // namespace
 
 hooked_workload::hooked_workload(const boost::asio::any_io_executor& where,
                                  const config::hooks& with, const core::timing& when,
+                                 std::vector<std::string> environment, ended_by how,
                                  handler on_event)
     : where_(where),
       with_(with),
+      ended_by_(how),
       // A renewal may have been on its way when we gave up; twice the ttl is beyond what it can
       // have prolonged, and beyond what clocks differ.
       lapse_(2 * when.ttl + granted_more),
       on_event_(std::make_shared<handler>(std::move(on_event))),
-      plan_(ways_of(with)),
-      timer_(where, [this] { turn(); }) {
+      plan_(ways_to_clear(with)),
+      timer_(where, [this] { turn(); }),
+      environment_(std::move(environment)) {
   if (!with.gain_http.empty()) gain_.push_back(make_http_hook(where, with.gain_http));
   if (!with.gain_command.empty()) gain_.push_back(make_command_hook(where, with.gain_command));
   if (!with.gain_file.empty()) {
@@ -43,14 +51,10 @@ hooked_workload::hooked_workload(const boost::asio::any_io_executor& where,
   }
   if (!with.stop_http.empty()) stop_http_ = make_http_hook(where, with.stop_http);
   if (!with.stop_command.empty()) stop_command_ = make_command_hook(where, with.stop_command);
-  if (!removal_) {
-    emit_soon(hooks_ready{});
-    return;
-  }
-  call(*removal_, {}, os::boot_now() + file_time, [this](const std::optional<hook_failure>& how) {
-    if (how) (*on_event_)(stop_way_failed{how->why});
-    (*on_event_)(hooks_ready{});
-  });
+  environment_.insert(environment_.end(), {"TENURE_VERSION=0", "TENURE_SEQUENCER="});
+  stop_at_ = os::boot_now();
+  plan_.begin(stop_at_, stop_at_ + std::min(when.drain, when.ttl));
+  stop_now();
 }
 
 hooked_workload::~hooked_workload() = default;
@@ -93,6 +97,17 @@ void hooked_workload::turn() {
     state_ = state::idle;
     (*on_event_)(workload_lapsed{});
   }
+}
+
+// --- at the start ----------------------------------------------------------------------------
+
+/// Whoever may have told it before us is dead, or has nothing to say any more.
+void hooked_workload::cleared(bool stopped) {
+  state_ = state::idle;
+  plan_ = stop_plan(ways_of(with_));
+  std::optional<bool> by_its_word;
+  if (stop_http_ || stop_command_) by_its_word = stopped;
+  emit_soon(hooks_ready{by_its_word});
 }
 
 // --- gain ------------------------------------------------------------------------------------
@@ -139,6 +154,7 @@ void hooked_workload::gained(const std::optional<hook_failure>& how) {
 void hooked_workload::stop(core::time_point kill_by, int) {
   const core::time_point now = os::boot_now();
   switch (state_) {
+    case state::clearing:
     case state::idle:
     case state::lapsing:
       return;
@@ -208,6 +224,7 @@ void hooked_workload::stop_now() {
 void hooked_workload::way_ended(const std::optional<hook_failure>& how) {
   // A file that is gone says nothing of who has read it.
   if (!how && plan_.current() != stop_way::remove_file) {
+    if (state_ == state::clearing) return cleared(true);
     state_ = state::idle;
     (*on_event_)(workload_obeyed{});
     return;
@@ -218,6 +235,11 @@ void hooked_workload::way_ended(const std::optional<hook_failure>& how) {
 }
 
 void hooked_workload::no_way_left() {
+  if (state_ == state::clearing) return cleared(false);
+  if (ended_by_ == ended_by::guard) {
+    state_ = state::idle;
+    return emit_soon(workload_obeyed{});
+  }
   if (plan_.current() == stop_way::exit_code) {
     return emit_soon(agent_must_end{static_cast<int>(*with_.stop_exit_code)});
   }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -19,8 +20,11 @@
 
 namespace tenure::runtime {
 
-/// Nothing is left of an earlier agent's file: the workload can be told.
-struct hooks_ready {};
+/// What an earlier agent may have told the workload was taken back, as far as that is possible.
+struct hooks_ready {
+  /// By `stop_http` or `stop_command`; nothing if there is neither.
+  std::optional<bool> stopped;
+};
 
 /// The workload of this term was told that it may be active.
 struct workload_told {
@@ -61,10 +65,16 @@ class hooked_workload final : public workload::workload_owner {
  public:
   using handler = std::function<void(const hook_event&)>;
 
-  /// Begins with the removal of what an earlier agent may have left in `gain_file`; nothing may be
-  /// asked of it before `hooks_ready`.
+  /// Who sees to the workload's end: its own word does, or a guard that kills it. With a guard it
+  /// is only told of its gain, and `stop` just takes `gain_file` back.
+  enum class ended_by : std::uint8_t { its_word, guard };
+
+  /// Begins with a stop of whatever an earlier agent may have told it: once, and within
+  /// `drain`, but no longer than a lease lasts. Nothing may be asked of it before `hooks_ready`.
+  /// `environment`: what is told then, when there is no term yet.
   hooked_workload(const boost::asio::any_io_executor& where, const config::hooks& with,
-                  const core::timing& when, handler on_event);
+                  const core::timing& when, std::vector<std::string> environment, ended_by how,
+                  handler on_event);
   ~hooked_workload() override;
 
   void arm(core::version term, core::time_point stop_at, core::time_point kill_at) override;
@@ -77,12 +87,15 @@ class hooked_workload final : public workload::workload_owner {
   void stop(core::time_point kill_by, int signal) override;
   void bye(std::optional<int>) override {}
   void presume_dead() override {}
-  [[nodiscard]] bool may_run() const override { return state_ != state::idle; }
+  [[nodiscard]] bool may_run() const override {
+    return state_ != state::idle && state_ != state::clearing;
+  }
   [[nodiscard]] bool gone() const override { return false; }
   void end_orphans() override {}
 
  private:
   enum class state : std::uint8_t {
+    clearing,  ///< what an earlier agent has told
     idle,
     gaining,
     untold,  ///< it certainly has not heard of its term
@@ -91,6 +104,7 @@ class hooked_workload final : public workload::workload_owner {
     lapsing,  ///< nobody knows whether it has stopped
   };
 
+  void cleared(bool stopped);
   void gain_next();
   void gained(const std::optional<hook_failure>& how);
   void begin_to_stop(core::time_point kill_by);
@@ -104,6 +118,7 @@ class hooked_workload final : public workload::workload_owner {
 
   boost::asio::any_io_executor where_;
   config::hooks with_;
+  ended_by ended_by_;
   core::duration lapse_;
   std::shared_ptr<handler> on_event_;  ///< shared with posts that may outlive us
   std::vector<std::unique_ptr<hook>> gain_;
@@ -113,7 +128,7 @@ class hooked_workload final : public workload::workload_owner {
   stop_plan plan_;
   boot_timer timer_;  ///< for what is tried now, and for the end of a lease that runs out
 
-  state state_ = state::idle;
+  state state_ = state::clearing;
   core::version term_ = core::no_version;
   core::time_point stop_at_{};
   std::vector<std::string> environment_;

@@ -31,7 +31,13 @@ class http_workload {
   [[nodiscard]] std::string url(const std::string& path) const {
     return net::text(server_.where()) + path;
   }
+  /// All but the stop without a term at the start of each agent.
   [[nodiscard]] words heard() const {
+    words all = heard_all();
+    std::erase_if(all, [](const std::string& one) { return one.contains("\"version\":0,"); });
+    return all;
+  }
+  [[nodiscard]] words heard_all() const {
     const std::lock_guard lock(mutex_);
     return heard_;
   }
@@ -89,8 +95,8 @@ TEST(Hooks, HttpTellsTheWorkloadAndTheLeaseIsHandedOnOnceItHasStopped) {
 
 TEST(Hooks, NothingIsReleasedBeforeTheWorkloadHasStopped) {
   const temporary_directory in;
-  const std::string until_told =
-      "until [ -e " + (in / "stopped").string() + " ]; do sleep 0.05; done";
+  const std::string until_told = "[ $TENURE_VERSION = 0 ] || until [ -e " +
+                                 (in / "stopped").string() + " ]; do sleep 0.05; done";
   hooked_agent a(
       in, "a",
       {"--gain-command", notes(in), "--stop-command", notes(in, until_told), "--drain", "1h"});
@@ -118,7 +124,7 @@ TEST(Hooks, WayThatHangsLeavesTimeForTheNext) {
   hooked_agent b(in, "b", told_by_command(in));
   ASSERT_TRUE(eventually([&] { return b.process().said("holder=a"); })) << b.process().err();
   EXPECT_EQ(a.ends(), 0) << a.process().err();
-  EXPECT_EQ(hangs.connections(), 1);
+  EXPECT_EQ(hangs.connections(), 2) << "at the start, too";
   ASSERT_TRUE(b.becomes_active()) << b.process().err();
   EXPECT_THAT(noted(in), testing::Contains("stop a 1"));
   EXPECT_FALSE(b.process().said(waits)) << "the lease was released";
@@ -204,6 +210,48 @@ TEST(Hooks, FileIsThereWhileActiveAndNeverOtherwise) {
   EXPECT_EQ(a.ends(), 0) << a.process().err();
   EXPECT_FALSE(std::filesystem::exists(in / "active"));
   EXPECT_FALSE(std::filesystem::exists(in / "active.new"));
+}
+
+TEST(Hooks, AgentThatComesBackTellsTheWorkloadToStopBeforeItCampaigns) {
+  const temporary_directory in;
+  const words as_ever = told_by_command(in);
+  {
+    hooked_agent before(in, "a", as_ever, "2s");
+    ASSERT_TRUE(eventually([&] { return noted(in).size() == 1; })) << before.process().err();
+    before.process().send(SIGKILL);
+    ASSERT_EQ(before.process().wait(), 128 + SIGKILL);
+  }
+  hooked_agent a(in, "a", as_ever, "2s");
+  ASSERT_TRUE(eventually([&] { return noted(in).size() == 2; })) << a.process().err();
+  EXPECT_THAT(lines_of(in / "notes"), ElementsAre("stop a 0", "gain a 1", "stop a 0", "gain a 2"));
+  EXPECT_TRUE(a.process().said("in case that an earlier agent has made it active"));
+}
+
+TEST(Hooks, FirstStopSaysByHttpThatThereIsNoTerm) {
+  const temporary_directory in;
+  const http_workload workload;
+  hooked_agent a(in, "a", {"--stop-http", workload.url("/off")});
+  ASSERT_TRUE(a.becomes_active()) << a.process().err();
+  const words heard = workload.heard_all();
+  ASSERT_EQ(heard.size(), 1U);
+  EXPECT_THAT(heard[0],
+              HasSubstr(R"("event":"stop","election":"test","identity":"a","version":0)"));
+  EXPECT_THAT(heard[0], HasSubstr(R"("expires_in_ms":0,"left_ms":)"));
+}
+
+TEST(Hooks, WorkloadThatIsNotThereToBeStoppedAtTheStartKeepsNobodyFromCampaigning) {
+  const temporary_directory in;
+  hooked_agent a(in, "a", {"--stop-http", "http://127.0.0.1:1/off"});
+  ASSERT_TRUE(a.becomes_active()) << a.process().err();
+  EXPECT_TRUE(a.process().said("the workload could not be told to stop; if an earlier agent has"))
+      << a.process().err();
+}
+
+TEST(Hooks, FirstStopThatHangsIsGivenUpInItsTime) {
+  const temporary_directory in;
+  hooked_agent a(in, "a", {"--stop-command", "sleep 1000", "--drain", "300ms"});
+  ASSERT_TRUE(a.becomes_active()) << a.process().err();
+  EXPECT_TRUE(a.process().said("sleep: not done in its time")) << a.process().err();
 }
 
 TEST(Hooks, WorkloadThatCannotBeToldLetsOthersGoFirst) {

@@ -47,6 +47,20 @@ class SignalMode : public testing::Test {
                  " exec " + stamper_binary() + " " + in_.path().string() + " " + how);
   }
 
+  /// Flags for a workload that runs on a standby, and is told `how`.
+  static std::string told_by(const std::string& how) {
+    return "--target-executable sleep --while-standby run " + how;
+  }
+
+  /// The workload of those.
+  pid_t start_sleeper() { return pod_.start_script('b', "echo $$; exec sleep 1000"); }
+
+  static std::string text_of(const std::filesystem::path& file) {
+    std::ostringstream all;
+    all << std::ifstream(file).rdbuf();
+    return all.str();
+  }
+
   /// Both; the workload runs under the agent's lease.
   void holds(const std::string& ttl, const std::string& how = {}) {
     guard_ = start_agent(ttl);
@@ -61,11 +75,7 @@ class SignalMode : public testing::Test {
   }
 
   [[nodiscard]] std::string log_file() const { return in_ / "agent.log"; }
-  [[nodiscard]] std::string log() const {
-    std::ostringstream all;
-    all << std::ifstream(log_file()).rdbuf();
-    return all.str();
-  }
+  [[nodiscard]] std::string log() const { return text_of(log_file()); }
   [[nodiscard]] bool says(const std::string& what) const {
     return eventually([&] { return log().find(what) != std::string::npos; });
   }
@@ -214,6 +224,61 @@ TEST_F(SignalMode, WorkloadThatRunsOnAStandbyIsToldWhenItIsActive) {
   EXPECT_FALSE(std::filesystem::exists(in_ / "told"));
   holder->process().send(SIGTERM);
   EXPECT_TRUE(eventually([&] { return std::filesystem::exists(in_ / "told"); })) << log();
+  EXPECT_TRUE(pod_.runs(workload));
+}
+
+TEST_F(SignalMode, FileTellsWhatRunsOnAStandbyAndIsGoneBeforeTheRelease) {
+  const auto told = in_ / "active";
+  const pid_t guard = start_agent(long_ttl, told_by("--gain-file " + told.string()));
+  ASSERT_TRUE(says("the workload was told that it is active")) << log();
+  EXPECT_THAT(text_of(told), HasSubstr(R"("event":"gain","election":"test","identity":"a")"));
+  const pid_t workload = start_sleeper();
+  ASSERT_TRUE(says("workload found")) << log();
+  const auto next = other(long_ttl);
+  ASSERT_TRUE(eventually([&] { return next->process().said("holder=a"); }));
+  pod_.signal(guard, SIGTERM);
+  ASSERT_TRUE(runs_as(in_, "b")) << log();
+  EXPECT_FALSE(std::filesystem::exists(told));
+  EXPECT_FALSE(pod_.runs(workload));
+}
+
+TEST_F(SignalMode, FileIsTakenBackWhenTheWorkloadEndsByItself) {
+  const auto told = in_ / "active";
+  start_agent(long_ttl, told_by("--gain-file " + told.string()));
+  ASSERT_TRUE(says("the workload was told that it is active")) << log();
+  const pid_t workload = start_sleeper();
+  ASSERT_TRUE(says("workload found")) << log();
+  const auto next = other(long_ttl);
+  ASSERT_TRUE(eventually([&] { return next->process().said("holder=a"); }));
+  pod_.signal(workload, SIGKILL);
+  ASSERT_TRUE(runs_as(in_, "b")) << log();
+  EXPECT_FALSE(std::filesystem::exists(told)) << "its successor would take itself for active";
+}
+
+TEST_F(SignalMode, WorkloadThatCannotBeToldIsStoppedAndTheLeaseGivenUp) {
+  const auto holder = other(long_ttl);
+  ASSERT_TRUE(runs_as(in_, "b"));
+  start_agent(long_ttl, told_by("--gain-command false"));
+  ASSERT_TRUE(says("holder=b")) << log();
+  const pid_t workload = start_sleeper();
+  holder->process().send(SIGTERM);
+  ASSERT_TRUE(says("the workload could not be told that it is active; giving the lease up"))
+      << log();
+  EXPECT_TRUE(eventually([&] { return !pod_.runs(workload); })) << log();
+  ASSERT_TRUE(says("from=draining")) << log();
+}
+
+TEST_F(SignalMode, NextAgentTellsTheWorkloadAgainThatItHasFound) {
+  const auto told = in_ / "active";
+  const pid_t guard = start_agent(long_ttl, told_by("--gain-file " + told.string()));
+  ASSERT_TRUE(says("the workload was told that it is active")) << log();
+  const pid_t workload = start_sleeper();
+  ASSERT_TRUE(says("workload found")) << log();
+  // As if the agent had been killed just before.
+  std::filesystem::remove(told);
+  signal_agent(guard, SIGKILL);
+  ASSERT_TRUE(next_agent_is_active()) << log();
+  EXPECT_TRUE(eventually([&] { return std::filesystem::exists(told); })) << log();
   EXPECT_TRUE(pod_.runs(workload));
 }
 

@@ -60,8 +60,30 @@ TEST(HookSettings, ExitCodeNeedsTheTimeThatTheRuntimeTakes) {
 TEST(HookSettings, AnotherOwnerOfTheWorkloadIsRefused) {
   EXPECT_THAT(problems_of(with_flags({{"--gain-command", "a"}, {"--guard-dir", "/g"}})),
               ElementsAre(HasSubstr("gain_command and guard_dir are both given")));
+}
+
+TEST(HookSettings, TargetThatRunsOnAStandbyMayBeToldOfItsGain) {
+  for (const char* flag : {"--gain-command", "--gain-file"}) {
+    const settings s = good(
+        with_flags({{flag, "/run/on"}, {"--target-executable", "x"}, {"--while-standby", "run"}}));
+    EXPECT_TRUE(s.hooks.gain());
+    EXPECT_THAT(s.warnings, IsEmpty()) << "it is told, and the guard stops it";
+  }
+}
+
+TEST(HookSettings, TargetThatRunsOnlyWhileActiveNeedsNoTelling) {
   EXPECT_THAT(problems_of(with_flags({{"--gain-command", "a"}, {"--target-executable", "x"}})),
-              ElementsAre(HasSubstr("gain_command and target_* are both given")));
+              ElementsAre(HasSubstr("gain_command is given, but while_standby is stop")));
+}
+
+TEST(HookSettings, TargetIsStoppedByItsGuardAlone) {
+  EXPECT_THAT(problems_of(with_flags({{"--stop-command", "a"}, {"--target-executable", "x"}})),
+              ElementsAre(HasSubstr("stop_command and target_* are both given")));
+  EXPECT_THAT(problems_of(with_flags({{"--gain-command", "a"},
+                                      {"--stop-http", "http://localhost:1/"},
+                                      {"--target-executable", "x"},
+                                      {"--while-standby", "run"}})),
+              ElementsAre(HasSubstr("stop_http and target_* are both given")));
 }
 
 TEST(HookSettings, SeveralElectionsHaveNoOneWorkload) {

@@ -77,7 +77,8 @@ TEST(Target, ThatRunsAndIsToldNothingIsAcceptedWithAWarning) {
   ASSERT_EQ(s.warnings.size(), 1U);
   EXPECT_EQ(render(s.warnings.front()),
             "--while-standby: while_standby is run, and nothing tells the workload that it is "
-            "active; give on_gain signal, unless it asks the API");
+            "active; give on_gain signal, or gain_http, gain_command or gain_file, unless it asks "
+            "the API");
 }
 
 TEST(Target, BelongsToOneElectionInWhichWeTakePart) {

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/settings.hpp"
+#include "core/timing.hpp"
+#include "runtime/hooked_workload.hpp"
+#include "workload/workload_owner.hpp"
+
+namespace tenure::runtime {
+
+/// A workload that a guard finds and kills, and that is told by hooks when it may be active.
+///
+/// The guard answers for its end, so that what cannot be told is stopped and need not obey. What
+/// this adds to the guard's events: a workload that is to be told has started once that is done,
+/// and one in whose name a file says "active" has ended once that file is gone.
+class told_workload final : public workload::workload_owner {
+ public:
+  struct listener {
+    std::function<std::vector<std::string>()> environment;  ///< of the present term
+    std::function<void(const workload::guard_event&)> on_guard;
+    /// `workload_told`, `workload_not_told` and `stop_way_failed`.
+    std::function<void(const hook_event&)> on_hook;
+  };
+
+  /// `names`: what is told while there is no term. Precondition: there is a way to tell a gain, and
+  /// none to stop.
+  told_workload(const boost::asio::any_io_executor& where,
+                std::unique_ptr<workload::workload_owner> guard, const config::hooks& with,
+                const core::timing& when, std::vector<std::string> names, listener to);
+
+  /// What the guard's link says.
+  void from_guard(const workload::guard_event& what);
+
+  void arm(core::version term, core::time_point stop_at, core::time_point kill_at) override;
+  void show(const workload::worker_term& what) override { guard_->show(what); }
+  void start(core::version term, const std::string& session,
+             const std::vector<std::string>& environment) override;
+  void stop(core::time_point kill_by, int signal) override;
+  void bye(std::optional<int> exit_code) override { guard_->bye(exit_code); }
+  void presume_dead() override { guard_->presume_dead(); }
+  [[nodiscard]] bool may_run() const override { return guard_->may_run() || hooks_.may_run(); }
+  [[nodiscard]] bool gone() const override { return guard_->gone(); }
+  void end_orphans() override { guard_->end_orphans(); }
+
+ private:
+  void on(const workload::guard_ready& what);
+  void on(const workload::workload_started& what);
+  void on(const workload::workload_exited& what);
+  void from_hooks(const hook_event& what);
+  void tell(core::version term);
+  void forget();
+
+  listener to_;
+  std::unique_ptr<workload::workload_owner> guard_;
+  hooked_workload hooks_;
+  bool hooks_ready_ = false;
+  core::version to_start_ = core::no_version;  ///< to be told once it runs
+  core::version found_ = core::no_version;     ///< to be told once its term is confirmed
+  // Kept back until the hooks have done their part.
+  std::optional<workload::guard_ready> ready_;
+  std::optional<workload::workload_started> started_;
+  std::optional<workload::workload_exited> exited_;
+};
+
+}  // namespace tenure::runtime
