@@ -122,7 +122,7 @@ class guard_loop {
 
   /// When to say what SIGKILL has not ended: nothing until it is sent, `never` once that was said.
   std::optional<core::time_point> tell_survivors_at_;
-  core::time_point look_deep_at_{};  ///< not before, for what is below a survivor
+  core::time_point look_deep_at_{};  ///< for what is below a survivor; not before
 
   /// The session that has started a workload, and has not said that it knows of its end: it has not
   /// released its term. Empty if there is none.

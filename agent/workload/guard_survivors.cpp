@@ -15,8 +15,10 @@ using namespace std::chrono_literals;
 
 /// Whoever is killed ends within milliseconds, unless much memory or a slow disk has to be let go.
 constexpr core::duration survivors_are_told_after = 1s;
-/// What is below a process that hangs was found long before; this is for what it forks in between.
-constexpr core::duration between_deep_looks = 1s;
+/// A hundred processes are dead and reaped before: no look at all that there is delays that.
+constexpr core::duration deep_looks_begin_after = 50ms;
+/// Once the survivors are told, what is below them has been killed, and they cannot fork.
+constexpr core::duration between_late_deep_looks = 1s;
 
 }  // namespace
 
@@ -24,7 +26,10 @@ constexpr core::duration between_deep_looks = 1s;
 void guard_loop::check_survivors() {
   if (core_.current() != core::guard::state::killing) return tell_survivors_at_.reset();
   const core::time_point now = os::boot_now();
-  if (!tell_survivors_at_) tell_survivors_at_ = now + survivors_are_told_after;
+  if (!tell_survivors_at_) {
+    tell_survivors_at_ = now + survivors_are_told_after;
+    look_deep_at_ = now + deep_looks_begin_after;
+  }
   if (now < *tell_survivors_at_) return;
   const survivors found =
       foreign_ ? living_members() : living_descendants(::getpid(), agent_.pid());
@@ -73,7 +78,7 @@ bool guard_loop::may_look_deep() {
   const core::time_point now = os::boot_now();
   if (!tell_survivors_at_ || now < look_deep_at_) return false;
   const bool told = *tell_survivors_at_ == core::never;
-  look_deep_at_ = told ? now + between_deep_looks : now;
+  look_deep_at_ = told ? now + between_late_deep_looks : now;
   return true;
 }
 

@@ -1,10 +1,12 @@
 #include "workload/survivors.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <optional>
 #include <span>
 
+#include "os/boot_time.hpp"
 #include "os/unique_fd.hpp"
 #include "workload/pidfd.hpp"
 #include "workload/proc_text.hpp"
@@ -13,6 +15,11 @@ namespace tenure::workload {
 namespace {
 
 constexpr char hangs = 'D';
+
+/// How often all processes are gone through at a time. The guard has a clock to look at.
+constexpr int most_passes = 16;
+/// The unit of a process's start, whatever the kernel itself counts in.
+constexpr int ticks_a_second = 100;
 
 /// The thread that keeps the process from ending: one that hangs, whichever it is.
 process_stat decisive_thread(const process_stat& process) {
@@ -52,6 +59,39 @@ bool came_out_of(const process_stat& one, pid_t ancestor, pid_t except,
   return false;
 }
 
+void kill_one(const process_stat& one, const process_scan& processes) {
+  const os::unique_fd fd = open_pidfd(one.pid);
+  const auto same = processes.look_up(one.pid);
+  if (!same || same->start != one.start) return;
+  if (fd) {
+    static_cast<void>(send_signal(fd, SIGKILL));
+  } else {
+    // Without pidfds: to hit a stranger, all other numbers would have to be used up since the
+    // look above.
+    ::kill(one.pid, SIGKILL);
+  }
+}
+
+/// As /proc counts it.
+std::uint64_t ticks_since_boot() {
+  using ticks = std::chrono::duration<std::int64_t, std::ratio<1, ticks_a_second>>;
+  const auto now = os::boot_now().time_since_epoch();
+  return static_cast<std::uint64_t>(std::chrono::floor<ticks>(now).count());
+}
+
+/// True if one of them has begun since this began, or may have.
+bool kill_once(pid_t ancestor, pid_t except, process_scan& processes) {
+  const std::uint64_t began = ticks_since_boot();
+  bool fresh = false;
+  processes.rewind();
+  while (const auto one = processes.next()) {
+    if (one->dead() || !came_out_of(*one, ancestor, except, processes)) continue;
+    kill_one(*one, processes);
+    fresh = fresh || one->start >= began;
+  }
+  return fresh;
+}
+
 }  // namespace
 
 void survivors::count(const process_scan& processes, pid_t one) {
@@ -84,18 +124,9 @@ survivors living_descendants(pid_t ancestor, pid_t except) {
 void kill_descendants(pid_t ancestor, pid_t except) {
   process_scan processes;
   if (!processes.open()) return;
-  while (const auto one = processes.next()) {
-    if (one->dead() || !came_out_of(*one, ancestor, except, processes)) continue;
-    const os::unique_fd fd = open_pidfd(one->pid);
-    const auto same = processes.look_up(one->pid);
-    if (!same || same->start != one->start) continue;
-    if (fd) {
-      static_cast<void>(send_signal(fd, SIGKILL));
-    } else {
-      // Without pidfds: to hit a stranger, all other numbers would have to be used up since the
-      // look above.
-      ::kill(one->pid, SIGKILL);
-    }
+  // Whoever has SIGKILL forks no more: at the end there is nobody left to fork.
+  for (int passes = 0; passes < most_passes; ++passes) {
+    if (!kill_once(ancestor, except, processes)) return;
   }
 }
 
