@@ -92,26 +92,35 @@ net::response no_stream() {
                               .action = "ask /v1/elections, with ?index= and &wait="});
 }
 
-net::response answer_elections(const net::request& asked, const snapshot& seen, const instant& at) {
+net::response answer_elections(const net::request& asked, const snapshot& seen, const instant& at,
+                               election_pages& pages) {
   const path& at_path = asked.target.segments;
-  const election_snapshot* which = at_path.size() > 2 ? find(seen, at_path[2]) : nullptr;
-  if (at_path.size() > 2 && which == nullptr) return unknown_election(at_path[2], seen);
+  const bool is_list = at_path.size() == 2;
+  const auto place = is_list ? std::nullopt : seen.elections.find(at_path[2]);
+  if (!is_list && !place) return unknown_election(at_path[2], seen);
   if (at_path.size() == 4) {
-    if (at_path[3] == "history") return answer_history(asked, *which, seen, at);
-    return at_path[3] == "verify" ? answer_verify(asked, *which, seen, at) : no_stream();
+    const election_snapshot& which = seen.elections[*place];
+    if (at_path[3] == "history") return answer_history(asked, which, seen, at);
+    return at_path[3] == "verify" ? answer_verify(asked, which, seen, at) : no_stream();
   }
   const auto reader = read_condition(asked);
   if (!reader) return error_response(400, reader.error());
-  const std::uint64_t index =
-      which != nullptr ? index_of(*which, seen, at.now) : index_of(seen, at.now);
+  if (is_list) {
+    const std::uint64_t index = index_of(seen, at.now);
+    if (matches(*reader, seen.agent, index)) return not_modified_response(seen, index);
+    return elections_response(pages, seen, at);
+  }
+  const election_snapshot& which = seen.elections[*place];
+  const std::uint64_t index = index_of(which, seen, at.now);
   if (matches(*reader, seen.agent, index)) return not_modified_response(seen, index);
-  return which != nullptr ? election_response(*which, seen, at) : elections_response(seen, at);
+  return election_response(pages.of(seen, *place, at), which, seen, at);
 }
 
 }  // namespace
 
 net::response answer(const net::request& asked, const snapshot& seen, const pulse& alive,
-                     const instant& at, const std::vector<std::string>& hosts) {
+                     const instant& at, const std::vector<std::string>& hosts,
+                     election_pages& pages) {
   if (auto refused = refusal(asked, hosts)) return std::move(*refused);
   const path& at_path = asked.target.segments;
   if (is_probe(at_path)) return answer_probe(asked, seen, alive, at);
@@ -124,7 +133,7 @@ net::response answer(const net::request& asked, const snapshot& seen, const puls
   const bool streams = at_path == path{"v1", "events"} || at_path == path{"sse"};
   if (!for_older && !elections && !streams) return not_found(asked, "begin at /v1/elections");
   if (!method_is(asked, {"GET", "HEAD"})) return method_not_allowed(asked, "GET, HEAD");
-  if (elections) return answer_elections(asked, seen, at);
+  if (elections) return answer_elections(asked, seen, at, pages);
   if (seen.elections.empty()) return not_started();
   if (streams) return no_stream();
   return older_response(seen.elections[0], seen, at);

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "api/election_pages.hpp"
 #include "api/snapshot.hpp"
 #include "api/standing.hpp"
 #include "core/clock.hpp"
@@ -22,9 +23,10 @@ struct pulse {
 /// sidecars, and the probes.
 ///
 /// Asked by a web page of a stranger it answers 403 (see admission.hpp); `hosts` are further
-/// names that Host may have.
+/// names that Host may have. `pages` saves composing what was asked for before.
 net::response answer(const net::request& asked, const snapshot& seen, const pulse& alive,
-                     const instant& at, const std::vector<std::string>& hosts = {});
+                     const instant& at, const std::vector<std::string>& hosts,
+                     election_pages& pages);
 
 /// Answers a request to the probe listener: `/livez`, `/readyz`, `/leader`, `/primary`, `/replica`.
 /// The status is the answer, also to HEAD and OPTIONS. Any Host will do: the kubelet uses the

@@ -2,14 +2,14 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
-#include <ctime>
+#include <chrono>
 #include <nlohmann/json.hpp>
 #include <ranges>
 #include <string_view>
 #include <utility>
 
 #include "api/change.hpp"
+#include "api/election_pages.hpp"
 #include "core/check.hpp"
 
 namespace tenure::api {
@@ -102,9 +102,9 @@ json members_json(const election_snapshot& election, const standing& is, const s
   return out;
 }
 
-json aside_json(const election_snapshot& election, const instant& at) {
+std::optional<std::int64_t> aside_for_ms(const election_snapshot& election, const instant& at) {
   const core::time_point until = election.view.aside_until;
-  if (until <= at.now || until == core::never) return nullptr;
+  if (until <= at.now || until == core::never) return std::nullopt;
   return std::chrono::ceil<std::chrono::milliseconds>(until - at.now).count();
 }
 
@@ -114,6 +114,7 @@ json health_json(const health_snapshot& what) {
           {"since", rfc3339(what.since_unix_ms)}};
 }
 
+/// What stands in the form by itself; null where `open_parts` has a place for it.
 json election_json(const election_snapshot& election, const snapshot& seen, const instant& at) {
   const standing is = standing_of(election, seen.identity, at);
   json out;
@@ -129,21 +130,53 @@ json election_json(const election_snapshot& election, const snapshot& seen, cons
       is.holder ? json(std::to_string(core::number(is.holder->term))) : json(nullptr);
   out["holders"] = holders_json(is.holders);
   out["sequencer"] = or_null(is.sequencer);
-  out["expires_in_ms"] = or_null(is.expires_in_ms);
+  out["expires_in_ms"] = nullptr;
   out["since"] = time_or_null(is.since_unix_ms);
-  out["as_of"] = rfc3339(at.unix_ms);
+  out["as_of"] = nullptr;
   out["last_loss"] = reason_or_null(election.view.last_loss);
   out["last_term"] = last_term_json(election);
   out["slots"] = election.slots;
   out["members"] = members_json(election, is, seen);
   out["paused"] = election.view.paused;
-  out["aside_for_ms"] = aside_json(election, at);
+  out["aside_for_ms"] = nullptr;
   out["workload_running"] =
       election.owns_workload ? json(election.view.workload_running) : json(nullptr);
   if (seen.health) out["health"] = health_json(*seen.health);
   out["store"] = text_or_null(seen.store);
   out["cluster_id"] = text_or_null(seen.cluster_id);
   return out;
+}
+
+using part = election_form::part;
+
+/// The members whose value follows from time alone.
+constexpr std::array<std::pair<std::string_view, part>, 3> open_parts{
+    {{"expires_in_ms", part::expires_in_ms},
+     {"aside_for_ms", part::aside_for_ms},
+     {"as_of", part::as_of}}};
+
+void fill_in(std::string& to, part what, const election_snapshot& election, const snapshot& seen,
+             const instant& at) {
+  switch (what) {
+    case part::expires_in_ms: {
+      const auto left = expires_in_ms(election, seen.identity, at);
+      to.append(left ? std::to_string(*left) : "null");
+      return;
+    }
+    case part::aside_for_ms: {
+      const auto left = aside_for_ms(election, at);
+      to.append(left ? std::to_string(*left) : "null");
+      return;
+    }
+    case part::as_of:
+      to.append("\"").append(rfc3339(at.unix_ms)).append("\"");
+      return;
+  }
+}
+
+std::string election_text(const election_snapshot& election, const snapshot& seen,
+                          const instant& at) {
+  return filled(form_of(election, seen, at), election, seen, at);
 }
 
 std::string_view name(evidence what) {
@@ -205,16 +238,60 @@ std::string refusal_text(const term_question& asked, const verdict& what,
 }  // namespace
 
 std::string rfc3339(std::int64_t unix_ms) {
-  std::int64_t ms = unix_ms % 1000;
-  if (ms < 0) ms += 1000;
-  const std::time_t seconds = (unix_ms - ms) / 1000;
-  std::tm parts{};
-  ::gmtime_r(&seconds, &parts);
-  std::array<char, 40> date{};
-  const std::size_t size = std::strftime(date.data(), date.size(), "%Y-%m-%dT%T", &parts);
-  std::array<char, 8> fraction{};
-  std::snprintf(fraction.data(), fraction.size(), ".%03dZ", static_cast<int>(ms));
-  return std::string(date.data(), size) + fraction.data();
+  using std::chrono::milliseconds;
+  const std::chrono::sys_time<milliseconds> when{milliseconds(unix_ms)};
+  const auto day = std::chrono::floor<std::chrono::days>(when);
+  const std::chrono::year_month_day date(day);
+  const std::chrono::hh_mm_ss<milliseconds> time(when - day);
+  std::string out;
+  out.reserve(24);
+  const auto add = [&out](std::int64_t number, std::size_t width, char end) {
+    const std::string digits = std::to_string(number);
+    if (digits.size() < width) out.append(width - digits.size(), '0');
+    out.append(digits) += end;
+  };
+  add(static_cast<int>(date.year()), 4, '-');
+  add(static_cast<unsigned>(date.month()), 2, '-');
+  add(static_cast<unsigned>(date.day()), 2, 'T');
+  add(time.hours().count(), 2, ':');
+  add(time.minutes().count(), 2, ':');
+  add(time.seconds().count(), 2, '.');
+  add(time.subseconds().count(), 3, 'Z');
+  return out;
+}
+
+election_form form_of(const election_snapshot& election, const snapshot& seen, const instant& at) {
+  const json members = election_json(election, seen, at);
+  election_form out;
+  char before = '{';
+  for (const auto& member : members.items()) {
+    out.text += before;
+    out.text.append(text(member.key())) += ':';
+    const auto open = std::ranges::find(open_parts, std::string_view(member.key()),
+                                        [](const auto& one) { return one.first; });
+    if (open != open_parts.end()) {
+      out.open.push_back({.at = out.text.size(), .what = open->second});
+    } else {
+      out.text += text(member.value());
+    }
+    before = ',';
+  }
+  out.text += '}';
+  return out;
+}
+
+std::string filled(const election_form& form, const election_snapshot& election,
+                   const snapshot& seen, const instant& at) {
+  constexpr std::size_t room_for_each = 32;
+  std::string out;
+  out.reserve(form.text.size() + form.open.size() * room_for_each);
+  std::size_t done = 0;
+  for (const election_form::place& open : form.open) {
+    out.append(form.text, done, open.at - done);
+    done = open.at;
+    fill_in(out, open.what, election, seen, at);
+  }
+  return out.append(form.text, done);
 }
 
 net::response error_response(unsigned status, const problem& what) {
@@ -237,9 +314,9 @@ net::response not_modified_response(const snapshot& seen, std::uint64_t index) {
   return out;
 }
 
-net::response election_response(const election_snapshot& election, const snapshot& seen,
-                                const instant& at) {
-  net::response out = to_response(200, election_json(election, seen, at));
+net::response election_response(const election_form& form, const election_snapshot& election,
+                                const snapshot& seen, const instant& at) {
+  net::response out = to_response(200, filled(form, election, seen, at));
   add_etag(out, seen, index_of(election, seen, at.now));
   return out;
 }
@@ -247,14 +324,15 @@ net::response election_response(const election_snapshot& election, const snapsho
 std::string election_event(const election_snapshot& election, const snapshot& seen,
                            const instant& at) {
   return "id: " + version_id(seen.agent, index_of(election, seen, at.now)) +
-         "\nevent: election\ndata: " + text(election_json(election, seen, at)) + "\n\n";
+         "\nevent: election\ndata: " + election_text(election, seen, at) + "\n\n";
 }
 
-net::response elections_response(const snapshot& seen, const instant& at) {
+net::response elections_response(election_pages& pages, const snapshot& seen, const instant& at) {
   // One after the other: the tree of ten thousand would be many times as large as their text.
   std::string list;
   for (std::size_t i = 0; i < seen.elections.size(); ++i) {
-    list += (i == 0 ? "" : ",") + text(election_json(seen.elections[i], seen, at));
+    if (i > 0) list += ',';
+    list += filled(pages.of(seen, i, at), seen.elections[i], seen, at);
   }
   const std::uint64_t index = index_of(seen, at.now);
   net::response out = to_response(

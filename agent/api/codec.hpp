@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "api/snapshot.hpp"
 #include "api/standing.hpp"
@@ -10,6 +12,8 @@
 
 /// Answers as JSON. Bytes that are not UTF-8 are replaced, so that every answer can be parsed.
 namespace tenure::api {
+
+class election_pages;
 
 /// What went wrong, for a program and for a person.
 struct problem {
@@ -30,6 +34,25 @@ std::string version_id(const std::string& agent, std::uint64_t index);
 /// 304: what the reader has of this index is still so.
 net::response not_modified_response(const snapshot& seen, std::uint64_t index);
 
+/// The JSON of an election, with places for what time alone changes. It is that of its index: at
+/// another, it has to be made anew.
+struct election_form {
+  /// What belongs into a place.
+  enum class part : std::uint8_t { expires_in_ms, aside_for_ms, as_of };
+  struct place {
+    std::size_t at = 0;  ///< in the text, which goes on there
+    part what = part::as_of;
+  };
+  std::string text;
+  std::vector<place> open;
+};
+
+election_form form_of(const election_snapshot& election, const snapshot& seen, const instant& at);
+
+/// The JSON as of now.
+std::string filled(const election_form& form, const election_snapshot& election,
+                   const snapshot& seen, const instant& at);
+
 /// One election, with the ETag of its index:
 ///
 ///     election, identity, agent, index, state, is_self, holder, version, version_text, holders,
@@ -39,12 +62,14 @@ net::response not_modified_response(const snapshot& seen, std::uint64_t index);
 /// and `health` {state, reason, since} if it is checked, the same in each election of an agent.
 /// What is vacant or not known is null. `version` is a number; `version_text` has the same digits
 /// for readers whose numbers are doubles (JavaScript, jq), which are exact up to 2^53 only.
-net::response election_response(const election_snapshot& election, const snapshot& seen,
-                                const instant& at);
+///
+/// `form`: of its index.
+net::response election_response(const election_form& form, const election_snapshot& election,
+                                const snapshot& seen, const instant& at);
 
 /// {"elections":[...],"agent":...,"index":...,"as_of":...}, each as `election_response` has it,
 /// with the ETag of the index of all.
-net::response elections_response(const snapshot& seen, const instant& at);
+net::response elections_response(election_pages& pages, const snapshot& seen, const instant& at);
 
 /// The same as an event of a stream: its first line is its id, its data one line.
 std::string election_event(const election_snapshot& election, const snapshot& seen,

@@ -30,7 +30,7 @@ void reception::api(const net::request& asked, net::responder respond) {
     }
   }
   const pulse beat = alive();
-  respond(answer(asked, *seen, beat, present(), settings_.hosts));
+  respond(answer(asked, *seen, beat, present(), settings_.hosts, pages_));
 }
 
 net::response reception::probe(const net::request& asked) {
@@ -58,10 +58,10 @@ pulse reception::alive() const {
   return {.last_beat = board_.last_beat(), .bound = settings_.beat_bound};
 }
 
-net::response reception::answer_now(const net::request& asked) const {
+net::response reception::answer_now(const net::request& asked) {
   const auto seen = board_.current();
   const pulse beat = alive();
-  return answer(asked, *seen, beat, present(), settings_.hosts);
+  return answer(asked, *seen, beat, present(), settings_.hosts, pages_);
 }
 
 void reception::order(const net::request& asked, const snapshot& seen, net::responder respond) {
@@ -86,7 +86,7 @@ void reception::read_fresh(core::election_index which, const net::request& asked
   });
 }
 
-net::held_answer reception::hold(const net::request& asked, long_poll what) const {
+net::held_answer reception::hold(const net::request& asked, long_poll what) {
   const auto limit = std::chrono::duration_cast<std::chrono::milliseconds>(what.reader.wait);
   return {.ready = [this, asked,
                     what = std::move(what)](net::occasion why) -> std::optional<net::response> {

@@ -8,6 +8,7 @@
 
 #include "api/answer.hpp"
 #include "api/control.hpp"
+#include "api/election_pages.hpp"
 #include "api/events.hpp"
 #include "api/long_poll.hpp"
 #include "api/snapshot.hpp"
@@ -52,15 +53,16 @@ class reception {
  private:
   [[nodiscard]] instant present() const;
   [[nodiscard]] pulse alive() const;
-  [[nodiscard]] net::response answer_now(const net::request& asked) const;
+  [[nodiscard]] net::response answer_now(const net::request& asked);
   void order(const net::request& asked, const snapshot& seen, net::responder respond);
   void read_fresh(core::election_index which, const net::request& asked, net::responder respond);
-  [[nodiscard]] net::held_answer hold(const net::request& asked, long_poll what) const;
+  [[nodiscard]] net::held_answer hold(const net::request& asked, long_poll what);
   [[nodiscard]] net::streamed_answer stream(event_request what);
 
   const board& board_;
   const clocks time_;
   const settings settings_;
+  election_pages pages_;
   event_texts texts_;
   std::uint64_t attended_ = 0;  ///< the index that those who wait were told of
 };

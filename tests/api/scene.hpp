@@ -83,7 +83,10 @@ struct scene {
     return asked;
   }
 
-  net::response ask(const net::request& asked) const { return api::answer(asked, seen, alive, at); }
+  net::response ask(const net::request& asked) const {
+    api::election_pages none;
+    return api::answer(asked, seen, alive, at, {}, none);
+  }
   net::response ask(const std::string& target) const { return ask(get(target)); }
   net::response probe(const std::string& target) const {
     return api::answer_probe(get(target), seen, alive, at);

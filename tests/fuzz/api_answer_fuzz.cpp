@@ -53,8 +53,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
   const api::instant late{.now = stop_at, .unix_ms = 0};
   const api::pulse alive{.last_beat = stop_at, .bound = std::chrono::seconds(10)};
-  for (const auto& answer :
-       {api::answer(asked, seen, alive, late), api::answer_probe(asked, seen, alive, late)}) {
+  static api::election_pages pages;
+  for (const auto& answer : {api::answer(asked, seen, alive, late, {}, pages),
+                             api::answer_probe(asked, seen, alive, late)}) {
     TENURE_CHECK(answer.status >= 200 && answer.status < 600);
     TENURE_CHECK(answer.body.find("\"is_self\":true") == std::string::npos);
   }
