@@ -27,34 +27,39 @@ http_server::~http_server() {
 
 std::expected<listen_address, listen_error> http_server::listen_on(const listen_address& where,
                                                                    handler answer,
-                                                                   http_limits limits) {
+                                                                   http_limits limits,
+                                                                   traffic* counted) {
   TENURE_CHECK(answer);
   return listen_on(
       where,
       deferring_handler([answer = std::move(answer)](const request& asked, responder respond) {
         respond(answer(asked));
       }),
-      limits);
+      limits, counted);
 }
 
 std::expected<listen_address, listen_error> http_server::listen_on(const listen_address& where,
                                                                    deferring_handler answer,
-                                                                   http_limits limits) {
+                                                                   http_limits limits,
+                                                                   traffic* counted) {
   TENURE_CHECK(answer && limits.connections > 0 && !state_->thread.joinable());
   auto socket = open_listening_socket(where);
   if (!socket) return std::unexpected(std::move(socket.error()));
-  state_->loop.listen(std::move(socket->fd), std::nullopt, std::move(answer), limits);
+  state_->loop.listen(std::move(socket->fd), std::nullopt, std::move(answer), limits,
+                      counted);
   return socket->bound;
 }
 
 std::expected<void, listen_error> http_server::listen_on_path(const std::string& path,
                                                               deferring_handler answer,
-                                                              http_limits limits) {
+                                                              http_limits limits,
+                                                              traffic* counted) {
   TENURE_CHECK(answer && limits.connections > 0 && !state_->thread.joinable());
   auto socket = unix_socket::open(path);
   if (!socket) return std::unexpected(std::move(socket.error()));
   os::unique_fd listening = socket->take();
-  state_->loop.listen(std::move(listening), std::move(*socket), std::move(answer), limits);
+  state_->loop.listen(std::move(listening), std::move(*socket), std::move(answer), limits,
+                      counted);
   return {};
 }
 

@@ -13,6 +13,7 @@
 #include "net/http_message.hpp"
 #include "net/listen_address.hpp"
 #include "net/responder.hpp"
+#include "net/traffic.hpp"
 
 namespace tenure::net {
 
@@ -66,17 +67,21 @@ class http_server {
   http_server& operator=(const http_server&) = delete;
 
   /// Opens a listener and returns its address, with the port that the kernel has chosen if 0 was
-  /// asked for. Clients are queued from now on, and served from `start` on.
+  /// asked for. Clients are queued from now on, and served from `start` on. What is done for them
+  /// is counted in `counted`, which must outlive the server.
   std::expected<listen_address, listen_error> listen_on(const listen_address& where, handler answer,
-                                                        http_limits limits = {});
+                                                        http_limits limits = {},
+                                                        traffic* counted = nullptr);
   std::expected<listen_address, listen_error> listen_on(const listen_address& where,
                                                         deferring_handler answer,
-                                                        http_limits limits = {});
+                                                        http_limits limits = {},
+                                                        traffic* counted = nullptr);
 
   /// The same on a Unix socket. Only its owner and root can connect; requests say who it was.
   std::expected<void, listen_error> listen_on_path(const std::string& path,
                                                    deferring_handler answer,
-                                                   http_limits limits = {});
+                                                   http_limits limits = {},
+                                                   traffic* counted = nullptr);
 
   /// Has `attend` called on the server's thread at the start, after `news`, and when it has asked
   /// for that itself. It must neither block nor throw. Before `start`.

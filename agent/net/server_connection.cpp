@@ -56,7 +56,13 @@ void keep_queue_short(int socket) {
 
 server_connection::server_connection(server_loop& loop, server_listener& of, os::unique_fd socket,
                                      std::optional<peer_process> peer)
-    : loop_(loop), of_(of), socket_(std::move(socket)), peer_(peer) {}
+    : loop_(loop), of_(of), socket_(std::move(socket)), peer_(peer) {
+  of_.counted.opened();
+}
+
+server_connection::~server_connection() {
+  of_.counted.closed();
+}
 
 void server_connection::begin(std::list<server_connection>::iterator self) {
   self_ = self;
@@ -267,6 +273,7 @@ void server_connection::settle() {
 
 void server_connection::give(const response& what) {
   last_ = last_ || loop_.stopping() || ++requests_ >= of_.limits.requests_per_connection;
+  of_.counted.answered(what.status);
   append_response(out_, what, {.head = head_, .last = last_}, loop_.date());
 }
 
@@ -283,6 +290,7 @@ void server_connection::give(streamed_answer what) {
   if (!has_place() || loop_.stopping()) return give(to_response(too_many_readers));
   const body_end ends = http_1_0_ ? body_end::by_close : body_end::by_last_chunk;
   last_ = true;
+  of_.counted.answered(what.head.status);
   append_response(out_, what.head, {.head = head_, .last = true, .ends = ends}, loop_.date());
   if (head_) return;
   keep_queue_short(socket_.get());

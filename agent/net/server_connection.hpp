@@ -36,6 +36,7 @@ class server_connection final : public watched {
  public:
   server_connection(server_loop& loop, server_listener& of, os::unique_fd socket,
                     std::optional<peer_process> peer);
+  ~server_connection();
   server_connection(const server_connection&) = delete;
   server_connection& operator=(const server_connection&) = delete;
 

@@ -37,9 +37,11 @@ void refuse(const os::unique_fd& client) {
 
 server_listener::server_listener(server_loop& loop, os::unique_fd socket,
                                  std::optional<unix_socket> file,
-                                 http_server::deferring_handler handler, const http_limits& granted)
+                                 http_server::deferring_handler handler, const http_limits& granted,
+                                 traffic* count)
     : answer(std::move(handler)),
       limits(granted),
+      counted(count != nullptr ? *count : uncounted_),
       loop_(loop),
       socket_(std::move(socket)),
       file_(std::move(file)) {
@@ -56,6 +58,7 @@ void server_listener::ready(std::uint32_t) {
       return;
     }
     if (!make_room()) {
+      counted.refused();
       refuse(*client);
       continue;
     }

@@ -33,8 +33,10 @@ server_loop::server_loop()
 server_loop::~server_loop() = default;
 
 void server_loop::listen(os::unique_fd socket, std::optional<unix_socket> file,
-                         http_server::deferring_handler handler, const http_limits& limits) {
-  listeners_.emplace_back(*this, std::move(socket), std::move(file), std::move(handler), limits);
+                         http_server::deferring_handler handler, const http_limits& limits,
+              traffic* counted) {
+  listeners_.emplace_back(*this, std::move(socket), std::move(file), std::move(handler), limits,
+                          counted);
 }
 
 void server_loop::run() {

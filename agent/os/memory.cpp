@@ -1,6 +1,7 @@
 #include "os/memory.hpp"
 
 #include <link.h>
+#include <malloc.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -24,10 +25,17 @@ int forget(dl_phdr_info* object, std::size_t /*size*/, void* /*unused*/) {
   return 1;
 }
 
+/// Larger than what is allocated often, much smaller than an answer about ten thousand elections.
+constexpr int large_block_bytes = 256 * 1024;
+
 }  // namespace
 
 void forget_code_pages() {
   ::dl_iterate_phdr(forget, nullptr);
+}
+
+void give_back_large_blocks() {
+  ::mallopt(M_MMAP_THRESHOLD, large_block_bytes);
 }
 
 }  // namespace tenure::os

@@ -8,4 +8,8 @@ namespace tenure::os {
 /// Not for a process that has to act when memory is short, e.g. the guard.
 void forget_code_pages();
 
+/// From now on, memory in large pieces goes back to the kernel when it is freed. By default malloc
+/// keeps more the more was freed, so that one large answer would be in the process for ever.
+void give_back_large_blocks();
+
 }  // namespace tenure::os
