@@ -142,7 +142,7 @@ net::response answer(const net::request& asked, const snapshot& seen, const puls
 net::response answer_probe(const net::request& asked, const snapshot& seen, const pulse& alive,
                            const instant& at) {
   if (!is_probe(asked.target.segments)) {
-    return not_found(asked, "use /livez, /readyz, /leader, /primary or /replica");
+    return not_found(asked, "use /livez, /readyz, /leader, /primary, /replica or /metrics");
   }
   if (!method_is(asked, {"GET", "HEAD", "OPTIONS"})) {
     return method_not_allowed(asked, "GET, HEAD, OPTIONS");

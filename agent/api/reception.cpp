@@ -16,6 +16,10 @@ reception::reception(const board& from, clocks time, settings with)
 
 void reception::api(const net::request& asked, net::responder respond) {
   const auto seen = board_.current();
+  if (settings_.metrics && asks_for_metrics(asked)) {
+    auto refused = refusal(asked, settings_.hosts);
+    return respond(refused ? std::move(*refused) : answer_metrics(asked, settings_.metrics));
+  }
   if (settings_.control && is_control(asked)) return order(asked, *seen, std::move(respond));
   if (auto events = wants_events(asked, *seen, settings_.hosts)) {
     return respond(stream(std::move(*events)));
@@ -34,6 +38,9 @@ void reception::api(const net::request& asked, net::responder respond) {
 }
 
 net::response reception::probe(const net::request& asked) {
+  if (settings_.metrics && asks_for_metrics(asked)) {
+    return answer_metrics(asked, settings_.metrics);
+  }
   const auto seen = board_.current();
   const pulse beat = alive();
   return answer_probe(asked, *seen, beat, present());

@@ -11,6 +11,7 @@
 #include "api/election_pages.hpp"
 #include "api/events.hpp"
 #include "api/long_poll.hpp"
+#include "api/metrics_answer.hpp"
 #include "api/snapshot.hpp"
 #include "api/verify.hpp"
 #include "core/clock.hpp"
@@ -32,9 +33,10 @@ class reception {
   struct settings {
     std::vector<std::string> hosts{};
     core::duration beat_bound{};
-    fresh_reader fresh{};  ///< may be empty
-    controller control{};  ///< may be empty
-    control_access who{};  ///< may give orders
+    fresh_reader fresh{};   ///< may be empty
+    controller control{};   ///< may be empty
+    control_access who{};   ///< may give orders
+    page_writer metrics{};  ///< may be empty
   };
 
   reception(const board& from, clocks time, settings with);

@@ -31,7 +31,8 @@ std::expected<std::unique_ptr<service>, service_error> service::start(
                                                                     .beat_bound = with.beat_bound,
                                                                     .fresh = std::move(fresh),
                                                                     .control = std::move(control),
-                                                                    .who = with.control});
+                                                                    .who = with.control,
+                                                                    .metrics = with.metrics});
   reception& desk = *out->reception_;
   net::http_server& server = out->server_;
   const net::http_server::deferring_handler api = [&desk](const net::request& asked,
@@ -39,17 +40,18 @@ std::expected<std::unique_ptr<service>, service_error> service::start(
     desk.api(asked, std::move(respond));
   };
   if (with.api) {
-    auto bound = server.listen_on(*with.api, api, with.limits);
+    auto bound = server.listen_on(*with.api, api, with.limits, with.api_traffic);
     if (!bound) return std::unexpected(failed(listener::api, std::move(bound.error())));
     out->api_ = std::move(*bound);
   }
   if (!with.socket.empty()) {
-    auto bound = server.listen_on_path(with.socket, api, with.limits);
+    auto bound = server.listen_on_path(with.socket, api, with.limits, with.api_traffic);
     if (!bound) return std::unexpected(failed(listener::socket, std::move(bound.error())));
   }
   if (with.probe) {
     auto bound = server.listen_on(
-        *with.probe, [&desk](const net::request& asked) { return desk.probe(asked); }, with.limits);
+        *with.probe, [&desk](const net::request& asked) { return desk.probe(asked); }, with.limits,
+        with.probe_traffic);
     if (!bound) return std::unexpected(failed(listener::probe, std::move(bound.error())));
     out->probe_ = std::move(*bound);
   }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "api/control.hpp"
+#include "api/metrics_answer.hpp"
 #include "api/reception.hpp"
 #include "api/snapshot.hpp"
 #include "api/verify.hpp"
@@ -30,7 +31,10 @@ struct service_settings {
   std::vector<std::string> hosts{};  ///< further Host names that the API answers to
   control_access control{};          ///< who may give orders
   core::duration beat_bound = default_beat_bound;
-  net::http_limits limits{};  ///< of each listener
+  net::http_limits limits{};            ///< of each listener
+  page_writer metrics{};                ///< for `/metrics` of each; without, there is no such page
+  net::traffic* api_traffic = nullptr;  ///< counts what the API does; outlives the service
+  net::traffic* probe_traffic = nullptr;  ///< the same of the probes
 
   /// How many descriptors listeners and clients may have open at a time.
   [[nodiscard]] std::size_t descriptors() const;

@@ -36,6 +36,13 @@ struct past_term {
 /// Lowest version first.
 using term_list = std::vector<past_term>;
 
+/// How often an election has come to a state for a reason.
+struct transition_count {
+  core::phase to{};
+  core::loss_reason why{};
+  std::uint64_t count = 0;
+};
+
 /// One election as the election thread last saw it. Whether it is still valid is computed when
 /// an answer is written, never before.
 struct election_snapshot {
@@ -51,6 +58,8 @@ struct election_snapshot {
   bool watched = false;
   core::time_point seen_at = core::never;    ///< when the watch last showed something
   std::shared_ptr<const term_list> terms{};  ///< null: none yet
+  /// Since the agent has begun. In no order, no two alike: some ten in a long life.
+  std::vector<transition_count> transitions{};
 };
 
 /// The elections of a snapshot, in blocks. `share` copies none of them: whoever then edits one

@@ -2,12 +2,14 @@
 
 #include <utility>
 
+#include "os/memory.hpp"
 #include "runtime/agent_loop.hpp"
 #include "runtime/log.hpp"
 
 namespace tenure::runtime {
 
 int run_agent(agent_options options) {
+  os::give_back_large_blocks();
   const config::settings& s = options.settings;
   log to(s.log_format, s.log_level);
   for (const config::problem& warning : s.warnings) {

@@ -28,7 +28,10 @@ void agent_loop::look_at_clocks() {
   say(say_slept, "slept", news.slept);
   say(say_late, "late", news.late);
   say(say_wall_jumped, "wall clock", news.wall_jumped);
+  if (news.late != core::duration::zero()) instruments_.was_late(news.late);
+  if (news.wall_jumped != core::duration::zero()) instruments_.wall_clock_jumped();
   if (news.slept == core::duration::zero()) return;
+  instruments_.slept(news.slept);
   for (std::uint32_t i = 0; i < session_.size(); ++i) {
     session_.step(present(), core::election_index{i}, core::event::slept{news.slept}, effects_);
   }

@@ -83,6 +83,7 @@ void agent_loop::dialed(const workload::no_guard& what) {
 void agent_loop::on(const workload::guard_ready& what) {
   no_guard_.clear();
   guard_here_ = true;
+  instruments_.guard_found();
   if (store_) return guard_returned(what);
   if (!what.session.empty()) options_.session = what.session;
   found_ = what.found;
@@ -113,6 +114,12 @@ void agent_loop::guard_returned(const workload::guard_ready& what) {
     feed(guarded, event_of(found));
   }
   feed(guarded, core::event::guard_back{});
+}
+
+/// A workload of our own is started by the transition, and cannot run yet.
+void agent_loop::count_adoption(core::election_index which, const core::command::transition& what) {
+  const bool runs = session_.at(which).view().workload_running;
+  if (what.to == core::phase::active && runs) instruments_.workload_adopted();
 }
 
 // --- what it says ----------------------------------------------------------------------------
@@ -186,6 +193,7 @@ void agent_loop::on(const workload::signalled& what) {
 }
 
 void agent_loop::on(const workload::guard_gone& what) {
+  instruments_.guard_is(false);
   if (!has_door()) return without_guard("the guard is gone");
   if (std::exchange(guard_here_, false)) {
     log_.write(log_level::warn, "the guard is gone", {{"directory", options_.settings.guard_dir}});
@@ -197,6 +205,7 @@ void agent_loop::on(const workload::guard_gone& what) {
 
 void agent_loop::on(const workload::guard_hangs& what) {
   constexpr const char* why = "the guard does not answer: it is stopped or gets no processor";
+  instruments_.guard_hung();
   guard_->end_orphans();
   if (!has_door()) return without_guard(why);
   guard_here_ = false;
@@ -207,6 +216,7 @@ void agent_loop::on(const workload::guard_hangs& what) {
 
 void agent_loop::on(const workload::guard_recovers&) {
   if (!has_door()) return;
+  instruments_.guard_is(true);
   guard_here_ = true;
   log_.write(log_level::info, "the guard answers again",
              {{"directory", options_.settings.guard_dir}});

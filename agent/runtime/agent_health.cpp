@@ -47,6 +47,7 @@ void agent_loop::tell_health(core::election_index which, const core::command::tr
 void agent_loop::health_changed() {
   if (ended_) return;
   snapshots_.health(health_->shown());
+  instruments_.health_is(health_->shown().state);
   dirty_ = true;
   // What was found running need not prove again that it may.
   const bool unknown = health_->shown().state == core::health::unknown;

@@ -15,6 +15,7 @@
 #include "os/wall_time.hpp"
 #include "runtime/exit_status.hpp"
 #include "runtime/lines.hpp"
+#include "runtime/metered_store.hpp"
 
 namespace tenure::runtime {
 namespace {
@@ -51,6 +52,9 @@ agent_loop::agent_loop(agent_options options, log& to)
       elections_(specs_of(options_.settings)),
       session_(options_.settings.timing),
       entropy_(os::random_bits()),
+      instruments_({.when = options_.settings.timing,
+                    .has_guard = options_.has_guard && !has_hooks(),
+                    .has_health = options_.settings.health.is_checked()}),
       snapshots_(board_, name_of_run(), options_.settings.identity, options_.settings.store,
                  elections_, options_.has_guard, !options_.settings.observe),
       histories_(elections_.size(),
@@ -97,6 +101,12 @@ bool agent_loop::serve() {
   with.control.token_file = s.control_token_file;
   with.socket = s.socket;
   os::raise_file_limit(with.descriptors() + other_descriptors);
+  with.metrics = [this] {
+    return instruments_.page(
+        board_, [] { return api::instant{.now = os::boot_now(), .unix_ms = os::wall_now_ms()}; });
+  };
+  with.api_traffic = &instruments_.api_traffic();
+  with.probe_traffic = &instruments_.probe_traffic();
   const api::clocks time{.boot = os::boot_now, .unix_ms = os::wall_now_ms};
   const auto fresh = [this](core::election_index which, api::fresh_handler done) {
     fresh_reads_.ask(which, std::move(done));
@@ -154,7 +164,7 @@ void agent_loop::open_store() {
     end(exit_failed);
     return;
   }
-  store_ = std::move(*made);
+  store_ = make_metered_store(std::move(*made), instruments_);
   store_->open([this](std::expected<stores::description, stores::open_error> what) {
     store_opened(std::move(what));
   });
@@ -385,6 +395,7 @@ void agent_loop::renew(const core::command::renew& c) {
   store_->renew({batch.begin(), batch.end()}, c.deadline, [this, c](stores::renew_outcome what) {
     if (ended_) return;
     if (const auto* done = std::get_if<stores::renewal>(&what)) {
+      instruments_.renewal_left(earliest_stop() - os::boot_now());
       session_.renewed(moment(), c.number, done->sent_at, done->ttl, done->lost, effects_);
       carry_out();
       return leave_if_time();
@@ -433,6 +444,8 @@ void agent_loop::open_watch(core::election_index which) {
 
 void agent_loop::carry_out(core::election_index which, const core::command::transition& c) {
   snapshots_.phase_changed(which, os::wall_now_ms());
+  snapshots_.transition(which, c);
+  count_adoption(which, c);
   const std::optional<core::lease>& lease = session_.at(which).view().lease;
   say_transition(log_, speaker_of(which), c, lease ? lease->term : core::no_version);
   note_term(which, c);

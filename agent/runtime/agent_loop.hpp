@@ -12,6 +12,7 @@
 #include "api/service.hpp"
 #include "api/snapshot.hpp"
 #include "core/session.hpp"
+#include "metrics/instruments.hpp"
 #include "runtime/agent.hpp"
 #include "runtime/boot_timer.hpp"
 #include "runtime/clock_watch.hpp"
@@ -48,6 +49,7 @@ class agent_loop {
  private:
   // Start and end.
   bool open_guard();
+  void count_adoption(core::election_index which, const core::command::transition& what);
   void open_hooks();
   void open_told_workload();
   void open_store();
@@ -147,6 +149,7 @@ class agent_loop {
   core::session_effects effects_;
   std::uint64_t entropy_;
 
+  metrics::instruments instruments_;
   api::board board_;
   snapshots snapshots_;
   std::vector<history> histories_;  ///< of each election

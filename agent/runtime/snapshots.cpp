@@ -1,5 +1,6 @@
 #include "runtime/snapshots.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "api/change.hpp"
@@ -60,6 +61,18 @@ void snapshots::changed(core::election_index which) {
 void snapshots::phase_changed(core::election_index which, std::int64_t unix_ms) {
   next_.elections.edit(core::place(which)).since_unix_ms = unix_ms;
   changed(which);
+}
+
+void snapshots::transition(core::election_index which, const core::command::transition& what) {
+  auto& counts = next_.elections.edit(core::place(which)).transitions;
+  const auto same = std::ranges::find_if(counts, [&](const api::transition_count& one) {
+    return one.to == what.to && one.why == what.why;
+  });
+  if (same != counts.end()) {
+    ++same->count;
+  } else {
+    counts.push_back({.to = what.to, .why = what.why, .count = 1});
+  }
 }
 
 bool snapshots::watch_showed(core::election_index which, core::time_point now) {

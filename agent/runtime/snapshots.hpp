@@ -26,6 +26,8 @@ class snapshots {
   void changed(core::election_index which);
   /// The phase of an election has changed at this wall-clock time.
   void phase_changed(core::election_index which, std::int64_t unix_ms);
+  /// It did that by this transition.
+  void transition(core::election_index which, const core::command::transition& what);
   /// The watch of an election shows something. True if that makes `publish` necessary, whatever
   /// the session makes of it.
   bool watch_showed(core::election_index which, core::time_point now);

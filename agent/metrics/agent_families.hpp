@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+
+#include "api/snapshot.hpp"
+#include "core/clock.hpp"
+#include "net/traffic.hpp"
+
+namespace tenure::metrics {
+
+/// Appends what is about the agent as a whole and can be read off what it shows.
+void write_agent(const api::snapshot& seen, core::duration since_last_beat, std::string& page);
+
+/// Appends what the two listeners have done.
+void write_traffic(const net::traffic& api, const net::traffic& probe, std::string& page);
+
+/// Appends what the process uses, under the names that every Prometheus client library uses for it.
+void write_process(std::string& page);
+
+}  // namespace tenure::metrics

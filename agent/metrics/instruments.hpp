@@ -1,0 +1,96 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "api/snapshot.hpp"
+#include "core/clock.hpp"
+#include "core/health.hpp"
+#include "core/timing.hpp"
+#include "metrics/duration_histogram.hpp"
+#include "metrics/election_families.hpp"
+#include "metrics/registry.hpp"
+#include "net/traffic.hpp"
+
+namespace tenure::metrics {
+
+/// What a store was asked, and what came of it (see stores/store.hpp).
+enum class operation : std::uint8_t { acquire, renew, release, read, watch };
+enum class outcome : std::uint8_t { done, refused, lost, unknown };
+inline constexpr std::size_t operations = 5;
+inline constexpr std::size_t outcomes = 4;
+
+/// What never changes while the agent runs.
+struct constants {
+  core::timing when;
+  bool has_guard = false;   ///< a process that kills, not hooks
+  bool has_health = false;  ///< the workload's is checked
+};
+
+/// All that the agent counts and measures, and the page that shows it.
+///
+/// What feeds it is for the election thread: no call takes a lock, allocates, waits or fails, also
+/// while a page is being made. `page` is for one other thread at a time.
+class instruments {
+ public:
+  explicit instruments(const constants& about);
+
+  /// A store has answered, or has let a deadline pass. A watch answers when it first shows
+  /// something, and when it breaks.
+  void store_answered(operation what, outcome how);
+  /// The store has shown something without being asked.
+  void store_showed();
+  /// A renewal was acknowledged, so long after it was asked for.
+  void renewal_took(core::duration what);
+  /// A renewal was acknowledged, so long before the first of its elections would have stopped.
+  void renewal_left(core::duration margin);
+
+  /// Precondition of these three: `has_guard`.
+  void guard_is(bool up);
+  void guard_hung();
+  /// A guard has come. The first one of an agent is no restart.
+  void guard_found();
+
+  /// The verdict of the health checks. Precondition: `has_health`.
+  void health_is(core::health verdict);
+
+  /// The workload of an agent that has ended goes on under this one.
+  void workload_adopted();
+
+  void slept(core::duration lasted);
+  void was_late(core::duration by);
+  void wall_clock_jumped();
+
+  /// What the listeners are to count in.
+  net::traffic& api_traffic() { return api_traffic_; }
+  net::traffic& probe_traffic() { return probe_traffic_; }
+
+  /// Everything, in Prometheus' text format. The snapshot is taken before the clock is read.
+  [[nodiscard]] std::string page(const api::board& from, const clock_reader& at);
+
+ private:
+  registry kept_;
+  std::array<std::array<counter, outcomes>, operations> requests_;
+  gauge store_up_;
+  gauge guard_up_;
+  bool guard_was_found_ = false;
+  counter guard_hangs_;
+  counter guard_restarts_;
+  counter unhealthy_;
+  core::health health_ = core::health::unknown;
+  counter adoptions_;
+  counter sleeps_;
+  counter sleep_seconds_;
+  counter delays_;
+  counter delay_seconds_;
+  counter wall_jumps_;
+  duration_histogram renewal_duration_;
+  duration_histogram renewal_margin_;
+  net::traffic api_traffic_;
+  net::traffic probe_traffic_;
+  std::size_t last_page_bytes_ = 0;
+};
+
+}  // namespace tenure::metrics

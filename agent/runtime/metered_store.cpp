@@ -1,0 +1,113 @@
+#include "runtime/metered_store.hpp"
+
+#include <utility>
+#include <vector>
+
+#include "os/boot_time.hpp"
+
+namespace tenure::runtime {
+namespace {
+
+using metrics::operation;
+using metrics::outcome;
+
+outcome outcome_of(const stores::grant&) {
+  return outcome::done;
+}
+outcome outcome_of(const stores::refusal&) {
+  return outcome::refused;
+}
+/// One request for all elections of a session: what is lost to any of them counts.
+outcome outcome_of(const stores::renewal& what) {
+  return what.lost.empty() ? outcome::done : outcome::lost;
+}
+outcome outcome_of(const stores::released&) {
+  return outcome::done;
+}
+outcome outcome_of(const core::observation&) {
+  return outcome::done;
+}
+outcome outcome_of(const stores::unknown&) {
+  return outcome::unknown;
+}
+
+class metered_store final : public stores::store {
+ public:
+  metered_store(std::unique_ptr<stores::store> of, metrics::instruments& in)
+      : of_(std::move(of)), in_(in) {}
+
+  void open(stores::handler<std::expected<stores::description, stores::open_error>> done) override {
+    of_->open(std::move(done));
+  }
+  [[nodiscard]] stores::description describe() const override { return of_->describe(); }
+
+  void acquire(core::election_index which, core::version above, core::time_point deadline,
+               stores::handler<stores::acquire_outcome> done) override {
+    of_->acquire(which, above, deadline, counted(operation::acquire, std::move(done)));
+  }
+
+  void renew(std::vector<core::renewal_item> items, core::time_point deadline,
+             stores::handler<stores::renew_outcome> done) override {
+    auto timed = [this, asked_at = os::boot_now(),
+                  done = std::move(done)](stores::renew_outcome what) mutable {
+      if (std::holds_alternative<stores::renewal>(what)) {
+        in_.renewal_took(os::boot_now() - asked_at);
+      }
+      done(std::move(what));
+    };
+    of_->renew(std::move(items), deadline,
+               counted<stores::renew_outcome>(operation::renew, std::move(timed)));
+  }
+
+  void release(core::election_index which, core::version term, stores::parting how,
+               core::time_point deadline, stores::handler<stores::release_outcome> done) override {
+    of_->release(which, term, std::move(how), deadline,
+                 counted(operation::release, std::move(done)));
+  }
+
+  void read(core::election_index which, core::time_point deadline,
+            stores::handler<stores::read_outcome> done) override {
+    of_->read(which, deadline, counted(operation::read, std::move(done)));
+  }
+
+  /// What it shows after its first state is news, and no answer.
+  void watch(core::election_index which, stores::watch_handler seen) override {
+    of_->watch(which, [this, seen = std::move(seen), answered = false](
+                          std::variant<core::observation, stores::unknown> what) mutable {
+      const bool broke = std::holds_alternative<stores::unknown>(what);
+      if (broke || !std::exchange(answered, true)) {
+        in_.store_answered(operation::watch, broke ? outcome::unknown : outcome::done);
+      } else {
+        in_.store_showed();
+      }
+      seen(std::move(what));
+    });
+  }
+
+  void leave(core::time_point deadline, stores::handler<stores::release_outcome> done) override {
+    of_->leave(deadline, std::move(done));
+  }
+
+  void close() override { of_->close(); }
+
+ private:
+  template <class Outcome>
+  stores::handler<Outcome> counted(operation what, stores::handler<Outcome> done) {
+    return [this, what, done = std::move(done)](Outcome came) mutable {
+      in_.store_answered(what, std::visit([](const auto& one) { return outcome_of(one); }, came));
+      done(std::move(came));
+    };
+  }
+
+  std::unique_ptr<stores::store> of_;
+  metrics::instruments& in_;
+};
+
+}  // namespace
+
+std::unique_ptr<stores::store> make_metered_store(std::unique_ptr<stores::store> of,
+                                                  metrics::instruments& in) {
+  return std::make_unique<metered_store>(std::move(of), in);
+}
+
+}  // namespace tenure::runtime
