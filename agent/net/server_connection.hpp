@@ -24,10 +24,8 @@ class server_loop;
 /// What epoll may find ready.
 class watched {
  public:
+  virtual ~watched() = default;
   virtual void ready(std::uint32_t events) = 0;
-
- protected:
-  ~watched() = default;
 };
 
 /// One client of an `http_server`, from its first byte to its last. Everything on the loop's
