@@ -107,7 +107,23 @@ class Agent:
             return int(re.search(r"VmRSS:\s+(\d+)", status.read()).group(1))
 
 
-def wrk(port, path, connections, seconds):
+def processor_seconds(pid):
+    """What all threads of a process have used so far."""
+    total = 0
+    for thread in os.listdir(f"/proc/{pid}/task"):
+        with open(f"/proc/{pid}/task/{thread}/schedstat") as used:
+            total += int(used.read().split()[0])
+    return total / 1e9
+
+
+def child_of(pid):
+    with open(f"/proc/{pid}/task/{pid}/children") as children:
+        return int(children.read().split()[0])
+
+
+def wrk(pid, port, path, connections, seconds):
+    """Answers a second, the 99th percentile in us, and us of processor time an answer."""
+    before = processor_seconds(pid)
     out = subprocess.run(
         ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--latency",
          f"http://127.0.0.1:{port}{path}"], capture_output=True, text=True, check=True).stdout
@@ -117,7 +133,9 @@ def wrk(port, path, connections, seconds):
         raise SystemExit(f"http_bench: {failed.group(0)}")
     rate = float(re.search(r"Requests/sec:\s+([\d.]+)", out).group(1))
     value, unit = re.search(r"99%\s+([\d.]+)(us|ms|s)", out).groups()
-    return rate, float(value) * {"us": 1, "ms": 1e3, "s": 1e6}[unit]
+    count = int(re.search(r"(\d+) requests in", out).group(1))
+    used = (processor_seconds(pid) - before) / count * 1e6
+    return rate, float(value) * {"us": 1, "ms": 1e3, "s": 1e6}[unit], used
 
 
 def verdict(met):
@@ -128,12 +146,12 @@ def measure_rates(servers, rounds, seconds):
     for connections in CONNECTIONS:
         seen = {name: [] for name in servers}
         for _ in range(rounds):
-            for name, (port, path) in servers.items():
-                seen[name].append(wrk(port, path, connections, seconds))
+            for name, server in servers.items():
+                seen[name].append(wrk(*server, connections, seconds))
         for name, results in seen.items():
-            rate = statistics.median(r for r, _ in results)
-            late = statistics.median(l for _, l in results)
-            print(f"{connections:3} connections  {name:11} {rate:9.0f} answers/s   p99 {late:7.0f} us")
+            rate, late, used = (statistics.median(values) for values in zip(*results))
+            print(f"{connections:3} connections  {name:11} {rate:9.0f} answers/s   p99 {late:7.0f} us"
+                  f"   {used:5.1f} us of processor time an answer")
 
         def ratio(a, b, of):
             return statistics.median(x[of] / y[of] for x, y in zip(seen[a], seen[b]))
@@ -239,9 +257,10 @@ def main():
         nginx = subprocess.Popen(["nginx", "-e", os.path.join(folder, "nginx.err"), "-c", conf])
         stack.callback(stop, nginx)
         until(lambda: answers(nginx_port))
-        measure_rates({"agent": (agent.port, "/v1/elections/db"),
-                       "bare Beast": (int(beast.stdout.readline()), "/"),
-                       "nginx": (nginx_port, "/")}, with_these.rounds, with_these.seconds)
+        measure_rates({"agent": (agent.process.pid, agent.port, "/v1/elections/db"),
+                       "bare Beast": (beast.pid, int(beast.stdout.readline()), "/"),
+                       "nginx": (child_of(nginx.pid), nginx_port, "/")},
+                      with_these.rounds, with_these.seconds)
     measure_events(with_these.tenure)
     measure_memory(with_these.tenure)
 

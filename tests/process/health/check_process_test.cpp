@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,6 +15,7 @@
 #include <ranges>
 
 #include "harness.hpp"
+#include "os/file_limit.hpp"
 #include "os/wall_time.hpp"
 #include "scene.hpp"
 
@@ -68,6 +70,17 @@ std::vector<pid_t> living_children() {
   std::vector<pid_t> all = tests::children_of(::getpid());
   std::erase_if(all, [](pid_t one) { return !tests::is_alive(one); });
   return all;
+}
+
+TEST(CheckProcess, CommandGetsTheLimitOfOpenFilesThatWeWereStartedWith) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit low{.rlim_cur = 512, .rlim_max = before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &low), 0);
+  ASSERT_EQ(os::raise_file_limit(600), 600u);
+  one_check check("test \"$(ulimit -Sn)\" = 512");
+  EXPECT_EQ(check.ends_as<command_ended>().status, 0);
+  ::setrlimit(RLIMIT_NOFILE, &before);
 }
 
 TEST(CheckProcess, ExitStatusIsThatOfTheProgram) {
