@@ -10,18 +10,21 @@ import json
 import os
 import re
 import sys
+import tempfile
 
 import jsonschema
 import yaml
 
-from agent import Agent, ask
+from agent import Agent, ask, until
 
 NAMES = ("db", "nope")
 # So that calls which need more than their path get further than to its refusal.
 QUERIES = {"/v1/elections/{name}/verify": ("", "?version=1", "?version=2", "?version=1&fresh=1"),
            "/v1/elections/{name}": ("", "?index=0", "?index=x"),
+           "/v1/elections/{name}/history": ("", "?limit=1", "?limit=0"),
            "/v1/elections": ("", "?index=0", "?wait=3s"),
            "/leader": ("", "?election=nope")}
+TOKEN = "sesame"
 METHODS = ("get", "post", "put", "delete", "options")
 
 
@@ -86,8 +89,27 @@ def check_documented(document, agent):
     assert unchanged[0] == 304, unchanged
     check_answer(document, "304", document.all["paths"]["/v1/elections/{name}"]["get"], unchanged)
     for pattern in ("/v1/elections", "/v1/elections/{name}", "/v1/elections/{name}/verify",
-                    "/v1/elections/{name}/events", "/v1/events", "/sse", "/", "/livez", "/readyz"):
+                    "/v1/elections/{name}/history", "/v1/elections/{name}/events", "/v1/events",
+                    "/sse", "/", "/metrics", "/livez", "/readyz"):
         assert 200 in seen.get((pattern, "get"), ()), f"{pattern} was never answered 200: {seen}"
+
+
+def check_orders(document, agent):
+    """Those that are carried out; it holds alone, so that whoever is named is a stranger."""
+    token = f"Authorization: Bearer {TOKEN}\r\n"
+    calls = (("transfer", '{"to":"stranger"}', 409), ("transfer", "{", 400), ("pause", "", 202),
+             ("resume", "{}", 202), ("resign", '{"aside":"10ms"}', 202))
+    for action, body, expected in calls:
+        path = f"/v1/elections/db/{action}"
+        if action == "resign":
+            until(lambda: agent.election()["is_self"], "active again")
+        answer = ask(agent.port, "POST", path, token, body)
+        assert answer[0] == expected, f"{action} {body}: {answer}"
+        operation = document.all["paths"][f"/v1/elections/{{name}}/{action}"]["post"]
+        check_answer(document, f"POST {path}", operation, answer)
+    until(lambda: agent.election()["is_self"], "active again")
+    history = json.loads(ask(agent.port, "GET", "/v1/elections/db/history")[2])
+    assert [t["reason"] for t in history["terms"]] == [None, "resigned", "resigned"], history
 
 
 def check_known(document, agent, folder):
@@ -113,8 +135,16 @@ def check_known(document, agent, folder):
 def main():
     binary, folder = sys.argv[1:]
     document = Document(folder)
-    with Agent(binary) as agent:
+    with tempfile.NamedTemporaryFile("w") as token:
+        token.write(TOKEN)
+        token.flush()
+        check_agent(document, binary, folder, token.name)
+
+
+def check_agent(document, binary, folder, token):
+    with Agent(binary, "--control-token-file", token) as agent:
         check_documented(document, agent)
+        check_orders(document, agent)
         check_known(document, agent, folder)
 
 
