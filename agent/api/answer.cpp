@@ -10,6 +10,7 @@
 #include "api/history.hpp"
 #include "api/long_poll.hpp"
 #include "api/probes.hpp"
+#include "api/status_page.hpp"
 #include "api/verify.hpp"
 
 namespace tenure::api {
@@ -134,9 +135,12 @@ net::response answer(const net::request& asked, const snapshot& seen, const puls
   if (!for_older && !elections && !streams) return not_found(asked, "begin at /v1/elections");
   if (!method_is(asked, {"GET", "HEAD"})) return method_not_allowed(asked, "GET, HEAD");
   if (elections) return answer_elections(asked, seen, at, pages);
-  if (seen.elections.empty()) return not_started();
-  if (streams) return no_stream();
-  return older_response(seen.elections[0], seen, at);
+  if (at_path.empty() && wants_page(asked)) return status_page();
+  if (streams && !seen.elections.empty()) return no_stream();
+  net::response out =
+      seen.elections.empty() ? not_started() : older_response(seen.elections[0], seen, at);
+  if (at_path.empty()) out.headers.push_back({.name = "Vary", .value = "Accept"});
+  return out;
 }
 
 net::response answer_probe(const net::request& asked, const snapshot& seen, const pulse& alive,

@@ -20,7 +20,7 @@ struct pulse {
 
 /// Answers a request to the API listener: `/v1/elections`, `/v1/elections/{name}` and its
 /// `/verify` (but for fresh reads, see verify.hpp), `/` and `/api/leader` for readers of older
-/// sidecars, and the probes.
+/// sidecars, `/` for browsers (see status_page.hpp), and the probes.
 ///
 /// Asked by a web page of a stranger it answers 403 (see admission.hpp); `hosts` are further
 /// names that Host may have. `pages` saves composing what was asked for before.

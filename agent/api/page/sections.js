@@ -1,0 +1,139 @@
+// The sections of one election, each drawn from its JSON and its history alone.
+
+const most_holders = 8, most_members = 12, most_terms = 12; // until more are asked for
+
+function draw_claim(now, history) {
+  const names = now.holders.map((one) => one.identity);
+  const rest = names.length - most_holders;
+  show(by_id('election'), isolated(now.election));
+  show(by_id('holder'), ...(now.holder ? names.slice(0, most_holders).map(isolated) : ['Nobody']),
+    rest > 0 ? `and ${rest} more` : null);
+  by_id('holder').className = !now.holder ? 'nobody'
+    : names.length > 1 ? 'several long' : now.holder.length > 18 ? 'long' : '';
+  const last = now.last_term ?? history?.terms.find((one) => one.ended);
+  show(by_id('before'), ...(last ? ending(last) : ['No earlier term is known.']));
+
+  const notes = [
+    now.paused ? 'Paused: this agent does not campaign until it is told to resume.' : '',
+    now.aside_for_ms ? `This agent stands aside until ${time_text(aside_until(now))}.` : '',
+    now.health?.state === 'unhealthy'
+      ? `The workload here is unhealthy${now.health.reason ? `: ${now.health.reason}` : ''}.` : '',
+  ];
+  show(by_id('notes'), ...notes.filter(Boolean).map((one) => make('li', {}, one)));
+}
+
+const aside_until = (now) => (now.aside_for_ms ? Date.now() + now.aside_for_ms : 0);
+
+function draw_figures(now) {
+  // As text where there is one: a version may be larger than a number here can be.
+  const versions = now.holders.length > 1
+    ? now.holders.slice(0, most_holders).map((one) => one.version).join(', ') : now.version_text;
+  show_text(by_id('version'), versions ?? '\u2013');
+  show_text(by_id('version-note'), now.holder ? 'fencing token' : 'none is in force');
+  by_id('copy').hidden = now.holders.length !== 1 || !navigator.clipboard;
+
+  const [name, usual] = states[now.state] ?? [now.state, ''];
+  const waits = now.state === 'candidate';
+  const note = waits && now.paused ? 'is paused'
+    : waits && now.aside_for_ms ? 'stands aside' : usual;
+  show_text(by_id('state'), name);
+  show(by_id('state-note'), isolated(now.identity), note ? ` \u00b7 ${note}` : null);
+}
+
+// Where the store does not tell who takes part, those that hold are known all the same.
+function members_of(now) {
+  return now.members ?? now.holders.map(({ identity }) => {
+    const is_self = identity === now.identity;
+    return { identity, is_self, state: is_self ? now.state : 'active' };
+  });
+}
+
+function draw_members(now, most) {
+  const version_of = new Map(now.holders.map((one) => [one.identity, one.version]));
+  const all = members_of(now), drawn = all.slice(0, most);
+  show(by_id('members'), ...drawn.map((one) => {
+    const self = one.is_self ? [' ', make('span', { class: 'self' }, 'this agent')] : [];
+    const version = now.slots > 1 && version_of.get(one.identity);
+    const state = state_name(one.state) + (version ? `, version ${version}` : '');
+    return make('li', {},
+      make('span', { class: `dot ${one.state}`, 'aria-hidden': 'true' }),
+      make('span', {}, isolated(one.identity), ...self),
+      make('span', { class: 'state' }, state));
+  }));
+  show_text(by_id('members-note'), !now.members ? 'Who waits is not known here.'
+    : all.length ? '' : 'Nobody takes part.');
+  by_id('all-members').hidden = drawn.length === all.length;
+  show_text(by_id('all-members'), `Show all ${all.length}`);
+}
+
+function draw_terms(history, most) {
+  const terms = history?.terms ?? [], drawn = terms.slice(0, most), now = Date.now();
+  const instants = drawn.flatMap((one) => [one.from, one.to]).filter(Boolean).map(Date.parse);
+  const begin = Math.min(now, ...instants);
+  show(by_id('terms'), ...drawn.map((one) => make('li', { class: one.ended ? '' : 'open' },
+    make('b', {}, isolated(one.holder)),
+    make('span', { class: 'track', 'aria-hidden': 'true' }, bar_of(one, begin, now)),
+    make('span', { class: 'number' }, `version ${one.version_text}`),
+    make('span', { class: 'how' }, ...course(one)))));
+  const from = history?.complete_since;
+  show(by_id('terms-note'), ...(from
+    ? ['Complete since ', time(from), ', when this agent began to watch.'] : ['Not known yet.']));
+  by_id('more-terms').hidden = drawn.length === terms.length;
+}
+
+// To scale between the first instant shown and now.
+function bar_of(term, begin, now) {
+  const from = term.from ? Date.parse(term.from) : begin;
+  const to = !term.ended ? now : term.to ? Date.parse(term.to) : from;
+  const share = (ms) => `${100 * Math.max(0, ms) / Math.max(1, now - begin)}%`;
+  const bar = make('i', {});
+  bar.style.left = `min(${share(from - begin)}, 100% - 3px)`;
+  bar.style.width = share(to - from);
+  return bar;
+}
+
+// "18:21:27 - 20:54:18, 2 h 32 min. Gave it up: told to resign."
+function course(term) {
+  const from = term.from ? time(term.from) : 'earlier';
+  if (!term.ended) return [from, ' \u2013 now'];
+  const lasted = term.from && term.to
+    ? ` \u00b7 ${duration(Date.parse(term.to) - Date.parse(term.from))}` : '';
+  return [from, ' \u2013 ', term.to ? time(term.to) : '?', `${lasted}. ${why(term)}.`];
+}
+
+function draw_facts(now, history) {
+  const { health } = now;
+  const facts = {
+    Identity: [isolated(now.identity)],
+    State: [state_name(now.state), ...since_when(now.since)],
+    Workload: now.workload_running === null ? null
+      : [now.workload_running ? 'runs here' : 'does not run here'],
+    Health: !health ? ['not checked']
+      : [health.state, health.reason ? `: ${health.reason}` : '', ...since_when(health.since)],
+    Paused: [now.paused ? 'yes' : 'no'],
+    Slots: [String(now.slots)],
+    'Last loss here': now.last_loss ? [reason_text(now.last_loss)] : null,
+    Store: [now.store ?? 'not reached yet', now.cluster_id ? `, cluster ${now.cluster_id}` : ''],
+    'Watching since': history ? [time(history.complete_since)] : null,
+    'Run of the agent': now.agent ? [now.agent] : null,
+  };
+  const known = Object.entries(facts).filter(([, value]) => value);
+  show(by_id('facts'), ...known.flatMap(([name, value]) => [
+    make('dt', {}, name), make('dd', {}, ...value)]));
+}
+
+const since_when = (rfc3339) => (rfc3339 ? [', since ', time(rfc3339)] : []);
+
+// Names go into a line for a shell: only those that no shell misreads, nor takes for an option.
+function draw_commands(now) {
+  const is_plain = (name) => /^[A-Za-z0-9][A-Za-z0-9._:@/-]*$/.test(name);
+  const heir = now.members?.find((one) => one.state === 'standby' && is_plain(one.identity));
+  const orders = [now.paused ? 'resume' : 'pause'];
+  // Only the holder's own agent can obey these.
+  if (now.is_self) orders.unshift('resign');
+  if (now.is_self && heir) orders.unshift(`transfer ${heir.identity}`);
+  by_id('orders').hidden = now.state === 'observer' || !is_plain(now.election);
+  const flags = `--api ${location.origin} --token-file FILE`;
+  show(by_id('commands'), ...(is_plain(now.election) ? orders : []).map((order) => make('li', {},
+    make('code', {}, `tenure ${order} ${now.election} ${flags}`))));
+}

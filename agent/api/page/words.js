@@ -1,0 +1,99 @@
+'use strict';
+// Everything that an agent says is shown as it is, as text: strings become text nodes, and the
+// policy of this page forbids the other way.
+
+const by_id = (id) => document.getElementById(id);
+
+// A null is nothing.
+function make(tag, traits, ...content) {
+  const out = document.createElement(tag);
+  for (const [name, value] of Object.entries(traits)) {
+    if (value) out.setAttribute(name, value);
+  }
+  out.append(...content.filter((one) => one !== null));
+  return out;
+}
+
+// Names may be of any script and direction; none may turn the text around it.
+const isolated = (name) => make('bdi', {}, name);
+
+function show(element, ...content) {
+  element.replaceChildren(...content.filter((one) => one !== null));
+}
+
+function show_text(element, text) {
+  if (element.textContent !== text) element.textContent = text;
+}
+
+const zoned = (options) => new Intl.DateTimeFormat('en-GB', { hourCycle: 'h23', ...options });
+const of_today = zoned({ timeStyle: 'medium' });
+const of_this_year = zoned({ day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' });
+const of_any = zoned({ dateStyle: 'medium', timeStyle: 'short' });
+
+function time_text(ms) {
+  const then = new Date(ms), today = new Date();
+  if (then.toDateString() === today.toDateString()) return of_today.format(then);
+  return (then.getFullYear() === today.getFullYear() ? of_this_year : of_any).format(then);
+}
+
+function time(rfc3339) {
+  const utc = rfc3339.replace('T', ' ').replace('Z', ' UTC');
+  return make('time', { datetime: rfc3339, title: utc }, time_text(Date.parse(rfc3339)));
+}
+
+function duration(ms) {
+  const s = Math.max(0, Math.floor(ms / 1000));
+  const pair = (most, unit, rest, part) => `${most} ${unit}${rest ? ` ${rest} ${part}` : ''}`;
+  if (s < 60) return `${s} s`;
+  if (s < 3600) return pair(Math.floor(s / 60), 'min', s % 60, 's');
+  if (s < 86400) return pair(Math.floor(s / 3600), 'h', Math.floor(s / 60) % 60, 'min');
+  return pair(Math.floor(s / 86400), 'd', Math.floor(s / 3600) % 24, 'h');
+}
+
+// How a term ends, by the reason code of the API.
+const reasons = {
+  __proto__: null,
+  resigned: ['gave it up', 'told to resign'],
+  shutdown: ['gave it up', 'shut down'],
+  unhealthy: ['gave it up', 'its workload was unhealthy'],
+  workload_exited: ['gave it up', 'its workload had ended'],
+  guard_gone: ['gave it up', 'its guard had ended'],
+  renew_timeout: ['lost it', 'it could not renew its lease in time'],
+  taken_over: ['lost it', 'another member had taken it'],
+  session_invalid: ['lost it', 'the store had ended its session'],
+  revoked: ['lost it', 'its lease was revoked in the store'],
+  suspended: ['lost it', 'its machine had slept through the lease'],
+  version_regressed: ['lost it', 'the store had gone back to an older state'],
+  expired: ['lost it', 'its lease ran out, or was deleted, without a word from it'],
+};
+
+const verb_of = (code) => (reasons[code] ?? ['lost it'])[0];
+const reason_text = (code) => (reasons[code] ?? ['', code])[1];
+
+// "b gave it up at 21:04:11: told to resign."
+function ending(term) {
+  const who = isolated(term.holder), at = term.to ? [' at ', time(term.to)] : [];
+  if (!term.reason) return [who, ' held it before; it ended', ...at, ', and why is not known.'];
+  return [who, ` ${verb_of(term.reason)}`, ...at, `: ${reason_text(term.reason)}.`];
+}
+
+// "Gave it up: told to resign"
+function why(term) {
+  if (!term.reason) return 'Why it ended is not known';
+  const verb = verb_of(term.reason);
+  return `${verb[0].toUpperCase()}${verb.slice(1)}: ${reason_text(term.reason)}`;
+}
+
+// Of members, by the code of the API: a name, and what it means.
+const states = {
+  __proto__: null,
+  observer: ['Observer', 'watches only'],
+  candidate: ['Standby', 'waits for its turn'],
+  standby: ['Standby', 'waits for its turn'],
+  pending: ['Pending', 'waits until the last one is surely over'],
+  active: ['Active', 'its workload may run'],
+  draining: ['Draining', 'stops its workload'],
+  stopped: ['Stopped', 'takes no part any more'],
+};
+
+const state_name = (code) => (states[code] ?? [code])[0];
