@@ -15,22 +15,29 @@ IDLE_CONNECTIONS = 3000
 SEED = 4040
 
 
+def held(agent):
+    """The election, which the agent must hold, in order."""
+    seen = agent.election()
+    words = r"(renewal not acknowledged|state=draining)"
+    if not seen["is_self"] or agent.said(words):
+        raise AssertionError(f"{seen}\n{open(agent.log).read()}")
+    return seen
+
+
 def check_calm(agent, version, after):
     """Everything is as if nobody had done anything."""
     for _ in range(3):
-        seen = agent.election()
-        assert seen["is_self"] and seen["version"] == version, f"after {after}: {seen}"
+        assert held(agent)["version"] == version, f"after {after}"
         assert ask(agent.probe_port, "GET", "/leader")[0] == 200, f"after {after}"
-    assert agent.said(r"(renewal not acknowledged|state=draining)") is None, f"after {after}"
 
 
 def wait_for_a_renewal(agent):
     """As long as it takes to renew, by what the agent says that is left of its lease."""
-    left = agent.election()["expires_in_ms"]
+    left = held(agent)["expires_in_ms"]
 
     def renewed():
         nonlocal left
-        before, left = left, agent.election()["expires_in_ms"]
+        before, left = left, held(agent)["expires_in_ms"]
         return left > before
 
     until(renewed, "a renewal")

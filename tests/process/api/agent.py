@@ -33,7 +33,7 @@ class Agent:
             self.process = subprocess.Popen(
                 [binary, "agent", "--store", "sqlite", "--endpoint",
                  os.path.join(self.folder.name, "store"), "--election", "db", "--identity", "a",
-                 "--ttl", "2s", "--listen", "127.0.0.1:0", "--probe-listen", "127.0.0.1:0",
+                 "--ttl", "6s", "--listen", "127.0.0.1:0", "--probe-listen", "127.0.0.1:0",
                  "--socket", self.socket, *more], stderr=log, env=environment)
         self.port = int(until(lambda: self.said(r"api=127\.0\.0\.1:(\d+)"), "listening"))
         self.probe_port = int(self.said(r"probe=127\.0\.0\.1:(\d+)"))
