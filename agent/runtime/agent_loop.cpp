@@ -395,7 +395,7 @@ void agent_loop::renew(const core::command::renew& c) {
   store_->renew({batch.begin(), batch.end()}, c.deadline, [this, c](stores::renew_outcome what) {
     if (ended_) return;
     if (const auto* done = std::get_if<stores::renewal>(&what)) {
-      instruments_.renewal_left(earliest_stop() - os::boot_now());
+      if (const auto left = renewal_margin()) instruments_.renewal_left(*left);
       session_.renewed(moment(), c.number, done->sent_at, done->ttl, done->lost, effects_);
       carry_out();
       return leave_if_time();
@@ -406,6 +406,17 @@ void agent_loop::renew(const core::command::renew& c) {
     }
     carry_out();
   });
+}
+
+/// Nothing if all that was to be renewed is over. Before the session hears of the answer.
+std::optional<core::duration> agent_loop::renewal_margin() const {
+  core::time_point first = core::never;
+  for (const core::renewal_item& item : session_.renewing()) {
+    const auto& lease = session_.at(item.which).view().lease;
+    if (lease && lease->term == item.term) first = std::min(first, lease->stop_at);
+  }
+  if (first == core::never) return std::nullopt;
+  return first - os::boot_now();
 }
 
 core::time_point agent_loop::earliest_stop() const {

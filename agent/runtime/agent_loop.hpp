@@ -132,6 +132,7 @@ class agent_loop {
   /// As the core is told of it.
   [[nodiscard]] static core::event::workload_found event_of(const workload::found_workload& what);
   [[nodiscard]] core::time_point earliest_stop() const;
+  [[nodiscard]] std::optional<core::duration> renewal_margin() const;
   [[nodiscard]] core::moment moment();
   [[nodiscard]] core::moment present();
   void look_at_clocks();
