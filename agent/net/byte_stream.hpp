@@ -2,7 +2,7 @@
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/buffer.hpp>
-#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/generic/stream_protocol.hpp>
 #include <cstddef>
 #include <expected>
 #include <memory>
@@ -10,7 +10,8 @@
 
 namespace tenure::net {
 
-/// A connected pair of pipes to a server: TCP, or TLS over it. The seam behind which OpenSSL is.
+/// A connected pair of pipes to a server: TCP, TLS over it, or a Unix socket. The seam behind which
+/// OpenSSL is.
 ///
 /// At most one read and one write at a time. It must live until both have ended; `close` makes
 /// them end.
@@ -36,7 +37,8 @@ class byte_stream {
   [[nodiscard]] virtual bool is_quiet() = 0;
 };
 
-std::shared_ptr<byte_stream> make_plain_stream(boost::asio::ip::tcp::socket connected);
+std::shared_ptr<byte_stream> make_plain_stream(
+    boost::asio::generic::stream_protocol::socket connected);
 
 /// "Connection reset by peer (ECONNRESET)", for what a socket's operation ended with.
 std::string error_text(const boost::system::error_code& error);

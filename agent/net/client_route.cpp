@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <cerrno>
@@ -25,6 +27,7 @@ namespace {
 
 namespace asio = boost::asio;
 using asio::ip::tcp;
+using any_stream = asio::generic::stream_protocol;
 using outcome = std::expected<void, std::string>;
 
 constexpr auto as_values = asio::as_tuple(asio::use_awaitable);
@@ -47,16 +50,18 @@ void set(int socket, int level, int name, auto value) {
 }
 
 /// Not inherited by the workload, which may outlive the agent. Asio's own sockets are.
-outcome open_socket(tcp::socket& into, const tcp& protocol) {
+outcome open_socket(any_stream::socket& into, const any_stream& protocol) {
   const int fd =
       ::socket(protocol.family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol.protocol());
   if (fd < 0) return std::unexpected(os::error_text(errno));
-  set(fd, IPPROTO_TCP, TCP_NODELAY, 1);
-  set(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
-  set(fd, IPPROTO_TCP, TCP_KEEPIDLE, probe_after_seconds);
-  set(fd, IPPROTO_TCP, TCP_KEEPINTVL, probe_every_seconds);
-  set(fd, IPPROTO_TCP, TCP_KEEPCNT, probes);
-  set(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, unacknowledged_ms);
+  if (protocol.family() != AF_UNIX) {
+    set(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+    set(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+    set(fd, IPPROTO_TCP, TCP_KEEPIDLE, probe_after_seconds);
+    set(fd, IPPROTO_TCP, TCP_KEEPINTVL, probe_every_seconds);
+    set(fd, IPPROTO_TCP, TCP_KEEPCNT, probes);
+    set(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, unacknowledged_ms);
+  }
   boost::system::error_code error;
   into.assign(protocol, fd, error);
   if (!error) return {};
@@ -109,6 +114,7 @@ void client_dialer::drop() {
 }
 
 asio::awaitable<client_dialer::result> client_dialer::dial(core::time_point deadline) {
+  if (!route_->server.socket_path.empty()) co_return co_await dial_socket(deadline);
   if (auto learned = co_await learn_addresses(deadline); !learned) {
     co_return std::unexpected(std::move(learned.error()));
   }
@@ -120,7 +126,7 @@ asio::awaitable<client_dialer::result> client_dialer::dial(core::time_point dead
     const auto left = static_cast<core::duration::rep>(candidates.size() - i);
     // The last one has all that is left; "never" must not be computed with.
     const core::time_point until = left == 1 ? deadline : now + (deadline - now) / left;
-    result reached = co_await reach(candidates[i], until);
+    result reached = co_await reach(candidates[i], text(candidates[i]), until);
     if (reached) {
       route_->addresses.prefer(candidates[i]);
       co_return reached;
@@ -132,6 +138,15 @@ asio::awaitable<client_dialer::result> client_dialer::dial(core::time_point dead
   if (failures.empty()) co_return std::unexpected("there was no time left to connect");
   co_return std::unexpected("cannot connect: " + failures +
                             "; is the server running, and reachable from here?");
+}
+
+asio::awaitable<client_dialer::result> client_dialer::dial_socket(core::time_point deadline) {
+  const std::string named = net::text(route_->server);
+  const asio::local::stream_protocol::endpoint address(route_->server.socket_path);
+  result reached = co_await reach(address, named, deadline);
+  if (reached) co_return reached;
+  co_return std::unexpected("cannot connect to " + named + ": " + reached.error() +
+                            "; does the server listen there, and may this user open it?");
 }
 
 asio::awaitable<outcome> client_dialer::learn_addresses(core::time_point deadline) {
@@ -153,7 +168,8 @@ asio::awaitable<outcome> client_dialer::learn_addresses(core::time_point deadlin
                             "; check the host's name and the DNS settings");
 }
 
-asio::awaitable<client_dialer::result> client_dialer::reach(tcp::endpoint address,
+asio::awaitable<client_dialer::result> client_dialer::reach(any_stream::endpoint address,
+                                                            std::string named,
                                                             core::time_point until) {
   bool late = false;
   expire_at(timer_, until);
@@ -164,7 +180,7 @@ asio::awaitable<client_dialer::result> client_dialer::reach(tcp::endpoint addres
     late = true;
     drop();
   });
-  result reached = co_await connect(address);
+  result reached = co_await connect(address, std::move(named));
   if (reached) reached = co_await secure();
   ++round_;
   timer_.cancel();
@@ -178,8 +194,9 @@ asio::awaitable<client_dialer::result> client_dialer::reach(tcp::endpoint addres
   co_return reached;
 }
 
-asio::awaitable<client_dialer::result> client_dialer::connect(tcp::endpoint address) {
-  doing_ = "connecting to " + text(address);
+asio::awaitable<client_dialer::result> client_dialer::connect(any_stream::endpoint address,
+                                                              std::string named) {
+  doing_ = "connecting to " + named;
   if (auto opened = open_socket(socket_, address.protocol()); !opened) {
     co_return std::unexpected(std::move(opened.error()));
   }
@@ -197,7 +214,7 @@ asio::awaitable<client_dialer::result> client_dialer::connect(tcp::endpoint addr
       settings.server_name.empty() ? route_->server.host : settings.server_name;
   stream_ = make_tls_stream(std::move(socket_), std::move(*context), name,
                             !settings.certificate_file.empty());
-  doing_ = "the TLS handshake with " + text(address);
+  doing_ = "the TLS handshake with " + named;
   co_return stream_;
 }
 

@@ -2,7 +2,7 @@
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
-#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <expected>
 #include <functional>
@@ -30,7 +30,8 @@ struct client_route {
 /// Arms a timer of Asio for an instant of CLOCK_BOOTTIME; it does not take "never".
 void expire_at(boost::asio::steady_timer& timer, core::time_point when);
 
-/// One attempt to connect: looks the name up if its addresses are not known, and tries one after
+/// One attempt to connect: to the Unix socket, if there is one; or looks the name up if its
+/// addresses are not known, and tries one after
 /// the other, each with its share of the time that is left, so that one that swallows everything
 /// does not eat all of it.
 ///
@@ -55,18 +56,20 @@ class client_dialer : public std::enable_shared_from_this<client_dialer> {
 
  private:
   boost::asio::awaitable<result> dial(core::time_point deadline);
+  boost::asio::awaitable<result> dial_socket(core::time_point deadline);
   boost::asio::awaitable<std::expected<void, std::string>> learn_addresses(
       core::time_point deadline);
-  boost::asio::awaitable<result> reach(boost::asio::ip::tcp::endpoint address,
-                                       core::time_point until);
-  boost::asio::awaitable<result> connect(boost::asio::ip::tcp::endpoint address);
+  boost::asio::awaitable<result> reach(boost::asio::generic::stream_protocol::endpoint address,
+                                       std::string named, core::time_point until);
+  boost::asio::awaitable<result> connect(boost::asio::generic::stream_protocol::endpoint address,
+                                         std::string named);
   boost::asio::awaitable<result> secure();
   void drop();
 
   boost::asio::any_io_executor executor_;
   std::shared_ptr<client_route> route_;
   boost::asio::steady_timer timer_;
-  boost::asio::ip::tcp::socket socket_;
+  boost::asio::generic::stream_protocol::socket socket_;
   std::shared_ptr<byte_stream> stream_;
   std::move_only_function<void(result)> done_;
   std::string doing_ = "connecting";

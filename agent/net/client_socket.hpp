@@ -3,7 +3,7 @@
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/compose.hpp>
 #include <boost/asio/error.hpp>
-#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/system/error_code.hpp>
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace tenure::net {
 
-/// A TCP socket that takes bytes from the kernel only where they are handed on at once.
+/// A socket, TCP or Unix, that takes bytes from the kernel only where they are handed on at once.
 ///
 /// Asio's own socket takes them when a read begins, or when its reactor looks, and hands them on in
 /// a later turn of the loop. In between nobody sees them: not the kernel, and not the reader. An
@@ -21,10 +21,10 @@ namespace tenure::net {
 /// A stream as Asio's composed operations and `ssl::stream` need it.
 class client_socket {
  public:
-  using lowest_layer_type = boost::asio::ip::tcp::socket;
+  using lowest_layer_type = boost::asio::generic::stream_protocol::socket;
   using executor_type = lowest_layer_type::executor_type;
 
-  explicit client_socket(boost::asio::ip::tcp::socket connected) : socket_(std::move(connected)) {
+  explicit client_socket(lowest_layer_type connected) : socket_(std::move(connected)) {
     boost::system::error_code ignored;
     socket_.non_blocking(true, ignored);
   }
@@ -66,7 +66,7 @@ class client_socket {
   [[nodiscard]] bool is_quiet();
 
  private:
-  boost::asio::ip::tcp::socket socket_;
+  lowest_layer_type socket_;
 };
 
 }  // namespace tenure::net

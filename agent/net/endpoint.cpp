@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <sys/un.h>
 
 #include <algorithm>
 #include <array>
@@ -11,6 +12,8 @@
 
 namespace tenure::net {
 namespace {
+
+constexpr std::string_view unix_scheme = "unix:";
 
 /// The longest that DNS allows.
 constexpr std::size_t host_bytes = 253;
@@ -25,6 +28,13 @@ bool is_name_character(char c) {
 
 bool is_visible(char c) {
   return c > ' ' && c < 0x7f;
+}
+
+/// What can be repeated on a terminal.
+std::string shown(std::string_view words) {
+  std::string out(words);
+  std::ranges::replace_if(out, [](char c) { return !is_visible(c); }, '.');
+  return out;
 }
 
 std::string lower(std::string_view words) {
@@ -127,9 +137,8 @@ class url_parser {
 
   /// A query may hold a secret: no more than what stands before it is repeated.
   std::unexpected<std::string> refused(const char* why) const {
-    std::string shown(url_.substr(0, url_.find_first_of("?#")));
-    std::ranges::replace_if(shown, [](char c) { return !is_visible(c); }, '.');
-    return std::unexpected("\"" + shown + "\" is not an endpoint: " + why + "; " + example());
+    const std::string start = shown(url_.substr(0, url_.find_first_of("?#")));
+    return std::unexpected("\"" + start + "\" is not an endpoint: " + why + "; " + example());
   }
 
   [[nodiscard]] std::string example() const {
@@ -149,11 +158,27 @@ std::expected<endpoint, std::string> parse_endpoint(std::string_view url,
   return url_parser(url, default_port).parse();
 }
 
+std::expected<endpoint, std::string> parse_local_endpoint(std::string_view url,
+                                                          std::uint16_t default_port) {
+  if (!url.starts_with(unix_scheme)) return parse_endpoint(url, default_port);
+  const std::string path(url.substr(unix_scheme.size()));
+  constexpr std::size_t longest = sizeof(sockaddr_un::sun_path) - 1;
+  if (!path.starts_with('/') || path.size() > longest || !std::ranges::all_of(path, is_visible)) {
+    return std::unexpected("\"" + shown(url) +
+                           "\" does not name a Unix socket: write it like "
+                           "unix:/run/tenure.sock, an absolute path of at most " +
+                           std::to_string(longest) + " characters");
+  }
+  return endpoint{.host = "localhost", .socket_path = path};
+}
+
 std::string text(const endpoint& where) {
+  if (!where.socket_path.empty()) return std::string(unix_scheme) + where.socket_path;
   return (where.tls ? "https://" : "http://") + host_header(where) + where.base;
 }
 
 std::string host_header(const endpoint& where) {
+  if (!where.socket_path.empty()) return where.host;
   return text(listen_address{.host = where.host, .port = where.port});
 }
 

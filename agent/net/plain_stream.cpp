@@ -21,7 +21,8 @@ constexpr auto as_values = asio::as_tuple(asio::use_awaitable);
 
 class plain_stream : public byte_stream {
  public:
-  explicit plain_stream(asio::ip::tcp::socket connected) : socket_(std::move(connected)) {}
+  explicit plain_stream(asio::generic::stream_protocol::socket connected)
+      : socket_(std::move(connected)) {}
 
   asio::awaitable<std::expected<void, std::string>> handshake() override {
     co_return std::expected<void, std::string>();
@@ -50,7 +51,7 @@ class plain_stream : public byte_stream {
 
 }  // namespace
 
-std::shared_ptr<byte_stream> make_plain_stream(asio::ip::tcp::socket connected) {
+std::shared_ptr<byte_stream> make_plain_stream(asio::generic::stream_protocol::socket connected) {
   return std::make_shared<plain_stream>(std::move(connected));
 }
 

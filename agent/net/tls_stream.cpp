@@ -27,7 +27,7 @@ constexpr auto as_values = asio::as_tuple(asio::use_awaitable);
 
 class tls_stream : public byte_stream {
  public:
-  tls_stream(asio::ip::tcp::socket connected, std::shared_ptr<ssl::context> with,
+  tls_stream(asio::generic::stream_protocol::socket connected, std::shared_ptr<ssl::context> with,
              std::string server, bool has_certificate)
       : context_(std::move(with)),
         stream_(client_socket(std::move(connected)), *context_),
@@ -102,7 +102,7 @@ class tls_stream : public byte_stream {
 
 }  // namespace
 
-std::shared_ptr<byte_stream> make_tls_stream(asio::ip::tcp::socket connected,
+std::shared_ptr<byte_stream> make_tls_stream(asio::generic::stream_protocol::socket connected,
                                              std::shared_ptr<ssl::context> with, std::string server,
                                              bool has_certificate) {
   return std::make_shared<tls_stream>(std::move(connected), std::move(with), std::move(server),

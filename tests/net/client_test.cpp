@@ -1,8 +1,10 @@
 #include <gmock/gmock.h>
 #include <sys/socket.h>
 
+#include "net/http_server.hpp"
 #include "net/listening_socket.hpp"
 #include "scene.hpp"
+#include "support/temporary_directory.hpp"
 
 namespace tenure::tests {
 namespace {
@@ -44,6 +46,30 @@ TEST(Client, NamesAreLookedUp) {
   where.base = "/base";
   scene s(where);
   EXPECT_EQ(words(s.ask(get("/a"))), "200 GET /base/a ");
+}
+
+TEST(Client, AUnixSocketIsDialedAndItsServerIsLocalhost) {
+  const temporary_directory in;
+  net::http_server server;
+  ASSERT_TRUE(server.listen_on_path(
+      (in / "s").string(), [](const net::request& asked, net::responder respond) {
+        respond(net::response{.body = asked.method + " at " + asked.host.value_or("") + " " +
+                                      asked.body});
+      }));
+  ASSERT_TRUE(server.start());
+  const auto where = net::parse_local_endpoint("unix:" + (in / "s").string(), 4040);
+  ASSERT_TRUE(where) << where.error();
+  scene s(*where);
+  EXPECT_EQ(words(s.ask(post("{}", "/v1"))), "200 POST at localhost {}");
+  EXPECT_EQ(words(s.ask(get("/v1"))), "200 GET at localhost ");
+}
+
+TEST(Client, AUnixSocketThatIsNotThereIsAnErrorThatSaysSo) {
+  scene s(net::endpoint{.host = "localhost", .socket_path = "/nonexistent/s"});
+  EXPECT_EQ(words(s.ask(get("/a"))),
+            "not sent: GET /a at unix:/nonexistent/s: cannot connect to unix:/nonexistent/s: No "
+            "such file or directory (ENOENT); does the server listen there, and may this user open "
+            "it?");
 }
 
 TEST(Client, NameThatDoesNotExistIsAnErrorThatSaysSo) {

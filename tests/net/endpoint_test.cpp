@@ -85,5 +85,22 @@ TEST(Endpoint, ErrorNeverRepeatsASecret) {
   }
 }
 
+TEST(Endpoint, OfThisMachineMayBeAUnixSocket) {
+  const auto socket = net::parse_local_endpoint("unix:/run/tenure.sock", etcd_port);
+  ASSERT_TRUE(socket) << socket.error();
+  EXPECT_EQ(socket->socket_path, "/run/tenure.sock");
+  EXPECT_EQ(net::text(*socket), "unix:/run/tenure.sock");
+  EXPECT_EQ(net::host_header(*socket), "localhost");
+  EXPECT_EQ(net::parse_local_endpoint("localhost:1", etcd_port),
+            net::parse_endpoint("localhost:1", etcd_port));
+  for (const std::string& wrong : {std::string("unix:"), std::string("unix:relative"),
+                                   std::string("unix:/a b"), "unix:/" + std::string(108, 'x')}) {
+    const auto refused = net::parse_local_endpoint(wrong, etcd_port);
+    ASSERT_FALSE(refused) << wrong;
+    EXPECT_THAT(refused.error(), HasSubstr("unix:/run/tenure.sock"));
+  }
+  EXPECT_FALSE(net::parse_endpoint("unix:/run/tenure.sock", etcd_port)) << "a store has none";
+}
+
 }  // namespace
 }  // namespace tenure::tests
