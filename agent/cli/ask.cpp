@@ -1,19 +1,42 @@
 #include "cli/ask.hpp"
 
 #include <boost/asio/io_context.hpp>
-#include <optional>
+#include <cstdio>
 #include <utility>
 
+#include "cli/reply_codec.hpp"
+#include "cli/variable.hpp"
 #include "net/http_client.hpp"
 #include "os/boot_time.hpp"
+#include "runtime/exit_status.hpp"
 
 namespace tenure::cli {
+namespace {
+
+constexpr const char* default_api = "http://127.0.0.1:4040";
+constexpr std::uint16_t default_port = 4040;
+/// Of a list in an error.
+constexpr std::size_t most_names = 8;
+
+ask_failure failure(int status, const char* code, const std::string& text) {
+  return {.status = status, .text = text, .json = error_json(code, text)};
+}
+
+std::expected<std::string, ask_failure> only_election(const net::endpoint& agent) {
+  const auto list = ask_agent(agent, {.method = "GET", .target = path_of(std::nullopt)});
+  if (!list) return std::unexpected(list.error());
+  std::vector<std::string> names = election_names(*list);
+  if (names.size() == 1) return std::move(names.front());
+  return std::unexpected(which_election(agent, names));
+}
+
+}  // namespace
 
 std::expected<net::client_reply, net::client_error> ask(const net::endpoint& server,
                                                         net::client_request what,
                                                         core::duration patience) {
   boost::asio::io_context loop;
-  net::http_client client(loop.get_executor(), server);
+  net::http_client client(loop.get_executor(), server, {}, agent_limits);
   std::optional<std::expected<net::client_reply, net::client_error>> answer;
   client.send(std::move(what), os::boot_now() + patience, [&](auto reply) {
     answer.emplace(std::move(reply));
@@ -21,6 +44,86 @@ std::expected<net::client_reply, net::client_error> ask(const net::endpoint& ser
   });
   while (!answer) loop.run_one();
   return std::move(*answer);
+}
+
+ask_failure not_an_agent(const net::endpoint& agent) {
+  return failure(runtime::exit_cannot_tell, "not_an_agent",
+                 "the reply of " + net::text(agent) +
+                     " is not that of an agent; is --api the address of one?");
+}
+
+agent_answer judged(const net::endpoint& agent,
+                    const std::expected<net::client_reply, net::client_error>& reply) {
+  if (!reply) {
+    return std::unexpected(failure(runtime::exit_no_agent, "no_reply",
+                                   "no agent has answered: " + reply.error().text));
+  }
+  const bool good = reply->status >= 200 && reply->status < 300;
+  if (good && is_object(reply->body)) return reply->body;
+  if (auto error = error_in(reply->body); error && !good) {
+    const bool ours_to_mend = reply->status >= 400 && reply->status < 500;
+    return std::unexpected(
+        ask_failure{.status = ours_to_mend ? runtime::exit_bad_settings : runtime::exit_cannot_tell,
+                    .text = std::move(*error),
+                    .json = reply->body});
+  }
+  return std::unexpected(not_an_agent(agent));
+}
+
+agent_answer ask_agent(const net::endpoint& agent, net::client_request what) {
+  return judged(agent, ask(agent, std::move(what), reply_limit));
+}
+
+std::expected<net::endpoint, std::string> agent_address(const std::optional<std::string>& given) {
+  const auto own = given ? std::nullopt : variable("TENURE_API");
+  const auto out =
+      net::parse_local_endpoint(given.value_or(own.value_or(default_api)), default_port);
+  if (out) return out;
+  return std::unexpected((own ? "TENURE_API: " : "--api: ") + out.error());
+}
+
+std::optional<std::string> named_election(const invocation& what) {
+  if (auto given = what.value("ELECTION")) return given;
+  // Several are no name: the variable is also a setting of agents, and may list some.
+  auto own = variable("TENURE_ELECTION");
+  return own && !own->contains(',') ? own : std::nullopt;
+}
+
+std::string path_of(const std::optional<std::string>& election) {
+  const std::string list = "/v1/elections";
+  return election ? list + "/" + percent_encoded(*election) : list;
+}
+
+ask_failure which_election(const net::endpoint& agent, const std::vector<std::string>& names) {
+  std::string listed = names.empty() ? "none" : "";
+  for (std::size_t i = 0; i < names.size() && i < most_names; ++i) {
+    listed += (i == 0 ? "" : ", ") + names[i];
+  }
+  if (names.size() > most_names) listed += ", ...";
+  return failure(runtime::exit_bad_settings, "no_election",
+                 "which election? the agent at " + net::text(agent) + " has: " + listed +
+                     "; name one of its elections");
+}
+
+std::expected<election_address, ask_failure> election_address_of(const invocation& what) {
+  auto agent = agent_address(what.value("--api"));
+  if (!agent) {
+    return std::unexpected(failure(runtime::exit_bad_settings, "bad_usage", agent.error()));
+  }
+  if (auto named = named_election(what)) {
+    return election_address{.agent = std::move(*agent), .election = std::move(*named)};
+  }
+  auto only = only_election(*agent);
+  if (!only) return std::unexpected(std::move(only.error()));
+  return election_address{.agent = std::move(*agent), .election = std::move(*only)};
+}
+
+int report_failure(const invocation& what, const ask_failure& why) {
+  std::fprintf(stderr, "tenure %s: %s\n", what.verb.c_str(), why.text.c_str());
+  if (what.output == output_form::json) {
+    std::fputs((why.json + (why.json.ends_with('\n') ? "" : "\n")).c_str(), stdout);
+  }
+  return why.status;
 }
 
 }  // namespace tenure::cli

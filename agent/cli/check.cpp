@@ -10,17 +10,18 @@
 namespace tenure::cli {
 
 int run_check(const invocation& what) {
-  if (what.schema) {
+  if (what.has("--schema")) {
     std::puts(config::json_schema().c_str());
     return runtime::exit_ok;
   }
-  if (!what.config_path) {
+  const auto file = what.value("FILE");
+  if (!file) {
     std::fputs("tenure check: which file? e.g. tenure check tenure.yaml\n", stderr);
     return runtime::exit_bad_settings;
   }
   // The file alone: what this shell happens to export is not part of it.
   config::inputs in;
-  in.file = config::read_file(*what.config_path);
+  in.file = config::read_file(*file);
   in.host_name = config::host_name();
   in.stores = stores::store_kinds();
   const auto settings = config::load(in);
@@ -29,7 +30,7 @@ int run_check(const invocation& what) {
   const auto& warnings = settings ? settings->warnings : none;
 
   if (what.output == output_form::json) {
-    std::puts(check_json(*what.config_path, settings.has_value(), problems, warnings).c_str());
+    std::puts(check_json(*file, settings.has_value(), problems, warnings).c_str());
   } else {
     for (const config::problem& p : problems) {
       std::fprintf(stderr, "%s\n", config::render(p).c_str());

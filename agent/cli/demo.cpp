@@ -339,7 +339,8 @@ class demo_play {
 }  // namespace
 
 int run_demo(const invocation& what) {
-  const auto ttl = config::parse_duration(what.demo_ttl);
+  const std::string ttl_text = what.value("--ttl").value_or("3s");
+  const auto ttl = config::parse_duration(ttl_text);
   if (!ttl) {
     std::fprintf(stderr, "tenure demo: --ttl %s\n", ttl.error().what.c_str());
     return runtime::exit_bad_settings;
@@ -351,8 +352,10 @@ int run_demo(const invocation& what) {
     return runtime::exit_failed;
   }
   std::optional<demo_etcd> etcd;
-  if (what.demo_store == "etcd") etcd.emplace(what.demo_etcd, folder.path());
-  return demo_play(folder.path(), what.demo_ttl, *ttl, etcd ? &*etcd : nullptr).run(what.stay);
+  if (what.value("--store") == "etcd") {
+    etcd.emplace(what.value("--etcd").value_or("etcd"), folder.path());
+  }
+  return demo_play(folder.path(), ttl_text, *ttl, etcd ? &*etcd : nullptr).run(what.has("--stay"));
 }
 
 }  // namespace tenure::cli

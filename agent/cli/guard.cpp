@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/checked_words.hpp"
+#include "cli/variable.hpp"
 #include "cli/verbs.hpp"
 #include "config/values.hpp"
 #include "runtime/exit_status.hpp"
@@ -32,17 +33,23 @@ std::string wrong(const char* flag, const config::parsed<T>& value) {
 }  // namespace
 
 int run_guard(const invocation& what, int argc, const char* const* argv) {
-  const guard_arguments& given = what.guard;
-  const auto directory = config::parse_path(given.directory);
+  const auto given = [&what](std::string_view flag, const std::string& fallback) {
+    return what.value(flag).value_or(fallback);
+  };
+  const std::string where = given("--dir", variable("TENURE_GUARD_DIR").value_or(""));
+  if (where.empty()) {
+    return complain("no directory; give --dir DIR, the one that is shared with the agent");
+  }
+  const auto directory = config::parse_path(where);
   if (!directory) return complain(wrong("--dir", directory));
-  const auto drain = config::parse_duration(given.drain);
+  const auto drain = config::parse_duration(given("--drain", "20s"));
   if (!drain) return complain(wrong("--drain", drain));
-  const auto signal =
-      config::parse_value(config::field_of(config::setting::stop_signal), given.stop_signal);
+  const auto signal = config::parse_value(config::field_of(config::setting::stop_signal),
+                                          given("--stop-signal", "TERM"));
   if (!signal) return complain(wrong("--stop-signal", signal));
   std::string user(nobody_else);
-  if (given.agent_uid) {
-    const auto uid = config::parse_integer(*given.agent_uid, 0, max_user_id);
+  if (const auto uid_text = what.value("--agent-uid")) {
+    const auto uid = config::parse_integer(*uid_text, 0, max_user_id);
     if (!uid) return complain(wrong("--agent-uid", uid));
     user = std::to_string(*uid);
   }

@@ -3,6 +3,7 @@
 #include <expected>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "config/load.hpp"
@@ -12,35 +13,19 @@ namespace tenure::cli {
 
 enum class output_form { text, json };
 
-/// What `verify` was given; the rest comes from the environment.
-struct verify_arguments {
-  std::optional<std::string> election;
-  std::optional<std::string> api;
-  std::optional<std::string> version;
-  std::optional<std::string> holder;
-  bool fresh = false;
-};
-
-/// What `guard` was given, as text.
-struct guard_arguments {
-  std::string directory;
-  std::string drain = "20s";
-  std::string stop_signal = "TERM";
-  std::optional<std::string> agent_uid;
-};
-
 struct invocation {
   std::string verb;                           ///< "exec", "agent", ...
   std::vector<config::name_and_value> flags;  ///< settings, in order: {"--ttl", "15s"}
   std::optional<std::string> config_path;     ///< --config, or `check`'s FILE
   output_form output = output_form::text;
-  bool stay = false;    ///< demo
-  bool schema = false;  ///< check
-  std::string demo_ttl = "3s";
-  std::string demo_store = "sqlite";
-  std::string demo_etcd = "etcd";  ///< the program
-  verify_arguments verify;
-  guard_arguments guard;
+  /// The verb's own flags and words, by their names in the table, in order. A flag without a value
+  /// has an empty one.
+  std::vector<config::name_and_value> given;
+
+  [[nodiscard]] bool has(std::string_view name) const;
+  /// Nothing if it was not given. Precondition of all three: the verb has such a flag or word.
+  [[nodiscard]] std::optional<std::string> value(std::string_view name) const;
+  [[nodiscard]] std::vector<std::string> values(std::string_view name) const;
 };
 
 /// Reads the arguments in front of any `--`. Usage errors, --help and --version are answered here,

@@ -64,6 +64,16 @@ std::string check_json(const std::string& file, bool good,
   return out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
+std::string version_json(const build_facts& what) {
+  const auto or_null = [](const std::string& text) {
+    return text.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(text);
+  };
+  return nlohmann::ordered_json{{"version", what.version}, {"commit", or_null(what.commit)},
+                                {"stores", what.stores},   {"compiler", what.compiler},
+                                {"boost", what.boost},     {"tls", what.tls}}
+      .dump(2);
+}
+
 bool etcd_leads(const std::string& status) {
   const auto reply = nlohmann::json::parse(status, nullptr, false);
   if (!reply.is_object() || !reply.contains("leader") || !reply.contains("header")) return false;

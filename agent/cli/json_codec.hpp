@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/version.hpp"
 #include "config/settings.hpp"
 #include "core/timing.hpp"
 
@@ -18,6 +19,9 @@ std::string budget_json(const core::timing& t, const core::consequences& means,
 std::string check_json(const std::string& file, bool good,
                        const std::vector<config::problem>& problems,
                        const std::vector<config::problem>& warnings);
+
+/// What `tenure version` knows.
+std::string version_json(const build_facts& what);
 
 /// True if this reply of etcd's `/v3/maintenance/status` is from the member that leads. False for
 /// whatever else it may be.

@@ -1,7 +1,33 @@
+#include <algorithm>
+#include <array>
 #include <string_view>
 
 #include "cli/verbs.hpp"
-#include "runtime/exit_status.hpp"
+#include "core/check.hpp"
+
+namespace {
+
+struct verb_and_run {
+  std::string_view verb;
+  int (*run)(const tenure::cli::invocation& what);
+};
+
+constexpr std::array runs{verb_and_run{"exec", tenure::cli::run_exec_agent},
+                          verb_and_run{"status", tenure::cli::run_status},
+                          verb_and_run{"wait", tenure::cli::run_wait},
+                          verb_and_run{"history", tenure::cli::run_history},
+                          verb_and_run{"verify", tenure::cli::run_verify},
+                          verb_and_run{"resign", tenure::cli::run_order},
+                          verb_and_run{"transfer", tenure::cli::run_order},
+                          verb_and_run{"pause", tenure::cli::run_order},
+                          verb_and_run{"resume", tenure::cli::run_order},
+                          verb_and_run{"probe", tenure::cli::run_probe},
+                          verb_and_run{"check", tenure::cli::run_check},
+                          verb_and_run{"explain", tenure::cli::run_explain},
+                          verb_and_run{"demo", tenure::cli::run_demo},
+                          verb_and_run{"version", tenure::cli::run_version}};
+
+}  // namespace
 
 int main(int argc, char** argv) {
   using namespace tenure;
@@ -20,12 +46,9 @@ int main(int argc, char** argv) {
 
   const auto what = cli::parse(argc, argv);
   if (!what) return what.error();
-  if (what->verb == "exec") return cli::run_exec_agent(*what);
   if (what->verb == "agent") return cli::run_agent(*what, argc, argv);
   if (what->verb == "guard") return cli::run_guard(*what, argc, argv);
-  if (what->verb == "check") return cli::run_check(*what);
-  if (what->verb == "explain") return cli::run_explain(*what);
-  if (what->verb == "verify") return cli::run_verify(*what);
-  if (what->verb == "demo") return cli::run_demo(*what);
-  return runtime::exit_bad_settings;
+  const auto* const run = std::ranges::find(runs, what->verb, &verb_and_run::verb);
+  TENURE_CHECK(run != runs.end());
+  return run->run(*what);
 }

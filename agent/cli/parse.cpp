@@ -2,19 +2,22 @@
 #include <algorithm>
 #include <cstdio>
 #include <iostream>
-#include <map>
+#include <memory>
+#include <ranges>
 #include <string_view>
 
+#include "cli/commands.hpp"
 #include "cli/invocation.hpp"
+#include "cli/version.hpp"
 #include "config/fields.hpp"
+#include "core/check.hpp"
 #include "runtime/exit_status.hpp"
-
-#ifndef TENURE_VERSION_TEXT
-#error "the build gives the version"
-#endif
 
 namespace tenure::cli {
 namespace {
+
+constexpr std::string_view output_flag = "--output";
+constexpr std::size_t note_columns = 88;
 
 /// One row for each setting of the table; what a value means is decided by `config::load`, which
 /// knows the file and the environment, too.
@@ -47,17 +50,83 @@ void add_settings(CLI::App& verb, invocation& into) {
   }
 }
 
+void add_option(CLI::App& verb, const option& one, invocation& into) {
+  const std::string name(one.name);
+  const std::string names = name + (one.also.empty() ? "" : "," + std::string(one.also));
+  const std::string doc(one.doc);
+  if (!one.has_value()) {
+    verb.add_flag_function(
+        names, [&into, name](std::int64_t) { into.given.emplace_back(name, ""); }, doc);
+    return;
+  }
+  CLI::Option* option = verb.add_option_function<std::vector<std::string>>(
+      names,
+      [&into, name](const std::vector<std::string>& values) {
+        for (const std::string& v : values) into.given.emplace_back(name, v);
+        if (name == output_flag && values.back() == "json") into.output = output_form::json;
+      },
+      doc);
+  option->type_name(std::string(one.metavar))->expected(1)->allow_extra_args(false);
+  if (one.repeatable) option->take_all();
+  if (one.takes == value_kind::word) {
+    option->check(CLI::IsMember(std::vector<std::string>(one.words.begin(), one.words.end())));
+  }
+}
+
+std::string wrapped(std::string_view text) {
+  std::string out;
+  std::size_t column = 0;
+  for (const auto part : text | std::views::split(' ')) {
+    const std::string_view word(part.begin(), part.end());
+    if (column + word.size() + 1 > note_columns) {
+      out += '\n';
+      column = 0;
+    }
+    if (column != 0) out += ' ';
+    out += word;
+    column += word.size() + 1;
+  }
+  return out;
+}
+
+/// What stands below the flags in --help.
+std::string footer(const command& of) {
+  std::string out;
+  if (!of.notes.empty()) out += wrapped(of.notes) + "\n\n";
+  if (!of.example.empty()) out += "Example:\n  " + std::string(of.example) + "\n\n";
+  out += "Exit statuses:\n";
+  for (const exit_meaning& s : of.statuses) {
+    const std::string number = std::to_string(s.status);
+    out += "  " + number + std::string(5 - number.size(), ' ') + std::string(s.means) + "\n";
+  }
+  out.pop_back();
+  return out;
+}
+
+void add_command(CLI::App& app, const command& of, invocation& into) {
+  std::string summary(of.summary);
+  if (!of.rest.empty()) {
+    summary += ": " + std::string(of.name) + " [OPTIONS] -- " + std::string(of.rest);
+  }
+  CLI::App& verb = *app.add_subcommand(std::string(of.name), summary);
+  verb.allow_extras();
+  if (of.has_settings) add_settings(verb, into);
+  for (const option& one : of.words) add_option(verb, one, into);
+  for (const option& one : of.flags) add_option(verb, one, into);
+  verb.footer(footer(of));
+}
+
 /// What the verb does not know goes to `config::load` with the rest, which names it together with
 /// everything else that is wrong. False, with a word on stderr, if it cannot be a flag at all.
-bool take_unknown(const CLI::App& verb, invocation& into) {
+bool take_unknown(const CLI::App& verb, const command& of, invocation& into) {
   const std::vector<std::string> words = verb.remaining();
   std::string last_flag;
   for (std::size_t i = 0; i < words.size(); ++i) {
     if (!words[i].starts_with('-')) {
       // Behind an unknown flag it may be a secret, and is not repeated.
       const std::string word = i == 0 ? "\"" + words[i] + "\"" : "word behind " + last_flag;
-      std::fprintf(stderr, "tenure %s: unexpected %s%s\n", verb.get_name().c_str(), word.c_str(),
-                   verb.get_name() == "exec" ? "; the command to run goes behind --" : "");
+      std::fprintf(stderr, "tenure %s: unexpected %s%s\n", into.verb.c_str(), word.c_str(),
+                   of.rest.empty() ? "" : "; the command to run goes behind --");
       return false;
     }
     const auto equals = words[i].find('=');
@@ -69,62 +138,66 @@ bool take_unknown(const CLI::App& verb, invocation& into) {
   return true;
 }
 
-void add_output(CLI::App& verb, invocation& into) {
-  verb.add_option("--output", into.output, "How to print: text or json [text]")
-      ->type_name("FORM")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, output_form>{
-          {"text", output_form::text}, {"json", output_form::json}}));
+/// What is wrong with this use of the verb; empty if nothing is.
+std::string misuse(const command& of, const invocation& what, bool has_rest, bool has_command) {
+  if (!of.has_settings && !what.flags.empty()) {
+    return "unknown option " + what.flags.front().first;
+  }
+  for (const auto& from : {of.words, of.flags}) {
+    for (const option& one : from) {
+      if (!one.required || what.has(one.name)) continue;
+      std::string out = "no " + std::string(one.name) + " is given";
+      for (std::size_t i = 0; i < one.words.size(); ++i) {
+        out += (i == 0 ? ": " : i + 1 == one.words.size() ? " or " : ", ");
+        out += one.words[i];
+      }
+      return out;
+    }
+  }
+  if (!of.rest.empty() && !has_command) return "no command to run; give it behind --";
+  if (of.rest.empty() && has_rest) {
+    return "takes no command behind --; did you mean tenure exec or tenure guard?";
+  }
+  return {};
 }
 
-void add_verify(CLI::App& verb, invocation& into) {
-  const auto keep = [](std::optional<std::string>& in) {
-    return [&in](const std::string& v) { in = v; };
+int report_misuse(const command& of, const std::string& what) {
+  std::fprintf(stderr, "tenure %s: %s", of.name.data(), what.c_str());
+  if (of.example.empty()) {
+    std::fprintf(stderr, "; see tenure %s --help\n", of.name.data());
+  } else {
+    std::fprintf(stderr, ", e.g.\n  %s\nsee tenure %s --help\n", of.example.data(), of.name.data());
+  }
+  return runtime::exit_bad_settings;
+}
+
+bool knows(std::string_view verb, std::string_view name) {
+  const command* const of = command_named(verb);
+  const auto in = [name](std::span<const option> those) {
+    return std::ranges::find(those, name, &option::name) != those.end();
   };
-  verify_arguments& to = into.verify;
-  verb.add_option_function<std::string>("ELECTION", keep(to.election),
-                                        "The election's name [TENURE_ELECTION]")
-      ->type_name("");
-  verb.add_option_function<std::string>("--version", keep(to.version),
-                                        "The version to check [TENURE_VERSION]")
-      ->type_name("N");
-  verb.add_option_function<std::string>(
-          "--holder", keep(to.holder),
-          "Who must hold under it [TENURE_IDENTITY if the version is TENURE_VERSION, else anybody]")
-      ->type_name("IDENTITY");
-  verb.add_option_function<std::string>("--api", keep(to.api),
-                                        "The agent to ask [TENURE_API, else http://127.0.0.1:4040]")
-      ->type_name("URL");
-  verb.add_flag("--fresh", to.fresh, "Have the agent read the store, not its watch");
-  add_output(verb, into);
-  verb.footer(
-      "Exit statuses: 0 valid, 1 not valid, 2 bad usage (or an election that the agent does not\n"
-      "have), 4 the agent cannot tell, 5 no agent has answered. Only 0 is a yes, only 1 a no.");
-}
-
-void add_guard(CLI::App& verb, invocation& into) {
-  guard_arguments& to = into.guard;
-  verb.add_option("--dir", to.directory,
-                  "The directory that is shared with the agent's container, as its --guard-dir")
-      ->type_name("DIR")
-      ->envname("TENURE_GUARD_DIR");
-  verb.add_option("--drain", to.drain,
-                  "Time for the command to end when the guard itself is told to [20s]")
-      ->type_name("DURATION");
-  verb.add_option("--stop-signal", to.stop_signal,
-                  "What asks the command to end, unless the agent names another [TERM]")
-      ->type_name("SIGNAL");
-  verb.add_option_function<std::string>(
-          "--agent-uid", [&to](const std::string& v) { to.agent_uid = v; },
-          "The user of an agent that runs neither as the guard's own user nor as root")
-      ->type_name("UID");
-  verb.footer(
-      "The command is started when the agent holds the lease, stopped when it gives it up, and\n"
-      "killed before the lease can go to somebody else, whatever has become of the agent. Exit\n"
-      "statuses: the command's own if it ends by itself, 0 if told to end while nothing ran,\n"
-      "125 the guard cannot work here, 126 and 127 as shells do.");
+  return of != nullptr && (in(of->words) || in(of->flags));
 }
 
 }  // namespace
+
+bool invocation::has(std::string_view name) const {
+  return value(name).has_value();
+}
+
+std::optional<std::string> invocation::value(std::string_view name) const {
+  const std::vector<std::string> all = values(name);
+  return all.empty() ? std::nullopt : std::optional(all.back());
+}
+
+std::vector<std::string> invocation::values(std::string_view name) const {
+  TENURE_CHECK(knows(verb, name));
+  std::vector<std::string> out;
+  for (const auto& [key, value] : given) {
+    if (key == name) out.push_back(value);
+  }
+  return out;
+}
 
 int separator(int argc, const char* const* argv) {
   for (int i = 1; i < argc; ++i) {
@@ -136,63 +209,14 @@ int separator(int argc, const char* const* argv) {
 std::expected<invocation, int> parse(int argc, const char* const* argv) {
   const int own = separator(argc, argv);
   invocation out;
-  CLI::App app{
-      "Runs a workload active/standby: at most one at a time, stopped before its lease ends"};
+  CLI::App app{std::string(program_summary)};
   app.name("tenure");
   app.require_subcommand(1);
-  app.set_version_flag("--version", "tenure " TENURE_VERSION_TEXT);
+  app.set_version_flag("--version", version_line());
   app.footer(
       "Try it: tenure exec --store sqlite --endpoint /tmp/demo.db --election demo -- sleep 60\n"
-      "Exit statuses: 0 done, 1 failed, 2 bad usage or settings, 3 lease lost with --on-lost "
-      "exit;\n"
-      "verify also has 4 cannot tell, 5 no agent; see tenure verify --help.\n"
-      "exec passes on its command's own (128 + N if signal N ended it, 126 and 127 as shells do).");
-
-  CLI::App* exec = app.add_subcommand(
-      "exec",
-      "Run a command while this member is the holder: exec [OPTIONS] -- COMMAND [ARGUMENTS...]");
-  add_settings(*exec, out);
-  CLI::App* agent = app.add_subcommand(
-      "agent", "Hold elections and answer on HTTP; with --guard-dir, for a guard elsewhere");
-  add_settings(*agent, out);
-
-  CLI::App* guard = app.add_subcommand(
-      "guard",
-      "Run a command when the agent of a sidecar says so: guard [OPTIONS] -- COMMAND "
-      "[ARGUMENTS...]");
-  add_guard(*guard, out);
-
-  CLI::App* check = app.add_subcommand("check", "Check a configuration file and show its settings");
-  check
-      ->add_option_function<std::string>(
-          "FILE", [&out](const std::string& v) { out.config_path = v; }, "The file to check")
-      ->type_name("");
-  check->add_flag("--schema", out.schema, "Print the JSON Schema of the file, for editors");
-  add_output(*check, out);
-
-  CLI::App* explain = app.add_subcommand("explain", "Show the time budget and what it means");
-  add_settings(*explain, out);
-  add_output(*explain, out);
-
-  add_verify(*app.add_subcommand("verify",
-                                 "Ask an agent whether a version is in force; inside a workload, "
-                                 "its own"),
-             out);
-
-  CLI::App* demo =
-      app.add_subcommand("demo", "Three agents, a killed leader, a fail-over; no set-up");
-  demo->add_flag("--stay", out.stay, "Keep the agents running until Ctrl-C");
-  demo->add_option("--ttl", out.demo_ttl, "Time to live of the lease [3s]")->type_name("DURATION");
-  demo->add_option("--store", out.demo_store,
-                   "Where the lease is kept: sqlite, or etcd, of which three servers are started "
-                   "[sqlite]")
-      ->type_name("STORE")
-      ->check(CLI::IsMember({"sqlite", "etcd"}));
-  demo->add_option("--etcd", out.demo_etcd, "The etcd program for that [etcd]")->type_name("PATH");
-
-  CLI::App* version = app.add_subcommand("version", "Print the version");
-
-  for (CLI::App* verb : app.get_subcommands({})) verb->allow_extras();
+      "Each verb has its own --help, with the statuses that it ends with.");
+  for (const command& of : commands()) add_command(app, of, out);
 
   if (argc < 2) {
     std::fputs(app.help().c_str(), stderr);
@@ -206,38 +230,10 @@ std::expected<invocation, int> parse(int argc, const char* const* argv) {
   }
   const CLI::App& verb = *app.get_subcommands().front();
   out.verb = verb.get_name();
-  if (!take_unknown(verb, out)) return std::unexpected(runtime::exit_bad_settings);
-  const bool has_settings = exec->parsed() || agent->parsed() || explain->parsed();
-  if (!has_settings && !out.flags.empty()) {
-    std::fprintf(stderr, "tenure %s: unknown option %s; see tenure %s --help\n", out.verb.c_str(),
-                 out.flags.front().first.c_str(), out.verb.c_str());
-    return std::unexpected(runtime::exit_bad_settings);
-  }
-  if (version->parsed()) {
-    std::puts("tenure " TENURE_VERSION_TEXT);
-    return std::unexpected(runtime::exit_ok);
-  }
-  if (exec->parsed() && own + 1 >= argc) {
-    std::fputs(
-        "tenure exec: no command to run; give it behind --, e.g.\n"
-        "  tenure exec --store sqlite --endpoint /tmp/demo.db --election demo -- ./main --flag\n",
-        stderr);
-    return std::unexpected(runtime::exit_bad_settings);
-  }
-  if (guard->parsed() && (own + 1 >= argc || out.guard.directory.empty())) {
-    std::fprintf(stderr,
-                 "tenure guard: %s, e.g.\n"
-                 "  tenure guard --dir /run/tenure -- ./main --flag\n",
-                 own + 1 >= argc ? "no command to run; give it behind --"
-                                 : "no directory; give the one that is shared with the agent");
-    return std::unexpected(runtime::exit_bad_settings);
-  }
-  if (!exec->parsed() && !guard->parsed() && own < argc) {
-    std::fprintf(
-        stderr,
-        "tenure %s: takes no command behind --; did you mean tenure exec or tenure guard?\n",
-        out.verb.c_str());
-    return std::unexpected(runtime::exit_bad_settings);
+  const command& of = *command_named(out.verb);
+  if (!take_unknown(verb, of, out)) return std::unexpected(runtime::exit_bad_settings);
+  if (const std::string wrong = misuse(of, out, own < argc, own + 1 < argc); !wrong.empty()) {
+    return std::unexpected(report_misuse(of, wrong));
   }
   return out;
 }

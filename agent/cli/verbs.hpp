@@ -34,6 +34,13 @@ int run_check(const invocation& what);
 int run_explain(const invocation& what);
 int run_demo(const invocation& what);
 int run_verify(const invocation& what);
+int run_status(const invocation& what);
+int run_wait(const invocation& what);
+int run_history(const invocation& what);
+int run_version(const invocation& what);
+int run_probe(const invocation& what);
+/// `tenure resign`, `transfer`, `pause` and `resume`.
+int run_order(const invocation& what);
 
 /// The workload of the demo: stamps the time into a file for as long as it runs.
 int run_demo_worker(int argc, const char* const* argv);

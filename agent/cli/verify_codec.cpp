@@ -3,28 +3,12 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "cli/reply_codec.hpp"
+
 namespace tenure::cli {
 namespace {
 
 using nlohmann::json;
-
-std::string percent_encoded(std::string_view text) {
-  static constexpr std::string_view digits = "0123456789ABCDEF";
-  std::string out;
-  for (const char c : text) {
-    const bool plain = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-                       std::string_view("-._~").contains(c);
-    if (plain) {
-      out += c;
-      continue;
-    }
-    const auto byte = static_cast<unsigned char>(c);
-    out += '%';
-    out += digits[byte >> 4U];
-    out += digits[byte & 0xfU];
-  }
-  return out;
-}
 
 /// The text member of that name; empty if there is none.
 std::string text_in(const json& from, const char* name) {
@@ -89,11 +73,6 @@ verify_reading read_verify_reply(const verify_query& asked, unsigned status,
   return {.is = verify_meaning::cannot_tell,
           .text = "the reply (status " + std::to_string(status) +
                   ") is not an agent's answer to this question; is --api the address of an agent?"};
-}
-
-std::string unreachable_json(const std::string& why) {
-  return json{{"error", {{"code", "no_reply"}, {"message", why}}}}.dump(
-      -1, ' ', false, json::error_handler_t::replace);
 }
 
 }  // namespace tenure::cli

@@ -31,7 +31,4 @@ std::string verify_target(const verify_query& what);
 verify_reading read_verify_reply(const verify_query& asked, unsigned status,
                                  const std::string& body);
 
-/// What `--output json` prints if there is no reply: {"error":{"code":...,"message":...}}
-std::string unreachable_json(const std::string& why);
-
 }  // namespace tenure::cli

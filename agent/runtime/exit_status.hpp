@@ -8,8 +8,9 @@ inline constexpr int exit_ok = 0;
 inline constexpr int exit_failed = 1;        ///< the text on stderr says what
 inline constexpr int exit_bad_settings = 2;  ///< usage, or a configuration that cannot work
 inline constexpr int exit_lease_lost = 3;    ///< with `on_lost: exit`
-// Of `tenure verify`, for which 1 is "not valid". Neither of these is a yes or a no.
+// Of what asks a running agent, for which 1 is "no". None of these is a yes or a no.
 inline constexpr int exit_cannot_tell = 4;  ///< the agent has no answer now
 inline constexpr int exit_no_agent = 5;     ///< no agent has answered
+inline constexpr int exit_timed_out = 124;  ///< not so within the time given, as of timeout(1)
 
 }  // namespace tenure::runtime

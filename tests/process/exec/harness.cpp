@@ -161,15 +161,21 @@ std::string member::post(const std::string& path, const std::string& body,
                   "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
 }
 
-std::string member::exchange(const std::string& ask) const {
+std::string member::api() const {
   const std::string log = process_.err();
   const auto line = log.rfind("msg=listening");
   if (line == std::string::npos) return {};
   const auto at = log.find("api=127.0.0.1:", line);
   if (at == std::string::npos) return {};
+  return "http://" + log.substr(at + 4, log.find(' ', at) - at - 4);
+}
+
+std::string member::exchange(const std::string& ask) const {
+  const std::string where = api();
+  if (where.empty()) return {};
   sockaddr_in to{};
   to.sin_family = AF_INET;
-  to.sin_port = htons(static_cast<std::uint16_t>(std::atoi(log.c_str() + at + 14)));
+  to.sin_port = htons(static_cast<std::uint16_t>(std::atoi(where.c_str() + where.rfind(':') + 1)));
   to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   const int link = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (link < 0) return {};

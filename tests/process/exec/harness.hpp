@@ -69,6 +69,8 @@ class member {
   [[nodiscard]] std::string post(const std::string& path, const std::string& body,
                                  const std::string& token) const;
   [[nodiscard]] bool is_active() const;
+  /// "http://127.0.0.1:PORT" of its API, once it has said so; else empty.
+  [[nodiscard]] std::string api() const;
   /// SIGKILL to guard, agent and workload at once.
   void pull_the_plug();
 

@@ -1,0 +1,336 @@
+#include "cli/commands.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "runtime/exit_status.hpp"
+
+namespace tenure::cli {
+namespace {
+
+using runtime::exit_bad_settings;
+using runtime::exit_cannot_tell;
+using runtime::exit_failed;
+using runtime::exit_lease_lost;
+using runtime::exit_no_agent;
+using runtime::exit_ok;
+using runtime::exit_timed_out;
+
+constexpr std::array<std::string_view, 2> text_or_json{"text", "json"};
+constexpr std::array<std::string_view, 2> table_or_json{"table", "json"};
+constexpr std::array<std::string_view, 2> demo_stores{"sqlite", "etcd"};
+constexpr std::array<std::string_view, 5> probes{"livez", "readyz", "leader", "primary", "replica"};
+constexpr std::array<std::string_view, 4> conditions{"active", "standby", "holder=", "vacant"};
+
+constexpr option output{.name = "--output",
+                        .metavar = "FORM",
+                        .doc = "How to print [text]",
+                        .takes = value_kind::word,
+                        .words = text_or_json};
+constexpr option table_output{.name = "--output",
+                              .metavar = "FORM",
+                              .doc = "How to print: a table, or the agent's own answer [table]",
+                              .takes = value_kind::word,
+                              .words = table_or_json};
+constexpr option answer_output{.name = "--output",
+                               .metavar = "FORM",
+                               .doc = "How to print: a sentence, or the agent's own answer [text]",
+                               .takes = value_kind::word,
+                               .words = text_or_json};
+constexpr option api{.name = "--api",
+                     .metavar = "URL",
+                     .doc =
+                         "The agent to ask: http://HOST:PORT or unix:/PATH [TENURE_API, else "
+                         "http://127.0.0.1:4040]"};
+constexpr option the_election{
+    .name = "ELECTION",
+    .doc = "The election's name [TENURE_ELECTION, else the only one that the agent has]",
+    .takes = value_kind::election};
+constexpr option token_file{
+    .name = "--token-file",
+    .metavar = "FILE",
+    .doc =
+        "The file with the agent's control token; none is needed over its Unix socket "
+        "[TENURE_CONTROL_TOKEN_FILE]",
+    .takes = value_kind::file};
+constexpr option no_wait{.name = "--no-wait",
+                         .doc = "Return once the agent has accepted it, not once it is done"};
+constexpr option order_timeout{
+    .name = "--timeout", .metavar = "DURATION", .doc = "How long to wait until it is done [60s]"};
+constexpr option aside{.name = "--aside",
+                       .metavar = "DURATION",
+                       .doc = "For how long this member does not campaign afterwards [the ttl]"};
+
+constexpr std::array exec_statuses{
+    exit_meaning{exit_ok, "told to end, or the command has ended so"},
+    exit_meaning{exit_failed, "the agent could not work; stderr says why"},
+    exit_meaning{exit_bad_settings, "bad usage or settings"},
+    exit_meaning{exit_lease_lost, "lease lost, with --on-lost exit"},
+    exit_meaning{125, "the guard cannot work here"},
+    exit_meaning{126, "the command cannot be executed"},
+    exit_meaning{127, "the command does not exist"}};
+constexpr std::array agent_statuses{
+    exit_meaning{exit_ok, "told to end"},
+    exit_meaning{exit_failed, "the agent could not work; stderr says why"},
+    exit_meaning{exit_bad_settings, "bad usage or settings"},
+    exit_meaning{exit_lease_lost, "lease lost, with --on-lost exit"},
+    exit_meaning{125, "the guard of a target cannot work here"}};
+constexpr std::array guard_statuses{exit_meaning{exit_ok, "told to end while nothing ran"},
+                                    exit_meaning{exit_bad_settings, "bad usage"},
+                                    exit_meaning{125, "the guard cannot work here"},
+                                    exit_meaning{126, "the command cannot be executed"},
+                                    exit_meaning{127, "the command does not exist"}};
+constexpr std::array plain_statuses{exit_meaning{exit_ok, "done"},
+                                    exit_meaning{exit_bad_settings, "bad usage"}};
+constexpr std::array check_statuses{exit_meaning{exit_ok, "the file is good"},
+                                    exit_meaning{exit_bad_settings, "it is not, or bad usage"}};
+constexpr std::array explain_statuses{exit_meaning{exit_ok, "the budget adds up"},
+                                      exit_meaning{exit_bad_settings, "it does not, or bad usage"}};
+constexpr std::array demo_statuses{exit_meaning{exit_ok, "done"},
+                                   exit_meaning{exit_failed, "a step has failed"},
+                                   exit_meaning{exit_bad_settings, "bad usage"}};
+constexpr exit_meaning refused_here{
+    exit_bad_settings, "bad usage, or the agent refuses (e.g. it does not have this election)"};
+constexpr exit_meaning cannot_tell{
+    exit_cannot_tell, "the agent cannot tell now, or what has answered is not an agent"};
+constexpr exit_meaning no_agent{exit_no_agent, "no agent has answered"};
+constexpr std::array ask_statuses{exit_meaning{exit_ok, "answered"}, refused_here, cannot_tell,
+                                  exit_meaning{exit_no_agent, "an agent has not answered"}};
+constexpr std::array verify_statuses{exit_meaning{exit_ok, "valid"},
+                                     exit_meaning{exit_failed, "not valid"}, refused_here,
+                                     cannot_tell, no_agent};
+constexpr std::array order_statuses{
+    exit_meaning{exit_ok, "done; with --no-wait, accepted"},
+    exit_meaning{exit_failed, "it came otherwise: somebody else took over, or nothing changed"},
+    exit_meaning{exit_bad_settings, "bad usage, or the agent refuses; nothing has changed"},
+    cannot_tell,
+    no_agent,
+    exit_meaning{exit_timed_out, "accepted, but not done within --timeout"}};
+constexpr std::array wait_statuses{
+    exit_meaning{exit_ok, "it is so"}, refused_here,
+    exit_meaning{exit_cannot_tell, "at the end of --timeout the agent could not tell"},
+    exit_meaning{exit_no_agent, "at the end of --timeout no agent answered"},
+    exit_meaning{exit_timed_out, "it was not so within --timeout"}};
+constexpr std::array probe_statuses{
+    exit_meaning{exit_ok, "it is so"}, exit_meaning{exit_failed, "it is not, or nobody answers"},
+    exit_meaning{exit_bad_settings, "bad usage, or an election that the agent does not have"}};
+
+constexpr std::array guard_flags{
+    option{.name = "--dir",
+           .metavar = "DIR",
+           .doc = "The directory that is shared with the agent's container, as its --guard-dir "
+                  "[TENURE_GUARD_DIR]",
+           .takes = value_kind::directory},
+    option{.name = "--drain",
+           .metavar = "DURATION",
+           .doc = "Time for the command to end when the guard itself is told to [20s]"},
+    option{.name = "--stop-signal",
+           .metavar = "SIGNAL",
+           .doc = "What asks the command to end, unless the agent names another [TERM]"},
+    option{.name = "--agent-uid",
+           .metavar = "UID",
+           .doc = "The user of an agent that runs neither as the guard's own user nor as root"}};
+
+constexpr std::array check_words{
+    option{.name = "FILE", .doc = "The file to check", .takes = value_kind::file}};
+constexpr std::array check_flags{
+    option{.name = "--schema", .doc = "Print the JSON Schema of the file, for editors"}, output};
+constexpr std::array output_only{output};
+
+constexpr std::array one_election{the_election};
+constexpr std::array status_words{option{.name = "ELECTION",
+                                         .doc = "Only this election [all that the agent has]",
+                                         .takes = value_kind::election}};
+constexpr std::array status_flags{
+    option{.name = "--api",
+           .metavar = "URL",
+           .doc = "An agent to ask: http://HOST:PORT or unix:/PATH; several make one table "
+                  "[TENURE_API, else http://127.0.0.1:4040]",
+           .repeatable = true},
+    option{.name = "--watch", .doc = "Go on, and show each change as it happens"}, table_output};
+
+constexpr std::array verify_words{option{.name = "ELECTION",
+                                         .doc = "The election's name [TENURE_ELECTION]",
+                                         .takes = value_kind::election}};
+constexpr std::array verify_flags{
+    option{.name = "--version", .metavar = "N", .doc = "The version to check [TENURE_VERSION]"},
+    option{.name = "--holder",
+           .metavar = "IDENTITY",
+           .doc = "Who must hold under it [TENURE_IDENTITY if the version is TENURE_VERSION, else "
+                  "anybody]"},
+    api, option{.name = "--fresh", .doc = "Have the agent read the store, not its watch"}, output};
+
+constexpr std::array resign_flags{
+    option{.name = "--to", .metavar = "MEMBER", .doc = "Who is to hold next [whoever comes first]"},
+    aside,
+    api,
+    token_file,
+    no_wait,
+    order_timeout,
+    answer_output};
+constexpr std::array transfer_words{
+    option{.name = "TO", .doc = "The member that is to hold next", .required = true}, the_election};
+constexpr std::array transfer_flags{aside, api, token_file, no_wait, order_timeout, answer_output};
+constexpr std::array pause_flags{api, token_file, no_wait, order_timeout, answer_output};
+
+constexpr std::array wait_flags{
+    option{.name = "--for",
+           .metavar = "STATE",
+           .doc = "What to wait for: active, standby, holder=MEMBER or vacant",
+           .words = conditions,
+           .required = true},
+    api, option{.name = "--timeout", .metavar = "DURATION", .doc = "How long to wait [for ever]"},
+    answer_output};
+
+constexpr std::array history_flags{
+    option{.name = "--limit", .metavar = "N", .doc = "The newest N terms only [all]"}, api,
+    table_output};
+
+constexpr std::array probe_words{option{.name = "PROBE",
+                                        .doc = "What to ask",
+                                        .takes = value_kind::word,
+                                        .words = probes,
+                                        .required = true},
+                                 option{.name = "ELECTION",
+                                        .doc = "Of leader, primary and replica [the agent's first]",
+                                        .takes = value_kind::election}};
+constexpr std::array probe_flags{
+    option{.name = "--api",
+           .metavar = "URL",
+           .doc = "The agent to ask: its API or its probe listener [TENURE_API, else "
+                  "http://127.0.0.1:4040]",
+           .also = "--url"}};
+
+constexpr std::array demo_flags{
+    option{.name = "--stay", .doc = "Keep the agents running until Ctrl-C"},
+    option{.name = "--ttl", .metavar = "DURATION", .doc = "Time to live of the lease [3s]"},
+    option{.name = "--store",
+           .metavar = "STORE",
+           .doc = "Where the lease is kept; of etcd three servers are started [sqlite]",
+           .takes = value_kind::word,
+           .words = demo_stores},
+    option{.name = "--etcd",
+           .metavar = "PATH",
+           .doc = "The etcd program for that [etcd]",
+           .takes = value_kind::file}};
+
+constexpr std::array table{
+    command{.name = "exec",
+            .summary = "Run a command while this member is the holder",
+            .has_settings = true,
+            .rest = "COMMAND [ARGUMENTS...]",
+            .notes = "The command's own exit status is passed on: 128 + N if signal N ended it.",
+            .example = "tenure exec --store sqlite --endpoint /tmp/demo.db --election demo -- "
+                       "sleep 60",
+            .statuses = exec_statuses},
+    command{.name = "agent",
+            .summary = "Hold elections and answer on HTTP; with --guard-dir, for a guard elsewhere",
+            .has_settings = true,
+            .example = "tenure agent --store etcd --endpoint http://127.0.0.1:2379 --election db",
+            .statuses = agent_statuses},
+    command{.name = "guard",
+            .summary = "Run a command when the agent of a sidecar says so",
+            .rest = "COMMAND [ARGUMENTS...]",
+            .flags = guard_flags,
+            .notes = "The command is started when the agent holds the lease, stopped when it gives "
+                     "it up, and killed before the lease can go to somebody else, whatever has "
+                     "become of the agent. Its own exit status is passed on if it ends by itself.",
+            .example = "tenure guard --dir /run/tenure -- ./main --flag",
+            .statuses = guard_statuses},
+    command{.name = "status",
+            .summary = "Show who holds, since when, and why the last one lost it",
+            .words = status_words,
+            .flags = status_flags,
+            .notes =
+                "With --watch, a terminal shows one table that is kept up to date; elsewhere each "
+                "change is a line, with --output json the agent's answer on a line.",
+            .example = "tenure status --watch",
+            .statuses = ask_statuses},
+    command{.name = "wait",
+            .summary = "Wait until this member is active, or somebody holds, or nobody does",
+            .words = one_election,
+            .flags = wait_flags,
+            .notes = "active and standby are of the member whose agent is asked. An agent that "
+                     "does not answer yet is waited for.",
+            .example = "tenure wait --for holder=db-1 --timeout 30s",
+            .statuses = wait_statuses},
+    command{.name = "history",
+            .summary = "List the terms of an election: who held, from when to when, why it ended",
+            .words = one_election,
+            .flags = history_flags,
+            .example = "tenure history db --limit 10",
+            .statuses = ask_statuses},
+    command{.name = "verify",
+            .summary = "Ask an agent whether a version is in force; inside a workload, its own",
+            .words = verify_words,
+            .flags = verify_flags,
+            .notes = "Only 0 is a yes, and only 1 a no.",
+            .example = "tenure verify db --version 7 --holder db-0",
+            .statuses = verify_statuses},
+    command{.name = "resign",
+            .summary = "Have this member stop its workload and give the lease up",
+            .words = one_election,
+            .flags = resign_flags,
+            .notes = "The workload is stopped first, with its full drain time, and the lease "
+                     "released when it is gone.",
+            .example = "tenure resign db --token-file /etc/tenure/token",
+            .statuses = order_statuses},
+    command{.name = "transfer",
+            .summary = "Have this member hand the lease to another one",
+            .words = transfer_words,
+            .flags = transfer_flags,
+            .example = "tenure transfer db-1 db --api unix:/run/tenure.sock",
+            .statuses = order_statuses},
+    command{.name = "pause",
+            .summary = "Have this member hold nothing until it is told to resume",
+            .words = one_election,
+            .flags = pause_flags,
+            .notes = "A holder stops its workload and gives the lease up first.",
+            .example = "tenure pause db",
+            .statuses = order_statuses},
+    command{.name = "resume",
+            .summary = "Have a member that was paused, or stands aside, campaign again",
+            .words = one_election,
+            .flags = pause_flags,
+            .example = "tenure resume db",
+            .statuses = order_statuses},
+    command{.name = "probe",
+            .summary = "Ask a probe of the agent, for exec probes and scripts",
+            .words = probe_words,
+            .flags = probe_flags,
+            .example = "tenure probe leader db",
+            .statuses = probe_statuses},
+    command{.name = "check",
+            .summary = "Check a configuration file and show its settings",
+            .words = check_words,
+            .flags = check_flags,
+            .example = "tenure check tenure.yaml",
+            .statuses = check_statuses},
+    command{.name = "explain",
+            .summary = "Show the time budget and what it means",
+            .has_settings = true,
+            .flags = output_only,
+            .example = "tenure explain --ttl 10s",
+            .statuses = explain_statuses},
+    command{.name = "demo",
+            .summary = "Three agents, a killed leader, a fail-over; no set-up",
+            .flags = demo_flags,
+            .statuses = demo_statuses},
+    command{.name = "version",
+            .summary = "Print the version, and with --output json what it was built from",
+            .flags = output_only,
+            .statuses = plain_statuses},
+};
+
+}  // namespace
+
+std::span<const command> commands() {
+  return table;
+}
+
+const command* command_named(std::string_view name) {
+  const auto* const found = std::ranges::find(table, name, &command::name);
+  return found == table.end() ? nullptr : found;
+}
+
+}  // namespace tenure::cli

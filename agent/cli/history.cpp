@@ -1,0 +1,85 @@
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "cli/ask.hpp"
+#include "cli/reply_codec.hpp"
+#include "cli/terminal.hpp"
+#include "cli/times.hpp"
+#include "cli/verbs.hpp"
+#include "config/values.hpp"
+#include "runtime/exit_status.hpp"
+
+namespace tenure::cli {
+namespace {
+
+constexpr const char* nothing = "-";
+
+std::string moment_or_nothing(const std::string& time) {
+  return time.empty() ? nothing : moment(time);
+}
+
+std::string lasted(const term_report& term, const std::string& as_of) {
+  const auto from = unix_ms_of(term.from);
+  const auto to = unix_ms_of(term.ended ? term.to : as_of);
+  return from && to ? span(*to - *from) : nothing;
+}
+
+std::string reason(const term_report& term) {
+  if (!term.reason.empty()) return term.reason;
+  return term.ended ? "unknown" : nothing;
+}
+
+table_row row_of(const term_report& term, const std::string& as_of) {
+  return {{.text = std::to_string(term.who.version)},
+          {.text = term.who.holder},
+          {.text = moment_or_nothing(term.from)},
+          {.text = term.ended ? moment_or_nothing(term.to) : "runs",
+           .colour = term.ended ? tint::none : tint::good},
+          {.text = lasted(term, as_of)},
+          {.text = reason(term)}};
+}
+
+void print(const history_report& what) {
+  std::vector<table_row> rows{{{.text = "VERSION"},
+                               {.text = "HOLDER"},
+                               {.text = "FROM"},
+                               {.text = "TO"},
+                               {.text = "LASTED"},
+                               {.text = "REASON"}}};
+  for (const term_report& term : what.terms) rows.push_back(row_of(term, what.as_of));
+  const bool colour = wants_colour();
+  for (const std::string& line : table_lines(rows, colour)) std::puts(line.c_str());
+  const cell since{.text = "as seen since " + moment(what.complete_since), .colour = tint::faint};
+  std::puts(painted(since, colour).c_str());
+}
+
+}  // namespace
+
+int run_history(const invocation& what) {
+  const auto limit = what.value("--limit");
+  if (limit) {
+    constexpr std::uint32_t most = 1'000'000;
+    const auto number = config::parse_integer(*limit, 1, most);
+    if (!number) {
+      std::fprintf(stderr, "tenure history: --limit %s\n", number.error().what.c_str());
+      return runtime::exit_bad_settings;
+    }
+  }
+  const auto which = election_address_of(what);
+  if (!which) return report_failure(what, which.error());
+  const std::string target =
+      path_of(which->election) + "/history" + (limit ? "?limit=" + *limit : "");
+  const agent_answer answer = ask_agent(which->agent, {.method = "GET", .target = target});
+  if (!answer) return report_failure(what, answer.error());
+  const auto history = read_history(*answer);
+  if (!history) return report_failure(what, not_an_agent(which->agent));
+  if (what.output == output_form::json) {
+    std::fputs(answer->c_str(), stdout);
+  } else {
+    print(*history);
+  }
+  return runtime::exit_ok;
+}
+
+}  // namespace tenure::cli

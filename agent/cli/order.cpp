@@ -1,0 +1,148 @@
+#include <chrono>
+#include <cstdio>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "api/token.hpp"
+#include "cli/agent_feed.hpp"
+#include "cli/ask.hpp"
+#include "cli/order_progress.hpp"
+#include "cli/reply_codec.hpp"
+#include "cli/variable.hpp"
+#include "cli/verbs.hpp"
+#include "config/values.hpp"
+#include "os/boot_time.hpp"
+#include "runtime/exit_status.hpp"
+
+/// `tenure resign`, `transfer`, `pause`, `resume`: the verbs are those of the API.
+namespace tenure::cli {
+namespace {
+
+constexpr const char* default_timeout = "60s";
+
+int complain(const invocation& what, const std::string& why) {
+  std::fprintf(stderr, "tenure %s: %s\n", what.verb.c_str(), why.c_str());
+  return runtime::exit_bad_settings;
+}
+
+given_order order_of(const invocation& what) {
+  if (what.verb == "transfer") {
+    return {.what = order_kind::transfer, .to = what.value("TO").value_or("")};
+  }
+  if (what.verb == "pause") return {.what = order_kind::pause};
+  if (what.verb == "resume") return {.what = order_kind::resume};
+  return {.what = order_kind::resign, .to = what.value("--to").value_or("")};
+}
+
+bool gives_up(const given_order& order) {
+  return order.what == order_kind::resign || order.what == order_kind::transfer;
+}
+
+/// The request; or what is wrong with a file or a value. The token goes nowhere but into it.
+std::expected<net::client_request, std::string> request_of(const invocation& what,
+                                                           const given_order& order,
+                                                           const election_address& to) {
+  const bool may_stand_aside = gives_up(order);
+  const std::string aside = may_stand_aside ? what.value("--aside").value_or("") : "";
+  if (!aside.empty()) {
+    const auto duration = config::parse_duration(aside);
+    if (!duration) return std::unexpected("--aside " + duration.error().what);
+  }
+  net::client_request out{.method = "POST",
+                          .target = path_of(to.election) + "/" + what.verb,
+                          .body = order_json(order.to, aside)};
+  auto file = what.value("--token-file");
+  if (!file) file = variable("TENURE_CONTROL_TOKEN_FILE");
+  if (!file) return out;
+  const auto token = api::read_token(*file);
+  if (!token) return std::unexpected(token.error() + "; name a file that this user may read");
+  out.headers.push_back({.name = "Authorization", .value = "Bearer " + *token});
+  return out;
+}
+
+/// The one election of an answer about it.
+std::optional<election_report> election_of(const agent_answer& answer) {
+  if (!answer) return std::nullopt;
+  auto all = read_elections(*answer);
+  return all && all->size() == 1 ? std::optional(std::move(all->front())) : std::nullopt;
+}
+
+/// The agent's advice is for whoever writes requests; this is for whoever types commands.
+ask_failure with_advice(ask_failure why) {
+  if (error_code_in(why.json) == "token_missing") {
+    why.text =
+        "the agent needs its control token; give --token-file FILE, or --api unix:PATH if "
+        "it has a Unix socket";
+  }
+  return why;
+}
+
+int say(const invocation& what, const std::string& text, const std::string& json) {
+  if (what.output == output_form::json) {
+    std::fputs(json.c_str(), stdout);
+  } else {
+    std::puts(text.c_str());
+  }
+  return runtime::exit_ok;
+}
+
+/// Follows the election until the order is done, and says what has come of it.
+int see_it_done(const invocation& what, const given_order& order, const election_address& which,
+                const election_report& before, core::duration patience) {
+  order_reading last;
+  std::string body;
+  std::optional<ask_failure> failure;
+  follow_until(which.agent, path_of(which.election), os::boot_now() + patience,
+               [&](const agent_answer& answer) {
+                 failure.reset();
+                 if (!answer) failure = answer.error();
+                 const auto now = election_of(answer);
+                 if (!now) return false;
+                 last = read_progress(order, before, *now);
+                 body = *answer;
+                 return last.is == progress::done || last.is == progress::otherwise;
+               });
+  if (last.is == progress::done) return say(what, last.text, body);
+  if (last.is == progress::otherwise) {
+    say(what, last.text, body);
+    return runtime::exit_failed;
+  }
+  const std::string after = " after " + core::text(patience);
+  if (last.is == progress::settled) return say(what, last.text + after, body);
+  if (failure) {
+    failure->text = "accepted, but whether it is done cannot be told: " + failure->text;
+    return report_failure(what, *failure);
+  }
+  return report_failure(what, {.status = runtime::exit_timed_out,
+                               .text = "not done" + after + ": " + last.text +
+                                       "; it goes on, see tenure status --watch",
+                               .json = error_json("timed_out", last.text)});
+}
+
+}  // namespace
+
+int run_order(const invocation& what) {
+  const given_order order = order_of(what);
+  const auto patience = config::parse_duration(what.value("--timeout").value_or(default_timeout));
+  if (!patience) return complain(what, "--timeout " + patience.error().what);
+  const auto which = election_address_of(what);
+  if (!which) return report_failure(what, which.error());
+  auto request = request_of(what, order, *which);
+  if (!request) return complain(what, request.error());
+
+  const agent_answer answer =
+      ask_agent(which->agent, {.method = "GET", .target = path_of(which->election)});
+  if (!answer) return report_failure(what, answer.error());
+  const auto before = election_of(answer);
+  if (!before) return report_failure(what, not_an_agent(which->agent));
+  const agent_answer accepted = ask_agent(which->agent, std::move(*request));
+  if (!accepted) return report_failure(what, with_advice(accepted.error()));
+  if (what.has("--no-wait")) {
+    return say(what, before->identity + " has accepted it: " + what.verb + " of " + which->election,
+               *accepted);
+  }
+  return see_it_done(what, order, *which, *before, *patience);
+}
+
+}  // namespace tenure::cli

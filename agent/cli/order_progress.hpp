@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "cli/report.hpp"
+
+/// What has become of an order, by what the agent says of its election. No I/O.
+namespace tenure::cli {
+
+enum class order_kind : std::uint8_t { resign, transfer, pause, resume };
+
+struct given_order {
+  order_kind what = order_kind::resign;
+  std::string to{};  ///< empty: whoever comes first
+};
+
+enum class progress : std::uint8_t {
+  under_way,
+  settled,    ///< this member has done its part; who takes over is still open
+  done,       ///< for good
+  otherwise,  ///< for good, but not as it was ordered
+};
+
+struct order_reading {
+  progress is = progress::under_way;
+  std::string text;  ///< one sentence, without a full stop
+};
+
+/// `before`: the election when the order was given.
+order_reading read_progress(const given_order& order, const election_report& before,
+                            const election_report& now);
+
+}  // namespace tenure::cli

@@ -1,0 +1,223 @@
+#include "cli/reply_codec.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "cli/times.hpp"
+
+namespace tenure::cli {
+namespace {
+
+using nlohmann::json;
+
+json parsed(const std::string& body) {
+  return json::parse(body, nullptr, /*allow_exceptions=*/false);
+}
+
+json member(const json& from, const char* name) {
+  return from.is_object() ? from.value(name, json()) : json();
+}
+
+std::string printable(std::string text) {
+  std::ranges::replace_if(
+      text, [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; }, '?');
+  // The C1 control characters, which some terminals obey: U+0080 to U+009F.
+  for (std::size_t i = 0; i + 1 < text.size(); ++i) {
+    const auto next = static_cast<unsigned char>(text[i + 1]);
+    if (text[i] == '\xc2' && next >= 0x80U && next < 0xa0U) text.replace(i, 2, "??");
+  }
+  return text;
+}
+
+/// The text member of that name; empty if there is none.
+std::string text_in(const json& from, const char* name) {
+  const json found = member(from, name);
+  return found.is_string() ? printable(found.get<std::string>()) : std::string();
+}
+
+bool flag_in(const json& from, const char* name) {
+  return member(from, name) == true;
+}
+
+template <class Number>
+std::optional<Number> number_in(const json& from, const char* name) {
+  const json found = member(from, name);
+  return found.is_number_integer() ? std::optional(found.get<Number>()) : std::nullopt;
+}
+
+seat seat_in(const json& from, const char* who) {
+  return {.holder = text_in(from, who),
+          .version = number_in<std::uint64_t>(from, "version").value_or(0)};
+}
+
+term_report term_in(const json& from) {
+  return {.who = seat_in(from, "holder"),
+          .from = text_in(from, "from"),
+          .to = text_in(from, "to"),
+          .ended = flag_in(from, "ended") || !member(from, "to").is_null(),
+          .reason = text_in(from, "reason")};
+}
+
+std::optional<std::int64_t> milliseconds_between(const std::string& from, const std::string& to) {
+  const auto begin = unix_ms_of(from);
+  const auto end = unix_ms_of(to);
+  return begin && end ? std::optional(std::max<std::int64_t>(*end - *begin, 0)) : std::nullopt;
+}
+
+std::optional<std::vector<member_report>> members_in(const json& from) {
+  const json list = member(from, "members");
+  if (!list.is_array()) return std::nullopt;
+  std::vector<member_report> out;
+  for (const json& one : list) {
+    out.push_back({.identity = text_in(one, "identity"),
+                   .state = text_in(one, "state"),
+                   .is_self = flag_in(one, "is_self")});
+  }
+  return out;
+}
+
+std::string unhealthy_in(const json& from) {
+  const json health = member(from, "health");
+  if (text_in(health, "state") != "unhealthy") return {};
+  const std::string why = text_in(health, "reason");
+  return why.empty() ? "its health check failed" : why;
+}
+
+std::optional<election_report> election_in(const json& from) {
+  election_report out{.election = text_in(from, "election"),
+                      .identity = text_in(from, "identity"),
+                      .state = text_in(from, "state"),
+                      .is_self = flag_in(from, "is_self")};
+  if (out.election.empty() || out.state.empty()) return std::nullopt;
+  if (member(from, "holder").is_string()) out.holder = seat_in(from, "holder");
+  for (const json& one : member(from, "holders")) out.holders.push_back(seat_in(one, "identity"));
+  out.slots = number_in<std::uint64_t>(from, "slots").value_or(1);
+  out.expires_in_ms = number_in<std::int64_t>(from, "expires_in_ms");
+  out.since_ms = milliseconds_between(text_in(from, "since"), text_in(from, "as_of"));
+  out.paused = flag_in(from, "paused");
+  out.aside_for_ms = number_in<std::int64_t>(from, "aside_for_ms");
+  out.members = members_in(from);
+  if (const json last = member(from, "last_term"); last.is_object()) {
+    out.last_term = term_in(last);
+    out.last_term->ended = true;
+  }
+  out.unhealthy = unhealthy_in(from);
+  return out;
+}
+
+/// Takes away what changes although nothing happens.
+void keep_what_lasts(json& of) {
+  for (const char* name : {"as_of", "expires_in_ms", "index"}) of.erase(name);
+  if (const auto aside = of.find("aside_for_ms"); aside != of.end()) *aside = !aside->is_null();
+  const auto list = of.find("elections");
+  if (list == of.end() || !list->is_array()) return;
+  for (json& one : *list) {
+    if (one.is_object()) keep_what_lasts(one);
+  }
+}
+
+std::string text(const json& what) {
+  return what.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+}  // namespace
+
+const seat* election_report::seat_of(const std::string& member) const {
+  const auto found = std::ranges::find(holders, member, &seat::holder);
+  return found == holders.end() ? nullptr : &*found;
+}
+
+bool is_object(const std::string& body) {
+  return parsed(body).is_object();
+}
+
+std::optional<std::string> error_in(const std::string& body) {
+  const json error = member(parsed(body), "error");
+  const std::string message = text_in(error, "message");
+  if (message.empty()) return std::nullopt;
+  const std::string action = text_in(error, "action");
+  return message + (action.empty() ? "" : "; " + action);
+}
+
+std::string error_code_in(const std::string& body) {
+  return text_in(member(parsed(body), "error"), "code");
+}
+
+std::string error_json(std::string_view code, std::string_view message) {
+  return text(json{{"error", {{"code", code}, {"message", message}}}});
+}
+
+std::optional<std::vector<election_report>> read_elections(const std::string& body) {
+  const json answer = parsed(body);
+  const json list = member(answer, "elections");
+  std::vector<election_report> out;
+  if (list.is_array()) {
+    for (const json& one : list) {
+      auto report = election_in(one);
+      if (!report) return std::nullopt;
+      out.push_back(std::move(*report));
+    }
+    return out;
+  }
+  auto only = election_in(answer);
+  if (!only) return std::nullopt;
+  out.push_back(std::move(*only));
+  return out;
+}
+
+std::vector<std::string> election_names(const std::string& list) {
+  std::vector<std::string> out;
+  const json answer = parsed(list);
+  for (const json& one : member(answer, "elections")) out.push_back(text_in(one, "election"));
+  return out;
+}
+
+std::optional<history_report> read_history(const std::string& body) {
+  const json answer = parsed(body);
+  const json terms = member(answer, "terms");
+  if (!terms.is_array()) return std::nullopt;
+  history_report out{.election = text_in(answer, "election"),
+                     .complete_since = text_in(answer, "complete_since"),
+                     .as_of = text_in(answer, "as_of"),
+                     .terms = {}};
+  for (const json& one : terms) out.terms.push_back(term_in(one));
+  return out;
+}
+
+std::optional<std::uint64_t> index_in(const std::string& body) {
+  return number_in<std::uint64_t>(parsed(body), "index");
+}
+
+std::string lasting_part(const std::string& body) {
+  json answer = parsed(body);
+  if (answer.is_object()) keep_what_lasts(answer);
+  return text(answer);
+}
+
+std::string order_json(const std::string& to, const std::string& aside) {
+  json out = json::object();
+  if (!to.empty()) out["to"] = to;
+  if (!aside.empty()) out["aside"] = aside;
+  return text(out);
+}
+
+std::string percent_encoded(std::string_view plain) {
+  static constexpr std::string_view digits = "0123456789ABCDEF";
+  std::string out;
+  for (const char c : plain) {
+    const bool unreserved = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
+                            (c >= 'a' && c <= 'z') || std::string_view("-._~").contains(c);
+    if (unreserved) {
+      out += c;
+      continue;
+    }
+    const auto byte = static_cast<unsigned char>(c);
+    out += '%';
+    out += digits[byte >> 4U];
+    out += digits[byte & 0xfU];
+  }
+  return out;
+}
+
+}  // namespace tenure::cli

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/report.hpp"
+
+/// Bodies of an agent's replies. What is not JSON, or not of the expected shape, is nothing.
+namespace tenure::cli {
+
+bool is_object(const std::string& body);
+
+/// "message; action" of {"error":{...}}.
+std::optional<std::string> error_in(const std::string& body);
+
+/// "token_missing"; empty if there is none.
+std::string error_code_in(const std::string& body);
+
+/// {"error":{"code":...,"message":...}}
+std::string error_json(std::string_view code, std::string_view message);
+
+/// The elections of a list, or the one of an answer about one.
+std::optional<std::vector<election_report>> read_elections(const std::string& body);
+std::vector<std::string> election_names(const std::string& list);
+
+std::optional<history_report> read_history(const std::string& body);
+
+/// How many meaningful changes there were; nothing from an agent that does not count them.
+std::optional<std::uint64_t> index_in(const std::string& body);
+
+/// The same for two answers between which nothing meaningful has happened.
+std::string lasting_part(const std::string& body);
+
+/// The body of an order; what is empty is left out.
+std::string order_json(const std::string& to, const std::string& aside);
+
+/// For a path or a query.
+std::string percent_encoded(std::string_view text);
+
+}  // namespace tenure::cli

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+/// What an agent says of its elections, as commands need it. All text is printable: what comes
+/// from a network must not steer a terminal.
+namespace tenure::cli {
+
+struct seat {
+  std::string holder;
+  std::uint64_t version = 0;
+
+  friend bool operator==(const seat&, const seat&) = default;
+};
+
+struct member_report {
+  std::string identity;
+  std::string state;
+  bool is_self = false;
+};
+
+struct term_report {
+  seat who;
+  std::string from{};  ///< RFC 3339; empty: not known
+  std::string to{};    ///< the same, or the term runs still
+  bool ended = false;
+  std::string reason{};  ///< empty: not known
+};
+
+struct election_report {
+  std::string election;
+  std::string identity;  ///< the member whose agent says so
+  std::string state;
+  bool is_self = false;  ///< that member may act
+  std::optional<seat> holder{};
+  std::vector<seat> holders{};
+  std::uint64_t slots = 1;
+  std::optional<std::int64_t> expires_in_ms{};
+  std::optional<std::int64_t> since_ms{};  ///< how long it has been in this state
+  bool paused = false;
+  std::optional<std::int64_t> aside_for_ms{};
+  std::optional<std::vector<member_report>> members{};  ///< nothing: the store cannot tell
+  std::optional<term_report> last_term{};
+  std::string unhealthy{};  ///< why; empty: it is well, or nobody checks
+
+  /// The seat of that member, or nullptr.
+  [[nodiscard]] const seat* seat_of(const std::string& member) const;
+};
+
+struct history_report {
+  std::string election;
+  std::string complete_since;
+  std::string as_of;
+  std::vector<term_report> terms;  ///< newest first
+};
+
+}  // namespace tenure::cli

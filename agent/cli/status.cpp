@@ -1,0 +1,72 @@
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+#include <vector>
+
+#include "cli/ask.hpp"
+#include "cli/status_view.hpp"
+#include "cli/status_watch.hpp"
+#include "cli/terminal.hpp"
+#include "cli/verbs.hpp"
+#include "os/boot_time.hpp"
+#include "runtime/exit_status.hpp"
+
+namespace tenure::cli {
+namespace {
+
+/// The agents of `--api`, or the one that is asked without.
+std::expected<std::vector<net::endpoint>, std::string> agents_of(const invocation& what) {
+  std::vector<net::endpoint> out;
+  for (const std::string& url : what.values("--api")) {
+    auto agent = agent_address(url);
+    if (!agent) return std::unexpected(std::move(agent.error()));
+    out.push_back(std::move(*agent));
+  }
+  if (!out.empty()) return out;
+  auto agent = agent_address(std::nullopt);
+  if (!agent) return std::unexpected(std::move(agent.error()));
+  out.push_back(std::move(*agent));
+  return out;
+}
+
+int show_once(const invocation& what, const std::vector<net::endpoint>& agents,
+              const std::string& path) {
+  std::vector<agent_sight> seen;
+  int status = runtime::exit_ok;
+  for (const net::endpoint& agent : agents) {
+    agent_sight& one = seen.emplace_back(agent_sight{.agent = agent});
+    take(one, ask_agent(agent, {.method = "GET", .target = path}), os::boot_now());
+    if (!*one.answer) status = std::max(status, one.answer->error().status);
+  }
+  if (what.output == output_form::json) {
+    for (const agent_sight& one : seen) std::puts(json_of(one).c_str());
+  } else {
+    const status_page page = page_of(seen, os::boot_now());
+    if (page.table.size() > 1) {
+      for (const std::string& line : table_lines(page.table, wants_colour())) {
+        std::puts(line.c_str());
+      }
+    }
+  }
+  for (const agent_sight& one : seen) {
+    if (!*one.answer) std::fprintf(stderr, "tenure status: %s\n", one.answer->error().text.c_str());
+  }
+  return status;
+}
+
+}  // namespace
+
+int run_status(const invocation& what) {
+  const auto agents = agents_of(what);
+  if (!agents) {
+    std::fprintf(stderr, "tenure status: %s\n", agents.error().c_str());
+    return runtime::exit_bad_settings;
+  }
+  const std::string path = path_of(what.value("ELECTION"));
+  if (!what.has("--watch")) return show_once(what, *agents, path);
+  return watch_status({.agents = *agents, .path = path, .json = what.output == output_form::json});
+}
+
+}  // namespace tenure::cli

@@ -1,0 +1,171 @@
+#include "cli/status_view.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "cli/reply_codec.hpp"
+#include "cli/times.hpp"
+#include "net/endpoint.hpp"
+
+namespace tenure::cli {
+namespace {
+
+constexpr const char* nothing = "-";
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string out;
+  for (const std::string& w : words) out += (out.empty() ? "" : ", ") + w;
+  return out;
+}
+
+/// The state in the words of people who have not read the design.
+std::string state_word(const election_report& e) {
+  return e.state == "candidate" ? "standby" : e.state;
+}
+
+std::string state_text(const election_report& e, std::int64_t age_ms) {
+  std::string out = state_word(e);
+  if (e.paused) return out + ", paused";
+  if (e.aside_for_ms && *e.aside_for_ms > age_ms) {
+    out += ", aside " + span(*e.aside_for_ms - age_ms);
+  }
+  return out;
+}
+
+cell state_cell(const election_report& e, std::int64_t age_ms) {
+  tint colour = tint::none;
+  if (e.is_self) colour = tint::good;
+  if (e.paused || e.aside_for_ms || e.state == "pending" || e.state == "draining") {
+    colour = tint::warning;
+  }
+  if (!e.unhealthy.empty()) colour = tint::bad;
+  std::string text = state_text(e, age_ms);
+  if (!e.unhealthy.empty()) text += ", unhealthy: " + e.unhealthy;
+  return {.text = std::move(text), .colour = colour};
+}
+
+/// Each holder, and its version: several with several slots.
+std::pair<cell, cell> holder_cells(const election_report& e) {
+  if (e.holders.empty()) return {{.text = "nobody", .colour = tint::bad}, {.text = nothing}};
+  std::vector<std::string> names;
+  std::vector<std::string> versions;
+  for (const seat& s : e.holders) {
+    names.push_back(s.holder);
+    versions.push_back(std::to_string(s.version));
+  }
+  return {{.text = joined(names)}, {.text = joined(versions)}};
+}
+
+cell left_cell(const election_report& e, std::int64_t age_ms) {
+  if (!e.expires_in_ms) return {.text = nothing, .colour = tint::faint};
+  return {.text = remainder(std::max<std::int64_t>(*e.expires_in_ms - age_ms, 0))};
+}
+
+cell members_cell(const election_report& e) {
+  if (!e.members) return {.text = nothing, .colour = tint::faint};
+  std::vector<std::string> names;
+  for (const member_report& m : *e.members) names.push_back(m.identity);
+  return {.text = names.empty() ? "none" : joined(names)};
+}
+
+std::string last_term_text(const election_report& e) {
+  if (!e.last_term) return nothing;
+  const term_report& t = *e.last_term;
+  return t.who.holder + " " + std::to_string(t.who.version) + ": " +
+         (t.reason.empty() ? "reason unknown" : t.reason);
+}
+
+table_row row_of(const election_report& e, std::int64_t age_ms) {
+  auto [holder, version] = holder_cells(e);
+  return {{.text = e.election},
+          {.text = e.identity},
+          state_cell(e, age_ms),
+          std::move(holder),
+          std::move(version),
+          left_cell(e, age_ms),
+          {.text = e.since_ms ? span(*e.since_ms + age_ms) : nothing},
+          members_cell(e),
+          {.text = last_term_text(e), .colour = tint::faint}};
+}
+
+/// A value of a line, in quotes where it has blanks.
+std::string quoted(const std::string& value) {
+  if (value.find_first_of(" =\"") == std::string::npos && !value.empty()) return value;
+  std::string out = "\"";
+  for (const char c : value) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out + "\"";
+}
+
+std::string line_of(const election_report& e) {
+  auto [holder, version] = holder_cells(e);
+  std::string out = "election=" + quoted(e.election) + " agent=" + quoted(e.identity) +
+                    " state=" + state_word(e) +
+                    " holder=" + quoted(e.holders.empty() ? "" : holder.text) +
+                    " version=" + quoted(e.holders.empty() ? "" : version.text);
+  if (e.members) out += " members=" + quoted(members_cell(e).text);
+  if (e.paused) out += " paused=true";
+  if (e.aside_for_ms) out += " aside=true";
+  if (!e.unhealthy.empty()) out += " unhealthy=" + quoted(e.unhealthy);
+  if (e.last_term) out += " last_term=" + quoted(last_term_text(e));
+  return out;
+}
+
+}  // namespace
+
+void take(agent_sight& of, agent_answer answer, core::time_point now) {
+  if (answer) {
+    if (auto elections = read_elections(*answer)) {
+      of.elections = std::move(*elections);
+      of.at = now;
+    } else {
+      answer = std::unexpected(not_an_agent(of.agent));
+    }
+  }
+  if (!answer) of.elections.clear();
+  of.answer = std::move(answer);
+}
+
+status_page page_of(const std::vector<agent_sight>& seen, core::time_point now) {
+  status_page out;
+  out.table.push_back({{.text = "ELECTION"},
+                       {.text = "AGENT"},
+                       {.text = "STATE"},
+                       {.text = "HOLDER"},
+                       {.text = "VERSION"},
+                       {.text = "LEFT"},
+                       {.text = "SINCE"},
+                       {.text = "MEMBERS"},
+                       {.text = "LAST TERM"}});
+  for (const agent_sight& one : seen) {
+    const auto age = std::chrono::floor<std::chrono::milliseconds>(now - one.at).count();
+    for (const election_report& e : one.elections) out.table.push_back(row_of(e, age));
+    if (one.answer && !*one.answer) {
+      out.failures.push_back(
+          {.text = net::text(one.agent) + ": " + one.answer->error().text, .colour = tint::bad});
+    }
+  }
+  return out;
+}
+
+std::vector<std::string> lines_of(const agent_sight& seen) {
+  if (!seen.answer) return {};
+  if (!*seen.answer) {
+    return {"api=" + quoted(net::text(seen.agent)) + " error=" + quoted(seen.answer->error().text)};
+  }
+  std::vector<std::string> out;
+  for (const election_report& e : seen.elections) out.push_back(line_of(e));
+  return out;
+}
+
+std::string json_of(const agent_sight& seen) {
+  if (!seen.answer) return {};
+  std::string out = *seen.answer ? **seen.answer : seen.answer->error().json;
+  while (out.ends_with('\n')) out.pop_back();
+  return out;
+}
+
+}  // namespace tenure::cli

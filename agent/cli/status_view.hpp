@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/ask.hpp"
+#include "cli/report.hpp"
+#include "cli/terminal.hpp"
+
+/// What `tenure status` shows. No I/O.
+namespace tenure::cli {
+
+/// An agent and the newest that is known of it.
+struct agent_sight {
+  net::endpoint agent;
+  std::optional<agent_answer> answer{};      ///< nothing yet
+  std::vector<election_report> elections{};  ///< of the answer
+  core::time_point at{};                     ///< when that came
+};
+
+/// Takes an answer in. One that is none of an agent becomes a failure.
+void take(agent_sight& of, agent_answer answer, core::time_point now);
+
+/// The table; below it, in rows of one cell, the agents that have not answered.
+struct status_page {
+  std::vector<table_row> table;
+  std::vector<cell> failures;
+};
+status_page page_of(const std::vector<agent_sight>& seen, core::time_point now);
+
+/// One line an election, or one that says why there is none: for a log. The same text for the same
+/// state.
+std::vector<std::string> lines_of(const agent_sight& seen);
+
+/// What the agent has said, on one line; or the error.
+std::string json_of(const agent_sight& seen);
+
+}  // namespace tenure::cli

@@ -1,0 +1,100 @@
+#include <cstdio>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/agent_feed.hpp"
+#include "cli/ask.hpp"
+#include "cli/reply_codec.hpp"
+#include "cli/verbs.hpp"
+#include "cli/wait_condition.hpp"
+#include "config/values.hpp"
+#include "os/boot_time.hpp"
+#include "runtime/exit_status.hpp"
+
+namespace tenure::cli {
+namespace {
+
+int complain(const std::string& why) {
+  std::fprintf(stderr, "tenure wait: %s\n", why.c_str());
+  return runtime::exit_bad_settings;
+}
+
+/// What is known while it is waited for.
+class waiting {
+ public:
+  waiting(const net::endpoint& agent, const wait_condition& what) : agent_(agent), what_(what) {}
+
+  /// True if there is nothing to wait for any more: it is so, or it can never be.
+  bool take(const agent_answer& answer) {
+    failure_.reset();
+    if (!answer) return fail(answer.error());
+    const auto all = read_elections(*answer);
+    if (!all) return fail(not_an_agent(agent_));
+    // The list of an agent that has not begun.
+    if (all->empty()) return false;
+    if (all->size() > 1) return fail(which_election(agent_, election_names(*answer)));
+    body_ = *answer;
+    standing_ = standing_text(all->front());
+    return is_met(what_, all->front());
+  }
+
+  const std::optional<ask_failure>& failure() const { return failure_; }
+  const std::string& standing() const { return standing_; }
+  const std::string& body() const { return body_; }
+
+ private:
+  bool fail(ask_failure why) {
+    const bool for_good = why.status == runtime::exit_bad_settings;
+    if (!for_good && !std::exchange(told_, true)) {
+      std::fprintf(stderr, "tenure wait: %s; waiting for it\n", why.text.c_str());
+    }
+    failure_ = std::move(why);
+    return for_good;
+  }
+
+  const net::endpoint& agent_;
+  const wait_condition& what_;
+  std::optional<ask_failure> failure_;
+  std::string standing_;
+  std::string body_;
+  bool told_ = false;
+};
+
+}  // namespace
+
+int run_wait(const invocation& what) {
+  const auto condition = parse_condition(what.value("--for").value_or(""));
+  if (!condition) return complain(condition.error());
+  std::optional<core::duration> patience;
+  if (const auto text = what.value("--timeout")) {
+    const auto parsed = config::parse_duration(*text);
+    if (!parsed) return complain("--timeout " + parsed.error().what);
+    patience = *parsed;
+  }
+  const auto agent = agent_address(what.value("--api"));
+  if (!agent) return complain(agent.error());
+
+  waiting state(*agent, *condition);
+  const core::time_point deadline = patience ? os::boot_now() + *patience : core::never;
+  const bool over =
+      follow_until(*agent, path_of(named_election(what)), deadline,
+                   [&state](const agent_answer& answer) { return state.take(answer); });
+  if (state.failure()) return report_failure(what, *state.failure());
+  if (over) {
+    if (what.output == output_form::json) {
+      std::fputs(state.body().c_str(), stdout);
+    } else {
+      std::puts(state.standing().c_str());
+    }
+    return runtime::exit_ok;
+  }
+  const std::string text = "not so after " + core::text(patience.value_or(core::duration::zero())) +
+                           (state.standing().empty() ? "" : ": " + state.standing());
+  return report_failure(
+      what,
+      {.status = runtime::exit_timed_out, .text = text, .json = error_json("timed_out", text)});
+}
+
+}  // namespace tenure::cli

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <string>
+
+#include "cli/report.hpp"
+
+/// What `tenure wait --for` waits for. No I/O.
+namespace tenure::cli {
+
+struct wait_condition {
+  enum class kind : std::uint8_t { active, standby, holder, vacant };
+
+  kind is = kind::active;
+  std::string holder{};  ///< of `kind::holder`
+};
+
+/// "active", "standby", "holder=db-1", "vacant". The error says what is wrong.
+std::expected<wait_condition, std::string> parse_condition(const std::string& text);
+
+bool is_met(const wait_condition& what, const election_report& now);
+
+/// "a is active in db; a holds it, under version 7": where it stands.
+std::string standing_text(const election_report& now);
+
+}  // namespace tenure::cli

@@ -1,0 +1,120 @@
+#include "cli/order_progress.hpp"
+
+#include <gtest/gtest.h>
+
+#include <utility>
+
+/// When an order is done, and what is said of it. "a" is the member that was ordered.
+namespace tenure::cli {
+namespace {
+
+constexpr std::uint64_t old_version = 6;
+
+election_report seen(std::string state, std::vector<seat> holders,
+                     std::vector<std::string> standbys = {"b", "c"}) {
+  election_report out{.election = "db",
+                      .identity = "a",
+                      .state = std::move(state),
+                      .holders = std::move(holders),
+                      .members = std::vector<member_report>()};
+  if (!out.holders.empty()) out.holder = out.holders.front();
+  for (std::string& name : standbys) {
+    out.members->push_back({.identity = std::move(name), .state = "standby"});
+  }
+  return out;
+}
+
+election_report holding() {
+  return seen("active", {{.holder = "a", .version = old_version}});
+}
+
+order_reading read(const given_order& order, const election_report& now,
+                   const election_report& before = holding()) {
+  return read_progress(order, before, now);
+}
+
+const given_order resign{.what = order_kind::resign};
+const given_order to_c{.what = order_kind::transfer, .to = "c"};
+const given_order pause{.what = order_kind::pause};
+const given_order resume{.what = order_kind::resume};
+
+TEST(OrderProgress, AResignationIsUnderWayUntilTheWorkloadIsGone) {
+  EXPECT_EQ(read(resign, holding()).is, progress::under_way);
+  EXPECT_EQ(read(resign, seen("draining", {{.holder = "a", .version = old_version}})).is,
+            progress::under_way);
+  EXPECT_EQ(read(resign, seen("draining", {})).is, progress::under_way)
+      << "its lease is over, its workload is not";
+}
+
+TEST(OrderProgress, AResignationIsDoneWhenSomebodyElseHolds) {
+  const order_reading r = read(resign, seen("candidate", {{.holder = "c", .version = 7}}));
+  EXPECT_EQ(r.is, progress::done);
+  EXPECT_EQ(r.text, "c holds db now, under version 7");
+}
+
+TEST(OrderProgress, AResignationIsSettledWhileOthersMayStillCome) {
+  EXPECT_EQ(read(resign, seen("candidate", {})).is, progress::settled);
+  election_report unknown = seen("candidate", {});
+  unknown.members.reset();
+  EXPECT_EQ(read(resign, unknown).is, progress::settled) << "the store cannot tell who is there";
+}
+
+TEST(OrderProgress, AResignationIsDoneWhenThereIsNobodyElse) {
+  const order_reading r = read(resign, seen("candidate", {}, {"a"}));
+  EXPECT_EQ(r.is, progress::done);
+  EXPECT_EQ(r.text, "a has given db up; no other member campaigns for it");
+}
+
+TEST(OrderProgress, TheOtherHoldersOfSeveralSlotsHaveNotTakenOver) {
+  election_report before = holding();
+  before.slots = 2;
+  before.holders.push_back({.holder = "b", .version = 4});
+  election_report now = seen("candidate", {{.holder = "b", .version = 4}});
+  now.slots = 2;
+  EXPECT_EQ(read(resign, now, before).is, progress::settled);
+  now.holders.push_back({.holder = "c", .version = 8});
+  EXPECT_EQ(read(resign, now, before).text, "c holds db now, under version 8");
+}
+
+TEST(OrderProgress, ATransferIsDoneWhenItsHeirHoldsAndOtherwiseIfSomebodyElseDoes) {
+  EXPECT_EQ(read(to_c, seen("candidate", {})).is, progress::under_way);
+  EXPECT_EQ(read(to_c, seen("candidate", {{.holder = "c", .version = 7}})).is, progress::done);
+  const order_reading other = read(to_c, seen("candidate", {{.holder = "b", .version = 7}}));
+  EXPECT_EQ(other.is, progress::otherwise);
+  EXPECT_EQ(other.text, "b holds db now, under version 7, not c");
+  const order_reading again = read(to_c, seen("active", {{.holder = "a", .version = 7}}));
+  EXPECT_EQ(again.is, progress::otherwise) << "the heir never came";
+}
+
+TEST(OrderProgress, APauseIsDoneWhenItIsInForceAndNothingIsHeld) {
+  EXPECT_EQ(read(pause, holding()).is, progress::under_way);
+  election_report now = holding();
+  now.paused = true;
+  EXPECT_EQ(read(pause, now).is, progress::under_way);
+  now = seen("candidate", {{.holder = "b", .version = 7}});
+  now.paused = true;
+  EXPECT_EQ(read(pause, now).text, "a is paused; b holds db now, under version 7");
+  EXPECT_EQ(read(pause, now).is, progress::done);
+}
+
+TEST(OrderProgress, APauseOfAStandbyWaitsForNobody) {
+  election_report now = seen("candidate", {});
+  now.paused = true;
+  const order_reading r = read(pause, now, seen("candidate", {}));
+  EXPECT_EQ(r.is, progress::done);
+  EXPECT_EQ(r.text, "a is paused; nobody holds db now");
+}
+
+TEST(OrderProgress, AResumptionIsDoneWhenTheMemberCampaigns) {
+  election_report now = seen("candidate", {{.holder = "b", .version = 7}});
+  now.paused = true;
+  EXPECT_EQ(read(resume, now, now).is, progress::under_way);
+  now.paused = false;
+  now.aside_for_ms = 1000;
+  EXPECT_EQ(read(resume, now, now).is, progress::under_way);
+  now.aside_for_ms.reset();
+  EXPECT_EQ(read(resume, now, now).is, progress::done);
+}
+
+}  // namespace
+}  // namespace tenure::cli

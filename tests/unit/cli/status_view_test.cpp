@@ -1,0 +1,106 @@
+#include "cli/status_view.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "runtime/exit_status.hpp"
+
+namespace tenure::cli {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr core::time_point begin{std::chrono::seconds(100)};
+
+const net::endpoint first{.host = "127.0.0.1", .port = 4040};
+
+agent_sight sight_of(const std::string& body) {
+  agent_sight out{.agent = first};
+  take(out, body, begin);
+  return out;
+}
+
+std::vector<std::string> texts(const table_row& row) {
+  std::vector<std::string> out;
+  for (const cell& c : row) out.push_back(c.text);
+  return out;
+}
+
+std::string election(const std::string& more) {
+  return R"({"election":"db","identity":"a","as_of":"2026-01-31T12:00:07.000Z",)" + more + "}";
+}
+
+const std::string active = election(
+    R"("state":"active","is_self":true,"holder":"a","version":7,
+       "holders":[{"identity":"a","version":7}],"expires_in_ms":9000,
+       "since":"2026-01-31T12:00:00.000Z","members":[{"identity":"a"},{"identity":"b"}],
+       "last_term":{"holder":"b","version":5,"reason":"renew_timeout"})");
+
+TEST(StatusView, ARowTellsWhoHoldsSinceWhenAndWhyTheLastOneLostIt) {
+  const status_page page = page_of({sight_of(active)}, begin);
+  ASSERT_EQ(page.table.size(), 2U);
+  EXPECT_THAT(texts(page.table[1]), ElementsAre("db", "a", "active", "a", "7", "9.0s", "7s", "a, b",
+                                                "b 5: renew_timeout"));
+  EXPECT_EQ(page.table[1][2].colour, tint::good);
+}
+
+TEST(StatusView, WhatIsLeftAndHowLongItHasBeenGoOnBetweenAnswers) {
+  const status_page page = page_of({sight_of(active)}, begin + std::chrono::seconds(4));
+  EXPECT_EQ(page.table[1][5].text, "5.0s");
+  EXPECT_EQ(page.table[1][6].text, "11s");
+  EXPECT_EQ(page_of({sight_of(active)}, begin + std::chrono::minutes(1)).table[1][5].text, "0.0s");
+}
+
+TEST(StatusView, WhyAMemberDoesNotCampaignIsInItsState) {
+  const auto state = [](const std::string& more) {
+    return page_of({sight_of(election(R"("state":"candidate",)" + more))}, begin).table[1][2].text;
+  };
+  EXPECT_EQ(state(R"("paused":false)"), "standby");
+  EXPECT_EQ(state(R"("paused":true)"), "standby, paused");
+  EXPECT_EQ(state(R"("aside_for_ms":12500)"), "standby, aside 12s");
+  EXPECT_EQ(state(R"("health":{"state":"unhealthy","reason":"GET failed"})"),
+            "standby, unhealthy: GET failed");
+}
+
+TEST(StatusView, SeveralHoldersAreAllShown) {
+  const status_page page = page_of({sight_of(election(
+                                       R"("state":"candidate","slots":2,
+             "holders":[{"identity":"b","version":4},{"identity":"c","version":9}])"))},
+                                   begin);
+  EXPECT_EQ(page.table[1][3].text, "b, c");
+  EXPECT_EQ(page.table[1][4].text, "4, 9");
+}
+
+TEST(StatusView, AnAgentThatDoesNotAnswerIsNamedBelowTheTableAndItsRowsGo) {
+  agent_sight one = sight_of(active);
+  take(one,
+       std::unexpected(ask_failure{.status = 5, .text = "no agent has answered", .json = "{}"}),
+       begin);
+  const status_page page = page_of({one}, begin);
+  EXPECT_EQ(page.table.size(), 1U);
+  ASSERT_EQ(page.failures.size(), 1U);
+  EXPECT_EQ(page.failures[0].text, "http://127.0.0.1:4040: no agent has answered");
+  EXPECT_THAT(lines_of(one),
+              ElementsAre(R"(api=http://127.0.0.1:4040 error="no agent has answered")"));
+}
+
+TEST(StatusView, WhatDoesNotTellOfElectionsIsNoAnswer) {
+  const agent_sight one = sight_of(R"({"hello":"world"})");
+  ASSERT_TRUE(one.answer);
+  ASSERT_FALSE(*one.answer);
+  EXPECT_EQ(one.answer->error().status, runtime::exit_cannot_tell);
+}
+
+TEST(StatusView, ALineIsTheSameForTheSameStateAndQuotesWhatHasBlanks) {
+  const auto lines = lines_of(sight_of(active));
+  ASSERT_EQ(lines.size(), 1U);
+  EXPECT_EQ(lines[0], R"(election=db agent=a state=active holder=a version=7 members="a, b" )"
+                      R"(last_term="b 5: renew_timeout")");
+  const auto odd = lines_of(sight_of(
+      election(R"("state":"candidate","health":{"state":"unhealthy","reason":"say \"no\""})")));
+  EXPECT_THAT(odd[0], HasSubstr(R"(holder="" version="" unhealthy="say \"no\"")"));
+}
+
+}  // namespace
+}  // namespace tenure::cli
