@@ -1,6 +1,7 @@
 #include "net/unix_socket.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -44,13 +45,19 @@ os::unique_fd new_socket() {
   return os::unique_fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
 }
 
-/// Two agents that start at once must not take each other's new socket for an old one. Best effort:
-/// where directories cannot be locked, or somebody else keeps this one locked, it is left at that.
+/// Two agents that start at once must not take each other's new socket for an old one. The other's
+/// turn takes microseconds; whoever else keeps the directory locked is not waited for longer than
+/// `lock_tries`.
 os::unique_fd lock_directory_of(const std::string& path) {
+  constexpr int lock_tries = 50;
+  constexpr int pause_ms = 10;
   const std::string directory = std::filesystem::path(path).parent_path().string();
   os::unique_fd out(
       ::open(directory.empty() ? "." : directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (out) ::flock(out.get(), LOCK_EX | LOCK_NB);
+  for (int tries = 0; out && tries < lock_tries; ++tries) {
+    if (::flock(out.get(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) break;
+    ::poll(nullptr, 0, pause_ms);
+  }
   return out;
 }
 
