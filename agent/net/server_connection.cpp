@@ -1,13 +1,9 @@
 #include "net/server_connection.hpp"
 
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <sys/uio.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <chrono>
 #include <utility>
@@ -24,34 +20,16 @@ namespace {
 /// never see the answer.
 constexpr std::chrono::milliseconds linger_limit{1'000};
 constexpr std::size_t linger_bytes = 64 * 1024;
-/// Of one client's pipelined requests, or pieces of a stream, before it is the others' turn.
-constexpr std::size_t most_at_once = 16;
+/// Of one client's pipelined requests, before it is the others' turn.
+constexpr std::size_t most_requests_at_once = 16;
 /// Answers that wait to be sent together; with more, the client has to read first.
 constexpr std::size_t enough_to_send = 64 * 1024;
 /// What a connection keeps of its buffer once everything was sent.
 constexpr std::size_t kept_buffer_bytes = 4 * 1024;
-/// What may be queued on this side for a reader of a stream: it is too late to leave that out.
-constexpr int stream_queue_bytes = 16 * 1024;
-
 constexpr rejection no_answer{.status = 503,
                               .code = "no_answer",
                               .message = "the agent did not come to an answer in time",
                               .action = "try again; see the agent's log if this lasts"};
-constexpr rejection too_many_readers{
-    .status = 503,
-    .code = "too_many_readers",
-    .message = "as many clients wait for news of this listener as it serves",
-    .action = "close those that are not needed, or ask without waiting"};
-
-void keep_queue_short(int socket) {
-  // Over TCP a small buffer would have every piece wait for the acknowledgement of the one before.
-  if (::setsockopt(socket, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &stream_queue_bytes,
-                   sizeof stream_queue_bytes) == 0) {
-    return;
-  }
-  ::setsockopt(socket, SOL_SOCKET, SO_SNDBUF, &stream_queue_bytes, sizeof stream_queue_bytes);
-}
-
 }  // namespace
 
 server_connection::server_connection(server_loop& loop, server_listener& of, os::unique_fd socket,
@@ -206,7 +184,8 @@ std::size_t server_connection::read_requests(std::string_view bytes) {
   const request_limits limits{.header_bytes = of_.limits.header_bytes,
                               .body_bytes = of_.limits.body_bytes};
   std::size_t used = 0;
-  for (std::size_t count = 0; count < most_at_once && out_.size() < enough_to_send; ++count) {
+  for (std::size_t count = 0; count < most_requests_at_once && out_.size() < enough_to_send;
+       ++count) {
     const bool wants_more = stage_ == stage::waiting || stage_ == stage::reading;
     if (!wants_more || last_ || used == bytes.size()) break;
     read_result next = read_request(bytes.substr(used), limits);
@@ -269,81 +248,7 @@ void server_connection::settle() {
   std::visit([this](auto& what) { give(std::move(what)); }, *given);
 }
 
-// --- answers -----------------------------------------------------------------------------------
-
-void server_connection::give(const response& what) {
-  last_ = last_ || loop_.stopping() || ++requests_ >= of_.limits.requests_per_connection;
-  of_.counted.answered(what.status);
-  append_response(out_, what, {.head = head_, .last = last_}, loop_.date());
-}
-
-void server_connection::give(held_answer what) {
-  if (auto now = what.ready(loop_.stopping() ? occasion::last : occasion::news)) return give(*now);
-  if (!has_place()) return give(to_response(too_many_readers));
-  until_ = loop_.now() + what.limit;
-  held_ = std::move(what);
-  stage_ = stage::held;
-  of_.readers.splice(of_.readers.end(), of_.connections, self_);
-}
-
-void server_connection::give(streamed_answer what) {
-  if (!has_place() || loop_.stopping()) return give(to_response(too_many_readers));
-  const body_end ends = http_1_0_ ? body_end::by_close : body_end::by_last_chunk;
-  last_ = true;
-  of_.counted.answered(what.head.status);
-  append_response(out_, what.head, {.head = head_, .last = true, .ends = ends}, loop_.date());
-  if (head_) return;
-  keep_queue_short(socket_.get());
-  until_ = loop_.now() + what.idle;
-  stream_ = std::move(what);
-  stage_ = stage::streaming;
-  of_.readers.splice(of_.readers.end(), of_.connections, self_);
-}
-
-bool server_connection::has_place() const {
-  return of_.readers.size() < of_.limits.readers;
-}
-
-void server_connection::leave_readers() {
-  held_.reset();
-  stream_.reset();
-  stage_ = stage::waiting;
-  // Its place may have been taken meanwhile.
-  last_ = last_ || of_.connections.size() >= of_.limits.connections;
-  of_.connections.splice(of_.connections.end(), of_.readers, self_);
-}
-
-void server_connection::send_news() {
-  for (std::size_t count = 0; out_.empty() && stage_ == stage::streaming; ++count) {
-    if (count == most_at_once) return loop_.enqueue(*this);
-    const auto text = stream_->next();
-    if (!text) return;
-    until_ = loop_.now() + stream_->idle;
-    send_piece(*text);
-  }
-}
-
-/// Sends a piece of a stream; what the socket does not take is kept. Precondition: nothing is.
-void server_connection::send_piece(const std::string& text) {
-  const std::string size = http_1_0_ ? std::string() : chunk_head(text.size());
-  const std::string_view end = http_1_0_ ? std::string_view() : chunk_end;
-  const std::array<std::string_view, 3> parts{size, text, end};
-  std::array<iovec, 3> vectors{};
-  std::ranges::transform(parts, vectors.begin(), [](std::string_view part) {
-    return iovec{.iov_base = const_cast<char*>(part.data()), .iov_len = part.size()};
-  });
-  msghdr all{};
-  all.msg_iov = vectors.data();
-  all.msg_iovlen = vectors.size();
-  const ssize_t result = ::sendmsg(socket_.get(), &all, MSG_DONTWAIT | MSG_NOSIGNAL);
-  if (result < 0 && errno != EAGAIN && errno != EINTR) return close();
-  std::size_t taken = result < 0 ? 0 : static_cast<std::size_t>(result);
-  for (const std::string_view part : parts) {
-    const std::size_t of_this = std::min(taken, part.size());
-    taken -= of_this;
-    out_.append(part.substr(of_this));
-  }
-}
+// --- sending -----------------------------------------------------------------------------------
 
 /// True if everything was sent and the connection is still there.
 bool server_connection::flush() {
