@@ -27,7 +27,7 @@
 ///
 /// Readiness instead of Asio's operations: a request that comes in one piece, which nearly all do,
 /// is answered with three system calls, and a connection that waits holds no buffer
-/// (docs/decisions/0012-server-on-epoll.md).
+/// (docs/decisions/0015-server-on-epoll.md).
 namespace tenure::net {
 
 class server_loop {
