@@ -195,9 +195,19 @@ class demo_play {
       return;
     }
     screen_.act("the agents stay until Ctrl-C; everything is in " + folder_.string());
+    std::string all;
     for (const auto& m : members_) {
-      screen_.note(screen_.member(m->name()) + "  curl " + *m->api_address() + question);
+      screen_.note(screen_.member(m->name()) + "  http://" + *m->api_address() +
+                   "/   (in a browser; also " + question + " and /metrics)");
+      all += " --api unix:" + m->socket().string();
     }
+    const std::string tenure = std::filesystem::read_symlink("/proc/self/exe").string();
+    const demo_member& holder = leader();
+    const demo_member& other = *members_[&holder == members_[0].get() ? 1 : 0];
+    screen_.note("$ " + tenure + " status" + all);
+    screen_.note("$ " + tenure + " transfer " + other.name() + " --api unix:" +
+                 holder.socket().string());
+    screen_.note("$ " + tenure + " history --api unix:" + other.socket().string());
     patience_ = core::duration::max();
     wait_until([] { return false; });
   }

@@ -33,6 +33,8 @@ class demo_member {
 
   /// True once its first process has ended; that is then reaped.
   [[nodiscard]] bool has_ended();
+  /// Where it takes orders: the path of its Unix socket.
+  [[nodiscard]] const std::filesystem::path& socket() const { return socket_; }
   /// "127.0.0.1:40123" once the agent has said in its log where it listens.
   [[nodiscard]] std::optional<std::string> api_address() const;
   /// The body of GET `path` on its API; empty if it does not answer.
@@ -44,6 +46,7 @@ class demo_member {
 
   std::string name_;
   std::filesystem::path log_;
+  std::filesystem::path socket_;
   pid_t guard_ = -1;
   std::optional<pid_t> frozen_;
 };
