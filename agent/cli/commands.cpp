@@ -19,6 +19,7 @@ using runtime::exit_timed_out;
 constexpr std::array<std::string_view, 2> text_or_json{"text", "json"};
 constexpr std::array<std::string_view, 2> table_or_json{"table", "json"};
 constexpr std::array<std::string_view, 2> demo_stores{"sqlite", "etcd"};
+constexpr std::array<std::string_view, 3> shells{"bash", "zsh", "fish"};
 constexpr std::array<std::string_view, 5> probes{"livez", "readyz", "leader", "primary", "replica"};
 constexpr std::array<std::string_view, 4> conditions{"active", "standby", "holder=", "vacant"};
 
@@ -157,19 +158,25 @@ constexpr std::array verify_flags{
     option{.name = "--holder",
            .metavar = "IDENTITY",
            .doc = "Who must hold under it [TENURE_IDENTITY if the version is TENURE_VERSION, else "
-                  "anybody]"},
+                  "anybody]",
+           .takes = value_kind::member},
     api, option{.name = "--fresh", .doc = "Have the agent read the store, not its watch"}, output};
 
-constexpr std::array resign_flags{
-    option{.name = "--to", .metavar = "MEMBER", .doc = "Who is to hold next [whoever comes first]"},
-    aside,
-    api,
-    token_file,
-    no_wait,
-    order_timeout,
-    answer_output};
-constexpr std::array transfer_words{
-    option{.name = "TO", .doc = "The member that is to hold next", .required = true}, the_election};
+constexpr std::array resign_flags{option{.name = "--to",
+                                         .metavar = "MEMBER",
+                                         .doc = "Who is to hold next [whoever comes first]",
+                                         .takes = value_kind::member},
+                                  aside,
+                                  api,
+                                  token_file,
+                                  no_wait,
+                                  order_timeout,
+                                  answer_output};
+constexpr std::array transfer_words{option{.name = "TO",
+                                           .doc = "The member that is to hold next",
+                                           .takes = value_kind::member,
+                                           .required = true},
+                                    the_election};
 constexpr std::array transfer_flags{aside, api, token_file, no_wait, order_timeout, answer_output};
 constexpr std::array pause_flags{api, token_file, no_wait, order_timeout, answer_output};
 
@@ -177,6 +184,7 @@ constexpr std::array wait_flags{
     option{.name = "--for",
            .metavar = "STATE",
            .doc = "What to wait for: active, standby, holder=MEMBER or vacant",
+           .takes = value_kind::state,
            .words = conditions,
            .required = true},
     api, option{.name = "--timeout", .metavar = "DURATION", .doc = "How long to wait [for ever]"},
@@ -213,6 +221,12 @@ constexpr std::array demo_flags{
            .metavar = "PATH",
            .doc = "The etcd program for that [etcd]",
            .takes = value_kind::file}};
+
+constexpr std::array completion_words{option{.name = "SHELL",
+                                             .doc = "The shell to make it for",
+                                             .takes = value_kind::word,
+                                             .words = shells,
+                                             .required = true}};
 
 constexpr std::array table{
     command{.name = "exec",
@@ -316,6 +330,17 @@ constexpr std::array table{
             .summary = "Three agents, a killed leader, a fail-over; no set-up",
             .flags = demo_flags,
             .statuses = demo_statuses},
+    command{.name = "completion",
+            .summary = "Print the completion script of a shell",
+            .words = completion_words,
+            .notes = "It asks this program for the words, and the agent for the names of its "
+                     "elections.",
+            .example = "source <(tenure completion bash)",
+            .statuses = plain_statuses},
+    command{.name = "man",
+            .summary = "Print the manual page",
+            .example = "tenure man | man -l -",
+            .statuses = plain_statuses},
     command{.name = "version",
             .summary = "Print the version, and with --output json what it was built from",
             .flags = output_only,

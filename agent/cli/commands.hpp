@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <vector>
 
 /// The one table of subcommands. Parsing, --help, completion, the manual page and the check of
 /// docs/commands.md all follow from it.
@@ -13,6 +14,8 @@ enum class value_kind : std::uint8_t {
   text,
   word,       ///< one of `option::words`
   election,   ///< of a running agent
+  member,     ///< of an election of a running agent
+  state,      ///< one of `option::words`; behind one that ends with '=', a member
   file,       ///< an existing file
   directory,  ///< an existing directory
 };
@@ -55,6 +58,12 @@ std::span<const command> commands();
 
 /// The verb of that name, or nullptr.
 const command* command_named(std::string_view name);
+
+/// The flags of a verb, the settings among them. Their text lives as long as the program.
+std::vector<option> flags_of(const command& of);
+
+/// Those of settings alone, in the order of the table of settings, behind --config.
+std::vector<option> setting_flags();
 
 /// What `tenure --help` says at its top.
 inline constexpr std::string_view program_summary =

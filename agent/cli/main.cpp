@@ -2,6 +2,7 @@
 #include <array>
 #include <string_view>
 
+#include "cli/completion.hpp"
 #include "cli/verbs.hpp"
 #include "core/check.hpp"
 
@@ -25,6 +26,8 @@ constexpr std::array runs{verb_and_run{"exec", tenure::cli::run_exec_agent},
                           verb_and_run{"check", tenure::cli::run_check},
                           verb_and_run{"explain", tenure::cli::run_explain},
                           verb_and_run{"demo", tenure::cli::run_demo},
+                          verb_and_run{"completion", tenure::cli::run_completion},
+                          verb_and_run{"man", tenure::cli::run_man},
                           verb_and_run{"version", tenure::cli::run_version}};
 
 }  // namespace
@@ -42,6 +45,7 @@ int main(int argc, char** argv) {
   if (verb == "agent") {
     if (const auto status = cli::become_guard_of_what_is_found(argc, argv)) return *status;
   }
+  if (verb == "complete") return cli::run_complete(argc, argv);
   if (verb == "demo-worker") return cli::run_demo_worker(argc, argv);
 
   const auto what = cli::parse(argc, argv);

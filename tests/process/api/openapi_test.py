@@ -6,6 +6,7 @@
 Every documented call is answered with a documented status and a body that fits; every route that
 can be made of the words in the agent's sources, and that it answers, is documented.
 """
+import glob
 import json
 import os
 import re
@@ -115,8 +116,8 @@ def check_orders(document, agent):
 def check_known(document, agent, folder):
     words = set()
     sources = os.path.join(folder, "agent/api")
-    for source in os.listdir(sources):
-        with open(os.path.join(sources, source)) as text:
+    for source in glob.glob(os.path.join(sources, "*.?pp")):
+        with open(source) as text:
             words.update(re.findall(r'"([a-z][a-z0-9.]*)"', text.read()))
     assert {"elections", "verify", "leader", "sse"} <= words, "the sources do not look as they did"
     undocumented = []

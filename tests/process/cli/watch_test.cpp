@@ -1,19 +1,13 @@
-#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <pty.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <csignal>
-#include <cstdlib>
 #include <memory>
 
 #include "harness.hpp"
-#include "os/unique_fd.hpp"
 #include "scripted_agent.hpp"
+#include "terminal_of.hpp"
 
 /// `tenure status --watch`.
 namespace tenure::tests {
@@ -44,54 +38,6 @@ std::vector<std::string> watch(const std::string& api, std::vector<std::string> 
   words.insert(words.end(), more.begin(), more.end());
   return words;
 }
-
-/// What a program writes to a terminal.
-class terminal_of {
- public:
-  explicit terminal_of(const std::string& command) {
-    winsize size{.ws_row = 10, .ws_col = 60, .ws_xpixel = 0, .ws_ypixel = 0};
-    int master = -1;
-    pid_ = ::forkpty(&master, nullptr, nullptr, &size);
-    if (pid_ == 0) {
-      ::setenv("TERM", "xterm", 1);
-      ::unsetenv("NO_COLOR");
-      ::execl("/bin/sh", "sh", "-c", ("exec " + command).c_str(), nullptr);
-      ::_exit(127);
-    }
-    master_.reset(master);
-    ::fcntl(master, F_SETFL, O_NONBLOCK);
-  }
-  ~terminal_of() {
-    if (pid_ <= 0) return;
-    ::kill(pid_, SIGKILL);
-    ::waitpid(pid_, nullptr, 0);
-  }
-
-  const std::string& shown() {
-    std::array<char, 4096> piece{};
-    for (ssize_t got = 0; (got = ::read(master_.get(), piece.data(), piece.size())) > 0;) {
-      shown_.append(piece.data(), static_cast<std::size_t>(got));
-    }
-    return shown_;
-  }
-  void type(char key) const { EXPECT_EQ(::write(master_.get(), &key, 1), 1); }
-  /// The signal that ended it; 0 if it ended otherwise, or not.
-  int ended_by() {
-    int status = 0;
-    eventually([&] {
-      shown();
-      return ::waitpid(pid_, &status, WNOHANG) == pid_;
-    });
-    pid_ = -1;
-    shown();
-    return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-  }
-
- private:
-  pid_t pid_ = -1;
-  os::unique_fd master_;
-  std::string shown_;
-};
 
 TEST(StatusWatch, EachChangeIsOneLineAndIsWaitedForNotPolledFor) {
   const temporary_directory in;
@@ -158,7 +104,7 @@ TEST(StatusWatch, AnAgentThatGoesAndComesIsAWord) {
 TEST(StatusWatch, ATerminalShowsTheNewestStateInPlaceAndGetsItsCursorBack) {
   scripted_agent agent;
   agent.becomes(standby);
-  terminal_of tty(tenure_binary() + " status --watch --api " + agent.api());
+  terminal_of tty({tenure_binary(), "status", "--watch", "--api", agent.api()});
   ASSERT_TRUE(eventually([&] { return tty.shown().contains("standby"); })) << tty.shown();
   EXPECT_THAT(tty.shown(), HasSubstr("\x1b[?25l"));
   agent.becomes(active);
@@ -166,7 +112,7 @@ TEST(StatusWatch, ATerminalShowsTheNewestStateInPlaceAndGetsItsCursorBack) {
   EXPECT_THAT(tty.shown(), HasSubstr("\x1b[2A\r")) << "over the two lines from before";
   EXPECT_THAT(tty.shown(), Not(HasSubstr("\x1b[2J"))) << "a cleared screen flickers";
   EXPECT_THAT(tty.shown(), Not(HasSubstr("\x1b[?25h")));
-  tty.type('\x03');
+  tty.type("\x03");
   EXPECT_EQ(tty.ended_by(), SIGINT) << "who waits for us is told the truth";
   EXPECT_THAT(tty.shown(), EndsWith("\x1b[?25h"));
 }

@@ -1,0 +1,118 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <ostream>
+
+#include "harness.hpp"
+#include "scripted_agent.hpp"
+#include "terminal_of.hpp"
+
+/// Real shells, in which somebody types and presses Tab.
+namespace tenure::tests {
+namespace {
+
+struct shell {
+  std::string name;
+  std::string path;
+  std::vector<std::string> flags;  ///< leave out what this machine's users have set up
+  std::string prepare;             ///< loads the completion
+};
+
+std::ostream& operator<<(std::ostream& out, const shell& s) {
+  return out << s.name;
+}
+
+class Completion : public testing::TestWithParam<shell> {
+ protected:
+  void SetUp() override {
+    if (::access(GetParam().path.c_str(), X_OK) != 0) {
+      GTEST_SKIP() << GetParam().path << " is not installed";
+    }
+    agent_.becomes(R"("state":"active","members":[{"identity":"db-0"},{"identity":"db-1"}])");
+    // In place of the program, what writes down how it was called: what the shell made of the keys.
+    std::ofstream(in_ / "tenure") << "#!/bin/sh\ncase $1 in comple*) exec " << tenure_binary()
+                                  << " \"$@\";; esac\nprintf '%s|' \"$@\" >> $HOME/calls\n"
+                                  << "echo >> $HOME/calls\n";
+    std::filesystem::permissions(in_ / "tenure", std::filesystem::perms::owner_all);
+    std::ofstream(in_ / "some-settings.yaml") << "store: sqlite\n";
+    std::vector<std::string> words{"env",
+                                   "-i",
+                                   "TERM=xterm",
+                                   "HOME=" + in_.path().string(),
+                                   "PATH=" + in_.path().string() + ":/usr/bin:/bin",
+                                   "TENURE_API=" + agent_.api(),
+                                   GetParam().path};
+    words.insert(words.end(), GetParam().flags.begin(), GetParam().flags.end());
+    tty_ = std::make_unique<terminal_of>(words, 200);
+    ASSERT_TRUE(type("cd; " + GetParam().prepare)) << tty_->shown();
+    called("ready");
+  }
+
+  /// A line at the prompt.
+  bool type(const std::string& keys) {
+    if (!eventually([&] {
+          tty_->shown();
+          return tty_->takes_keys();
+        })) {
+      return false;
+    }
+    tty_->type(keys + "\n");
+    return true;
+  }
+
+  /// How the program was called when these keys and Enter were typed behind its name.
+  std::string called(const std::string& keys) {
+    EXPECT_TRUE(type("tenure " + keys)) << tty_->shown();
+    ++calls_;
+    std::vector<std::string> lines;
+    EXPECT_TRUE(eventually([&] {
+      tty_->shown();
+      lines.clear();
+      std::ifstream file(in_ / "calls");
+      for (std::string line; std::getline(file, line);) lines.push_back(line);
+      return lines.size() >= calls_;
+    })) << keys
+        << ":\n"
+        << tty_->shown();
+    return lines.empty() ? "" : lines.back();
+  }
+
+  temporary_directory in_;
+  scripted_agent agent_;
+  std::unique_ptr<terminal_of> tty_;
+  std::size_t calls_ = 0;
+};
+
+TEST_P(Completion, GivesTheShellWhatTheTablesAndTheAgentKnow) {
+  EXPECT_EQ(called("resu\t"), "resume|") << tty_->shown();
+  EXPECT_EQ(called("resi\t\t"), "resign|db|") << "the only election of the agent\n"
+                                              << tty_->shown();
+  EXPECT_EQ(called("history --li\t5"), "history|--limit|5|");
+  EXPECT_EQ(called("agent --on-lost s\t"), "agent|--on-lost|standby|");
+  EXPECT_EQ(called("agent --on-lost=s\t"), "agent|--on-lost=standby|");
+  EXPECT_EQ(called("wait --for h\tdb-1"), "wait|--for|holder=db-1|") << "no blank behind the =";
+  EXPECT_EQ(called("check some\t"), "check|some-settings.yaml|");
+}
+
+INSTANTIATE_TEST_SUITE_P(In, Completion,
+                         testing::Values(shell{.name = "bash",
+                                               .path = "/bin/bash",
+                                               .flags = {"--norc", "--noprofile", "-i"},
+                                               .prepare = "source <(tenure completion bash)"},
+                                         shell{.name = "zsh",
+                                               .path = "/usr/bin/zsh",
+                                               .flags = {"-f", "-i"},
+                                               .prepare = "autoload -U compinit; compinit -u; "
+                                                          "source <(tenure completion zsh)"},
+                                         shell{.name = "fish",
+                                               .path = "/usr/bin/fish",
+                                               .flags = {"--no-config", "-i"},
+                                               .prepare = "tenure completion fish | source"}),
+                         [](const auto& one) { return one.param.name; });
+
+}  // namespace
+}  // namespace tenure::tests
