@@ -116,6 +116,18 @@ constexpr std::array probe_statuses{
     exit_meaning{exit_ok, "it is so"}, exit_meaning{exit_failed, "it is not, or nobody answers"},
     exit_meaning{exit_bad_settings, "bad usage, or an election that the agent does not have"}};
 
+constexpr std::array older_flags{
+    option{.name = "--id",
+           .metavar = "NAME",
+           .doc = "The same as --identity, as the leader-elector sidecar calls it"},
+    option{.name = "--http",
+           .metavar = "ADDRESS",
+           .doc = "The same as --listen, as the leader-elector sidecar calls it"},
+    option{.name = "--election-namespace",
+           .metavar = "NAME",
+           .doc = "Taken from command lines of the leader-elector sidecar, and ignored with a "
+                  "warning"}};
+
 constexpr std::array guard_flags{
     option{.name = "--dir",
            .metavar = "DIR",
@@ -240,6 +252,7 @@ constexpr std::array table{
     command{.name = "agent",
             .summary = "Hold elections and answer on HTTP; with --guard-dir, for a guard elsewhere",
             .has_settings = true,
+            .flags = older_flags,
             .example = "tenure agent --store etcd --endpoint http://127.0.0.1:2379 --election db",
             .statuses = agent_statuses},
     command{.name = "guard",

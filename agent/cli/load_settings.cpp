@@ -1,7 +1,12 @@
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdio>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "cli/verbs.hpp"
 #include "config/surroundings.hpp"
@@ -20,12 +25,31 @@ std::string default_identity() {
   return first == 1 || host.empty() ? host : host + "-" + std::to_string(first);
 }
 
+/// A setting by the name that the sidecar has given it which many manifests were written for.
+struct older_name {
+  std::string_view flag;
+  config::setting ours;
+};
+constexpr std::array older_names{older_name{"--id", config::setting::identity},
+                                 older_name{"--http", config::setting::listen}};
+constexpr std::string_view without_meaning = "--election-namespace";
+
+/// The flags, with what `tenure agent` takes besides.
+std::vector<config::name_and_value> flags_of(const invocation& what) {
+  std::vector<config::name_and_value> out = what.flags;
+  for (const auto& [name, value] : what.given) {
+    const auto* const older = std::ranges::find(older_names, name, &older_name::flag);
+    if (older != older_names.end()) out.emplace_back(config::field_of(older->ours).flag, value);
+  }
+  return out;
+}
+
 }  // namespace
 
 std::expected<config::settings, int> load_settings(const invocation& what) {
   config::inputs in;
   in.environment = config::environment();
-  in.flags = what.flags;
+  in.flags = flags_of(what);
   in.host_name = default_identity();
   in.stores = stores::store_kinds();
   in.partial = what.verb == "explain";
@@ -36,7 +60,16 @@ std::expected<config::settings, int> load_settings(const invocation& what) {
   if (path) in.file = config::read_file(*path);
 
   auto settings = config::load(in);
-  if (settings) return std::move(*settings);
+  if (settings) {
+    for (const auto& [name, value] : what.given) {
+      if (name != without_meaning) continue;
+      settings->warnings.push_back(
+          {name,
+           "means nothing here and is ignored: members of one store and one --election compete",
+           "remove it; if namespaces kept elections apart, put them into the names"});
+    }
+    return std::move(*settings);
+  }
   for (const config::problem& p : settings.error()) {
     std::fprintf(stderr, "tenure: %s\n", config::render(p).c_str());
   }

@@ -276,6 +276,10 @@ std::vector<std::string> agent_loop::workload_environment(core::election_index w
                             "TENURE_VERSION=" + std::to_string(core::number(view.lease->term)),
                             "TENURE_SEQUENCER=" + view.sequencer,
                         });
+  for (std::string& one :
+       stores::lock_variables(options_.settings.store, view.sequencer, view.lease->term)) {
+    out.push_back(std::move(one));
+  }
   if (service_ && service_->api_address()) {
     out.push_back("TENURE_API=http://" + net::text(*service_->api_address()));
   } else if (service_ && !options_.settings.socket.empty()) {

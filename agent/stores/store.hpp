@@ -170,6 +170,11 @@ class store {
   virtual void close() = 0;
 };
 
+/// What the store's own lock tool tells its command, as "NAME=value": what was written for
+/// `etcdctl lock` then needs no change. `sequencer` and `term` are those of a grant of this kind.
+std::vector<std::string> lock_variables(std::string_view kind, const std::string& sequencer,
+                                        core::version term);
+
 /// The kinds that this build has, e.g. {"sqlite"}.
 std::vector<std::string_view> store_kinds();
 

@@ -191,6 +191,23 @@ TEST(Cli, ATargetIsExplainedAndIsForAgentsWithoutAnotherGuard) {
   EXPECT_TRUE(has(exec.err, "the command after -- is the workload")) << exec.err;
 }
 
+TEST(Cli, TheAgentUnderstandsTheCommandLineOfTheLeaderElectorSidecar) {
+  const temporary_directory in;
+  program a({tenure_binary(), "agent", "--store", "sqlite", "--endpoint", in / "db",
+             "--election=db", "--id=pod-1", "--election-namespace=default", "--http=127.0.0.1:0",
+             "--ttl=10s", "--probe-listen", "off"},
+            in / "agent");
+  ASSERT_TRUE(eventually([&] { return a.said("msg=active election=db"); })) << a.err();
+  EXPECT_TRUE(a.said("identity=pod-1")) << a.err();
+  EXPECT_TRUE(a.said("api=127.0.0.1:")) << a.err();
+  EXPECT_TRUE(a.said("--election-namespace")) << "it is ignored, but not without a word";
+  const finished twice = run({tenure_binary(), "agent", "--store", "sqlite", "--endpoint",
+                              in / "db", "--election", "db", "--id", "a", "--identity", "b"},
+                             in);
+  EXPECT_EQ(twice.status, 2);
+  EXPECT_TRUE(has(twice.err, "--identity is given twice")) << twice.err;
+}
+
 TEST(Cli, AMissingCommandIsExplained) {
   const temporary_directory in;
   const finished r = run({tenure_binary(), "exec", "--store", "sqlite"}, in);

@@ -2,9 +2,11 @@
 
 #include <csignal>
 #include <fstream>
+#include <iterator>
 #include <ostream>
 
 #include "harness.hpp"
+#include "places.hpp"
 
 namespace tenure::tests {
 namespace {
@@ -24,6 +26,37 @@ TEST(Exec, TheCommandSeesItsTermInItsEnvironment) {
   EXPECT_EQ(env.find("TENURE_GUARD_FDS"), std::string::npos);
   EXPECT_EQ(env.find("TENURE_SESSION"), std::string::npos);
 }
+
+class ExecOnEtcd : public ::testing::TestWithParam<place> {};
+
+TEST_P(ExecOnEtcd, ACommandThatWasWrittenForEtcdctlLockFindsItsVariables) {
+  const auto& release = *GetParam().etcd;
+  if (release.binary.empty()) GTEST_SKIP() << release.why;
+  servers::etcd_cluster etcd(release);
+  const temporary_directory in;
+  member a(in, {.etcd = etcd.endpoint(), .command = {"sleep", "600"}});
+  ASSERT_TRUE(eventually([&] { return a.is_active() && a.workload(); })) << a.process().err();
+  std::ifstream file("/proc/" + std::to_string(*a.workload()) + "/environ");
+  const std::string env((std::istreambuf_iterator<char>(file)), {});
+  const auto value = [&env](const std::string& name) {
+    const auto at = env.find('\0' + name + '=');
+    return at == std::string::npos ? "" : std::string(env.c_str() + at + name.size() + 2);
+  };
+  EXPECT_EQ(value("ETCD_LOCK_KEY").find("test/"), 0U) << value("ETCD_LOCK_KEY");
+  EXPECT_EQ(value("ETCD_LOCK_REV"), value("TENURE_VERSION"));
+  EXPECT_NE(value("ETCD_LOCK_REV"), "");
+  EXPECT_EQ(value("ETCD_LOCK_KEY") + "@" + value("ETCD_LOCK_REV"), value("TENURE_SEQUENCER"));
+}
+
+std::vector<place> etcd_places() {
+  std::vector<place> out = places();
+  std::erase_if(out, [](const place& p) { return !p.etcd; });
+  return out;
+}
+
+INSTANTIATE_TEST_SUITE_P(On, ExecOnEtcd, ::testing::ValuesIn(etcd_places()),
+                         [](const auto& one) { return one.param.name; });
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ExecOnEtcd);
 
 struct ending {
   std::string name;
