@@ -98,7 +98,7 @@ class Alerts(Scene):
                        f"Prometheus has seen term {term}")
             last.kill()
         # All members are gone, and so is the file: nobody is left who knows.
-        for file in self.folder.glob("leases.db*"):
+        for file in filter(Path.is_file, self.folder.glob("leases.db*")):
             file.unlink()
         self.active(self.member("late"))
         self.fires(server, "TenureVersionWentBack", election="db")
