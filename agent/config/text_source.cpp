@@ -35,6 +35,19 @@ bool made_for_a_service(std::string_view name, std::string_view content) {
   return false;
 }
 
+/// What the wrapper k8s-await-election is told by, so that its pods need no other variables. Its
+/// lock namespace belongs to a store that we are told of otherwise, its name is for its log alone.
+constexpr std::string_view await_enabled = "K8S_AWAIT_ELECTION_ENABLED";
+constexpr std::array<std::pair<std::string_view, setting>, 3> await_variables{
+    {{"K8S_AWAIT_ELECTION_LOCK_NAME", setting::election},
+     {"K8S_AWAIT_ELECTION_IDENTITY", setting::identity},
+     {"K8S_AWAIT_ELECTION_STATUS_ENDPOINT", setting::probe_listen}}};
+
+const std::string* find(std::span<const name_and_value> variables, std::string_view name) {
+  const auto found = std::ranges::find(variables, name, &name_and_value::first);
+  return found == variables.end() || found->second.empty() ? nullptr : &found->second;
+}
+
 /// Puts the items of a setting that may be a list together.
 void assign_all(const field& f, std::span<const std::string_view> items, const origin& from,
                 draft& out) {
@@ -94,9 +107,24 @@ void reject_secret(const std::string& name, std::string_view field::* spelling, 
   out.reject({name, why.what, why.suggestion});
 }
 
+/// Our own variable for the same wins.
+void take_await_variables(std::span<const name_and_value> variables, draft& out) {
+  if (find(variables, await_enabled) == nullptr) return;
+  for (const auto& [name, which] : await_variables) {
+    const std::string* const content = find(variables, name);
+    const field& ours = field_of(which);
+    if (content == nullptr || find(variables, ours.environment) != nullptr) continue;
+    // ":9999" is every address of the pod there.
+    const std::string text = content->starts_with(':') ? "0.0.0.0" + *content : *content;
+    const std::array<std::string_view, 1> items{text};
+    assign_all(ours, items, {source::environment, std::string(name)}, out);
+  }
+}
+
 }  // namespace
 
 void take_environment(std::span<const name_and_value> variables, draft& out) {
+  take_await_variables(variables, out);
   for (const auto& [name, content] : variables) {
     if (!name.starts_with(prefix)) continue;
     if (std::ranges::find(other_variables, name) != other_variables.end()) continue;

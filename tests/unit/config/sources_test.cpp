@@ -26,6 +26,43 @@ TEST(Sources, AFlagWinsOverTheEnvironmentThatOverTheFileThatOverTheDefault) {
   EXPECT_EQ(good(in).origin_of(setting::ttl), (origin{source::flag, "--ttl"}));
 }
 
+TEST(Sources, VariablesOfTheAwaitElectionWrapperAreUnderstoodWhereItIsEnabled) {
+  inputs in = minimal();
+  std::erase_if(in.flags, [](const auto& flag) { return flag.first == "--election"; });
+  in.environment = {{"K8S_AWAIT_ELECTION_LOCK_NAME", "controller"},
+                    {"K8S_AWAIT_ELECTION_IDENTITY", "pod-7"},
+                    {"K8S_AWAIT_ELECTION_STATUS_ENDPOINT", ":9999"},
+                    {"K8S_AWAIT_ELECTION_LOCK_NAMESPACE", "prod"},
+                    {"K8S_AWAIT_ELECTION_NAME", "my election"}};
+  EXPECT_THAT(problems_of(in), testing::Not(IsEmpty()))
+      << "it is not enabled: no election is named";
+  in.environment.emplace_back("K8S_AWAIT_ELECTION_ENABLED", "1");
+  const settings s = good(in);
+  EXPECT_THAT(s.elections, ElementsAre(election{"controller", 1}));
+  EXPECT_EQ(s.identity, "pod-7");
+  EXPECT_EQ(text(s.probe_listen), "0.0.0.0:9999");
+  EXPECT_EQ(s.origin_of(setting::identity),
+            (origin{source::environment, "K8S_AWAIT_ELECTION_IDENTITY"}));
+}
+
+TEST(Sources, OurOwnVariableWinsOverTheWrappersAndAFlagOverBoth) {
+  inputs in = minimal();
+  in.environment = {{"K8S_AWAIT_ELECTION_ENABLED", "1"},
+                    {"K8S_AWAIT_ELECTION_LOCK_NAME", "controller"},
+                    {"K8S_AWAIT_ELECTION_IDENTITY", "pod-7"},
+                    {"TENURE_IDENTITY", "mine"}};
+  EXPECT_EQ(good(in).identity, "mine");
+  EXPECT_THAT(good(in).elections, testing::Not(ElementsAre(election{"controller", 1})))
+      << "a flag names the election";
+}
+
+TEST(Sources, WhatIsWrongInAWrappersVariableIsSaidByItsName) {
+  inputs in = minimal();
+  in.environment = {{"K8S_AWAIT_ELECTION_ENABLED", "1"},
+                    {"K8S_AWAIT_ELECTION_STATUS_ENDPOINT", "everywhere"}};
+  EXPECT_THAT(problems_of(in), ElementsAre(StartsWith("K8S_AWAIT_ELECTION_STATUS_ENDPOINT: ")));
+}
+
 TEST(Sources, ABadValueIsAProblemEvenWhereItIsOverridden) {
   inputs in = with_flags({{"--ttl", "18s"}, {"--slots", "0"}});
   in.file = file{"tenure.yaml", "ttl: 15\n"};
