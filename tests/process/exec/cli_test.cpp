@@ -205,7 +205,7 @@ TEST(Cli, TheAgentUnderstandsTheCommandLineOfTheLeaderElectorSidecar) {
                               in / "db", "--election", "db", "--id", "a", "--identity", "b"},
                              in);
   EXPECT_EQ(twice.status, 2);
-  EXPECT_TRUE(has(twice.err, "--identity is given twice")) << twice.err;
+  EXPECT_TRUE(has(twice.err, "identity is given twice")) << twice.err;
 }
 
 TEST(Cli, AMissingCommandIsExplained) {
