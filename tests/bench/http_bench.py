@@ -25,7 +25,9 @@ import time
 CONNECTIONS = (16, 64)
 READERS = 1000
 IDLE_READERS = 100
-PATIENCE = 30  # seconds; only a failing run waits so long
+RENEWALS = 20
+SATURATING = 48  # connections: one more than the listener takes would cost a question its place
+PATIENCE = 60  # seconds; only a failing run waits so long
 
 NGINX_CONF = """
 worker_processes 1;
@@ -83,7 +85,7 @@ def answers(port):
 class Agent:
     """A member that holds the election `db`, alone on SQLite; its health follows a file."""
 
-    def __init__(self, tenure, folder):
+    def __init__(self, tenure, folder, *more):
         self.port = free_port()
         self.file = os.path.join(folder, "healthy")
         open(self.file, "w").close()
@@ -91,13 +93,19 @@ class Agent:
             [tenure, "agent", "--store", "sqlite", "--endpoint", os.path.join(folder, "db"),
              "--election", "db", "--identity", "bench", "--listen", f"127.0.0.1:{self.port}",
              "--probe-listen", "off", "--health-file", self.file, "--health-interval", "200ms",
-             "--health-timeout", "200ms", "--health-delay", "0s", "--health-failures", "1"],
+             "--health-timeout", "200ms", "--health-delay", "0s", "--health-failures", "1", *more],
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         until(lambda: answers(self.port))
         until(lambda: self.election()["is_self"] and self.election()["health"]["state"] == "healthy")
 
     def election(self):
         return json.loads(get(self.port, "/v1/elections/db"))
+
+    def margins(self):
+        """How many renewals left so much until the stop, by the upper bound of that in seconds."""
+        name = "tenure_lease_renewal_margin_seconds_bucket"
+        return {float(bound): int(count) for bound, count in
+                re.findall(name + r'{[^}]*le="([^"]+)"} (\d+)', get(self.port, "/metrics"))}
 
     def change(self):
         os.unlink(self.file)
@@ -215,6 +223,32 @@ def measure_events(tenure):
           f"was made (goal 50: {verdict(delay <= 50)})")
 
 
+def measure_margin(tenure):
+    """What is left of the lease at each renewal, while nobody asks and while wrk asks all it can."""
+    with tempfile.TemporaryDirectory() as folder:
+        agent = Agent(tenure, folder, "--ttl", "2s")
+        seen = {}
+        for what in ("quiet", "saturated"):
+            load = subprocess.Popen(
+                ["wrk", "-t1", f"-c{SATURATING}", f"-d{PATIENCE}s",
+                 f"http://127.0.0.1:{agent.port}/v1/elections/db"],
+                stdout=subprocess.DEVNULL) if what == "saturated" else None
+            before = agent.margins()
+            until(lambda: agent.margins()[float("inf")] >= before[float("inf")] + RENEWALS)
+            after = agent.margins()
+            if load:
+                load.kill()
+                load.wait()
+            new = sorted((bound, after[bound] - before[bound]) for bound in after)
+            seen[what] = [next(bound for bound, count in new if count >= share)
+                          for share in (1, RENEWALS / 2)]
+        stop(agent.process)
+    (least, median), (least_then, median_then) = seen["quiet"], seen["saturated"]
+    print(f"margin of {RENEWALS} renewals with a ttl of 2 s, upper bounds: median {median:.3g} s, "
+          f"least {least:.3g} s while nobody asked; {median_then:.3g} s and {least_then:.3g} s under "
+          f"{SATURATING} connections (goal: the same median: {verdict(median <= median_then)})")
+
+
 def measure_memory(tenure):
     with tempfile.TemporaryDirectory() as folder:
         agent = Agent(tenure, folder)
@@ -262,6 +296,7 @@ def main():
                        "nginx": (child_of(nginx.pid), nginx_port, "/")},
                       with_these.rounds, with_these.seconds)
     measure_events(with_these.tenure)
+    measure_margin(with_these.tenure)
     measure_memory(with_these.tenure)
 
 
