@@ -205,8 +205,8 @@ class demo_play {
     const demo_member& holder = leader();
     const demo_member& other = *members_[&holder == members_[0].get() ? 1 : 0];
     screen_.note("$ " + tenure + " status" + all);
-    screen_.note("$ " + tenure + " transfer " + other.name() + " --api unix:" +
-                 holder.socket().string());
+    screen_.note("$ " + tenure + " transfer " + other.name() +
+                 " --api unix:" + holder.socket().string());
     screen_.note("$ " + tenure + " history --api unix:" + other.socket().string());
     patience_ = core::duration::max();
     wait_until([] { return false; });

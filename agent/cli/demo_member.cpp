@@ -39,10 +39,9 @@ constexpr core::duration answer_patience = std::chrono::seconds(1);
 demo_member::demo_member(std::string name, const std::filesystem::path& folder,
                          const std::string& ttl, const std::vector<std::string>& store)
     : name_(std::move(name)), log_(folder / (name_ + ".log")), socket_(folder / (name_ + ".sock")) {
-  std::vector<std::string> words{"tenure",     "exec",        "--election",     "demo",
-                                 "--identity", name_,         "--ttl",          ttl,
-                                 "--listen",   "127.0.0.1:0", "--probe-listen", "off",
-                                 "--socket",   socket_};
+  std::vector<std::string> words{
+      "tenure", "exec",     "--election",  "demo",           "--identity", name_,      "--ttl",
+      ttl,      "--listen", "127.0.0.1:0", "--probe-listen", "off",        "--socket", socket_};
   words.insert(words.end(), store.begin(), store.end());
   words.insert(words.end(),
                {"--", std::filesystem::read_symlink("/proc/self/exe"), "demo-worker", folder});

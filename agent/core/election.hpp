@@ -152,14 +152,12 @@ struct slept {
 
 }  // namespace event
 
-using election_event =
-    std::variant<event::workload_found, event::started, event::granted, event::refused,
-                 event::acquire_unknown, event::renewed, event::lost, event::observed,
-                 event::watch_failed, event::released, event::release_unknown,
-                 event::workload_started, event::workload_exited, event::workload_stuck,
-                 event::workload_unhealthy, event::workload_healthy, event::guard_away,
-                 event::guard_back, event::resign, event::resume, event::shutdown, event::woke,
-                 event::slept>;
+using election_event = std::variant<
+    event::workload_found, event::started, event::granted, event::refused, event::acquire_unknown,
+    event::renewed, event::lost, event::observed, event::watch_failed, event::released,
+    event::release_unknown, event::workload_started, event::workload_exited, event::workload_stuck,
+    event::workload_unhealthy, event::workload_healthy, event::guard_away, event::guard_back,
+    event::resign, event::resume, event::shutdown, event::woke, event::slept>;
 
 namespace command {
 

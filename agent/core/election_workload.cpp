@@ -62,8 +62,8 @@ void election::on(const moment& at, const event::workload_exited&, effects& out)
   }
 }
 
-/// It is not released either before it is dead. It runs nothing of its own any more, but what it has
-/// asked of the kernel may yet be carried out: against that there is the version.
+/// It is not released either before it is dead. It runs nothing of its own any more, but what it
+/// has asked of the kernel may yet be carried out: against that there is the version.
 void election::on(const moment&, const event::workload_stuck&, effects&) {
   stuck_ = stuck_ || (view_.phase == phase::draining && work_ == work::stopping);
 }

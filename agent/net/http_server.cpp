@@ -45,8 +45,7 @@ std::expected<listen_address, listen_error> http_server::listen_on(const listen_
   TENURE_CHECK(answer && limits.connections > 0 && !state_->thread.joinable());
   auto socket = open_listening_socket(where);
   if (!socket) return std::unexpected(std::move(socket.error()));
-  state_->loop.listen(std::move(socket->fd), std::nullopt, std::move(answer), limits,
-                      counted);
+  state_->loop.listen(std::move(socket->fd), std::nullopt, std::move(answer), limits, counted);
   return socket->bound;
 }
 
@@ -58,8 +57,7 @@ std::expected<void, listen_error> http_server::listen_on_path(const std::string&
   auto socket = unix_socket::open(path);
   if (!socket) return std::unexpected(std::move(socket.error()));
   os::unique_fd listening = socket->take();
-  state_->loop.listen(std::move(listening), std::move(*socket), std::move(answer), limits,
-                      counted);
+  state_->loop.listen(std::move(listening), std::move(*socket), std::move(answer), limits, counted);
   return {};
 }
 

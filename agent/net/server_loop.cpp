@@ -34,7 +34,7 @@ server_loop::~server_loop() = default;
 
 void server_loop::listen(os::unique_fd socket, std::optional<unix_socket> file,
                          http_server::deferring_handler handler, const http_limits& limits,
-              traffic* counted) {
+                         traffic* counted) {
   listeners_.emplace_back(*this, std::move(socket), std::move(file), std::move(handler), limits,
                           counted);
 }

@@ -38,8 +38,7 @@ class server_loop {
   server_loop& operator=(const server_loop&) = delete;
 
   void listen(os::unique_fd socket, std::optional<unix_socket> file,
-              http_server::deferring_handler handler, const http_limits& limits,
-              traffic* counted);
+              http_server::deferring_handler handler, const http_limits& limits, traffic* counted);
   void attend_with(std::function<attention()> attend) { attend_ = std::move(attend); }
   /// Serves until the letter box says that it ends, and everything is closed.
   void run();
