@@ -1,13 +1,13 @@
 #include "api/long_poll.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <string_view>
 #include <utility>
 
 #include "api/admission.hpp"
 #include "api/change.hpp"
 #include "core/duration_text.hpp"
+#include "core/number_text.hpp"
 
 namespace tenure::api {
 namespace {
@@ -23,13 +23,6 @@ bool is_repeated(const net::request& asked, std::string_view name) {
   return std::ranges::count(asked.target.query, name, &net::parameter::name) > 1;
 }
 
-std::optional<std::uint64_t> index_in(std::string_view text) {
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
 }  // namespace
 
 std::expected<condition, problem> read_condition(const net::request& asked) {
@@ -39,7 +32,7 @@ std::expected<condition, problem> read_condition(const net::request& asked) {
       return bad("\"" + std::string(name) + "\" is given more than once");
   }
   if (const std::string* index = asked.query_value("index")) {
-    out.index = index_in(*index);
+    out.index = core::read_number<std::uint64_t>(*index);
     if (!out.index) return bad("\"" + *index + "\" is not an index: a whole number");
     out.wait = default_wait;
   }

@@ -1,25 +1,16 @@
 #include "api/status_page.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <ranges>
 #include <string>
+
+#include "net/header_text.hpp"
 
 namespace tenure::api {
 namespace {
 
-std::string_view trimmed(std::string_view text) {
-  const auto is_blank = [](char c) { return c == ' ' || c == '\t'; };
-  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
-  return text;
-}
-
-bool same_word(std::string_view a, std::string_view b) {
-  return std::ranges::equal(a, b, [](unsigned char one, unsigned char other) {
-    return std::tolower(one) == std::tolower(other);
-  });
-}
+using net::same_word;
+using net::trimmed;
 
 /// "text/html;q=0" is listed in order to say no.
 bool is_refused(std::string_view parameters) {

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <string_view>
 #include <utility>
 
 #include "api/admission.hpp"
 #include "core/check.hpp"
+#include "core/number_text.hpp"
 
 namespace tenure::api {
 namespace {
@@ -40,12 +40,9 @@ std::expected<void, problem> only_known_parameters(const net::request& asked) {
 
 /// In the one form that answers have it in, so that who asks can compare them as text.
 std::optional<core::version> version_in(std::string_view text) {
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || text.starts_with('0')) {
-    return std::nullopt;
-  }
-  return core::version{number};
+  const auto number = core::read_number<std::uint64_t>(text);
+  if (!number || text.starts_with('0')) return std::nullopt;
+  return core::version{*number};
 }
 
 std::expected<verify_request, problem> parse(const net::request& asked) {

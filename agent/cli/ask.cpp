@@ -7,6 +7,7 @@
 #include "cli/reply_codec.hpp"
 #include "cli/variable.hpp"
 #include "net/http_client.hpp"
+#include "net/percent_text.hpp"
 #include "os/boot_time.hpp"
 #include "runtime/exit_status.hpp"
 
@@ -91,7 +92,7 @@ std::optional<std::string> named_election(const invocation& what) {
 
 std::string path_of(const std::optional<std::string>& election) {
   const std::string list = "/v1/elections";
-  return election ? list + "/" + percent_encoded(*election) : list;
+  return election ? list + "/" + net::percent_encoded(*election) : list;
 }
 
 ask_failure which_election(const net::endpoint& agent, const std::vector<std::string>& names) {

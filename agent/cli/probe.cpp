@@ -4,6 +4,7 @@
 #include "cli/ask.hpp"
 #include "cli/reply_codec.hpp"
 #include "cli/verbs.hpp"
+#include "net/percent_text.hpp"
 #include "runtime/exit_status.hpp"
 
 namespace tenure::cli {
@@ -19,7 +20,7 @@ int run_probe(const invocation& what) {
   const std::string probe = what.value("PROBE").value_or("");
   std::string target = "/" + probe;
   if (const auto election = what.value("ELECTION")) {
-    target += "?election=" + percent_encoded(*election);
+    target += "?election=" + net::percent_encoded(*election);
   }
   const agent_answer answer = ask_agent(*agent, {.method = "GET", .target = target});
   if (answer) {

@@ -202,22 +202,4 @@ std::string order_json(const std::string& to, const std::string& aside) {
   return text(out);
 }
 
-std::string percent_encoded(std::string_view plain) {
-  static constexpr std::string_view digits = "0123456789ABCDEF";
-  std::string out;
-  for (const char c : plain) {
-    const bool unreserved = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
-                            (c >= 'a' && c <= 'z') || std::string_view("-._~").contains(c);
-    if (unreserved) {
-      out += c;
-      continue;
-    }
-    const auto byte = static_cast<unsigned char>(c);
-    out += '%';
-    out += digits[byte >> 4U];
-    out += digits[byte & 0xfU];
-  }
-  return out;
-}
-
 }  // namespace tenure::cli

@@ -37,7 +37,4 @@ std::string lasting_part(const std::string& body);
 /// The body of an order; what is empty is left out.
 std::string order_json(const std::string& to, const std::string& aside);
 
-/// For a path or a query.
-std::string percent_encoded(std::string_view text);
-
 }  // namespace tenure::cli

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "cli/reply_codec.hpp"
+#include "net/percent_text.hpp"
 
 namespace tenure::cli {
 namespace {
@@ -50,9 +51,9 @@ verify_reading verdict_in(const json& body, bool valid) {
 }  // namespace
 
 std::string verify_target(const verify_query& what) {
-  std::string out = "/v1/elections/" + percent_encoded(what.election) +
-                    "/verify?version=" + percent_encoded(what.version);
-  if (what.holder) out += "&holder=" + percent_encoded(*what.holder);
+  std::string out = "/v1/elections/" + net::percent_encoded(what.election) +
+                    "/verify?version=" + net::percent_encoded(what.version);
+  if (what.holder) out += "&holder=" + net::percent_encoded(*what.holder);
   if (what.fresh) out += "&fresh=1";
   return out;
 }

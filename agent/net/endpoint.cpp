@@ -6,8 +6,8 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
+#include "core/number_text.hpp"
 #include "net/listen_address.hpp"
 
 namespace tenure::net {
@@ -128,10 +128,8 @@ class url_parser {
     out_.port = default_port_;
     if (words.empty()) return out_;
     words.remove_prefix(1);
-    const auto [end, error] = std::from_chars(words.data(), words.data() + words.size(), out_.port);
-    if (error != std::errc{} || end != words.data() + words.size() || out_.port == 0) {
-      return refused("the port is not a number from 1 to 65535");
-    }
+    out_.port = core::read_number<std::uint16_t>(words).value_or(0);
+    if (out_.port == 0) return refused("the port is not a number from 1 to 65535");
     return out_;
   }
 

@@ -1,15 +1,14 @@
 #include "net/request_reader.hpp"
 
-#include <strings.h>
-
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
 
+#include "core/number_text.hpp"
+#include "net/header_text.hpp"
 #include "net/request_body.hpp"
 
 namespace tenure::net {
@@ -63,17 +62,6 @@ bool is_visible(char c) {
 bool is_value_char(char c) {
   const auto byte = static_cast<unsigned char>(c);
   return byte >= ' ' ? byte != 0x7F : c == '\t';
-}
-
-bool same_word(std::string_view a, std::string_view b) {
-  return a.size() == b.size() && ::strncasecmp(a.data(), b.data(), a.size()) == 0;
-}
-
-std::string_view trimmed(std::string_view text) {
-  const auto is_blank = [](char c) { return c == ' ' || c == '\t'; };
-  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
-  return text;
 }
 
 /// True if the comma-separated `list` has `word` in it.
@@ -200,13 +188,8 @@ class head_reader {
 
   std::string_view take_length(std::string_view value) {
     if (length) return "there is more than one Content-Length header";
-    std::uint64_t number = 0;
-    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-    if (value.empty() || error != std::errc() || end != value.data() + value.size()) {
-      return "Content-Length is not a number";
-    }
-    length = number;
-    return {};
+    length = core::read_number<std::uint64_t>(value);
+    return length ? std::string_view() : "Content-Length is not a number";
   }
 
   std::string_view take_coding(std::string_view value) {

@@ -1,9 +1,9 @@
 #include "net/request_text.hpp"
 
-#include <strings.h>
-
 #include <algorithm>
 #include <charconv>
+
+#include "net/header_text.hpp"
 
 namespace tenure::net {
 namespace {
@@ -41,10 +41,8 @@ void add(std::string& to, std::string_view name, std::string_view value) {
 }  // namespace
 
 const std::string* reply_head::value(std::string_view name) const {
-  const auto found = std::ranges::find_if(headers, [&](const header& h) {
-    return h.name.size() == name.size() &&
-           ::strncasecmp(h.name.data(), name.data(), name.size()) == 0;
-  });
+  const auto found =
+      std::ranges::find_if(headers, [&](const header& h) { return same_word(h.name, name); });
   return found == headers.end() ? nullptr : &found->value;
 }
 

@@ -1,39 +1,18 @@
 #include <algorithm>
 
 #include "net/http_message.hpp"
+#include "net/percent_text.hpp"
 
 namespace tenure::net {
 namespace {
 
 constexpr std::string_view absolute_prefix = "http://";
 
-int hex_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
-enum class plus : bool { literal, is_blank };
-
-/// No value if a '%' is not followed by two hexadecimal digits.
-std::optional<std::string> decoded(std::string_view text, plus mode) {
-  std::string out;
-  out.reserve(text.size());
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '+' && mode == plus::is_blank) {
-      out += ' ';
-    } else if (text[i] != '%') {
-      out += text[i];
-    } else {
-      const int high = i + 2 < text.size() ? hex_digit(text[i + 1]) : -1;
-      const int low = i + 2 < text.size() ? hex_digit(text[i + 2]) : -1;
-      if (high < 0 || low < 0) return std::nullopt;
-      out += static_cast<char>(high * 16 + low);
-      i += 2;
-    }
-  }
-  return out;
+/// Of a query, where a blank may be written as '+'.
+std::optional<std::string> form_decoded(std::string_view text) {
+  std::string with_blanks(text);
+  std::ranges::replace(with_blanks, '+', ' ');
+  return percent_decoded(with_blanks);
 }
 
 /// Cuts everything up to `separator` off the front of `rest`.
@@ -66,15 +45,15 @@ std::expected<request_target, std::string_view> parse_target(std::string_view ta
 
   if (path.starts_with('/')) path.remove_prefix(1);
   while (!path.empty()) {
-    auto segment = decoded(next_part(path, '/'), plus::literal);
+    auto segment = percent_decoded(next_part(path, '/'));
     if (!segment) return bad_encoding;
     out.segments.push_back(std::move(*segment));
   }
   while (!query.empty()) {
     std::string_view value = next_part(query, '&');
     if (value.empty()) continue;
-    auto name = decoded(next_part(value, '='), plus::is_blank);
-    auto content = decoded(value, plus::is_blank);
+    auto name = form_decoded(next_part(value, '='));
+    auto content = form_decoded(value);
     if (!name || !content) return bad_encoding;
     out.query.push_back({.name = std::move(*name), .value = std::move(*content)});
   }

@@ -1,12 +1,11 @@
 #include "runtime/agent_loop.hpp"
 
 #include <algorithm>
-#include <array>
 #include <boost/asio/post.hpp>
-#include <charconv>
 #include <csignal>
 #include <utility>
 
+#include "core/number_text.hpp"
 #include "os/boot_time.hpp"
 #include "os/error_text.hpp"
 #include "os/file_limit.hpp"
@@ -36,14 +35,6 @@ std::vector<stores::election_spec> specs_of(const config::settings& s) {
   return out;
 }
 
-/// Of this run of the agent, for those who compare what it has shown.
-std::string name_of_run() {
-  std::array<char, 16> digits{};
-  const auto end =
-      std::to_chars(digits.data(), digits.data() + digits.size(), os::random_bits(), 16).ptr;
-  return {digits.data(), end};
-}
-
 }  // namespace
 
 agent_loop::agent_loop(agent_options options, log& to)
@@ -55,8 +46,9 @@ agent_loop::agent_loop(agent_options options, log& to)
       instruments_({.when = options_.settings.timing,
                     .has_guard = options_.has_guard && !has_hooks(),
                     .has_health = options_.settings.health.is_checked()}),
-      snapshots_(board_, name_of_run(), options_.settings.identity, options_.settings.store,
-                 elections_, options_.has_guard, !options_.settings.observe),
+      snapshots_(board_, core::hex(os::random_bits()), options_.settings.identity,
+                 options_.settings.store, elections_, options_.has_guard,
+                 !options_.settings.observe),
       histories_(elections_.size(),
                  history(options_.settings.identity, terms_kept(elections_.size()))),
       fresh_reads_(io_.get_executor()),

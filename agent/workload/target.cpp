@@ -1,7 +1,8 @@
 #include "workload/target.hpp"
 
 #include <algorithm>
-#include <charconv>
+
+#include "core/number_text.hpp"
 
 namespace tenure::workload {
 namespace {
@@ -50,12 +51,9 @@ std::expected<pid_t, pid_file_fault> read_pid_file(std::string_view text) {
     return std::unexpected(pid_file_fault::empty);
   }
   text.remove_prefix(text.find_first_not_of(blanks));
-  pid_t pid = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), pid);
-  if (error != std::errc() || end != text.data() + text.size() || pid <= 0) {
-    return std::unexpected(pid_file_fault::no_number);
-  }
-  return pid;
+  const auto pid = core::read_number<pid_t>(text);
+  if (!pid || *pid <= 0) return std::unexpected(pid_file_fault::no_number);
+  return *pid;
 }
 
 }  // namespace tenure::workload

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -7,6 +6,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "core/number_text.hpp"
 #include "stores/etcd/base64.hpp"
 #include "stores/etcd/codec.hpp"
 
@@ -119,11 +119,9 @@ class fields {
     std::string digits;
     if (found->is_string()) digits = found->get<std::string>();
     if (found->is_number_integer()) digits = found->dump();
-    Integer value{};
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    const bool good = error == std::errc{} && end == digits.data() + digits.size();
-    if (!good) judged_->refuse(name, "is not a number of its kind");
-    return good ? value : 0;
+    const auto value = core::read_number<Integer>(digits);
+    if (!value) judged_->refuse(name, "is not a number of its kind");
+    return value.value_or(0);
   }
 
   [[nodiscard]] bool flag(std::string_view name) const {

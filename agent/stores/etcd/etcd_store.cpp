@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/check.hpp"
+#include "core/number_text.hpp"
 #include "os/boot_time.hpp"
 #include "stores/etcd/audiences.hpp"
 #include "stores/etcd/campaigns.hpp"
@@ -155,7 +156,7 @@ std::optional<std::string> etcd_store::note_version(const reply_or_failure& what
 
 /// Connected, at first or again. Whoever is told of it finds the server described.
 void etcd_store::live() {
-  self_.cluster_id = hex(session_.connection.cluster_id());
+  self_.cluster_id = core::hex(session_.connection.cluster_id());
   const auto tell = [this] {
     opened();
     if (!session_.closed()) audiences_.all_changed();

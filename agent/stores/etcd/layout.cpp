@@ -1,6 +1,6 @@
 #include "stores/etcd/layout.hpp"
 
-#include <charconv>
+#include "core/number_text.hpp"
 
 namespace tenure::stores::etcd {
 namespace {
@@ -20,8 +20,7 @@ std::uint64_t digest(std::string_view text) {
 }
 
 std::string in_hex(std::int64_t lease) {
-  char digits[16];
-  return {std::begin(digits), std::to_chars(std::begin(digits), std::end(digits), lease, 16).ptr};
+  return core::hex(static_cast<std::uint64_t>(lease));
 }
 
 }  // namespace

@@ -80,10 +80,4 @@ std::expected<std::vector<std::string>, std::string> judge_version(std::string_v
   return warnings;
 }
 
-std::string hex(std::uint64_t id) {
-  char digits[16];
-  const auto end = std::to_chars(std::begin(digits), std::end(digits), id, 16).ptr;
-  return {std::begin(digits), end};
-}
-
 }  // namespace tenure::stores::etcd

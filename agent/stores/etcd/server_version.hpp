@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstdint>
 #include <expected>
 #include <string>
 #include <string_view>
@@ -13,8 +12,5 @@ namespace tenure::stores::etcd {
 ///
 /// The versions are those in which etcd's changelog says that each defect was fixed.
 std::expected<std::vector<std::string>, std::string> judge_version(std::string_view version);
-
-/// An id as etcd's own tools print it.
-std::string hex(std::uint64_t id);
 
 }  // namespace tenure::stores::etcd

@@ -77,9 +77,5 @@ TEST(ReplyCodec, AnOrderHasOnlyWhatWasGiven) {
   EXPECT_EQ(order_json("b\"", "30s"), R"({"aside":"30s","to":"b\""})");
 }
 
-TEST(ReplyCodec, NamesAreEncodedForPathsAndQueries) {
-  EXPECT_EQ(percent_encoded("team/db 1&a=\xc3\xa9"), "team%2Fdb%201%26a%3D%C3%A9");
-}
-
 }  // namespace
 }  // namespace tenure::cli

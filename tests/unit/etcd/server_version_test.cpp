@@ -47,9 +47,5 @@ TEST(EtcdServerVersion, AVersionThatIsNotUnderstoodIsAWarning) {
   }
 }
 
-TEST(EtcdServerVersion, IdsAreWrittenAsEtcdWritesThem) {
-  EXPECT_EQ(hex(0xcdf818194e3a8c32), "cdf818194e3a8c32");
-}
-
 }  // namespace
 }  // namespace tenure::stores::etcd
