@@ -92,7 +92,7 @@ json members_json(const election_snapshot& election, const standing& is, const s
     out.push_back({{"identity", who}, {"is_self", who == seen.identity}, {"state", state}});
   };
   for (const core::holder& h : is.holders) {
-    add(h.identity, h.identity == seen.identity ? core::name(is.phase) : "active");
+    add(h.identity, h.ours ? core::name(is.phase) : "active");
   }
   for (const std::string& one : *election.view.seen->members) {
     const bool ours_and_busy =
@@ -155,11 +155,10 @@ constexpr std::array<std::pair<std::string_view, part>, 3> open_parts{
      {"aside_for_ms", part::aside_for_ms},
      {"as_of", part::as_of}}};
 
-void fill_in(std::string& to, part what, const election_snapshot& election, const snapshot& seen,
-             const instant& at) {
+void fill_in(std::string& to, part what, const election_snapshot& election, const instant& at) {
   switch (what) {
     case part::expires_in_ms: {
-      const auto left = expires_in_ms(election, seen.identity, at);
+      const auto left = expires_in_ms(election, at);
       to.append(left ? std::to_string(*left) : "null");
       return;
     }
@@ -176,7 +175,7 @@ void fill_in(std::string& to, part what, const election_snapshot& election, cons
 
 std::string election_text(const election_snapshot& election, const snapshot& seen,
                           const instant& at) {
-  return filled(form_of(election, seen, at), election, seen, at);
+  return filled(form_of(election, seen, at), election, at);
 }
 
 std::string_view name(evidence what) {
@@ -281,7 +280,7 @@ election_form form_of(const election_snapshot& election, const snapshot& seen, c
 }
 
 std::string filled(const election_form& form, const election_snapshot& election,
-                   const snapshot& seen, const instant& at) {
+                   const instant& at) {
   constexpr std::size_t room_for_each = 32;
   std::string out;
   out.reserve(form.text.size() + form.open.size() * room_for_each);
@@ -289,7 +288,7 @@ std::string filled(const election_form& form, const election_snapshot& election,
   for (const election_form::place& open : form.open) {
     out.append(form.text, done, open.at - done);
     done = open.at;
-    fill_in(out, open.what, election, seen, at);
+    fill_in(out, open.what, election, at);
   }
   return out.append(form.text, done);
 }
@@ -316,7 +315,7 @@ net::response not_modified_response(const snapshot& seen, std::uint64_t index) {
 
 net::response election_response(const election_form& form, const election_snapshot& election,
                                 const snapshot& seen, const instant& at) {
-  net::response out = to_response(200, filled(form, election, seen, at));
+  net::response out = to_response(200, filled(form, election, at));
   add_etag(out, seen, index_of(election, seen, at.now));
   return out;
 }
@@ -332,7 +331,7 @@ net::response elections_response(election_pages& pages, const snapshot& seen, co
   std::string list;
   for (std::size_t i = 0; i < seen.elections.size(); ++i) {
     if (i > 0) list += ',';
-    list += filled(pages.of(seen, i, at), seen.elections[i], seen, at);
+    list += filled(pages.of(seen, i, at), seen.elections[i], at);
   }
   const std::uint64_t index = index_of(seen, at.now);
   net::response out = to_response(

@@ -47,8 +47,7 @@ bool held_by_us(const core::election_view& view, core::time_point now);
 bool seen_gone(const core::election_view& view);
 
 /// `standing::expires_in_ms` alone.
-std::optional<std::int64_t> expires_in_ms(const election_snapshot& election,
-                                          const std::string& identity, const instant& at);
+std::optional<std::int64_t> expires_in_ms(const election_snapshot& election, const instant& at);
 
 /// `identity`: what the store shows of us as holder.
 standing standing_of(const election_snapshot& election, const std::string& identity,

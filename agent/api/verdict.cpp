@@ -19,14 +19,12 @@ std::optional<core::holder> find(const std::vector<core::holder>& among, core::v
   return found == among.end() ? std::nullopt : std::optional(*found);
 }
 
-/// `shown` without what bears our identity and is not, or not any longer, ours to act under.
+/// `shown` without what our session holds and is not, or not any longer, ours to act under.
 std::vector<core::holder> who_may_act(const std::vector<core::holder>& shown,
-                                      const core::election_view& view, const std::string& identity,
-                                      core::time_point now) {
+                                      const core::election_view& view, core::time_point now) {
   std::vector<core::holder> out;
   std::ranges::copy_if(shown, std::back_inserter(out), [&](const core::holder& h) {
-    const bool our_term = view.lease && view.lease->term == h.term;
-    return our_term ? held_by_us(view, now) : h.identity != identity;
+    return !h.ours || (view.lease && view.lease->term == h.term && held_by_us(view, now));
   });
   return out;
 }
@@ -58,7 +56,8 @@ verdict judge(const term_question& asked, const election_snapshot& election,
   const core::election_view& view = election.view;
   verdict out;
   if (held_by_us(view, at.now) && (election.slots == 1 || view.lease->term == asked.term)) {
-    const std::vector<core::holder> ours{{.identity = identity, .term = view.lease->term}};
+    const std::vector<core::holder> ours{
+        {.identity = identity, .term = view.lease->term, .ours = true}};
     out.from = evidence::lease;
     out.is =
         rule(asked, {.from = out.from, .as_of = view.lease->term, .shown = ours, .holders = ours},
@@ -71,7 +70,7 @@ verdict judge(const term_question& asked, const election_snapshot& election,
 
   const std::vector<core::holder>& shown = view.seen->holders;
   out.age = std::max(core::duration::zero(), at.now - election.seen_at);
-  out.holders = who_may_act(shown, view, identity, at.now);
+  out.holders = who_may_act(shown, view, at.now);
   out.is = rule(
       asked, {.from = out.from, .as_of = view.seen->as_of, .shown = shown, .holders = out.holders},
       election.slots);
@@ -80,12 +79,12 @@ verdict judge(const term_question& asked, const election_snapshot& election,
   return out;
 }
 
-verdict judge(const term_question& asked, const election_snapshot& election,
-              const std::string& identity, const instant& at, const fresh_view& fresh) {
+verdict judge(const term_question& asked, const election_snapshot& election, const instant& at,
+              const fresh_view& fresh) {
   verdict out;
   out.from = evidence::store;
   out.age = std::max(core::duration::zero(), at.now - fresh.asked_at);
-  out.holders = who_may_act(fresh.seen.holders, election.view, identity, at.now);
+  out.holders = who_may_act(fresh.seen.holders, election.view, at.now);
   out.is = rule(asked,
                 {.from = out.from,
                  .as_of = fresh.seen.as_of,

@@ -67,13 +67,13 @@ struct verdict {
   std::optional<std::int64_t> expires_in_ms;  ///< until stop_at, if it rests on our own lease
 };
 
-/// Judges by what the agent knows at `at`. A term of our own identity that we do not hold (any
+/// Judges by what the agent knows at `at`. A term of our own session that we do not hold (any
 /// longer) is never valid.
 verdict judge(const term_question& asked, const election_snapshot& election,
               const std::string& identity, const instant& at);
 
 /// Judges by what the store has said.
-verdict judge(const term_question& asked, const election_snapshot& election,
-              const std::string& identity, const instant& at, const fresh_view& fresh);
+verdict judge(const term_question& asked, const election_snapshot& election, const instant& at,
+              const fresh_view& fresh);
 
 }  // namespace tenure::api

@@ -126,7 +126,7 @@ net::response answer_fresh(const net::request& asked, core::election_index which
   const auto parsed = parse(asked);
   TENURE_CHECK(parsed && core::place(which) < seen.elections.size());
   const election_snapshot& election = seen.elections[core::place(which)];
-  return respond(*parsed, judge(parsed->what, election, seen.identity, at, *read), election, seen,
+  return respond(*parsed, judge(parsed->what, election, at, *read), election, seen,
                  at);
 }
 

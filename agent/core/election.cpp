@@ -206,8 +206,8 @@ void election::on(const moment& at, const event::granted& e, effects& out) {
 
   const lease got = extended({.term = e.term}, std::min(e.sent_at, at.now), e.ttl);
   const bool fits = settings_.when.fits(got.ttl);
-  if (fits && (at.now >= got.stop_at || e.term == no_version)) {
-    // Too late to be believed.
+  const bool too_late = fits && at.now >= got.stop_at;
+  if (too_late || e.term == no_version || seen_gone(e.term)) {
     acquire_.failures = failures;
     acquire_failed(at);
     return;
@@ -265,6 +265,14 @@ void election::on(const moment& at, const event::acquire_unknown& e, effects&) {
   acquire_failed(at);
 }
 
+/// True if the watch has shown a state in which term `ours` was granted already, and is missing:
+/// the answer that grants it was overtaken by the news of its end.
+bool election::seen_gone(version ours) const {
+  const auto holds_it = [&](const holder& h) { return h.ours && h.term == ours; };
+  return view_.seen && view_.seen->as_of >= ours &&
+         std::ranges::none_of(view_.seen->holders, holds_it);
+}
+
 /// Unknown is not no: the store may count us as the holder from now on.
 void election::acquire_failed(const moment& at) {
   maybe_held_ = true;
@@ -281,6 +289,7 @@ void election::activate(const moment& at, effects& out) {
   enter(phase::active, loss_reason::none, at, out);
   if (!settings_.owns_workload) return;
   work_ = work::starting;
+  work_term_ = view_.lease->term;
   kill_by_ = never;
   arm(out);
   out.add(command::start_workload{.term = view_.lease->term});
@@ -304,7 +313,8 @@ void election::on(const moment& at, const event::renewed& e, effects& out) {
   if (!wants_renewal() || e.term != view_.lease->term) return;
   if (e.sent_at <= view_.lease->sent_at) return;
   view_.lease = extended(*view_.lease, std::min(e.sent_at, at.now), e.ttl);
-  if (work_ != work::none) arm(out);
+  // What runs may be of an earlier term, whose end we wait for: this lease gives it no time.
+  if (work_ != work::none && work_term_ == e.term) arm(out);
   out.add(command::publish{});
   expire(at, duration::zero(), out);
 }
@@ -331,17 +341,18 @@ void election::on(const moment& at, const event::observed& e, effects& out) {
   }
   // Not our own, which the watch may show before the answer to our acquire is here. With several
   // slots the same goes for later grants to others.
-  if (settings_.slots == 1 && !seen.holders.empty() &&
-      seen.holders.back().identity != settings_.identity) {
+  if (settings_.slots == 1 && !seen.holders.empty() && !seen.holders.back().ours) {
     remember(seen.holders.back().term);
   }
 
   const bool room = seen.holders.size() < settings_.slots;
+  const loss_reason how_lost = room ? loss_reason::revoked : loss_reason::taken_over;
   if (holding()) {
-    const auto is_ours = [&](const holder& h) { return h.term == view_.lease->term; };
-    if (seen.as_of >= view_.lease->term && std::ranges::none_of(seen.holders, is_ours)) {
-      lose(room ? loss_reason::revoked : loss_reason::taken_over, at, out);
+    if (seen_gone(view_.lease->term)) {
+      lose(how_lost, at, out);
     }
+  } else if (found_ && seen_gone(found_->term)) {
+    give_up(how_lost, at.now, at, out);
   } else if (view_.phase == phase::candidate) {
     wait_for(seen, changed, room, at);
   }
@@ -367,13 +378,12 @@ void election::wait_for(const observation& seen, bool changed, bool room, const 
     freed_meanwhile_ = freed_meanwhile_ || room;
     return;
   }
-  const auto has_our_name = [&](const holder& h) { return h.identity == settings_.identity; };
   if (room) {
     // A watch that breaks and shows the same again must not undo the pause after a failure.
     if (changed || acquire_.failures == 0) {
       acquire_ = {.state = call::waiting, .at = std::max(at.now, heir_first_until_)};
     }
-  } else if (changed && std::ranges::any_of(seen.holders, has_our_name)) {
+  } else if (changed && std::ranges::any_of(seen.holders, &holder::ours)) {
     // An acquire that was given up may have been carried out after all; another one will tell.
     acquire_ = {.state = call::waiting, .at = at.now, .failures = acquire_.failures};
     maybe_held_ = true;

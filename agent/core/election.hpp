@@ -365,6 +365,7 @@ class election {
   void note_heir(const observation& seen, const moment& at);
   void wait_for(const observation& seen, bool changed, bool room, const moment& at);
   void drained(const moment& at, effects& out);
+  [[nodiscard]] bool seen_gone(version ours) const;
   [[nodiscard]] bool leaving() const;
   [[nodiscard]] bool may_campaign(time_point now) const;
   [[nodiscard]] loss_reason why_aside() const;
@@ -395,6 +396,7 @@ class election {
   std::optional<event::workload_found> found_;  ///< until it is adopted, stopped or dead
   version inherited_ = no_version;              ///< of what was found, until a term is granted
   work work_ = work::none;
+  version work_term_ = no_version;       ///< under which it was started
   time_point kill_by_ = never;           ///< of the stop order in force
   bool stuck_ = false;                   ///< it cannot be carried out
   loss_reason why_ = loss_reason::none;  ///< of the drain in progress

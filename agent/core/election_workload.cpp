@@ -9,6 +9,7 @@ void election::on(const moment& at, const event::workload_found& e, effects& out
   TENURE_CHECK(e.term != no_version);
   if (view_.phase != phase::candidate || work_ != work::none) return;
   work_ = e.stopping ? work::stopping : work::running;
+  work_term_ = e.term;
   view_.workload_running = true;
   found_ = e;
   if (e.stopping) found_->stop_at = never;  // the guard sees to its end

@@ -67,6 +67,10 @@ constexpr bool is_loss(loss_reason r) {
 struct holder {
   std::string identity;
   version term = no_version;
+  /// It holds by this agent's own session, which the store knows: neither a name nor a version
+  /// tells that, as another member may have been given the one, and a restored store grants the
+  /// other twice.
+  bool ours = false;
 
   friend bool operator==(const holder&, const holder&) = default;
 };
@@ -80,6 +84,18 @@ struct farewell {
   std::int64_t at_unix_ms = 0;  ///< by the holder's wall clock, for people; 0: it did not say
 
   friend bool operator==(const farewell&, const farewell&) = default;
+};
+
+/// What an election is, by the store: the same for all its members. Whoever is set up otherwise
+/// does not campaign.
+struct agreement {
+  std::uint32_t slots = 0;  ///< 0: nothing is agreed yet; the first who campaigns writes it down
+  /// An operator accepts versions from this one on, although larger ones were seen: the store was
+  /// restored from a backup. `no_version`: nobody ever did.
+  version versions_from = no_version;
+  std::int64_t accepted_unix_ms = 0;  ///< when, by a wall clock; tells one acceptance from the next
+
+  friend bool operator==(const agreement&, const agreement&) = default;
 };
 
 /// What a store shows of an election at one point of its own history.
@@ -99,6 +115,9 @@ struct observation {
   std::optional<farewell> parting{};
   /// Who takes part, holders or not, sorted; nothing where the store cannot tell.
   std::optional<std::vector<std::string>> members{};
+  agreement agreed{};
+  /// Another run than ours has our identity, and had it before us or holds the lease.
+  bool identity_in_use = false;
 
   friend bool operator==(const observation&, const observation&) = default;
 };

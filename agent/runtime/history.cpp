@@ -58,7 +58,7 @@ bool history::observed(const core::observation& seen, std::int64_t unix_ms) {
   }
   for (const core::holder& h : seen.holders) {
     if (find(h.term) != nullptr) continue;
-    add({.who = h, .is_self = h.identity == identity_, .from_unix_ms = first ? 0 : unix_ms});
+    add({.who = h, .is_self = h.ours, .from_unix_ms = first ? 0 : unix_ms});
     news = true;
   }
   if (news) show();

@@ -30,7 +30,7 @@ struct edit {
 scene holder() {
   scene s;
   s.hold(phase::active);
-  s.watch_shows({{.identity = "me", .term = version{7}}}, version{7});
+  s.watch_shows({{.identity = "me", .term = version{7}, .ours = true}}, version{7});
   return s;
 }
 

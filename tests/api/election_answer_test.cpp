@@ -33,7 +33,7 @@ TEST(ElectionAnswer, ActiveHolderIsItself) {
 TEST(ElectionAnswer, HolderIsNotClaimedFromStopAtAlthoughTheSnapshotStillSaysActive) {
   scene s;
   s.hold(phase::active);
-  s.watch_shows({{.identity = "me", .term = version{7}}}, version{7});
+  s.watch_shows({{.identity = "me", .term = version{7}, .ours = true}}, version{7});
   s.advance(10s - 1ns);
   EXPECT_EQ(s.db_json()["is_self"], true);
   s.advance(1ns);
@@ -103,7 +103,7 @@ TEST(ElectionAnswer, DrainAfterALossDoesNotClaimTheLeaseAnyMore) {
   scene s;
   s.hold(phase::draining);
   s.view().last_loss = core::loss_reason::session_invalid;
-  s.watch_shows({{.identity = "me", .term = version{7}}}, version{7});
+  s.watch_shows({{.identity = "me", .term = version{7}, .ours = true}}, version{7});
   EXPECT_EQ(s.db_json()["holder"], nullptr) << "the watch is behind the store's own word";
   s.watch_shows({{.identity = "other", .term = version{9}}}, version{9});
   EXPECT_EQ(s.db_json()["holder"], "other");
@@ -131,7 +131,7 @@ TEST(ElectionAnswer, StandbyNamesWhatTheWatchHasShown) {
 
 TEST(ElectionAnswer, StandbyNeverNamesItselfFromAWatchThatIsBehind) {
   scene s;
-  s.watch_shows({{.identity = "me", .term = version{5}}}, version{5});
+  s.watch_shows({{.identity = "me", .term = version{5}, .ours = true}}, version{5});
   EXPECT_EQ(s.db_json()["holder"], nullptr);
 }
 
@@ -153,7 +153,7 @@ TEST(ElectionAnswer, AllHoldersOfSeveralSlotsAreListedWithOurselvesAsTheHolder) 
   s.db().slots = 3;
   s.hold(phase::active);
   s.watch_shows({{.identity = "a", .term = version{4}},
-                 {.identity = "me", .term = version{7}},
+                 {.identity = "me", .term = version{7}, .ours = true},
                  {.identity = "b", .term = version{9}}},
                 version{9});
   const auto db = s.db_json();

@@ -95,7 +95,7 @@ TEST(ElectionAnswer, MembersAreHoldersFirstAndNullWhereTheStoreCannotTell) {
 TEST(ElectionAnswer, AHolderThatDrainsIsNotShownAsStandby) {
   scene s;
   s.hold(core::phase::draining);
-  s.watch_shows({{.identity = "me", .term = version{7}}}, version{7});
+  s.watch_shows({{.identity = "me", .term = version{7}, .ours = true}}, version{7});
   s.view().seen->members = std::vector<std::string>{"me"};
   EXPECT_EQ(s.db_json()["members"][0]["state"], "draining");
 }

@@ -22,7 +22,7 @@ struct judged : scene {
   }
   api::verdict from_store(std::vector<core::holder> holders, std::uint64_t as_of,
                           std::uint64_t term, std::optional<std::string> holder = {}) {
-    return api::judge({.term = version{term}, .holder = std::move(holder)}, db(), seen.identity, at,
+    return api::judge({.term = version{term}, .holder = std::move(holder)}, db(), at,
                       {.seen = {.as_of = version{as_of}, .holders = std::move(holders)},
                        .asked_at = at.now - 5ms});
   }
@@ -90,7 +90,7 @@ TEST(Verdict, OwnTermIsVouchedForByTheLeaseUntilStopAtAndNotLonger) {
   EXPECT_EQ(s.from_cache(7).from, evidence::lease);
   EXPECT_EQ(s.from_cache(7).expires_in_ms, 10'000);
   EXPECT_EQ(s.from_cache(6).is, ruling::superseded);
-  const std::vector<core::holder> ours{{.identity = "me", .term = version{7}}};
+  const std::vector<core::holder> ours{{.identity = "me", .term = version{7}, .ours = true}};
   s.watch_shows(ours, version{7});
   s.advance(10s);
   EXPECT_EQ(s.from_cache(7).is, ruling::ending);
@@ -108,7 +108,7 @@ TEST(Verdict, StoreIsBelievedAgainstOurOwnLease) {
 
 TEST(Verdict, TermOfOurIdentityThatWeDoNotHoldIsNotValid) {
   judged s;  // a candidate; the store shows an earlier life of ours
-  const std::vector<core::holder> earlier{{.identity = "me", .term = version{5}}};
+  const std::vector<core::holder> earlier{{.identity = "me", .term = version{5}, .ours = true}};
   s.watch_shows(earlier, version{5});
   EXPECT_EQ(s.from_cache(5).is, ruling::ending);
   EXPECT_EQ(s.from_store(earlier, 5, 5).is, ruling::ending);
@@ -132,8 +132,9 @@ TEST(Verdict, OwnSlotIsVouchedForByTheLeaseAndTheOthersByTheWatch) {
   s.hold(phase::active);
   EXPECT_EQ(s.from_cache(7).is, ruling::valid);
   EXPECT_EQ(s.from_cache(9).is, ruling::unwatched);
-  s.watch_shows({{.identity = "me", .term = version{7}}, {.identity = "b", .term = version{9}}},
-                version{9});
+  s.watch_shows(
+      {{.identity = "me", .term = version{7}, .ours = true}, {.identity = "b", .term = version{9}}},
+      version{9});
   EXPECT_EQ(s.from_cache(9).from, evidence::cache);
   EXPECT_EQ(s.from_cache(9).is, ruling::valid);
 }

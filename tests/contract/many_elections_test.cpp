@@ -31,8 +31,8 @@ TEST_P(StoreContract, ElectionsHaveNothingToDoWithEachOther) {
   auto b = join(settings("b", std::chrono::seconds(10), 1, 2));
   const auto of_a = a->hold(0);
   const auto of_b = b->hold(1);
-  EXPECT_THAT(a->read(0).holders, testing::ElementsAre(core::holder{"a", of_a.term}));
-  EXPECT_THAT(a->read(1).holders, testing::ElementsAre(core::holder{"b", of_b.term}));
+  EXPECT_THAT(a->read(0).holders, testing::ElementsAre(own("a", of_a.term)));
+  EXPECT_THAT(a->read(1).holders, testing::ElementsAre(other("b", of_b.term)));
   a->release(0);
   EXPECT_EQ(b->read(1).holders.size(), 1u);
 }

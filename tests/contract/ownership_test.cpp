@@ -32,7 +32,7 @@ TEST_P(StoreContract, SecondCandidateIsRefusedAndToldWhoHolds) {
   const auto outcome = b->acquire();
   ASSERT_TRUE(std::holds_alternative<refusal>(outcome));
   const core::observation seen = std::get<refusal>(outcome).seen;
-  EXPECT_THAT(seen.holders, ElementsAre(core::holder{"a", g.term}));
+  EXPECT_THAT(seen.holders, ElementsAre(other("a", g.term)));
   EXPECT_GE(seen.as_of, g.term);
 }
 
@@ -101,7 +101,7 @@ TEST_P(StoreContract, ReleaseOfAnEarlierTermLeavesTheNewOneAlone) {
   ASSERT_TRUE(std::holds_alternative<released>(a->release(0, first.term)));
   const grant second = a->hold();
   EXPECT_TRUE(std::holds_alternative<released>(a->release(0, first.term)));
-  EXPECT_THAT(a->read().holders, ElementsAre(core::holder{"a", second.term}));
+  EXPECT_THAT(a->read().holders, ElementsAre(own("a", second.term)));
 }
 
 TEST_P(StoreContract, ReleaseWithoutAVersionGivesUpWhateverTheSessionHolds) {
@@ -168,7 +168,7 @@ TEST_P(StoreContract, AsManyHoldAsThereAreSlotsAndEachHasAVersionOfItsOwn) {
   const auto refused = c->acquire();
   ASSERT_TRUE(std::holds_alternative<refusal>(refused));
   EXPECT_THAT(std::get<refusal>(refused).seen.holders,
-              ElementsAre(core::holder{"a", first.term}, core::holder{"b", second.term}));
+              ElementsAre(other("a", first.term), other("b", second.term)));
   ASSERT_TRUE(std::holds_alternative<released>(a->release(0, first.term)));
   const grant third = c->hold();
   EXPECT_GT(third.term, second.term);

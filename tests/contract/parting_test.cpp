@@ -106,7 +106,7 @@ TEST_P(StoreContract, MembersAreNoContenders) {
   ASSERT_TRUE(loop_.run_until([&] { return watched->shows(has_members({"a", "b"})); }));
   EXPECT_THAT(b->read().holders, testing::IsEmpty());
   const grant g = b->hold();
-  EXPECT_THAT(a->read().holders, ElementsAre(core::holder{"b", g.term}));
+  EXPECT_THAT(a->read().holders, ElementsAre(other("b", g.term)));
 }
 
 }  // namespace

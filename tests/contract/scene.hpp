@@ -31,6 +31,14 @@ class loop {
   boost::asio::io_context context_;
 };
 
+/// What the store shows of a holder: to itself, and to others.
+inline core::holder own(const std::string& identity, core::version term) {
+  return {.identity = identity, .term = term, .ours = true};
+}
+inline core::holder other(const std::string& identity, core::version term) {
+  return {.identity = identity, .term = term};
+}
+
 /// What a watch has shown so far.
 struct sightings {
   std::vector<core::observation> seen;

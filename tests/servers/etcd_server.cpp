@@ -169,6 +169,10 @@ void etcd_cluster::thaw(std::size_t member) {
   running(member).thaw();
 }
 
+std::unique_ptr<slow_disk> etcd_cluster::slow_down(std::size_t member, std::chrono::seconds each) {
+  return std::make_unique<slow_disk>(running(member).pid(), each, folder_.path() / "strace.log");
+}
+
 void etcd_cluster::start(std::size_t member) {
   auto& one = members_.at(member);
   one.process.reset();

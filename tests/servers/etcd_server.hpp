@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "servers/server_process.hpp"
+#include "servers/slow_disk.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace tenure::servers {
@@ -71,6 +72,9 @@ class etcd_cluster {
   void freeze(std::size_t member);
   /// SIGCONT
   void thaw(std::size_t member);
+  /// What it writes is on its disk only after `each`, for as long as the returned object lives; so
+  /// what others have written it knows only later, too.
+  [[nodiscard]] std::unique_ptr<slow_disk> slow_down(std::size_t member, std::chrono::seconds each);
   /// Starts one that was killed or stopped, on its ports and data. Does not wait.
   void start(std::size_t member);
 

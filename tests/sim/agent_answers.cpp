@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -17,7 +18,7 @@ void agent::granted(const message& m) {
   // What it has found is to be stopped by then, and no answer changes that.
   const bool too_late = adopting && guards_[m.election].must_stop_at() <= now_;
   if (m.number == c.acquire && phase == core::phase::candidate && !too_late) {
-    stage_.judge.began_term(pod_, m.election, m.term);
+    stage_.judge.began_term(stage_.now, pod_, m.election, m.term, m.sent_at, m.ttl);
     stage_.judge.acknowledged(stage_.now, pod_, m.election, m.term, m.sent_at, m.ttl, in_time);
     if (adopting && m.term != guards_[m.election].term()) {
       // What runs is of another term, which must be over: a reason to end.
@@ -79,19 +80,26 @@ void agent::shown(const message& m) {
   seen.as_of = m.as_of;
   seen.holders.resize(m.count);
   bool mine = false;
-  const core::election_view& view = machine_.at(place(m.election)).view();
+  const core::election& one = machine_.at(place(m.election));
+  // A term that it holds, or one whose workload it has found.
+  const core::version term = one.adopting()     ? guards_[m.election].term()
+                             : one.view().lease ? one.view().lease->term
+                                                : core::no_version;
   for (std::size_t i = 0; i < m.count; ++i) {
     seen.holders[i].identity = stage_.identities[m.holders[i].identity].name;
     seen.holders[i].term = m.holders[i].term;
-    mine = mine || (view.lease && view.lease->term == m.holders[i].term);
+    seen.holders[i].ours = m.holders[i].identity == identity_;
+    mine = mine || (seen.holders[i].ours && term == m.holders[i].term);
     if (stage_.drawn.slots[m.election] == 1 && m.holders[i].identity != identity_) {
       stage_.judge.saw_version(pod_, m.election, m.holders[i].term);
     }
   }
-  if (view.lease && !mine && m.as_of >= view.lease->term) {
-    stage_.note("pod %u/%u: the watch shows that %llu is lost", pod_, m.election,
-                digits(view.lease->term));
-    stage_.judge.told_lost(stage_.now, pod_, m.election, view.lease->term, true);
+  const auto own = std::ranges::find(seen.holders, true, &core::holder::ours);
+  stage_.judge.saw_state(pod_, m.election, m.as_of,
+                         own != seen.holders.end() ? own->term : core::no_version);
+  if (term != core::no_version && !mine && m.as_of >= term) {
+    stage_.note("pod %u/%u: the watch shows that %llu is lost", pod_, m.election, digits(term));
+    stage_.judge.told_lost(stage_.now, pod_, m.election, term, true);
   }
   seen.retry_at = core::never;
   if (keeps_records()) {

@@ -95,8 +95,12 @@ void referee::found(std::size_t pod, std::size_t election,
   l.must_stop_at = l.may_stop_at = what.stop_at;
 }
 
-void referee::began_term(std::size_t pod, std::size_t election, core::version term) {
+void referee::began_term(world_time now, std::size_t pod, std::size_t election, core::version term,
+                         core::time_point sent_at, core::duration ttl) {
   ledger& l = agents_[pod].of[election];
+  const bool too_late = agents_[pod].clock.local(now) >= sent_at + stop_after(ttl);
+  l.overtaken = l.seen_gone(term);
+  if (too_late || l.overtaken) return;
   const core::version found = std::exchange(l.found, core::no_version);
   if (found != term) l.seen = std::max(l.seen, found);
   l.lost = false;

@@ -46,8 +46,16 @@ class referee {
   void agent_ended(std::size_t pod) { agents_[pod].machine = nullptr; }
   /// Its guard has kept the workload of an earlier agent.
   void found(std::size_t pod, std::size_t election, const core::event::workload_found& what);
-  /// A candidate is granted `term`.
-  void began_term(std::size_t pod, std::size_t election, core::version term);
+  /// A candidate is granted `term`. Not one that arrives at its own stop_at or later, and not one
+  /// whose end the watch has shown before: nobody need believe these.
+  void began_term(world_time now, std::size_t pod, std::size_t election, core::version term,
+                  core::time_point sent_at, core::duration ttl);
+  /// The watch has shown the state at `as_of`, in which the agent holds `ours`.
+  void saw_state(std::size_t pod, std::size_t election, core::version as_of, core::version ours) {
+    ledger& l = agents_[pod].of[election];
+    l.shown_as_of = as_of;
+    l.shown_ours = ours;
+  }
   /// The answer to an acquire or a renewal. `in_time`: it must be believed.
   void acknowledged(world_time now, std::size_t pod, std::size_t election, core::version term,
                     core::time_point sent_at, core::duration ttl, bool in_time);
@@ -105,8 +113,11 @@ class referee {
     core::version term = core::no_version;
     core::version seen = core::no_version;   ///< the largest, its own and those of others
     core::version found = core::no_version;  ///< what ran when it came, until it is granted one
-    core::time_point must_stop_at{};         ///< no earlier: the answers that must be believed
-    core::time_point may_stop_at{};          ///< no later: all answers
+    core::version shown_as_of = core::no_version;  ///< by the watch
+    core::version shown_ours = core::no_version;   ///< what it holds there
+    bool overtaken = false;           ///< the end of what it was granted last had been shown before
+    core::time_point must_stop_at{};  ///< no earlier: the answers that must be believed
+    core::time_point may_stop_at{};   ///< no later: all answers
     bool lost = false;
     bool releasing = false;   ///< and nobody has said that it is done
     std::uint32_t asked = 0;  ///< a bit for each `loss_reason`
@@ -117,6 +128,10 @@ class referee {
 
     /// True if resources may have seen `term`, or a larger one, under somebody else or before.
     [[nodiscard]] bool regressed() const { return term <= seen; }
+    /// True if the watch has shown a state with this grant in it, in which it is over.
+    [[nodiscard]] bool seen_gone(core::version granted) const {
+      return shown_as_of >= granted && shown_ours != granted;
+    }
   };
   struct sleep {
     world_time seen = world_time::min();

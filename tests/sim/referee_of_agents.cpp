@@ -125,6 +125,7 @@ void referee::changes(world_time now, std::size_t pod, std::size_t election,
   const bool regressed = l.regressed();
   note_pause(agent.clock.local(now), l, how);
   if (how.from == core::phase::candidate) {
+    if (enters && l.overtaken) violated(rule::entered_lost_term, now, pod, election);
     if (enters && regressed) violated(rule::version_went_back, now, pod, election);
     // Also if it was granted and given up at once.
     if (!regressed) l.seen = l.term;

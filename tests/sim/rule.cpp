@@ -26,6 +26,8 @@ const char* name(rule r) {
       return "armed_for_another";
     case rule::armed_after_stop_at:
       return "armed_after_stop_at";
+    case rule::entered_lost_term:
+      return "entered_lost_term";
     case rule::outlived_lease:
       return "outlived_lease";
     case rule::stopped_without_cause:

@@ -17,6 +17,7 @@ enum class rule : std::uint8_t {
   armed_beyond_promise,    ///< the guard's deadline is later than what the store promised
   armed_for_another,       ///< the deadline of one term is moved by the renewal of another
   armed_after_stop_at,     ///< an answer that arrived after stop_at was believed
+  entered_lost_term,       ///< a term is entered whose end the watch has shown before
   outlived_lease,          ///< a workload is alive longer than SIGKILL at kill_at can take
   stopped_without_cause,   ///< a term ends although nothing has happened to it
   killed_without_cause,    ///< the guard ends a workload that it should let run

@@ -1,5 +1,6 @@
 #include "stores/etcd/campaigns.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "os/boot_time.hpp"
@@ -14,14 +15,10 @@ constexpr core::duration sight_patience = std::chrono::milliseconds(300);
 constexpr int most_tries = 6;
 /// Enough to keep all connections busy, few enough that each is answered long before its deadline.
 constexpr std::size_t most_under_way = 64;
-/// Of a lease before the first key that is to go with it. They travel on two connections, and a key
-/// that overtakes its lease is refused: one more write until it holds (measured at etcd 3.4 without
-/// a head start: 17 of 40; with this one: none of 40, and no later).
-constexpr core::duration head_start = std::chrono::microseconds(500);
 
-/// The largest create_revision of a contender; 0 if there is none.
-std::uint64_t newest_in(const mirror& election) {
-  return election.contenders().empty() ? 0 : election.contenders().back().create_revision;
+/// What `now` shows, as a campaign relies on it.
+basis basis_of(const mirror& now) {
+  return {.newest = now.newest(), .agreed = now.agreed().slots > 0 ? now.agreed_revision() : 0};
 }
 
 }  // namespace
@@ -41,7 +38,7 @@ void campaigns::acquire(core::election_index which, core::time_point deadline,
 }
 
 void campaigns::begin_next() {
-  while (!waiting_.empty() && session_.campaigns < most_under_way) {
+  while (!waiting_.empty() && under_way_ < most_under_way) {
     const attempt_ptr a = std::move(waiting_.front());
     waiting_.pop_front();
     begin(a);
@@ -49,11 +46,13 @@ void campaigns::begin_next() {
 }
 
 void campaigns::begin(const attempt_ptr& a) {
-  ++session_.campaigns;
+  ++under_way_;
   const mirror& m = session_.seen(a->which);
-  // The mirror may be behind: it may still show what we have released.
-  if (!session_.connection.live() || !m.has_room()) return look_first(a);
-  campaign(a, newest_in(m));
+  // The mirror may be behind: it may still show what we have released, and a key of ours that it
+  // shows may be gone.
+  const bool may_hold_at_once =
+      session_.connection.live() && m.has_room() && m.agrees() && m.find_own() == nullptr;
+  may_hold_at_once ? campaign(a, basis_of(m)) : look_first(a);
 }
 
 /// Tells those whose time is over, and comes again when that of the next one will be.
@@ -63,7 +62,7 @@ void campaigns::expire_waiting() {
     waiting_.pop_front();
     session_.answer(
         std::move(a->done),
-        acquire_outcome(unknown{"not asked for in time, as " + std::to_string(session_.campaigns) +
+        acquire_outcome(unknown{"not asked for in time, as " + std::to_string(under_way_) +
                                 " other campaigns of this agent were under way at " +
                                 session_.members.present()}));
   }
@@ -78,89 +77,82 @@ void campaigns::expire_waiting() {
 }
 
 void campaigns::look_first(const attempt_ptr& a) {
-  session_.read(a->which, a->deadline, [this, a](std::expected<mirror, unknown> now) {
+  session_.read(a->which, a->deadline, [this, a](std::expected<looked, unknown> now) {
     if (!now) return fail(a, std::move(now.error().why));
     judge(a, *now);
   });
 }
 
 /// What the election holds now decides: ours already, room for us, or neither.
-void campaigns::judge(const attempt_ptr& a, const mirror& now) {
-  if (const contender* own = session_.find_own(now.contenders())) return adopt(a, *own);
-  if (now.has_room()) return campaign(a, newest_in(now));
-  finish(a, refusal{now.observe()});
+void campaigns::judge(const attempt_ptr& a, const looked& now) {
+  if (const contender* own = now.at.find_own()) return adopt(a, *own, now.sent_at);
+  if (now.at.has_room() && now.at.agrees()) return campaign(a, basis_of(now.at));
+  finish(a, refusal{now.at.observe()});
 }
 
-void campaigns::campaign(const attempt_ptr& a, std::uint64_t newest) {
+void campaigns::campaign(const attempt_ptr& a, basis on) {
   if (++a->tries > most_tries) {
     return fail(a, "others came first again and again in election \"" +
                        session_.spec(a->which).name + "\" at " + session_.members.present());
   }
-  const std::int64_t lease = session_.leases.ensure(session_.ids, a->deadline);
-  a->lease_was_confirmed = session_.leases.confirmed(lease);
-  if (a->lease_was_confirmed) return ask_for_key(a, lease, newest);
-  a->head_start.emplace(session_.executor, head_start)
-      .async_wait(session_.guarded(
-          [this, a, lease, newest](boost::system::error_code) { ask_for_key(a, lease, newest); }));
+  session_.leases.obtain(
+      a->deadline, session_.guarded([this, a, on](std::expected<kept_lease, unknown> lease) {
+        lease ? ask_for_key(a, *lease, on) : fail(a, std::move(lease.error().why));
+      }));
 }
 
-void campaigns::ask_for_key(const attempt_ptr& a, std::int64_t lease, std::uint64_t newest) {
+void campaigns::ask_for_key(const attempt_ptr& a, const kept_lease& lease, const basis& on) {
   session_.members.call(transaction_path,
-                        transaction_request(campaign_transaction(
-                            session_.spec(a->which).name, lease, session_.with.identity, newest)),
+                        transaction_request(campaign_transaction(session_.spec(a->which), lease.id,
+                                                                 session_.with.identity, on)),
                         a->deadline,
-                        session_.guarded([this, a, lease, newest](const reply_or_failure& what) {
-                          campaigned(a, lease, newest, what);
+                        session_.guarded([this, a, lease, on](const reply_or_failure& what) {
+                          campaigned(a, lease, on, what);
                         }));
 }
 
-void campaigns::campaigned(const attempt_ptr& a, std::int64_t lease, std::uint64_t newest,
+void campaigns::campaigned(const attempt_ptr& a, const kept_lease& lease, const basis& on,
                            const reply_or_failure& what) {
   if (!what && what.error().meaning == error_meaning::lease_gone) {
-    return without_lease(a, lease, newest);
+    // It has ended unnoticed: again, with another one.
+    session_.leases.forget(lease.id);
+    return campaign(a, on);
   }
   if (!what) return fail(a, what.error().why);
   const auto read = reads_in(what->body, 1);
   if (!read) return fail(a, session_.broken_reply(read.error()).why);
-  const mirror now = session_.as_read(a->which, read->values.front(), read->header.revision);
+  const looked now{.at = session_.as_read(a->which, read->values.front(), read->header.revision),
+                   .sent_at = what->sent_at};
   if (!read->succeeded) return judge(a, now);
 
-  const contender* own = session_.find_own(now.contenders());
-  if (own == nullptr || own->lease != lease || !now.holds(*own)) {
+  const contender* own = now.at.find_own();
+  if (own == nullptr || own->lease != lease.id || own->identity != session_.with.identity ||
+      !now.at.holds(*own)) {
     return fail(a, session_.members.present() + " says that we hold \"" +
                        session_.spec(a->which).name + "\", and does not show it");
   }
-  session_.leases.when_confirmed(
-      lease, session_.guarded([this, a, own = *own](std::expected<kept_lease, unknown> kept) {
-        if (!kept) return fail(a, std::move(kept.error().why));
-        won(a, own, *kept);
-      }));
+  won(a, *own, lease);
 }
 
-/// The key came before its lease, which is still on its way: again, once that is there. Or the
-/// lease has ended unnoticed: again, with another one.
-void campaigns::without_lease(const attempt_ptr& a, std::int64_t lease, std::uint64_t newest) {
-  if (a->lease_was_confirmed) session_.leases.forget(lease);
-  session_.leases.when_confirmed(
-      lease, session_.guarded([this, a, newest](const std::expected<kept_lease, unknown>&) {
-        campaign(a, newest);
-      }));
-}
-
-/// Ours already, by an earlier call or an earlier life of this agent: renews it.
-void campaigns::adopt(const attempt_ptr& a, const contender& own) {
+/// Ours already, by an earlier call or an earlier life of this agent: renews it. `seen_at`: before
+/// the quorum has shown it.
+void campaigns::adopt(const attempt_ptr& a, const contender& own, core::time_point seen_at) {
   session_.leases.keep(own.lease, a->deadline,
-                       session_.guarded([this, a, own](const kept_or_failure& kept) {
+                       session_.guarded([this, a, own, seen_at](const kept_or_failure& kept) {
                          if (!kept) return fail(a, kept.error());
-                         if (kept->has_value()) return won(a, own, **kept);
-                         fail(a, "the lease of our own key " + own.key + " has just ended");
+                         if (!kept->has_value()) {
+                           return fail(a,
+                                       "the lease of our own key " + own.key + " has just ended");
+                         }
+                         kept_lease lease = **kept;
+                         lease.sent_at = std::min(lease.sent_at, seen_at);
+                         won(a, own, lease);
                        }));
 }
 
 void campaigns::won(const attempt_ptr& a, const contender& own, const kept_lease& kept) {
   const core::version term{own.create_revision};
-  session_.held(a->which) =
-      held_term{.term = term, .key = own.key, .lease = own.lease, .proven = own.create_revision};
+  session_.held(a->which) = held_term{.term = term, .key = own.key, .lease = own.lease};
   grant out{.term = term,
             .sequencer = own.key + "@" + std::to_string(own.create_revision),
             .ttl = kept.ttl,
@@ -205,9 +197,8 @@ void campaigns::finish(const attempt_ptr& a, acquire_outcome outcome) {
 
 /// One is not under way any more.
 void campaigns::ended() {
-  --session_.campaigns;
+  --under_way_;
   begin_next();
-  session_.drop_unused_leases();
 }
 
 void campaigns::close() {

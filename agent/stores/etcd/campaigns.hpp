@@ -14,8 +14,8 @@ namespace tenure::stores::etcd {
 /// `acquire`, as it goes with etcd.
 ///
 /// A contender's key is written only where it holds at once, so that whoever waits needs no lease
-/// and sends nothing. Lease and key are asked for at the same time, the lease a moment before.
-/// Of many campaigns some are under way, and the others wait in turn.
+/// and sends nothing: the lease is obtained first, then the key is written. Of many campaigns some
+/// are under way, and the others wait in turn.
 ///
 /// Used on the session's executor only.
 class campaigns {
@@ -38,8 +38,6 @@ class campaigns {
     core::time_point begin_by{};  ///< half of its time is for waiting its turn, half for etcd
     handler<acquire_outcome> done;
     int tries = 0;
-    bool lease_was_confirmed = false;  ///< when the last try was sent
-    std::optional<boost::asio::steady_timer> head_start{};
   };
   using attempt_ptr = std::shared_ptr<attempt>;
 
@@ -54,14 +52,12 @@ class campaigns {
   void begin_next();
   void expire_waiting();
   void look_first(const attempt_ptr& a);
-  void judge(const attempt_ptr& a, const mirror& now);
-  /// `newest`: the largest create_revision that was seen there; nobody may have come since.
-  void campaign(const attempt_ptr& a, std::uint64_t newest);
-  void ask_for_key(const attempt_ptr& a, std::int64_t lease, std::uint64_t newest);
-  void campaigned(const attempt_ptr& a, std::int64_t lease, std::uint64_t newest,
+  void judge(const attempt_ptr& a, const looked& now);
+  void campaign(const attempt_ptr& a, basis on);
+  void ask_for_key(const attempt_ptr& a, const kept_lease& lease, const basis& on);
+  void campaigned(const attempt_ptr& a, const kept_lease& lease, const basis& on,
                   const reply_or_failure& what);
-  void without_lease(const attempt_ptr& a, std::int64_t lease, std::uint64_t newest);
-  void adopt(const attempt_ptr& a, const contender& own);
+  void adopt(const attempt_ptr& a, const contender& own, core::time_point seen_at);
   void won(const attempt_ptr& a, const contender& own, const kept_lease& kept);
   void sighted(core::election_index which);
   void fail(const attempt_ptr& a, std::string why);
@@ -69,6 +65,7 @@ class campaigns {
   void ended();
 
   session& session_;
+  std::size_t under_way_ = 0;
   std::deque<attempt_ptr> waiting_;  ///< not begun; in the order in which they came
   boost::asio::steady_timer first_begin_by_;
   std::vector<std::optional<unsighted>> unsighted_;

@@ -43,8 +43,8 @@ class etcd_store final : public store {
         renewals_(session_),
         audiences_(session_.executor, session_.members, session_.mirrors, session_.ranges,
                    session_.connection),
-        presence_(session_.executor, session_.members, session_.ids, session_.with.identity,
-                  session_.with.elections) {}
+        presence_(session_.executor, session_.members, session_.self.ids, session_.with.identity,
+                  session_.with.ttl, session_.with.elections) {}
 
   ~etcd_store() override { close(); }
 
@@ -162,12 +162,16 @@ void etcd_store::live() {
     if (!session_.closed()) audiences_.all_changed();
     if (!session_.closed() && session_.with.announce) presence_.appear();
   };
-  if (!self_.server_version.empty()) return tell();
-  session_.members.call(version_path, "", os::boot_now() + open_patience,
-                        session_.guarded([this, tell](const reply_or_failure& what) {
-                          note_version(what);
-                          tell();
-                        }));
+  // Each member may be of another version, and with many elections it matters what ours can do.
+  const bool many = session_.with.elections.size() > most_operations;
+  if (!self_.server_version.empty() && !many) return tell();
+  session_.members.call(
+      version_path, "", os::boot_now() + open_patience,
+      session_.guarded([this, tell](const reply_or_failure& what) {
+        note_version(what);
+        session_.connection.tells_progress(what && progress_keeps_order(self_.server_version));
+        tell();
+      }));
 }
 
 void etcd_store::refuse_to_open(std::string why) {
@@ -192,9 +196,9 @@ void etcd_store::release(core::election_index which, core::version term, parting
   }
   session_.read(
       which, deadline,
-      [=, this, done = std::move(done)](std::expected<mirror, unknown> now) mutable {
+      [=, this, done = std::move(done)](std::expected<looked, unknown> now) mutable {
         if (!now) return session_.answer(std::move(done), release_outcome(now.error()));
-        const contender* own = session_.find_own(now->contenders());
+        const contender* own = now->at.find_own();
         if (own == nullptr ||
             (term != core::no_version && core::number(term) != own->create_revision)) {
           return session_.answer(std::move(done), release_outcome(released{}));
@@ -223,7 +227,6 @@ void etcd_store::erase(core::election_index which, const held_term& own, const s
         }
         auto& held = session_.held(which);
         if (held && held->term == term) held.reset();
-        session_.drop_unused_leases();
         session_.answer(std::move(done), release_outcome(released{}));
       }));
 }
@@ -232,9 +235,9 @@ void etcd_store::read(core::election_index which, core::time_point deadline,
                       handler<read_outcome> done) {
   TENURE_CHECK(core::place(which) < session_.mirrors.size());
   session_.read(which, deadline,
-                [this, done = std::move(done)](std::expected<mirror, unknown> now) mutable {
+                [this, done = std::move(done)](std::expected<looked, unknown> now) mutable {
                   if (!now) return session_.answer(std::move(done), read_outcome(now.error()));
-                  session_.answer(std::move(done), read_outcome(now->observe()));
+                  session_.answer(std::move(done), read_outcome(now->at.observe()));
                 });
 }
 

@@ -37,6 +37,10 @@ std::string release_record(std::string_view election) {
   return std::string(election) + ".tenure";
 }
 
+std::string agreement_key(std::string_view election) {
+  return release_record(election) + ".agreement";
+}
+
 std::string member_prefix(std::string_view election) {
   return release_record(election) + ".members/";
 }
@@ -59,8 +63,9 @@ std::int64_t lease_ids::next() {
   return static_cast<std::int64_t>(session_ << counter_bits | counter_);
 }
 
-bool lease_ids::ours(std::int64_t lease) const {
-  return lease > 0 && static_cast<std::uint64_t>(lease) >> counter_bits == session_;
+bool lease_ids::made(std::string_view key) const {
+  const auto lease = core::read_number<std::uint64_t>(key.substr(key.rfind('/') + 1), 16);
+  return lease && *lease >> counter_bits == session_;
 }
 
 }  // namespace tenure::stores::etcd

@@ -22,6 +22,9 @@ std::string release_record(std::string_view election);
 /// `<election>.tenure.members/<lease id>`: the name of a member, holder or not (presence.hpp).
 std::string member_key(std::string_view election, std::int64_t lease);
 
+/// `<election>.tenure.agreement`: how many may hold (agreement_text.hpp).
+std::string agreement_key(std::string_view election);
+
 /// What all member keys of an election begin with.
 std::string member_prefix(std::string_view election);
 
@@ -48,8 +51,8 @@ class lease_ids {
   /// Never 0, never negative.
   [[nodiscard]] std::int64_t next();
 
-  /// True if a lease of that id is of our session.
-  [[nodiscard]] bool ours(std::int64_t lease) const;
+  /// True if a key that ends with a lease's id, as all keys of members do, is of our session.
+  [[nodiscard]] bool made(std::string_view key) const;
 
  private:
   static constexpr int counter_bits = 24;

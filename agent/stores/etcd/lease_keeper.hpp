@@ -1,12 +1,7 @@
 #pragma once
 
-#include <boost/asio/any_io_executor.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <cstdint>
 #include <expected>
-#include <functional>
-#include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,64 +15,47 @@ namespace tenure::stores::etcd {
 
 /// A lease as its last acknowledged grant or keepalive has left it.
 struct kept_lease {
+  std::int64_t id = 0;
   core::time_point sent_at{};  ///< of that request
   core::duration ttl{};        ///< as granted
-  std::uint64_t revision = 0;  ///< etcd's own, when it answered
-  std::uint64_t raft_term = 0;
 };
 
 /// Nothing: the lease is gone, by etcd's own word. An error: unknown, and why.
 using kept_or_failure = std::expected<std::optional<kept_lease>, std::string>;
 
-/// Our leases: one for all elections that are held, made when the first one is campaigned for.
+/// Our lease: one for all elections that are held, made when the first one is campaigned for.
+///
+/// Nothing is ever revoked. A lease that no term uses is not renewed, and ends by itself after a
+/// TTL at most; until then the next campaign may use it. So no revocation can arrive late, and end
+/// a lease that is in use again.
 ///
 /// Used on its executor only; handlers are called through `cluster::call`, never from within.
 class lease_keeper {
  public:
-  lease_keeper(boost::asio::any_io_executor where, cluster& through, std::int64_t ttl_seconds);
+  using lease_handler = handler<std::expected<kept_lease, unknown>>;
 
-  /// The lease to campaign with. If there is none, asks for one; it need not exist yet.
-  std::int64_t ensure(lease_ids& ids, core::time_point deadline);
+  lease_keeper(cluster& through, lease_ids& ids, core::duration ttl);
 
-  /// True if etcd has confirmed that it made it.
-  [[nodiscard]] bool confirmed(std::int64_t lease) const;
+  /// A lease to campaign with, which has just been made or renewed. Those who ask while it is on
+  /// its way share it.
+  void obtain(core::time_point deadline, lease_handler done);
 
-  /// Calls `done` once that is so, or when it is clear that it will not be.
-  void when_confirmed(std::int64_t lease, handler<std::expected<kept_lease, unknown>> done);
-
-  /// Renews it by one request. One that was dropped is in use again, unless its revocation has
-  /// left already, which would end it under its next holder: that is an error.
+  /// Renews a lease by one request.
   void keep(std::int64_t lease, core::time_point deadline, handler<kept_or_failure> done);
 
   /// It is gone: the next campaign gets another one.
   void forget(std::int64_t lease);
 
-  /// Gives up the leases that are not in use, and revokes them a little later: not in the way of
-  /// whoever campaigns for what we have just released.
-  void drop_unless(const std::function<bool(std::int64_t)>& in_use);
-
-  /// Cancels what is planned. Revokes nothing.
-  void close();
-
  private:
-  struct entry {
-    std::optional<kept_lease> kept;  ///< nothing: asked for
-    std::vector<handler<std::expected<kept_lease, unknown>>> waiting;
-  };
+  void make(core::time_point deadline);
+  void made(std::int64_t lease, core::time_point deadline, reply_or_failure what);
+  void answer(const std::expected<kept_lease, unknown>& outcome);
 
-  void granted(std::int64_t lease, core::time_point deadline, reply_or_failure what);
-  void settle(std::int64_t lease, std::expected<kept_lease, unknown> outcome);
-  void revoke_dropped();
-  void revoke(std::int64_t lease);
-
-  boost::asio::any_io_executor executor_;
   cluster& cluster_;
-  std::int64_t ttl_seconds_;
-  std::optional<std::int64_t> present_;
-  std::map<std::int64_t, entry> leases_;
-  std::vector<std::int64_t> dropped_;   ///< to be revoked
-  std::vector<std::int64_t> given_up_;  ///< whose revocation has left and was not confirmed
-  boost::asio::steady_timer revoking_;
+  lease_ids& ids_;
+  core::duration ttl_;
+  std::optional<kept_lease> present_;
+  std::vector<lease_handler> waiting_;  ///< for a lease that has been asked for
 };
 
 }  // namespace tenure::stores::etcd

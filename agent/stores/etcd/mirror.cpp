@@ -3,35 +3,37 @@
 #include <algorithm>
 #include <utility>
 
+#include "stores/etcd/agreement_text.hpp"
 #include "stores/etcd/farewell_text.hpp"
 #include "stores/etcd/layout.hpp"
 
 namespace tenure::stores::etcd {
 
-mirror::mirror(election_spec election)
+mirror::mirror(election_spec election, const own_run& self)
     : election_(std::move(election)),
+      self_(&self),
       prefix_(prefix_of(election_.name)),
       record_(release_record(election_.name)),
+      agreement_key_(agreement_key(election_.name)),
       member_prefix_(member_prefix(election_.name)),
-      doubtful_(election_.slots) {}
+      vacancies_(election_.slots) {}
 
 void mirror::replace(std::span<const key_value> all, std::uint64_t revision) {
   if (revision == revision_) return;
   revision_ = revision;
   const std::vector<contender> before = std::exchange(contenders_, {});
   note_release("");
+  note_agreement("", 0);
   members_.clear();
-  for (const key_value& kv : all) {
-    if (is_record(kv.key)) note_release(kv.value);
-  }
-  doubtful_ = election_.slots;
+  for (const key_value& kv : all) note(kv);
+  vacancies_ = core::vacancies(slots());
   for (const key_value& kv : all) add(kv);
   for (contender& one : contenders_) {
     const auto known = std::ranges::find(before, one.create_revision, &contender::create_revision);
     one.after_release = known != before.end() && known->after_release;
   }
   // Holders may have come and gone unseen.
-  doubtful_ = free_slots();
+  vacancies_ = core::vacancies(free_slots());
 }
 
 void mirror::apply(std::span<const watch_event> events) {
@@ -46,7 +48,9 @@ void mirror::apply(std::span<const watch_event> events) {
     if (revision <= revision_) continue;
     revision_ = revision;
     for (const watch_event& e : batch) {
-      if (is_record(e.kv.key)) note_release(e.erased ? "" : e.kv.value);
+      if (!e.erased) note(e.kv);
+      if (e.erased && e.kv.key == record_) note_release("");
+      if (e.erased && e.kv.key == agreement_key_) note_agreement("", 0);
     }
     for (const watch_event& e : batch) {
       if (e.erased) remove(e.kv.key);
@@ -57,14 +61,30 @@ void mirror::apply(std::span<const watch_event> events) {
   }
 }
 
+/// What is beside the contenders, and has to be known before these are judged.
+void mirror::note(const key_value& kv) {
+  if (kv.key == record_) note_release(kv.value);
+  if (kv.key == agreement_key_) note_agreement(kv.value, kv.mod_revision);
+}
+
 void mirror::note_release(std::string_view record) {
   auto note = parse_release_note(record);
   released_ = note && note->clean ? core::number(note->said.term) : 0;
   parting_ = note ? std::optional(std::move(note->said)) : std::nullopt;
 }
 
+/// What nobody can read agrees upon nothing, and is written anew by the next who campaigns.
+void mirror::note_agreement(std::string_view text, std::uint64_t revision) {
+  agreed_ = parse_agreement(text).value_or(core::agreement{});
+  agreed_revision_ = revision;
+}
+
 void mirror::add(const key_value& kv) {
-  if (kv.key.starts_with(member_prefix_)) members_[kv.key] = kv.value;
+  if (kv.key.starts_with(member_prefix_)) {
+    members_[kv.key] = {.identity = kv.value,
+                        .create_revision = kv.create_revision,
+                        .ours = self_->ids.made(kv.key)};
+  }
   if (!kv.key.starts_with(prefix_)) return;
   const std::string& shown = kv.value.empty() ? kv.key : kv.value;
   const auto known = std::ranges::find(contenders_, kv.key, &contender::key);
@@ -77,23 +97,26 @@ void mirror::add(const key_value& kv) {
                 .identity = shown,
                 .create_revision = kv.create_revision,
                 .lease = kv.lease,
-                .after_release = doubtful_ == 0};
+                .ours = self_->ids.made(kv.key)};
   const auto behind =
       std::ranges::upper_bound(contenders_, one.create_revision, {}, &contender::create_revision);
-  contenders_.insert(behind, std::move(one));
-  // Whoever comes into a doubtful slot waits for lock_delay, and with that for what ran there.
-  if (doubtful_ > 0) --doubtful_;
-  doubtful_ = std::min(doubtful_, free_slots());
+  const bool holds_at_once = has_room();
+  const auto place = contenders_.insert(behind, std::move(one));
+  // Whoever waits in the queue gets its slot later, and nobody says when: it is taken for doubtful.
+  place->after_release = holds_at_once && vacancies_.taken();
+  vacancies_.limit(free_slots());
 }
 
 void mirror::remove(std::string_view key) {
   if (const auto member = members_.find(key); member != members_.end()) members_.erase(member);
   const auto gone = std::ranges::find(contenders_, key, &contender::key);
   if (gone == contenders_.end()) return;
-  const bool in_doubt = holds(*gone) && gone->create_revision != released_;
+  const bool held = holds(*gone);
+  const bool cleanly = gone->create_revision == released_;
   contenders_.erase(gone);
+  if (held) vacancies_.freed(cleanly);
   // One that waited takes the place at once, whatever state that is in; it is not of ours.
-  if (in_doubt) doubtful_ = std::min(doubtful_ + 1, free_slots());
+  vacancies_.limit(free_slots());
 }
 
 const contender* mirror::find(std::string_view key, std::uint64_t create_revision) const {
@@ -101,13 +124,33 @@ const contender* mirror::find(std::string_view key, std::uint64_t create_revisio
   return found == contenders_.end() || found->key != key ? nullptr : &*found;
 }
 
+const contender* mirror::find_own() const {
+  const auto own = std::ranges::find(contenders_, true, &contender::ours);
+  return own == contenders_.end() ? nullptr : &*own;
+}
+
 bool mirror::holds(const contender& one) const {
-  return &one - contenders_.data() < static_cast<std::ptrdiff_t>(election_.slots);
+  return &one - contenders_.data() < static_cast<std::ptrdiff_t>(slots());
 }
 
 std::uint32_t mirror::free_slots() const {
   const auto taken = static_cast<std::uint32_t>(contenders_.size());
-  return taken < election_.slots ? election_.slots - taken : 0;
+  return taken < slots() ? slots() - taken : 0;
+}
+
+bool mirror::identity_in_use() const {
+  const auto is_namesake = [&](const auto& one) {
+    return !one.ours && one.identity == self_->identity;
+  };
+  if (std::ranges::any_of(contenders_, is_namesake)) return true;
+  std::uint64_t first = UINT64_MAX;
+  bool ours = false;
+  for (const auto& [key, one] : members_) {
+    if (one.identity != self_->identity || one.create_revision >= first) continue;
+    first = one.create_revision;
+    ours = one.ours;
+  }
+  return first != UINT64_MAX && !ours;
 }
 
 bool mirror::shows(std::span<const key_value> all) const {
@@ -125,13 +168,16 @@ core::observation mirror::observe() const {
   out.as_of = core::version{revision_};
   for (const contender& one : contenders_) {
     if (!holds(one)) break;
-    out.holders.push_back({.identity = one.identity, .term = core::version{one.create_revision}});
+    out.holders.push_back(
+        {.identity = one.identity, .term = core::version{one.create_revision}, .ours = one.ours});
   }
   out.parting = parting_;
+  out.agreed = agreed_;
+  out.identity_in_use = identity_in_use();
   // Without any, there is nobody who announces itself.
   if (!members_.empty()) {
     std::vector<std::string>& names = out.members.emplace();
-    for (const auto& [key, name] : members_) names.push_back(name);
+    for (const auto& [key, one] : members_) names.push_back(one.identity);
     std::ranges::sort(names);
     names.erase(std::ranges::unique(names).begin(), names.end());
   }

@@ -8,8 +8,10 @@
 #include <string_view>
 #include <vector>
 
+#include "core/vacancies.hpp"
 #include "core/vocabulary.hpp"
 #include "stores/etcd/codec.hpp"
+#include "stores/etcd/layout.hpp"
 #include "stores/store.hpp"
 
 namespace tenure::stores::etcd {
@@ -20,7 +22,14 @@ struct contender {
   std::string identity;  ///< its value, or the key where that is empty (`etcdctl lock`)
   std::uint64_t create_revision = 0;
   std::int64_t lease = 0;
+  bool ours = false;           ///< of this very run
   bool after_release = false;  ///< nothing of an earlier holder ran when it came
+};
+
+/// Who looks at an election: tells its own keys from those of others.
+struct own_run {
+  lease_ids ids;
+  std::string identity;
 };
 
 /// What etcd holds of one election, as far as reads and events have told.
@@ -28,7 +37,8 @@ struct contender {
 /// Pure: no I/O, no clock. Not thread-safe.
 class mirror {
  public:
-  explicit mirror(election_spec election);
+  /// `self` must outlive it.
+  mirror(election_spec election, const own_run& self);
 
   /// Every key of the election's range, as of `revision`, when events may have been missed since
   /// the last one that is known. A revision may be an earlier one: of a restored store.
@@ -52,30 +62,60 @@ class mirror {
   /// True if this contender is one of the holders.
   [[nodiscard]] bool holds(const contender& one) const;
 
+  /// Our own contender; nullptr if there is none.
+  [[nodiscard]] const contender* find_own() const;
+
   /// True if a new contender would hold at once.
-  [[nodiscard]] bool has_room() const { return contenders_.size() < election_.slots; }
+  [[nodiscard]] bool has_room() const { return contenders_.size() < slots(); }
+
+  /// The largest create_revision of a contender; 0 if there is none.
+  [[nodiscard]] std::uint64_t newest() const {
+    return contenders_.empty() ? 0 : contenders_.back().create_revision;
+  }
+
+  /// The agreement, and the revision of its key; 0: there is none.
+  [[nodiscard]] const core::agreement& agreed() const { return agreed_; }
+  [[nodiscard]] std::uint64_t agreed_revision() const { return agreed_revision_; }
+
+  /// True unless the election is for another number of holders than our settings say.
+  [[nodiscard]] bool agrees() const { return slots() == election_.slots; }
+
+  /// True if another run has our identity, and came before us or contends already.
+  [[nodiscard]] bool identity_in_use() const;
 
   [[nodiscard]] core::observation observe() const;
 
  private:
   void add(const key_value& kv);
   void remove(std::string_view key);
+  void note(const key_value& kv);
   void note_release(std::string_view record);
-  [[nodiscard]] bool is_record(std::string_view key) const { return key == record_; }
+  void note_agreement(std::string_view text, std::uint64_t revision);
   [[nodiscard]] std::uint32_t free_slots() const;
+  [[nodiscard]] std::uint32_t slots() const {
+    return agreed_.slots > 0 ? agreed_.slots : election_.slots;
+  }
+
+  struct listed {
+    std::string identity;
+    std::uint64_t create_revision = 0;
+    bool ours = false;
+  };
 
   election_spec election_;
+  const own_run* self_;
   std::string prefix_;
   std::string record_;
+  std::string agreement_key_;
   std::string member_prefix_;
-  std::map<std::string, std::string, std::less<>> members_;  ///< name of each, by its key
+  std::map<std::string, listed, std::less<>> members_;  ///< by their keys
+  core::agreement agreed_;
+  std::uint64_t agreed_revision_ = 0;
   std::optional<core::farewell> parting_;
   std::vector<contender> contenders_;  ///< sorted by create_revision
   std::uint64_t released_ = 0;         ///< the term that was released last, if it was cleanly
   std::uint64_t revision_ = 0;
-  /// Free slots whose last holder was not seen to release: its workload may still run. Nothing is
-  /// known about any of them at first.
-  std::uint32_t doubtful_;
+  core::vacancies vacancies_;  ///< nothing is known about any slot at first
 };
 
 }  // namespace tenure::stores::etcd

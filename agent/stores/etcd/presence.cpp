@@ -1,5 +1,6 @@
 #include "stores/etcd/presence.hpp"
 
+#include <algorithm>
 #include <boost/asio/post.hpp>
 #include <utility>
 
@@ -10,17 +11,21 @@
 namespace tenure::stores::etcd {
 namespace {
 
-constexpr core::duration keep_every = std::chrono::seconds(presence_ttl_seconds / 3);
+constexpr core::duration least_ttl = std::chrono::seconds(5);
+constexpr core::duration most_ttl = std::chrono::seconds(30);
+constexpr int keeps_per_ttl = 3;
 constexpr core::duration call_patience = std::chrono::seconds(5);
 
 }  // namespace
 
 presence::presence(boost::asio::any_io_executor where, cluster& through, lease_ids& ids,
-                   std::string identity, const std::vector<election_spec>& elections)
+                   std::string identity, core::duration ttl,
+                   const std::vector<election_spec>& elections)
     : executor_(std::move(where)),
       cluster_(through),
       ids_(ids),
       identity_(std::move(identity)),
+      ttl_(std::clamp(ttl, least_ttl, most_ttl)),
       elections_(elections),
       timer_(executor_) {}
 
@@ -34,8 +39,8 @@ auto presence::guarded(Handler what) {
 void presence::appear() {
   if (lease_ != 0 || !alive_ || elections_.size() > most_announced) return;
   lease_ = ids_.next();
-  cluster_.call(grant_path, grant_request(presence_ttl_seconds, lease_),
-                os::boot_now() + call_patience,
+  const auto seconds = std::chrono::ceil<std::chrono::seconds>(ttl_);
+  cluster_.call(grant_path, grant_request(seconds.count(), lease_), os::boot_now() + call_patience,
                 guarded([this](const reply_or_failure& what) { granted(what); }));
 }
 
@@ -74,7 +79,7 @@ void presence::again() {
 }
 
 void presence::later(void (presence::*what)()) {
-  timer_.expires_after(keep_every);
+  timer_.expires_after(ttl_ / keeps_per_ttl);
   timer_.async_wait(guarded([this, what](boost::system::error_code canceled) {
     if (!canceled) (this->*what)();
   }));

@@ -13,8 +13,6 @@
 
 namespace tenure::stores::etcd {
 
-/// Of a member that is gone without a word, its name stays for so long.
-inline constexpr std::int64_t presence_ttl_seconds = 30;
 /// An agent with more elections than these is not announced: its names would be most of what etcd
 /// holds.
 inline constexpr std::size_t most_announced = 100;
@@ -26,8 +24,10 @@ inline constexpr std::size_t most_announced = 100;
 /// Used on its executor only. No handler is called after `close`.
 class presence {
  public:
+  /// Of a member that is gone without a word, its name stays for `ttl`, but for no less than 5 s
+  /// and no more than 30 s.
   presence(boost::asio::any_io_executor where, cluster& through, lease_ids& ids,
-           std::string identity, const std::vector<election_spec>& elections);
+           std::string identity, core::duration ttl, const std::vector<election_spec>& elections);
 
   /// The cluster can be reached: appears, unless that is under way or done.
   void appear();
@@ -51,6 +51,7 @@ class presence {
   cluster& cluster_;
   lease_ids& ids_;
   std::string identity_;
+  core::duration ttl_;
   const std::vector<election_spec>& elections_;
   boost::asio::steady_timer timer_;
   std::int64_t lease_ = 0;  ///< asked for or granted; 0: none

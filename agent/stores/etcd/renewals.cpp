@@ -6,14 +6,6 @@
 #include "os/boot_time.hpp"
 
 namespace tenure::stores::etcd {
-namespace {
-
-/// Why a key of ours is gone, by what is there instead.
-core::loss_reason loss_with(const mirror& others) {
-  return others.contenders().empty() ? core::loss_reason::revoked : core::loss_reason::taken_over;
-}
-
-}  // namespace
 
 bool renewals::ours(const core::renewal_item& item) const {
   const auto& held = session_.held(item.which);
@@ -31,89 +23,134 @@ void renewals::renew(std::vector<core::renewal_item> items, core::time_point dea
   // One, but for terms that an earlier life of this agent has left.
   std::set<std::int64_t> leases;
   for (const core::renewal_item& item : t->items) {
-    if (ours(item)) leases.insert(session_.held(item.which)->lease);
+    if (ours(item)) {
+      leases.insert(session_.held(item.which)->lease);
+    } else {
+      lose(t, item);
+    }
   }
-  t->unanswered = leases.size();
-  if (leases.empty()) return finish(t);
+  t->unanswered = leases.size() + 1;
   for (const std::int64_t lease : leases) {
     session_.leases.keep(
         lease, deadline,
         session_.guarded([this, t, lease](const kept_or_failure& what) { kept(t, lease, what); }));
   }
+  look(t);
 }
 
 void renewals::kept(const turn_ptr& t, std::int64_t lease, const kept_or_failure& what) {
-  if (t->failed) return;
   if (!what) return fail(t, {what.error()});
-  if (!what->has_value()) {
-    t->dead.insert(lease);
-  } else {
+  if (what->has_value()) {
     t->so_far.sent_at = std::min(t->so_far.sent_at, (*what)->sent_at);
     t->so_far.ttl = std::min(t->so_far.ttl, (*what)->ttl);
-    t->revision = std::max(t->revision, (*what)->revision);
-    t->raft_term = (*what)->raft_term;
-    // A new leader, or an etcd that knows less than before: one that was restored, or is behind.
-    if (raft_term_ != 0 && t->raft_term != raft_term_) t->doubtful = true;
-    if ((*what)->revision < revision_) t->doubtful = true;
+  } else {
+    t->dead.insert(lease);
   }
-  if (--t->unanswered > 0) return;
-  if (t->doubtful || !up_to_date(*t)) return verify_from(t, 0);
-  finish(t);
+  answered(t);
 }
 
-bool renewals::up_to_date(const turn& t) const {
-  return std::ranges::all_of(t.items, [&](const core::renewal_item& item) {
-    if (!ours(item) || session_.held(item.which)->proven >= t.revision) return true;
-    return session_.connection.live() && session_.seen(item.which).revision() >= t.revision;
+// The look -------------------------------------------------------------------------------------
+
+void renewals::look(const turn_ptr& t) {
+  const auto first = std::ranges::find_if(t->items, [&](const auto& item) { return ours(item); });
+  if (first == t->items.end()) return answered(t);
+  const bool many = t->items.size() > most_operations;
+  const bool was_silent = std::exchange(watch_is_asked_, false);
+  if (many && !was_silent && session_.connection.tells_progress()) return follow_watch(t, *first);
+  read_keys(t, 0);
+}
+
+/// Some at a time.
+void renewals::read_keys(const turn_ptr& t, std::size_t first) {
+  std::vector<core::renewal_item> some;
+  std::size_t next = first;
+  for (; next < t->items.size() && some.size() < most_operations; ++next) {
+    if (ours(t->items[next])) some.push_back(t->items[next]);
+  }
+  if (some.empty()) return answered(t);
+  read(t, some, [this, t, next, some](const reads& found) {
+    for (std::size_t i = 0; i < some.size(); ++i) {
+      if (!ours(some[i])) continue;
+      const std::uint64_t term = core::number(some[i].term);
+      const auto is_ours = [&](const key_value& kv) { return kv.create_revision == term; };
+      if (std::ranges::none_of(found.values[i], is_ours)) lose(t, some[i]);
+    }
+    read_keys(t, next);
   });
 }
 
-/// Reads the elections, some at a time.
-void renewals::verify_from(const turn_ptr& t, std::size_t first) {
-  std::vector<core::renewal_item> some;
-  std::vector<key_range> ranges;
-  std::size_t next = first;
-  for (; next < t->items.size() && some.size() < most_operations; ++next) {
-    if (!ours(t->items[next])) continue;
-    some.push_back(t->items[next]);
-    ranges.push_back(session_.ranges[core::place(t->items[next].which)]);
-  }
-  if (some.empty()) return finish(t);
-  session_.members.call(
-      transaction_path, transaction_request(read_transaction(ranges)), t->deadline,
-      session_.guarded([this, t, next, some = std::move(some)](const reply_or_failure& what) {
-        if (!what) return fail(t, {what.error().why});
-        const auto read = reads_in(what->body, some.size());
-        if (!read) return fail(t, session_.broken_reply(read.error()));
-        for (std::size_t i = 0; i < some.size(); ++i) {
-          if (!ours(some[i])) continue;
-          const std::uint64_t revision = read->header.revision;
-          const mirror now = session_.as_read(some[i].which, read->values[i], revision);
-          held_term& held = *session_.held(some[i].which);
-          if (now.find(held.key, core::number(held.term)) != nullptr) {
-            held.proven = revision;
-          } else {
-            t->so_far.lost.push_back({.which = some[i].which, .why = loss_with(now)});
-          }
-        }
-        verify_from(t, next);
-      }),
-      priority::urgent);
+/// How far the quorum is, and whether the watch is there, too.
+void renewals::follow_watch(const turn_ptr& t, const core::renewal_item& any) {
+  watch_is_asked_ = true;
+  read(t, {any}, [this, t](const reads& found) {
+    // It may break before, or say nothing.
+    t->patience = std::make_unique<boost::asio::steady_timer>(session_.executor,
+                                                              t->deadline - os::boot_now());
+    t->patience->async_wait(session_.guarded([this, t](boost::system::error_code canceled) {
+      if (!canceled) fail(t, {"the watch has not said in time how far it is"});
+    }));
+    session_.connection.await(found.header.revision, session_.guarded([this, t] {
+      if (t->over) return;
+      watch_is_asked_ = false;
+      t->patience->cancel();
+      watch_got_there(t);
+    }));
+  });
 }
 
-void renewals::finish(const turn_ptr& t) {
-  renewal& out = t->so_far;
-  if (t->raft_term != 0) {
-    raft_term_ = t->raft_term;
-    revision_ = t->revision;
-  }
+void renewals::watch_got_there(const turn_ptr& t) {
   for (const core::renewal_item& item : t->items) {
-    const bool known = std::ranges::any_of(
-        out.lost, [&](const core::renewal_loss& l) { return l.which == item.which; });
-    if (known) continue;
-    if (const auto why = loss(*t, item)) out.lost.push_back({.which = item.which, .why = *why});
+    if (!ours(item)) continue;
+    const held_term& held = *session_.held(item.which);
+    if (session_.seen(item.which).find(held.key, core::number(item.term)) == nullptr) lose(t, item);
   }
-  if (out.sent_at == core::never) {
+  answered(t);
+}
+
+/// Reads their keys, linearizable. What is found is as of an instant after the read was sent, and
+/// so is whatever is concluded from it.
+void renewals::read(const turn_ptr& t, const std::vector<core::renewal_item>& some,
+                    std::move_only_function<void(const reads&)> then) {
+  transaction keys;
+  for (const auto& item : some) {
+    keys.then.emplace_back(range{.key = session_.held(item.which)->key, .end = {}});
+  }
+  session_.members.call(transaction_path, transaction_request(keys), t->deadline,
+                        session_.guarded([this, t, count = some.size(), then = std::move(then)](
+                                             const reply_or_failure& what) mutable {
+                          if (!what) return fail(t, {what.error().why});
+                          const auto found = reads_in(what->body, count);
+                          if (!found) return fail(t, session_.broken_reply(found.error()));
+                          t->so_far.sent_at = std::min(t->so_far.sent_at, what->sent_at);
+                          then(*found);
+                        }),
+                        priority::urgent);
+}
+
+// The end --------------------------------------------------------------------------------------
+
+/// Its key is gone; why is told by what is there instead, as far as the watch has shown it.
+void renewals::lose(const turn_ptr& t, const core::renewal_item& item) {
+  const auto others = session_.seen(item.which).contenders();
+  const bool taken = std::ranges::any_of(others, [](const contender& c) { return !c.ours; });
+  t->so_far.lost.push_back(
+      {.which = item.which,
+       .why = taken ? core::loss_reason::taken_over : core::loss_reason::revoked});
+}
+
+/// One of those that were asked.
+void renewals::answered(const turn_ptr& t) {
+  if (--t->unanswered > 0 || t->over) return;
+  renewal& out = t->so_far;
+  std::erase_if(out.lost, [&](const core::renewal_loss& one) {
+    const auto& held = session_.held(one.which);
+    return held && t->dead.contains(held->lease);
+  });
+  for (const core::renewal_item& item : t->items) {
+    if (!ours(item) || !t->dead.contains(session_.held(item.which)->lease)) continue;
+    out.lost.push_back({.which = item.which, .why = core::loss_reason::session_invalid});
+  }
+  if (out.sent_at == core::never || out.ttl == core::duration::max()) {
     // No lease of ours is alive: all terms are lost, and nobody looks at these.
     out.sent_at = os::boot_now();
     out.ttl = session_.with.ttl;
@@ -121,21 +158,8 @@ void renewals::finish(const turn_ptr& t) {
   session_.answer(std::move(t->done), renew_outcome(std::move(out)));
 }
 
-/// Why this term is over, by etcd's own word.
-std::optional<core::loss_reason> renewals::loss(const turn& in,
-                                                const core::renewal_item& item) const {
-  const mirror& m = session_.seen(item.which);
-  if (ours(item)) {
-    const held_term& held = *session_.held(item.which);
-    if (in.dead.contains(held.lease)) return core::loss_reason::session_invalid;
-    const bool current = session_.connection.live() && m.revision() >= core::number(item.term);
-    if (!current || m.find(held.key, core::number(held.term)) != nullptr) return {};
-  }
-  return loss_with(m);
-}
-
 void renewals::fail(const turn_ptr& t, unknown why) {
-  t->failed = true;
+  if (std::exchange(t->over, true)) return;
   session_.answer(std::move(t->done), renew_outcome(std::move(why)));
 }
 

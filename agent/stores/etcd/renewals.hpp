@@ -1,8 +1,8 @@
 #pragma once
 
+#include <boost/asio/steady_timer.hpp>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <set>
 #include <vector>
 
@@ -10,11 +10,20 @@
 
 namespace tenure::stores::etcd {
 
-/// `renew`, as it goes with etcd: one keepalive for all terms, as they share a lease.
+/// `renew`, as it goes with etcd: one keepalive for all terms, as they share a lease, and at the
+/// same time a look at their keys.
 ///
-/// A keepalive says nothing about keys: an operator may have deleted one, and its event may be on
-/// its way, or stuck. So they are read as well, unless nothing at all has been written to etcd
-/// since they were seen. On an idle cluster that is one request a turn, on a busy one two.
+/// A keepalive says nothing about keys, and what its answer says of etcd's revision is how far the
+/// answering member is, which may lag for as long as its disk does, while the leader renews. So a
+/// renewal counts only if a quorum has shown our keys since it was sent:
+///
+/// - Up to `most_operations` terms: one linearizable read of their keys.
+/// - More: a linearizable read of one of them, which tells how far the quorum is; the watch has to
+///   get there, and says so when it is asked for its progress. That is a constant number of
+///   requests for any number of terms. It needs an etcd whose answers about progress keep their
+///   place among the events (`progress_keeps_order`).
+/// - Else, and where the watch has not answered the last time: reads of `most_operations` keys at a
+///   time.
 ///
 /// Used on the session's executor only.
 class renewals {
@@ -30,29 +39,27 @@ class renewals {
     core::time_point deadline{};
     handler<renew_outcome> done;
     renewal so_far;
-    std::set<std::int64_t> dead;  ///< leases that are gone
-    std::size_t unanswered = 0;   ///< keepalives
-    bool failed = false;
-    std::uint64_t revision = 0;  ///< etcd's, when it confirmed the last lease
-    std::uint64_t raft_term = 0;
-    bool doubtful = false;  ///< keys have to be read, whatever the revision says
+    std::set<std::int64_t> dead;                          ///< leases that are gone
+    std::size_t unanswered = 0;                           ///< keepalives, and the look
+    std::unique_ptr<boost::asio::steady_timer> patience;  ///< with the watch
+    bool over = false;                                    ///< it has failed
   };
   using turn_ptr = std::shared_ptr<turn>;
 
   void kept(const turn_ptr& t, std::int64_t lease, const kept_or_failure& what);
-  void verify_from(const turn_ptr& t, std::size_t first);
-  void finish(const turn_ptr& t);
+  void look(const turn_ptr& t);
+  void read_keys(const turn_ptr& t, std::size_t first);
+  void follow_watch(const turn_ptr& t, const core::renewal_item& any);
+  void watch_got_there(const turn_ptr& t);
+  void read(const turn_ptr& t, const std::vector<core::renewal_item>& some,
+            std::move_only_function<void(const reads&)> then);
+  void lose(const turn_ptr& t, const core::renewal_item& item);
+  void answered(const turn_ptr& t);
   void fail(const turn_ptr& t, unknown why);
-  /// True if whatever etcd has written until `t.revision` is known of all these terms.
-  [[nodiscard]] bool up_to_date(const turn& t) const;
   [[nodiscard]] bool ours(const core::renewal_item& item) const;
-  [[nodiscard]] std::optional<core::loss_reason> loss(const turn& in,
-                                                      const core::renewal_item& item) const;
 
   session& session_;
-  // Of the last renewal that was brought to its end.
-  std::uint64_t raft_term_ = 0;
-  std::uint64_t revision_ = 0;
+  bool watch_is_asked_ = false;  ///< how far it is, and it has not answered
 };
 
 }  // namespace tenure::stores::etcd

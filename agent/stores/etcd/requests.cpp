@@ -3,12 +3,27 @@
 #include <utility>
 
 #include "core/check.hpp"
+#include "stores/etcd/agreement_text.hpp"
 
 namespace tenure::stores::etcd {
 namespace {
 
 range whole(const key_range& keys) {
   return {.key = keys.begin, .end = keys.end, .by = range::order::create_ascend};
+}
+
+/// A key that does not exist has 0 in every number.
+std::vector<compare> still(std::string_view election, const basis& on) {
+  const std::string prefix = prefix_of(election);
+  return {{.key = prefix,
+           .end = prefix_end(prefix),
+           .what = compare::field::create_revision,
+           .is = compare::relation::less,
+           .number = on.newest + 1},
+          {.key = agreement_key(election),
+           .what = compare::field::mod_revision,
+           .is = compare::relation::equal,
+           .number = on.agreed}};
 }
 
 }  // namespace
@@ -35,18 +50,25 @@ parsed<reads> reads_in(std::string_view body, std::size_t count) {
   return out;
 }
 
-transaction campaign_transaction(std::string_view election, std::int64_t lease,
-                                 const std::string& identity, std::uint64_t newest) {
-  const std::string prefix = prefix_of(election);
-  const range read = whole(range_of(election));
-  return {
-      .when = {{.key = prefix,
-                .end = prefix_end(prefix),
-                .what = compare::field::create_revision,
-                .is = compare::relation::less,
-                .number = newest + 1}},
-      .then = {put{.key = contender_key(election, lease), .value = identity, .lease = lease}, read},
-      .otherwise = {read}};
+transaction campaign_transaction(const election_spec& election, std::int64_t lease,
+                                 const std::string& identity, const basis& on) {
+  transaction out{.when = still(election.name, on), .then = {}, .otherwise = {}};
+  if (on.agreed == 0) {
+    out.then.emplace_back(put{.key = agreement_key(election.name),
+                              .value = agreement_text({.slots = election.slots})});
+  }
+  out.then.emplace_back(
+      put{.key = contender_key(election.name, lease), .value = identity, .lease = lease});
+  out.then.emplace_back(whole(range_of(election.name)));
+  out.otherwise.emplace_back(whole(range_of(election.name)));
+  return out;
+}
+
+transaction agreement_transaction(std::string_view election, const core::agreement& what,
+                                  const basis& on) {
+  return {.when = still(election, on),
+          .then = {put{.key = agreement_key(election), .value = agreement_text(what)}},
+          .otherwise = {whole(range_of(election))}};
 }
 
 transaction release_transaction(std::string_view election, const std::string& key,

@@ -9,6 +9,7 @@
 #include "core/vocabulary.hpp"
 #include "stores/etcd/codec.hpp"
 #include "stores/etcd/layout.hpp"
+#include "stores/store.hpp"
 
 /// The transactions that elections are made of. Pure.
 namespace tenure::stores::etcd {
@@ -37,11 +38,22 @@ struct reads {
 /// fewer.
 parsed<reads> reads_in(std::string_view body, std::size_t count);
 
-/// Becomes a contender, unless anybody has come since `newest`, the largest create_revision of
-/// those that are known (0: nobody is there), or this contender is there already. Both ways it then
-/// reads the election.
-transaction campaign_transaction(std::string_view election, std::int64_t lease,
-                                 const std::string& identity, std::uint64_t newest);
+/// What has to be so still when a transaction is carried out.
+struct basis {
+  std::uint64_t newest = 0;  ///< the largest create_revision of a contender; 0: there is none
+  std::uint64_t agreed = 0;  ///< the revision of the agreement; 0: there is none
+};
+
+/// Becomes a contender, unless anybody has come since, or this contender is there already, or
+/// something else was agreed. Writes the agreement down if there is none. Both ways it then reads
+/// the election.
+transaction campaign_transaction(const election_spec& election, std::int64_t lease,
+                                 const std::string& identity, const basis& on);
+
+/// Writes the agreement, unless anybody has come since, or something else was agreed; else it reads
+/// the election.
+transaction agreement_transaction(std::string_view election, const core::agreement& what,
+                                  const basis& on);
 
 /// Deletes the contender of term `term`, and leaves `note` in the same step, unless it is empty.
 transaction release_transaction(std::string_view election, const std::string& key,

@@ -80,4 +80,14 @@ std::expected<std::vector<std::string>, std::string> judge_version(std::string_v
   return warnings;
 }
 
+bool progress_keeps_order(std::string_view version) {
+  constexpr defect::fix first_of_34{4, 25};
+  constexpr defect::fix first_of_35{5, 8};
+  const auto number = parse(version);
+  if (!number) return false;
+  if (number->major != 3 || number->minor > first_of_35.minor) return number->major >= 3;
+  const defect::fix& first = number->minor == first_of_35.minor ? first_of_35 : first_of_34;
+  return number->minor == first.minor && number->patch >= first.patch;
+}
+
 }  // namespace tenure::stores::etcd

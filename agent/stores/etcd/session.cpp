@@ -18,6 +18,13 @@ std::vector<key_range> ranges_of(const std::vector<election_spec>& elections) {
   return out;
 }
 
+std::vector<mirror> mirrors_of(const std::vector<election_spec>& elections, const own_run& self) {
+  std::vector<mirror> out;
+  out.reserve(elections.size());
+  for (const election_spec& e : elections) out.emplace_back(e, self);
+  return out;
+}
+
 }  // namespace
 
 session::session(boost::asio::any_io_executor where, settings what,
@@ -25,7 +32,7 @@ session::session(boost::asio::any_io_executor where, settings what,
     : executor(std::move(where)),
       with(std::move(what)),
       ranges(ranges_of(with.elections)),
-      ids(with.session, os::random_bits()),
+      self{.ids = lease_ids(with.session, os::random_bits()), .identity = with.identity},
       // The watch goes where the calls go: a member that confirms renewals is in touch with the
       // leader, and so are its events.
       members(executor, endpoints, with.secure,
@@ -35,8 +42,8 @@ session::session(boost::asio::any_io_executor where, settings what,
                                     if (connection.live()) connection.connect();
                                   }));
               }),
-      leases(executor, members, std::chrono::ceil<std::chrono::seconds>(with.ttl).count()),
-      mirrors(with.elections.begin(), with.elections.end()),
+      leases(members, self.ids, with.ttl),
+      mirrors(mirrors_of(with.elections, self)),
       connection(executor, members, mirrors, ranges, with.ttl / checks_per_ttl, std::move(on)),
       held_(with.elections.size()) {}
 
@@ -44,7 +51,6 @@ void session::close() {
   if (!alive_) return;
   alive_.reset();
   connection.close();
-  leases.close();
   members.close();
 }
 
@@ -55,32 +61,20 @@ void session::read(core::election_index which, core::time_point deadline, read_h
                  if (!what) return then(std::unexpected(unknown{what.error().why}));
                  auto found = reads_in(what->body, 1);
                  if (!found) return then(std::unexpected(broken_reply(found.error())));
-                 then(as_read(which, found->values.front(), found->header.revision));
+                 then(looked{.at = as_read(which, found->values.front(), found->header.revision),
+                             .sent_at = what->sent_at});
                }));
-}
-
-const contender* session::find_own(std::span<const contender> among) const {
-  const auto own = std::ranges::find_if(
-      among, [&](const contender& c) { return ids.ours(c.lease) && c.identity == with.identity; });
-  return own == among.end() ? nullptr : &*own;
 }
 
 mirror session::as_read(core::election_index which, std::span<const key_value> values,
                         std::uint64_t revision) const {
-  mirror now(spec(which));
+  mirror now(spec(which), self);
   now.replace(values, revision);
   return now;
 }
 
 unknown session::broken_reply(const malformed& what) const {
   return {members.present() + ": " + what.why};
-}
-
-void session::drop_unused_leases() {
-  if (campaigns > 0) return;
-  leases.drop_unless([&](std::int64_t lease) {
-    return std::ranges::any_of(held_, [&](const auto& h) { return h && h->lease == lease; });
-  });
 }
 
 }  // namespace tenure::stores::etcd

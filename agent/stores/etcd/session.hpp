@@ -28,7 +28,12 @@ struct held_term {
   core::version term = core::no_version;
   std::string key;
   std::int64_t lease = 0;
-  std::uint64_t proven = 0;  ///< revision at which its key was seen last
+};
+
+/// What a linearizable read of one election has shown.
+struct looked {
+  mirror at;
+  core::time_point sent_at{};  ///< before the read left
 };
 
 /// What the parts of the store share: one agent's standing with one cluster.
@@ -36,7 +41,7 @@ struct held_term {
 /// Used on its executor only. No handler that went through `guarded` is called after `close`.
 class session {
  public:
-  using read_handler = std::move_only_function<void(std::expected<mirror, unknown>)>;
+  using read_handler = std::move_only_function<void(std::expected<looked, unknown>)>;
 
   session(boost::asio::any_io_executor where, settings with,
           const std::vector<net::endpoint>& members, watcher::handlers on);
@@ -48,18 +53,12 @@ class session {
   /// Reads what one election holds, linearizable.
   void read(core::election_index which, core::time_point deadline, read_handler then);
 
-  /// Our key among these: of our session and identity. Nullptr if there is none.
-  [[nodiscard]] const contender* find_own(std::span<const contender> among) const;
-
   /// What an election holds, as a reply shows it.
   [[nodiscard]] mirror as_read(core::election_index which, std::span<const key_value> values,
                                std::uint64_t revision) const;
 
   /// "http://...: why", for what the present member has answered.
   [[nodiscard]] unknown broken_reply(const malformed& what) const;
-
-  /// Gives up leases that no term and no campaign uses.
-  void drop_unused_leases();
 
   [[nodiscard]] const election_spec& spec(core::election_index which) const {
     return with.elections[core::place(which)];
@@ -95,12 +94,11 @@ class session {
   const boost::asio::any_io_executor executor;
   const settings with;
   const std::vector<key_range> ranges;  ///< of each election
-  lease_ids ids;
+  own_run self;
   cluster members;
   lease_keeper leases;
   std::vector<mirror> mirrors;  ///< of each election
   watcher connection;
-  std::size_t campaigns = 0;  ///< under way, so the present lease may be in use
 
  private:
   std::vector<std::optional<held_term>> held_;  ///< of each election

@@ -23,6 +23,9 @@ std::int64_t watch_id_of(std::size_t election) {
   return static_cast<std::int64_t>(election) + 1;
 }
 
+/// What speaks of all watches of a stream has this id.
+constexpr std::int64_t all_watches = -1;
+
 core::duration pause_after(std::uint32_t failures) {
   const core::duration most = std::min(longest_pause, first_pause * (1U << std::min(failures, 6U)));
   return most / 2 + core::duration(static_cast<core::duration::rep>(
@@ -44,7 +47,8 @@ watcher::watcher(boost::asio::any_io_executor where, cluster& through, std::vect
 watcher::~watcher() = default;
 
 void watcher::connect() {
-  live_ = false;
+  live_ = tells_progress_ = false;
+  awaited_.clear();
   stream_.reset();
   next_.cancel();
   ++generation_;
@@ -129,8 +133,11 @@ void watcher::take(const watch_reply& what) {
     return fail({.why = cluster_.present() + " has compacted what a watch was to begin with"});
   }
   if (what.canceled) return fail(read_cancel_reason(what.cancel_reason), "has canceled a watch");
-  // The progress of all watches together has an id of its own.
-  if (what.events.empty() && !what.created) return;
+  if (what.events.empty() && !what.created) {
+    // That of a single watch says nothing of the others.
+    if (what.watch_id == all_watches) progressed(what.header.revision);
+    return;
+  }
   const auto most = watch_id_of(mirrors_.size());
   if (what.watch_id < watch_id_of(0) || what.watch_id >= most) {
     return fail({.why = cluster_.present() + " speaks of a watch that is not ours"});
@@ -150,6 +157,26 @@ void watcher::confirm(std::size_t which) {
   check_later();
   cluster_.warm_up(os::boot_now() + connect_patience);
   on_.live();
+}
+
+void watcher::await(std::uint64_t revision, std::move_only_function<void()> reached) {
+  awaited_.push_back({.revision = revision, .reached = std::move(reached)});
+  stream_->send(progress_request());
+}
+
+void watcher::progressed(std::uint64_t revision) {
+  if (!tells_progress_) return;
+  std::vector<awaited> there;
+  std::erase_if(awaited_, [&](awaited& one) {
+    if (one.revision > revision) return false;
+    there.push_back(std::move(one));
+    return true;
+  });
+  const std::weak_ptr alive = alive_;
+  for (awaited& one : there) {
+    one.reached();
+    if (alive.expired()) return;
+  }
 }
 
 void watcher::check_later() {
@@ -173,6 +200,7 @@ void watcher::check() {
 void watcher::close() {
   alive_.reset();
   live_ = false;
+  awaited_.clear();
   stream_.reset();
   next_.cancel();
 }
@@ -186,6 +214,8 @@ void watcher::fail(const gateway_error& what, std::string_view doing) {
 /// again and again.
 void watcher::fail(call_failure what) {
   const bool was_live = std::exchange(live_, false);
+  tells_progress_ = false;
+  awaited_.clear();
   stream_.reset();
   ++generation_;
   if (was_live && os::boot_now() - live_since_ >= steady_after) failures_ = 0;

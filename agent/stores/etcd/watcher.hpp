@@ -47,6 +47,14 @@ class watcher {
   /// True while every event is on its way to the mirrors.
   [[nodiscard]] bool live() const { return live_; }
 
+  /// True if `await` can be relied upon, by the version of the server that the stream is from.
+  [[nodiscard]] bool tells_progress() const { return live_ && tells_progress_; }
+  void tells_progress(bool reliably) { tells_progress_ = reliably; }
+
+  /// Calls `reached` once all events up to `revision` are in the mirrors; never, if the stream
+  /// breaks before. Precondition: `tells_progress`.
+  void await(std::uint64_t revision, std::move_only_function<void()> reached);
+
   /// The cluster's id, once it was connected.
   [[nodiscard]] std::uint64_t cluster_id() const { return cluster_id_; }
 
@@ -56,6 +64,7 @@ class watcher {
   void take(std::string_view piece);
   void take(const watch_reply& what);
   void confirm(std::size_t which);
+  void progressed(std::uint64_t revision);
   void check_later();
   void check();
   void fail(call_failure what);
@@ -78,6 +87,12 @@ class watcher {
   std::uint64_t generation_ = 0;
   std::uint64_t cluster_id_ = 0;
   bool live_ = false;
+  bool tells_progress_ = false;
+  struct awaited {
+    std::uint64_t revision;
+    std::move_only_function<void()> reached;
+  };
+  std::vector<awaited> awaited_;  ///< on this stream
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 

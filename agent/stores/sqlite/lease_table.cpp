@@ -277,7 +277,8 @@ core::observation lease_table::observe(const subject& what, std::span<const row>
   seen.as_of = std::max(count(what).newest, what.floor);
   seen.parting = farewell_of(what);
   for (const row& one : live) {
-    seen.holders.push_back({.identity = one.identity, .term = one.term});
+    seen.holders.push_back(
+        {.identity = one.identity, .term = one.term, .ours = one.session == self_.session});
     seen.expires_at = std::min(seen.expires_at, one.expires_at);
   }
   // With a slot free there is nothing to wait for.

@@ -46,7 +46,7 @@ TEST_P(EtcdCluster, RenewalAndWatchMoveToAnotherMemberWhenOursDies) {
 
   etcd_->kill(ours);
   EXPECT_EQ(words(renew(*a, held.term, renewal_time)), "renewed") << "within the same call";
-  EXPECT_THAT(a->read().holders, ElementsAre(core::holder{"a", held.term}));
+  EXPECT_THAT(a->read().holders, ElementsAre(own("a", held.term)));
   etcd_operator(*etcd_, (ours + 1) % 3).erase_election();
   EXPECT_TRUE(eventually([&] { return seen->shows(nobody); })) << "the watch has moved as well";
 }
@@ -108,6 +108,29 @@ TEST_P(EtcdCluster, RenewalAfterANewLeaderIsVerifiedByARead) {
       << "a lease that a new leader confirms says nothing of the key";
 }
 
+TEST_P(EtcdCluster, MemberThatLagsConfirmsNoTermWhoseKeyIsGone) {
+  const std::size_t ours = follower();
+  const std::size_t leader = etcd_->wait_for_leader();
+  auto a = join(settings("a", {etcd_->endpoint(ours)}));
+  const stores::grant held = a->hold();
+  const auto seen = a->watch();
+  ASSERT_TRUE(loop_.run_until([&] { return seen->shows(held_by("a")); }));
+  ASSERT_EQ(words(renew(*a, held.term, renewal_time)), "renewed");
+
+  auto lag = etcd_->slow_down(ours, std::chrono::seconds(60));
+  etcd_operator(*etcd_, leader).erase_election();
+  auto b = join(settings("b", {etcd_->endpoint(leader)}));
+  b->hold();
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_THAT(words(renew(*a, held.term, try_time)), StartsWith("unknown"))
+        << "the leader keeps the lease alive, and our member does not know yet what it has lost";
+  }
+  EXPECT_TRUE(seen->shows(held_by("a"))) << "it has known all the time, and proved nothing";
+  lag.reset();
+  EXPECT_TRUE(renews_until(*a, held.term,
+                           [](const std::string& said) { return said == "lost: taken_over"; }));
+}
+
 TEST_P(EtcdCluster, WithoutAQuorumARenewalIsUnknownAndNothingElse) {
   const std::size_t ours = follower();
   auto a = join(settings("a", from(ours)));
@@ -124,7 +147,7 @@ TEST_P(EtcdCluster, WithoutAQuorumARenewalIsUnknownAndNothingElse) {
   etcd_->start((ours + 1) % 3);
   etcd_->start((ours + 2) % 3);
   ASSERT_TRUE(renews_until(*a, held.term, renewed));
-  EXPECT_THAT(a->read().holders, ElementsAre(core::holder{"a", held.term}));
+  EXPECT_THAT(a->read().holders, ElementsAre(own("a", held.term)));
 }
 
 TEST_P(EtcdCluster, LeaseThatEndedWhileNobodyAnsweredIsLostByItsSession) {
@@ -153,7 +176,7 @@ TEST_P(EtcdCluster, TermOutlivesARestartOfAllMembers) {
   EXPECT_THAT(words(renew(*a, held.term, try_time)), StartsWith("unknown"));
   for (std::size_t i = 0; i < 3; ++i) etcd_->start(i);
   ASSERT_TRUE(renews_until(*a, held.term, renewed));
-  EXPECT_THAT(a->read().holders, ElementsAre(core::holder{"a", held.term}));
+  EXPECT_THAT(a->read().holders, ElementsAre(own("a", held.term)));
   const auto seen = a->watch();
   EXPECT_TRUE(eventually([&] { return seen->shows(held_by("a")); }));
 }

@@ -93,7 +93,8 @@ std::string fake_etcd::transaction(const std::string& request) {
   const std::lock_guard lock(mutex_);
   std::string parts;
   if (request.contains("request_put")) {
-    const auto put = request.find("request_put");
+    // The last one: before it the agreement may be written down.
+    const auto put = request.rfind("request_put");
     const std::string there = request.substr(put);
     key_ = field_of(there, "key");
     value_ = field_of(there, "value");

@@ -183,7 +183,7 @@ TEST_F(HostileEtcd, LeaseOfAnotherIdOrWithoutATtlIsNoGrant) {
 fake_etcd::answer campaign_shows(const std::string& kvs) {
   return [kvs](peer& to, const std::string& request) {
     std::string all = kvs;
-    const auto put = request.find("request_put");
+    const auto put = request.rfind("request_put");
     const std::string there = put == std::string::npos ? "" : request.substr(put);
     for (const char* name : {"key", "value", "lease"}) {
       const std::string mark = "$" + std::string(name);

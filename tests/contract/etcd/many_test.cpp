@@ -1,6 +1,7 @@
 // Many elections at once, and the connections that they share.
 
 #include <algorithm>
+#include <optional>
 
 #include "etcd_scene.hpp"
 
@@ -53,6 +54,75 @@ TEST_P(EtcdMany, CampaignsThatWaitInVainForTheirTurnAreNeverSent) {
 
   near_->heal();
   ASSERT_TRUE(eventually([&] { return words(acquire(*a, renewal_time)) == "granted"; }));
+}
+
+/// An agent that holds as many terms as take three reads, and what a renewal of them costs.
+class EtcdManyTerms : public EtcdBehindANetwork {
+ protected:
+  static constexpr std::uint32_t held_terms = 300;
+  static constexpr std::size_t reads_of_all = 3;
+
+  void SetUp() override {
+    EtcdBehindANetwork::SetUp();
+    if (IsSkipped()) return;
+    a_ = far("a", long_ttl, held_terms);
+    seen_ = a_->watch();
+    ASSERT_TRUE(loop_.run_until([&] { return seen_->shows(nobody); }));
+    for (std::uint32_t i = 0; i < held_terms; ++i) {
+      (*a_)->acquire(core::election_index{i}, core::no_version, soon(),
+                     [this, i](const stores::acquire_outcome& what) {
+                       const auto* got = std::get_if<stores::grant>(&what);
+                       ASSERT_NE(got, nullptr);
+                       terms_.push_back({core::election_index{i}, got->term});
+                     });
+    }
+    ASSERT_TRUE(loop_.run_until([&] { return terms_.size() == held_terms; }));
+  }
+
+  [[nodiscard]] std::size_t reads() const { return near_->count("/v3/kv/txn"); }
+  [[nodiscard]] std::size_t keepalives() const { return near_->count("/v3/lease/keepalive"); }
+  /// Debian's etcd tells the progress of a watch past events that are on their way.
+  [[nodiscard]] static bool reads_all() { return GetParam().name == "debian"; }
+
+  stores::renew_outcome renew_all(core::duration within) {
+    std::optional<stores::renew_outcome> outcome;
+    (*a_)->renew(terms_, os::boot_now() + within,
+                 [&](stores::renew_outcome what) { outcome = std::move(what); });
+    EXPECT_TRUE(loop_.run_until([&] { return outcome.has_value(); }));
+    return outcome.value_or(stores::unknown{"no answer"});
+  }
+
+  std::unique_ptr<member> a_;
+  std::shared_ptr<sightings> seen_;
+  std::vector<core::renewal_item> terms_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Servers, EtcdManyTerms, testing::ValuesIn(servers::etcd_releases()),
+                         [](const auto& one) { return one.param.name; });
+
+TEST_P(EtcdManyTerms, AreRenewedByOneKeepaliveAndOneReadWhereTheWatchCanVouchForTheRest) {
+  const std::size_t reads_before = reads();
+  const std::size_t keepalives_before = keepalives();
+  EXPECT_EQ(words(renew_all(renewal_time)), "renewed");
+  EXPECT_EQ(keepalives() - keepalives_before, 1U);
+  EXPECT_EQ(reads() - reads_before, reads_all() ? reads_of_all : 1U);
+}
+
+TEST_P(EtcdManyTerms, ThatAreGoneAreLostWhetherTheWatchHasShownItOrNot) {
+  near_->hold_request("progress_request");
+  etcd_operator(*etcd_).erase_election("db299");
+  const stores::renew_outcome first = renew_all(try_time);
+  if (!reads_all()) {
+    EXPECT_THAT(words(first), StartsWith("unknown"))
+        << "the watch does not say how far it is, and nothing else has shown the keys";
+  }
+  const std::size_t reads_before = reads();
+  const stores::renew_outcome next = renew_all(renewal_time);
+  const auto* said = std::get_if<stores::renewal>(&next);
+  ASSERT_NE(said, nullptr) << words(next);
+  ASSERT_EQ(said->lost.size(), 1U);
+  EXPECT_EQ(core::place(said->lost.front().which), 299U);
+  EXPECT_EQ(reads() - reads_before, reads_of_all) << "the watch was asked once, and was silent";
 }
 
 TEST_P(EtcdMany, StandbyTakesOverOnConnectionsThatItHasOpenAlready) {

@@ -35,11 +35,15 @@ TEST_P(EtcdOperator, CompactionDuringAGapInTheWatchDoesNotMisleadIt) {
   operate.compact();
   proxy.heal();
   EXPECT_TRUE(eventually([&] { return seen->shows(held_by("c")) || !seen->broken.empty(); }));
-  const auto again = b->watch();
-  ASSERT_TRUE(eventually([&] { return again->shows(held_by("c")); }));
-  // And it is followed from there on.
+  // What it begins with may be compacted just then: opened again, as an agent does, it goes on.
+  auto again = b->watch();
+  const auto follows = [&](const std::function<bool(const core::observation&)>& what) {
+    if (!again->broken.empty()) again = b->watch();
+    return again->shows(what);
+  };
+  ASSERT_TRUE(eventually([&] { return follows(held_by("c")); }));
   ASSERT_EQ(words(c->release(0, next.term)), "released");
-  EXPECT_TRUE(eventually([&] { return again->shows(nobody); }));
+  EXPECT_TRUE(eventually([&] { return follows(nobody); }));
 }
 
 TEST_P(EtcdOperator, CompactionUnderALiveWatchIsNotNoticed) {
@@ -101,7 +105,7 @@ TEST_P(EtcdOperator, KeyWrittenOverByHandKeepsItsTermAndItsHolderByCreation) {
   const auto before = a->read();
   etcd_operator(*etcd_).put("db0/0", "somebody");
   EXPECT_EQ(words(renew(*a, held.term, renewal_time)), "renewed") << "it waits behind us";
-  EXPECT_THAT(a->read().holders, ElementsAre(core::holder{"a", held.term}));
+  EXPECT_THAT(a->read().holders, ElementsAre(own("a", held.term)));
   EXPECT_EQ(a->read().holders, before.holders);
 }
 

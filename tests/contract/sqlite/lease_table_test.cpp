@@ -183,7 +183,7 @@ TEST_F(LeaseTable, HoldersOfSlotsExpireOneByOne) {
   now_ += 5s;
   const grant of_b = hold(*b, two);
   now_ += 5s;
-  EXPECT_THAT(read(*c, two).holders, ElementsAre(core::holder{"b", of_b.term}));
+  EXPECT_THAT(read(*c, two).holders, ElementsAre(tests::other("b", of_b.term)));
   EXPECT_FALSE(hold(*c, two).released_cleanly);
   EXPECT_EQ(read(*c, two).retry_at, now_ + 5s) << "b is the next to expire";
 }

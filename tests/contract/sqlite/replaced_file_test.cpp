@@ -90,7 +90,7 @@ TEST_F(SqliteReplaced, AllAgentsEndUpInTheSameNewFile) {
   for (member* one : {a.get(), b.get()}) {
     const auto outcome = one->acquire();
     ASSERT_TRUE(std::holds_alternative<refusal>(outcome));
-    EXPECT_THAT(std::get<refusal>(outcome).seen.holders, ElementsAre(core::holder{"c", g.term}));
+    EXPECT_THAT(std::get<refusal>(outcome).seen.holders, ElementsAre(other("c", g.term)));
   }
 }
 

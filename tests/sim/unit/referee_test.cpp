@@ -52,7 +52,7 @@ struct Referee : testing::Test {
   void enter(std::size_t pod, core::version term, core::duration now) {
     judge.granted(at(now), 0, pod, term);
     judge.promised(0, pod, term, at(now + drawn.when.ttl));
-    judge.began_term(pod, 0, term);
+    judge.began_term(at(now), pod, 0, term, local(now), drawn.when.ttl);
     judge.acknowledged(at(now), pod, 0, term, local(now), drawn.when.ttl, true);
     change(pod, now, phase::candidate, phase::active);
   }
@@ -269,7 +269,7 @@ TEST_F(Referee, EveryStopNeedsItsCause) {
         loss_reason::suspended}) {
     referee fresh(drawn);
     fresh.agent_began(0, &machines[0], machine_clock({}, 0));
-    fresh.began_term(0, 0, v5);
+    fresh.began_term(at(1s), 0, 0, v5, local(1s), drawn.when.ttl);
     fresh.acknowledged(at(1s), 0, 0, v5, local(1s), drawn.when.ttl, true);
     fresh.changes(at(1s), 0, 0, {.from = phase::candidate, .to = phase::active});
     fresh.changes(at(2s), 0, 0, {.from = phase::active, .to = phase::draining, .why = why});
@@ -326,9 +326,27 @@ TEST_F(Referee, LossOfAnotherTermIsNoCause) {
   EXPECT_EQ(broken(), rule::stopped_without_cause);
 }
 
+TEST_F(Referee, TermWhoseEndTheWatchHasShownIsNotEntered) {
+  judge.saw_state(0, 0, v6, v5);
+  hold(0, v5, 1s);
+  EXPECT_EQ(broken(), rule::none) << "the watch shows it";
+  judge.saw_state(1, 0, v6, core::no_version);
+  judge.began_term(at(2s), 1, 0, v6, local(2s), drawn.when.ttl);
+  change(1, 2s, phase::candidate, phase::pending);
+  EXPECT_EQ(broken(), rule::entered_lost_term);
+}
+
+TEST_F(Referee, GrantThatComesTooLateBeginsNothing) {
+  judge.began_term(at(1h), 0, 0, v5, local(1s), drawn.when.ttl);
+  judge.began_term(at(1h), 0, 0, core::version{4}, local(1h), drawn.when.ttl);
+  judge.acknowledged(at(1h), 0, 0, core::version{4}, local(1h), drawn.when.ttl, true);
+  change(0, 1h, phase::candidate, phase::active);
+  EXPECT_EQ(broken(), rule::none);
+}
+
 TEST_F(Referee, ClaimBeyondTheLease) {
   claim(0, v5, 1s);
-  judge.began_term(0, 0, v5);
+  judge.began_term(at(1s), 0, 0, v5, local(1s), drawn.when.ttl);
   judge.acknowledged(at(1s), 0, 0, v5, local(1s), drawn.when.ttl / 2, true);
   judge.check_claim(at(2s), 0, 0);
   EXPECT_EQ(broken(), rule::none);
@@ -362,7 +380,7 @@ TEST_F(Referee, CampaignOverAnUnansweredRelease) {
 TEST_F(Referee, CampaignBeforeThePauseAfterAnUnhealthyTermIsOver) {
   std::uint64_t terms = 0;
   const auto unhealthy_term = [&](core::duration from) {
-    judge.began_term(0, 0, core::version{++terms});
+    judge.began_term(at(from), 0, 0, core::version{++terms}, local(from), drawn.when.ttl);
     change(0, from, phase::candidate, phase::active);
     judge.asked(0, 0, loss_reason::unhealthy);
     change(0, from + 1s, phase::active, phase::draining, loss_reason::unhealthy);

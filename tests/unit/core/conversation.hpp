@@ -45,6 +45,11 @@ inline event::observed shows(std::vector<holder> holders, version as_of,
   return {{.as_of = as_of, .holders = std::move(holders), .retry_at = retry_at}};
 }
 
+/// Us, as the store shows what this very run of ours holds.
+inline holder mine(version term = five) {
+  return {.identity = "me", .term = term, .ours = true};
+}
+
 inline event::observed shows_free(version as_of = five) {
   return shows({}, as_of);
 }

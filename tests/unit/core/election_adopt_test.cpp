@@ -51,15 +51,28 @@ TEST(Adopt, NobodyIsToldThatItHoldsBeforeTheStoreHasSaidSo) {
 
 TEST(Adopt, TermThatTheWatchShowsUnderOurNameIsOurs) {
   conversation c = adopting();
-  c.says(shows({{"me", five}}, five));
+  c.says(shows({mine()}, five));
   EXPECT_THAT(c.is_granted(), HasSubstr("candidate > active"));
 }
 
-TEST(Adopt, TermThatTheWatchShowsUnderAnotherNameIsNotTakenOver) {
+TEST(Adopt, TermThatTheWatchShowsUnderAnotherNameIsOver) {
   conversation c = adopting();
-  c.says(shows({{"other", five}}, five));
-  EXPECT_EQ(c.is_granted(),
-            "candidate > draining: version_regressed, publish, stop by 1s: version_regressed");
+  EXPECT_EQ(c.says(shows({{"other", five}}, five)),
+            "publish, candidate > draining: taken_over, publish, stop by 1s: taken_over");
+}
+
+TEST(Adopt, TermThatTheWatchNoLongerShowsEndsBeforeTheStoreHasAnswered) {
+  conversation c = adopting();
+  EXPECT_EQ(c.says(shows_free(five)),
+            "publish, candidate > draining: revoked, publish, stop by 1s: revoked");
+}
+
+TEST(Adopt, RenewalOfTheNewTermMovesNoDeadlineOfWhatStillRunsUnderTheOldOne) {
+  conversation c = adopting();
+  c.is_granted(six, 1s);
+  EXPECT_TRUE(c.subject().wants_renewal()) << "nobody else starts before what runs is dead";
+  EXPECT_EQ(c.at(3s).is_renewed(2s, 15s, six), "publish");
+  EXPECT_EQ(c.workload_exits(), "publish, release 6");
 }
 
 TEST(Adopt, AnotherTermOfOursEndsWhatRunsAndIsGivenUp) {

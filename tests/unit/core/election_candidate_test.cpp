@@ -192,7 +192,7 @@ TEST(Candidate, OwnNameAmongTheHoldersIsAskedForAgain) {
   c.is_refused();
   // A lost acquire was carried out late. In a session that other elections renew it would stay
   // for ever: held by us, used by nobody.
-  EXPECT_EQ(c.at(1s).says(shows({{"me", version{7}}}, version{7})), "publish, acquire");
+  EXPECT_EQ(c.at(1s).says(shows({mine(version{7})}, version{7})), "publish, acquire");
 }
 
 TEST(Candidate, WithAnUnknownAcquireAsksAgainAlthoughTheWatchShowsAHolder) {
@@ -353,7 +353,7 @@ TEST(Candidate, AsideAndNamedByTheWatchReleasesWhatItDidNotKnowOf) {
   c.starts();
   c.is_refused();
   c.resigns(duration::max());
-  EXPECT_EQ(c.says(shows({{"me", version{7}}}, version{7})), "publish, release any");
+  EXPECT_EQ(c.says(shows({mine(version{7})}, version{7})), "publish, release any");
 }
 
 TEST(Observer, WatchesAndNeverAsks) {

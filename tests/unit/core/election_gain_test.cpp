@@ -129,10 +129,18 @@ TEST(Gain, GrantsThatAreAlwaysLateAreAskedForLessAndLess) {
   EXPECT_GT(pause, 1s);
 }
 
-TEST(Gain, VersionOlderThanOneThatWasSeenIsRefused) {
+/// A store that has shown version nine of another member, and then an earlier state of its own.
+conversation restored(version as_of) {
   conversation c;
   c.starts();
   c.says(shows_other(version{9}));
+  c.is_refused();
+  c.says(shows_free(as_of));
+  return c;
+}
+
+TEST(Gain, VersionOlderThanOneThatWasSeenIsRefused) {
+  conversation c = restored(version{7});
   EXPECT_EQ(c.is_granted(version{8}),
             "candidate > draining: version_regressed, publish, release 8");
   EXPECT_EQ(c.view().last_loss, loss_reason::version_regressed);
@@ -141,11 +149,30 @@ TEST(Gain, VersionOlderThanOneThatWasSeenIsRefused) {
 }
 
 TEST(Gain, VersionOfAnotherHolderIsNotOurs) {
+  // Two members under one fencing token: the resource could not tell them apart.
+  EXPECT_THAT(restored(version{8}).is_granted(version{9}), HasSubstr("version_regressed"));
+}
+
+TEST(Gain, GrantWhoseEndTheWatchHasShownBeforeIsNotBelieved) {
+  for (const bool others : {false, true}) {
+    conversation c(with(member(), [](auto& s) { s.slots = 2; }));
+    c.starts();
+    c.says(shows({mine(), {"other", version{6}}}, version{6}));
+    c.says(others ? shows({{"other", version{6}}, {"third", version{8}}}, version{8})
+                  : shows({{"other", version{6}}}, version{7}));
+    EXPECT_EQ(c.is_granted(), "") << "an operator has deleted it while its answer was on its way";
+    EXPECT_EQ(c.now_in(), phase::candidate);
+    EXPECT_EQ(c.at(c.next_wake()).wakes(), "acquire");
+    EXPECT_EQ(c.is_granted(version{9}, 50ms), "candidate > pending, publish");
+  }
+}
+
+TEST(Gain, TermOfAnotherRunUnderOurNameAndVersionIsNotOurs) {
   conversation c;
   c.starts();
-  c.says(shows_other(version{9}));
-  // Two members under one fencing token: the resource could not tell them apart.
-  EXPECT_THAT(c.is_granted(version{9}), HasSubstr("version_regressed"));
+  c.says(shows({{"me", five}}, five));
+  EXPECT_EQ(c.is_granted(), "") << "a store that was restored has granted five once more";
+  EXPECT_EQ(c.now_in(), phase::candidate);
 }
 
 TEST(Gain, OwnVersionOfATermThatIsOverIsARegression) {
@@ -170,14 +197,14 @@ TEST(Gain, OwnVersionOfAGrantThatCameTooLateIsNoRegression) {
 TEST(Gain, OwnVersionSeenInTheWatchBeforeTheAnswerIsNoRegression) {
   conversation c;
   c.starts();
-  c.says(shows({{"me", five}}, five));
+  c.says(shows({mine()}, five));
   EXPECT_EQ(c.is_granted(), "candidate > pending, publish");
 }
 
 TEST(Gain, LaterVersionOfAnotherSlotIsNoRegression) {
   conversation c(with(member(), [](auto& s) { s.slots = 2; }));
   c.starts();
-  c.says(shows({{"me", five}, {"other", version{6}}}, version{6}));
+  c.says(shows({mine(), {"other", version{6}}}, version{6}));
   EXPECT_EQ(c.is_granted(), "candidate > pending, publish");
 }
 

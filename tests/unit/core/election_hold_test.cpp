@@ -121,7 +121,7 @@ INSTANTIATE_TEST_SUITE_P(
                       election_event{
                           event::renewed{.term = five, .sent_at = start_of_talk + 12s, .ttl = 15s}},
                       election_event{event::lost{.term = five, .why = loss_reason::revoked}},
-                      election_event{shows({{"me", five}}, five)}, election_event{shows_other()},
+                      election_event{shows({mine()}, five)}, election_event{shows_other()},
                       election_event{event::resign{1s}}, election_event{event::shutdown{}},
                       election_event{event::workload_unhealthy{}},
                       election_event{event::workload_exited{}},
@@ -171,7 +171,7 @@ TEST(Sleep, DoesNotChangeWhyADrainBegan) {
 TEST(Election, HoldersSilenceIsNotALoss) {
   conversation c;
   c.becomes_active();
-  EXPECT_EQ(c.says(shows({{"me", five}}, five)), "publish");
+  EXPECT_EQ(c.says(shows({mine()}, five)), "publish");
   EXPECT_TRUE(c.is_valid());
 }
 
@@ -222,6 +222,15 @@ TEST(Loss, SeenByTheWatchWithNobodyElseIsARevocation) {
   c.becomes_active();
   EXPECT_EQ(c.says(shows_free()),
             "publish, active > draining: revoked, publish, stop by 1s: revoked");
+}
+
+TEST(Loss, SameVersionInAnotherHandIsATakeover) {
+  for (const char* identity : {"other", "me"}) {
+    conversation c;
+    c.becomes_active();
+    EXPECT_THAT(c.says(shows({{identity, five}}, five)), HasSubstr("stop by 1s: taken_over"))
+        << "a restored store grants a version twice; " << identity;
+  }
 }
 
 TEST(Loss, ObservationFromBeforeOurGrantSaysNothing) {
@@ -308,8 +317,8 @@ TEST(Loss, NextTermComesUnderALargerVersion) {
 TEST(Slots, OtherHoldersBesideUsAreNoLoss) {
   conversation c(with(member(), [](auto& s) { s.slots = 2; }));
   c.becomes_active();
-  EXPECT_EQ(c.says(shows({{"other", version{4}}, {"me", five}}, version{6})), "publish");
-  EXPECT_EQ(c.says(shows({{"me", five}, {"other", version{7}}}, version{7})), "publish");
+  EXPECT_EQ(c.says(shows({{"other", version{4}}, mine()}, version{6})), "publish");
+  EXPECT_EQ(c.says(shows({mine(), {"other", version{7}}}, version{7})), "publish");
   EXPECT_TRUE(c.is_valid());
 }
 

@@ -131,7 +131,7 @@ constexpr std::array inputs{
     input{"lost", [](conversation& c) { return c.is_lost(); }},
     input{"lost other",
           [](conversation& c) { return c.is_lost(loss_reason::revoked, version{4}); }},
-    input{"shows us", [](conversation& c) { return c.says(shows({{"me", five}}, five)); }},
+    input{"shows us", [](conversation& c) { return c.says(shows({mine()}, five)); }},
     input{"shows other", [](conversation& c) { return c.says(shows_other()); }},
     input{"shows free", [](conversation& c) { return c.says(shows_free(version{6})); }},
     input{"watch failed", [](conversation& c) { return c.says(event::watch_failed{}); }},

@@ -85,7 +85,7 @@ TEST(Transfer, ANewerReleaseWithoutAnHeirIsForEverybody) {
 TEST(Transfer, WhoHasHandedItOnLetsTheHeirComeFirstToo) {
   conversation c;
   c.becomes_active();
-  c.says(shows({{"me", version{5}}}, version{5}));
+  c.says(shows({mine(version{5})}, version{5}));
   c.at(1s).resigns(0s, "b");
   c.workload_exits();
   c.says(shows_parting("b", version{5}));

@@ -74,7 +74,7 @@ class walk {
       case 9:
         return one_in(3) ? election_event(event::lost{.term = ours}) : event::woke{};
       case 10:
-        return shows({{"me", ours}}, ours);
+        return shows({mine(ours)}, ours);
       case 11:
         return one_in(3) ? shows_other(version{number(term_) + 1}) : shows_free(term_);
       case 12:

@@ -34,8 +34,9 @@ TEST(EtcdLayout, LeaseIdsArePositiveDifferentAndOfTheirSession) {
     const std::int64_t id = ids.next();
     EXPECT_GT(id, 0);
     EXPECT_TRUE(seen.insert(id).second);
-    EXPECT_TRUE(ids.ours(id));
-    EXPECT_FALSE(of_another.ours(id));
+    EXPECT_TRUE(ids.made(contender_key("db", id)));
+    EXPECT_TRUE(ids.made(member_key("team/db", id)));
+    EXPECT_FALSE(of_another.made(contender_key("db", id)));
   }
 }
 
@@ -43,15 +44,23 @@ TEST(EtcdLayout, AnotherLifeOfTheAgentKnowsItsLeasesAndTakesOthers) {
   lease_ids first("a session", 1);
   lease_ids second("a session", 77);
   const std::int64_t left = first.next();
-  EXPECT_TRUE(second.ours(left));
+  EXPECT_TRUE(second.made(contender_key("db", left)));
   EXPECT_NE(second.next(), left);
 }
 
-TEST(EtcdLayout, LeasesOfOthersAreNeverOurs) {
+TEST(EtcdLayout, KeysOfOthersAreNeverOurs) {
   const lease_ids ids("a session", 1);
-  for (const std::int64_t other : {std::int64_t{0}, std::int64_t{-1}, std::int64_t{1}, INT64_MIN}) {
-    EXPECT_FALSE(ids.ours(other)) << other;
+  for (const char* other : {"db/", "db/0", "db/-1", "db/1", "db", "", "db/8000000000000000",
+                            "db/ffffffffffffffff", "db/00000000000000000000000001", "db/x"}) {
+    EXPECT_FALSE(ids.made(other)) << other;
   }
+}
+
+TEST(EtcdLayout, TheAgreementIsNoContenderAndNoMember) {
+  EXPECT_FALSE(agreement_key("db").starts_with(prefix_of("db")));
+  EXPECT_FALSE(agreement_key("db").starts_with(member_prefix("db")));
+  EXPECT_LT(range_of("db").begin, agreement_key("db"));
+  EXPECT_LT(agreement_key("db"), range_of("db").end);
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/number_text.hpp"
+
 namespace tenure::stores::etcd {
 namespace {
 
@@ -27,6 +29,17 @@ watch_event went(const std::string& name, std::uint64_t revision) {
   out.kv.key = name;
   out.kv.mod_revision = revision;
   return out;
+}
+
+const own_run& us() {
+  static const own_run self{.ids = lease_ids("our session", 1), .identity = "us"};
+  return self;
+}
+
+/// A key under `prefix` that is of our session.
+std::string our_key(const std::string& prefix = "db/") {
+  lease_ids ids = us().ids;
+  return prefix + core::hex(static_cast<std::uint64_t>(ids.next()));
 }
 
 void apply(mirror& m, const std::vector<watch_event>& events) {
@@ -57,13 +70,13 @@ bool next_begins_cleanly(mirror m) {
 }
 
 TEST(EtcdMirror, KnowsNothingBeforeItWasRead) {
-  const mirror m({.name = "db", .slots = 1});
+  const mirror m({.name = "db", .slots = 1}, us());
   EXPECT_EQ(m.revision(), 0U);
   EXPECT_THAT(holders(m), IsEmpty());
 }
 
 TEST(EtcdMirror, TheLowestCreateRevisionsHold) {
-  mirror m({.name = "db", .slots = 2});
+  mirror m({.name = "db", .slots = 2}, us());
   replace(m, {key("db/c", "c", 9), key("db/a", "a", 4), key("db/b", "b", 6)}, 12);
   EXPECT_THAT(holders(m), ElementsAre(holder("a", 4), holder("b", 6)));
   EXPECT_EQ(m.contenders().size(), 3U);
@@ -72,25 +85,25 @@ TEST(EtcdMirror, TheLowestCreateRevisionsHold) {
 }
 
 TEST(EtcdMirror, AnotherUsersKeyWithoutAValueIsShownByItsName) {
-  mirror m({.name = "db", .slots = 1});
+  mirror m({.name = "db", .slots = 1}, us());
   replace(m, {key("db/694d8f", "", 4)}, 5);
   EXPECT_THAT(holders(m), ElementsAre(holder("db/694d8f", 4)));
 }
 
 TEST(EtcdMirror, KeysUnderANestedNameAreContendersAsTheyAreToEtcdctl) {
-  mirror m({.name = "db", .slots = 1});
+  mirror m({.name = "db", .slots = 1}, us());
   replace(m, {key("db/x/694d8f", "x", 4)}, 5);
   EXPECT_FALSE(m.has_room());
 }
 
 TEST(EtcdMirror, NeitherItsRecordNorItsNeighboursAreContenders) {
-  mirror m({.name = "db", .slots = 1});
+  mirror m({.name = "db", .slots = 1}, us());
   replace(m, {key("db.tenure", "3", 4), key("db.other/1", "z", 5)}, 6);
   EXPECT_TRUE(m.has_room());
 }
 
 TEST(EtcdMirror, ARecordThatSaysUncleanVouchesForNothingAndStillSaysWhy) {
-  mirror m({.name = "db", .slots = 1});
+  mirror m({.name = "db", .slots = 1}, us());
   replace(m, {key("db/a", "a", 4)}, 5);
   apply(m, {went("db/a", 6), came("db.tenure", "4 unclean guard_gone 77 a heir", 6)});
   EXPECT_FALSE(next_begins_cleanly(m));
@@ -103,7 +116,7 @@ TEST(EtcdMirror, ARecordThatSaysUncleanVouchesForNothingAndStillSaysWhy) {
 }
 
 TEST(EtcdMirror, MembersAreNamedOnceAndInOrderAndHoldNothing) {
-  mirror m({.name = "db", .slots = 1});
+  mirror m({.name = "db", .slots = 1}, us());
   EXPECT_FALSE(m.observe().members) << "nobody announces itself";
   replace(m, {key("db.tenure.members/2", "b", 4), key("db.tenure.members/1", "c", 5)}, 5);
   apply(m, {came("db.tenure.members/3", "b", 6), came("db.tenure.members/4", "a", 7)});
@@ -116,7 +129,7 @@ TEST(EtcdMirror, MembersAreNamedOnceAndInOrderAndHoldNothing) {
 }
 
 TEST(EtcdMirror, EventsThatTheReadHasShownAreSkipped) {
-  mirror m({.name = "db", .slots = 1});
+  mirror m({.name = "db", .slots = 1}, us());
   replace(m, {}, 8);
   apply(m, {came("db/a", "a", 5), came("db/b", "b", 9)});
   EXPECT_THAT(holders(m), ElementsAre(holder("b", 9)));
@@ -124,7 +137,7 @@ TEST(EtcdMirror, EventsThatTheReadHasShownAreSkipped) {
 }
 
 TEST(EtcdMirror, AKeyThatIsPutAgainKeepsItsTerm) {
-  mirror m({.name = "db", .slots = 1});
+  mirror m({.name = "db", .slots = 1}, us());
   replace(m, {key("db/a", "a", 4)}, 5);
   watch_event again = came("db/a", "renamed", 4);
   again.kv.mod_revision = 7;
@@ -133,7 +146,7 @@ TEST(EtcdMirror, AKeyThatIsPutAgainKeepsItsTerm) {
 }
 
 TEST(EtcdMirror, NobodyBeginsCleanlyUntilAReleaseWasSeen) {
-  mirror m({.name = "db", .slots = 1});
+  mirror m({.name = "db", .slots = 1}, us());
   replace(m, {key("db.tenure", "3", 4)}, 5);
   EXPECT_FALSE(next_begins_cleanly(m)) << "another may have held since term 3";
   apply(m, {came("db/a", "a", 6)});
@@ -141,7 +154,7 @@ TEST(EtcdMirror, NobodyBeginsCleanlyUntilAReleaseWasSeen) {
 }
 
 TEST(EtcdMirror, AReleaseInTheStepOfTheDeletionIsClean) {
-  mirror m({.name = "db", .slots = 1});
+  mirror m({.name = "db", .slots = 1}, us());
   replace(m, {key("db/a", "a", 4)}, 5);
   apply(m, {went("db/a", 6), came("db.tenure", "4", 6)});
   EXPECT_TRUE(next_begins_cleanly(m));
@@ -150,7 +163,7 @@ TEST(EtcdMirror, AReleaseInTheStepOfTheDeletionIsClean) {
 }
 
 TEST(EtcdMirror, ADeletionWithoutAReleaseIsNot) {
-  mirror m({.name = "db", .slots = 1});
+  mirror m({.name = "db", .slots = 1}, us());
   replace(m, {key("db.tenure", "2", 3), key("db/a", "a", 4)}, 5);
   apply(m, {went("db/a", 6)});
   EXPECT_FALSE(next_begins_cleanly(m)) << "the record speaks of term 2";
@@ -163,7 +176,7 @@ TEST(EtcdMirror, ADeletionWithoutAReleaseIsNot) {
 
 TEST(EtcdMirror, ARecordThatNobodyUnderstandsVouchesForNothing) {
   for (const char* value : {"", "4x", "-4", "99999999999999999999"}) {
-    mirror m({.name = "db", .slots = 1});
+    mirror m({.name = "db", .slots = 1}, us());
     replace(m, {key("db/a", "a", 4)}, 5);
     apply(m, {went("db/a", 6), came("db.tenure", value, 6)});
     EXPECT_FALSE(next_begins_cleanly(m)) << value;
@@ -171,7 +184,7 @@ TEST(EtcdMirror, ARecordThatNobodyUnderstandsVouchesForNothing) {
 }
 
 TEST(EtcdMirror, OneDoubtfulSlotOfTwoIsTakenByTheNextWhoWaitsForBoth) {
-  mirror m({.name = "db", .slots = 2});
+  mirror m({.name = "db", .slots = 2}, us());
   replace(m, {key("db/a", "a", 4), key("db/b", "b", 5)}, 6);
   apply(m, {went("db/a", 7)});
   apply(m, {went("db/b", 8), came("db.tenure", "5", 8)});
@@ -183,7 +196,7 @@ TEST(EtcdMirror, OneDoubtfulSlotOfTwoIsTakenByTheNextWhoWaitsForBoth) {
 }
 
 TEST(EtcdMirror, AWaitingContenderThatGoesLeavesNoDoubt) {
-  mirror m({.name = "db", .slots = 1});
+  mirror m({.name = "db", .slots = 1}, us());
   replace(m, {key("db/a", "a", 4), key("db/b", "b", 5)}, 6);
   apply(m, {went("db/b", 7)});
   apply(m, {went("db/a", 8), came("db.tenure", "4", 8)});
@@ -191,7 +204,7 @@ TEST(EtcdMirror, AWaitingContenderThatGoesLeavesNoDoubt) {
 }
 
 TEST(EtcdMirror, WhatWasMissedBetweenTwoReadsIsInDoubt) {
-  mirror m({.name = "db", .slots = 1});
+  mirror m({.name = "db", .slots = 1}, us());
   replace(m, {key("db/a", "a", 4)}, 5);
   apply(m, {went("db/a", 6), came("db.tenure", "4", 6)});
   ASSERT_TRUE(next_begins_cleanly(m));
@@ -200,7 +213,7 @@ TEST(EtcdMirror, WhatWasMissedBetweenTwoReadsIsInDoubt) {
 }
 
 TEST(EtcdMirror, AReadThatShowsNothingNewChangesNothing) {
-  mirror m({.name = "db", .slots = 1});
+  mirror m({.name = "db", .slots = 1}, us());
   replace(m, {key("db/a", "a", 4)}, 5);
   apply(m, {went("db/a", 6), came("db.tenure", "4", 6)});
   replace(m, {key("db.tenure", "4", 6)}, 6);
@@ -208,7 +221,7 @@ TEST(EtcdMirror, AReadThatShowsNothingNewChangesNothing) {
 }
 
 TEST(EtcdMirror, HowATermBeganIsRememberedAcrossReads) {
-  mirror m({.name = "db", .slots = 1});
+  mirror m({.name = "db", .slots = 1}, us());
   replace(m, {key("db/a", "a", 4)}, 5);
   apply(m, {went("db/a", 6), came("db.tenure", "4", 6), came("db/b", "b", 7)});
   replace(m, {key("db.tenure", "4", 6), key("db/b", "b", 7)}, 20);
@@ -216,7 +229,7 @@ TEST(EtcdMirror, HowATermBeganIsRememberedAcrossReads) {
 }
 
 TEST(EtcdMirror, ARestoredStoreMovesItBack) {
-  mirror m({.name = "db", .slots = 1});
+  mirror m({.name = "db", .slots = 1}, us());
   replace(m, {key("db/a", "a", 40)}, 50);
   replace(m, {key("db/a", "a", 4)}, 5);
   EXPECT_EQ(m.revision(), 5U);
@@ -226,7 +239,7 @@ TEST(EtcdMirror, ARestoredStoreMovesItBack) {
 }
 
 TEST(EtcdMirror, ADeletedAndRecreatedKeyIsAnotherTerm) {
-  mirror m({.name = "db", .slots = 1});
+  mirror m({.name = "db", .slots = 1}, us());
   replace(m, {key("db/a", "a", 4)}, 5);
   EXPECT_NE(m.find("db/a", 4), nullptr);
   apply(m, {went("db/a", 6), came("db/a", "a", 7)});
@@ -235,7 +248,7 @@ TEST(EtcdMirror, ADeletedAndRecreatedKeyIsAnotherTerm) {
 }
 
 TEST(EtcdMirror, TellsWhetherAReadShowsAnythingElse) {
-  mirror m({.name = "db", .slots = 1});
+  mirror m({.name = "db", .slots = 1}, us());
   replace(m, {key("db/a", "a", 4)}, 5);
   const std::vector<key_value> same{key("db.tenure", "1", 2), key("db/a", "a", 4)};
   const std::vector<key_value> more{key("db/a", "a", 4), key("db/b", "b", 6)};
@@ -244,6 +257,48 @@ TEST(EtcdMirror, TellsWhetherAReadShowsAnythingElse) {
   EXPECT_FALSE(m.shows(more));
   EXPECT_FALSE(m.shows(later));
   EXPECT_FALSE(m.shows({}));
+}
+
+TEST(EtcdMirror, OursIsWhatOurSessionHasMadeWhateverItIsCalled) {
+  mirror m({.name = "db", .slots = 2}, us());
+  replace(m, {key("db/694d8f", "us", 4), key(our_key(), "renamed by hand", 6)}, 6);
+  ASSERT_NE(m.find_own(), nullptr);
+  EXPECT_EQ(m.find_own()->create_revision, 6U);
+  EXPECT_FALSE(holders(m)[0].ours) << "another member under our name";
+  EXPECT_TRUE(holders(m)[1].ours);
+}
+
+TEST(EtcdMirror, AgreementIsWhatTheElectionSays) {
+  mirror m({.name = "db", .slots = 1}, us());
+  EXPECT_TRUE(m.agrees()) << "nothing is agreed yet";
+  replace(m, {key("db.tenure.agreement", "slots=2", 4), key("db/a", "a", 5), key("db/b", "b", 6)},
+          7);
+  EXPECT_FALSE(m.agrees());
+  EXPECT_EQ(m.agreed_revision(), 4U);
+  EXPECT_EQ(m.observe().agreed.slots, 2U);
+  EXPECT_THAT(holders(m), ElementsAre(holder("a", 5), holder("b", 6)))
+      << "two hold, whatever we say";
+  apply(m, {came("db.tenure.agreement", "slots=1", 9)});
+  EXPECT_TRUE(m.agrees());
+  EXPECT_EQ(m.agreed_revision(), 9U);
+  apply(m, {went("db.tenure.agreement", 10)});
+  EXPECT_EQ(m.agreed_revision(), 0U);
+  EXPECT_EQ(m.observe().agreed, core::agreement{});
+}
+
+TEST(EtcdMirror, IdentityIsInUseByWhoeverHoldsOrWasListedBeforeUs) {
+  mirror m({.name = "db", .slots = 2}, us());
+  EXPECT_FALSE(m.identity_in_use());
+  apply(m, {came(our_key("db.tenure.members/"), "us", 4), came("db.tenure.members/2", "us", 5)});
+  EXPECT_FALSE(m.identity_in_use()) << "we came first";
+  apply(m, {came("db/2", "us", 6)});
+  EXPECT_TRUE(m.identity_in_use()) << "but the other holds";
+  apply(m, {went("db/2", 7), went(our_key("db.tenure.members/"), 8)});
+  EXPECT_TRUE(m.identity_in_use());
+  apply(m, {came(our_key("db.tenure.members/"), "us", 9)});
+  EXPECT_TRUE(m.identity_in_use()) << "the other came first";
+  apply(m, {went("db.tenure.members/2", 10)});
+  EXPECT_FALSE(m.identity_in_use());
 }
 
 }  // namespace

@@ -47,5 +47,15 @@ TEST(EtcdServerVersion, AVersionThatIsNotUnderstoodIsAWarning) {
   }
 }
 
+TEST(EtcdServerVersion, ProgressIsToldInItsPlaceSinceThePatchThatEtcdSaysSo) {
+  for (const char* good : {"3.4.25", "3.4.42", "3.5.8", "3.6.0", "3.7.3", "4.0.0"}) {
+    EXPECT_TRUE(progress_keeps_order(good)) << good;
+  }
+  for (const char* bad :
+       {"3.4.0", "3.4.23", "3.4.24", "3.5.0", "3.5.7", "3.3.99", "2.9.9", "", "?"}) {
+    EXPECT_FALSE(progress_keeps_order(bad)) << bad;
+  }
+}
+
 }  // namespace
 }  // namespace tenure::stores::etcd

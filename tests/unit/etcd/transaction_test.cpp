@@ -16,8 +16,9 @@ std::string reply(const std::string& rest) {
 }
 
 TEST(EtcdTransactions, ACampaignComesOnlyIfNobodyHasComeSinceTheNewestThatIsKnown) {
-  const transaction t = campaign_transaction("db", 0xabc, "me", 41);
-  ASSERT_EQ(t.when.size(), 1U);
+  const transaction t =
+      campaign_transaction({.name = "db", .slots = 2}, 0xabc, "me", {.newest = 41, .agreed = 7});
+  ASSERT_EQ(t.when.size(), 2U);
   EXPECT_EQ(t.when[0].key, "db/");
   EXPECT_EQ(t.when[0].end, "db0");
   EXPECT_EQ(t.when[0].what, compare::field::create_revision);
@@ -28,6 +29,29 @@ TEST(EtcdTransactions, ACampaignComesOnlyIfNobodyHasComeSinceTheNewestThatIsKnow
   EXPECT_EQ(written.value, "me");
   EXPECT_EQ(written.lease, 0xabc);
   EXPECT_TRUE(std::holds_alternative<range>(t.then.at(1)));
+  EXPECT_TRUE(std::holds_alternative<range>(t.otherwise.at(0)));
+}
+
+TEST(EtcdTransactions, ACampaignIsForTheAgreementThatWasSeenOrWritesIt) {
+  const election_spec db{.name = "db", .slots = 2};
+  const transaction agreed = campaign_transaction(db, 0xabc, "me", {.newest = 41, .agreed = 7});
+  EXPECT_EQ(agreed.when[1].key, "db.tenure.agreement");
+  EXPECT_EQ(agreed.when[1].what, compare::field::mod_revision);
+  EXPECT_EQ(agreed.when[1].is, compare::relation::equal);
+  EXPECT_EQ(agreed.when[1].number, 7U);
+  EXPECT_EQ(agreed.then.size(), 2U);
+  const transaction first = campaign_transaction(db, 0xabc, "me", {});
+  EXPECT_EQ(first.when[1].number, 0U) << "nobody has written one meanwhile";
+  EXPECT_EQ(std::get<put>(first.then.at(0)).key, "db.tenure.agreement");
+  EXPECT_EQ(std::get<put>(first.then.at(0)).value, "slots=2");
+  EXPECT_EQ(std::get<put>(first.then.at(0)).lease, 0) << "it outlives every holder";
+}
+
+TEST(EtcdTransactions, AnAgreementIsWrittenIfNobodyHasComeSince) {
+  const transaction t = agreement_transaction("db", {.slots = 3}, {.newest = 41, .agreed = 7});
+  EXPECT_EQ(t.when[0].number, 42U);
+  EXPECT_EQ(t.when[1].number, 7U);
+  EXPECT_EQ(std::get<put>(t.then.at(0)).value, "slots=3");
   EXPECT_TRUE(std::holds_alternative<range>(t.otherwise.at(0)));
 }
 
