@@ -66,7 +66,7 @@ std::expected<void, std::string> file_watch::watch_file() {
   file_watch_ = watch;
   // Without it the list of members is only looked at when something else has changed.
   members_watch_ = ::inotify_add_watch(events_.native_handle(), members_directory(path_).c_str(),
-                                       members_events | IN_ONLYDIR);
+                                       members_events | IN_ONLYDIR | IN_DONT_FOLLOW);
   return {};
 }
 

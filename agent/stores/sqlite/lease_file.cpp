@@ -15,16 +15,18 @@ lease_file::lease_file(std::string path, member self, std::vector<election_spec>
   for (election_spec& spec : elections) elections_.push_back({.spec = std::move(spec)});
 }
 
-std::expected<std::string, std::string> lease_file::open(core::time_point deadline) {
-  auto opened = reopen(deadline);
-  if (!opened) return opened;
-  members_.prepare();
+std::expected<std::vector<std::string>, std::string> lease_file::open(core::time_point deadline) {
+  const auto opened = reopen(deadline);
+  if (!opened) return std::unexpected(opened.error());
+  std::vector<std::string> warnings;
+  if (!opened->empty()) warnings.push_back(*opened);
+  if (auto ready = members_.prepare(); !ready) warnings.push_back(std::move(ready.error()));
   if (announce_) {
     std::vector<election_spec> all;
     for (const tracked_election& one : elections_) all.push_back(one.spec);
-    members_.appear(self_.session, self_.identity, all);
+    members_.appear(self_.identity, all);
   }
-  return opened;
+  return warnings;
 }
 
 std::expected<std::string, std::string> lease_file::reopen(core::time_point deadline) {

@@ -30,7 +30,7 @@ class lease_file {
              const std::atomic<bool>& stop);
 
   /// Opens the file for the first time. Returns what there is to warn of, or why it cannot be.
-  std::expected<std::string, std::string> open(core::time_point deadline);
+  std::expected<std::vector<std::string>, std::string> open(core::time_point deadline);
 
   acquire_outcome acquire(core::election_index which, core::version above,
                           core::time_point deadline);

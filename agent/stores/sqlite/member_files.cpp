@@ -3,7 +3,6 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,6 +12,9 @@
 #include <optional>
 #include <utility>
 
+#include "os/random.hpp"
+#include "os/trusted_open.hpp"
+
 namespace tenure::stores::sqlite {
 namespace {
 
@@ -20,6 +22,14 @@ namespace {
 constexpr std::size_t most_bytes = 32 * 1024;
 /// In a directory that somebody has filled with other things.
 constexpr std::size_t most_members = 1024;
+/// Of a file's name, which is random and in hex.
+constexpr std::size_t name_bytes = 16;
+
+/// Is this the name of a member's file? Files with other names are none of our business.
+bool is_member_name(std::string_view name) {
+  return name.size() == 2 * name_bytes &&
+         name.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
 
 struct directory_closer {
   void operator()(DIR* what) const { ::closedir(what); }
@@ -59,36 +69,43 @@ std::string members_directory(const std::string& path) {
   return path + "-members";
 }
 
-void member_files::prepare() const {
-  ::mkdir(directory_.c_str(), 0700);
+std::expected<void, std::string> member_files::prepare() const {
+  if (auto made = os::make_own_directory(directory_); !made) {
+    return std::unexpected(made.error().text + "; until then members are not listed");
+  }
+  return {};
 }
 
-void member_files::appear(const std::string& session, const std::string& identity,
+void member_files::appear(const std::string& identity,
                           const std::vector<election_spec>& elections) {
   if (!own_.empty() || elections.size() > most_announced) return;
-  prepare();
+  const auto directory = os::make_own_directory(directory_);
+  if (!directory) return;
   std::string words = identity + "\n";
   for (const election_spec& e : elections) words += e.name + "\n";
   // Seen only once it is locked and whole.
-  const std::string hidden = directory_ + "/." + session;
-  os::unique_fd file(
-      ::open(hidden.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
+  const std::string shown = os::random_hex(name_bytes);
+  const std::string hidden = "." + shown;
+  auto file = os::open_own_file(directory->get(), hidden, O_RDWR | O_CREAT | O_EXCL);
   if (!file) return;
   const bool written =
-      ::flock(file.get(), LOCK_EX | LOCK_NB) == 0 &&
-      ::write(file.get(), words.data(), words.size()) == static_cast<ssize_t>(words.size());
-  const std::string shown = directory_ + "/" + session;
-  if (!written || ::rename(hidden.c_str(), shown.c_str()) != 0) {
-    ::unlink(hidden.c_str());
+      ::flock(file->get(), LOCK_EX | LOCK_NB) == 0 &&
+      ::write(file->get(), words.data(), words.size()) == static_cast<ssize_t>(words.size());
+  if (!written ||
+      ::renameat(directory->get(), hidden.c_str(), directory->get(), shown.c_str()) != 0) {
+    ::unlinkat(directory->get(), hidden.c_str(), 0);
     return;
   }
   own_ = shown;
-  lock_ = std::move(file);
+  lock_ = std::move(*file);
 }
 
 void member_files::leave() {
   if (own_.empty()) return;
-  ::unlink(std::exchange(own_, "").c_str());
+  const std::string name = std::exchange(own_, "");
+  if (const auto directory = os::open_own_directory(directory_)) {
+    ::unlinkat(directory->get(), name.c_str(), 0);
+  }
   lock_ = os::unique_fd();
   // The last one tidies up; it stays as long as anybody is in it.
   ::rmdir(directory_.c_str());
@@ -96,21 +113,23 @@ void member_files::leave() {
 
 std::vector<member_files::member> member_files::list() const {
   std::vector<member> out;
-  const std::unique_ptr<DIR, directory_closer> directory(::opendir(directory_.c_str()));
+  auto opened = os::open_own_directory(directory_);
+  if (!opened) return out;
+  const std::unique_ptr<DIR, directory_closer> directory(::fdopendir(opened->get()));
   if (!directory) return out;
-  const int at = ::dirfd(directory.get());
+  const int at = opened->release();
   std::size_t looked_at = 0;
   while (const dirent* entry = ::readdir(directory.get())) {
-    const char* name = entry->d_name;
-    if (name[0] == '.') continue;
+    const std::string name = entry->d_name;
+    if (!is_member_name(name)) continue;
     if (++looked_at > most_members) break;
-    const os::unique_fd file(::openat(at, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+    const auto file = os::open_own_file(at, name, O_RDONLY);
     if (!file) continue;
-    if (::flock(file.get(), LOCK_SH | LOCK_NB) == 0) {
-      ::unlinkat(at, name, 0);
+    if (::flock(file->get(), LOCK_SH | LOCK_NB) == 0) {
+      ::unlinkat(at, name.c_str(), 0);
       continue;
     }
-    if (auto one = parse(read_all(file.get()))) out.push_back(std::move(*one));
+    if (auto one = parse(read_all(file->get()))) out.push_back(std::move(*one));
   }
   return out;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <expected>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,9 +13,12 @@ namespace tenure::stores::sqlite {
 /// The directory with the members' files, beside the lease file at `path`.
 std::string members_directory(const std::string& path);
 
-/// Who takes part, as files beside the leases: `<path>-members/<session>`, locked (flock) for as
-/// long as its member lives. So a member that dies is gone at once, without a word and without a
+/// Who takes part, as files beside the leases: `<path>-members/<32 hex digits>`, locked (flock) for
+/// as long as its member lives. So a member that dies is gone at once, without a word and without a
 /// heartbeat; the kernel closes its file, which inotify tells (IN_CLOSE_WRITE).
+///
+/// Files of the dead are deleted, so the directory is used only if it is ours
+/// (os/trusted_open.hpp), and only files that have a member's name are touched.
 ///
 /// It has nothing to do with who holds: what fails here only makes the list shorter.
 ///
@@ -26,13 +30,12 @@ class member_files {
   member_files(const member_files&) = delete;
   member_files& operator=(const member_files&) = delete;
 
-  /// Makes the directory, so that it can be watched.
-  void prepare() const;
+  /// Makes the directory, so that it can be watched. Or why it is not used, and what to do.
+  [[nodiscard]] std::expected<void, std::string> prepare() const;
 
   /// Appears in the lists. An agent with more than `most_announced` elections does not: its file
   /// would be read over and over by everybody.
-  void appear(const std::string& session, const std::string& identity,
-              const std::vector<election_spec>& elections);
+  void appear(const std::string& identity, const std::vector<election_spec>& elections);
 
   /// Disappears, if it is there.
   void leave();
@@ -48,7 +51,7 @@ class member_files {
 
  private:
   std::string directory_;
-  std::string own_;  ///< path of our file; empty: we have not appeared
+  std::string own_;  ///< name of our file; empty: we have not appeared
   os::unique_fd lock_;
 };
 

@@ -130,8 +130,8 @@ class sqlite_store final : public store {
   void fail_watches(const std::string& why);
   void fail_soon(std::string why);
   std::expected<void, std::string> watch_file();
-  std::expected<description, open_error> opened(std::expected<std::string, std::string> warning,
-                                                std::string cluster_id);
+  std::expected<description, open_error> opened(
+      std::expected<std::vector<std::string>, std::string> warnings, std::string cluster_id);
 
   asio::any_io_executor executor_;
   std::string path_;
@@ -208,24 +208,24 @@ void sqlite_store::open(handler<std::expected<description, open_error>> done) {
     return fail("cannot open " + path_ + ": no thread can be started; raise the limit of tasks");
   }
   struct result {
-    std::expected<std::string, std::string> warning;
+    std::expected<std::vector<std::string>, std::string> warnings;
     std::string cluster_id;
   };
   const bool queued = run(
       worker::place::first,
       [this] {
-        auto warning = file_.open(os::boot_now() + open_patience);
-        return result{std::move(warning), file_.cluster_id()};
+        auto warnings = file_.open(os::boot_now() + open_patience);
+        return result{std::move(warnings), file_.cluster_id()};
       },
       [this, done = std::move(done)](result r) mutable {
-        done(opened(std::move(r.warning), std::move(r.cluster_id)));
+        done(opened(std::move(r.warnings), std::move(r.cluster_id)));
       });
   TENURE_CHECK(queued);
 }
 
 std::expected<description, open_error> sqlite_store::opened(
-    std::expected<std::string, std::string> warning, std::string cluster_id) {
-  if (!warning) return std::unexpected(open_error{std::move(warning.error())});
+    std::expected<std::vector<std::string>, std::string> warnings, std::string cluster_id) {
+  if (!warnings) return std::unexpected(open_error{std::move(warnings.error())});
   if (auto started = watch_file(); !started) {
     return std::unexpected(open_error{std::move(started.error())});
   }
@@ -234,7 +234,7 @@ std::expected<description, open_error> sqlite_store::opened(
   self_.cluster_id = std::move(cluster_id);
   // Whatever was watched already may have changed before the file was.
   look();
-  if (!warning->empty()) self_.warnings.push_back(std::move(*warning));
+  self_.warnings = std::move(*warnings);
   return self_;
 }
 
