@@ -170,13 +170,22 @@ time_point election::candidate_wake() const {
 
 // --- gaining ---------------------------------------------------------------------------------
 
-void election::on(const moment& at, const event::started&, effects& out) {
+void election::on(const moment& at, const event::started& e, effects& out) {
   if (view_.since != never) return;
   view_.since = at.now;
   watched_from_ = at.now;
   out.add(command::watch{.not_before = at.now});
   out.add(command::publish{});
-  if (settings_.campaigns) acquire_ = {.state = call::waiting, .at = at.now};
+  if (!settings_.campaigns) return;
+  acquire_ = {.state = call::waiting, .at = at.now};
+  if (!found_ || e.last_term > found_->term) remember(e.last_term);
+  if (!found_ && e.session_was_used) release_first(at);
+}
+
+/// Whatever our session holds: a release of it may be under way, or what ran under it is dead.
+void election::release_first(const moment& at) {
+  maybe_held_ = true;
+  release_ = {.state = call::waiting, .at = at.now};
 }
 
 void election::acquire_now(const moment& at, effects& out) {

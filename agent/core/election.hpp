@@ -53,7 +53,15 @@ struct workload_found {
 };
 
 /// The agent is up; campaign, or watch.
-struct started {};
+struct started {
+  /// An earlier agent had this session. It may have left a release unanswered, so whatever the
+  /// session holds is released before the first campaign, unless `workload_found` came before:
+  /// granted once more, such a term could be taken away by that release.
+  bool session_was_used = false;
+  /// The newest term that this session was granted. No grant up to it is believed, unless it is that
+  /// very term and its workload was found.
+  version last_term = no_version;
+};
 
 /// The store has granted the lease (or confirms that this session has it).
 struct granted {
@@ -361,6 +369,7 @@ class election {
   void acquire_now(const moment& at, effects& out);
   void acquire_failed(const moment& at);
   void release_now(version term, const moment& at, effects& out);
+  void release_first(const moment& at);
   void release_failed(const moment& at);
   void note_heir(const observation& seen, const moment& at);
   void wait_for(const observation& seen, bool changed, bool room, const moment& at);

@@ -1,3 +1,5 @@
+#include <utility>
+
 #include "core/election.hpp"
 
 /// The part of an election that is about its workload and the guard of that.
@@ -14,9 +16,9 @@ void election::on(const moment& at, const event::workload_found& e, effects& out
   found_ = e;
   if (e.stopping) found_->stop_at = never;  // the guard sees to its end
   maybe_held_ = true;
-  // Its term may be the next that is granted to us, but nothing older.
+  // Its term may be the next that is granted to us, unless it was told to end, but nothing older.
   inherited_ = e.term;
-  remember(version{number(e.term) - 1});
+  remember(e.stopping ? e.term : version{number(e.term) - 1});
   out.add(command::publish{});
   if (view_.since != never && acquire_.state != call::flying) {
     acquire_ = {.state = call::waiting, .at = at.now, .failures = acquire_.failures};
@@ -56,10 +58,12 @@ void election::on(const moment& at, const event::workload_exited&, effects& out)
   stuck_ = false;
   view_.workload_running = false;
   out.add(command::publish{});
-  const bool by_itself = found_ && !found_->stopping;
-  found_.reset();
+  const auto found = std::exchange(found_, std::nullopt);
+  const bool by_itself = found && !found->stopping;
   if (view_.phase == phase::active || by_itself) {
     give_up(loss_reason::workload_exited, at.now, at, out);
+  } else if (found) {
+    release_first(at);
   }
 }
 

@@ -31,14 +31,18 @@ agent::agent(stage& s, network& n, machine_clock clock, std::uint8_t pod, std::u
   s.judge.agent_began(pod, &machine_, clock);
 }
 
-void agent::start() {
+void agent::start(bool session_was_used) {
   for (std::size_t e = 0; e < stage_.drawn.elections; ++e) {
+    const core::version last = session_was_used ? guards_[e].granted() : core::no_version;
     if (const auto left = guards_[e].left_behind()) {
       stage_.note("pod %u/%zu: finds the workload of %llu", pod_, e, digits(left->term));
       stage_.judge.found(pod_, e, *left);
       step(e, *left);
+      if (last > left->term) stage_.judge.saw_version(pod_, e, last);
+    } else {
+      stage_.judge.saw_version(pod_, e, last);
     }
-    step(e, core::event::started{});
+    step(e, core::event::started{.session_was_used = session_was_used, .last_term = last});
   }
 }
 

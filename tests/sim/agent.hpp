@@ -27,7 +27,8 @@ class agent {
   agent(const agent&) = delete;
   agent& operator=(const agent&) = delete;
 
-  void start();
+  /// `session_was_used`: by an earlier agent, as their guard says.
+  void start(bool session_was_used);
   void timer();
   void receive(const message& m);
   void hears(const entry& e);

@@ -13,6 +13,7 @@ void agent::granted(const message& m) {
   const bool in_time = m.number == c.acquire && now_ < c.deadline;
   stage_.note("pod %u/%u: granted %llu%s", pod_, m.election, digits(m.term),
               m.number == c.acquire ? "" : " (to an older try)");
+  guards_[m.election].note_grant(m.term);
   const core::phase phase = machine_.at(place(m.election)).view().phase;
   const bool adopting = machine_.at(place(m.election)).adopting();
   // What it has found is to be stopped by then, and no answer changes that.

@@ -7,8 +7,9 @@
 namespace tenure::sim {
 namespace {
 
-/// Share of renewals that faults lie in wait for.
+/// Share of renewals, and of campaigns, that faults lie in wait for.
 constexpr std::uint32_t renewal_tempts_ppm = 100'000;
+constexpr std::uint32_t campaign_tempts_ppm = 500'000;
 
 }  // namespace
 
@@ -26,6 +27,7 @@ message agent::request(mail kind, std::size_t e) const {
 
 void agent::carry_out(std::size_t e, const core::command::acquire& c) {
   stage_.note("pod %u/%zu: acquires", pod_, e);
+  news_.tempting = news_.tempting || stage_.dice.chance(campaign_tempts_ppm);
   // It may be the one that the lease is asked for.
   const bool may_run = guards_[e].may_run() && !machine_.at(place(e)).adopting();
   stage_.judge.campaigns(stage_.now, pod_, e, may_run);

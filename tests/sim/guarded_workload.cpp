@@ -16,7 +16,6 @@ constexpr std::int64_t most_survivors = 2;
 void guarded_workload::tell(order what, core::time_point until) {
   ++unread_orders_;
   if (what == order::start) ++starts_under_way_;
-  if (what == order::agent_gone) ran_at_crash_ = false;
   last_order_ =
       std::max(last_order_, stage_.now + stage_.dice.between(5us, stage_.drawn.socket_delay_most));
   entry e = to(happening::guard_told);
@@ -43,9 +42,6 @@ void guarded_workload::told(const entry& e, std::uint32_t agent) {
     case order::stop:
       told_to_stop_ = true;
       carry_out(guard_.stop_asked(now, until), agent);
-      break;
-    case order::agent_gone:
-      ran_at_crash_ = guard_.current() != core::guard::state::empty;
       break;
   }
   set_timer();
@@ -153,10 +149,10 @@ void guarded_workload::destroyed() {
   alive_ = false;
   unread_orders_ = 0;
   starts_under_way_ = 0;
-  ran_at_crash_ = false;
   ++container_;
   guard_ = {};
   page_stop_at_ = page_kill_at_ = {};
+  granted_ = core::no_version;
   timer_at_ = world_never;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 
@@ -10,7 +11,7 @@
 namespace tenure::sim {
 
 /// What an agent may tell its guard.
-enum class order : std::uint8_t { armed, start, stop, agent_gone };
+enum class order : std::uint8_t { armed, start, stop };
 
 /// What a guard may tell its agent.
 enum class report : std::uint8_t { started, exited };
@@ -29,13 +30,14 @@ class guarded_workload {
     page_stop_at_ = stop_at;
     page_kill_at_ = kill_at;
   }
+  /// Notes in the page what the session was granted, for the next agent.
+  void note_grant(core::version term) { granted_ = std::max(granted_, term); }
+  [[nodiscard]] core::version granted() const { return granted_; }
   /// Sends an order over the socket, which keeps their sequence.
   void tell(order what, core::time_point until = core::never);
   /// True if a workload runs or an order to start one is under way.
   [[nodiscard]] bool may_run() const { return alive_ || starts_under_way_ > 0; }
   [[nodiscard]] bool alive() const { return alive_; }
-  /// True if the last agent left a workload behind when it crashed, as its guard has found.
-  [[nodiscard]] bool ran_at_crash() const { return ran_at_crash_; }
   /// As the last agent has written it.
   [[nodiscard]] core::time_point must_stop_at() const { return page_stop_at_; }
   /// True until the guard has read everything that the last agent has sent.
@@ -82,12 +84,12 @@ class guarded_workload {
   core::time_point page_stop_at_{};
   core::time_point page_kill_at_{};
   core::version page_term_ = core::no_version;
+  core::version granted_ = core::no_version;
   world_time timer_at_ = world_never;
   world_time last_order_{};
   world_time last_report_{};
   std::uint32_t unread_orders_ = 0;
   std::uint32_t starts_under_way_ = 0;
-  bool ran_at_crash_ = false;
   std::uint32_t container_ = 0;  ///< counts incarnations of the guard
 
   // The workload.

@@ -13,6 +13,8 @@ using namespace std::chrono_literals;
 /// SIGKILL has come into effect within this share of kill_budget, counted on any clock.
 constexpr std::int64_t kill_share_percent = 97;
 
+constexpr std::uint32_t most_ambushes_ppm = 1'000'000;
+
 /// Each kind that something may be decided by.
 constexpr mail may_suffer[] = {mail::acquire, mail::renew,    mail::release, mail::granted,
                                mail::renewed, mail::released, mail::shown};
@@ -89,6 +91,16 @@ void draw_slow_path(rng& dice, mix& m) {
     // Leases that are given up by agents that do not live to hear the answer.
     pick(mail::release);
     if (dice.chance(300'000)) pick(mail::released);
+    if (dice.chance(600'000)) {
+      // And that have never heard that they hold them: all else would only be in the way.
+      pick(mail::granted);
+      m.known_faults = 0;
+      m.elections = 1;
+      m.pods = 1;
+      m.late_most = std::max(m.late_most, m.when.ttl);
+      m.picked_lost_ppm /= 8;
+      m.ambush_ppm = most_ambushes_ppm;
+    }
     know(fault::resign);
     know(fault::agent_crash);
   } else {
@@ -143,14 +155,14 @@ mix draw_mix(rng& dice) {
     const bool rare = f == static_cast<std::size_t>(fault::restore);
     if (dice.chance(rare ? 150'000 : 450'000)) m.known_faults |= 1U << f;
   }
-  draw_slow_path(dice, m);
   m.planned_faults = static_cast<std::uint32_t>(dice.between(8, 24));
   if (dice.chance(800'000)) {
-    m.ambush_ppm = static_cast<std::uint32_t>(dice.between(100'000, 1'000'000));
+    m.ambush_ppm = static_cast<std::uint32_t>(dice.between(100'000, most_ambushes_ppm));
   }
   if (dice.chance(500'000)) {
     m.series_ppm = static_cast<std::uint32_t>(dice.between(50'000, 500'000));
   }
+  draw_slow_path(dice, m);
   m.faulty = m.when.ttl * dice.between(40, 90);
   // Long enough for what is under way to arrive, a drain, an expiry, the store's own delay, and
   // the longest pauses between tries of everything that has to be tried again.

@@ -9,6 +9,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr core::duration look_again = 20ms;
+constexpr std::uint32_t guard_outlives_agent_ppm = 500'000;
 
 bool is_for_agent(happening what) {
   switch (what) {
@@ -114,6 +115,8 @@ void pod::look_at_news() {
   }
   end_agent();
   ending_ = false;
+  // Its container ends with it, or is another one, whose guard waits for the next agent.
+  has_session_ = has_session_ && stage_.dice.chance(guard_outlives_agent_ppm);
   start_after(stage_.dice.spread(10ms, 2s));
 }
 
@@ -136,7 +139,8 @@ void pod::start(const entry& e) {
     stage_.after(look_again, e);
     return;
   }
-  if (!may_keep_session()) {
+  const bool session_was_used = std::exchange(has_session_, adopts());
+  if (!session_was_used) {
     identity_ = static_cast<std::uint16_t>(stage_.identities.size());
     stage_.identities.push_back(
         {.name = "p" + std::to_string(number_) + "." + std::to_string(identity_), .pod = number_});
@@ -147,15 +151,8 @@ void pod::start(const entry& e) {
   stage_.note("pod %u: agent starts as %s", number_, stage_.identities[identity_].name.c_str());
   agent_ = std::make_unique<agent>(stage_, network_, clock_, number_, identity_, process_,
                                    std::span(guards_));
-  agent_->start();
+  agent_->start(session_was_used);
   look_at_news();
-}
-
-/// An agent gives a term up only when nothing runs any more. So if the workload ran when its agent
-/// crashed, no release of that term is under way which could take it from under the next agent.
-/// With several elections one of them may run while another was being released.
-bool pod::may_keep_session() const {
-  return crashed_ && adopts() && guards_.front().ran_at_crash();
 }
 
 void pod::end_agent() {
@@ -179,9 +176,9 @@ void pod::crash() {
   end_agent();
   // A guard that was told to end does not start another agent; its container is started anew.
   crashed_ = !std::exchange(ending_, false);
+  has_session_ = has_session_ && crashed_;
   const core::time_point until = clock_.local(stage_.now) + stage_.drawn.when.grace;
   for (guarded_workload& guard : guards_) {
-    guard.tell(order::agent_gone);
     if (!crashed_) {
       guard.tell(order::stop, until);
     } else if (!adopts()) {
@@ -256,6 +253,7 @@ void pod::replace(core::duration delay) {
   frozen_ = false;
   ending_ = false;
   crashed_ = false;
+  has_session_ = false;
   ++process_;
   start_after(delay);
 }

@@ -21,8 +21,8 @@ class pod {
 
   // --- faults --------------------------------------------------------------------------------
 
-  /// The agent is killed. Its guard keeps what runs, and starts another agent: with the same
-  /// session if the workload ran, else with a fresh one.
+  /// The agent is killed. Its guard keeps what runs, and starts another agent with the same
+  /// session.
   void crash();
   /// SIGSTOP and SIGCONT for the agent alone.
   void pause();
@@ -52,7 +52,6 @@ class pod {
   void guard_handles(const entry& e, const store& kept);
   void start(const entry& e);
   void end_agent();
-  [[nodiscard]] bool may_keep_session() const;
   /// True if a new agent can go on with what an earlier one has started.
   [[nodiscard]] bool adopts() const { return guards_.size() == 1; }
   void look_at_news();
@@ -73,8 +72,9 @@ class pod {
   bool frozen_ = false;
   bool ending_ = false;
   core::time_point frozen_at_{};
-  core::duration slept_{};  ///< since the agent last looked
-  bool crashed_ = false;    ///< and its guard, which lives, starts the next one
+  core::duration slept_{};    ///< since the agent last looked
+  bool crashed_ = false;      ///< and its guard, which lives, starts the next one
+  bool has_session_ = false;  ///< the guard knows one of an earlier agent
   bool tempting_ = false;
 };
 

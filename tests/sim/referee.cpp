@@ -93,6 +93,7 @@ void referee::found(std::size_t pod, std::size_t election,
   ledger& l = agents_[pod].of[election];
   l.term = l.found = what.term;
   l.must_stop_at = l.may_stop_at = what.stop_at;
+  if (what.stopping) l.seen = std::max(l.seen, what.term);
 }
 
 void referee::began_term(world_time now, std::size_t pod, std::size_t election, core::version term,

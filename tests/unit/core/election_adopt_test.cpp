@@ -132,9 +132,61 @@ TEST(Adopt, WhatIsDyingAlreadyIsWaitedForAndNothingIsAskedBefore) {
   EXPECT_EQ(c.starts(), "watch, publish");
   EXPECT_EQ(c.next_wake(), duration::max());
   EXPECT_EQ(c.at(1h).wakes(), "");
-  EXPECT_EQ(c.workload_exits(), "publish, acquire");
-  EXPECT_THAT(c.is_granted(five, 1h), HasSubstr("candidate > pending"))
-      << "the same term begins anew, as if nobody had died";
+  EXPECT_EQ(c.workload_exits(), "publish, release any") << "its term is over";
+  EXPECT_EQ(c.is_released(), "acquire");
+  EXPECT_EQ(c.asked.above, five);
+  EXPECT_THAT(c.is_granted(six, 1h), HasSubstr("candidate > pending"));
+}
+
+/// An agent of a session that another one had before, of whose workload nothing is left.
+std::string inherits(conversation& c, version last_term = five) {
+  return c.says(event::started{.session_was_used = true, .last_term = last_term});
+}
+
+TEST(Inherit, ReleasesWhateverTheSessionHoldsBeforeItsFirstCampaign) {
+  conversation c;
+  EXPECT_EQ(inherits(c), "watch, publish, release any");
+  EXPECT_FALSE(c.let_go.clean);
+  EXPECT_EQ(c.at(1s).release_is_unknown(), "");
+  EXPECT_LT(c.next_wake(), 2s);
+  EXPECT_EQ(c.at(2s).wakes(), "release any") << "nothing else before that is answered";
+  EXPECT_EQ(c.is_released(), "acquire");
+  EXPECT_THAT(c.is_granted(six, 2s), HasSubstr("candidate > pending"));
+}
+
+TEST(Inherit, TermThatHasRunIsNotBelievedAgain) {
+  conversation c;
+  inherits(c);
+  c.is_released();
+  EXPECT_EQ(c.asked.above, five);
+  EXPECT_EQ(c.is_granted(five), "candidate > draining: version_regressed, publish, release 5");
+}
+
+TEST(Inherit, ReleasesAlsoWhileItMayNotCampaign) {
+  conversation c;
+  c.says(event::guard_away{});
+  EXPECT_EQ(inherits(c), "watch, publish, release any");
+  EXPECT_EQ(c.is_released(), "");
+  EXPECT_EQ(c.says(event::guard_back{}), "acquire");
+}
+
+TEST(Inherit, WorkloadThatRunsIsAdoptedInsteadAndItsTermBelieved) {
+  conversation c;
+  c.says(of_term_five());
+  EXPECT_THAT(inherits(c), HasSubstr("acquire"));
+  EXPECT_THAT(c.is_granted(), HasSubstr("candidate > active"));
+}
+
+TEST(Inherit, ObserverReleasesNothing) {
+  conversation c(with(member(), [](auto& s) { s.campaigns = false; }));
+  EXPECT_EQ(inherits(c), "watch, publish");
+}
+
+TEST(Inherit, EndLeavesNothingHeld) {
+  conversation c;
+  inherits(c);
+  EXPECT_THAT(c.shuts_down(), HasSubstr("candidate > draining: shutdown"));
+  EXPECT_THAT(c.is_released(), HasSubstr("finished: shutdown"));
 }
 
 TEST(Adopt, LossAfterwardsIsAsAnyOther) {

@@ -52,7 +52,7 @@ inline const std::map<std::string, std::map<std::string, std::string>>& answers(
             "publish, candidate > draining: taken_over, publish, stop by 1s: taken_over"},
            {"shows free", "publish, candidate > draining: revoked, publish, stop by 1s: revoked"},
            {"watch failed", "watch"},
-           {"workload exited", "publish, acquire"},
+           {"workload exited", "publish, release any"},
            {"unhealthy", "candidate > draining: unhealthy, publish, stop by 21s: unhealthy"},
            {"resign", "candidate > draining: resigned, publish, stop by 21s: resigned"},
            {"shutdown", "candidate > draining: shutdown, publish, stop by 21s: shutdown"},

@@ -20,7 +20,8 @@ class walk {
 
   void run(int steps) {
     if (settings_.campaigns && one_in(4)) step(what_is_found());
-    step(event::started{});
+    step(
+        event::started{.session_was_used = one_in(3), .last_term = one_in(2) ? term_ : no_version});
     for (int i = 0; i < steps && !::testing::Test::HasFatalFailure(); ++i) {
       pass_time();
       step(draw());
