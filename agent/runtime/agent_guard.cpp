@@ -47,8 +47,8 @@ bool agent_loop::open_guard() {
   auto on_event = [this, told](const workload::guard_event& e) {
     told ? static_cast<told_workload&>(*guard_).from_guard(e) : from_guard(e);
   };
-  auto link =
-      workload::guard_link::from_environment(io_.get_executor(), std::move(on_event), foreign);
+  auto link = workload::guard_link::from_environment(io_.get_executor(), {.id = options_.session},
+                                                     std::move(on_event), foreign);
   if (!link) {
     log_.write(log_level::error, "cannot reach the guard", {{"why", link.error()}});
     return false;
@@ -62,13 +62,21 @@ void agent_loop::dialed(workload::guard_fds with) {
   // A container is started anew only when nothing of it is left.
   if (guard_) guard_->presume_dead();
   auto link = workload::guard_link::over(io_.get_executor(), std::move(with),
+                                         {.id = options_.session, .is_bound = store_ != nullptr},
                                          [this](const workload::guard_event& e) { from_guard(e); });
-  if (!link) {
-    dialed({.why = link.error()});
-    dialer_->start();
-    return;
-  }
+  if (!link) return on(workload::guard_unusable{.why = link.error()});
   guard_ = std::move(*link);
+}
+
+/// One in another container may be replaced by one that can be used.
+void agent_loop::on(const workload::guard_unusable& what) {
+  if (!has_door()) {
+    log_.write(log_level::error, "cannot use the guard", {{"why", what.why}});
+    return end(exit_failed);
+  }
+  guard_.reset();
+  dialed({.why = what.why});
+  dialer_->start_later();
 }
 
 void agent_loop::dialed(const workload::no_guard& what) {
@@ -85,11 +93,17 @@ void agent_loop::on(const workload::guard_ready& what) {
   guard_here_ = true;
   instruments_.guard_found();
   if (store_) return guard_returned(what);
-  if (!what.session.empty()) options_.session = what.session;
+  session_was_used_ = !what.session.empty();
+  if (session_was_used_) options_.session = what.session;
+  last_term_ = what.last_term;
   found_ = what.found;
   if (found_) {
     workload_ran_ = true;
-    say_workload_found(log_, speaker_of(guarded), *found_);
+    if (found_->ended) {
+      say_workload_exited(log_, speaker_of(guarded), *found_->ended);
+    } else {
+      say_workload_found(log_, speaker_of(guarded), *found_);
+    }
   }
   open_store();
 }
@@ -250,7 +264,7 @@ void agent_loop::carry_out(core::election_index, const core::command::arm& c) {
 
 void agent_loop::carry_out(core::election_index which, const core::command::start_workload& c) {
   workload_ran_ = false;
-  guard_->start(c.term, options_.session, workload_environment(which));
+  guard_->start(c.term, workload_environment(which));
 }
 
 void agent_loop::carry_out(core::election_index, const core::command::stop_workload& c) {

@@ -213,8 +213,14 @@ void agent_loop::store_opened(std::expected<stores::description, stores::open_er
     }
     if (found_) {
       session_.step(moment(), core::election_index{i}, event_of(*found_), effects_);
+      if (found_->ended) {
+        session_.step(moment(), core::election_index{i}, core::event::workload_exited{}, effects_);
+      }
     }
-    session_.step(moment(), core::election_index{i}, core::event::started{}, effects_);
+    session_.step(
+        moment(), core::election_index{i},
+        core::event::started{.session_was_used = session_was_used_, .last_term = last_term_},
+        effects_);
   }
   carry_out();
   for (const core::election_event& early : std::exchange(early_, {})) {
@@ -367,6 +373,7 @@ void agent_loop::set_timer() {
 void agent_loop::carry_out(core::election_index which, const core::command::acquire& c) {
   store_->acquire(which, c.above, c.deadline, [this, which, c](stores::acquire_outcome what) {
     if (auto* grant = std::get_if<stores::grant>(&what)) {
+      if (guard_) guard_->note_grant(grant->term);
       feed(which, core::event::granted{.number = c.number,
                                        .term = grant->term,
                                        .sequencer = std::move(grant->sequencer),

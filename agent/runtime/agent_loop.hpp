@@ -65,6 +65,7 @@ class agent_loop {
   void dialed(workload::guard_fds with);
   void dialed(const workload::no_guard& what);
   void on(const workload::guard_ready& what);
+  void on(const workload::guard_unusable& what);
   void on(const workload::workload_started& what);
   void on(const workload::start_refused& what);
   void on(const workload::start_failed& what);
@@ -186,6 +187,8 @@ class agent_loop {
   bool ended_ = false;
   bool workload_ran_ = false;                      ///< in the term that is ending
   std::optional<workload::found_workload> found_;  ///< at our start
+  bool session_was_used_ = false;                  ///< by agents before us, as the guard says
+  core::version last_term_ = core::no_version;     ///< the newest that they were granted
   std::vector<core::election_event> early_;        ///< what came before the elections were there
   bool start_failed_ = false;
   bool lapsing_ = false;       ///< nothing has stopped the workload, and its lease runs out

@@ -117,8 +117,7 @@ void hooked_workload::arm(core::version term, core::time_point stop_at, core::ti
   stop_at_ = stop_at;
 }
 
-void hooked_workload::start(core::version term, const std::string&,
-                            const std::vector<std::string>& environment) {
+void hooked_workload::start(core::version term, const std::vector<std::string>& environment) {
   TENURE_CHECK(state_ == state::idle && term == term_);
   environment_ = environment;
   state_ = state::gaining;

@@ -79,10 +79,10 @@ class hooked_workload final : public workload::workload_owner {
 
   void arm(core::version term, core::time_point stop_at, core::time_point kill_at) override;
   void show(const workload::worker_term&) override {}
+  void note_grant(core::version) override {}
   /// Tells it by each way that is configured, http first, each in its share of the time to
   /// `stop_at`. If one fails those after it are not tried.
-  void start(core::version term, const std::string& session,
-             const std::vector<std::string>& environment) override;
+  void start(core::version term, const std::vector<std::string>& environment) override;
   /// See `stop_plan`.
   void stop(core::time_point kill_by, int signal) override;
   void bye(std::optional<int>) override {}

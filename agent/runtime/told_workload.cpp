@@ -56,7 +56,7 @@ void told_workload::on(const workload_exited& what) {
 
 void told_workload::tell(core::version term) {
   to_start_ = found_ = core::no_version;
-  hooks_.start(term, {}, to_.environment());
+  hooks_.start(term, to_.environment());
 }
 
 /// It is not to be told any more.
@@ -89,10 +89,9 @@ void told_workload::arm(core::version term, core::time_point stop_at, core::time
   if (term == found_) tell(term);
 }
 
-void told_workload::start(core::version term, const std::string& session,
-                          const std::vector<std::string>& environment) {
+void told_workload::start(core::version term, const std::vector<std::string>& environment) {
   to_start_ = term;
-  guard_->start(term, session, environment);
+  guard_->start(term, environment);
 }
 
 /// The signal does not wait for the file.

@@ -39,8 +39,8 @@ class told_workload final : public workload::workload_owner {
 
   void arm(core::version term, core::time_point stop_at, core::time_point kill_at) override;
   void show(const workload::worker_term& what) override { guard_->show(what); }
-  void start(core::version term, const std::string& session,
-             const std::vector<std::string>& environment) override;
+  void note_grant(core::version term) override { guard_->note_grant(term); }
+  void start(core::version term, const std::vector<std::string>& environment) override;
   void stop(core::time_point kill_by, int signal) override;
   void bye(std::optional<int> exit_code) override { guard_->bye(exit_code); }
   void presume_dead() override { guard_->presume_dead(); }

@@ -64,6 +64,7 @@ struct guard_dialer::impl : std::enable_shared_from_this<impl> {
         socket(executor),
         timer(executor) {}
 
+  void try_after(std::chrono::milliseconds pause);
   void try_now();
   void await_welcome();
   void read_welcome();
@@ -135,11 +136,15 @@ void guard_dialer::impl::read_welcome() {
 void guard_dialer::impl::failed(const std::string& why, bool absent) {
   error_code ignored;
   socket.close(ignored);
-  timer.expires_after(between_tries);
+  try_after(between_tries);
+  outcome(no_guard{.why = why, .absent = absent});
+}
+
+void guard_dialer::impl::try_after(std::chrono::milliseconds pause) {
+  timer.expires_after(pause);
   timer.async_wait([self = shared_from_this()](error_code cancelled) {
     if (!cancelled && !self->closed) self->try_now();
   });
-  outcome(no_guard{.why = why, .absent = absent});
 }
 
 guard_dialer::guard_dialer(asio::any_io_executor executor, std::string directory, handler outcome)
@@ -153,10 +158,11 @@ guard_dialer::~guard_dialer() {
 }
 
 void guard_dialer::start() {
-  self_->timer.expires_after(std::chrono::seconds(0));
-  self_->timer.async_wait([self = self_](error_code cancelled) {
-    if (!cancelled && !self->closed) self->try_now();
-  });
+  self_->try_after(std::chrono::milliseconds(0));
+}
+
+void guard_dialer::start_later() {
+  self_->try_after(between_tries);
 }
 
 }  // namespace tenure::workload

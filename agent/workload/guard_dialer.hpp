@@ -33,6 +33,9 @@ class guard_dialer {
   /// Tries at once, and after each failure again.
   void start();
 
+  /// The same, with a pause before the first try: what was found is of no use.
+  void start_later();
+
  private:
   struct impl;
   std::shared_ptr<impl> self_;

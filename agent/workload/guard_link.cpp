@@ -13,6 +13,7 @@
 #include <cstring>
 #include <utility>
 
+#include "core/timing.hpp"
 #include "os/boot_time.hpp"
 #include "os/unique_fd.hpp"
 #include "workload/guard_fds.hpp"
@@ -55,8 +56,10 @@ struct guard_link::impl : std::enable_shared_from_this<impl> {
   /// What runs, as far as the guard has told.
   enum class work : std::uint8_t { none, asked, running };
 
-  impl(const asio::any_io_executor& executor, os::unique_fd fd, pid_t guard, handler to_call)
+  impl(const asio::any_io_executor& executor, os::unique_fd fd, pid_t guard, own_session ours,
+       handler to_call)
       : on_event(std::move(to_call)),
+        session(std::move(ours)),
         left(guard),
         socket(executor, fd.release()),
         backstop(executor),
@@ -66,15 +69,8 @@ struct guard_link::impl : std::enable_shared_from_this<impl> {
 
   // Towards the guard. One place for each kind of message, in the order in which they are sent;
   // the newest counts.
-  std::array<std::vector<char>, 6> unsent;
-  enum place : std::size_t {
-    hello_place,
-    heard_place,
-    armed_place,
-    start_place,
-    stop_place,
-    bye_place
-  };
+  std::array<std::vector<char>, 5> unsent;
+  enum place : std::size_t { hello_place, armed_place, start_place, stop_place, bye_place };
 
   void send(place where, std::vector<char> bytes);
   void flush();
@@ -84,7 +80,10 @@ struct guard_link::impl : std::enable_shared_from_this<impl> {
   void read();
   void take_messages();
   void on_packet(const packet& what);
+  void say_hello();
   void on_hello(const message::guard_hello& what);
+  [[nodiscard]] std::optional<guard_unusable> doubt(const message::guard_hello& what) const;
+  [[nodiscard]] found_workload take_over(const message::guard_hello& what);
   void on_hang_up();
   void on_exited(int status);
   void emit(const guard_event& what);
@@ -98,6 +97,7 @@ struct guard_link::impl : std::enable_shared_from_this<impl> {
   void kill_orphans();
 
   handler on_event;
+  own_session session;
   orphans left;
   asio::posix::stream_descriptor socket;
   asio::steady_timer backstop;  ///< for a guard that lets a deadline pass
@@ -111,6 +111,7 @@ struct guard_link::impl : std::enable_shared_from_this<impl> {
   core::version term = core::no_version;
   core::time_point kill_at = core::never;
   core::time_point kill_by = core::never;
+  core::time_point said_hello_at{};
   bool greeted = false;  ///< the guard has answered
   bool writing = false;
   bool awaits = false;   ///< an acknowledgement
@@ -192,7 +193,6 @@ void guard_link::impl::on_packet(const packet& what) {
     if (state == work::asked) state = work::none;
     emit(start_failed{.term = core::version{failed->term}, .error = failed->error});
   } else if (const auto exited = as<message::exited>(what)) {
-    send(heard_place, bytes_of(message::heard_exit{.term = exited->term}));
     // Of an earlier term: that workload was seen dead from here before.
     if (exited->term == core::number(term)) on_exited(exited->status);
   } else if (const auto survives = as<message::survives>(what)) {
@@ -208,27 +208,58 @@ void guard_link::impl::on_packet(const packet& what) {
   }
 }
 
+void guard_link::impl::say_hello() {
+  message::hello what{.is_bound = session.is_bound ? 1U : 0U};
+  std::ranges::copy(std::string_view(session.id).substr(0, what.session.size()),
+                    what.session.begin());
+  said_hello_at = os::boot_now();
+  send(hello_place, bytes_of(what));
+}
+
 void guard_link::impl::on_hello(const message::guard_hello& what) {
   if (std::exchange(greeted, true)) return;
   greeting.cancel();
+  if (const auto why = doubt(what)) return emit(*why);
   guard_ready ready;
+  ready.last_term = core::version{page->granted.load()};
   if (what.session != session_id{}) ready.session.assign(what.session.begin(), what.session.end());
   if (what.running != message::guard_hello::nothing_runs) {
-    state = work::running;
-    term = core::version{what.term};
-    if (what.pid != 0) left.follow(what.pid);
-    left.expect_mark(mark_of(ready.session, term));
-    // A page that says nothing of this term leaves it no time.
-    const core::time_point now = os::boot_now();
-    const auto until = page->deadlines_of(term).value_or(guard_page::deadlines{now, now});
-    kill_at = until.kill_at;
-    watch_deadline();
-    ready.found = {.term = term,
-                   .stop_at = until.stop_at,
-                   .kill_at = until.kill_at,
-                   .stopping = what.running == message::guard_hello::is_stopping};
+    left.expect_mark(mark_of(ready.session, core::version{what.term}));
+    ready.found = take_over(what);
   }
+  if (!session.is_bound && !ready.session.empty()) session.id = ready.session;
   emit(ready);
+}
+
+/// Deadlines are instants: they must be the same to both of us. The guard has read its clock after
+/// we said hello and before now; a difference that is smaller than this time does no harm.
+std::optional<guard_unusable> guard_link::impl::doubt(const message::guard_hello& what) const {
+  const core::time_point theirs{core::duration(what.clock)};
+  const core::time_point now = os::boot_now();
+  if (theirs >= said_hello_at && theirs <= now) return std::nullopt;
+  return guard_unusable{
+      "its clock (CLOCK_BOOTTIME) shows " + core::text(theirs - core::time_point{}) +
+      ", and ours " + core::text(now - core::time_point{}) +
+      ": one of us is in a time namespace of its own, and deadlines would not be the same instants "
+      "to both; run both in the same time namespace"};
+}
+
+found_workload guard_link::impl::take_over(const message::guard_hello& what) {
+  term = core::version{what.term};
+  if (what.running == message::guard_hello::has_ended) {
+    return {.term = term, .stop_at = core::never, .kill_at = core::never, .ended = what.status};
+  }
+  state = work::running;
+  if (what.pid != 0) left.follow(what.pid);
+  // A page that says nothing of this term leaves it no time.
+  const core::time_point now = os::boot_now();
+  const auto until = page->deadlines_of(term).value_or(guard_page::deadlines{now, now});
+  kill_at = until.kill_at;
+  watch_deadline();
+  return {.term = term,
+          .stop_at = until.stop_at,
+          .kill_at = until.kill_at,
+          .stopping = what.running == message::guard_hello::is_stopping};
 }
 
 void guard_link::impl::await_hello(core::duration after) {
@@ -326,10 +357,11 @@ bool guard_link::in_environment() {
 }
 
 std::expected<std::unique_ptr<guard_link>, std::string> guard_link::from_environment(
-    asio::any_io_executor executor, handler on_event, const std::optional<target>& foreign) {
+    asio::any_io_executor executor, own_session session, handler on_event,
+    const std::optional<target>& foreign) {
   auto fds = take_guard_fds();
   if (!fds) return std::unexpected(fds.error());
-  auto link = make(executor, std::move(*fds), ::getppid(), std::move(on_event));
+  auto link = make(executor, std::move(*fds), ::getppid(), std::move(session), std::move(on_event));
   if (link && foreign && !(*link)->self_->left.find_by(*foreign)) {
     return std::unexpected("/proc does not show the workload's processes; mount it");
   }
@@ -337,16 +369,18 @@ std::expected<std::unique_ptr<guard_link>, std::string> guard_link::from_environ
 }
 
 std::expected<std::unique_ptr<guard_link>, std::string> guard_link::over(
-    asio::any_io_executor executor, guard_fds fds, handler on_event) {
+    asio::any_io_executor executor, guard_fds fds, own_session session, handler on_event) {
   ucred who{};
   socklen_t size = sizeof who;
   ::getsockopt(fds.socket.get(), SOL_SOCKET, SO_PEERCRED, &who, &size);
-  return make(executor, std::move(fds), who.pid, std::move(on_event));
+  return make(executor, std::move(fds), who.pid, std::move(session), std::move(on_event));
 }
 
 std::expected<std::unique_ptr<guard_link>, std::string> guard_link::make(
-    const asio::any_io_executor& executor, guard_fds fds, pid_t guard, handler on_event) {
-  auto self = std::make_shared<impl>(executor, std::move(fds.socket), guard, std::move(on_event));
+    const asio::any_io_executor& executor, guard_fds fds, pid_t guard, own_session session,
+    handler on_event) {
+  auto self = std::make_shared<impl>(executor, std::move(fds.socket), guard, std::move(session),
+                                     std::move(on_event));
   if (!self->page.map(std::move(fds.page))) {
     return std::unexpected(
         "the second descriptor is not a guard's page of this release; restart the guard with the "
@@ -357,7 +391,7 @@ std::expected<std::unique_ptr<guard_link>, std::string> guard_link::make(
         "the third descriptor is not a workload's page of this release; restart the guard with the "
         "same binary as the agent");
   }
-  self->send(impl::hello_place, bytes_of(message::hello{}));
+  self->say_hello();
   self->await_hello(guard_hangs_after);
   self->read();
   return std::unique_ptr<guard_link>(new guard_link(std::move(self)));
@@ -391,9 +425,12 @@ core::time_point guard_link::acknowledged() const {
   return core::time_point(core::duration(self_->page->armed.load()));
 }
 
-void guard_link::start(core::version term, const std::string& session,
-                       const std::vector<std::string>& environment) {
-  const std::string mark = mark_of(session, term);
+void guard_link::note_grant(core::version term) {
+  self_->page->granted.store(std::max(self_->page->granted.load(), core::number(term)));
+}
+
+void guard_link::start(core::version term, const std::vector<std::string>& environment) {
+  const std::string mark = mark_of(self_->session.id, term);
   std::string block = mark + '\0';
   for (const std::string& entry : environment) block.append(entry).push_back('\0');
   if (block.size() > max_environment_bytes || environment.size() >= max_environment_entries) {
@@ -406,9 +443,7 @@ void guard_link::start(core::version term, const std::string& session,
     self_->state = impl::work::asked;
     self_->kill_by = core::never;
   }
-  message::start what{.term = core::number(term)};
-  std::ranges::copy(std::string_view(session).substr(0, what.session.size()), what.session.begin());
-  self_->send(impl::start_place, bytes_of(what, block));
+  self_->send(impl::start_place, bytes_of(message::start{.term = core::number(term)}, block));
   self_->watch_deadline();
 }
 

@@ -31,16 +31,22 @@ class guard_link final : public workload_owner {
  public:
   using handler = std::function<void(const guard_event&)>;
 
+  /// The session that the agent is in.
+  struct own_session {
+    std::string id;         ///< 32 characters at most
+    bool is_bound = false;  ///< false: it takes the session of the guard's earlier agents instead
+  };
+
   /// Takes over the descriptors named by TENURE_GUARD_FDS and removes that variable from the
   /// environment. Fails if it is unset or what it names is not a guard's; the text says which.
   /// `foreign`: how a workload is found that the guard has not started.
   static std::expected<std::unique_ptr<guard_link>, std::string> from_environment(
-      boost::asio::any_io_executor executor, handler on_event,
+      boost::asio::any_io_executor executor, own_session session, handler on_event,
       const std::optional<target>& foreign = std::nullopt);
 
   /// Over what a `guard_dialer` has found. Fails if it is not a guard's, with a text.
   static std::expected<std::unique_ptr<guard_link>, std::string> over(
-      boost::asio::any_io_executor executor, guard_fds fds, handler on_event);
+      boost::asio::any_io_executor executor, guard_fds fds, own_session session, handler on_event);
 
   /// True if this process was started by a guard.
   [[nodiscard]] static bool in_environment();
@@ -60,12 +66,13 @@ class guard_link final : public workload_owner {
   /// The deadline that the guard's timer is known to be set to. The epoch if it never was set.
   [[nodiscard]] core::time_point acknowledged() const;
 
+  /// Goes into the page, which outlives the agent.
+  void note_grant(core::version term) override;
+
   /// Starts the workload of a term that was armed before, with `environment` ("KEY=VALUE", none
-  /// empty) on top of the guard's own. `session` has 32 characters at most; the next agent gets it
-  /// should this one die. Answered by one of `workload_started`, `start_refused`,
+  /// empty) on top of the guard's own. Answered by one of `workload_started`, `start_refused`,
   /// `start_failed`.
-  void start(core::version term, const std::string& session,
-             const std::vector<std::string>& environment) override;
+  void start(core::version term, const std::vector<std::string>& environment) override;
 
   /// Stops the workload: `signal` now (0: the guard's choice), SIGKILL at `kill_by` to whatever
   /// is left. A second order may only shorten the time.
@@ -92,7 +99,8 @@ class guard_link final : public workload_owner {
  private:
   struct impl;
   static std::expected<std::unique_ptr<guard_link>, std::string> make(
-      const boost::asio::any_io_executor& executor, guard_fds fds, pid_t guard, handler on_event);
+      const boost::asio::any_io_executor& executor, guard_fds fds, pid_t guard, own_session session,
+      handler on_event);
   explicit guard_link(std::shared_ptr<impl> self);
   std::shared_ptr<impl> self_;
 };

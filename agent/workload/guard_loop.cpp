@@ -168,7 +168,6 @@ void guard_loop::check_empty() {
 
 void guard_loop::report_start_failure(int error) {
   core_.emptied();
-  session_ = {};
   ending_ = ending_ || has_door();
   channel_.say(message::start_failed{.term = core::number(core_.term()), .error = error});
 }
@@ -180,7 +179,6 @@ void guard_loop::report_end(int status) {
   ending_ = ending_ || (has_door() && ended_by_itself_);
   channel_.say(end);
   if (!channel_.is_open()) worker_page_.show({});
-  if (ended_by_itself_) unheard_exit_ = end;
 }
 
 void guard_loop::take_messages() {
@@ -194,8 +192,8 @@ void guard_loop::take_messages() {
 }
 
 void guard_loop::on_packet(const packet& what) {
-  if (as<message::hello>(what)) {
-    greet();
+  if (const auto hello = as<message::hello>(what)) {
+    greet(*hello);
   } else if (const auto start = as<message::start>(what)) {
     on(*start, what.tail);
   } else if (const auto stop = as<message::stop>(what)) {
@@ -204,33 +202,25 @@ void guard_loop::on_packet(const packet& what) {
     carry_out(core_.stop_asked(os::boot_now(), core::time_point(core::duration(stop->kill_by))));
   } else if (const auto bye = as<message::bye>(what)) {
     on(*bye);
-  } else if (const auto heard = as<message::heard_exit>(what)) {
-    on(*heard);
   }
   // `armed` has done its work by waking us: every turn looks at the page.
 }
 
-/// What has ended without an agent that knows of it looks to the next one as if it ended now.
-void guard_loop::greet() {
-  std::uint32_t state = message::guard_hello::nothing_runs;
+void guard_loop::greet(const message::hello& from) {
+  message::guard_hello answer{.term = core::number(core_.term()),
+                              .session = session_,
+                              .pid = tree_.leader(),
+                              .clock = os::boot_now().time_since_epoch().count()};
   if (runs_under_a_lease()) {
     const bool running = core_.current() == core::guard::state::running;
-    state = running ? message::guard_hello::runs : message::guard_hello::is_stopping;
-  } else if (unheard_exit_) {
-    state = message::guard_hello::runs;
+    answer.running = running ? message::guard_hello::runs : message::guard_hello::is_stopping;
+  } else if (ended_for_good()) {
+    answer.running = message::guard_hello::has_ended;
+    answer.status = *tree_.last_status();
   }
-  channel_.say(message::guard_hello{.running = state,
-                                    .term = core::number(core_.term()),
-                                    .session = session_,
-                                    .pid = tree_.leader()});
-  if (unheard_exit_) channel_.say(*unheard_exit_);
+  channel_.say(answer);
+  if (session_ == session_id{} || from.is_bound != 0) session_ = from.session;
   tell_survivors_again();
-}
-
-void guard_loop::on(const message::heard_exit& what) {
-  if (runs() || what.term != core::number(core_.term())) return;
-  unheard_exit_.reset();
-  session_ = {};
 }
 
 void guard_loop::on(const message::start& what, std::string_view environment) {
@@ -250,15 +240,12 @@ void guard_loop::on(const message::start& what, std::string_view environment) {
   carry_out(core_.armed(now, until->stop_at, until->kill_at));
   const core::guard_actions todo = core_.start_asked(now, term);
   if (todo.refused) channel_.say(message::refused{.term = what.term});
-  if (!todo.start) return;
-  session_ = what.session;
-  start_workload(environment);
+  if (todo.start) start_workload(environment);
 }
 
 void guard_loop::start_workload(std::string_view environment) {
   asked_signal_ = 0;
   ended_by_itself_ = false;
-  unheard_exit_.reset();
   start_error_.reset();
   if (foreign_) return start_foreign();
   const int error = tree_.start(environment);
@@ -311,7 +298,7 @@ void guard_loop::stop_by_ourselves(core::duration grace) {
 
 /// Of an agent that is dead, for the next one. What runs keeps its own, until that one moves them.
 void guard_loop::forget_deadlines() {
-  if (runs() || unheard_exit_) return;
+  if (runs()) return;
   page_->disarm();
   worker_page_.show({});
 }
@@ -355,7 +342,7 @@ void guard_loop::on_hang_up() {
 }
 
 void guard_loop::on_agent_reaped(int status) {
-  find_last_words();
+  hear_last_bye();
   agent_.ended();
   agent_kill_at_ = core::never;
   channel_.close();
@@ -371,14 +358,13 @@ void guard_loop::on_agent_reaped(int status) {
   agent_.crashed(os::boot_now());
 }
 
-/// With its last breath, behind much that no longer matters, it may have said what it knew.
-void guard_loop::find_last_words() {
+/// It may have said bye and ended before we read that, behind much that no longer matters.
+void guard_loop::hear_last_bye() {
   if (!channel_.is_open()) return;
   std::optional<packet> what;
   while (channel_.receive(what) == guard_channel::reading::packet) {
-    if (!what) continue;
-    if (const auto bye = as<message::bye>(*what)) on(*bye);
-    if (const auto heard = as<message::heard_exit>(*what)) on(*heard);
+    const auto bye = what ? as<message::bye>(*what) : std::nullopt;
+    if (bye) on(*bye);
   }
 }
 

@@ -81,21 +81,25 @@ class guard_loop {
   void on_agent_reaped(int status);
   void on_hang_up();
   void on_packet(const packet& what);
-  void greet();
+  void greet(const message::hello& from);
   void on(const message::start& what, std::string_view environment);
   void on(const message::bye& what);
-  void on(const message::heard_exit& what);
 
   void start_workload(std::string_view environment);
   void stop_by_ourselves(core::duration grace);
   void forget_deadlines();
-  void find_last_words();
+  void hear_last_bye();
   void carry_out(const core::guard_actions& todo);
   [[nodiscard]] int stop_signal() const;
   [[nodiscard]] bool runs() const { return core_.current() != core::guard::state::empty; }
   /// False for a foreign workload that is being stopped because nobody has said that it may run.
   [[nodiscard]] bool runs_under_a_lease() const {
     return runs() && core_.term() != core::no_version;
+  }
+  /// True if our own command has ended by itself: we end with it, and so does the agent, whichever
+  /// of them comes to give the lease up.
+  [[nodiscard]] bool ended_for_good() const {
+    return ended_by_itself_ && !runs() && !foreign_ && !has_door();
   }
   /// True unless what runs is about to be dead: the next agent comes after that.
   [[nodiscard]] bool may_start_agent() const {
@@ -124,11 +128,8 @@ class guard_loop {
   std::optional<core::time_point> tell_survivors_at_;
   core::time_point look_deep_at_{};  ///< for what is below a survivor; not before
 
-  /// The session that has started a workload, and has not said that it knows of its end: it has not
-  /// released its term. Empty if there is none.
-  session_id session_{};
-  bool ended_by_itself_ = false;                 ///< the last workload, without being told to
-  std::optional<message::exited> unheard_exit_;  ///< of one that did, until an agent knows
+  session_id session_{};          ///< of our agents, one after the other; zeros: none has come yet
+  bool ended_by_itself_ = false;  ///< the last workload, without being told to
   // Of a foreign workload.
   core::time_point look_at_ = core::never;         ///< when to look for it again
   bool sweeping_ = false;                          ///< what runs without a lease is to be stopped

@@ -29,6 +29,9 @@ struct guard_page {
   /// The workload is to end by itself from this instant on; 0: an earlier release wrote the page,
   /// which had `kill_at` alone. Written by the agent.
   std::atomic<std::int64_t> stop_at{0};
+  /// The newest version that a session of this guard's agents was granted. Written by the agent,
+  /// before it does anything about that grant, so that it is not lost with the agent.
+  std::atomic<std::uint64_t> granted{0};
 
   struct deadlines {
     core::time_point stop_at;

@@ -38,7 +38,9 @@ inline constexpr const char* run_variable = "TENURE_RUN";
 /// Tells an agent about its guard. The workload does not get it.
 inline constexpr const char* guard_fds_variable = "TENURE_GUARD_FDS";
 
-/// The store session of an agent, as 32 hexadecimal digits without an end; zeros: none.
+/// The store session of a guard's agents, as 32 hexadecimal digits without an end; zeros: none. The
+/// guard has it from its first agent and hands it on to each that follows, so that what one of them
+/// holds is the next one's to go on with, or to release.
 using session_id = std::array<char, 32>;
 
 enum class message_type : std::uint16_t {
@@ -47,7 +49,6 @@ enum class message_type : std::uint16_t {
   start = 3,
   stop = 4,
   bye = 5,
-  heard_exit = 6,
 
   guard_hello = 64,
   started = 65,
@@ -71,9 +72,11 @@ namespace message {
 /// Agent to guard. The first one; answered by `guard_hello`.
 struct hello {
   static constexpr auto type = message_type::hello;
+  static constexpr std::size_t first_size = 16;
   message_head head{};
   std::uint32_t protocol = guard_protocol_version;
-  std::uint32_t reserved = 0;
+  std::uint32_t is_bound = 0;  ///< 1: it is in its session already, and cannot take the guard's
+  session_id session{};        ///< the guard's from now on if it has none, or if `is_bound`
 };
 
 /// Agent to guard: the page has changed. Acknowledged in the page.
@@ -85,10 +88,8 @@ struct armed {
 /// Agent to guard: start the workload. The tail is "KEY=VALUE\0" any number of times.
 struct start {
   static constexpr auto type = message_type::start;
-  static constexpr std::size_t first_size = 16;
   message_head head{};
   std::uint64_t term = 0;
-  session_id session{};  ///< under which the term was granted
 };
 
 /// Agent to guard: stop the workload.
@@ -109,14 +110,6 @@ struct bye {
   std::uint32_t reserved = 0;
 };
 
-/// Agent to guard: I know that the workload of this term has ended. Sent before its lease is
-/// released.
-struct heard_exit {
-  static constexpr auto type = message_type::heard_exit;
-  message_head head{};
-  std::uint64_t term = 0;
-};
-
 /// Guard to agent: what runs, for an agent that has just come. Its deadlines are in the page.
 struct guard_hello {
   static constexpr auto type = message_type::guard_hello;
@@ -124,14 +117,15 @@ struct guard_hello {
   static constexpr std::uint32_t nothing_runs = 0;
   static constexpr std::uint32_t runs = 1;
   static constexpr std::uint32_t is_stopping = 2;
+  static constexpr std::uint32_t has_ended = 3;  ///< by itself, and its guard and agent end with it
   message_head head{};
   std::uint32_t protocol = guard_protocol_version;
   std::uint32_t running = nothing_runs;
-  std::uint64_t term = 0;  ///< of what runs
-  /// Of the agent before, if the next one may go on with it: no release of its term is on its way.
-  session_id session{};
-  std::int32_t pid = 0;  ///< of the workload's first process; 0: it has ended
-  std::uint32_t reserved = 0;
+  std::uint64_t term = 0;   ///< of what runs
+  session_id session{};     ///< of the agents before; zeros: this is the first
+  std::int32_t pid = 0;     ///< of the workload's first process; 0: it has ended
+  std::int32_t status = 0;  ///< of `has_ended`, as waitpid gives it
+  std::int64_t clock = 0;   ///< CLOCK_BOOTTIME of the guard in nanoseconds, when it says this
 };
 
 struct started {

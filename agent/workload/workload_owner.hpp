@@ -20,16 +20,22 @@ struct found_workload {
   core::version term = core::no_version;
   core::time_point stop_at{};
   core::time_point kill_at{};
-  bool stopping = false;  ///< it was told to end
+  bool stopping = false;       ///< it was told to end
+  std::optional<int> ended{};  ///< it has ended by itself meanwhile, with this status (waitpid)
 };
 
 /// The guard has answered, for the first time: the link can be used.
 struct guard_ready {
-  std::optional<found_workload> found;  ///< `workload_exited` follows its end
-  /// Of the agent before, to go on with; empty: take a new one. An agent that knew of a workload
-  /// has not released its term, so the next one may find it again. Otherwise a release may still be
-  /// on its way, and must not meet a term of the next.
+  std::optional<found_workload> found;  ///< `workload_exited` follows its end, if it has not ended
+  /// Of the agents before, to go on with; empty: there was none.
   std::string session;
+  /// The newest that was granted to that session, as far as its agents knew.
+  core::version last_term = core::no_version;
+};
+
+/// What has answered cannot be relied on, and why. Nothing else follows; drop the link.
+struct guard_unusable {
+  std::string why;
 };
 
 /// The workload of this term runs: its program was executed.
@@ -83,9 +89,9 @@ struct guard_hangs {
 /// A guard that hung has acknowledged the last deadline after all.
 struct guard_recovers {};
 
-using guard_event =
-    std::variant<guard_ready, workload_started, start_refused, start_failed, workload_survives,
-                 workload_exited, signalled, guard_gone, guard_hangs, guard_recovers>;
+using guard_event = std::variant<guard_ready, guard_unusable, workload_started, start_refused,
+                                 start_failed, workload_survives, workload_exited, signalled,
+                                 guard_gone, guard_hangs, guard_recovers>;
 
 /// Starts and stops the workload for the agent, which need not know how.
 ///
@@ -103,10 +109,12 @@ class workload_owner {
   /// instruction finds it.
   virtual void show(const worker_term& what) = 0;
 
+  /// The store has granted our session this term. Kept for the next agent, should this one die.
+  virtual void note_grant(core::version term) = 0;
+
   /// Starts the workload of a term that was armed before. It is told `environment` ("KEY=VALUE",
-  /// none empty). `session`: for the next agent, should this one die.
-  virtual void start(core::version term, const std::string& session,
-                     const std::vector<std::string>& environment) = 0;
+  /// none empty).
+  virtual void start(core::version term, const std::vector<std::string>& environment) = 0;
 
   /// Stops the workload: asks now (with `signal`, if that is how; 0: the owner's choice), and lets
   /// nothing of it live beyond `kill_by`, if it can. A second order may only shorten the time.

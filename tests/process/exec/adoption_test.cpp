@@ -28,10 +28,21 @@ class Adoption : public ::testing::TestWithParam<place> {
     EXPECT_TRUE(versions_grow(runs));
   }
 
-  std::unique_ptr<member> join(const std::string& identity, const std::string& ttl) {
-    return std::make_unique<member>(
-        in_,
-        member::options{.identity = identity, .ttl = ttl, .etcd = etcd_ ? etcd_->endpoint() : ""});
+  std::unique_ptr<member> join(const std::string& identity, const std::string& ttl,
+                               const std::vector<std::string>& more = {}) {
+    return std::make_unique<member>(in_, member::options{.identity = identity,
+                                                         .ttl = ttl,
+                                                         .etcd = etcd_ ? etcd_->endpoint() : "",
+                                                         .more = more});
+  }
+
+  /// The version under which the lease is held, as this member sees it; 0 if it sees nobody.
+  static std::uint64_t version_seen_by(const member& who) {
+    const std::string answer = who.get("/v1/elections/test");
+    const std::string key = "\"version\":";
+    const std::size_t at = answer.find(key);
+    return at == std::string::npos ? 0
+                                   : std::strtoull(answer.c_str() + at + key.size(), nullptr, 10);
   }
 
   /// Kills the agent and waits for the next.
@@ -127,6 +138,24 @@ TEST_P(Adoption, WorkloadThatEndsByItselfEndsTheNextAgentToo) {
   ::kill(*workload, SIGKILL);
   EXPECT_EQ(a->process().wait(), 128 + SIGKILL) << a->process().err();
   ASSERT_TRUE(runs_as(in_, "b", 1)) << b->process().err();
+}
+
+TEST_P(Adoption, CrashBetweenGrantAndStartCostsNoTtl) {
+  auto gone = join("x", "1s");
+  ASSERT_TRUE(runs_as(in_, "x")) << gone->process().err();
+  gone->pull_the_plug();
+  auto a = join("a", long_ttl, {"--lock-delay", "5m"});
+  const auto is_pending = [&] {
+    return a->get("/v1/elections/test").find("\"state\":\"pending\"") != std::string::npos;
+  };
+  ASSERT_TRUE(eventually(is_pending)) << a->process().err();
+  const std::uint64_t first = version_seen_by(*a);
+  ASSERT_GT(first, 0U);
+  auto b = join("b", long_ttl, {"--lock-delay", "5m"});
+  ASSERT_TRUE(eventually([&] { return version_seen_by(*b) == first; })) << b->process().err();
+  replace_agent(*a);
+  EXPECT_TRUE(eventually([&] { return version_seen_by(*b) > first; }))
+      << a->process().err() << b->process().err();
 }
 
 TEST_P(Adoption, StoreThatDoesNotAnswerCostsTheWorkloadItsLife) {

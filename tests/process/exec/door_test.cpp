@@ -287,6 +287,20 @@ TEST_F(GuardDoor, AgentOfAnotherUserComesInOnlyIfToldSo) {
   ASSERT_TRUE(runs_as(in_, "a")) << a.logs();
 }
 
+TEST_F(GuardDoor, GuardInAnotherTimeNamespaceIsNotUsed) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root for a time namespace";
+  pod a(in_, "a", long_ttl);
+  pod b(in_, "b", long_ttl);
+  a.start_guard({}, {"unshare", "--time", "--boottime", "-60", "--fork", "--kill-child"});
+  a.start_agent();
+  ASSERT_TRUE(eventually([&] { return a.agent().said("no guard; not campaigning"); })) << a.logs();
+  ASSERT_TRUE(eventually([&] { return a.agent().said("a time namespace of its own"); }))
+      << a.logs();
+  b.start();
+  ASSERT_TRUE(runs_as(in_, "b")) << "the lease was free" << b.logs();
+  ASSERT_TRUE(a.knows_holder("b")) << a.logs();
+}
+
 TEST_F(GuardDoor, GuardThatIsToldToEndWhileNothingRunsIsDone) {
   pod a(in_, "a", long_ttl);
   a.start_guard();

@@ -90,7 +90,7 @@ TEST(GuardAgentLoss, AgentIsNotStartedWhileSomethingIsBeingStopped) {
   auto second = s.agent();
   EXPECT_FALSE(runs(leader));
   EXPECT_EQ(second.found(), "nothing");
-  EXPECT_EQ(second.session(), first.session()) << "its term was not released";
+  EXPECT_EQ(second.session(), first.session());
   // What the dead one had armed is worth nothing.
   second.tell("start 7");
   EXPECT_EQ(second.hear(), "refused 7");
@@ -105,27 +105,38 @@ TEST(GuardAgentLoss, WorkloadThatEndsMeanwhileIsReportedToTheNextAgent) {
   EXPECT_TRUE(eventually([&] { return s.has("up"); }));
   ASSERT_EQ(::kill(first.pid(), SIGKILL), 0);
   auto second = s.agent();
-  EXPECT_EQ(second.found(), "running 7");
+  EXPECT_EQ(second.found(), "ended 7 " + std::to_string(5 << 8));
   EXPECT_EQ(second.session(), first.session());
-  EXPECT_EQ(second.hear(), "exited " + std::to_string(5 << 8));
   ASSERT_EQ(::kill(second.pid(), SIGKILL), 0);
   auto third = s.agent();
-  EXPECT_EQ(third.found(), "nothing") << "it is told once";
-  EXPECT_NE(third.session(), second.session());
+  EXPECT_EQ(third.found(), second.found()) << "and to each, until one of them ends the guard";
 }
 
-TEST(GuardAgentLoss, ACrashWhileNothingRunsEndsTheSessionForAReleaseMayBeOnItsWay) {
-  stage s(stage::shell("exit 0"));
+TEST(GuardAgentLoss, SessionOfTheFirstAgentIsThatOfAllThatFollow) {
+  stage s(stage::shell(polite));
   auto first = s.agent();
   ASSERT_EQ(::kill(first.pid(), SIGKILL), 0);
   auto second = s.agent();
-  EXPECT_NE(second.session(), first.session());
+  EXPECT_EQ(second.session(), first.session()) << "also if it has never started anything";
   second.start(7);
-  EXPECT_EQ(second.hear(), "exited 0");
+  second.tell("stop 15 3600000");
+  second.hear("exited");
   ASSERT_EQ(::kill(second.pid(), SIGKILL), 0);
   auto third = s.agent();
-  EXPECT_NE(third.session(), second.session());
-  EXPECT_NE(third.session(), first.session());
+  EXPECT_EQ(third.session(), first.session());
+  EXPECT_EQ(third.found(), "nothing");
+}
+
+TEST(GuardAgentLoss, NewestTermThatWasGrantedOutlivesTheAgent) {
+  stage s(stage::shell(polite));
+  auto first = s.agent();
+  EXPECT_EQ(first.last_term(), 0);
+  first.tell("granted 8");
+  EXPECT_EQ(first.hear(), "noted");
+  first.tell("granted 7");
+  EXPECT_EQ(first.hear(), "noted");
+  ASSERT_EQ(::kill(first.pid(), SIGKILL), 0);
+  EXPECT_EQ(s.agent().last_term(), 8);
 }
 
 TEST(GuardAgentLoss, CrashesInARowAreSurvived) {

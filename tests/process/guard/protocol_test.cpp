@@ -66,15 +66,15 @@ TEST(GuardProtocol, AMessageThatIsTooShortForItsTypeIsNotThatMessage) {
 }
 
 TEST(GuardProtocol, WhatAMessageOfAnEarlierReleaseLacksIsZero) {
-  message::start what = sealed(message::start{.term = 7});
-  what.head.fixed_size = message::start::first_size;
+  message::hello what = sealed(message::hello{.is_bound = 1, .session = {'s'}});
+  what.head.fixed_size = message::hello::first_size;
   auto bytes = bytes_of(what);
-  const auto got = parse(std::span(bytes).first(message::start::first_size));
+  const auto got = parse(std::span(bytes).first(message::hello::first_size));
   ASSERT_TRUE(got);
-  const auto start = as<message::start>(*got);
-  ASSERT_TRUE(start);
-  EXPECT_EQ(start->term, 7U);
-  EXPECT_EQ(start->session, session_id{});
+  const auto hello = as<message::hello>(*got);
+  ASSERT_TRUE(hello);
+  EXPECT_EQ(hello->is_bound, 1U);
+  EXPECT_EQ(hello->session, session_id{});
 }
 
 TEST(GuardPage, DeadlinesCountForTheirOwnTermOnly) {

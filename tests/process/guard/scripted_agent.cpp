@@ -36,7 +36,7 @@ class scripted_agent {
     int socket = -1;
     if (std::sscanf(std::getenv(guard_fds_variable), "%d", &socket) == 1) raw_ = ::dup(socket);
     control_.connect(asio::local::stream_protocol::endpoint(std::getenv(control_variable)));
-    auto link = guard_link::from_environment(io_.get_executor(),
+    auto link = guard_link::from_environment(io_.get_executor(), {.id = session_},
                                              [this](const guard_event& e) { report(e); });
     if (!link) {
       std::fprintf(stderr, "scripted agent: %s\n", link.error().c_str());
@@ -57,16 +57,21 @@ class scripted_agent {
     if (!e.session.empty()) session_ = e.session;
     std::string found = "nothing";
     if (e.found) {
-      found = (e.found->stopping ? "stopping " : "running ") +
+      found = (e.found->ended      ? "ended "
+               : e.found->stopping ? "stopping "
+                                   : "running ") +
               std::to_string(core::number(e.found->term));
+      if (e.found->ended) found += " " + std::to_string(*e.found->ended);
     }
-    say("agent " + std::to_string(::getpid()) + " " + session_ + " " + found);
+    say("agent " + std::to_string(::getpid()) + " " + session_ + " " +
+        std::to_string(core::number(e.last_term)) + " " + found);
   }
 
   void report(const guard_event& event) {
     if (const auto* ready = std::get_if<guard_ready>(&event)) return introduce(*ready);
     struct text {
       std::string operator()(const guard_ready&) const { return {}; }
+      std::string operator()(const guard_unusable& e) const { return "unusable: " + e.why; }
       std::string operator()(const workload_started& e) const {
         return "started " + std::to_string(e.pid) + " " + std::to_string(core::number(e.term));
       }
@@ -119,7 +124,12 @@ class scripted_agent {
     } else if (order == "start") {
       std::uint64_t term = 0;
       words >> term;
-      link_->start(core::version{term}, session_, {std::istream_iterator<std::string>(words), {}});
+      link_->start(core::version{term}, {std::istream_iterator<std::string>(words), {}});
+    } else if (order == "granted") {
+      std::uint64_t term = 0;
+      words >> term;
+      link_->note_grant(core::version{term});
+      say("noted");
     } else if (order == "stop") {
       const auto [signal, in] = term_and_time(words);
       link_->stop(os::boot_now() + in, static_cast<int>(signal));

@@ -6,10 +6,12 @@ namespace tenure::tests {
 inline constexpr const char* control_variable = "TENURE_TEST_CONTROL";
 
 /// Stands in for the agent: connects to the test, does what it is told, a line an order, and
-/// reports what the guard says, a line an event. The first line is "agent PID SESSION FOUND", FOUND
-/// being "nothing", "running TERM" or "stopping TERM".
+/// reports what the guard says, a line an event. The first line is "agent PID SESSION LAST FOUND",
+/// LAST being the newest term that was granted, and FOUND "nothing", "running TERM", "stopping
+/// TERM" or "ended TERM STATUS".
 ///
 ///     arm TERM MS [GRACE] kill_at in MS from now, stop_at GRACE milliseconds before
+///     granted TERM        notes the grant; answered by "noted"
 ///     start TERM [K=V]... with this environment
 ///     stop SIGNAL MS      SIGKILL in MS from now
 ///     bye CODE|workload

@@ -55,7 +55,7 @@ bool runs(pid_t pid) {
 agent_line::agent_line(os::unique_fd socket) : socket_(std::move(socket)) {
   std::istringstream words(hear("agent"));
   std::string agent;
-  words >> agent >> pid_ >> session_;
+  words >> agent >> pid_ >> session_ >> last_term_;
   std::getline(words >> std::ws, found_);
 }
 

@@ -38,7 +38,9 @@ class agent_line {
 
   [[nodiscard]] pid_t pid() const { return pid_; }
   [[nodiscard]] const std::string& session() const { return session_; }
-  /// What it has found: "nothing", "running 7" or "stopping 7".
+  /// The newest term that its session was granted before it came.
+  [[nodiscard]] int last_term() const { return last_term_; }
+  /// What it has found: "nothing", "running 7", "stopping 7" or "ended 7 STATUS".
   [[nodiscard]] const std::string& found() const { return found_; }
 
  private:
@@ -46,6 +48,7 @@ class agent_line {
   std::string unread_;
   pid_t pid_ = 0;
   std::string session_;
+  int last_term_ = 0;
   std::string found_;
 };
 
