@@ -1,10 +1,34 @@
 #include "os/boot_time.hpp"
 
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+
 #include <cstdint>
 #include <ctime>
 #include <fstream>
+#include <sstream>
+
+#include "os/unique_fd.hpp"
 
 namespace tenure::os {
+namespace {
+
+constexpr const char* boot_id_path = "/proc/sys/kernel/random/boot_id";
+
+/// For kernels before 5.8, which do not say it of the file.
+bool is_mount_point(const std::string& path) {
+  std::ifstream mounts("/proc/self/mountinfo");
+  for (std::string line; std::getline(mounts, line);) {
+    std::istringstream words(line);
+    std::string id, parent, device, root, point;
+    if (words >> id >> parent >> device >> root >> point && point == path) return true;
+  }
+  return false;
+}
+
+}  // namespace
 
 core::time_point boot_now() {
   timespec t{};
@@ -13,10 +37,23 @@ core::time_point boot_now() {
 }
 
 std::string boot_id() {
-  std::ifstream file("/proc/sys/kernel/random/boot_id");
+  std::ifstream file(boot_id_path);
   std::string id;
   std::getline(file, id);
   return id;
+}
+
+bool boot_id_is_replaced() {
+  const unique_fd file(::open(boot_id_path, O_PATH | O_CLOEXEC));
+  struct statfs in{};
+  if (!file || ::fstatfs(file.get(), &in) != 0) return false;
+  if (in.f_type != PROC_SUPER_MAGIC) return true;
+  struct statx about{};
+  if (::statx(file.get(), "", AT_EMPTY_PATH, STATX_TYPE, &about) != 0 ||
+      (about.stx_attributes_mask & STATX_ATTR_MOUNT_ROOT) == 0) {
+    return is_mount_point(boot_id_path);
+  }
+  return (about.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
 }
 
 bool boot_time_is_shifted() {

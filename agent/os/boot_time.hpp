@@ -14,6 +14,10 @@ core::time_point boot_now();
 /// compared only within one boot. Empty if /proc is not mounted.
 std::string boot_id();
 
+/// True if something else is mounted where `boot_id` reads, as some container runtimes do: two
+/// containers of one boot would take each other for another boot. False if nothing is there.
+bool boot_id_is_replaced();
+
 /// True if this process lives in a time namespace with a CLOCK_BOOTTIME of its own, whose instants
 /// mean nothing to processes outside of it.
 bool boot_time_is_shifted();

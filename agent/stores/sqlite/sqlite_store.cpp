@@ -198,6 +198,12 @@ void sqlite_store::open(handler<std::expected<description, open_error>> done) {
     return fail("cannot keep leases in " + path_ +
                 ": this boot has no identity; mount /proc (/proc/sys/kernel/random/boot_id)");
   }
+  if (os::boot_id_is_replaced()) {
+    return fail("cannot keep leases in " + path_ +
+                ": something is mounted over /proc/sys/kernel/random/boot_id, so members in other "
+                "containers would take this one for another boot, and ignore its leases; unmount "
+                "it, or use another store");
+  }
   if (os::boot_time_is_shifted()) {
     return fail("cannot keep leases in " + path_ +
                 ": this process is in a time namespace with a CLOCK_BOOTTIME of its own, which "
