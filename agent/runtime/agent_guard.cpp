@@ -196,6 +196,13 @@ void agent_loop::on(const workload::workload_exited& what) {
   if (leaving_ != leave::no) shut_down(SIGTERM);
 }
 
+/// What was found, and is not ours yet, can only be kept from a release by ending here.
+void agent_loop::on(const workload::workload_doubtful& what) {
+  say_doubtful(log_, speaker_of(guarded), what.what);
+  if (session_.size() == 0 || session_.at(guarded).adopting()) return end(exit_failed);
+  let_lease_run_out();
+}
+
 void agent_loop::on(const workload::signalled& what) {
   if (!has_door()) return shut_down(what.signo);
   log_.write(log_level::info, "the guard was told to end; giving the lease up",
@@ -246,14 +253,17 @@ void agent_loop::without_guard(const char* why) {
   shut_down(SIGKILL);
 }
 
-/// A workload whose end nobody can see keeps its lease from others until that runs out by itself.
 void agent_loop::lose_guard(bool workload_in_sight) {
   if (session_.size() == 0) return;
-  const std::optional<core::lease>& lease = session_.at(guarded).view().lease;
-  if (!workload_in_sight && guard_->may_run() && lease) {
-    feed(guarded, core::event::lost{.term = lease->term, .why = core::loss_reason::guard_gone});
-  }
+  if (!workload_in_sight && guard_->may_run()) let_lease_run_out();
   feed(guarded, core::event::guard_away{});
+}
+
+/// A workload whose end nobody can see keeps its lease from others until that runs out by itself.
+void agent_loop::let_lease_run_out() {
+  const std::optional<core::lease>& lease = session_.at(guarded).view().lease;
+  if (!lease) return;
+  feed(guarded, core::event::lost{.term = lease->term, .why = core::loss_reason::guard_gone});
 }
 
 // --- what it is told -------------------------------------------------------------------------

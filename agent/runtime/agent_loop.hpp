@@ -71,6 +71,7 @@ class agent_loop {
   void on(const workload::start_failed& what);
   void on(const workload::workload_survives& what);
   void on(const workload::workload_exited& what);
+  void on(const workload::workload_doubtful& what);
   void on(const workload::signalled& what);
   void on(const workload::guard_gone& what);
   void on(const workload::guard_hangs& what);
@@ -88,6 +89,7 @@ class agent_loop {
   void workload_runs(core::version term);
   void without_guard(const char* why);
   void lose_guard(bool workload_in_sight);
+  void let_lease_run_out();
   [[nodiscard]] bool may_leave_workload() const;
   void begin_to_leave();
   void leave_if_time();

@@ -86,6 +86,19 @@ void say_workload_found(log& to, const speaker& who, const workload::found_workl
             {"version", core::number(what.term)}});
 }
 
+void say_doubtful(log& to, const speaker& who, const workload::survivors& what) {
+  to.write(
+      log_level::error,
+      "the guard is dead, and processes that may have come out of the workload still run; they "
+      "are not killed, because they hide their environment and may belong to somebody else. "
+      "The lease is not released, and others get it when it runs out; see whose they are",
+      {{"election", who.election},
+       {"identity", who.identity},
+       {"processes", what.left},
+       {"pid", static_cast<std::uint64_t>(what.pid)},
+       {"name", workload::text(what.name)}});
+}
+
 void say_survivors(log& to, const speaker& who, const workload::survivors& what) {
   to.write(log_level::error,
            what.all_stuck()

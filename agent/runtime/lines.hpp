@@ -27,6 +27,8 @@ void say_renewal_unknown(log& to, std::string_view identity, const std::string& 
 void say_unknown(log& to, const speaker& who, std::string_view operation, const std::string& why,
                  std::uint64_t held_back);
 void say_workload_found(log& to, const speaker& who, const workload::found_workload& what);
+/// Nobody knows whether the workload has ended.
+void say_doubtful(log& to, const speaker& who, const workload::survivors& what);
 /// SIGKILL has not ended the workload.
 void say_survivors(log& to, const speaker& who, const workload::survivors& what);
 void say_workload_exited(log& to, const speaker& who, int wait_status);

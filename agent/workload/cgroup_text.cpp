@@ -163,6 +163,17 @@ bool is_in_container(std::string_view cgroups, std::string_view container) {
   return below && find_id(last_name(wanted)) != std::string_view::npos;
 }
 
+bool is_within(std::string_view theirs, std::string_view ours) {
+  line one;
+  while (take_line(ours, one)) {
+    std::string_view rest = path_in(theirs, one.controllers);
+    std::string_view above = one.path;
+    part(rest, above);
+    if (!is_end(above) || rest.starts_with("/..")) return false;
+  }
+  return true;
+}
+
 std::string_view short_name(std::string_view container) {
   const std::string_view last = last_name(container.substr(container.find(':') + 1));
   const std::size_t id = find_id(last);

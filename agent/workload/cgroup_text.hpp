@@ -35,6 +35,10 @@ struct cgroup_verdict {
 /// True if the process with the text `cgroups` is in `container`, which `container_of` has named.
 [[nodiscard]] bool is_in_container(std::string_view cgroups, std::string_view container);
 
+/// True if the process with the text `theirs` is where the one with the text `ours` is, or below
+/// that, in each hierarchy: where it would be had it come out of it, and moved no further up.
+[[nodiscard]] bool is_within(std::string_view theirs, std::string_view ours);
+
 /// What people know a container by: the first 12 digits of its id, or else the last name of its
 /// path.
 [[nodiscard]] std::string_view short_name(std::string_view container);

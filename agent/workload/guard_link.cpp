@@ -34,6 +34,8 @@ constexpr core::duration guard_is_late_after = std::chrono::milliseconds(50);
 constexpr core::duration guard_hangs_after = std::chrono::seconds(1);
 /// Once more, for a machine that stood still: both of us come back at the same time.
 constexpr core::duration second_look_after = std::chrono::milliseconds(100);
+/// A stranger that was started a moment ago is not held against the workload if it ends so soon.
+constexpr core::duration strangers_end_within = std::chrono::seconds(1);
 /// Pause between two looks at what is left.
 constexpr core::duration kill_again = std::chrono::milliseconds(10);
 
@@ -111,6 +113,7 @@ struct guard_link::impl : std::enable_shared_from_this<impl> {
   core::version term = core::no_version;
   core::time_point kill_at = core::never;
   core::time_point kill_by = core::never;
+  core::time_point in_doubt_from = core::never;  ///< what is left then may be of the workload
   core::time_point said_hello_at{};
   bool greeted = false;  ///< the guard has answered
   bool writing = false;
@@ -275,6 +278,7 @@ void guard_link::impl::on_exited(int status) {
   if (state != work::running) return;
   state = work::none;
   kill_by = core::never;
+  in_doubt_from = core::never;
   killing = false;
   left.forget();
   backstop.cancel();
@@ -345,7 +349,16 @@ void guard_link::impl::kill_orphans() {
     return;
   }
   // A start that was not answered may yet be: only the guard's own word ends that wait.
-  if (left.kill_all() && state == work::running) return on_exited(SIGKILL);
+  const remains found = left.kill_all();
+  const core::time_point now = os::boot_now();
+  if (found != remains::doubtful || in_doubt_from == core::never) {
+    in_doubt_from = now + strangers_end_within;
+  }
+  if (state == work::running && found == remains::nothing) return on_exited(SIGKILL);
+  if (state == work::running && now >= in_doubt_from) {
+    emit(workload_doubtful{.term = term, .what = left.doubtful()});
+    return on_exited(SIGKILL);
+  }
   again.expires_after(kill_again);
   again.async_wait([self = shared_from_this()](error_code failed) {
     if (!failed) self->kill_orphans();

@@ -3,14 +3,17 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
+#include <cerrno>
 #include <csignal>
 #include <fstream>
 #include <string>
 
+#include "workload/cgroup_text.hpp"
 #include "workload/child_list.hpp"
 #include "workload/pidfd.hpp"
-#include "workload/process_scan.hpp"
-#include "workload/survivors.hpp"
+#include "workload/proc_text.hpp"
 
 namespace tenure::workload {
 namespace {
@@ -22,13 +25,24 @@ bool lives(const os::unique_fd& process) {
   return ::poll(&one, 1, 0) == 0;
 }
 
-/// As it was when the process began to execute its program.
-bool has_in_environment(pid_t pid, const std::string& entry) {
+enum class mark : std::uint8_t { seen, missing, hidden };
+
+/// As the environment was when the process began to execute its program.
+mark look_for(const std::string& entry, pid_t pid) {
+  errno = 0;
   std::ifstream file("/proc/" + std::to_string(pid) + "/environ", std::ios::binary);
-  for (std::string one; std::getline(file, one, '\0');) {
-    if (one == entry) return true;
+  if (!file) return errno == EACCES || errno == EPERM ? mark::hidden : mark::missing;
+  bool is_empty = true;
+  for (std::string one; std::getline(file, one, '\0'); is_empty = false) {
+    if (one == entry) return mark::seen;
   }
-  return false;
+  return is_empty ? mark::hidden : mark::missing;
+}
+
+std::string cgroups_of(pid_t pid) {
+  std::array<char, 4096> room;
+  const auto text = read_proc(pid, "cgroup", room);
+  return text ? std::string(*text) : std::string();
 }
 
 }  // namespace
@@ -37,6 +51,10 @@ orphans::orphans(pid_t guard) : guard_(guard) {
   if (guard == 0 || !proc_is_ours()) return;
   session_ = ::getsid(guard);
   guard_fd_ = open_pidfd(guard);
+  cgroups_ = cgroups_of(guard);
+  process_scan processes;
+  if (!processes.open()) return;
+  if (const auto stat = processes.look_up(guard)) began_ = stat->start;
 }
 
 bool orphans::find_by(const target& what) {
@@ -46,26 +64,56 @@ bool orphans::find_by(const target& what) {
 
 void orphans::follow(pid_t leader) {
   leader_ = leader;
-  if (in_sight()) leader_fd_ = open_pidfd(leader);
+  if (!in_sight()) return;
+  leader_fd_ = open_pidfd(leader);
+  process_scan processes;
+  if (!processes.open()) return;
+  if (const auto stat = processes.look_up(leader)) began_ = stat->start;
 }
 
 void orphans::forget() {
+  doubted_.reset();
   leader_ = 0;
   leader_fd_.reset();
 }
 
-bool orphans::kill_all() {
+remains orphans::kill_all() {
+  const auto left = [](bool nobody) { return nobody ? remains::nothing : remains::something; };
   if (foreign_) {
     foreign_->kill_all();
-    return foreign_->empty();
+    return left(foreign_->empty());
   }
   const bool no_children = guard_exists() && kill_children_of_guard();
   // A guard that ended meanwhile has no children any more, and its workload may run on. It loses
   // them in the step in which its own descriptor tells of its end: if it lives now, it had them
   // then.
-  if (guard_exists()) return no_children;
+  if (guard_exists()) return left(no_children);
   const bool no_group = leader_ == 0 || kill_group();
-  return kill_marked() && no_group;
+  hidden_.clear();
+  if (kill_marked() && no_group) return judge_hidden();
+  doubted_.reset();
+  return remains::something;
+}
+
+/// Once nobody is left who could start anything of it, what comes later is a stranger's. And who
+/// executes a program just now shows no environment, and will in the next look.
+remains orphans::judge_hidden() {
+  if (!doubted_) {
+    doubted_ = hidden_;
+  } else {
+    std::erase_if(*doubted_, [this](const process_id& one) {
+      return std::ranges::find(hidden_, one) == hidden_.end();
+    });
+  }
+  return doubted_->empty() ? remains::nothing : remains::doubtful;
+}
+
+survivors orphans::doubtful() const {
+  survivors out;
+  process_scan processes;
+  if (!doubted_ || !processes.open()) return out;
+  for (const process_id& one : *doubted_) out.count(processes, one.pid);
+  return out;
 }
 
 bool orphans::guard_exists() const {
@@ -108,7 +156,7 @@ bool orphans::kill_group() {
   return nobody && processes.complete();
 }
 
-/// Daemons with sessions of their own. What may not be looked into is another user's.
+/// Daemons with sessions of their own.
 bool orphans::kill_marked() {
   process_scan processes;
   if (mark_.empty()) return true;
@@ -117,11 +165,20 @@ bool orphans::kill_marked() {
   while (const auto process = processes.next()) {
     if (process->dead() || process->pid == ::getpid()) continue;
     const os::unique_fd same = open_pidfd(process->pid);
-    if (!same || !has_in_environment(process->pid, mark_)) continue;
+    if (!same) continue;
+    const mark found = look_for(mark_, process->pid);
+    if (found == mark::hidden && may_be_of_it(*process)) {
+      hidden_.push_back({.pid = process->pid, .start = process->start});
+    }
+    if (found != mark::seen) continue;
     nobody = false;
     static_cast<void>(send_signal(same, SIGKILL));
   }
   return nobody && processes.complete();
+}
+
+bool orphans::may_be_of_it(const process_stat& one) const {
+  return !one.of_the_kernel && one.start >= began_ && is_within(cgroups_of(one.pid), cgroups_);
 }
 
 }  // namespace tenure::workload

@@ -2,22 +2,39 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "os/unique_fd.hpp"
 #include "workload/foreign_processes.hpp"
+#include "workload/process_scan.hpp"
+#include "workload/survivors.hpp"
 
 namespace tenure::workload {
+
+/// What is left of a workload, as far as can be seen.
+enum class remains : std::uint8_t {
+  nothing,
+  something,  ///< it was killed just now; look again
+  doubtful,   ///< only what may be of it, or a stranger's: see `orphans::doubtful`
+};
 
 /// The workload as the agent can reach it without the guard's help.
 ///
 /// While the guard exists, frozen or not, that is every child of it but the agent itself. Once it
 /// is dead, it is the process group of the workload's first process, and every process that has
-/// the mark of this start in its environment. One that has left both can then no longer be told
-/// from a stranger. Where the guard is process 1 of a container that case does not exist: the
+/// the mark of this start in its environment. Where the guard is process 1 of a container the
 /// kernel ends the rest with it.
+///
+/// A process that has left that group may hide its environment: it belongs to another user and we
+/// may not look (root without CAP_SYS_PTRACE), or it has none. If it is in the guard's cgroup, or
+/// below that, and is younger than the workload, it may have come out of it. It is not killed,
+/// because a stranger may have been started there meanwhile; but nobody may say that the workload
+/// is dead while it lives. One that is older, or elsewhere, did not come out of it.
 class orphans {
  public:
   /// `guard`: its process id, 0 if this process cannot see it.
@@ -36,21 +53,36 @@ class orphans {
   void expect_mark(std::string mark) { mark_ = std::move(mark); }
   void forget();
 
-  /// Kills what it can find. True if there was nothing left to kill; call it until then.
-  /// Precondition: in sight.
-  [[nodiscard]] bool kill_all();
+  /// Kills what is certainly of it; call it until that is gone. Precondition: in sight.
+  [[nodiscard]] remains kill_all();
+
+  /// What has been doubtful in each look since all else was gone.
+  [[nodiscard]] survivors doubtful() const;
 
  private:
   [[nodiscard]] bool guard_exists() const;
   [[nodiscard]] bool kill_children_of_guard();
   [[nodiscard]] bool kill_group();
   [[nodiscard]] bool kill_marked();
+  [[nodiscard]] bool may_be_of_it(const process_stat& one) const;
+  [[nodiscard]] remains judge_hidden();
+
+  /// A name that no other process ever has.
+  struct process_id {
+    pid_t pid;
+    std::uint64_t start;
+    friend bool operator==(const process_id&, const process_id&) = default;
+  };
 
   std::unique_ptr<foreign_processes> foreign_;
   pid_t guard_;
   pid_t session_ = 0;  ///< the guard's, in which it starts the workload
   pid_t leader_ = 0;
   std::string mark_;
+  std::string cgroups_;             ///< the guard's, as /proc shows them
+  std::uint64_t began_ = 0;         ///< the workload, or else the guard: ticks since boot
+  std::vector<process_id> hidden_;  ///< may be of it, in the look that is under way
+  std::optional<std::vector<process_id>> doubted_;  ///< none: something certain was still left
   // pidfds: a number may be given to somebody else, these may not.
   os::unique_fd guard_fd_;
   os::unique_fd leader_fd_;

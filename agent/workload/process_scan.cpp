@@ -95,14 +95,17 @@ std::optional<process_stat> process_scan::look_up(pid_t pid, int& error) const {
   const char* after_name = std::strrchr(text, ')');
   if (after_name == nullptr) return std::nullopt;
   constexpr auto fields =
-      ") %c %d %d %d"                 // state, parent, group, session
-      " %*d %*d %*u %*u %*u %*u %*u"  // terminal, flags, faults
-      " %*u %*u %*d %*d %*d %*d %d"   // times, priorities, number of threads
-      " %*d %" SCNu64;                // timer, start
+      ") %c %d %d %d"                // state, parent, group, session
+      " %*d %*d %u %*u %*u %*u %*u"  // terminal, flags, faults
+      " %*u %*u %*d %*d %*d %*d %d"  // times, priorities, number of threads
+      " %*d %" SCNu64;               // timer, start
   process_stat stat{.pid = pid};
+  constexpr unsigned kernel_thread = 0x00200000;  // PF_KTHREAD
+  unsigned flags = 0;
   const int read = std::sscanf(after_name, fields, &stat.state, &stat.parent, &stat.group,
-                               &stat.session, &stat.threads, &stat.start);
-  return read == 6 ? std::optional(stat) : std::nullopt;
+                               &stat.session, &flags, &stat.threads, &stat.start);
+  stat.of_the_kernel = (flags & kernel_thread) != 0;
+  return read == 7 ? std::optional(stat) : std::nullopt;
 }
 
 pid_t living_thread(const process_stat& process) {

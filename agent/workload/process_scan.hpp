@@ -19,7 +19,8 @@ struct process_stat {
   pid_t group = 0;
   pid_t session = 0;
   int threads = 0;
-  std::uint64_t start = 0;  ///< ticks since boot; with `pid`, a name that nobody else ever has
+  bool of_the_kernel = false;  ///< a thread of the kernel's own
+  std::uint64_t start = 0;     ///< ticks since boot; with `pid`, a name that nobody else ever has
 
   /// Nothing of it can act any more. A zombie with threads is one whose first thread has ended.
   [[nodiscard]] bool dead() const { return (state == 'Z' && threads <= 1) || state == 'X'; }

@@ -67,6 +67,13 @@ struct workload_survives {
   survivors what;
 };
 
+/// The guard is dead, and so is what was certainly of the workload. What is left may be of it, or a
+/// stranger's: it is not killed, and the lease must not be released. `workload_exited` follows.
+struct workload_doubtful {
+  core::version term;
+  survivors what;
+};
+
 /// The guard was told to end (SIGTERM, SIGINT or SIGQUIT): shut down.
 struct signalled {
   int signo;
@@ -89,9 +96,10 @@ struct guard_hangs {
 /// A guard that hung has acknowledged the last deadline after all.
 struct guard_recovers {};
 
-using guard_event = std::variant<guard_ready, guard_unusable, workload_started, start_refused,
-                                 start_failed, workload_survives, workload_exited, signalled,
-                                 guard_gone, guard_hangs, guard_recovers>;
+using guard_event =
+    std::variant<guard_ready, guard_unusable, workload_started, start_refused, start_failed,
+                 workload_survives, workload_exited, workload_doubtful, signalled, guard_gone,
+                 guard_hangs, guard_recovers>;
 
 /// Starts and stops the workload for the agent, which need not know how.
 ///

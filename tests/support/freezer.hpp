@@ -6,10 +6,10 @@
 
 #include <cerrno>
 #include <fstream>
-#include <sstream>
 #include <string>
 
 #include "support/eventually.hpp"
+#include "support/own_cgroup.hpp"
 
 namespace tenure::tests {
 
@@ -19,7 +19,7 @@ namespace tenure::tests {
 class freezer {
  public:
   freezer() {
-    const std::string mount = mounted_at();
+    const std::string mount = cgroup_mount("freezer");
     if (mount.empty()) {
       missing_ =
           "no freezer of cgroup version 1 is mounted here, and nothing else hangs on purpose";
@@ -69,16 +69,6 @@ class freezer {
     std::string now;
     std::ifstream(path_ + "/freezer.state") >> now;
     return now;
-  }
-
-  static std::string mounted_at() {
-    std::ifstream mounts("/proc/self/mounts");
-    for (std::string line; std::getline(mounts, line);) {
-      std::string device, where, type, options;
-      std::istringstream(line) >> device >> where >> type >> options;
-      if (type == "cgroup" && (',' + options + ',').contains(",freezer,")) return where;
-    }
-    return {};
   }
 
   std::string missing_;

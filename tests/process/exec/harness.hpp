@@ -57,6 +57,7 @@ class member {
     std::string etcd = {};                  ///< its endpoint; empty: on SQLite
     std::vector<std::string> more = {};     ///< further flags
     std::vector<std::string> command = {};  ///< default: the stamper
+    std::vector<std::string> before = {};   ///< in front of the command line of `tenure`
   };
   member(const temporary_directory& in, const options& o);
 

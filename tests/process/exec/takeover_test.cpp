@@ -1,10 +1,13 @@
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <cstdlib>
+#include <fstream>
 #include <memory>
 
 #include "harness.hpp"
+#include "support/own_cgroup.hpp"
 
 /// What happens to the holder, and that nobody else's workload runs before its own is dead. The
 /// verdict is read from the stamps of the workloads, which know nothing of Tenure.
@@ -64,6 +67,42 @@ TEST(Takeover, AKilledGuardTakesItsWorkloadAlongAndTheAgentReleases) {
   a.process().send(SIGKILL);
   ASSERT_TRUE(eventually([&] { return !is_alive(*workload); }));
   ASSERT_TRUE(runs_as(in, "b", 1)) << b.process().err() << a.process().err();
+  expect_clean(in);
+}
+
+TEST(Takeover, WhatMayBeLeftOfTheWorkloadKeepsTheLeaseFromOthers) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can start what another user owns";
+  const own_cgroup cgroup("takeover");
+  if (!cgroup.missing().empty()) GTEST_SKIP() << cgroup.missing();
+  const temporary_directory in;
+  // Root with what a container has by default: it cannot look into processes of other users.
+  const std::vector<std::string> contained{
+      "sh", "-c",
+      "echo $$ > " + cgroup.procs() +
+          " && exec setpriv --bounding-set=-all,+setuid,+setgid,+kill,"
+          "+dac_override -- \"$@\"",
+      "join"};
+  const std::string daemon = (in / "daemon").string();
+  member a(in, {.identity = "a",
+                .ttl = "10m",
+                .command = {"sh", "-c",
+                            "setsid setpriv --reuid=65534 --clear-groups sleep 1000 & echo $! > " +
+                                daemon + "; exec " + stamper_binary() + " " + in.path().string()},
+                .before = contained});
+  ASSERT_TRUE(runs_as(in, "a")) << a.process().err();
+  const auto agent = a.agent();
+  const auto workload = a.workload();
+  ASSERT_TRUE(agent && workload);
+  pid_t left = 0;
+  ASSERT_TRUE(std::ifstream(daemon) >> left);
+  a.process().send(SIGKILL);
+  ASSERT_TRUE(eventually([&] { return !is_alive(*agent); })) << "it has nothing more to do";
+  EXPECT_TRUE(is_alive(left));
+  EXPECT_TRUE(a.process().said("may have come out of the workload")) << a.process().err();
+  // Who comes now finds the lease held.
+  member b(in, {.identity = "b", .ttl = "10m"});
+  EXPECT_TRUE(eventually([&] { return b.process().said("holder=a"); })) << b.process().err();
+  ::kill(left, SIGKILL);
   expect_clean(in);
 }
 

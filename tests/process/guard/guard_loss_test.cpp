@@ -1,7 +1,16 @@
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <memory>
+#include <string>
+#include <vector>
 
 #include "stage.hpp"
+#include "support/own_cgroup.hpp"
 
 namespace tenure::tests {
 namespace {
@@ -38,6 +47,129 @@ TEST(GuardLoss, DaemonsWithSessionsOfTheirOwnAreFoundByTheirEnvironment) {
     EXPECT_EQ(agent.hear(), "exited " + std::to_string(SIGKILL));
     ASSERT_TRUE(s.marked().empty()) << "in round " << round;
   }
+}
+
+/// Root with what a container has by default: it may not look into processes of other users.
+const std::vector<std::string> blind_root{
+    "setpriv", "--bounding-set=-all,+chown,+dac_override,+fowner,+fsetid,+kill,+setgid,+setuid",
+    "--"};
+const std::string as_nobody = "setpriv --reuid=65534 --regid=65534 --clear-groups ";
+
+std::string command_of(pid_t pid) {
+  std::string name;
+  std::getline(std::ifstream("/proc/" + std::to_string(pid) + "/comm"), name);
+  return name;
+}
+
+/// In a cgroup of its own, where nobody starts anything but the workload.
+class GuardLossInDoubt : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (::geteuid() != 0) GTEST_SKIP() << "only root can start what another user owns";
+    if (!cgroup_.missing().empty()) GTEST_SKIP() << cgroup_.missing();
+  }
+
+  /// `script` is the workload.
+  std::unique_ptr<stage> guard(const std::string& script) const {
+    stage::prefix before{"sh", "-c", "echo $$ > " + cgroup_.procs() + " && exec \"$@\"", "join"};
+    before.insert(before.end(), blind_root.begin(), blind_root.end());
+    return std::make_unique<stage>(stage::shell(script), before);
+  }
+
+  own_cgroup cgroup_{"doubt"};
+};
+
+/// Sleeps as nobody, where the test runs.
+class stranger {
+ public:
+  stranger() : pid_(::fork()) {
+    if (pid_ != 0) return;
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    ::execlp("setpriv", "setpriv", "--reuid=65534", "--clear-groups", "sleep", "1000", nullptr);
+    ::_exit(127);
+  }
+  ~stranger() {
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+  }
+  stranger(const stranger&) = delete;
+  stranger& operator=(const stranger&) = delete;
+  [[nodiscard]] pid_t pid() const { return pid_; }
+
+ private:
+  pid_t pid_;
+};
+
+TEST_F(GuardLossInDoubt, DaemonOfAnotherUserMayBeOfTheWorkload) {
+  const auto s = guard("setsid " + as_nobody +
+                       "sleep 1000 & echo $! > $DIR/daemon; touch $DIR/up; exec sleep 1000");
+  auto agent = s->agent();
+  const pid_t leader = agent.start(7, s->mark());
+  EXPECT_TRUE(eventually([&] { return s->has("up"); }));
+  const pid_t daemon = std::stoi(s->read("daemon"));
+  EXPECT_TRUE(eventually([&] { return command_of(daemon) == "sleep"; }));
+  s->signal_guard(SIGKILL);
+  EXPECT_EQ(agent.hear(), "guard_gone");
+  EXPECT_EQ(agent.hear(), "doubtful 1 " + std::to_string(daemon));
+  EXPECT_EQ(agent.hear(), "exited " + std::to_string(SIGKILL));
+  EXPECT_FALSE(runs(leader));
+  EXPECT_TRUE(runs(daemon)) << "it may be somebody else's";
+}
+
+TEST_F(GuardLossInDoubt, SoMayADaemonWithoutAnEnvironment) {
+  const auto s = guard(
+      "setsid env -i sleep 1000 & echo $! > $DIR/daemon; touch $DIR/up; "
+      "exec sleep 1000");
+  auto agent = s->agent();
+  agent.start(7, s->mark());
+  EXPECT_TRUE(eventually([&] { return s->has("up"); }));
+  const pid_t daemon = std::stoi(s->read("daemon"));
+  EXPECT_TRUE(eventually([&] { return command_of(daemon) == "sleep"; }));
+  s->signal_guard(SIGKILL);
+  EXPECT_EQ(agent.hear(), "guard_gone");
+  EXPECT_EQ(agent.hear(), "doubtful 1 " + std::to_string(daemon));
+  ::kill(daemon, SIGKILL);
+}
+
+TEST_F(GuardLossInDoubt, WhatIsOlderIsAStrangers) {
+  const stranger other;
+  std::ofstream(cgroup_.procs()) << other.pid();
+  const auto s = guard("touch $DIR/up; exec sleep 1000");
+  auto agent = s->agent();
+  agent.start(7, s->mark());
+  EXPECT_TRUE(eventually([&] { return s->has("up"); }));
+  s->signal_guard(SIGKILL);
+  EXPECT_EQ(agent.hear(), "guard_gone");
+  EXPECT_EQ(agent.hear(), "exited " + std::to_string(SIGKILL));
+  EXPECT_TRUE(runs(other.pid()));
+}
+
+TEST_F(GuardLossInDoubt, SoIsWhatIsInAnotherCgroup) {
+  const auto s = guard("touch $DIR/up; exec sleep 1000");
+  auto agent = s->agent();
+  agent.start(7, s->mark());
+  EXPECT_TRUE(eventually([&] { return s->has("up"); }));
+  const stranger other;
+  EXPECT_TRUE(eventually([&] { return command_of(other.pid()) == "sleep"; }));
+  s->signal_guard(SIGKILL);
+  EXPECT_EQ(agent.hear(), "guard_gone");
+  EXPECT_EQ(agent.hear(), "exited " + std::to_string(SIGKILL));
+  EXPECT_TRUE(runs(other.pid()));
+}
+
+TEST_F(GuardLossInDoubt, WhatEndsWithTheRestIsNotDoubted) {
+  const auto s = guard("setsid " + as_nobody +
+                       "--pdeathsig=KILL sleep 1000 & echo $! > $DIR/daemon; touch $DIR/up; "
+                       "exec sleep 1000");
+  auto agent = s->agent();
+  agent.start(7, s->mark());
+  EXPECT_TRUE(eventually([&] { return s->has("up"); }));
+  const pid_t daemon = std::stoi(s->read("daemon"));
+  EXPECT_TRUE(eventually([&] { return command_of(daemon) == "sleep"; }));
+  s->signal_guard(SIGKILL);
+  EXPECT_EQ(agent.hear(), "guard_gone");
+  EXPECT_EQ(agent.hear(), "exited " + std::to_string(SIGKILL));
+  EXPECT_FALSE(runs(daemon));
 }
 
 TEST(GuardLoss, WithoutAWorkloadTheAgentOnlyHearsOfIt) {

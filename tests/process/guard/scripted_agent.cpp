@@ -90,6 +90,9 @@ class scripted_agent {
       std::string operator()(const workload_exited& e) const {
         return "exited " + std::to_string(e.status);
       }
+      std::string operator()(const workload_doubtful& e) const {
+        return "doubtful " + std::to_string(e.what.left) + " " + std::to_string(e.what.pid);
+      }
       std::string operator()(const signalled& e) const {
         return "signalled " + std::to_string(e.signo);
       }

@@ -12,30 +12,13 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 
 #include "support/eventually.hpp"
+#include "support/own_cgroup.hpp"
 #include "workload/process_scan.hpp"
 
 namespace tenure::tests {
 namespace {
-
-/// Where cgroups of that kind are mounted; empty if they are not.
-std::string cgroup_mount(bool version_2) {
-  std::ifstream mounts("/proc/self/mounts");
-  std::string line;
-  while (std::getline(mounts, line)) {
-    std::istringstream fields(line);
-    std::string device;
-    std::string where;
-    std::string type;
-    std::string options;
-    fields >> device >> where >> type >> options;
-    if (version_2 && type == "cgroup2") return where;
-    if (!version_2 && type == "cgroup" && options.ends_with(",pids")) return where;
-  }
-  return {};
-}
 
 pid_t only_child_of(pid_t parent) {
   workload::process_scan processes;
@@ -140,7 +123,7 @@ pod::pod(apart how) : how_(how) {
     return;
   }
   if (how != apart::not_at_all) {
-    const std::string mount = cgroup_mount(how == apart::by_version_2);
+    const std::string mount = cgroup_mount(how == apart::by_version_2 ? "" : "pids");
     root_ = mount + "/tenure-" + directory_.path().filename().string();
     if (mount.empty() || ::mkdir(root_.c_str(), 0755) != 0) {
       missing_ = "no cgroup can be made here, at \"" + mount + "\"";

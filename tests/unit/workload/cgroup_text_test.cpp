@@ -146,5 +146,22 @@ TEST(CgroupText, PeopleKnowAContainerByTwelveDigits) {
   EXPECT_EQ(short_name(""), "");
 }
 
+TEST(CgroupText, WhatIsWithinIsThereOrBelowInEachHierarchy) {
+  const std::string unit = v2("/system.slice/tenure.service");
+  EXPECT_TRUE(is_within(unit, unit));
+  EXPECT_TRUE(is_within(v2("/system.slice/tenure.service/of-its-own"), unit));
+  EXPECT_FALSE(is_within(v2("/system.slice/tenure.service.d"), unit));
+  EXPECT_FALSE(is_within(v2("/system.slice"), unit));
+  EXPECT_FALSE(is_within(v2("/user.slice"), unit));
+  // In a namespace of our own.
+  EXPECT_TRUE(is_within(v2("/"), v2("/")));
+  EXPECT_TRUE(is_within(v2("/below"), v2("/")));
+  EXPECT_FALSE(is_within(v2("/../other"), v2("/")));
+  EXPECT_FALSE(is_within(v2("/.."), v2("/")));
+  // One that is elsewhere in one hierarchy has been moved there by somebody, or was started there.
+  EXPECT_TRUE(is_within("2:pids:/a/b\n1:cpu:/\n", "2:pids:/a\n1:cpu:/\n"));
+  EXPECT_FALSE(is_within("2:pids:/c\n1:cpu:/\n", "2:pids:/a\n1:cpu:/\n"));
+}
+
 }  // namespace
 }  // namespace tenure::workload

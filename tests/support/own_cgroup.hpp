@@ -1,0 +1,67 @@
+#pragma once
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <string_view>
+
+#include "support/eventually.hpp"
+
+namespace tenure::tests {
+
+/// Where cgroups of version 1 with this controller are mounted, or those of version 2 if it is
+/// empty; empty if they are not.
+inline std::string cgroup_mount(std::string_view controller) {
+  const std::string wanted = "," + std::string(controller) + ",";
+  std::ifstream mounts("/proc/self/mounts");
+  for (std::string line; std::getline(mounts, line);) {
+    std::string device, where, type, options;
+    std::istringstream(line) >> device >> where >> type >> options;
+    if (controller.empty() && type == "cgroup2") return where;
+    if (!controller.empty() && type == "cgroup" && ("," + options + ",").contains(wanted)) {
+      return where;
+    }
+  }
+  return {};
+}
+
+/// A cgroup that nobody is in but whom the test has put there. Removed when all of them have left.
+class own_cgroup {
+ public:
+  explicit own_cgroup(const std::string& name) {
+    for (const char* controller : {"", "pids"}) {
+      const std::string mount = cgroup_mount(controller);
+      if (mount.empty()) continue;
+      path_ = mount + "/tenure-" + std::to_string(::getpid()) + "-" + name;
+      if (::mkdir(path_.c_str(), 0755) == 0) return;
+      missing_ = "no cgroup can be made in " + mount;
+      path_.clear();
+    }
+    if (missing_.empty()) missing_ = "no cgroups are mounted here";
+  }
+  ~own_cgroup() {
+    if (path_.empty()) return;
+    eventually([this] { return ::rmdir(path_.c_str()) == 0 || errno == ENOENT; });
+  }
+  own_cgroup(const own_cgroup&) = delete;
+  own_cgroup& operator=(const own_cgroup&) = delete;
+
+  /// Why there is none; empty if there is.
+  [[nodiscard]] const std::string& missing() const {
+    static const std::string none;
+    return path_.empty() ? missing_ : none;
+  }
+
+  /// A process joins by writing its number here.
+  [[nodiscard]] std::string procs() const { return path_ + "/cgroup.procs"; }
+
+ private:
+  std::string path_;
+  std::string missing_;
+};
+
+}  // namespace tenure::tests
