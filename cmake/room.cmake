@@ -7,9 +7,18 @@ endif()
 
 add_library(tenure_flags INTERFACE)
 target_compile_options(tenure_flags INTERFACE
-  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor
+  -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wnon-virtual-dtor
   -Wold-style-cast -Wimplicit-fallthrough -Wundef -Werror=return-type -Werror
   -ffile-prefix-map=${CMAKE_SOURCE_DIR}/=)
+# Sources are compiled a dozen at a time, since most of the time would go into reading the same headers and
+# instantiating the same templates once for each. TENURE_UNITY=OFF compiles each alone: `./dev lint`
+# reads them so, and finds what a source forgets to include.
+option(TENURE_UNITY "Compile sources a dozen at a time" ON)
+if(NOT TENURE_UNITY)
+  # One source may hide a name of another without any harm.
+  target_compile_options(tenure_flags INTERFACE -Wshadow)
+endif()
+
 if(TENURE_SANITIZE)
   target_compile_options(tenure_flags INTERFACE
     -fsanitize=${TENURE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
@@ -20,13 +29,23 @@ if(TENURE_LLD)
   target_link_options(tenure_flags INTERFACE --ld-path=${TENURE_LLD})
 endif()
 
-# tenure_room(NAME SOURCES a.cpp ... HEADERS a.hpp ... KNOWS other rooms)
+# tenure_together(TARGET [APART a.cpp ...]): APART are sources whose private names clash with others'.
+function(tenure_together target)
+  cmake_parse_arguments(together "" "" "APART" ${ARGN})
+  if(NOT TENURE_UNITY)
+    return()
+  endif()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
+  set_source_files_properties(${together_APART} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+endfunction()
+
+# tenure_room(NAME SOURCES a.cpp ... HEADERS a.hpp ... KNOWS other rooms [APART a.cpp ...])
 #
 # One static library a room. HEADERS are compiled one by one on their own by the target
 # all_verify_interface_header_sets, so that each of them is self-sufficient. Who may know whom is
 # held by tests/unit/layering, not by this file alone.
 function(tenure_room name)
-  cmake_parse_arguments(room "" "" "SOURCES;HEADERS;KNOWS" ${ARGN})
+  cmake_parse_arguments(room "" "" "SOURCES;HEADERS;KNOWS;APART" ${ARGN})
   add_library(tenure_${name} STATIC ${room_SOURCES})
   target_sources(tenure_${name} PUBLIC
     FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR}/agent FILES ${room_HEADERS})
@@ -35,6 +54,7 @@ function(tenure_room name)
   foreach(other IN LISTS room_KNOWS)
     target_link_libraries(tenure_${name} PUBLIC tenure_${other})
   endforeach()
+  tenure_together(tenure_${name} APART ${room_APART})
   set_target_properties(tenure_${name} PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON)
 endfunction()
 
