@@ -29,17 +29,18 @@ if(TENURE_LLD)
   target_link_options(tenure_flags INTERFACE --ld-path=${TENURE_LLD})
 endif()
 
-# tenure_together(TARGET [APART a.cpp ...]): APART are sources whose private names clash with others'.
-function(tenure_together target)
-  cmake_parse_arguments(together "" "" "APART" ${ARGN})
-  if(NOT TENURE_UNITY)
-    return()
-  endif()
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
-  set_source_files_properties(${together_APART} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
-endfunction()
+# What a mutant of the chaos suite replaces has to be an object of its own (tests/chaos/CMakeLists.txt).
+file(GLOB patches CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/chaos/mutants/*.patch)
+set(TENURE_MUTATED)
+foreach(patch IN LISTS patches)
+  file(STRINGS ${patch} touched REGEX "^\\+\\+\\+ b/")
+  list(TRANSFORM touched REPLACE "^\\+\\+\\+ b/" "${PROJECT_SOURCE_DIR}/")
+  list(APPEND TENURE_MUTATED ${touched})
+endforeach()
 
 # tenure_room(NAME SOURCES a.cpp ... HEADERS a.hpp ... KNOWS other rooms [APART a.cpp ...])
+#
+# APART are sources whose private names clash with those of others.
 #
 # One static library a room. HEADERS are compiled one by one on their own by the target
 # all_verify_interface_header_sets, so that each of them is self-sufficient. Who may know whom is
@@ -54,7 +55,11 @@ function(tenure_room name)
   foreach(other IN LISTS room_KNOWS)
     target_link_libraries(tenure_${name} PUBLIC tenure_${other})
   endforeach()
-  tenure_together(tenure_${name} APART ${room_APART})
+  if(TENURE_UNITY)
+    set_target_properties(tenure_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
+    set_source_files_properties(${room_APART} ${TENURE_MUTATED} PROPERTIES
+      SKIP_UNITY_BUILD_INCLUSION ON)
+  endif()
   set_target_properties(tenure_${name} PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON)
 endfunction()
 

@@ -22,7 +22,9 @@ std::size_t body_bytes(std::string_view head) {
                                       : std::stoul(std::string(head.substr(at + name.size(), 9)));
 }
 
+/// Also of a connection that is closed: reading finds its end. (poll would wait for ever for none.)
 bool readable_within(int fd, std::chrono::milliseconds limit) {
+  if (fd < 0) return true;
   pollfd waited{.fd = fd, .events = POLLIN, .revents = 0};
   return ::poll(&waited, 1, static_cast<int>(limit.count())) > 0;
 }

@@ -30,7 +30,9 @@ class WorkerPage : public testing::TestWithParam<example> {
   }
 
   /// `a`, whose workload is the example.
-  member holder() { return {in_, {.ttl = "2s", .command = GetParam().words}}; }
+  member holder(const std::string& ttl = "2s") {
+    return {in_, {.ttl = ttl, .command = GetParam().words}};
+  }
 
   static std::string last_line(const program& of) {
     std::istringstream lines(of.out());
@@ -89,7 +91,7 @@ TEST_P(WorkerPage, DrainIsShownWhileTheLeaseIsStillHeld) {
 }
 
 TEST_P(WorkerPage, WorkerOfADeadAgentGoesOnUnderTheNext) {
-  auto a = holder();
+  auto a = holder("20s");  // even a busy machine starts the next agent within that
   ASSERT_TRUE(eventually([&] { return last_line(a.process()) == "may write, version 1"; }))
       << a.process().out() << a.process().err();
   const auto agent = a.agent();
