@@ -124,8 +124,7 @@ TEST_P(StoreContract, VersionGrowsEvenAfterTheLockObjectWasDeleted) {
   EXPECT_FALSE(second.released_cleanly) << "nobody knows that a's workload is dead";
 }
 
-TEST_P(StoreContract, VersionIsLargerThanWhatTheCallerHasSeen) {
-  if (!store_->makes_versions()) GTEST_SKIP() << "versions are the store's own revisions";
+TEST_P(StoreOfOurVersions, VersionIsLargerThanWhatTheCallerHasSeen) {
   auto a = join(settings("a"));
   EXPECT_GT(core::number(a->hold(0, 1'000'000).term), 1'000'000u);
 }

@@ -24,9 +24,6 @@ class store_under_test {
   /// The shortest TTL that the store grants as asked for; tests of expiry wait for it.
   [[nodiscard]] virtual core::duration shortest_ttl() const { return std::chrono::seconds(1); }
 
-  /// False if versions are the store's own numbers, which a caller cannot raise.
-  [[nodiscard]] virtual bool makes_versions() const { return true; }
-
   /// Deletes what says that somebody holds `election`, as an operator with the store's own tool
   /// would.
   virtual void delete_lock(const std::string& election) = 0;
@@ -71,6 +68,10 @@ class StoreContract : public testing::TestWithParam<store_factory> {
   loop loop_;
   std::unique_ptr<store_under_test> store_;
 };
+
+/// A store in which Tenure makes the versions, so that a caller can raise them; elsewhere they are
+/// the store's own numbers.
+class StoreOfOurVersions : public StoreContract {};
 
 /// The place of election 0 with term `term`, for a renewal.
 inline std::vector<core::renewal_item> only(core::version term) {

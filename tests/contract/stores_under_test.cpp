@@ -28,7 +28,6 @@ class etcd_under_test final : public store_under_test {
   [[nodiscard]] std::string kind() const override { return "etcd"; }
   [[nodiscard]] std::string endpoint() const override { return cluster_.endpoint(); }
   [[nodiscard]] core::duration shortest_ttl() const override { return std::chrono::seconds(2); }
-  [[nodiscard]] bool makes_versions() const override { return false; }
 
   void delete_lock(const std::string& election) override {
     using namespace stores::etcd;
@@ -47,11 +46,14 @@ std::unique_ptr<store_under_test> make() {
   return std::make_unique<Store>();
 }
 
+store_factory sqlite() {
+  return {.name = "sqlite", .make = make<sqlite_under_test>, .missing = {}};
+}
+
 }  // namespace
 
 std::vector<store_factory> all_stores() {
-  std::vector<store_factory> out{
-      {.name = "sqlite", .make = make<sqlite_under_test>, .missing = {}}};
+  std::vector<store_factory> out{sqlite()};
   for (const servers::etcd_release& release : servers::etcd_releases()) {
     out.push_back({.name = "etcd_" + release.name,
                    .make = [release] { return std::make_unique<etcd_under_test>(release); },
@@ -61,6 +63,9 @@ std::vector<store_factory> all_stores() {
 }
 
 INSTANTIATE_TEST_SUITE_P(Stores, StoreContract, testing::ValuesIn(all_stores()),
+                         [](const auto& one) { return one.param.name; });
+
+INSTANTIATE_TEST_SUITE_P(Stores, StoreOfOurVersions, testing::Values(sqlite()),
                          [](const auto& one) { return one.param.name; });
 
 }  // namespace tenure::tests

@@ -158,8 +158,13 @@ TEST_P(Adoption, CrashBetweenGrantAndStartCostsNoTtl) {
       << a->process().err() << b->process().err();
 }
 
-TEST_P(Adoption, StoreThatDoesNotAnswerCostsTheWorkloadItsLife) {
-  if (!etcd_) GTEST_SKIP() << "an embedded store answers as long as its disk does";
+/// Of a store that answers by itself; SQLite does as long as its disk does.
+class AdoptionFromServer : public Adoption {};
+
+INSTANTIATE_TEST_SUITE_P(On, AdoptionFromServer, ::testing::ValuesIn(etcd_places()),
+                         [](const auto& instance) { return instance.param.name; });
+
+TEST_P(AdoptionFromServer, ThatDoesNotAnswerCostsTheWorkloadItsLife) {
   auto a = join("a", "2s");
   const auto first = runs_as(in_, "a");
   ASSERT_TRUE(first) << a->process().err();

@@ -48,12 +48,6 @@ TEST_P(ExecOnEtcd, ACommandThatWasWrittenForEtcdctlLockFindsItsVariables) {
   EXPECT_EQ(value("ETCD_LOCK_KEY") + "@" + value("ETCD_LOCK_REV"), value("TENURE_SEQUENCER"));
 }
 
-std::vector<place> etcd_places() {
-  std::vector<place> out = places();
-  std::erase_if(out, [](const place& p) { return !p.etcd; });
-  return out;
-}
-
 INSTANTIATE_TEST_SUITE_P(On, ExecOnEtcd, ::testing::ValuesIn(etcd_places()),
                          [](const auto& one) { return one.param.name; });
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ExecOnEtcd);

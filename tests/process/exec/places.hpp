@@ -19,11 +19,18 @@ inline std::ostream& operator<<(std::ostream& out, const place& p) {
   return out << p.name;
 }
 
-inline std::vector<place> places() {
-  std::vector<place> out{{.name = "sqlite", .etcd = std::nullopt}};
+/// Those with servers of their own.
+inline std::vector<place> etcd_places() {
+  std::vector<place> out;
   for (const servers::etcd_release& r : servers::etcd_releases()) {
     out.push_back({.name = "etcd_" + r.name, .etcd = r});
   }
+  return out;
+}
+
+inline std::vector<place> places() {
+  std::vector<place> out = etcd_places();
+  out.insert(out.begin(), {.name = "sqlite", .etcd = std::nullopt});
   return out;
 }
 

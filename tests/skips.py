@@ -1,0 +1,51 @@
+#!/usr/bin/env python3
+"""skips.py RESULTS LIST: fails if a test was skipped that LIST does not allow.
+
+RESULTS is what `ctest --output-junit` writes; LIST is tests/skips.txt."""
+import pathlib
+import re
+import sys
+import xml.etree.ElementTree
+
+UNITTEST_SKIP = re.compile(r"^(\w+) \(.*\.\.\. skipped '(.*)'$", re.M)
+GOOGLETEST_SKIP = re.compile(r"^.*: Skipped\n(.*)$", re.M)
+
+
+def skipped(results: pathlib.Path) -> list[tuple[str, str]]:
+    """The name of each test that was skipped, also of those within a test of ctest's, and why."""
+    found = []
+    for case in xml.etree.ElementTree.parse(results).getroot().iter("testcase"):
+        name, said = case.get("name", ""), case.findtext("system-out") or ""
+        within = UNITTEST_SKIP.findall(said)
+        found += [(f"{name}.{test}", why) for test, why in within]
+        if not within and case.find("skipped") is not None:
+            why = GOOGLETEST_SKIP.search(said)
+            found.append((name, why[1] if why else said.strip() or case.find("skipped").get("message", "")))
+    return found
+
+
+def allowed(listed: pathlib.Path) -> list[re.Pattern[str]]:
+    """The patterns of the list, each of which has a reason."""
+    patterns = []
+    for line in listed.read_text().splitlines():
+        if not line or line.startswith("#"):
+            continue
+        pattern, _, reason = line.partition(" ")
+        if not reason.strip():
+            sys.exit(f"{listed}: no reason for {pattern}")
+        patterns.append(re.compile(pattern))
+    return patterns
+
+
+def main() -> None:
+    patterns = allowed(pathlib.Path(sys.argv[2]))
+    unexpected = [(name, why) for name, why in skipped(pathlib.Path(sys.argv[1]))
+                  if not any(pattern.fullmatch(name) for pattern in patterns)]
+    for name, why in unexpected:
+        print(f"skipped: {name}: {why}")
+    if unexpected:
+        sys.exit(f"{len(unexpected)} tests were skipped that {sys.argv[2]} does not allow")
+
+
+if __name__ == "__main__":
+    main()

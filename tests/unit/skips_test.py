@@ -1,0 +1,53 @@
+#!/usr/bin/env python3
+"""skips_test.py ROOT: no way in which a test is skipped escapes tests/skips.py."""
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SKIPS = pathlib.Path(sys.argv.pop(1)) / "tests" / "skips.py"
+
+
+def case(name: str, status: str, said: str, inside: str = "") -> str:
+    return f'<testcase name="{name}" status="{status}">{inside}<system-out>{said}</system-out></testcase>'
+
+
+PASSED = case("Election.Works", "run", "[  PASSED  ] 1 test.")
+OF_GOOGLETEST = case("Etcd.Answers", "notrun", "a_test.cpp:7: Skipped\nthere is no etcd\n",
+                     '<skipped message="SKIP_REGULAR_EXPRESSION_MATCHED"/>')
+OF_CTEST = case("Metrics.AreSeen", "notrun", "there is no Prometheus", '<skipped message="SKIP_RETURN_CODE=77"/>')
+WITHIN_A_PASSED_ONE = case("Metrics.Alerts", "run",
+                           "test_slept (__main__.Alerts.test_slept) ... skipped 'static'\nOK (skipped=1)")
+
+
+class Skips(unittest.TestCase):
+    def judge(self, cases: list[str], allowed: str = "") -> subprocess.CompletedProcess[str]:
+        with tempfile.TemporaryDirectory() as folder:
+            results, listed = pathlib.Path(folder, "tests.xml"), pathlib.Path(folder, "skips.txt")
+            results.write_text(f"<testsuite>{''.join(cases)}</testsuite>")
+            listed.write_text(allowed)
+            return subprocess.run([sys.executable, SKIPS, results, listed], capture_output=True, text=True)
+
+    def test_each_kind_fails_and_is_named_with_its_reason(self):
+        for skipped, words in ((OF_GOOGLETEST, "Etcd.Answers: there is no etcd"),
+                               (OF_CTEST, "Metrics.AreSeen: there is no Prometheus"),
+                               (WITHIN_A_PASSED_ONE, "Metrics.Alerts.test_slept: static")):
+            judged = self.judge([PASSED, skipped])
+            self.assertEqual(judged.returncode, 1)
+            self.assertIn(words, judged.stdout)
+
+    def test_nothing_skipped_passes(self):
+        self.assertEqual(self.judge([PASSED]).returncode, 0)
+
+    def test_what_is_listed_passes_and_nothing_else(self):
+        listed = "# a comment\nEtcd\\..* no etcd on this architecture\n"
+        self.assertEqual(self.judge([OF_GOOGLETEST], listed).returncode, 0)
+        self.assertEqual(self.judge([OF_GOOGLETEST, OF_CTEST], listed).returncode, 1)
+
+    def test_pattern_without_a_reason_is_refused(self):
+        self.assertEqual(self.judge([OF_GOOGLETEST], "Etcd\\..*\n").returncode, 1)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
