@@ -173,6 +173,7 @@ void server_connection::close() {
   loop_.dequeue(*this);
   held_.reset();
   stream_.reset();
+  loop_.unwatch(socket_.get());
   socket_.reset();
   loop_.retire(is_reader ? of_.readers : of_.connections, *this);
 }

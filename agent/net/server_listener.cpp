@@ -87,6 +87,7 @@ void server_listener::close() {
   paused_until = core::never;
   // The name goes first: whoever finds it may expect an answer.
   file_.reset();
+  loop_.unwatch(socket_.get());
   socket_.reset();
 }
 

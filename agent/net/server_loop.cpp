@@ -172,6 +172,10 @@ void server_loop::change(int fd, std::uint32_t events, watched& by) {
   TENURE_CHECK(::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, fd, &wanted) == 0);
 }
 
+void server_loop::unwatch(int fd) {
+  TENURE_CHECK(::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr) == 0);
+}
+
 void server_loop::enqueue(server_connection& which) {
   if (which.queued_) return;
   which.queued_ = queue_.insert(queue_.end(), &which);
