@@ -19,11 +19,11 @@ struct problem {
   friend bool operator==(const problem&, const problem&) = default;
 };
 
-/// One line, whatever is in it: control characters are escaped.
+/// One line, whatever is in it: what does not print is escaped.
 /// `tenure.yaml:3:7: unknown setting "tll"; did you mean "ttl"?`.
 std::string render(const problem& p);
 
-/// `input` in double quotes: control characters escaped, cut after `max_quoted_bytes`. Not
+/// `input` in double quotes: what does not print is escaped, cut after `max_quoted_bytes`. Not
 /// called `quoted`, because std::quoted would then be found first for a std::string.
 std::string quote(std::string_view input);
 

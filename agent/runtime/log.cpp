@@ -5,8 +5,7 @@
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
-#include <array>
-#include <cstdio>
+#include "core/printable_text.hpp"
 
 namespace tenure::runtime {
 namespace {
@@ -27,24 +26,8 @@ spdlog::level::level_enum theirs(log_level level) {
   return spdlog::level::info;
 }
 
-void append_escaped(std::string& out, std::string_view value) {
-  out += '"';
-  for (const char c : value) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (c == '\n') {
-      out += "\\n";
-    } else if (byte < 0x20 || byte >= 0x7f) {
-      std::array<char, 8> code{};
-      std::snprintf(code.data(), code.size(), "\\u%04x", static_cast<unsigned>(byte));
-      out += code.data();
-    } else {
-      out += c;
-    }
-  }
-  out += '"';
+void append_quoted(std::string& out, std::string_view value) {
+  out.append("\"").append(core::escaped(value, "\"\\")).append("\"");
 }
 
 /// logfmt leaves a value bare if a reader can see where it ends.
@@ -65,7 +48,7 @@ void append(std::string& out, log_format form, std::string_view key, std::string
     if (bare) {
       out += value;
     } else {
-      append_escaped(out, value);
+      append_quoted(out, value);
     }
     return;
   }
@@ -74,7 +57,7 @@ void append(std::string& out, log_format form, std::string_view key, std::string
   if (bare || is_plain(value)) {
     out += value;
   } else {
-    append_escaped(out, value);
+    append_quoted(out, value);
   }
 }
 

@@ -45,7 +45,8 @@ class log {
 };
 
 /// The part of a line behind time and level: `msg="..." key=value`, or the same as JSON members.
-/// Quotes and everything outside printable ASCII are escaped, so that no value can forge a line.
+/// Quotes and what does not print (core/printable_text.hpp) are escaped, so that no value can forge
+/// a line or steer a terminal.
 std::string log_body(log_format form, std::string_view message,
                      std::initializer_list<log_field> fields);
 

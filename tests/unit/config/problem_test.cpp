@@ -25,11 +25,17 @@ TEST(Problem, QuotesAreNotCutInsideACharacter) {
 }
 
 TEST(Problem, StaysOnOneLineWhateverIsInIt) {
-  EXPECT_EQ(render({"a\nb.yaml:1:1", "x\r", "\x1b[2J"}), R"(a\x0ab.yaml:1:1: x\x0d; \x1b[2J)");
+  EXPECT_EQ(render({"a\nb.yaml:1:1", "x\r", "\x1b[2J"}), R"(a\nb.yaml:1:1: x\r; \u001b[2J)");
 }
 
 TEST(Problem, QuotesCannotBreakTheLineOrTheTerminal) {
-  EXPECT_EQ(quote("a\nb\x1b[31m\"\\"), R"("a\x0ab\x1b[31m\"\\")");
+  EXPECT_EQ(quote("a\nb\x1b[31m\"\\"), R"("a\nb\u001b[31m\"\\")");
+}
+
+TEST(Problem, BytesThatAreNotUtf8AndHiddenCharactersAreEscaped) {
+  EXPECT_EQ(quote("d\xc3"), R"("d\ufffd")");
+  EXPECT_EQ(quote(std::string(79, 'a') + "\xc3\xc3"), '"' + std::string(79, 'a') + R"(\ufffd...")");
+  EXPECT_EQ(quote("\u202e\u00e9"), "\"\\u202e\u00e9\"");
 }
 
 TEST(Suggest, FindsWhatWasMeant) {

@@ -20,7 +20,21 @@ TEST(LogBody, NoValueCanForgeALineOrAField) {
       log_body(log_format::logfmt, "x", {{"holder", "a\nlevel=error msg=\"forged\" \x1b[2J\xff"}});
   EXPECT_EQ(line.find('\n'), std::string::npos);
   EXPECT_EQ(line.find('\x1b'), std::string::npos);
-  EXPECT_EQ(line, "msg=x holder=\"a\\nlevel=error msg=\\\"forged\\\" \\u001b[2J\\u00ff\"");
+  EXPECT_EQ(line, "msg=x holder=\"a\\nlevel=error msg=\\\"forged\\\" \\u001b[2J\\ufffd\"");
+}
+
+TEST(LogBody, EscapesCharactersAndNotTheBytesOfThem) {
+  for (const log_format form : {log_format::logfmt, log_format::json}) {
+    const std::string line = log_body(form, "x", {{"holder", "d\u00e9 \u65e5\u672c"}});
+    EXPECT_NE(line.find("\"d\u00e9 \u65e5\u672c\""), std::string::npos) << line;
+  }
+}
+
+TEST(LogBody, NoValueCanTurnTheDirectionOfALine) {
+  for (const log_format form : {log_format::logfmt, log_format::json}) {
+    const std::string line = log_body(form, "x", {{"holder", "a\u202eb\u009bc"}});
+    EXPECT_NE(line.find("\"a\\u202eb\\u009bc\""), std::string::npos) << line;
+  }
 }
 
 TEST(LogBody, JsonIsJsonWhateverTheValuesAre) {
