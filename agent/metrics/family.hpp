@@ -12,7 +12,7 @@ enum class kind : std::uint8_t { counter, gauge };
 
 struct label {
   std::string_view name;  ///< a literal
-  std::string value;      ///< any bytes
+  std::string value;      ///< any bytes; what does not print is replaced on the page
 };
 
 struct sample {

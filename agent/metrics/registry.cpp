@@ -10,13 +10,14 @@
 #include <utility>
 
 #include "core/check.hpp"
+#include "core/printable_text.hpp"
 
 namespace tenure::metrics {
 namespace {
 
 prometheus::Labels labels_of(const std::vector<label>& all) {
   prometheus::Labels out;
-  for (const label& one : all) out.emplace(one.name, one.value);
+  for (const label& one : all) out.emplace(one.name, core::printable(one.value));
   return out;
 }
 
@@ -34,7 +35,7 @@ prometheus::MetricFamily converted(const family& from) {
     prometheus::ClientMetric& one = out.metric.emplace_back();
     (counts ? one.counter.value : one.gauge.value) = s.value;
     one.label.reserve(s.labels.size());
-    for (const label& l : s.labels) one.label.push_back({std::string(l.name), l.value});
+    for (const label& l : s.labels) one.label.push_back({std::string(l.name), core::printable(l.value)});
   }
   return out;
 }

@@ -1,10 +1,10 @@
 #include "net/client_stream.hpp"
 
-#include <algorithm>
 #include <boost/asio/post.hpp>
 #include <utility>
 
 #include "core/check.hpp"
+#include "core/printable_text.hpp"
 #include "net/request_text.hpp"
 
 namespace tenure::net {
@@ -42,9 +42,8 @@ std::optional<std::string> redirect_text(const reply_head& head) {
   const std::string* const location = head.value("Location");
   // A query or a user in it may be a secret.
   if (location != nullptr && !location->contains('@')) {
-    std::string to = location->substr(0, std::min(location->find_first_of("?#"), shown_bytes));
-    std::ranges::replace_if(to, [](char c) { return c <= ' ' || c >= 0x7f; }, '.');
-    out += " to " + to;
+    out +=
+        " to " + core::printable(location->substr(0, location->find_first_of("?#")), shown_bytes);
   }
   return out + ", which is not followed; give the address of the server itself";
 }

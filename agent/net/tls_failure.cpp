@@ -8,14 +8,19 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <memory>
 #include <string_view>
+
+#include "core/printable_text.hpp"
 
 namespace tenure::net {
 namespace {
 
 /// So many names of a certificate are shown.
 constexpr int most_names = 8;
+/// As long as a host name can be.
+constexpr std::size_t most_name_bytes = 253;
 
 std::string date(const ASN1_TIME* when) {
   const std::unique_ptr<BIO, decltype(&::BIO_free)> out(::BIO_new(::BIO_s_mem()), &::BIO_free);
@@ -26,10 +31,9 @@ std::string date(const ASN1_TIME* when) {
 }
 
 std::string bytes_of(const ASN1_STRING* text) {
-  std::string out(reinterpret_cast<const char*>(::ASN1_STRING_get0_data(text)),
-                  static_cast<std::size_t>(::ASN1_STRING_length(text)));
-  std::ranges::replace_if(out, [](char c) { return c < ' ' || c == 0x7f; }, '.');
-  return out;
+  const std::string_view bytes(reinterpret_cast<const char*>(::ASN1_STRING_get0_data(text)),
+                               static_cast<std::size_t>(::ASN1_STRING_length(text)));
+  return core::printable(bytes, most_name_bytes);
 }
 
 std::string name_of(const GENERAL_NAME& name) {

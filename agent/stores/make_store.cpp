@@ -1,6 +1,7 @@
 #include <utility>
 
 #include "stores/etcd/etcd_store.hpp"
+#include "stores/printable_store.hpp"
 #include "stores/sqlite/sqlite_store.hpp"
 #include "stores/store.hpp"
 
@@ -24,8 +25,12 @@ core::duration expiry_lag_of(std::string_view kind) {
 
 std::expected<std::unique_ptr<store>, open_error> make_store(boost::asio::any_io_executor where,
                                                              settings with) {
-  if (with.kind == "sqlite") return make_sqlite_store(std::move(where), std::move(with));
-  if (with.kind == "etcd") return make_etcd_store(std::move(where), std::move(with));
+  const auto printable = [](std::expected<std::unique_ptr<store>, open_error> made) {
+    if (made) made = make_printable_store(std::move(*made));
+    return made;
+  };
+  if (with.kind == "sqlite") return printable(make_sqlite_store(std::move(where), std::move(with)));
+  if (with.kind == "etcd") return printable(make_etcd_store(std::move(where), std::move(with)));
   return std::unexpected(
       open_error{"store \"" + with.kind + "\" is not in this build; there are: sqlite, etcd"});
 }

@@ -6,7 +6,9 @@
 #include <type_traits>
 #include <utility>
 
+#include "core/json_nesting.hpp"
 #include "core/number_text.hpp"
+#include "core/printable_text.hpp"
 #include "stores/etcd/base64.hpp"
 #include "stores/etcd/codec.hpp"
 
@@ -15,7 +17,6 @@ namespace {
 
 using json = nlohmann::json;
 
-constexpr int max_nesting = 16;  // deeper than any of etcd's replies
 constexpr std::size_t max_excerpt_bytes = 60;
 
 bool is_printable(char c) {
@@ -24,54 +25,42 @@ bool is_printable(char c) {
 
 /// The beginning of a body, fit for a log.
 std::string excerpt(std::string_view body) {
-  std::string out(body.substr(0, max_excerpt_bytes));
-  std::ranges::replace_if(out, [](char c) { return !is_printable(c); }, '?');
-  return out;
+  return core::printable(body, max_excerpt_bytes);
 }
 
-/// Refuses what a JSON parser lets pass: two values under one name, of which readers choose
-/// differently, and nesting without end.
-class strictness {
+/// Finds what a JSON parser lets pass: two values under one name, of which readers choose
+/// differently.
+class name_check {
  public:
-  bool operator()(int depth, json::parse_event_t event, const json& at) {
-    if (depth > max_nesting) refuse("it is nested too deeply");
+  bool operator()(json::parse_event_t event, const json& at) {
     if (event == json::parse_event_t::object_start) names_.emplace_back();
     if (event == json::parse_event_t::object_end) names_.pop_back();
     if (event == json::parse_event_t::key && !names_.back().insert(at).second) {
-      refuse("it has a field twice");
+      found_twice_ = true;
     }
-    return !refused_;
+    return !found_twice_;
   }
 
-  [[nodiscard]] const char* refused() const { return refused_; }
+  [[nodiscard]] bool found_twice() const { return found_twice_; }
 
  private:
-  void refuse(const char* why) {
-    if (refused_ == nullptr) refused_ = why;
-  }
-
   std::vector<std::set<std::string>> names_;
-  const char* refused_ = nullptr;
+  bool found_twice_ = false;
 };
 
 parsed<json> to_object(std::string_view body) {
-  strictness strict;
+  const auto refused = [body](const std::string& why) {
+    return std::unexpected(malformed{why + ": " + excerpt(body)});
+  };
+  if (core::nests_deeper(body)) return refused("it is nested too deeply");
+  name_check names;
   json document = json::parse(
-      body,
-      [&strict](int depth, json::parse_event_t event, json& at) {
-        return strict(depth, event, at);
-      },
+      body, [&names](int, json::parse_event_t event, json& at) { return names(event, at); },
       /*allow_exceptions=*/false);
-  const char* why = nullptr;
-  if (strict.refused() != nullptr) {
-    why = strict.refused();
-  } else if (document.is_discarded()) {
-    why = "it is not JSON";
-  } else if (!document.is_object()) {
-    why = "it is no JSON object";
-  }
-  if (why == nullptr) return document;
-  return std::unexpected(malformed{std::string(why) + ": " + excerpt(body)});
+  if (names.found_twice()) return refused("it has a field twice");
+  if (document.is_discarded()) return refused("it is not JSON");
+  if (!document.is_object()) return refused("it is not a JSON object");
+  return document;
 }
 
 /// The first thing found wrong in a reply. Later ones follow from it.

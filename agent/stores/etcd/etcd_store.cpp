@@ -142,11 +142,16 @@ void etcd_store::open(handler<std::expected<description, open_error>> done) {
                         }));
 }
 
-/// Why this server cannot be used, if that is so.
+/// Why this server cannot be used, if that is so. A version that cannot be read is not a reason: a
+/// proxy may have answered for a moment. It is asked for again at each connection.
 std::optional<std::string> etcd_store::note_version(const reply_or_failure& what) {
   if (!what) return {};
   const auto version = parse_version(what->body);
-  if (!version) return session_.broken_reply(version.error()).why;
+  if (!version) {
+    self_.warnings = {"the version of etcd is not known, and is asked for again: " +
+                      session_.broken_reply(version.error()).why};
+    return {};
+  }
   auto judged = judge_version(version->server);
   if (!judged) return std::move(judged.error());
   self_.server_version = version->server;

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <optional>
 
+#include "core/printable_text.hpp"
+
 namespace tenure::stores::etcd {
 namespace {
 
@@ -135,9 +137,7 @@ std::string to_line(std::string_view text) {
   const auto begin = text.find_first_not_of(blanks);
   if (begin == std::string_view::npos) return {};
   text = text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
-  std::string line(text.substr(0, max_message_bytes));
-  std::ranges::replace_if(line, [](char c) { return c < ' ' || c > '~'; }, '?');
-  return line;
+  return core::printable(text, max_message_bytes);
 }
 
 void judge(gateway_error& error) {

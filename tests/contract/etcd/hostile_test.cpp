@@ -1,5 +1,6 @@
 // Replies that no etcd gives, from a fake one: none of them is ever taken for a grant.
 
+#include <atomic>
 #include <fstream>
 
 #include "etcd_scene.hpp"
@@ -135,12 +136,33 @@ TEST_P(HostileReply, ToAReleaseIsUnknown) {
   EXPECT_THAT(said, StartsWith("unknown"));
 }
 
-TEST_P(HostileReply, AtTheOpeningEndsIt) {
+TEST_P(HostileReply, AtTheOpeningIsSaid) {
   fake_.on("/version", GetParam().how);
   fake_.on("/v3/kv/txn", GetParam().how);
   member a(loop_, settings("a", {fake_.endpoint()}));
   const auto opened = a.open();
   EXPECT_TRUE(!opened || !opened->warnings.empty()) << "a warning, or an error";
+}
+
+TEST_F(HostileEtcd, AVersionThatCannotBeReadIsAskedForAgain) {
+  std::atomic<int> asked = 0;
+  fake_.on("/version", [&asked](peer& to, const std::string&) {
+    to.reply(asked++ == 0 ? "hello" : R"({"etcdserver":"3.5.26","etcdcluster":"3.5.0"})");
+  });
+  member a(loop_, settings("a", {fake_.endpoint()}));
+  const auto opened = a.open();
+  EXPECT_EQ(words(opened), "open");
+  EXPECT_EQ(a->describe().server_version, "3.5.26");
+  EXPECT_THAT(warnings_of(opened), testing::Not(HasSubstr("is not known")));
+}
+
+TEST_F(HostileEtcd, AVersionThatNeverCanBeReadIsSaidAndNothingElseFails) {
+  fake_.on("/version", "hello\x1b");
+  member a(loop_, settings("a", {fake_.endpoint()}));
+  const auto opened = a.open();
+  ASSERT_EQ(words(opened), "open");
+  EXPECT_THAT(warnings_of(opened), HasSubstr("it is not JSON: hello\ufffd"));
+  EXPECT_EQ(words(acquire(a, renewal_time)), "granted");
 }
 
 // Replies of the right form that contradict the request ------------------------------------------

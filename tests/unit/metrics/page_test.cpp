@@ -76,6 +76,12 @@ TEST(MetricsPage, ABrokenWatchVouchesForNoHolder) {
                               Not(HasSubstr("tenure_election_holder_info{"))));
 }
 
+TEST(MetricsPage, IsUtf8WhateverANameIs) {
+  dashboard d;
+  d.now.watch_shows({{.identity = "\xff\xfe", .term = version{9}}}, version{9});
+  EXPECT_THAT(d.page(), HasSubstr("holder=\"\ufffd\ufffd\"} 1\n"));
+}
+
 TEST(MetricsPage, AHolderNeedsNoWatchToKnowItself) {
   dashboard d;
   d.now.hold(phase::active);

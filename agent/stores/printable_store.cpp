@@ -1,0 +1,119 @@
+#include "stores/printable_store.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/printable_text.hpp"
+
+namespace tenure::stores {
+namespace {
+
+/// 9999-12-31T23:59:59.999Z: later ones have no place in RFC 3339.
+constexpr std::int64_t last_unix_ms = 253'402'300'799'999;
+
+void clean(std::string& text) {
+  text = core::printable(text);
+}
+
+void clean(core::observation& seen) {
+  for (core::holder& one : seen.holders) clean(one.identity);
+  if (seen.parting) {
+    clean(seen.parting->holder);
+    clean(seen.parting->heir);
+    std::int64_t& at = seen.parting->at_unix_ms;
+    if (at < 0 || at > last_unix_ms) at = 0;
+  }
+  if (seen.members) std::ranges::for_each(*seen.members, [](std::string& one) { clean(one); });
+}
+
+void clean(description& what) {
+  clean(what.server_version);
+  clean(what.cluster_id);
+  std::ranges::for_each(what.warnings, [](std::string& one) { clean(one); });
+}
+
+void clean(unknown& what) {
+  clean(what.why);
+}
+void clean(refusal& what) {
+  clean(what.seen);
+}
+/// The sequencer is the store's proof, and goes to the resource byte by byte.
+void clean(grant&) {}
+void clean(renewal&) {}
+void clean(released&) {}
+
+template <class Outcome>
+handler<Outcome> cleaned(handler<Outcome> done) {
+  return [done = std::move(done)](Outcome came) mutable {
+    std::visit([](auto& one) { clean(one); }, came);
+    done(std::move(came));
+  };
+}
+
+class printable_store final : public store {
+ public:
+  explicit printable_store(std::unique_ptr<store> of) : of_(std::move(of)) {}
+
+  void open(handler<std::expected<description, open_error>> done) override {
+    of_->open([done = std::move(done)](std::expected<description, open_error> came) mutable {
+      if (came) {
+        clean(*came);
+      } else {
+        clean(came.error().text);
+      }
+      done(std::move(came));
+    });
+  }
+
+  [[nodiscard]] description describe() const override {
+    description out = of_->describe();
+    clean(out);
+    return out;
+  }
+
+  void acquire(core::election_index which, core::version above, core::time_point deadline,
+               handler<acquire_outcome> done) override {
+    of_->acquire(which, above, deadline, cleaned(std::move(done)));
+  }
+
+  void renew(std::vector<core::renewal_item> items, core::time_point deadline,
+             handler<renew_outcome> done) override {
+    of_->renew(std::move(items), deadline, cleaned(std::move(done)));
+  }
+
+  void release(core::election_index which, core::version term, parting how,
+               core::time_point deadline, handler<release_outcome> done) override {
+    of_->release(which, term, std::move(how), deadline, cleaned(std::move(done)));
+  }
+
+  void read(core::election_index which, core::time_point deadline,
+            handler<read_outcome> done) override {
+    of_->read(which, deadline, cleaned(std::move(done)));
+  }
+
+  void watch(core::election_index which, watch_handler seen) override {
+    of_->watch(which,
+               [seen = std::move(seen)](std::variant<core::observation, unknown> what) mutable {
+                 std::visit([](auto& one) { clean(one); }, what);
+                 seen(std::move(what));
+               });
+  }
+
+  void leave(core::time_point deadline, handler<release_outcome> done) override {
+    of_->leave(deadline, cleaned(std::move(done)));
+  }
+
+  void close() override { of_->close(); }
+
+ private:
+  std::unique_ptr<store> of_;
+};
+
+}  // namespace
+
+std::unique_ptr<store> make_printable_store(std::unique_ptr<store> of) {
+  return std::make_unique<printable_store>(std::move(of));
+}
+
+}  // namespace tenure::stores
