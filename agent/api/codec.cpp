@@ -11,6 +11,7 @@
 #include "api/change.hpp"
 #include "api/election_pages.hpp"
 #include "core/check.hpp"
+#include "core/printable_text.hpp"
 
 namespace tenure::api {
 namespace {
@@ -294,9 +295,10 @@ std::string filled(const election_form& form, const election_snapshot& election,
 }
 
 net::response error_response(unsigned status, const problem& what) {
-  return to_response(
-      status,
-      {{"error", {{"code", what.code}, {"message", what.message}, {"action", what.action}}}});
+  return to_response(status, {{"error",
+                               {{"code", what.code},
+                                {"message", core::printable(what.message)},
+                                {"action", core::printable(what.action)}}}});
 }
 
 net::response ok_response() {

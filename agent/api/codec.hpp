@@ -22,7 +22,8 @@ struct problem {
   std::string action;   ///< what to do next
 };
 
-/// {"error":{"code":...,"message":...,"action":...}}
+/// {"error":{"code":...,"message":...,"action":...}}. What does not print in them is replaced: they
+/// repeat what the request said.
 net::response error_response(unsigned status, const problem& what);
 
 /// {"status":"ok"}, the answer of a probe.

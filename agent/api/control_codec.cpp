@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/duration_text.hpp"
+#include "core/json_nesting.hpp"
 
 namespace tenure::api {
 namespace {
@@ -20,6 +21,7 @@ bool takes_heir(control_action what) {
 
 std::expected<control_order, std::string> parse_order(control_action what, std::string_view body) {
   control_order out{.what = what};
+  if (core::nests_deeper(body)) return std::unexpected("the body is nested too deeply");
   const json parsed =
       body.empty() ? json::object() : json::parse(body, nullptr, /*allow_exceptions=*/false);
   if (!parsed.is_object()) return std::unexpected("the body is not a JSON object");

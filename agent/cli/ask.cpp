@@ -1,9 +1,9 @@
 #include "cli/ask.hpp"
 
 #include <boost/asio/io_context.hpp>
-#include <cstdio>
 #include <utility>
 
+#include "cli/print.hpp"
 #include "cli/reply_codec.hpp"
 #include "cli/variable.hpp"
 #include "net/http_client.hpp"
@@ -120,10 +120,8 @@ std::expected<election_address, ask_failure> election_address_of(const invocatio
 }
 
 int report_failure(const invocation& what, const ask_failure& why) {
-  std::fprintf(stderr, "tenure %s: %s\n", what.verb.c_str(), why.text.c_str());
-  if (what.output == output_form::json) {
-    std::fputs((why.json + (why.json.ends_with('\n') ? "" : "\n")).c_str(), stdout);
-  }
+  print_failure(what.verb, why.text);
+  if (what.output == output_form::json) print_json(why.json);
   return why.status;
 }
 

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "cli/ask.hpp"
+#include "cli/print.hpp"
 #include "cli/reply_codec.hpp"
 #include "cli/terminal.hpp"
 #include "cli/times.hpp"
@@ -62,7 +63,7 @@ int run_history(const invocation& what) {
     constexpr std::uint32_t most = 1'000'000;
     const auto number = config::parse_integer(*limit, 1, most);
     if (!number) {
-      std::fprintf(stderr, "tenure history: --limit %s\n", number.error().what.c_str());
+      print_failure(what.verb, "--limit " + number.error().what);
       return runtime::exit_bad_settings;
     }
   }
@@ -75,7 +76,7 @@ int run_history(const invocation& what) {
   const auto history = read_history(*answer);
   if (!history) return report_failure(what, not_an_agent(which->agent));
   if (what.output == output_form::json) {
-    std::fputs(answer->c_str(), stdout);
+    print_json(*answer);
   } else {
     print(*history);
   }

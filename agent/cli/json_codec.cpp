@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "core/json_nesting.hpp"
 #include "core/unhealthy_terms.hpp"
 
 namespace tenure::cli {
@@ -75,7 +76,8 @@ std::string version_json(const build_facts& what) {
 }
 
 bool etcd_leads(const std::string& status) {
-  const auto reply = nlohmann::json::parse(status, nullptr, false);
+  if (core::nests_deeper(status)) return false;
+  const auto reply = nlohmann::json::parse(status, nullptr, /*allow_exceptions=*/false);
   if (!reply.is_object() || !reply.contains("leader") || !reply.contains("header")) return false;
   const auto& header = reply["header"];
   return header.is_object() && header.contains("member_id") && reply["leader"].is_string() &&

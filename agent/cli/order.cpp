@@ -8,6 +8,7 @@
 #include "cli/agent_feed.hpp"
 #include "cli/ask.hpp"
 #include "cli/order_progress.hpp"
+#include "cli/print.hpp"
 #include "cli/reply_codec.hpp"
 #include "cli/variable.hpp"
 #include "cli/verbs.hpp"
@@ -22,7 +23,7 @@ namespace {
 constexpr const char* default_timeout = "60s";
 
 int complain(const invocation& what, const std::string& why) {
-  std::fprintf(stderr, "tenure %s: %s\n", what.verb.c_str(), why.c_str());
+  print_failure(what.verb, why);
   return runtime::exit_bad_settings;
 }
 
@@ -80,7 +81,7 @@ ask_failure with_advice(ask_failure why) {
 
 int say(const invocation& what, const std::string& text, const std::string& json) {
   if (what.output == output_form::json) {
-    std::fputs(json.c_str(), stdout);
+    print_json(json);
   } else {
     std::puts(text.c_str());
   }

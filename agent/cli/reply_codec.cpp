@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "cli/times.hpp"
+#include "core/json_nesting.hpp"
+#include "core/printable_text.hpp"
 
 namespace tenure::cli {
 namespace {
@@ -12,28 +14,17 @@ namespace {
 using nlohmann::json;
 
 json parsed(const std::string& body) {
-  return json::parse(body, nullptr, /*allow_exceptions=*/false);
+  return core::nests_deeper(body) ? json() : json::parse(body, nullptr, /*allow_exceptions=*/false);
 }
 
 json member(const json& from, const char* name) {
   return from.is_object() ? from.value(name, json()) : json();
 }
 
-std::string printable(std::string text) {
-  std::ranges::replace_if(
-      text, [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; }, '?');
-  // The C1 control characters, which some terminals obey: U+0080 to U+009F.
-  for (std::size_t i = 0; i + 1 < text.size(); ++i) {
-    const auto next = static_cast<unsigned char>(text[i + 1]);
-    if (text[i] == '\xc2' && next >= 0x80U && next < 0xa0U) text.replace(i, 2, "??");
-  }
-  return text;
-}
-
 /// The text member of that name; empty if there is none.
 std::string text_in(const json& from, const char* name) {
   const json found = member(from, name);
-  return found.is_string() ? printable(found.get<std::string>()) : std::string();
+  return found.is_string() ? core::printable(found.get<std::string>()) : std::string();
 }
 
 bool flag_in(const json& from, const char* name) {

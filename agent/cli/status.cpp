@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/ask.hpp"
+#include "cli/print.hpp"
 #include "cli/status_view.hpp"
 #include "cli/status_watch.hpp"
 #include "cli/terminal.hpp"
@@ -51,7 +52,7 @@ int show_once(const invocation& what, const std::vector<net::endpoint>& agents,
     }
   }
   for (const agent_sight& one : seen) {
-    if (!*one.answer) std::fprintf(stderr, "tenure status: %s\n", one.answer->error().text.c_str());
+    if (!*one.answer) print_failure(what.verb, one.answer->error().text);
   }
   return status;
 }
@@ -61,7 +62,7 @@ int show_once(const invocation& what, const std::vector<net::endpoint>& agents,
 int run_status(const invocation& what) {
   const auto agents = agents_of(what);
   if (!agents) {
-    std::fprintf(stderr, "tenure status: %s\n", agents.error().c_str());
+    print_failure(what.verb, agents.error());
     return runtime::exit_bad_settings;
   }
   const std::string path = path_of(what.value("ELECTION"));

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <utility>
 
+#include "cli/print.hpp"
 #include "cli/reply_codec.hpp"
 #include "cli/times.hpp"
 #include "net/endpoint.hpp"
@@ -163,9 +164,7 @@ std::vector<std::string> lines_of(const agent_sight& seen) {
 
 std::string json_of(const agent_sight& seen) {
   if (!seen.answer) return {};
-  std::string out = *seen.answer ? **seen.answer : seen.answer->error().json;
-  while (out.ends_with('\n')) out.pop_back();
-  return out;
+  return json_line(*seen.answer ? **seen.answer : seen.answer->error().json);
 }
 
 }  // namespace tenure::cli

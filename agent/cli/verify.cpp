@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "cli/ask.hpp"
+#include "cli/print.hpp"
 #include "cli/reply_codec.hpp"
 #include "cli/variable.hpp"
 #include "cli/verbs.hpp"
@@ -63,26 +64,27 @@ int run_verify(const invocation& what) {
   }
   const auto agent = agent_address(what.value("--api"));
   if (!agent) {
-    std::fprintf(stderr, "tenure verify: %s\n", agent.error().c_str());
+    print_failure(what.verb, agent.error());
     return runtime::exit_bad_settings;
   }
   const bool json = what.output == output_form::json;
   const auto reply = ask(*agent, {.method = "GET", .target = verify_target(*query)}, reply_limit);
   if (!reply) {
     const std::string why = "no agent has answered: " + reply.error().text;
-    std::fprintf(stderr, "tenure verify: cannot tell: %s\n", why.c_str());
-    if (json) std::puts(error_json("no_reply", why).c_str());
+    print_failure(what.verb, "cannot tell: " + why);
+    if (json) print_json(error_json("no_reply", why));
     return runtime::exit_no_agent;
   }
   const verify_reading read = read_verify_reply(*query, reply->status, reply->body);
   const bool verdict = read.is == verify_meaning::valid || read.is == verify_meaning::not_valid;
   if (!verdict) {
-    std::fprintf(stderr, "tenure verify: %s%s\n",
-                 read.is == verify_meaning::cannot_tell ? "cannot tell: " : "", read.text.c_str());
+    print_failure(what.verb,
+                  (read.is == verify_meaning::cannot_tell ? "cannot tell: " : "") + read.text);
   } else if (!json) {
     std::puts(read.text.c_str());
   }
-  if (json) std::fputs(reply->body.c_str(), stdout);
+  if (json)
+    print_json(is_object(reply->body) ? reply->body : error_json("not_an_agent", read.text));
   return status_of(read.is);
 }
 

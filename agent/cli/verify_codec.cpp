@@ -3,7 +3,8 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-#include "cli/reply_codec.hpp"
+#include "core/json_nesting.hpp"
+#include "core/printable_text.hpp"
 #include "net/percent_text.hpp"
 
 namespace tenure::cli {
@@ -14,7 +15,8 @@ using nlohmann::json;
 /// The text member of that name; empty if there is none.
 std::string text_in(const json& from, const char* name) {
   const auto found = from.find(name);
-  return found != from.end() && found->is_string() ? found->get<std::string>() : std::string();
+  return found != from.end() && found->is_string() ? core::printable(found->get<std::string>())
+                                                   : std::string();
 }
 
 json member(const json& from, const char* name) {
@@ -24,9 +26,9 @@ json member(const json& from, const char* name) {
 /// True if a verdict is about what we have asked.
 bool answers(const json& body, const verify_query& asked) {
   const json about = member(body, "asked");
-  return text_in(body, "election") == asked.election && about.is_object() &&
-         text_in(about, "version_text") == asked.version &&
-         text_in(about, "holder") == asked.holder.value_or("");
+  return text_in(body, "election") == core::printable(asked.election) && about.is_object() &&
+         text_in(about, "version_text") == core::printable(asked.version) &&
+         text_in(about, "holder") == core::printable(asked.holder.value_or(""));
 }
 
 std::string basis(const json& body) {
@@ -60,7 +62,8 @@ std::string verify_target(const verify_query& what) {
 
 verify_reading read_verify_reply(const verify_query& asked, unsigned status,
                                  const std::string& body) {
-  const json parsed = json::parse(body, nullptr, false);
+  const json parsed =
+      core::nests_deeper(body) ? json() : json::parse(body, nullptr, /*allow_exceptions=*/false);
   const json valid = member(parsed, "valid");
   if (status == (valid == true ? 200U : 409U) && valid.is_boolean() && answers(parsed, asked)) {
     return verdict_in(parsed, valid == true);

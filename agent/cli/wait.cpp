@@ -6,6 +6,7 @@
 
 #include "cli/agent_feed.hpp"
 #include "cli/ask.hpp"
+#include "cli/print.hpp"
 #include "cli/reply_codec.hpp"
 #include "cli/verbs.hpp"
 #include "cli/wait_condition.hpp"
@@ -17,7 +18,7 @@ namespace tenure::cli {
 namespace {
 
 int complain(const std::string& why) {
-  std::fprintf(stderr, "tenure wait: %s\n", why.c_str());
+  print_failure("wait", why);
   return runtime::exit_bad_settings;
 }
 
@@ -48,7 +49,7 @@ class waiting {
   bool fail(ask_failure why) {
     const bool for_good = why.status == runtime::exit_bad_settings;
     if (!for_good && !std::exchange(told_, true)) {
-      std::fprintf(stderr, "tenure wait: %s; waiting for it\n", why.text.c_str());
+      print_failure("wait", why.text + "; waiting for it");
     }
     failure_ = std::move(why);
     return for_good;
@@ -84,7 +85,7 @@ int run_wait(const invocation& what) {
   if (state.failure()) return report_failure(what, *state.failure());
   if (over) {
     if (what.output == output_form::json) {
-      std::fputs(state.body().c_str(), stdout);
+      print_json(state.body());
     } else {
       std::puts(state.standing().c_str());
     }

@@ -3,6 +3,7 @@
 #include <boost/asio/post.hpp>
 #include <utility>
 
+#include "core/printable_text.hpp"
 #include "core/timing.hpp"
 #include "os/boot_time.hpp"
 #include "os/error_text.hpp"
@@ -17,8 +18,7 @@ constexpr std::size_t most_name_bytes = 80;
 
 /// The program alone: any of its arguments may be a secret.
 std::string subject_of(const std::vector<std::string>& argv) {
-  std::string program = argv.front();
-  if (program.size() > most_name_bytes) program = program.substr(0, most_name_bytes) + "...";
+  const std::string program = core::printable(argv.front(), most_name_bytes);
   return argv.size() == 1 ? program
                           : program + " with " + std::to_string(argv.size() - 1) +
                                 (argv.size() == 2 ? " argument" : " arguments");

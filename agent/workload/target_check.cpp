@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -10,6 +11,7 @@
 #include <memory>
 #include <optional>
 
+#include "core/printable_text.hpp"
 #include "os/error_text.hpp"
 #include "workload/proc_text.hpp"
 
@@ -41,11 +43,8 @@ std::string command_of(pid_t pid) {
     out = "[" + out.substr(0, out.find('\n')) + "]";
   }
   while (!out.empty() && out.back() == '\0') out.pop_back();
-  if (out.size() > most_command_shown) out.replace(most_command_shown - 3, out.npos, "...");
-  for (char& c : out) {
-    if (c < ' ' || c == '\x7F') c = c == '\0' ? ' ' : '?';
-  }
-  return out;
+  std::ranges::replace(out, '\0', ' ');
+  return core::printable(out, most_command_shown);
 }
 
 std::string named(pid_t pid) {

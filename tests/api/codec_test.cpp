@@ -30,6 +30,14 @@ TEST(Codec, BytesThatAreNotUtf8StillGiveAnAnswerThatParses) {
   EXPECT_FALSE(nlohmann::json::parse(r.body, nullptr, false).is_discarded());
 }
 
+TEST(Codec, WhatARefusedRequestSaidCanBePrinted) {
+  scene s;
+  const net::response r = s.ask("/v1/elections/a%c2%9b%e2%80%ae%1b%ffb");
+  EXPECT_EQ(r.status, 404u);
+  const auto message = nlohmann::json::parse(r.body)["error"]["message"].get<std::string>();
+  EXPECT_NE(message.find("\"a\ufffd\ufffd\ufffd\ufffdb\""), std::string::npos) << message;
+}
+
 TEST(Codec, ErrorHasCodeMessageAndAction) {
   const net::response r =
       api::error_response(409, {.code = "c", .message = "m \"quoted\"", .action = "a"});

@@ -54,6 +54,13 @@ TEST(Control, ReadsAnOrderForItsElection) {
   EXPECT_EQ(read->what.aside, 60s);
 }
 
+TEST(Control, AnOrderThatIsNestedWithoutEndIsRefused) {
+  const std::string deep = R"({"to":)" + std::string(8'000, '[') + std::string(8'000, ']') + "}";
+  const auto read = api::parse_order(control_action::transfer, deep);
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error(), "the body is nested too deeply");
+}
+
 TEST(Control, NobodyIsObeyedWithoutTheToken) {
   control_scene s;
   EXPECT_EQ(s.refused(control_scene::post("/v1/elections/db/resign")), 0U);

@@ -35,6 +35,11 @@ void scripted_agent::becomes(const std::string& election) {
   server_.news();
 }
 
+void scripted_agent::says(std::string body) {
+  const std::lock_guard lock(mutex_);
+  body_ = std::move(body);
+}
+
 void scripted_agent::accepts(std::string status_and_body) {
   const std::lock_guard lock(mutex_);
   order_.status = static_cast<unsigned>(std::stoul(status_and_body));
@@ -61,6 +66,7 @@ std::size_t scripted_agent::asked_for(const std::string& words) const {
 }
 
 net::response scripted_agent::current_locked() const {
+  if (!body_.empty()) return {.body = body_ + "\n"};
   std::string body = R"({"election":"db","identity":"a",)" + election_;
   if (kind_ != kind::does_not) body += ",\"index\":" + std::to_string(index_);
   return {.body = body + "}\n"};

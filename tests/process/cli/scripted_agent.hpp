@@ -27,6 +27,8 @@ class scripted_agent {
 
   /// Something meaningful has happened. `election`: members of its JSON, e.g. `"state":"active"`.
   void becomes(const std::string& election);
+  /// Every GET is answered with this body from now on, be it an election or not.
+  void says(std::string body);
   /// Every POST is answered so from now on.
   void accepts(std::string status_and_body);
 
@@ -45,6 +47,7 @@ class scripted_agent {
   temporary_directory directory_;
   mutable std::mutex mutex_;
   std::string election_ = R"("state":"candidate")";
+  std::string body_;  ///< empty: it is made from `election_`
   std::uint64_t index_ = 1;
   std::vector<std::string> asked_;
   net::response order_{.status = 202, .body = R"({"accepted":true})"};

@@ -58,7 +58,7 @@ TEST(ReplyCodec, TextFromTheNetworkCannotSteerATerminal) {
   const auto all =
       read_elections("{\"election\":\"a\\u001b[2Jb\\nc\\u007f\\u009b1m\",\"state\":\"candidate\"}");
   ASSERT_TRUE(all);
-  EXPECT_EQ(all->front().election, "a?[2Jb?c???1m");
+  EXPECT_EQ(all->front().election, "a\ufffd[2Jb\ufffdc\ufffd\ufffd1m");
 }
 
 TEST(ReplyCodec, ALeaseThatGrowsShorterIsNoChange) {

@@ -1,0 +1,26 @@
+#include "cli/print.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "core/printable_text.hpp"
+
+namespace tenure::cli {
+
+void print_failure(std::string_view verb, std::string_view text) {
+  std::fprintf(stderr, "tenure %s: %s\n", std::string(verb).c_str(), core::printable(text).c_str());
+}
+
+std::string json_line(std::string_view json) {
+  // Between values; within a text JSON has escapes for these.
+  constexpr std::string_view blanks = " \t\r\n";
+  std::string out(json.substr(0, json.find_last_not_of(blanks) + 1));
+  std::ranges::replace_if(out, [blanks](char c) { return blanks.contains(c); }, ' ');
+  return core::escaped(out);
+}
+
+void print_json(std::string_view json) {
+  std::puts(json_line(json).c_str());
+}
+
+}  // namespace tenure::cli

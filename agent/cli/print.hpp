@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+/// The two ways in which text that is not ours is printed. It may come from an agent, a server or
+/// the command line; nothing in it can steer a terminal, or make one line look like two.
+namespace tenure::cli {
+
+/// "tenure VERB: TEXT" on stderr.
+void print_failure(std::string_view verb, std::string_view text);
+
+/// JSON as one line with the same meaning: what does not print is escaped in it.
+std::string json_line(std::string_view json);
+
+/// That line on stdout.
+void print_json(std::string_view json);
+
+}  // namespace tenure::cli
