@@ -1,6 +1,7 @@
 #include "api/reception.hpp"
 
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "api/admission.hpp"
@@ -18,7 +19,7 @@ void reception::api(const net::request& asked, net::responder respond) {
   const auto seen = board_.current();
   if (settings_.metrics && asks_for_metrics(asked)) {
     auto refused = refusal(asked, settings_.hosts);
-    return respond(refused ? std::move(*refused) : answer_metrics(asked, settings_.metrics));
+    return refused ? respond(std::move(*refused)) : scrape(asked, std::move(respond));
   }
   if (settings_.control && is_control(asked)) return order(asked, *seen, std::move(respond));
   if (auto events = wants_events(asked, *seen, settings_.hosts)) {
@@ -37,16 +38,33 @@ void reception::api(const net::request& asked, net::responder respond) {
   respond(answer(asked, *seen, beat, present(), settings_.hosts, pages_));
 }
 
-net::response reception::probe(const net::request& asked) {
-  if (settings_.metrics && asks_for_metrics(asked)) {
-    return answer_metrics(asked, settings_.metrics);
-  }
+void reception::probe(const net::request& asked, net::responder respond) {
+  if (settings_.metrics && asks_for_metrics(asked)) return scrape(asked, std::move(respond));
   const auto seen = board_.current();
   const pulse beat = alive();
-  return answer_probe(asked, *seen, beat, present());
+  respond(answer_probe(asked, *seen, beat, present()));
+}
+
+/// The page of an agent with thousands of elections takes a fifth of a second. It is made at the
+/// next turn of the server, once for all who have asked by then, so that no crowd of scrapers keeps
+/// a probe waiting for longer than one page.
+void reception::scrape(const net::request& asked, net::responder respond) {
+  scrapes_.emplace_back(asked, std::move(respond));
+  settings_.wake();
+}
+
+void reception::answer_scrapes() {
+  std::optional<std::string> page;
+  for (auto& [asked, respond] : std::exchange(scrapes_, {})) {
+    respond(answer_metrics(asked, [this, &page] {
+      if (!page) page = settings_.metrics();
+      return *page;
+    }));
+  }
 }
 
 net::attention reception::attend() {
+  answer_scrapes();
   const auto seen = board_.current();
   const core::time_point now = time_.boot();
   net::attention out;

@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "api/answer.hpp"
@@ -37,6 +38,8 @@ class reception {
     controller control{};   ///< may be empty
     control_access who{};   ///< may give orders
     page_writer metrics{};  ///< may be empty
+    /// Sees to it that `attend` is called soon. With `metrics` only.
+    std::function<void()> wake{};
   };
 
   reception(const board& from, clocks time, settings with);
@@ -46,16 +49,18 @@ class reception {
   /// A request to the API.
   void api(const net::request& asked, net::responder respond);
   /// A request to the probe listener.
-  [[nodiscard]] net::response probe(const net::request& asked);
+  void probe(const net::request& asked, net::responder respond);
 
   /// Whether something has changed for those who wait since the last call, and when time alone
-  /// will change something.
+  /// will change something. Answers those who have asked for a page of metrics.
   net::attention attend();
 
  private:
   [[nodiscard]] instant present() const;
   [[nodiscard]] pulse alive() const;
   [[nodiscard]] net::response answer_now(const net::request& asked);
+  void scrape(const net::request& asked, net::responder respond);
+  void answer_scrapes();
   void order(const net::request& asked, const snapshot& seen, net::responder respond);
   void read_fresh(core::election_index which, const net::request& asked, net::responder respond);
   [[nodiscard]] net::held_answer hold(const net::request& asked, long_poll what);
@@ -67,6 +72,7 @@ class reception {
   election_pages pages_;
   event_texts texts_;
   std::uint64_t attended_ = 0;  ///< the index that those who wait were told of
+  std::vector<std::pair<net::request, net::responder>> scrapes_;  ///< wait for the next page
 };
 
 }  // namespace tenure::api

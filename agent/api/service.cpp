@@ -26,15 +26,17 @@ std::size_t service_settings::descriptors() const {
 std::expected<std::unique_ptr<service>, service_error> service::start(
     board& from, service_settings with, clocks time, fresh_reader fresh, controller control) {
   std::unique_ptr<service> out(new service(from));
-  out->reception_ = std::make_unique<reception>(from, std::move(time),
-                                                reception::settings{.hosts = std::move(with.hosts),
-                                                                    .beat_bound = with.beat_bound,
-                                                                    .fresh = std::move(fresh),
-                                                                    .control = std::move(control),
-                                                                    .who = with.control,
-                                                                    .metrics = with.metrics});
-  reception& desk = *out->reception_;
   net::http_server& server = out->server_;
+  out->reception_ =
+      std::make_unique<reception>(from, std::move(time),
+                                  reception::settings{.hosts = std::move(with.hosts),
+                                                      .beat_bound = with.beat_bound,
+                                                      .fresh = std::move(fresh),
+                                                      .control = std::move(control),
+                                                      .who = with.control,
+                                                      .metrics = with.metrics,
+                                                      .wake = [&server] { server.news(); }});
+  reception& desk = *out->reception_;
   const net::http_server::deferring_handler api = [&desk](const net::request& asked,
                                                           net::responder respond) {
     desk.api(asked, std::move(respond));
@@ -49,9 +51,11 @@ std::expected<std::unique_ptr<service>, service_error> service::start(
     if (!bound) return std::unexpected(failed(listener::socket, std::move(bound.error())));
   }
   if (with.probe) {
-    auto bound = server.listen_on(
-        *with.probe, [&desk](const net::request& asked) { return desk.probe(asked); }, with.limits,
-        with.probe_traffic);
+    const net::http_server::deferring_handler probe = [&desk](const net::request& asked,
+                                                              net::responder respond) {
+      desk.probe(asked, std::move(respond));
+    };
+    auto bound = server.listen_on(*with.probe, probe, with.limits, with.probe_traffic);
     if (!bound) return std::unexpected(failed(listener::probe, std::move(bound.error())));
     out->probe_ = std::move(*bound);
   }

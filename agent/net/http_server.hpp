@@ -19,10 +19,12 @@ namespace tenure::net {
 
 /// What one listener grants its clients. They are hostile until proven slow.
 struct http_limits {
-  std::size_t header_bytes = 8 * 1024;         ///< request line and headers; more is answered 431
-  std::size_t body_bytes = 16 * 1024;          ///< of a request; more is answered 413
-  std::size_t connections = 64;                ///< at a time; see `http_server`
-  std::size_t readers = 1024;                  ///< held answers and streams, besides; then 503
+  std::size_t header_bytes = 8 * 1024;  ///< request line and headers; more is answered 431
+  std::size_t body_bytes = 16 * 1024;   ///< of a request; more is answered 413
+  std::size_t connections = 64;         ///< at a time; see `http_server`
+  std::size_t readers = 1024;           ///< held answers and streams, besides; then 503
+  /// Of all answers together that wait for their readers; who has waited longest is dropped.
+  std::size_t unread_bytes = std::size_t{32} << 20U;
   std::size_t requests_per_connection = 1000;  ///< then it is closed, and the client comes again
   std::chrono::milliseconds idle{30'000};      ///< from an answer to the next request
   std::chrono::milliseconds read{5'000};       ///< from the first byte of a request to its last
@@ -44,9 +46,11 @@ struct attention {
 /// A handler may hold an answer back or stream one (net/answer.hpp). Clients that wait for such an
 /// answer are idle: they are counted apart, and noticed when they hang up.
 ///
-/// A client that misses a deadline is dropped. One connection too many makes the one that has been
-/// waited for the longest give way, so that idle clients cannot lock out the others; if all of them
-/// are being answered, the new one gets a 503. What is not HTTP is answered 400.
+/// A client that misses a deadline is dropped. One connection too many makes another one give way:
+/// one of the address that has most of them; of these one that is idle, before one that does not
+/// read its answer, before one that is at work; of these the one that has waited longest. Only
+/// requests that change something (POST) are never given up: if all connections are those, the new
+/// one gets a 503. What is not HTTP is answered 400.
 ///
 /// `listen_on`, then `start`, then `shutdown`, all from one thread.
 class http_server {

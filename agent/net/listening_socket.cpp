@@ -118,4 +118,20 @@ std::expected<os::unique_fd, int> accept_client(int listening) {
   return client;
 }
 
+std::string network_of(int client) {
+  constexpr std::size_t network_bytes = 8;
+  sockaddr_storage peer{};
+  socklen_t size = sizeof peer;
+  if (::getpeername(client, reinterpret_cast<sockaddr*>(&peer), &size) != 0) return {};
+  if (peer.ss_family == AF_INET) {
+    const auto& v4 = reinterpret_cast<const sockaddr_in&>(peer).sin_addr;
+    return {reinterpret_cast<const char*>(&v4), sizeof v4};
+  }
+  if (peer.ss_family != AF_INET6) return {};
+  const in6_addr& v6 = reinterpret_cast<const sockaddr_in6&>(peer).sin6_addr;
+  const char* const bytes = reinterpret_cast<const char*>(&v6);
+  // An IPv4 address on a socket of IPv6 is the last four bytes.
+  return IN6_IS_ADDR_V4MAPPED(&v6) ? std::string(bytes + 12, 4) : std::string(bytes, network_bytes);
+}
+
 }  // namespace tenure::net

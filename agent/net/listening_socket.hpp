@@ -1,6 +1,7 @@
 #pragma once
 
 #include <expected>
+#include <string>
 
 #include "net/listen_address.hpp"
 #include "os/unique_fd.hpp"
@@ -23,5 +24,9 @@ std::expected<listening_socket, listen_error> open_listening_socket(const listen
 
 /// Takes one client from the queue, non-blocking and not inherited either; or the errno value.
 std::expected<os::unique_fd, int> accept_client(int listening);
+
+/// Whose client it is, as far as addresses tell: that of IPv4, the first 64 bits of one of IPv6
+/// (one host may have all of the rest). Bytes, for comparing; empty on a Unix socket.
+std::string network_of(int client);
 
 }  // namespace tenure::net

@@ -42,6 +42,7 @@ void server_connection::give(const response& what) {
   last_ = last_ || loop_.stopping() || ++requests_ >= of_.limits.requests_per_connection;
   of_.counted.answered(what.status);
   append_response(out_, what, {.head = head_, .last = last_}, loop_.date());
+  of_.bound_unread(*this);
 }
 
 void server_connection::give(held_answer what) {

@@ -33,8 +33,8 @@ constexpr rejection no_answer{.status = 503,
 }  // namespace
 
 server_connection::server_connection(server_loop& loop, server_listener& of, os::unique_fd socket,
-                                     std::optional<peer_process> peer)
-    : loop_(loop), of_(of), socket_(std::move(socket)), peer_(peer) {
+                                     std::optional<peer_process> peer, std::string network)
+    : loop_(loop), of_(of), socket_(std::move(socket)), peer_(peer), network_(std::move(network)) {
   of_.counted.opened();
 }
 
@@ -50,10 +50,10 @@ void server_connection::begin(std::list<server_connection>::iterator self) {
   set_deadline(until_);
 }
 
-bool server_connection::may_give_way() const {
-  const bool waits =
-      stage_ == stage::waiting || stage_ == stage::reading || stage_ == stage::lingering;
-  return waits && out_.empty() && !queued_;
+server_connection::worth server_connection::worth_now() const {
+  if (stage_ == stage::answering) return changes_ ? worth::needed : worth::at_work;
+  if (!out_.empty()) return worth::unread;
+  return queued_ ? worth::at_work : worth::idle;
 }
 
 // --- what happens ------------------------------------------------------------------------------
@@ -222,6 +222,7 @@ void server_connection::keep(std::string_view bytes, std::size_t used) {
 
 void server_connection::ask(received_request asked) {
   head_ = asked.head;
+  changes_ = asked.what.method != "GET" && !asked.head;
   http_1_0_ = asked.http_1_0;
   last_ = asked.last;
   asked.what.peer = peer_;

@@ -33,7 +33,7 @@ class watched {
 class server_connection final : public watched {
  public:
   server_connection(server_loop& loop, server_listener& of, os::unique_fd socket,
-                    std::optional<peer_process> peer);
+                    std::optional<peer_process> peer, std::string network);
   ~server_connection();
   server_connection(const server_connection&) = delete;
   server_connection& operator=(const server_connection&) = delete;
@@ -52,8 +52,18 @@ class server_connection final : public watched {
   [[nodiscard]] core::time_point due() const { return std::min(until_, write_by_); }
   void look_again_at(core::time_point when);
 
-  /// True while it may be closed for the sake of a new client: it waits for its own.
-  [[nodiscard]] bool may_give_way() const;
+  /// How much is lost if it is closed for the sake of another; the last one is the first to go.
+  enum class worth : std::uint8_t {
+    needed,   ///< it is not closed: a request is carried out that changes something
+    at_work,  ///< it has requests that are to be answered
+    unread,   ///< its client does not take the answer
+    idle,     ///< its client has asked nothing, or not yet all of it
+  };
+  [[nodiscard]] worth worth_now() const;
+  /// Where its client is, for shares; see `network_of`.
+  [[nodiscard]] const std::string& network() const { return network_; }
+  /// What waits for its client to read.
+  [[nodiscard]] std::size_t unread() const { return out_.size() - sent_; }
 
  private:
   friend class server_loop;
@@ -91,6 +101,7 @@ class server_connection final : public watched {
   server_listener& of_;
   os::unique_fd socket_;
   std::optional<peer_process> peer_;
+  const std::string network_;
   std::list<server_connection>::iterator self_{};
   stage stage_ = stage::waiting;
   std::string in_;   ///< what came and was not read
@@ -103,6 +114,7 @@ class server_connection final : public watched {
 
   // Of the request that is being answered.
   bool head_ = false;
+  bool changes_ = false;  ///< what was asked may change something
   bool http_1_0_ = false;
   bool last_ = false;  ///< the connection ends with its answer
 

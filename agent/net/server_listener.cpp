@@ -7,8 +7,11 @@
 #include <cerrno>
 #include <chrono>
 #include <ctime>
+#include <map>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "net/listening_socket.hpp"
 #include "net/response_text.hpp"
@@ -21,6 +24,8 @@ namespace {
 constexpr int most_accepts = 32;
 /// Pause before the next accept if the process has no descriptor left.
 constexpr std::chrono::milliseconds accept_pause{100};
+/// So much for one client is a matter of course; with more, all are looked at together.
+constexpr std::size_t worth_a_look = 64 * 1024;
 
 /// Best effort: who is refused for want of room gets no further attention.
 void refuse(const os::unique_fd& client) {
@@ -63,19 +68,42 @@ void server_listener::ready(std::uint32_t) {
       continue;
     }
     auto peer = file_ ? peer_of(client->get()) : std::nullopt;
-    const auto which =
-        connections.emplace(connections.end(), loop_, *this, std::move(*client), peer);
+    std::string network = network_of(client->get());
+    const auto which = connections.emplace(connections.end(), loop_, *this, std::move(*client),
+                                           peer, std::move(network));
     which->begin(which);
   }
 }
 
-/// True if one more client may come: one that we wait for gives way, if it must.
+/// True if one more client may come: another gives way, if it must.
 bool server_listener::make_room() {
   if (connections.size() < limits.connections) return true;
-  const auto victim = std::ranges::find_if(connections, &server_connection::may_give_way);
-  if (victim == connections.end()) return false;
+  std::map<std::string_view, std::size_t> shares;
+  for (const server_connection& one : connections) ++shares[one.network()];
+  // The first of the largest, which is the one that has waited longest.
+  const auto victim =
+      std::ranges::max_element(connections, {}, [&shares](const server_connection& one) {
+        const bool needed = one.worth_now() == server_connection::worth::needed;
+        return std::pair(needed ? 0 : shares[one.network()], one.worth_now());
+      });
+  if (victim->worth_now() == server_connection::worth::needed) return false;
   victim->close();
   return true;
+}
+
+void server_listener::bound_unread(const server_connection& answered) {
+  if (answered.unread() <= worth_a_look) return;
+  std::size_t total = 0;
+  for (const server_connection& one : connections) total += one.unread();
+  std::vector<server_connection*> others;
+  for (server_connection& one : connections) {
+    if (one.unread() > 0 && &one != &answered) others.push_back(&one);
+  }
+  for (server_connection* const one : others) {
+    if (total <= limits.unread_bytes) return;
+    total -= one->unread();
+    one->close();
+  }
 }
 
 void server_listener::resume() {

@@ -27,6 +27,9 @@ class server_listener final : public watched {
   void resume();
   /// Accepts nobody any more.
   void close();
+  /// Drops clients that do not read while there is too much for them, but not the one that is just
+  /// being answered.
+  void bound_unread(const server_connection& answered);
 
   const http_server::deferring_handler answer;
   const http_limits limits;

@@ -28,8 +28,9 @@ class orders {
   /// thread.
   void close();
 
-  /// How many may wait at a time.
-  static constexpr std::size_t most_orders = 64;
+  /// How many may wait at a time. Well below the connections of a listener, which do not give way
+  /// to others while their order is carried out.
+  static constexpr std::size_t most_orders = 16;
 
  private:
   void take(std::size_t number, core::election_index which, const api::control_order& what);

@@ -2,9 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <deque>
-#include <future>
 
+#include "net/traffic.hpp"
+#include "support/eventually.hpp"
 #include "test_server.hpp"
 
 namespace tenure::tests {
@@ -89,17 +89,19 @@ TEST(Limits, IdleConnectionIsClosed) {
 }
 
 TEST(Limits, ClientThatDoesNotReadItsAnswerIsDropped) {
-  const test_server s({.connections = 1, .write = 100ms}, [](const net::request& asked) {
-    const bool big = asked.target.path == "/big";
-    return net::response{.body = std::string(big ? more_than_buffers : 1, 'x')};
-  });
-  raw_client slow(s.where, small_receive_buffer);
-  slow.send(get("/big"));
-  // It takes the only place, so that the others are refused until it is gone.
-  const auto give_up = std::chrono::steady_clock::now() + patience;
-  while (raw_client(s.where).ask(get("/small")).status != 200) {
-    ASSERT_LT(std::chrono::steady_clock::now(), give_up) << "it was not dropped";
-  }
+  net::traffic counted;
+  net::http_server server;
+  const auto where = server.listen_on(
+      {"127.0.0.1", 0},
+      [](const net::request&) {
+        return net::response{.body = std::string(more_than_buffers, 'x')};
+      },
+      {.write = 100ms}, &counted);
+  ASSERT_TRUE(where && server.start());
+  raw_client slow(*where, small_receive_buffer);
+  slow.send(get("/"));
+  ASSERT_TRUE(eventually([&] { return counted.connections_opened() == 1; }));
+  EXPECT_TRUE(eventually([&] { return counted.connections() == 0; })) << "it was not dropped";
   EXPECT_LT(slow.read_to_end(), more_than_buffers);
 }
 
@@ -109,47 +111,6 @@ TEST(Limits, ConnectionIsClosedAfterItsLastRequest) {
   EXPECT_EQ(client.ask(get("/1")).status, 200);
   EXPECT_THAT(client.ask(get("/2")).head, HasSubstr("Connection: close"));
   EXPECT_TRUE(client.closed_by_server());
-}
-
-TEST(Limits, OneConnectionTooManyEndsTheOneThatWasSilentLongest) {
-  const test_server s({.connections = 3});
-  std::deque<raw_client> clients;
-  for (int i = 0; i < 3; ++i) {
-    clients.emplace_back(s.where);
-    EXPECT_EQ(clients.back().ask(get("/")).status, 200);
-  }
-  // The first has asked again, so that the second is now the one that was silent longest.
-  EXPECT_EQ(clients[0].ask(get("/again")).status, 200);
-  raw_client fourth(s.where);
-  EXPECT_EQ(fourth.ask(get("/fourth")).body, "GET /fourth");
-  EXPECT_TRUE(clients[1].closed_by_server());
-  EXPECT_EQ(clients[0].ask(get("/")).status, 200);
-  EXPECT_EQ(clients[2].ask(get("/")).status, 200);
-}
-
-TEST(Limits, CrowdOfSilentClientsLocksNobodyOut) {
-  const test_server s;
-  std::deque<raw_client> crowd;
-  for (int i = 0; i < 200; ++i) crowd.emplace_back(s.where).send(i % 2 == 0 ? "" : "GET /");
-  for (int i = 0; i < 10; ++i) {
-    EXPECT_EQ(raw_client(s.where).ask(get("/probe")).body, "GET /probe");
-  }
-}
-
-TEST(Limits, IfAllConnectionsAreBeingAnsweredTheNextOneIs503) {
-  std::promise<void> answering;
-  test_server s({.connections = 1}, [&](const net::request&) {
-    answering.set_value();
-    return net::response{.body = std::string(more_than_buffers, 'x')};
-  });
-  raw_client busy(s.where, small_receive_buffer);
-  busy.send(get("/"));
-  ASSERT_EQ(answering.get_future().wait_for(patience), std::future_status::ready);
-  raw_client late(s.where);
-  const reply r = late.receive();
-  EXPECT_EQ(r.status, 503);
-  EXPECT_THAT(r.body, HasSubstr("too_many_connections"));
-  EXPECT_TRUE(late.closed_by_server());
 }
 
 }  // namespace

@@ -4,7 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <deque>
+#include <functional>
+#include <future>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "api/service.hpp"
@@ -24,7 +28,7 @@ struct served {
     api::service_settings with;
     with.api = net::listen_address{"127.0.0.1", 0};
     with.probe = net::listen_address{"127.0.0.1", 0};
-    with.metrics = [] { return "a 1\n"; };
+    with.metrics = [this] { return make_page(); };
     with.api_traffic = &of_api;
     with.probe_traffic = &of_probe;
     auto started = api::service::start(
@@ -32,6 +36,7 @@ struct served {
     if (started) service = std::move(*started);
   }
 
+  std::function<std::string()> make_page = [] { return "a 1\n"; };
   api::board board;
   net::traffic of_api;
   net::traffic of_probe;
@@ -63,6 +68,32 @@ TEST(MetricsAnswer, ApiTellsItToNoPageOfAStranger) {
   EXPECT_EQ(client.ask(by_another_name).status, 403);
   raw_client probe(s.service->probe_address().value());
   EXPECT_EQ(probe.ask(by_another_name).status, 200) << "a scraper uses the address of the pod";
+}
+
+/// A page of ten thousand elections takes a fifth of a second.
+TEST(MetricsAnswer, OnePageIsMadeForAllWhoWaitForIt) {
+  served s;
+  ASSERT_TRUE(s.service);
+  std::promise<void> begun;
+  std::promise<void> go_on;
+  int pages = 0;
+  s.make_page = [&] {
+    if (++pages == 1) {
+      begun.set_value();
+      go_on.get_future().wait();
+    }
+    return "page " + std::to_string(pages) + "\n";
+  };
+  raw_client first(s.service->probe_address().value());
+  first.send(get("/metrics"));
+  begun.get_future().wait();
+  std::deque<raw_client> others;
+  for (int i = 0; i < 20; ++i) {
+    others.emplace_back(s.service->probe_address().value()).send(get("/metrics"));
+  }
+  go_on.set_value();
+  EXPECT_EQ(first.receive().body, "page 1\n");
+  for (raw_client& one : others) EXPECT_EQ(one.receive().body, "page 2\n");
 }
 
 TEST(MetricsAnswer, OtherMethodsAreRefused) {

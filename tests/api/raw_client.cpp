@@ -14,7 +14,7 @@
 
 namespace tenure::tests {
 
-raw_client::raw_client(const net::listen_address& server, int receive_buffer) {
+raw_client::raw_client(const net::listen_address& server, int receive_buffer, const char* from) {
   sockaddr_in6 v6{};
   sockaddr_in v4{};
   const bool is_v6 = ::inet_pton(AF_INET6, server.host.c_str(), &v6.sin6_addr) == 1;
@@ -25,6 +25,12 @@ raw_client::raw_client(const net::listen_address& server, int receive_buffer) {
   socket_.reset(::socket(is_v6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (receive_buffer > 0) {
     ::setsockopt(socket_.get(), SOL_SOCKET, SO_RCVBUF, &receive_buffer, sizeof receive_buffer);
+  }
+  if (from != nullptr) {
+    sockaddr_in own{};
+    own.sin_family = AF_INET;
+    EXPECT_EQ(::inet_pton(AF_INET, from, &own.sin_addr), 1);
+    EXPECT_EQ(::bind(socket_.get(), reinterpret_cast<const sockaddr*>(&own), sizeof own), 0);
   }
   const auto* to =
       is_v6 ? reinterpret_cast<const sockaddr*>(&v6) : reinterpret_cast<const sockaddr*>(&v4);

@@ -21,8 +21,10 @@ struct reply {
 /// A client that sends the bytes that it is told to and knows as little HTTP as possible.
 class raw_client {
  public:
-  /// Connects to a loopback address. `receive_buffer`: of the kernel, for slow readers.
-  explicit raw_client(const net::listen_address& server, int receive_buffer = 0);
+  /// Connects to a loopback address. `receive_buffer`: of the kernel, for slow readers. `from`: the
+  /// address that the client has, of IPv4.
+  explicit raw_client(const net::listen_address& server, int receive_buffer = 0,
+                      const char* from = nullptr);
   /// Connects to a Unix socket.
   explicit raw_client(const std::string& path);
 

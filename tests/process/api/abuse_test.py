@@ -5,6 +5,7 @@
 """
 import contextlib
 import random
+import re
 import resource
 import socket
 import sys
@@ -86,6 +87,36 @@ def stalled_readers(agent):
     until(lambda: ask(agent.port, "GET", "/v1/events")[0] == 200, "there is room again")
 
 
+def answers_given(agent):
+    """Pages of metrics that the probe port has given."""
+    page = ask(agent.port, "GET", "/metrics")[2].decode()
+    return re.search(r'requests_total{listener="probe",code="200"} (\d+)', page).group(1)
+
+
+def unread_pages(agent):
+    """More clients than the probe port serves ask for page after page, and read nothing."""
+    requests = b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n" * 900
+    with contextlib.ExitStack() as open_ones:
+        for _ in range(80):
+            scraper = open_ones.enter_context(socket.socket())
+            scraper.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+            scraper.connect(("127.0.0.1", agent.probe_port))
+            with contextlib.suppress(OSError):  # it had to give way to another
+                scraper.sendall(requests)
+        last = answers_given(agent)
+
+        def blocked():
+            nonlocal last
+            before, last = last, answers_given(agent)
+            return last == before
+
+        until(blocked, "nobody is sent anything any more")
+        for _ in range(20):
+            for probe in ("/livez", "/readyz", "/leader"):
+                status = ask(agent.probe_port, "GET", probe)[0]
+                assert status == 200, f"{probe} is answered {status}"
+
+
 def pipelining(agent):
     """Two thousand requests at once; nobody reads until all are sent."""
     one = b"GET /v1/elections/db HTTP/1.1\r\nHost: localhost\r\n\r\n"
@@ -160,8 +191,8 @@ def smuggling(agent):
 def main():
     with Agent(sys.argv[1]) as agent:
         version = agent.election()["version"]
-        for abuse in (slowloris, idle_connections, stalled_readers, pipelining, garbage,
-                      huge_headers, smuggling):
+        for abuse in (slowloris, idle_connections, stalled_readers, unread_pages, pipelining,
+                      garbage, huge_headers, smuggling):
             abuse(agent)
             check_calm(agent, version, abuse.__name__)
         wait_for_a_renewal(agent)
