@@ -16,15 +16,29 @@ std::string lower_case(std::string_view text) {
   return out;
 }
 
-/// "[::1]:4040" -> "::1", "LocalHost.:80" -> "localhost".
+/// True for nothing at all, and for ":4040".
+bool is_port(std::string_view text) {
+  constexpr std::size_t most_bytes = 6;
+  return text.empty() || (text.starts_with(':') && text.size() > 1 && text.size() <= most_bytes &&
+                          text.find_first_not_of("0123456789", 1) == std::string_view::npos);
+}
+
+/// "[::1]:4040" -> "::1", "LocalHost.:80" -> "localhost"; empty if it is not a host and a port.
 std::string bare_host(std::string_view host) {
-  if (host.starts_with('[')) {
-    const std::size_t end = host.find(']');
-    return end == std::string_view::npos ? "" : lower_case(host.substr(1, end - 1));
+  const bool in_brackets = host.starts_with('[');
+  const std::size_t end = std::min(host.find(in_brackets ? ']' : ':'), host.size());
+  std::string_view name = host.substr(0, end);
+  std::string_view port = host.substr(end);
+  if (in_brackets) {
+    if (port.empty()) return {};
+    name.remove_prefix(1);
+    port.remove_prefix(1);
+    // Brackets are for IPv6, which is what has colons.
+    if (!name.contains(':')) return {};
   }
-  host = host.substr(0, host.rfind(':'));
-  if (host.ends_with('.')) host.remove_suffix(1);
-  return lower_case(host);
+  if (!is_port(port)) return {};
+  if (name.ends_with('.')) name.remove_suffix(1);
+  return lower_case(name);
 }
 
 }  // namespace
@@ -51,8 +65,8 @@ std::optional<net::response> refusal(const net::request& asked,
     return error_response(
         403, {.code = "host_not_allowed",
               .message = "the Host \"" + *asked.host + "\" is not a name of this machine",
-              .action = "ask localhost or an IP address, or allow the name in "
-                        "the settings of the API"});
+              .action = "ask localhost or an IP address, or give the agent --allowed-host with "
+                        "this name"});
   }
   if (asked.origin && !same_origin(*asked.origin, asked.host.value_or(""))) {
     return error_response(

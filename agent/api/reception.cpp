@@ -39,6 +39,7 @@ void reception::api(const net::request& asked, net::responder respond) {
 }
 
 void reception::probe(const net::request& asked, net::responder respond) {
+  if (auto refused = refusal(asked, settings_.hosts)) return respond(std::move(*refused));
   if (settings_.metrics && asks_for_metrics(asked)) return scrape(asked, std::move(respond));
   const auto seen = board_.current();
   const pulse beat = alive();

@@ -28,7 +28,7 @@ struct service_settings {
   std::optional<net::listen_address> api = net::listen_address{.host = "127.0.0.1", .port = 4040};
   std::optional<net::listen_address> probe = net::listen_address{.host = "0.0.0.0", .port = 8081};
   std::string socket{};              ///< the path of a Unix socket for the API; empty: none
-  std::vector<std::string> hosts{};  ///< further Host names that the API answers to
+  std::vector<std::string> hosts{};  ///< further Host names that are answered
   control_access control{};          ///< who may give orders
   core::duration beat_bound = default_beat_bound;
   net::http_limits limits{};            ///< of each listener

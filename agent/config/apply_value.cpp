@@ -154,6 +154,9 @@ void apply_value(setting which, const value& v, settings& out) {
     case setting::probe_listen:
       out.probe_listen = std::get<listen_address>(v);
       break;
+    case setting::allowed_host:
+      out.allowed_hosts = std::get<std::vector<std::string>>(v);
+      break;
     case setting::control_token_file:
       out.control_token_file = std::get<std::string>(v);
       break;

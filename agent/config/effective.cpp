@@ -30,6 +30,12 @@ std::string given(std::string_view content) {
   return content.empty() ? "" : scalar(content);
 }
 
+/// A query may hold a secret. What stands for it is refused when the text is loaded again.
+std::string url(const std::string& content) {
+  const std::size_t query = content.find('?');
+  return given(query == content.npos ? content : content.substr(0, query) + "?(query not shown)");
+}
+
 std::string percent(std::uint32_t parts_per_million) {
   std::array<char, 32> out{};
   std::snprintf(out.data(), out.size(), "%u.%04u", parts_per_million / 10'000,
@@ -111,19 +117,19 @@ std::string value_text(const settings& s, const field& f) {
     case setting::guard_dir:
       return given(s.guard_dir);
     case setting::gain_http:
-      return given(s.hooks.gain_http);
+      return url(s.hooks.gain_http);
     case setting::gain_command:
       return list_of(s.hooks.gain_command);
     case setting::gain_file:
       return given(s.hooks.gain_file);
     case setting::stop_http:
-      return given(s.hooks.stop_http);
+      return url(s.hooks.stop_http);
     case setting::stop_command:
       return list_of(s.hooks.stop_command);
     case setting::stop_exit_code:
       return s.hooks.stop_exit_code ? std::to_string(*s.hooks.stop_exit_code) : "";
     case setting::health_http:
-      return given(s.health.http);
+      return url(s.health.http);
     case setting::health_command:
       return list_of(s.health.command);
     case setting::health_file:
@@ -163,6 +169,8 @@ std::string value_text(const settings& s, const field& f) {
       return given(s.socket);
     case setting::probe_listen:
       return scalar(text(s.probe_listen));
+    case setting::allowed_host:
+      return list_of(s.allowed_hosts);
     case setting::control_token_file:
       return given(s.control_token_file);
     case setting::log_format:

@@ -61,6 +61,7 @@ enum class setting : std::uint8_t {
   listen,
   socket,
   probe_listen,
+  allowed_host,
   control_token_file,
   log_format,
   log_level,
@@ -79,6 +80,7 @@ enum class field_type : std::uint8_t {
   program,        ///< an absolute path, or the last name of one
   command_line,   ///< one line, as ps shows it
   host,           ///< a host name or an IP address, without a port
+  host_names,     ///< one or more names of hosts, without a port
   user,           ///< printable, without blanks and colons
   http_url,       ///< of this machine, plain http; a query is not repeated in a message
   command,        ///< a program and its arguments: words, or a list of them in the file
@@ -110,7 +112,12 @@ struct field {
 
   /// True if the flag may be given more than once.
   [[nodiscard]] constexpr bool repeatable() const {
-    return type == field_type::endpoints || type == field_type::election_name;
+    return is_list_of_texts() || type == field_type::election_name;
+  }
+
+  /// True if its value is one text or a list of them.
+  [[nodiscard]] constexpr bool is_list_of_texts() const {
+    return type == field_type::endpoints || type == field_type::host_names;
   }
 };
 

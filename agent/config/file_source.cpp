@@ -48,6 +48,7 @@ std::string wanted(field_type type) {
     case field_type::command_line:
       return "give one text, as ps -o args shows it";
     case field_type::endpoints:
+    case field_type::host_names:
       return "give one, or a list of them";
     case field_type::elections:
       return "give a list of names or of {name: NAME, slots: N}";
@@ -59,10 +60,10 @@ std::string wanted(field_type type) {
 }
 
 /// What is text for us, whatever it looks like.
-constexpr std::array names{
-    field_type::identity,      field_type::endpoints, field_type::host,
-    field_type::election_name, field_type::elections, field_type::user,
-    field_type::command,       field_type::program,   field_type::command_line};
+constexpr std::array names{field_type::identity,      field_type::endpoints, field_type::host,
+                           field_type::host_names,    field_type::elections, field_type::user,
+                           field_type::election_name, field_type::command,   field_type::program,
+                           field_type::command_line};
 
 std::vector<std::string_view> keys() {
   std::vector<std::string_view> out;
@@ -141,8 +142,8 @@ class document {
       out_.reject(f, from.where, {"has no value", "give one, or remove the line"});
     } else if (f.type == field_type::elections) {
       read_elections(f, node, from);
-    } else if (f.type == field_type::endpoints) {
-      read_endpoints(f, node, from);
+    } else if (f.is_list_of_texts()) {
+      read_texts(f, node, from);
     } else if (f.type == field_type::command && node.kind == yaml_kind::list) {
       read_words(f, node, from);
     } else if (auto parsed = scalar(f, node)) {
@@ -198,7 +199,7 @@ class document {
     return std::nullopt;
   }
 
-  void read_endpoints(const field& f, const yaml_node& node, const origin& from) {
+  void read_texts(const field& f, const yaml_node& node, const origin& from) {
     std::vector<std::string> all;
     if (node.kind != yaml_kind::list) {
       if (auto one = scalar(f, node)) all.push_back(std::get<std::string>(*one));

@@ -19,6 +19,7 @@ inline constexpr std::size_t max_file_bytes = 1024 * 1024;
 inline constexpr std::size_t max_nesting = 16;
 inline constexpr std::size_t max_elections = 10'000;
 inline constexpr std::size_t max_endpoints = 32;
+inline constexpr std::size_t max_allowed_hosts = 32;
 /// Problems that are reported one by one; a last one counts the rest.
 inline constexpr std::size_t max_problems = 100;
 

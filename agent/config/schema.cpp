@@ -29,6 +29,7 @@ constexpr const char* program_pattern =
 constexpr const char* command_line_pattern =
     R"(^[^ \u0000-\u001f\u007f]([^\u0000-\u001f\u007f]*[^ \u0000-\u001f\u007f])?$)";
 constexpr const char* host_pattern = "^[A-Za-z0-9._:-]+$";
+constexpr const char* host_name_pattern = "^[A-Za-z0-9._-]+$";
 constexpr const char* user_pattern = "^[!-9;-~]+$";
 constexpr const char* word_pattern = R"(^[^\u0000-\u001f\u007f]*$)";
 /// Words and quoted pieces; the first word is not empty.
@@ -133,6 +134,10 @@ json type_of(const field& f) {
       return string_of(command_line_pattern, max_path_bytes);
     case field_type::host:
       return string_of(host_pattern, max_name_bytes);
+    case field_type::host_names: {
+      const json one = string_of(host_name_pattern, max_name_bytes);
+      return either(one, list_of(one, max_allowed_hosts));
+    }
     case field_type::user:
       return string_of(user_pattern, max_name_bytes);
     case field_type::http_url:

@@ -151,7 +151,8 @@ struct settings {
   listen_address listen;
   std::string socket{};  ///< the path of a Unix socket; empty: none
   listen_address probe_listen;
-  std::string control_token_file{};  ///< empty: nobody may give orders over TCP
+  std::vector<std::string> allowed_hosts{};  ///< further Host headers that are answered
+  std::string control_token_file{};          ///< empty: nobody may give orders over TCP
 
   config::log_format log_format = config::log_format::logfmt;
   config::log_level log_level = config::log_level::info;
@@ -168,7 +169,8 @@ struct settings {
 std::string_view signal_name(int number);
 
 /// Every setting with its value, and its source as a comment. It is itself a configuration file
-/// that loads to the same settings (durations to the microsecond).
+/// that loads to the same settings (durations to the microsecond); if a URL has a query, which is
+/// not shown, it is refused.
 std::string effective(const settings& s);
 
 }  // namespace tenure::config

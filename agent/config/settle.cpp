@@ -184,6 +184,7 @@ class assembly {
                   "the API listens on " + text(api) + ", where other machines may reach it",
                   "listen on 127.0.0.1 unless they must");
     }
+    check_allowed_hosts();
     const auto any = [](const std::string& host) { return host == "0.0.0.0" || host == "::"; };
     const bool same_port = api.enabled && probe.enabled && api.port != 0 && api.port == probe.port;
     if (same_port && (api.host == probe.host || any(api.host) || any(probe.host))) {
@@ -191,6 +192,21 @@ class assembly {
           api.explicit_ ? setting::listen : setting::probe_listen,
           "listen " + text(api) + " and probe_listen " + text(probe) + " are the same port",
           "give one of them another");
+    }
+  }
+
+  void check_allowed_hosts() {
+    const std::vector<std::string>& all = out_.allowed_hosts;
+    if (all.size() > max_allowed_hosts) {
+      known_.reject(setting::allowed_host,
+                    "allowed_host has " + std::to_string(all.size()) + " values",
+                    "give no more than " + std::to_string(max_allowed_hosts));
+    }
+    std::set<std::string_view> seen;
+    for (const std::string& one : all) {
+      if (seen.insert(one).second) continue;
+      known_.reject(setting::allowed_host, "allowed_host " + quote(one) + " is given twice",
+                    "remove one");
     }
   }
 

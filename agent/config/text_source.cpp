@@ -57,7 +57,7 @@ void assign_all(const field& f, std::span<const std::string_view> items, const o
     parsed<value> result = parse_value(f, item);
     if (!result) {
       out.reject(f, from.where, result.error());
-    } else if (f.type == field_type::endpoints) {
+    } else if (f.is_list_of_texts()) {
       texts.push_back(std::get<std::string>(std::move(*result)));
     } else if (f.type == field_type::election_name) {
       elections.push_back({std::get<std::string>(std::move(*result)), std::nullopt});

@@ -100,6 +100,14 @@ constexpr std::array<named_signal, 9> signal_numbers{{{"TERM", SIGTERM},
                                                       {"WINCH", SIGWINCH},
                                                       {"PWR", SIGPWR}}};
 
+bool is_host_name(std::string_view text) {
+  const auto belongs = [](char c) {
+    const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    return letter || (c >= '0' && c <= '9') || c == '.' || c == '-' || c == '_';
+  };
+  return !text.empty() && text.size() <= max_name_bytes && std::ranges::all_of(text, belongs);
+}
+
 }  // namespace
 
 parsed<value> parse_value(const field& f, std::string_view text) {
@@ -123,6 +131,8 @@ parsed<value> parse_value(const field& f, std::string_view text) {
       return parse_command_line(text);
     case field_type::host:
       return parse_host(text);
+    case field_type::host_names:
+      return parse_host_name(text);
     case field_type::user:
       return parse_user(text);
     case field_type::http_url:
@@ -158,12 +168,18 @@ parsed<std::string> parse_path(std::string_view text) {
   return std::string(text);
 }
 
+parsed<std::string> parse_host_name(std::string_view text) {
+  if (!is_host_name(text)) {
+    return wrong("is " + quote_endpoint(text) + ", which is not the name of a host",
+                 "give the name alone, without a scheme or a port, such as tenure.example.org");
+  }
+  return std::string(text);
+}
+
 parsed<std::string> parse_host(std::string_view text) {
-  const auto belongs = [](char c) {
-    const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-    return letter || (c >= '0' && c <= '9') || c == '.' || c == '-' || c == '_' || c == ':';
-  };
-  if (text.empty() || text.size() > max_name_bytes || !std::ranges::all_of(text, belongs)) {
+  std::string without_colons(text);
+  std::erase(without_colons, ':');
+  if (text.size() > max_name_bytes || !is_host_name(without_colons)) {
     return wrong("is " + quote_endpoint(text) + ", which is no host",
                  "give the host name or IP address that the certificate is for, without a port");
   }

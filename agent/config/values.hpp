@@ -70,6 +70,9 @@ parsed<std::string> parse_command_line(std::string_view text);
 /// A host name or an IP address, without a port.
 parsed<std::string> parse_host(std::string_view text);
 
+/// A host name without a port.
+parsed<std::string> parse_host_name(std::string_view text);
+
 /// The name of a user. The mistake does not repeat what may have a password in it.
 parsed<std::string> parse_user(std::string_view text);
 

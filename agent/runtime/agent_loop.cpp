@@ -90,6 +90,7 @@ bool agent_loop::serve() {
   api::service_settings with;
   with.api = wanted(s.listen);
   with.probe = wanted(s.probe_listen);
+  with.hosts = s.allowed_hosts;
   with.control.token_file = s.control_token_file;
   with.socket = s.socket;
   os::raise_file_limit(with.descriptors() + other_descriptors);

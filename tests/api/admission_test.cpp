@@ -18,7 +18,9 @@ TEST(Admission, LoopbackNamesAndIpLiteralsAreThisMachine) {
 TEST(Admission, OtherNamesAreNotSinceAnybodyCanMakeThemResolveToLoopback) {
   for (const char* host :
        {"", "evil.example", "evil.example:4040", "localhost.evil.example", "127.0.0.1.evil.example",
-        "evillocalhost", "[::1", "[evil.example]", "::1.evil.example:4040"}) {
+        "evillocalhost", "[::1", "[evil.example]", "::1.evil.example:4040", "[::1].evil.com",
+        "[::1]evil.com", "[::1]:80.evil.com", "[::1]:", "[127.0.0.1]", "127.0.0.1:evil.com",
+        "127.0.0.1:80:90", "localhost:", "localhost:80.evil.com", "127.0.0.1:80@evil.com"}) {
     EXPECT_FALSE(api::names_this_machine(host, {})) << host;
   }
 }

@@ -87,6 +87,28 @@ TEST(Effective, ShowsWhereASecretIsAndNothingOfWhatWasNotGiven) {
   EXPECT_THAT(out, Not(HasSubstr("key_file")));
 }
 
+TEST(Effective, HidesTheQueriesOfUrlsAndIsRefusedWithoutThem) {
+  const std::string given =
+      "{store: sqlite, endpoint: /t.db, election: a, gain_http: 'http://[::1]:8/on?token=sesame', "
+      "stop_http: 'http://localhost:8/off?sesame', health_http: 'http://127.0.0.1:8/h?k=sesame'}";
+  const inputs in = only_file(given);
+  const std::string out = effective(good(in));
+  EXPECT_THAT(out, Not(HasSubstr("sesame")));
+  EXPECT_THAT(out, HasSubstr("gain_http: \"http://[::1]:8/on?(query not shown)\""));
+  EXPECT_THAT(problems_of(only_file(out)).size(), 3U) << "it would be another configuration";
+}
+
+TEST(Effective, ListsAllowedHosts) {
+  const settings s = good(
+      only_file("{store: sqlite, endpoint: /t.db, election: a, allowed_host: [agent.svc, agent]}"));
+  EXPECT_THAT(s.allowed_hosts, testing::ElementsAre("agent.svc", "agent"));
+  EXPECT_EQ(good(only_file(effective(s))).allowed_hosts, s.allowed_hosts);
+  EXPECT_THAT(good(with_flags({{"--allowed-host", "a"}, {"--allowed-host", "b"}})).allowed_hosts,
+              testing::ElementsAre("a", "b"));
+  EXPECT_THAT(good(with_environment({{"TENURE_ALLOWED_HOST", "a,b"}})).allowed_hosts,
+              testing::ElementsAre("a", "b"));
+}
+
 TEST(Effective, NamesOfAFlagAreListedWithThatFlag) {
   const std::string out = effective(good(with_flags({{"--election", "b"}})));
   EXPECT_THAT(out, HasSubstr("elections:                          # --election\n"

@@ -171,7 +171,7 @@ TEST(HealthSettings, NumbersThatMakeLittleSenseAreAcceptedWithAWarning) {
 
 TEST(HealthSettings, EffectiveIsAFileThatLoadsToTheSame) {
   inputs in = with_file(
-      "health_http: http://localhost:8080/ok?a=b\nhealth_command: [sh, -c, \"a 'b' \\\"c\\\"\", "
+      "health_http: http://localhost:8080/ok\nhealth_command: [sh, -c, \"a 'b' \\\"c\\\"\", "
       "'', "
       "-q]\nhealth_file: /run/ok\nhealth_file_age: 90s\nhealth_while: always\n"
       "health_interval: 3s\nhealth_timeout: 250ms\nhealth_failures: 2\nhealth_successes: 4\n"

@@ -55,6 +55,8 @@ TEST(Reference, RangesInWordsAreThoseInForce) {
   EXPECT_EQ(range(setting::drift), "0% to " + std::to_string(core::max_drift_ppm / 10'000) + "%");
   EXPECT_THAT(std::string(range(setting::elections)), HasSubstr(std::to_string(max_elections)));
   EXPECT_THAT(std::string(range(setting::endpoint)), HasSubstr(std::to_string(max_endpoints)));
+  EXPECT_THAT(std::string(range(setting::allowed_host)),
+              HasSubstr(std::to_string(max_allowed_hosts)));
   EXPECT_EQ(max_file_bytes, 1024U * 1024U) << "the page says 1 MiB";
 }
 

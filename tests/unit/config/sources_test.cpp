@@ -92,7 +92,7 @@ TEST(Sources, EveryFlagAndVariableOfTheTableIsKnown) {
     const bool twice = f.which == setting::store;  // the minimal configuration gives it as a flag
     // What may be a secret in the wrong place is not repeated.
     const bool silent = f.type == field_type::path || f.type == field_type::user;
-    const auto refused = HasSubstr(silent ? std::string(f.key) + " " : R"("\x01")");
+    const auto refused = HasSubstr(silent ? std::string(f.key) + " " : R"("\u0001")");
     EXPECT_THAT(problems_of(by_flag), ElementsAre(twice ? HasSubstr("given twice") : refused))
         << f.flag;
     EXPECT_THAT(problems_of(by_variable), ElementsAre(refused)) << f.environment;

@@ -9,14 +9,14 @@
 namespace tenure::metrics {
 namespace {
 
-TEST(MetricsText, LabelsAreEscaped) {
+TEST(MetricsText, LabelsAreEscapedAndPrintable) {
   std::string page;
   write({.what = {"a", "Of a test."},
          .samples = {{.labels = {{"election", "a \"b\"\\\nc"}}, .value = 1}}},
         page);
   EXPECT_EQ(page,
             "# HELP a Of a test.\n# TYPE a gauge\n"
-            "a{election=\"a \\\"b\\\"\\\\\\nc\"} 1\n");
+            "a{election=\"a \\\"b\\\"\\\\\ufffdc\"} 1\n");
 }
 
 TEST(MetricsText, PiecesOfAFamilyHaveOneHead) {
