@@ -1,6 +1,8 @@
 #include "net/client_connection.hpp"
 
+#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
+#include <boost/asio/use_awaitable.hpp>
 #include <exception>
 #include <string_view>
 #include <utility>
@@ -54,6 +56,7 @@ void client_connection::close() {
   open_ = false;
   gone_ = nullptr;
   current_.reset();
+  resting_.cancel();
   stream_->close();
 }
 
@@ -70,7 +73,15 @@ asio::awaitable<void> client_connection::write(std::string request) {
 
 asio::awaitable<void> client_connection::read_until_closed() {
   while (take(co_await stream_->read_some(asio::buffer(buffer_)))) {
+    if (pause_ > core::duration::zero() && !co_await rest()) co_return;
   }
+}
+
+/// False if it was closed meanwhile.
+asio::awaitable<bool> client_connection::rest() {
+  resting_.expires_after(std::exchange(pause_, {}));
+  co_await resting_.async_wait(asio::as_tuple(asio::use_awaitable));
+  co_return open_;
 }
 
 /// False: that was the last read.

@@ -2,6 +2,7 @@
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <cstddef>
 #include <expected>
 #include <functional>
@@ -9,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "core/clock.hpp"
 #include "net/byte_stream.hpp"
 #include "net/reply_reader.hpp"
 
@@ -34,7 +36,7 @@ class client_connection : public std::enable_shared_from_this<client_connection>
   };
 
   client_connection(const boost::asio::any_io_executor& where, std::shared_ptr<byte_stream> over)
-      : executor_(where), stream_(std::move(over)) {}
+      : executor_(where), stream_(std::move(over)), resting_(where) {}
 
   /// Begins to read. Once. `gone` is called if it ends between two exchanges.
   void start(std::function<void()> gone);
@@ -51,10 +53,14 @@ class client_connection : public std::enable_shared_from_this<client_connection>
   /// Asks the kernel whether something has come that was not read yet.
   [[nodiscard]] bool is_quiet() { return stream_->is_quiet(); }
 
+  /// Reads nothing for this long, once what has been read is taken.
+  void pause(core::duration how_long) { pause_ = how_long; }
+
   void close();
 
  private:
   boost::asio::awaitable<void> read_until_closed();
+  boost::asio::awaitable<bool> rest();
   boost::asio::awaitable<void> write(std::string request);
   bool take(std::expected<std::size_t, std::string> size);
   void end(std::expected<void, std::string> how);
@@ -64,6 +70,8 @@ class client_connection : public std::enable_shared_from_this<client_connection>
   std::vector<char> buffer_;
   std::shared_ptr<exchange> current_;
   std::function<void()> gone_;
+  core::duration pause_{};  ///< before the next read
+  boost::asio::steady_timer resting_;
   std::string unsent_;  ///< behind what is being written
   bool open_ = true;
   bool writing_ = false;

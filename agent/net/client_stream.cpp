@@ -18,6 +18,7 @@ class handle : public http_stream {
   explicit handle(std::shared_ptr<client_stream> of) : stream_(std::move(of)) {}
   ~handle() override { stream_->stop(); }
   void send(std::string_view more) override { stream_->send(more); }
+  void pause(core::duration how_long) override { stream_->pause(how_long); }
   handle(const handle&) = delete;
   handle& operator=(const handle&) = delete;
 
@@ -116,6 +117,10 @@ void client_stream::send(std::string_view more) {
   // Before it is connected that is part of what will be sent first.
   if (!connection_) return void(request_->append(chunk_text(more)));
   connection_->add(chunk_text(more));
+}
+
+void client_stream::pause(core::duration how_long) {
+  if (connection_) connection_->pause(how_long);
 }
 
 void client_stream::too_late() {

@@ -30,6 +30,9 @@ class client_stream : public std::enable_shared_from_this<client_stream> {
   /// More of the body of an open request.
   void send(std::string_view more);
 
+  /// Nothing more is read for this long.
+  void pause(core::duration how_long);
+
   void stop();
 
  private:

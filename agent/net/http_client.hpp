@@ -37,6 +37,10 @@ class http_stream {
   /// Adds to the body of an open request (`client_request::open`). Without effect once the stream
   /// has ended. A server that does not read it ends the stream.
   virtual void send(std::string_view more) = 0;
+
+  /// Reads nothing for this long: the server has to wait. From within `stream_handlers::data`. The
+  /// end of the stream is not noticed meanwhile.
+  virtual void pause(core::duration how_long) = 0;
 };
 
 /// An HTTP/1.1 client of one endpoint, over TCP or TLS.

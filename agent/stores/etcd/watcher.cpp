@@ -18,6 +18,13 @@ constexpr core::duration longest_pause = std::chrono::seconds(2);
 /// A stream that breaks later has worked, and is opened again without a pause.
 constexpr core::duration steady_after = longest_pause;
 
+/// What is taken from a watch: so much at once, which is more than ten thousand elections say when
+/// they begin, and so much a second from then on. A document costs as much as these bytes, however
+/// short it is. A server that sends without end is made to wait, instead of taking a processor.
+constexpr std::int64_t most_at_once = std::int64_t{32} << 20U;
+constexpr std::int64_t most_a_second = std::int64_t{4} << 20U;
+constexpr std::size_t document_bytes = 2048;
+
 /// Not 0, for which etcd would choose one.
 std::int64_t watch_id_of(std::size_t election) {
   return static_cast<std::int64_t>(election) + 1;
@@ -42,6 +49,7 @@ watcher::watcher(boost::asio::any_io_executor where, cluster& through, std::vect
       ranges_(ranges),
       check_every_(check_every),
       on_(std::move(on)),
+      taken_(most_at_once, most_a_second),
       next_(executor_) {}
 
 watcher::~watcher() = default;
@@ -116,6 +124,8 @@ void watcher::open_stream() {
 void watcher::take(std::string_view piece) {
   const auto documents = documents_.feed(piece);
   if (!documents) return fail({.why = cluster_.present() + ": " + documents.error().why});
+  const std::size_t cost = piece.size() + documents->size() * document_bytes;
+  stream_->pause(taken_.take(os::boot_now(), static_cast<std::int64_t>(cost)));
   const std::weak_ptr alive = alive_;
   const std::uint64_t generation = generation_;
   for (const std::string& document : *documents) {

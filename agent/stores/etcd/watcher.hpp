@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "core/token_bucket.hpp"
 #include "stores/etcd/cluster.hpp"
 #include "stores/etcd/document_splitter.hpp"
 #include "stores/etcd/layout.hpp"
@@ -77,6 +78,7 @@ class watcher {
   core::duration check_every_;
   handlers on_;
   std::unique_ptr<net::http_stream> stream_;
+  core::token_bucket taken_;  ///< what may come on streams, see `take`
   document_splitter documents_;
   /// For the end of a pause, of the patience with a new stream, or for the next check.
   boost::asio::steady_timer next_;

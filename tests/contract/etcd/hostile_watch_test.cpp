@@ -1,5 +1,7 @@
 // Watches that lie, from a fake etcd: nothing wrong is shown for good, and nobody is kept busy.
 
+#include <atomic>
+
 #include "etcd_scene.hpp"
 #include "fake_etcd.hpp"
 
@@ -99,6 +101,26 @@ TEST_P(HostileWatchReply, IsToldAndTriedAgainAfterAPause) {
   // Somebody is told of every break but the first, which may be followed by a try at once: it
   // cannot spin unseen. At the opening there is nobody to tell yet.
   EXPECT_LE(tries_until_broken(GetParam().how, times), times + 3);
+}
+
+/// All of it is valid, as fast as the network carries it.
+TEST_F(HostileWatch, RepliesWithoutEndAreTakenAtABoundedRateAndRenewalsGoOn) {
+  constexpr std::size_t more_than_a_burst = std::size_t{16} << 20U;
+  constexpr int many_renewals = 3'000;
+  std::atomic<std::size_t> sent = 0;
+  fake_.on(watch_path, [&sent](peer& to, const std::string&) {
+    std::string piece;
+    while (piece.size() < 65'536) piece += R"({"result":{)" + header() + R"(,"watch_id":"-1"}})";
+    to.send("HTTP/1.1 200 OK\r\n\r\n" + created());
+    while (to.send(piece)) sent += piece.size();
+  });
+  auto a = join(settings("a", {fake_.endpoint()}));
+  const stores::grant held = a->hold();
+  for (int i = 0; i < many_renewals && sent < more_than_a_burst; ++i) {
+    ASSERT_EQ(words(renew(*a, held.term, renewal_time)), "renewed");
+  }
+  EXPECT_LT(sent, more_than_a_burst);
+  a->close();
 }
 
 TEST_F(HostileWatch, EventThatWasKnownAlreadyChangesNothing) {

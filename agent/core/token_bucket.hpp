@@ -1,0 +1,38 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "core/clock.hpp"
+
+namespace tenure::core {
+
+/// Bounds how fast something may come: `capacity` at once, and `per_second` from then on.
+class token_bucket {
+ public:
+  /// Precondition: both are positive.
+  constexpr token_bucket(std::int64_t capacity, std::int64_t per_second)
+      : capacity_(capacity), per_second_(per_second), left_(static_cast<double>(capacity)) {}
+
+  /// Takes `amount`, which has come already. Returns how long to wait before anything more is
+  /// taken: zero as long as there is some left. Precondition: `now` never goes backwards.
+  duration take(time_point now, std::int64_t amount) {
+    using seconds = std::chrono::duration<double>;
+    const double since = begun_ ? std::chrono::duration_cast<seconds>(now - last_).count() : 0;
+    begun_ = true;
+    last_ = now;
+    const double filled = left_ + since * static_cast<double>(per_second_);
+    left_ = std::min(static_cast<double>(capacity_), filled) - static_cast<double>(amount);
+    if (left_ >= 0) return duration::zero();
+    return std::chrono::ceil<duration>(seconds(-left_ / static_cast<double>(per_second_)));
+  }
+
+ private:
+  std::int64_t capacity_;
+  std::int64_t per_second_;
+  double left_;
+  time_point last_{};
+  bool begun_ = false;
+};
+
+}  // namespace tenure::core

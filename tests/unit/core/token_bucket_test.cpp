@@ -1,0 +1,45 @@
+#include "core/token_bucket.hpp"
+
+#include <gtest/gtest.h>
+
+namespace tenure::core {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr time_point start{1'000s};
+
+TEST(TokenBucket, WhatFitsIsTakenWithoutAWait) {
+  token_bucket b(100, 10);
+  EXPECT_EQ(b.take(start, 60), 0s);
+  EXPECT_EQ(b.take(start, 40), 0s);
+  EXPECT_GT(b.take(start, 1), 0s);
+}
+
+TEST(TokenBucket, WhatIsTooMuchWaitsUntilItHasBeenFilledAgain) {
+  token_bucket b(100, 10);
+  EXPECT_EQ(b.take(start, 120), 2s);
+  EXPECT_EQ(b.take(start + 1s, 0), 1s);
+  EXPECT_EQ(b.take(start + 2s, 0), 0s);
+}
+
+TEST(TokenBucket, NeverHoldsMoreThanItsCapacity) {
+  token_bucket b(100, 10);
+  EXPECT_EQ(b.take(start, 100), 0s);
+  EXPECT_EQ(b.take(start + 24h, 110), 1s);
+}
+
+TEST(TokenBucket, LetsAMeanOfItsRatePassForEver) {
+  token_bucket b(100, 10);
+  time_point now = start;
+  std::int64_t taken = 0;
+  while (now < start + 1'000s) {
+    now += b.take(now, 7);
+    taken += 7;
+  }
+  EXPECT_GE(taken, 10'000);
+  EXPECT_LE(taken, 10'000 + 100 + 7);
+}
+
+}  // namespace
+}  // namespace tenure::core
