@@ -5,6 +5,7 @@
 #include <csignal>
 #include <utility>
 
+#include "config/values.hpp"
 #include "core/number_text.hpp"
 #include "os/boot_time.hpp"
 #include "os/error_text.hpp"
@@ -133,6 +134,14 @@ bool agent_loop::serve() {
              {{"api", shown(service_->api_address())},
               {"probe", shown(service_->probe_address())},
               {"socket", s.socket.empty() ? std::string("off") : s.socket}});
+  if (s.probe_listen.enabled && !config::is_loopback(s.probe_listen)) {
+    log_.write(
+        log_level::info,
+        "other machines can reach the probe port; it shows them probes and metrics (names of "
+        "elections and members) and takes no orders; use --probe-listen 127.0.0.1:8081 or "
+        "off if they must not",
+        {{"probe", shown(service_->probe_address())}});
+  }
   return true;
 }
 

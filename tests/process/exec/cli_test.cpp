@@ -240,6 +240,24 @@ TEST(Cli, APortThatWasAskedForAndIsTakenIsAnError) {
   EXPECT_TRUE(has(r.err, "--listen")) << r.err;
 }
 
+TEST(Agent, SaysOnceThatOtherMachinesReachItsProbePort) {
+  const temporary_directory in;
+  const auto log_with = [&in](const std::string& address) {
+    program a({tenure_binary(), "agent", "--store", "sqlite", "--endpoint", in / "db", "--election",
+               "db", "--identity", "a", "--listen", "off", "--probe-listen", address},
+              in / ("log of " + address));
+    EXPECT_TRUE(eventually([&] { return a.said("state=active"); })) << a.err();
+    return a.err();
+  };
+  const std::string words = "other machines can reach the probe port";
+  const std::string open = log_with("0.0.0.0:0");
+  EXPECT_NE(open.find(words), std::string::npos) << open;
+  EXPECT_EQ(open.find(words), open.rfind(words)) << open;
+  EXPECT_TRUE(has(open, "--probe-listen 127.0.0.1:8081")) << open;
+  EXPECT_FALSE(has(log_with("127.0.0.1:0"), words));
+  EXPECT_FALSE(has(log_with("off"), words));
+}
+
 TEST(Agent, HoldsSeveralElectionsWithOneSession) {
   const temporary_directory in;
   program a(
