@@ -12,6 +12,7 @@
 #include "api/election_pages.hpp"
 #include "core/check.hpp"
 #include "core/printable_text.hpp"
+#include "core/time_text.hpp"
 
 namespace tenure::api {
 namespace {
@@ -238,26 +239,7 @@ std::string refusal_text(const term_question& asked, const verdict& what,
 }  // namespace
 
 std::string rfc3339(std::int64_t unix_ms) {
-  using std::chrono::milliseconds;
-  const std::chrono::sys_time<milliseconds> when{milliseconds(unix_ms)};
-  const auto day = std::chrono::floor<std::chrono::days>(when);
-  const std::chrono::year_month_day date(day);
-  const std::chrono::hh_mm_ss<milliseconds> time(when - day);
-  std::string out;
-  out.reserve(24);
-  const auto add = [&out](std::int64_t number, std::size_t width, char end) {
-    const std::string digits = std::to_string(number);
-    if (digits.size() < width) out.append(width - digits.size(), '0');
-    out.append(digits) += end;
-  };
-  add(static_cast<int>(date.year()), 4, '-');
-  add(static_cast<unsigned>(date.month()), 2, '-');
-  add(static_cast<unsigned>(date.day()), 2, 'T');
-  add(time.hours().count(), 2, ':');
-  add(time.minutes().count(), 2, ':');
-  add(time.seconds().count(), 2, '.');
-  add(time.subseconds().count(), 3, 'Z');
-  return out;
+  return std::string(core::time_text(unix_ms).date_and_time());
 }
 
 election_form form_of(const election_snapshot& election, const snapshot& seen, const instant& at) {

@@ -1,13 +1,12 @@
 #include "cli/demo_screen.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <cstdlib>
 #include <string_view>
 #include <utility>
+
+#include "cli/terminal.hpp"
 
 namespace tenure::cli {
 namespace {
@@ -17,13 +16,6 @@ constexpr std::size_t passage_columns = 76;
 constexpr const char* full_block = "\u2588";
 constexpr const char* faint_dot = "\u00b7";
 constexpr std::array<const char*, 3> member_colours{"36", "33", "35"};
-
-bool wants_colour() {
-  const char* no_colour = std::getenv("NO_COLOR");
-  const char* terminal = std::getenv("TERM");
-  return ::isatty(STDOUT_FILENO) == 1 && (no_colour == nullptr || *no_colour == '\0') &&
-         terminal != nullptr && std::string_view(terminal) != "dumb";
-}
 
 const char* colour_of(const std::string& member) {
   const auto letter = static_cast<std::size_t>(member.empty() ? 0 : member.front() - 'a');

@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <utility>
 
-#include "cli/variable.hpp"
+#include "os/terminal.hpp"
 
 namespace tenure::cli {
 namespace {
@@ -72,8 +72,7 @@ void put(std::string_view text) {
 }  // namespace
 
 bool wants_colour() {
-  return ::isatty(STDOUT_FILENO) == 1 && !variable("NO_COLOR") &&
-         variable("TERM").value_or("dumb") != "dumb";
+  return os::wants_colour(STDOUT_FILENO);
 }
 
 std::string painted(const cell& what, bool colour, std::size_t columns) {

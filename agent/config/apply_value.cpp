@@ -1,8 +1,19 @@
 #include <algorithm>
+#include <cstddef>
 
 #include "config/draft.hpp"
 
 namespace tenure::config {
+namespace {
+
+/// The place of a word in its setting's list, whose order is that of the enumeration.
+std::size_t place_of(const value& word, setting which) {
+  const auto words = field_of(which).words;
+  const auto found = std::ranges::find(words, std::get<std::string>(word));
+  return static_cast<std::size_t>(found - words.begin());
+}
+
+}  // namespace
 
 void apply_value(setting which, const value& v, settings& out) {
   switch (which) {
@@ -161,15 +172,11 @@ void apply_value(setting which, const value& v, settings& out) {
       out.control_token_file = std::get<std::string>(v);
       break;
     case setting::log_format:
-      out.log_format = std::get<std::string>(v) == "json" ? log_format::json : log_format::logfmt;
+      out.log_format = static_cast<log_format>(place_of(v, which));
       break;
-    case setting::log_level: {
-      // The words of the table are in the order of the enumeration.
-      const auto words = field_of(which).words;
-      const auto word = std::ranges::find(words, std::get<std::string>(v));
-      out.log_level = static_cast<log_level>(word - words.begin());
+    case setting::log_level:
+      out.log_level = static_cast<log_level>(place_of(v, which));
       break;
-    }
   }
 }
 

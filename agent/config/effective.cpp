@@ -174,7 +174,7 @@ std::string value_text(const settings& s, const field& f) {
     case setting::control_token_file:
       return given(s.control_token_file);
     case setting::log_format:
-      return s.log_format == log_format::json ? "json" : "logfmt";
+      return std::string(f.words[static_cast<std::size_t>(s.log_format)]);
     case setting::log_level:
       return std::string(f.words[static_cast<std::size_t>(s.log_level)]);
   }

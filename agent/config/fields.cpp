@@ -18,7 +18,7 @@ constexpr std::array<std::string_view, 2> after_loss{"standby", "exit"};
 constexpr std::array<std::string_view, 2> health_times{"active", "always"};
 constexpr std::array<std::string_view, 2> on_standby{"stop", "run"};
 constexpr std::array<std::string_view, 2> on_gains{"nothing", "signal"};
-constexpr std::array<std::string_view, 2> formats{"logfmt", "json"};
+constexpr std::array<std::string_view, 4> formats{"auto", "text", "logfmt", "json"};
 constexpr std::array<std::string_view, 4> levels{"debug", "info", "warn", "error"};
 
 constexpr std::string_view name_range =
@@ -559,9 +559,9 @@ constexpr std::array<field, setting_count> table{{
      .environment = "TENURE_LOG_FORMAT",
      .type = field_type::word,
      .section = group::log,
-     .fallback = "logfmt",
+     .fallback = "auto",
      .metavar = "FORMAT",
-     .doc = "How a line of the log is written",
+     .doc = "How a line of the log is written; auto: text at a terminal, logfmt elsewhere",
      .words = words(formats)},
     {.which = setting::log_level,
      .key = "log_level",

@@ -9,6 +9,7 @@
 #include "config/fields.hpp"
 #include "config/problem.hpp"
 #include "core/election.hpp"
+#include "core/log_line.hpp"
 #include "core/timing.hpp"
 
 namespace tenure::config {
@@ -33,8 +34,9 @@ struct listen_address {
 /// "127.0.0.1:4040", "[::1]:4040" or "off".
 std::string text(const listen_address& a);
 
-enum class log_format : std::uint8_t { logfmt, json };
-enum class log_level : std::uint8_t { debug, info, warn, error };
+/// `automatic`: text at a terminal, else logfmt.
+enum class log_format : std::uint8_t { automatic, text, logfmt, json };
+using core::log_level;
 
 enum class source : std::uint8_t { fallback, file, environment, flag };
 
@@ -154,7 +156,7 @@ struct settings {
   std::vector<std::string> allowed_hosts{};  ///< further Host headers that are answered
   std::string control_token_file{};          ///< empty: nobody may give orders over TCP
 
-  config::log_format log_format = config::log_format::logfmt;
+  config::log_format log_format = config::log_format::automatic;
   config::log_level log_level = config::log_level::info;
 
   std::array<origin, setting_count> origins{};  ///< use `origin_of`

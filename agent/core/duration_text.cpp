@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 
 namespace tenure::core {
 namespace {
@@ -43,6 +44,30 @@ std::optional<decimal> take_decimal(std::string_view& text) {
   if (out.decimals == 0) return std::nullopt;
   for (std::size_t i = out.decimals; i < max_decimal_digits; ++i) out.billionths *= 10;
   return out;
+}
+
+std::string spoken(duration d) {
+  using std::chrono::milliseconds;
+  constexpr std::int64_t tenth = 100;
+  constexpr std::int64_t second = 1000;
+  constexpr std::int64_t minute = 60 * second;
+  constexpr std::int64_t hour = 60 * minute;
+  constexpr std::int64_t day = 24 * hour;
+  const std::int64_t ms = std::max<std::int64_t>(0, std::chrono::round<milliseconds>(d).count());
+  const auto two_units = [ms](std::int64_t large, const char* unit, std::int64_t small,
+                              const char* small_unit) {
+    const std::string first = std::to_string(ms / large) + unit;
+    const std::int64_t rest = ms % large / small;
+    return rest == 0 ? first : first + " " + std::to_string(rest) + small_unit;
+  };
+  if (ms < second) return std::to_string(ms) + " ms";
+  if (ms < minute) {
+    const std::int64_t tenths = (ms + tenth / 2) / tenth;
+    const std::string behind = tenths % 10 == 0 ? "" : "." + std::to_string(tenths % 10);
+    return std::to_string(tenths / 10) + behind + " s";
+  }
+  if (ms < hour) return two_units(minute, " min", second, " s");
+  return ms < day ? two_units(hour, " h", minute, " min") : two_units(day, " d", hour, " h");
 }
 
 std::expected<duration, duration_mistake> read_duration(std::string_view text, duration most) {

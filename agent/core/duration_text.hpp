@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <expected>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "core/clock.hpp"
@@ -38,6 +39,9 @@ struct duration_mistake {
   fault is = fault::empty;
   std::string_view unit{};  ///< the unknown one, in the text that was read
 };
+
+/// As a sentence has it: "150 ms", "9.8 s", "2 min 5 s", "3 h 20 min", "4 d 3 h". Never below zero.
+std::string spoken(duration d);
 
 /// "500ms", "15s", "1.5s", "1m30s", up to `most`.
 std::expected<duration, duration_mistake> read_duration(std::string_view text, duration most);

@@ -4,6 +4,7 @@
 
 #include "os/memory.hpp"
 #include "runtime/agent_loop.hpp"
+#include "runtime/lines.hpp"
 #include "runtime/log.hpp"
 
 namespace tenure::runtime {
@@ -11,9 +12,9 @@ namespace tenure::runtime {
 int run_agent(agent_options options) {
   os::give_back_large_blocks();
   const config::settings& s = options.settings;
-  log to(s.log_format, s.log_level);
+  log to(form_of(s.log_format), s.log_level);
   for (const config::problem& warning : s.warnings) {
-    to.write(log_level::warn, config::render(warning));
+    say_settings_warning(to, config::render(warning));
   }
   options.has_guard = options.has_guard || s.hooks.any();
   agent_loop loop(std::move(options), to);

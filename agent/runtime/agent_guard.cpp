@@ -50,7 +50,7 @@ bool agent_loop::open_guard() {
   auto link = workload::guard_link::from_environment(io_.get_executor(), {.id = options_.session},
                                                      std::move(on_event), foreign);
   if (!link) {
-    log_.write(log_level::error, "cannot reach the guard", {{"why", link.error()}});
+    say_guard_unreachable(log_, link.error());
     return false;
   }
   guard_ = std::move(*link);
@@ -71,7 +71,7 @@ void agent_loop::dialed(workload::guard_fds with) {
 /// One in another container may be replaced by one that can be used.
 void agent_loop::on(const workload::guard_unusable& what) {
   if (!has_door()) {
-    log_.write(log_level::error, "cannot use the guard", {{"why", what.why}});
+    say_guard_unusable(log_, what.why);
     return end(exit_failed);
   }
   guard_.reset();
@@ -81,8 +81,7 @@ void agent_loop::on(const workload::guard_unusable& what) {
 
 void agent_loop::dialed(const workload::no_guard& what) {
   if (std::exchange(no_guard_, what.why) != what.why) {
-    log_.write(log_level::warn, "no guard; not campaigning until there is one",
-               {{"directory", options_.settings.guard_dir}, {"why", what.why}});
+    say_no_guard(log_, options_.settings.guard_dir, what.why);
   }
   if (!store_ && (what.absent || os::boot_now() >= dial_until_)) open_store();
 }
@@ -116,7 +115,7 @@ core::event::workload_found agent_loop::event_of(const workload::found_workload&
 }
 
 void agent_loop::guard_returned(const workload::guard_ready& what) {
-  log_.write(log_level::info, "guard found", {{"directory", options_.settings.guard_dir}});
+  say_guard_found(log_, options_.settings.guard_dir);
   if (what.found) {
     workload::found_workload found = *what.found;
     if (what.session != options_.session) {
@@ -144,15 +143,12 @@ void agent_loop::from_guard(const workload::guard_event& what) {
 }
 
 void agent_loop::on(const workload::workload_started& what) {
-  const speaker who = speaker_of(guarded);
-  log_.write(log_level::info,
-             is_foreign() && what.pid == 0 ? "workload may run; it is not there yet"
-             : is_foreign()                ? "workload found"
-                                           : "workload started",
-             {{"election", who.election},
-              {"identity", who.identity},
-              {"version", core::number(what.term)},
-              {"pid", static_cast<std::uint64_t>(what.pid)}});
+  const auto pid = static_cast<std::uint64_t>(what.pid);
+  if (is_foreign()) {
+    say_workload_may_run(log_, speaker_of(guarded), what.term, pid);
+  } else {
+    say_workload_started(log_, speaker_of(guarded), what.term, pid);
+  }
   workload_runs(what.term);
 }
 
@@ -165,21 +161,13 @@ void agent_loop::workload_runs(core::version term) {
 }
 
 void agent_loop::on(const workload::start_refused&) {
-  const speaker who = speaker_of(guarded);
-  log_.write(log_level::warn, "workload not started: its deadline had passed",
-             {{"election", who.election}, {"identity", who.identity}});
+  say_start_refused(log_, speaker_of(guarded));
   feed(guarded, core::event::workload_exited{});
 }
 
 void agent_loop::on(const workload::start_failed& what) {
   start_failed_ = true;
-  const speaker who = speaker_of(guarded);
-  log_.write(log_level::error,
-             is_foreign() ? "cannot tell the workload that it is active"
-                          : "cannot execute the command; check its name, PATH and permissions",
-             {{"election", who.election},
-              {"identity", who.identity},
-              {"why", os::error_text(what.error)}});
+  say_start_failed(log_, speaker_of(guarded), !is_foreign(), os::error_text(what.error));
   feed(guarded, core::event::workload_exited{});
 }
 
@@ -190,7 +178,7 @@ void agent_loop::on(const workload::workload_survives& what) {
 }
 
 void agent_loop::on(const workload::workload_exited& what) {
-  say_workload_exited(log_, speaker_of(guarded), what.status);
+  say(guarded, what);
   feed(guarded, core::event::workload_exited{});
   if (has_door() && guard_->gone()) dialer_->start();
   if (leaving_ != leave::no) shut_down(SIGTERM);
@@ -205,9 +193,7 @@ void agent_loop::on(const workload::workload_doubtful& what) {
 
 void agent_loop::on(const workload::signalled& what) {
   if (!has_door()) return shut_down(what.signo);
-  log_.write(log_level::info, "the guard was told to end; giving the lease up",
-             {{"directory", options_.settings.guard_dir},
-              {"signal", static_cast<std::uint64_t>(what.signo)}});
+  say_guard_ends(log_, options_.settings.guard_dir, what.signo);
   guard_here_ = false;
   feed(guarded, core::event::guard_away{});
   if (leaving_ != leave::no) shut_down(SIGTERM);
@@ -215,23 +201,19 @@ void agent_loop::on(const workload::signalled& what) {
 
 void agent_loop::on(const workload::guard_gone& what) {
   instruments_.guard_is(false);
-  if (!has_door()) return without_guard("the guard is gone");
-  if (std::exchange(guard_here_, false)) {
-    log_.write(log_level::warn, "the guard is gone", {{"directory", options_.settings.guard_dir}});
-  }
+  if (!has_door()) return without_guard(false);
+  if (std::exchange(guard_here_, false)) say_guard_gone(log_, options_.settings.guard_dir);
   lose_guard(what.workload_in_sight);
   // A workload in sight has to be ended first, by the link that we have.
   if (!guard_->may_run() || !what.workload_in_sight) dialer_->start();
 }
 
 void agent_loop::on(const workload::guard_hangs& what) {
-  constexpr const char* why = "the guard does not answer: it is stopped or gets no processor";
   instruments_.guard_hung();
   guard_->end_orphans();
-  if (!has_door()) return without_guard(why);
+  if (!has_door()) return without_guard(true);
   guard_here_ = false;
-  log_.write(log_level::error, std::string(why) + "; giving the lease up",
-             {{"directory", options_.settings.guard_dir}});
+  say_guard_hangs(log_, options_.settings.guard_dir);
   lose_guard(what.workload_in_sight);
 }
 
@@ -239,16 +221,13 @@ void agent_loop::on(const workload::guard_recovers&) {
   if (!has_door()) return;
   instruments_.guard_is(true);
   guard_here_ = true;
-  log_.write(log_level::info, "the guard answers again",
-             {{"directory", options_.settings.guard_dir}});
+  say_guard_answers(log_, options_.settings.guard_dir);
   feed(guarded, core::event::guard_back{});
 }
 
 /// Our own guard: without it there is no point in going on.
-void agent_loop::without_guard(const char* why) {
-  const speaker who = speaker_of(guarded);
-  log_.write(log_level::error, std::string(why) + "; ending the workload and giving the lease up",
-             {{"election", who.election}, {"identity", who.identity}});
+void agent_loop::without_guard(bool hangs) {
+  say_guard_lost(log_, speaker_of(guarded), hangs);
   snapshots_.guard_gone();
   shut_down(SIGKILL);
 }
@@ -274,10 +253,12 @@ void agent_loop::carry_out(core::election_index, const core::command::arm& c) {
 
 void agent_loop::carry_out(core::election_index which, const core::command::start_workload& c) {
   workload_ran_ = false;
+  workload_end_ = {};
   guard_->start(c.term, workload_environment(which));
 }
 
-void agent_loop::carry_out(core::election_index, const core::command::stop_workload& c) {
+void agent_loop::carry_out(core::election_index which, const core::command::stop_workload& c) {
+  say(which, c);
   guard_->stop(c.kill_by, stop_signal_);
 }
 
@@ -329,8 +310,7 @@ bool agent_loop::may_leave_workload() const {
 
 void agent_loop::begin_to_leave() {
   leaving_ = leave::unless_guard_ends;
-  log_.write(log_level::info, "told to end; leaving the workload to another agent",
-             {{"identity", options_.settings.identity}});
+  say_leaving_workload(log_, options_.settings.identity);
   leave_timer_.expires_after(others_are_told_within);
   leave_timer_.async_wait([this](const boost::system::error_code& cancelled) {
     if (!cancelled && leaving_ == leave::unless_guard_ends) leaving_ = leave::with_next_renewal;
@@ -340,8 +320,7 @@ void agent_loop::begin_to_leave() {
 /// The next agent has all of a lease to come in.
 void agent_loop::leave_if_time() {
   if (leaving_ != leave::with_next_renewal || shutting_down_) return;
-  log_.write(log_level::info, "left the workload to another agent",
-             {{"identity", options_.settings.identity}});
+  say_left_workload(log_, options_.settings.identity);
   end(exit_ok);
 }
 

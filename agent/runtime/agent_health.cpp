@@ -1,5 +1,8 @@
+#include <algorithm>
 #include <boost/asio/io_context.hpp>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "os/boot_time.hpp"
 #include "runtime/agent_loop.hpp"
@@ -8,6 +11,20 @@
 
 /// The part of the loop that is about the workload's health.
 namespace tenure::runtime {
+namespace {
+
+/// All of them, or the first and how many more.
+std::string names_of(const std::vector<stores::election_spec>& elections) {
+  constexpr std::size_t most = 5;
+  std::string out;
+  for (std::size_t i = 0; i < std::min(most, elections.size()); ++i) {
+    out += (i == 0 ? "" : ",") + elections[i].name;
+  }
+  return elections.size() > most ? out + " and " + std::to_string(elections.size() - most) + " more"
+                                 : out;
+}
+
+}  // namespace
 
 void agent_loop::open_health() {
   const config::health& with = options_.settings.health;
@@ -17,14 +34,13 @@ void agent_loop::open_health() {
   const auto usual = ours ? config::health_time::active : config::health_time::always;
   const bool always = with.when.value_or(usual) == config::health_time::always;
   if (always && ours && !with.http.empty()) {
-    log_.write(
-        log_level::warn,
-        "health_http is asked while the workload does not run, too; if that is who answers, no "
-        "member ever campaigns: leave out health_while");
+    say_health_asks_nobody(log_);
   }
+  const std::string all = names_of(elections_);
+  const speaker who{.election = all, .identity = options_.settings.identity};
   health_ = std::make_unique<health_monitor>(io_.get_executor(), with, always,
                                              make_health_checks(io_.get_executor(), with), log_,
-                                             [this] { health_changed(); });
+                                             who, [this] { health_changed(); });
 }
 
 /// A workload of ours reports its start itself, unless it was found running. One that reads our
@@ -34,9 +50,6 @@ void agent_loop::tell_health(core::election_index which, const core::command::tr
   const bool runs =
       options_.has_guard ? session_.at(which).view().workload_running : !health_->always();
   if (what.to == core::phase::active && runs) health_->workload_started();
-  if (what.to == core::phase::candidate && what.why == core::loss_reason::unhealthy) {
-    say_rests(log_, speaker_of(which), session_.at(which).aside_until() - os::boot_now());
-  }
   if (what.from != core::phase::active) return;
   for (std::uint32_t i = 0; i < session_.size(); ++i) {
     if (session_.at(core::election_index{i}).view().phase == core::phase::active) return;

@@ -40,47 +40,34 @@ void agent_loop::from_hooks(const hook_event& what) {
 
 /// Nobody knows what an agent that was killed has told the workload.
 void agent_loop::on(const hooks_ready& what) {
-  if (what.stopped == true) {
-    say_hook(log_, log_level::info, speaker_of(hooked),
-             "the workload was told to stop, in case that an earlier agent has made it active", {});
-  } else if (what.stopped == false) {
-    say_hook(log_, log_level::warn, speaker_of(hooked),
-             "the workload could not be told to stop; if an earlier agent has made it active, it "
-             "may be so still, and only the version protects what it writes to",
-             {});
-  }
+  if (what.stopped) say_hooks_cleared(log_, speaker_of(hooked), *what.stopped);
   if (!store_) open_store();
 }
 
 void agent_loop::on(const workload_told& what) {
-  say_hook(log_, log_level::info, speaker_of(hooked), "the workload was told that it is active",
-           {});
+  say_hook_gained(log_, speaker_of(hooked));
   workload_runs(what.term);
 }
 
 /// Others go first: what has refused us may take it from them.
 void agent_loop::on(const workload_not_told& what) {
-  say_hook(log_, log_level::error, speaker_of(hooked),
-           "the workload could not be told that it is active; giving the lease up", what.why);
+  say_hook_not_gained(log_, speaker_of(hooked), what.why);
   feed(hooked, core::event::resign{options_.settings.timing.ttl});
 }
 
 void agent_loop::on(const stop_way_failed& what) {
-  say_hook(log_, log_level::warn, speaker_of(hooked), "a hook has failed", what.why);
+  say_hook_failed(log_, speaker_of(hooked), what.why);
 }
 
 void agent_loop::on(const workload_obeyed&) {
-  say_hook(log_, log_level::info, speaker_of(hooked), "the workload is not active any more", {});
+  say_hook_stopped(log_, speaker_of(hooked));
   feed(hooked, core::event::workload_exited{});
 }
 
 /// Never release what may still run: the lease keeps others away until it runs out by itself.
 void agent_loop::on(const workload_defied& what) {
   lapsing_ = true;
-  say_hook(log_, log_level::error, speaker_of(hooked),
-           "nothing has stopped the workload; the lease is not released, but not renewed any more, "
-           "and others get it when it runs out",
-           {});
+  say_hook_defied(log_, speaker_of(hooked));
   if (shutting_down_) return end(exit_ok);
   feed(hooked, core::event::lost{.term = what.term, .why = core::loss_reason::guard_gone});
 }
@@ -91,10 +78,7 @@ void agent_loop::on(const workload_lapsed&) {
 }
 
 void agent_loop::on(const agent_must_end& what) {
-  say_hook(log_, log_level::warn, speaker_of(hooked),
-           "ending with stop_exit_code, so that the main container is ended, too; the lease is not "
-           "released and runs out",
-           {});
+  say_hook_ends_agent(log_, speaker_of(hooked));
   end(what.status);
 }
 

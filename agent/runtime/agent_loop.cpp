@@ -1,5 +1,7 @@
 #include "runtime/agent_loop.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <boost/asio/post.hpp>
 #include <csignal>
@@ -61,7 +63,7 @@ agent_loop::agent_loop(agent_options options, log& to)
       timer_(std::make_unique<boot_timer>(io_.get_executor(), [this] { turn(); })),
       watch_at_(elections_.size(), core::never),
       clocks_(os::read_clocks()),
-      shown_holder_(elections_.size(), core::no_version),
+      lines_(elections_.size()),
       leave_timer_(io_),
       stop_signal_(options_.settings.stop_signal) {}
 
@@ -117,30 +119,25 @@ bool agent_loop::serve() {
     const bool is_socket = started.error().which == api::listener::socket;
     const bool given = is_socket || (is_api ? s.listen.explicit_ : s.probe_listen.explicit_);
     if (given || started.error().kind != net::listen_failure::in_use) break;
-    log_.write(log_level::warn, "default port is in use; taking any free one",
-               {{"listener", is_api ? "api" : "probe"}, {"why", started.error().text}});
+    say_port_taken(log_, is_api ? "api" : "probe", started.error().text);
     (is_api ? with.api : with.probe)->port = 0;
     started = api::service::start(board_, with, time, fresh, control);
   }
   if (!started) {
-    log_.write(log_level::error, "cannot listen", {{"why", started.error().text}});
+    say_cannot_listen(log_, started.error().text);
     return false;
   }
   service_ = std::move(*started);
   const auto shown = [](const std::optional<net::listen_address>& a) {
     return a ? net::text(*a) : std::string("off");
   };
-  log_.write(log_level::info, "listening",
-             {{"api", shown(service_->api_address())},
-              {"probe", shown(service_->probe_address())},
-              {"socket", s.socket.empty() ? std::string("off") : s.socket}});
+  say_listening(log_,
+                {.api = shown(service_->api_address()),
+                 .probe = shown(service_->probe_address()),
+                 .socket = s.socket.empty() ? std::string("off") : s.socket},
+                s.identity, static_cast<std::uint64_t>(::getpid()));
   if (s.probe_listen.enabled && !config::is_loopback(s.probe_listen)) {
-    log_.write(
-        log_level::info,
-        "other machines can reach the probe port; it shows them probes and metrics (names of "
-        "elections and members) and takes no orders; use --probe-listen 127.0.0.1:8081 or "
-        "off if they must not",
-        {{"probe", shown(service_->probe_address())}});
+    say_probe_is_open(log_, shown(service_->probe_address()));
   }
   return true;
 }
@@ -162,7 +159,7 @@ void agent_loop::open_store() {
                                              .user = s.secure.user,
                                              .password_file = s.secure.password_file}});
   if (!made) {
-    log_.write(log_level::error, "cannot use the store", {{"why", made.error().text}});
+    say_cannot_use_store(log_, s.store, made.error().text);
     end(exit_failed);
     return;
   }
@@ -176,24 +173,17 @@ void agent_loop::store_opened(std::expected<stores::description, stores::open_er
   if (ended_) return;
   const config::settings& s = options_.settings;
   if (!what) {
-    log_.write(log_level::error, "cannot use the store",
-               {{"store", s.store}, {"why", what.error().text}});
+    say_cannot_use_store(log_, s.store, what.error().text);
     end(exit_failed);
     return;
   }
   if (s.timing.ttl < what->min_ttl || s.timing.ttl > what->max_ttl) {
-    log_.write(log_level::error, "the store cannot keep leases of this ttl; set --ttl",
-               {{"store", s.store},
-                {"ttl", core::text(s.timing.ttl)},
-                {"least", core::text(what->min_ttl)},
-                {"most", core::text(what->max_ttl)}});
+    say_ttl_impossible(log_, s.store, s.timing.ttl, *what);
     end(exit_bad_settings);
     return;
   }
   if (what->server_version.empty()) {
-    for (const std::string& warning : what->warnings) {
-      log_.write(log_level::warn, warning, {{"store", s.store}});
-    }
+    for (const std::string& warning : what->warnings) say_store_warning(log_, s.store, warning);
   } else {
     store_reached(*what);
   }
@@ -240,14 +230,8 @@ void agent_loop::store_opened(std::expected<stores::description, stores::open_er
 
 void agent_loop::store_reached(const stores::description& what) {
   store_reached_ = true;
-  for (const std::string& warning : what.warnings) {
-    log_.write(log_level::warn, warning, {{"store", what.store}});
-  }
-  log_.write(log_level::info, "store reached",
-             {{"store", what.store},
-              {"version", what.server_version},
-              {"cluster", what.cluster_id},
-              {"identity", options_.settings.identity}});
+  for (const std::string& warning : what.warnings) say_store_warning(log_, what.store, warning);
+  say_store_reached(log_, what, options_.settings.identity);
   snapshots_.store_opened(what.cluster_id);
   // What reads command lines and files is not needed any more.
   os::forget_code_pages();
@@ -269,8 +253,7 @@ void agent_loop::shut_down(int signo) {
   // A person at a terminal means this very signal; whoever sends SIGTERM means "end, as agreed".
   if (signo == SIGINT || signo == SIGQUIT) stop_signal_ = signo;
   if (std::exchange(shutting_down_, true)) return;
-  log_.write(log_level::info, "shutting down",
-             {{"identity", options_.settings.identity}, {"signal", std::uint64_t(signo)}});
+  say_told_to_end(log_, options_.settings.identity, signo);
   snapshots_.stopping();
   dirty_ = true;
   if (session_.size() == 0 || lapsing_) {
@@ -287,6 +270,7 @@ void agent_loop::shut_down(int signo) {
 void agent_loop::end(int status, bool as_workload) {
   if (std::exchange(ended_, true)) return;
   status_ = status;
+  say_ended(log_, options_.settings.identity, status);
   boost::system::error_code ignored;
   signals_.cancel(ignored);
   // First: should a disk that hangs keep the store from closing, the guard ends us.
@@ -311,9 +295,8 @@ void agent_loop::end(int status, bool as_workload) {
 void agent_loop::from_watch(core::election_index which,
                             std::variant<core::observation, stores::unknown> what) {
   if (ended_) return;
-  const speaker who = speaker_of(which);
   if (const auto* broken = std::get_if<stores::unknown>(&what)) {
-    failed(which, "watch", broken->why);
+    failed(store_request::watch, broken->why);
     snapshots_.watch_broke(which);
     dirty_ = true;
     feed(which, core::event::watch_failed{});
@@ -321,11 +304,9 @@ void agent_loop::from_watch(core::election_index which,
   }
   if (!store_reached_) store_reached(store_->describe());
   core::observation& seen = std::get<core::observation>(what);
-  const core::version first = seen.holders.empty() ? core::no_version : seen.holders.front().term;
-  if (first != shown_holder_[core::place(which)]) {
-    shown_holder_[core::place(which)] = first;
-    say_observed(log_, who, seen);
-  }
+  answered(store_request::watch);
+  lines_[core::place(which)].observed(log_, speaker_of(which), session_.at(which), seen,
+                                      os::boot_now());
   dirty_ = snapshots_.watch_showed(which, os::boot_now()) || dirty_;
   history& terms = histories_[core::place(which)];
   if (terms.observed(seen, os::wall_now_ms())) {
@@ -382,6 +363,7 @@ void agent_loop::set_timer() {
 
 void agent_loop::carry_out(core::election_index which, const core::command::acquire& c) {
   store_->acquire(which, c.above, c.deadline, [this, which, c](stores::acquire_outcome what) {
+    if (!std::holds_alternative<stores::unknown>(what)) answered(store_request::acquire);
     if (auto* grant = std::get_if<stores::grant>(&what)) {
       if (guard_) guard_->note_grant(grant->term);
       feed(which, core::event::granted{.number = c.number,
@@ -393,7 +375,7 @@ void agent_loop::carry_out(core::election_index which, const core::command::acqu
     } else if (auto* refusal = std::get_if<stores::refusal>(&what)) {
       feed(which, core::event::refused{.number = c.number, .retry_at = refusal->seen.retry_at});
     } else {
-      failed(which, "acquire", std::get<stores::unknown>(what).why);
+      failed(store_request::acquire, std::get<stores::unknown>(what).why);
       feed(which, core::event::acquire_unknown{.number = c.number});
     }
   });
@@ -404,13 +386,13 @@ void agent_loop::renew(const core::command::renew& c) {
   store_->renew({batch.begin(), batch.end()}, c.deadline, [this, c](stores::renew_outcome what) {
     if (ended_) return;
     if (const auto* done = std::get_if<stores::renewal>(&what)) {
+      answered(store_request::renewal);
       if (const auto left = renewal_margin()) instruments_.renewal_left(*left);
       session_.renewed(moment(), c.number, done->sent_at, done->ttl, done->lost, effects_);
       carry_out();
       return leave_if_time();
     } else {
-      say_renewal_unknown(log_, options_.settings.identity, std::get<stores::unknown>(what).why,
-                          earliest_stop() - os::boot_now());
+      failed(store_request::renewal, std::get<stores::unknown>(what).why);
       session_.renewal_unknown(moment(), c.number, effects_);
     }
     carry_out();
@@ -426,15 +408,6 @@ std::optional<core::duration> agent_loop::renewal_margin() const {
   }
   if (first == core::never) return std::nullopt;
   return first - os::boot_now();
-}
-
-core::time_point agent_loop::earliest_stop() const {
-  core::time_point stop_at = core::never;
-  for (std::uint32_t i = 0; i < session_.size(); ++i) {
-    const auto& lease = session_.at(core::election_index{i}).view().lease;
-    if (lease) stop_at = std::min(stop_at, lease->stop_at);
-  }
-  return stop_at == core::never ? os::boot_now() : stop_at;
 }
 
 void agent_loop::carry_out(core::election_index which, const core::command::watch& c) {
@@ -466,8 +439,7 @@ void agent_loop::carry_out(core::election_index which, const core::command::tran
   snapshots_.phase_changed(which, os::wall_now_ms());
   snapshots_.transition(which, c);
   count_adoption(which, c);
-  const std::optional<core::lease>& lease = session_.at(which).view().lease;
-  say_transition(log_, speaker_of(which), c, lease ? lease->term : core::no_version);
+  say(which, c);
   note_term(which, c);
   if (c.to == core::phase::candidate) workload_ran_ = false;
   if (health_) tell_health(which, c);
@@ -505,12 +477,6 @@ void agent_loop::carry_out(core::election_index, const core::command::finished& 
       end(*status_, by_workload && *status_ == exit_ok);
     });
   });
-}
-
-/// Says so, but for what was said a moment ago, whichever election it was of.
-void agent_loop::failed(core::election_index which, const char* operation, const std::string& why) {
-  const auto held_back = failures_.let_through(operation + (' ' + why), os::boot_now());
-  if (held_back) say_unknown(log_, speaker_of(which), operation, why, *held_back);
 }
 
 std::string_view agent_loop::name_of(core::election_index which) const {

@@ -16,6 +16,7 @@
 #include "runtime/agent.hpp"
 #include "runtime/boot_timer.hpp"
 #include "runtime/clock_watch.hpp"
+#include "runtime/election_lines.hpp"
 #include "runtime/fresh_reads.hpp"
 #include "runtime/health_monitor.hpp"
 #include "runtime/history.hpp"
@@ -25,6 +26,7 @@
 #include "runtime/orders.hpp"
 #include "runtime/repeats.hpp"
 #include "runtime/snapshots.hpp"
+#include "runtime/store_outage.hpp"
 #include "stores/store.hpp"
 #include "workload/guard_dialer.hpp"
 #include "workload/guard_link.hpp"
@@ -87,7 +89,7 @@ class agent_loop {
   void on(const agent_must_end& what);
   void guard_returned(const workload::guard_ready& what);
   void workload_runs(core::version term);
-  void without_guard(const char* why);
+  void without_guard(bool hangs);
   void lose_guard(bool workload_in_sight);
   void let_lease_run_out();
   [[nodiscard]] bool may_leave_workload() const;
@@ -117,7 +119,8 @@ class agent_loop {
   void show_to_workload();
   void open_health();
   void tell_health(core::election_index which, const core::command::transition& what);
-  void failed(core::election_index which, const char* operation, const std::string& why);
+  void failed(store_request what, const std::string& why);
+  void answered(store_request what);
   void set_timer();
   void open_watches(core::time_point now);
   void open_watch(core::election_index which);
@@ -134,7 +137,12 @@ class agent_loop {
   [[nodiscard]] bool has_hooks() const { return options_.settings.hooks.any() && !is_foreign(); }
   /// As the core is told of it.
   [[nodiscard]] static core::event::workload_found event_of(const workload::found_workload& what);
-  [[nodiscard]] core::time_point earliest_stop() const;
+  [[nodiscard]] std::optional<core::duration> safe_for() const;
+  [[nodiscard]] term_end how_it_ends(core::election_index which) const;
+  void say(core::election_index which, const core::command::transition& what);
+  void say(core::election_index which, const core::command::stop_workload& what);
+  void say(core::election_index which, const workload::workload_exited& what);
+  void say_released(core::election_index which, core::version term);
   [[nodiscard]] std::optional<core::duration> renewal_margin() const;
   [[nodiscard]] core::moment moment();
   [[nodiscard]] core::moment present();
@@ -172,8 +180,9 @@ class agent_loop {
   core::time_point next_beat_{};
   clock_watch clocks_;
   repeats failures_;
-  std::vector<core::version> shown_holder_;  ///< last one that the log has named
-  std::uint32_t unfinished_ = 0;             ///< elections that have not ended
+  std::vector<election_lines> lines_;  ///< of each election
+  store_outage outage_;
+  std::uint32_t unfinished_ = 0;  ///< elections that have not ended
   /// Whether a workload is left to another agent, and when.
   enum class leave : std::uint8_t { no, unless_guard_ends, with_next_renewal };
   leave leaving_ = leave::no;
@@ -188,6 +197,7 @@ class agent_loop {
   bool shutting_down_ = false;
   bool ended_ = false;
   bool workload_ran_ = false;                      ///< in the term that is ending
+  workload_end workload_end_;                      ///< what is known of it before it is there
   std::optional<workload::found_workload> found_;  ///< at our start
   bool session_was_used_ = false;                  ///< by agents before us, as the guard says
   core::version last_term_ = core::no_version;     ///< the newest that they were granted

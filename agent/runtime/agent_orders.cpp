@@ -49,11 +49,7 @@ api::control_result agent_loop::ordered(core::election_index which,
     if (auto why = may_give_up(which, what.heir); !why) return why;
   }
   const bool aside_for_good = what.what == api::control_action::pause;
-  log_.write(log_level::info, "ordered",
-             {{"election", std::string(name_of(which))},
-              {"identity", s.identity},
-              {"action", std::string(api::name(what.what))},
-              {"to", what.heir}});
+  say_ordered(log_, speaker_of(which), what);
   snapshots_.changed(which);
   dirty_ = true;
   if (what.what == api::control_action::resume) {
@@ -103,9 +99,11 @@ void agent_loop::carry_out(core::election_index which, const core::command::rele
                    .at_unix_ms = os::wall_now_ms()},
                   c.deadline, [this, which, c](stores::release_outcome what) {
                     if (const auto* why = std::get_if<stores::unknown>(&what)) {
-                      failed(which, "release", why->why);
+                      failed(store_request::release, why->why);
                       feed(which, core::event::release_unknown{.number = c.number});
                     } else {
+                      answered(store_request::release);
+                      say_released(which, c.term);
                       feed(which, core::event::released{.number = c.number});
                     }
                   });

@@ -12,7 +12,7 @@ namespace tenure::runtime {
 
 health_monitor::health_monitor(const boost::asio::any_io_executor& where,
                                const config::health& with, bool always, checks what, log& to,
-                               std::function<void()> changed)
+                               const speaker& who, std::function<void()> changed)
     : where_(where),
       always_(always),
       interval_(with.interval),
@@ -20,6 +20,8 @@ health_monitor::health_monitor(const boost::asio::any_io_executor& where,
       judge_({.failures = with.failures, .successes = with.successes, .delay = with.delay}),
       checks_(std::move(what)),
       log_(to),
+      elections_(who.election),
+      identity_(who.identity),
       changed_(std::make_shared<std::function<void()>>(std::move(changed))),
       timer_(where, [this] { turn(); }) {
   shown_.since_unix_ms = os::wall_now_ms();
@@ -93,7 +95,9 @@ void health_monitor::came(std::uint64_t round, health_check::verdict what) {
 void health_monitor::round_ended() {
   const bool passed = failure_.empty();
   const bool news = passed ? judge_.passed() : judge_.failed(round_begun_);
-  if (news) say_health(log_, judge_.verdict(), failure_);
+  if (news) {
+    say_health(log_, {.election = elections_, .identity = identity_}, judge_.verdict(), failure_);
+  }
   show(failure_);
   timer_.set(next_round_);
 }

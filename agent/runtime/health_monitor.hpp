@@ -14,6 +14,7 @@
 #include "core/health.hpp"
 #include "runtime/boot_timer.hpp"
 #include "runtime/health_check.hpp"
+#include "runtime/lines.hpp"
 #include "runtime/log.hpp"
 
 namespace tenure::runtime {
@@ -27,9 +28,10 @@ class health_monitor {
  public:
   using checks = std::vector<std::unique_ptr<health_check>>;
 
-  /// `changed`: `shown` or `fit` may be new. Checks begin with `start`.
+  /// `who`: whose workload it is, for the log. `changed`: `shown` or `fit` may be new. Checks begin
+  /// with `start`.
   health_monitor(const boost::asio::any_io_executor& where, const config::health& with, bool always,
-                 checks what, log& to, std::function<void()> changed);
+                 checks what, log& to, const speaker& who, std::function<void()> changed);
   ~health_monitor();
   health_monitor(const health_monitor&) = delete;
   health_monitor& operator=(const health_monitor&) = delete;
@@ -62,6 +64,8 @@ class health_monitor {
   core::health_judge judge_;
   checks checks_;
   log& log_;
+  std::string elections_;
+  std::string identity_;
   std::shared_ptr<std::function<void()>> changed_;  ///< shared with posts that may outlive us
   boot_timer timer_;
 

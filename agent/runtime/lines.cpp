@@ -1,185 +1,336 @@
 #include "runtime/lines.hpp"
 
-#include <sys/wait.h>
-
 #include <algorithm>
 #include <cstring>
 
+#include "core/duration_text.hpp"
+#include "core/time_text.hpp"
 #include "core/timing.hpp"
 
 namespace tenure::runtime {
 namespace {
 
-std::string_view sentence(const core::command::transition& t) {
-  switch (t.to) {
-    case core::phase::pending:
-      return "lease granted; waiting for the previous holder to be gone";
-    case core::phase::active:
-      return "active";
-    case core::phase::draining:
-      return "stopping";
-    case core::phase::candidate:
-      return "standby";
-    case core::phase::observer:
-      return "observing";
-    case core::phase::stopped:
-      return "ended";
-  }
-  return "";
+using core::spoken;
+
+std::string text_of(core::version term) {
+  return std::to_string(core::number(term));
+}
+
+std::string signal_name(int signo) {
+  const char* symbol = ::sigabbrev_np(signo);
+  return symbol != nullptr ? std::string("SIG") + symbol : "signal " + std::to_string(signo);
+}
+
+/// As its own documents write it.
+std::string name_of(std::string_view store) {
+  return store == "sqlite" ? "SQLite" : std::string(store);
+}
+
+/// What was held back since the last such line.
+std::string repeated(std::uint64_t held_back) {
+  if (held_back == 0) return {};
+  return " (the " + std::to_string(held_back) + " times before were not logged)";
+}
+
+/// A line on an election that has come into a phase.
+void say_phase(log& to, log_level level, std::string_view sentence, const speaker& who,
+               core::phase state, core::version term) {
+  to.write(level, sentence,
+           {{"election", who.election},
+            {"identity", who.identity},
+            coded("state", core::name(state)),
+            coded("version", text_of(term))});
 }
 
 }  // namespace
 
-void say_transition(log& to, const speaker& who, const core::command::transition& what,
-                    core::version term) {
-  const bool surprising = what.to == core::phase::draining && core::is_loss(what.why);
-  to.write(surprising ? log_level::warn : log_level::info, sentence(what),
-           {{"election", who.election},
-            {"identity", who.identity},
-            {"state", core::name(what.to)},
-            {"from", core::name(what.from)},
-            {"version", term == core::no_version ? "none" : std::to_string(core::number(term))},
-            {"reason", core::name(what.why)}});
+// --- the agent -------------------------------------------------------------------------------
+
+void say_settings_warning(log& to, std::string_view warning) {
+  to.write(log_level::warn, warning);
 }
 
-void say_observed(log& to, const speaker& who, const core::observation& seen) {
-  if (seen.holders.empty()) {
-    to.write(log_level::info, "nobody holds the lease",
-             {{"election", who.election}, {"identity", who.identity}});
-    return;
-  }
-  const core::holder& first = seen.holders.front();
-  to.write(log_level::info, "holder seen",
-           {{"election", who.election},
-            {"identity", who.identity},
-            {"holder", first.identity},
-            {"version", core::number(first.term)},
-            {"holders", static_cast<std::uint64_t>(seen.holders.size())}});
+void say_port_taken(log& to, std::string_view listener, std::string_view why) {
+  to.write(log_level::info, "the default port is in use; listening on a free one instead",
+           {{"listener", listener}, {"why", why}});
 }
 
-void say_renewal_unknown(log& to, std::string_view identity, const std::string& why,
-                         core::duration left) {
-  to.write(log_level::warn, "renewal not acknowledged; trying again until the budget runs out",
-           {{"identity", identity},
-            {"why", why},
-            {"stops_in", core::text(std::max(left, core::duration::zero()))}});
+void say_cannot_listen(log& to, std::string_view why) {
+  to.write(log_level::error, "cannot listen; ending", {{"why", why}});
 }
 
-void say_unknown(log& to, const speaker& who, std::string_view operation, const std::string& why,
-                 std::uint64_t held_back) {
-  to.write(log_level::warn, "outcome unknown",
-           {{"election", who.election},
-            {"identity", who.identity},
-            {"operation", operation},
-            {"why", why},
-            {"repeats", held_back}});
+void say_listening(log& to, const listeners& at, std::string_view identity, std::uint64_t pid) {
+  to.write(log_level::info, "listening",
+           {{"api", at.api},
+            {"probe", at.probe},
+            {"socket", at.socket},
+            {"identity", identity},
+            {"pid", pid}});
 }
 
-void say_workload_found(log& to, const speaker& who, const workload::found_workload& what) {
+void say_probe_is_open(log& to, std::string_view address) {
   to.write(log_level::info,
-           what.stopping
-               ? "found the workload of an agent that has ended; it is being stopped"
-               : "found the workload of an agent that has ended; asking the store whether "
-                 "its lease is still ours",
-           {{"election", who.election},
-            {"identity", who.identity},
-            {"version", core::number(what.term)}});
+           "other machines can reach the probe port; it shows them probes and metrics (names of "
+           "elections and members) and takes no orders; use --probe-listen 127.0.0.1:8081 or "
+           "off if they must not",
+           {{"probe", address}});
 }
 
-void say_doubtful(log& to, const speaker& who, const workload::survivors& what) {
-  to.write(
-      log_level::error,
-      "the guard is dead, and processes that may have come out of the workload still run; they "
-      "are not killed, because they hide their environment and may belong to somebody else. "
-      "The lease is not released, and others get it when it runs out; see whose they are",
-      {{"election", who.election},
-       {"identity", who.identity},
-       {"processes", what.left},
-       {"pid", static_cast<std::uint64_t>(what.pid)},
-       {"name", workload::text(what.name)}});
+void say_told_to_end(log& to, std::string_view identity, int signo) {
+  to.write(log_level::info, "told to end by " + signal_name(signo), {{"identity", identity}});
 }
 
-void say_survivors(log& to, const speaker& who, const workload::survivors& what) {
-  to.write(log_level::error,
-           what.all_stuck()
-               ? "the workload hangs in the kernel, where SIGKILL cannot end it; its lease is "
-                 "neither released nor renewed before it is dead, so that others get it when it "
-                 "runs out"
-               : "SIGKILL has not ended all of the workload; its lease is not released before all "
-                 "of it is dead",
-           {{"election", who.election},
-            {"identity", who.identity},
-            {"processes", what.left},
-            {"stuck", what.stuck},
-            {"pid", static_cast<std::uint64_t>(what.pid)},
-            {"name", workload::text(what.name)},
-            {"state", std::string_view(&what.state, 1)},
-            {"kernel_function", what.where[0] == '\0' ? "unknown" : workload::text(what.where)}});
-}
-
-void say_workload_exited(log& to, const speaker& who, int wait_status) {
-  to.write(log_level::info, "workload " + describe_wait_status(wait_status),
-           {{"election", who.election}, {"identity", who.identity}});
+void say_ended(log& to, std::string_view identity, int status) {
+  to.write(log_level::info, "ended",
+           {{"identity", identity}, {"status", static_cast<std::uint64_t>(status)}});
 }
 
 void say_slept(log& to, std::string_view identity, core::duration lasted, std::uint64_t held_back) {
-  to.write(log_level::warn, "the machine has slept; its leases went on meanwhile",
-           {{"identity", identity}, {"slept", core::text(lasted)}, {"repeats", held_back}});
+  to.write(
+      log_level::warn,
+      "the machine slept for " + spoken(lasted) + "; leases ran on meanwhile" + repeated(held_back),
+      {{"identity", identity}, coded("slept", core::text(lasted))});
 }
 
 void say_late(log& to, std::string_view identity, core::duration late, std::uint64_t held_back) {
   to.write(log_level::warn,
-           "the agent got no processor, or was stopped; give it more CPU if this goes on",
-           {{"identity", identity}, {"late_by", core::text(late)}, {"repeats", held_back}});
+           "this agent stood still for " + spoken(late) +
+               ": it was stopped, or got no processor; leases ran on meanwhile" +
+               repeated(held_back),
+           {{"identity", identity}, coded("late_by", core::text(late))});
 }
 
 void say_wall_jumped(log& to, std::string_view identity, core::duration by,
                      std::uint64_t held_back) {
-  to.write(log_level::info, "the wall clock was set; leases do not depend on it",
-           {{"identity", identity}, {"by", core::text(by)}, {"repeats", held_back}});
-}
-
-void say_hook(log& to, log_level how, const speaker& who, std::string_view what,
-              const std::string& why) {
-  if (why.empty()) {
-    to.write(how, what, {{"election", who.election}, {"identity", who.identity}});
-  } else {
-    to.write(how, what, {{"election", who.election}, {"identity", who.identity}, {"why", why}});
-  }
-}
-
-void say_health_checked(log& to, const std::string& subjects, core::duration interval,
-                        bool always) {
   to.write(log_level::info,
-           always ? "health is checked always; without a good check no campaign"
-                  : "health is checked while the workload runs",
-           {{"checks", subjects}, {"every", core::text(interval)}});
+           "the wall clock was set; leases do not depend on it" + repeated(held_back),
+           {{"identity", identity}, {"by", core::text(by)}});
 }
 
-void say_health(log& to, core::health verdict, const std::string& why) {
-  if (verdict == core::health::unhealthy) {
-    to.write(log_level::warn, "workload unhealthy", {{"why", why}});
+// --- the store -------------------------------------------------------------------------------
+
+void say_cannot_use_store(log& to, std::string_view store, std::string_view why) {
+  to.write(log_level::error, "cannot use the store; ending", {{"store", store}, {"why", why}});
+}
+
+void say_ttl_impossible(log& to, std::string_view store, core::duration ttl,
+                        const stores::description& what) {
+  to.write(log_level::error, "the store cannot keep leases of this ttl; set --ttl",
+           {{"store", store},
+            {"ttl", core::text(ttl)},
+            {"least", core::text(what.min_ttl)},
+            {"most", core::text(what.max_ttl)}});
+}
+
+void say_store_warning(log& to, std::string_view store, std::string_view warning) {
+  to.write(log_level::warn, warning, {{"store", store}});
+}
+
+void say_store_reached(log& to, const stores::description& what, std::string_view identity) {
+  to.write(log_level::info, "store reached",
+           {{"store", what.store},
+            {"version", what.server_version},
+            {"cluster", what.cluster_id},
+            {"identity", identity}});
+}
+
+void say_store_lost(log& to, std::string_view identity, const store_failure& what) {
+  std::string sentence = name_of(what.store) + " does not answer: ";
+  sentence += std::string(what.operation) + " failed, retrying";
+  if (!what.safe_for) {
+    sentence += "; who holds the lease now is not known";
+  } else if (*what.safe_for > core::duration::zero()) {
+    sentence += "; the lease is safe for another " + spoken(*what.safe_for);
   } else {
-    to.write(log_level::info, "workload healthy");
+    sentence += "; the lease has run out";
   }
+  to.write(log_level::warn, sentence, {{"identity", identity}, {"why", what.why}});
 }
 
-void say_rests(log& to, const speaker& who, core::duration pause) {
-  if (pause <= core::duration::zero()) return;
-  to.write(log_level::info, "the workload was unhealthy: others go first",
+void say_store_back(log& to, std::string_view identity, std::string_view store,
+                    core::duration gone_for) {
+  to.write(log_level::info, name_of(store) + " answers again, after " + spoken(gone_for),
+           {{"identity", identity}});
+}
+
+// --- who holds the lease ---------------------------------------------------------------------
+
+namespace {
+
+void say_holders(log& to, std::string_view before, const speaker& who, core::phase state,
+                 const std::vector<core::holder>& holders) {
+  constexpr std::size_t most = 3;
+  std::string sentence(before);
+  for (std::size_t i = 0; i < std::min(most, holders.size()); ++i) {
+    sentence += (i == 0 ? "" : ", ") + holders[i].identity;
+  }
+  if (holders.size() > most) {
+    sentence += " and " + std::to_string(holders.size() - most) + " more";
+  }
+  if (holders.size() == 1) sentence += " (version " + text_of(holders.front().term) + ")";
+  to.write(log_level::info, sentence,
            {{"election", who.election},
             {"identity", who.identity},
-            {"no_campaign_for", core::text(std::chrono::ceil<std::chrono::milliseconds>(pause))}});
+            coded("state", core::name(state)),
+            coded("holder", holders.front().identity),
+            coded("version", text_of(holders.front().term))});
 }
 
-std::string describe_wait_status(int wait_status) {
-  if (WIFEXITED(wait_status))
-    return "exited with status " + std::to_string(WEXITSTATUS(wait_status));
-  if (WIFSIGNALED(wait_status)) {
-    const char* symbol = ::sigabbrev_np(WTERMSIG(wait_status));
-    return std::string("was ended by SIG") + (symbol != nullptr ? symbol : "?");
+}  // namespace
+
+void say_standing_by(log& to, const speaker& who, const std::vector<core::holder>& holders) {
+  say_holders(to, "standing by behind ", who, core::phase::candidate, holders);
+}
+
+void say_held(log& to, const speaker& who, const std::vector<core::holder>& holders) {
+  say_holders(to, "the lease is held by ", who, core::phase::observer, holders);
+}
+
+void say_vacant(log& to, const speaker& who, const vacancy& what) {
+  std::string sentence = "nobody holds the lease";
+  if (!what.last.empty()) {
+    sentence += ": " + std::string(what.last);
+    sentence += what.why.empty() ? " has not renewed it"
+                                 : " has released it (" + std::string(what.why) + ")";
   }
-  return "ended";
+  to.write(log_level::info, sentence,
+           {{"election", who.election},
+            {"identity", who.identity},
+            coded("state", core::name(what.state))});
+}
+
+void say_granted(log& to, const speaker& who, core::version term, core::duration lock_delay) {
+  say_phase(to, log_level::info,
+            "lease granted under version " + text_of(term) + "; waiting " + spoken(lock_delay) +
+                " (lock delay): the previous holder left no release record",
+            who, core::phase::pending, term);
+}
+
+void say_active(log& to, const speaker& who, core::version term,
+                std::optional<core::duration> vacant_for) {
+  std::string sentence = "active under version " + text_of(term);
+  if (vacant_for) sentence += ", after " + spoken(*vacant_for) + " without an active holder";
+  say_phase(to, log_level::info, sentence, who, core::phase::active, term);
+}
+
+void say_active_again(log& to, const speaker& who, core::version term) {
+  say_phase(to, log_level::info,
+            "active again under version " + text_of(term) +
+                ": the store confirms the lease of the workload that runs",
+            who, core::phase::active, term);
+}
+
+// --- the end of a term -----------------------------------------------------------------------
+
+namespace {
+
+const char* words_of(core::loss_reason why) {
+  using core::loss_reason;
+  switch (why) {
+    case loss_reason::none:
+      return "the lease is over";
+    case loss_reason::renew_timeout:
+      return "lease lost: no renewal was acknowledged in time";
+    case loss_reason::taken_over:
+      return "lease lost: the store shows that somebody else holds it";
+    case loss_reason::session_invalid:
+      return "lease lost: the store does not know this agent's session any more";
+    case loss_reason::revoked:
+      return "lease lost: it was deleted from the store";
+    case loss_reason::suspended:
+      return "lease lost: the machine slept until it had run out";
+    case loss_reason::version_regressed:
+      return "lease given back: its version is not above all that were seen before; was the store "
+             "restored from a backup?";
+    case loss_reason::unhealthy:
+      return "giving the lease up: the workload is unhealthy";
+    case loss_reason::resigned:
+      return "giving the lease up";
+    case loss_reason::shutdown:
+      return "giving the lease up: the agent ends";
+    case loss_reason::workload_exited:
+      return "giving the lease up: its workload does not run any more";
+    case loss_reason::guard_gone:
+      return "giving the lease up: its guard cannot be relied on";
+  }
+  return "";
+}
+
+bool is_trouble(core::loss_reason why) {
+  return core::is_loss(why) || why == core::loss_reason::unhealthy ||
+         why == core::loss_reason::guard_gone;
+}
+
+std::string how_to_stop(const term_end& what) {
+  if (what.ran_out_ago) {
+    const std::string ago = "it ran out " + spoken(*what.ran_out_ago) + " ago";
+    return what.time_to_stop ? ago + ", and the guard stops the workload without the agent" : ago;
+  }
+  if (!what.time_to_stop) return {};
+  if (*what.time_to_stop <= core::duration::zero()) return "the workload is killed now";
+  const std::string left = spoken(*what.time_to_stop);
+  if (what.signal == 0) return "the workload has " + left + " to stop";
+  return "the workload gets " + signal_name(what.signal) + " now, and SIGKILL in " + left;
+}
+
+void say_with_end(log& to, const speaker& who, const std::string& sentence, const term_end& what) {
+  const log_level level = is_trouble(what.why) ? log_level::warn : log_level::info;
+  const log_field state = coded("state", core::name(core::phase::draining));
+  const log_field reason = coded("reason", core::name(what.why));
+  const log_field version = coded("version", text_of(what.term));
+  if (!what.time_to_stop || what.ran_out_ago) {
+    to.write(level, sentence,
+             {{"election", who.election}, {"identity", who.identity}, state, version, reason});
+    return;
+  }
+  to.write(level, sentence,
+           {{"election", who.election},
+            {"identity", who.identity},
+            state,
+            version,
+            reason,
+            coded("stop_by", core::time_text(what.stop_by_unix_ms).date_and_time())});
+}
+
+}  // namespace
+
+void say_ending(log& to, const speaker& who, const term_end& what) {
+  std::string sentence = words_of(what.why);
+  if (!what.heir.empty()) sentence += " in favour of " + std::string(what.heir);
+  const std::string how = how_to_stop(what);
+  if (!how.empty()) sentence += "; " + how;
+  say_with_end(to, who, sentence, what);
+}
+
+void say_less_time(log& to, const speaker& who, const term_end& what) {
+  const std::string left =
+      *what.time_to_stop <= core::duration::zero()
+          ? "the workload that is being stopped is killed now"
+          : "the workload that is being stopped has only " + spoken(*what.time_to_stop) + " left";
+  say_with_end(to, who, std::string(words_of(what.why)) + "; " + left, what);
+}
+
+void say_released(log& to, const speaker& who, core::version term, std::string_view heir) {
+  to.write(
+      log_level::info,
+      heir.empty() ? "lease released" : "lease released in favour of " + std::string(heir),
+      {{"election", who.election}, {"identity", who.identity}, coded("version", text_of(term))});
+}
+
+void say_aside(log& to, const speaker& who, core::loss_reason why, core::duration pause) {
+  if (pause <= core::duration::zero()) return;
+  std::string sentence = "paused: no campaign until told to resume";
+  if (pause != core::duration::max()) {
+    sentence = "no campaign for " + spoken(pause) + ": others go first";
+    if (why == core::loss_reason::unhealthy) sentence += ", because the workload was unhealthy";
+  }
+  to.write(log_level::info, sentence, {{"election", who.election}, {"identity", who.identity}});
+}
+
+void say_ordered(log& to, const speaker& who, const api::control_order& what) {
+  const std::string sentence = "told to " + std::string(api::name(what.what)) +
+                               (what.heir.empty() ? "" : " in favour of " + what.heir);
+  to.write(log_level::info, sentence, {{"election", who.election}, {"identity", who.identity}});
 }
 
 }  // namespace tenure::runtime

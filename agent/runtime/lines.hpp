@@ -1,14 +1,22 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "api/control.hpp"
 #include "core/election.hpp"
 #include "core/health.hpp"
 #include "runtime/log.hpp"
-#include "workload/guard_link.hpp"
+#include "stores/store.hpp"
+#include "workload/workload_owner.hpp"
 
-/// What the agent says in its log, one function a line, so that the words are in one place.
+/// What the agent says in its log: one function a line, so that the words can be read as a list.
+///
+/// A line is one change. Its message is for somebody who reads it at night and knows neither the
+/// code nor what came before; its fields are for those who search.
 namespace tenure::runtime {
 
 /// Whose line it is.
@@ -17,23 +25,25 @@ struct speaker {
   std::string_view identity;
 };
 
-void say_transition(log& to, const speaker& who, const core::command::transition& what,
-                    core::version term);
-void say_observed(log& to, const speaker& who, const core::observation& seen);
-/// `left`: until the workload is stopped, if nothing is acknowledged before.
-void say_renewal_unknown(log& to, std::string_view identity, const std::string& why,
-                         core::duration left);
-/// `held_back`: how often the same was not said since it was last.
-void say_unknown(log& to, const speaker& who, std::string_view operation, const std::string& why,
-                 std::uint64_t held_back);
-void say_workload_found(log& to, const speaker& who, const workload::found_workload& what);
-/// Nobody knows whether the workload has ended.
-void say_doubtful(log& to, const speaker& who, const workload::survivors& what);
-/// SIGKILL has not ended the workload.
-void say_survivors(log& to, const speaker& who, const workload::survivors& what);
-void say_workload_exited(log& to, const speaker& who, int wait_status);
+// --- the agent -------------------------------------------------------------------------------
 
-/// The machine has slept; a lease may have run out meanwhile. `held_back`: as for `say_unknown`.
+void say_settings_warning(log& to, std::string_view warning);
+/// Nobody has asked for this port, and another process has it.
+void say_port_taken(log& to, std::string_view listener, std::string_view why);
+void say_cannot_listen(log& to, std::string_view why);
+
+struct listeners {
+  std::string api;
+  std::string probe;
+  std::string socket;
+};
+void say_listening(log& to, const listeners& at, std::string_view identity, std::uint64_t pid);
+/// Other machines can reach it.
+void say_probe_is_open(log& to, std::string_view address);
+void say_told_to_end(log& to, std::string_view identity, int signo);
+void say_ended(log& to, std::string_view identity, int status);
+
+/// `held_back`, here and below: how often the same was not said since it was last.
 void say_slept(log& to, std::string_view identity, core::duration lasted, std::uint64_t held_back);
 /// The election thread had no processor for so long.
 void say_late(log& to, std::string_view identity, core::duration late, std::uint64_t held_back);
@@ -41,18 +51,126 @@ void say_late(log& to, std::string_view identity, core::duration late, std::uint
 void say_wall_jumped(log& to, std::string_view identity, core::duration by,
                      std::uint64_t held_back);
 
-/// What hooks have done, or have not. `why`: empty if there is nothing to explain.
-void say_hook(log& to, log_level how, const speaker& who, std::string_view what,
-              const std::string& why);
+// --- the store -------------------------------------------------------------------------------
+
+void say_cannot_use_store(log& to, std::string_view store, std::string_view why);
+void say_ttl_impossible(log& to, std::string_view store, core::duration ttl,
+                        const stores::description& what);
+void say_store_warning(log& to, std::string_view store, std::string_view warning);
+void say_store_reached(log& to, const stores::description& what, std::string_view identity);
+
+/// The store has ceased to do what it is asked.
+struct store_failure {
+  std::string_view store;
+  std::string_view operation;  ///< "renewal", "watch", ...
+  std::string_view why;
+  /// Until the first workload has to stop, if nothing is acknowledged before; nothing: no lease is
+  /// held.
+  std::optional<core::duration> safe_for;
+};
+void say_store_lost(log& to, std::string_view identity, const store_failure& what);
+void say_store_back(log& to, std::string_view identity, std::string_view store,
+                    core::duration gone_for);
+
+// --- the lease -------------------------------------------------------------------------------
+
+/// Others hold the lease, and this member waits for it.
+void say_standing_by(log& to, const speaker& who, const std::vector<core::holder>& holders);
+/// The same, seen by a member that never holds it.
+void say_held(log& to, const speaker& who, const std::vector<core::holder>& holders);
+/// `last`: who held it, if that is known, and `why` that ended; empty: it was not released.
+struct vacancy {
+  core::phase state = core::phase::candidate;
+  std::string_view last{};
+  std::string_view why{};
+};
+void say_vacant(log& to, const speaker& who, const vacancy& what);
+void say_granted(log& to, const speaker& who, core::version term, core::duration lock_delay);
+/// `vacant_for`: how long nobody was active before, as far as it is known.
+void say_active(log& to, const speaker& who, core::version term,
+                std::optional<core::duration> vacant_for);
+/// The lease of a workload that an agent before has started was confirmed.
+void say_active_again(log& to, const speaker& who, core::version term);
+
+/// The end of a term begins.
+struct term_end {
+  core::version term = core::no_version;  ///< none: of a workload whose lease was not confirmed
+  core::loss_reason why = core::loss_reason::none;
+  std::string_view heir{};
+  std::optional<core::duration> ran_out_ago{};   ///< it did, and nobody was there to see to it
+  std::optional<core::duration> time_to_stop{};  ///< of the workload; nothing: none runs
+  int signal = 0;                                ///< that tells it to stop; 0: hooks do
+  std::int64_t stop_by_unix_ms = 0;              ///< the end of `time_to_stop`
+};
+void say_ending(log& to, const speaker& who, const term_end& what);
+/// A workload that is being stopped gets less time than it was told.
+void say_less_time(log& to, const speaker& who, const term_end& what);
+void say_released(log& to, const speaker& who, core::version term, std::string_view heir);
+/// The member does not campaign for so long; `core::duration::max()`: until it is told to.
+void say_aside(log& to, const speaker& who, core::loss_reason why, core::duration pause);
+void say_ordered(log& to, const speaker& who, const api::control_order& what);
+
+// --- the workload ----------------------------------------------------------------------------
+
+void say_workload_started(log& to, const speaker& who, core::version term, std::uint64_t pid);
+/// One that somebody else starts: found, or (pid 0) not there yet.
+void say_workload_may_run(log& to, const speaker& who, core::version term, std::uint64_t pid);
+void say_start_refused(log& to, const speaker& who);
+/// `executed`: a command was to be; else a signal was to tell that it is active.
+void say_start_failed(log& to, const speaker& who, bool executed, std::string_view why);
+/// The workload of an agent that has ended.
+void say_workload_found(log& to, const speaker& who, const workload::found_workload& what);
+/// Nobody knows whether the workload has ended.
+void say_doubtful(log& to, const speaker& who, const workload::survivors& what);
+/// SIGKILL has not ended the workload.
+void say_survivors(log& to, const speaker& who, const workload::survivors& what);
+
+struct workload_end {
+  int wait_status = 0;
+  bool asked = false;           ///< it was told to stop
+  bool had_time = false;        ///< between that and SIGKILL
+  core::duration ago{};         ///< since it died
+  std::int64_t at_unix_ms = 0;  ///< when it died
+};
+void say_workload_exited(log& to, const speaker& who, const workload_end& what);
 
 /// What is checked and when, once.
 void say_health_checked(log& to, const std::string& subjects, core::duration interval, bool always);
-/// Another verdict; `why`: what failed.
-void say_health(log& to, core::health verdict, const std::string& why);
-/// The member does not campaign for so long, because its workload was unhealthy.
-void say_rests(log& to, const speaker& who, core::duration pause);
+void say_health_asks_nobody(log& to);
+/// Another verdict on the workload of these elections; `why`: what failed.
+void say_health(log& to, const speaker& who, core::health verdict, const std::string& why);
 
-/// "exited with status 3", "was killed by SIGKILL", for what waitpid has returned.
+// --- the guard -------------------------------------------------------------------------------
+
+void say_guard_unreachable(log& to, std::string_view why);
+void say_guard_unusable(log& to, std::string_view why);
+/// There is none in this directory, or none that we may use.
+void say_no_guard(log& to, std::string_view directory, std::string_view why);
+void say_guard_found(log& to, std::string_view directory);
+void say_guard_ends(log& to, std::string_view directory, int signo);
+void say_guard_gone(log& to, std::string_view directory);
+void say_guard_hangs(log& to, std::string_view directory);
+void say_guard_answers(log& to, std::string_view directory);
+/// Our own guard is dead (`hangs`: or as good as dead), and so the workload is ended from here.
+void say_guard_lost(log& to, const speaker& who, bool hangs);
+/// The next agent is to find the workload running.
+void say_leaving_workload(log& to, std::string_view identity);
+void say_left_workload(log& to, std::string_view identity);
+
+// --- hooks -----------------------------------------------------------------------------------
+
+/// Of an earlier agent nobody knows what it has told the workload.
+void say_hooks_cleared(log& to, const speaker& who, bool stopped);
+void say_hook_gained(log& to, const speaker& who);
+void say_hook_not_gained(log& to, const speaker& who, const std::string& why);
+void say_hook_failed(log& to, const speaker& who, const std::string& why);
+void say_hook_stopped(log& to, const speaker& who);
+void say_hook_defied(log& to, const speaker& who);
+void say_hook_ends_agent(log& to, const speaker& who);
+
+// --- words -----------------------------------------------------------------------------------
+
+/// "exited with status 3", "was ended by SIGKILL", for what waitpid has returned.
 std::string describe_wait_status(int wait_status);
 
 }  // namespace tenure::runtime

@@ -7,11 +7,15 @@
 #include <string_view>
 
 #include "config/settings.hpp"
+#include "core/log_line.hpp"
 
 namespace tenure::runtime {
 
-using config::log_format;
-using config::log_level;
+using core::log_form;
+using core::log_level;
+
+/// How this process writes its log: what the setting wants, on the stderr that it has.
+log_form form_of(config::log_format wanted);
 
 /// One `key=value` of a line. Keys are ours: lower case, no blanks.
 struct log_field {
@@ -20,17 +24,21 @@ struct log_field {
 
   std::string_view key;
   std::string value;
-  bool bare = false;  ///< a number, written without quotes
+  bool bare = false;          ///< a number, written without quotes
+  bool for_programs = false;  ///< left out where people read: the message says it
 };
 
-/// Lines on stderr, one an event: time, level, msg, fields.
+/// A field for programs: people find it in the message.
+log_field coded(std::string_view key, std::string_view value);
+
+/// Lines on stderr, one an event: time, level, message, fields.
 ///
 /// A thread of its own writes them, so that whoever reads our stderr slowly, or not at all, can
 /// not delay a renewal: past `log_queue_lines` the oldest waiting lines are dropped.
 /// Thread-safe.
 class log {
  public:
-  log(log_format form, log_level least);
+  log(log_form form, log_level least);
   ~log();
   log(const log&) = delete;
   log& operator=(const log&) = delete;
@@ -38,16 +46,17 @@ class log {
   void write(log_level level, std::string_view message,
              std::initializer_list<log_field> fields = {});
 
+  [[nodiscard]] log_form form() const { return form_; }
+
  private:
   struct sink;
   std::unique_ptr<sink> sink_;
-  log_format form_;
+  log_form form_;
 };
 
-/// The part of a line behind time and level: `msg="..." key=value`, or the same as JSON members.
-/// Quotes and what does not print (core/printable_text.hpp) are escaped, so that no value can forge
-/// a line or steer a terminal.
-std::string log_body(log_format form, std::string_view message,
+/// One line, without its end. Quotes and what does not print (core/printable_text.hpp) are escaped,
+/// so that no value can forge a line or steer a terminal.
+std::string log_line(log_form form, log_level level, std::int64_t unix_ms, std::string_view message,
                      std::initializer_list<log_field> fields);
 
 }  // namespace tenure::runtime

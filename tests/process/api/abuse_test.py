@@ -19,7 +19,7 @@ SEED = 4040
 def held(agent):
     """The election, which the agent must hold, in order."""
     seen = agent.election()
-    words = r"(renewal not acknowledged|state=draining)"
+    words = r"(does not answer|state=draining)"
     if not seen["is_self"] or agent.said(words):
         raise AssertionError(f"{seen}\n{open(agent.log).read()}")
     return seen

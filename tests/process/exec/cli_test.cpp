@@ -197,7 +197,8 @@ TEST(Cli, TheAgentUnderstandsTheCommandLineOfTheLeaderElectorSidecar) {
              "--election=db", "--id=pod-1", "--election-namespace=default", "--http=127.0.0.1:0",
              "--ttl=10s", "--probe-listen", "off"},
             in / "agent");
-  ASSERT_TRUE(eventually([&] { return a.said("msg=active election=db"); })) << a.err();
+  ASSERT_TRUE(eventually([&] { return a.said("election=db identity=pod-1 state=active"); }))
+      << a.err();
   EXPECT_TRUE(a.said("identity=pod-1")) << a.err();
   EXPECT_TRUE(a.said("api=127.0.0.1:")) << a.err();
   EXPECT_TRUE(a.said("--election-namespace")) << "it is ignored, but not without a word";
@@ -266,7 +267,8 @@ TEST(Agent, HoldsSeveralElectionsWithOneSession) {
       in / "agent");
   EXPECT_TRUE(eventually([&] {
     const std::string log = a.err();
-    return has(log, "msg=active election=one") && has(log, "msg=active election=two");
+    return has(log, "election=one identity=a state=active") &&
+           has(log, "election=two identity=a state=active");
   })) << a.err();
   a.send(SIGTERM);
   EXPECT_EQ(a.wait(), 0) << a.err();

@@ -19,7 +19,7 @@ using words = std::vector<std::string>;
 
 /// A release is told from a lease that has run out by what the next holder does: only after the
 /// latter it waits for the previous holder to be gone.
-constexpr const char* waits = "waiting for the previous holder to be gone";
+constexpr const char* waits = "the previous holder left no release record";
 
 words told_by_command(const temporary_directory& in) {
   return {"--gain-command", notes(in), "--stop-command", notes(in)};

@@ -265,7 +265,7 @@ TEST_F(SignalMode, WorkloadThatCannotBeToldIsStoppedAndTheLeaseGivenUp) {
   ASSERT_TRUE(says("the workload could not be told that it is active; giving the lease up"))
       << log();
   EXPECT_TRUE(eventually([&] { return !pod_.runs(workload); })) << log();
-  ASSERT_TRUE(says("from=draining")) << log();
+  ASSERT_TRUE(says("state=candidate")) << log();
 }
 
 TEST_F(SignalMode, NextAgentTellsTheWorkloadAgainThatItHasFound) {
@@ -285,7 +285,7 @@ TEST_F(SignalMode, NextAgentTellsTheWorkloadAgainThatItHasFound) {
 TEST_F(SignalMode, GainWithoutAWorkloadToTellIsGivenUp) {
   start_agent(long_ttl, "--while-standby run --on-gain signal --gain-signal USR1");
   ASSERT_TRUE(says("cannot tell the workload that it is active")) << log();
-  ASSERT_TRUE(says("from=draining")) << log();
+  ASSERT_TRUE(says("state=candidate")) << log();
 }
 
 TEST_F(SignalMode, TargetInOurOwnContainerIsRefusedWithTheFix) {

@@ -29,7 +29,7 @@ TEST(Effective, ShowsEveryValueAndWhereItCameFrom) {
             "on_lost: standby                    # default\n"
             "listen: 127.0.0.1:4040              # default\n"
             "probe_listen: 0.0.0.0:8081          # default\n"
-            "log_format: logfmt                  # default\n"
+            "log_format: auto                    # default\n"
             "log_level: debug                    # TENURE_LOG_LEVEL\n");
 }
 

@@ -27,7 +27,7 @@ TEST(Settings, DefaultsAreThoseOfTheCoreAndTheDesign) {
   EXPECT_EQ(text(s.probe_listen), "0.0.0.0:8081");
   EXPECT_EQ(s.on_lost, core::after_loss::standby);
   EXPECT_EQ(signal_name(s.stop_signal), "TERM");
-  EXPECT_EQ(s.log_format, log_format::logfmt);
+  EXPECT_EQ(s.log_format, log_format::automatic);
   EXPECT_EQ(s.log_level, log_level::info);
   EXPECT_THAT(s.warnings, IsEmpty());
 }

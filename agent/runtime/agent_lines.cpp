@@ -1,0 +1,96 @@
+#include <algorithm>
+#include <variant>
+
+#include "os/boot_time.hpp"
+#include "os/wall_time.hpp"
+#include "runtime/agent_loop.hpp"
+#include "runtime/lines.hpp"
+
+/// The part of the loop that finds out what its log has to say.
+namespace tenure::runtime {
+namespace {
+
+/// The first command of this kind to this election; null if there is none.
+template <class Command>
+const Command* find(const core::session_effects& in, core::election_index of) {
+  for (const core::addressed& one : in.commands) {
+    const auto* found = std::get_if<Command>(&one.what);
+    if (found != nullptr && one.which == of) return found;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+// --- the store -------------------------------------------------------------------------------
+
+void agent_loop::failed(store_request what, const std::string& why) {
+  if (!outage_.failed(what, os::boot_now())) return;
+  say_store_lost(log_, options_.settings.identity,
+                 {.store = options_.settings.store,
+                  .operation = name(what),
+                  .why = why,
+                  .safe_for = safe_for()});
+}
+
+void agent_loop::answered(store_request what) {
+  const auto gone_for = outage_.done(what, os::boot_now());
+  if (gone_for)
+    say_store_back(log_, options_.settings.identity, options_.settings.store, *gone_for);
+}
+
+/// Until the first workload has to stop if nothing is renewed; nothing if no lease is held.
+std::optional<core::duration> agent_loop::safe_for() const {
+  core::time_point stop_at = core::never;
+  for (std::uint32_t i = 0; i < session_.size(); ++i) {
+    const auto& lease = session_.at(core::election_index{i}).view().lease;
+    if (lease) stop_at = std::min(stop_at, lease->stop_at);
+  }
+  if (stop_at == core::never) return std::nullopt;
+  return std::max(stop_at - os::boot_now(), core::duration::zero());
+}
+
+// --- the end of a term -----------------------------------------------------------------------
+
+void agent_loop::say(core::election_index which, const core::command::transition& what) {
+  lines_[core::place(which)].changed(log_, speaker_of(which), session_.at(which), what,
+                                     how_it_ends(which), os::boot_now());
+}
+
+/// How what runs is stopped by the step that is being carried out.
+term_end agent_loop::how_it_ends(core::election_index which) const {
+  term_end out;
+  const auto* order = guard_ ? find<core::command::stop_workload>(effects_, which) : nullptr;
+  if (order == nullptr) return out;
+  const core::duration left = std::max(order->kill_by - os::boot_now(), core::duration::zero());
+  out.why = order->why;
+  out.time_to_stop = left;
+  out.signal = has_hooks() ? 0 : stop_signal_;
+  out.stop_by_unix_ms =
+      os::wall_now_ms() + std::chrono::floor<std::chrono::milliseconds>(left).count();
+  return out;
+}
+
+/// One that comes with the end of a term has been said with that.
+void agent_loop::say(core::election_index which, const core::command::stop_workload& what) {
+  const bool shorter = workload_end_.asked;
+  workload_end_.asked = true;
+  workload_end_.had_time = workload_end_.had_time || what.kill_by > os::boot_now();
+  if (shorter) say_less_time(log_, speaker_of(which), how_it_ends(which));
+}
+
+void agent_loop::say(core::election_index which, const workload::workload_exited& what) {
+  workload_end_.wait_status = what.status;
+  workload_end_.at_unix_ms = os::wall_now_ms();
+  say_workload_exited(log_, speaker_of(which), std::exchange(workload_end_, {}));
+}
+
+/// Of a lease that has run out, the store has released nothing.
+void agent_loop::say_released(core::election_index which, core::version term) {
+  const core::election& one = session_.at(which);
+  const std::optional<core::lease>& lease = one.view().lease;
+  if (!one.holding() || lease->term != term || os::boot_now() >= lease->safe_until) return;
+  runtime::say_released(log_, speaker_of(which), term, one.heir());
+}
+
+}  // namespace tenure::runtime

@@ -1,0 +1,250 @@
+#include <sys/wait.h>
+
+#include <cstring>
+
+#include "core/duration_text.hpp"
+#include "core/time_text.hpp"
+#include "core/timing.hpp"
+#include "runtime/lines.hpp"
+
+/// The lines about the workload, its guard and its hooks.
+namespace tenure::runtime {
+namespace {
+
+/// A death that is told within this time is news.
+constexpr core::duration told_at_once = std::chrono::milliseconds(500);
+
+void say(log& to, log_level level, std::string_view sentence, const speaker& who) {
+  to.write(level, sentence, {{"election", who.election}, {"identity", who.identity}});
+}
+
+void say_of_run(log& to, std::string_view sentence, const speaker& who, core::version term,
+                std::uint64_t pid) {
+  const log_field version("version", core::number(term));
+  if (pid == 0) {
+    to.write(log_level::info, sentence,
+             {{"election", who.election}, {"identity", who.identity}, version});
+  } else {
+    to.write(log_level::info, sentence,
+             {{"election", who.election}, {"identity", who.identity}, version, {"pid", pid}});
+  }
+}
+
+}  // namespace
+
+// --- the workload ----------------------------------------------------------------------------
+
+void say_workload_started(log& to, const speaker& who, core::version term, std::uint64_t pid) {
+  say_of_run(to, "workload started", who, term, pid);
+}
+
+void say_workload_may_run(log& to, const speaker& who, core::version term, std::uint64_t pid) {
+  say_of_run(to, pid == 0 ? "the workload may run; it is not there yet" : "workload found", who,
+             term, pid);
+}
+
+void say_start_refused(log& to, const speaker& who) {
+  say(to, log_level::warn, "workload not started: its lease would have run out before", who);
+}
+
+void say_start_failed(log& to, const speaker& who, bool executed, std::string_view why) {
+  to.write(log_level::error,
+           executed ? "cannot execute the command; check its name, PATH and permissions"
+                    : "cannot tell the workload that it is active",
+           {{"election", who.election}, {"identity", who.identity}, {"why", why}});
+}
+
+void say_workload_found(log& to, const speaker& who, const workload::found_workload& what) {
+  say_of_run(to,
+             what.stopping
+                 ? "found the workload of an agent that has ended; it is being stopped"
+                 : "found the workload of an agent that has ended; asking the store whether the "
+                   "lease is still ours",
+             who, what.term, 0);
+}
+
+void say_doubtful(log& to, const speaker& who, const workload::survivors& what) {
+  to.write(
+      log_level::error,
+      "the guard is dead, and processes that may have come out of the workload still run; they "
+      "are not killed, because they hide their environment and may belong to somebody else. "
+      "The lease is not released, and others get it when it runs out; see whose they are",
+      {{"election", who.election},
+       {"identity", who.identity},
+       {"processes", what.left},
+       {"pid", static_cast<std::uint64_t>(what.pid)},
+       {"name", workload::text(what.name)}});
+}
+
+void say_survivors(log& to, const speaker& who, const workload::survivors& what) {
+  to.write(log_level::error,
+           what.all_stuck()
+               ? "the workload hangs in the kernel, where SIGKILL cannot end it; its lease is "
+                 "neither released nor renewed before it is dead, so that others get it when it "
+                 "runs out"
+               : "SIGKILL has not ended all of the workload; its lease is not released before all "
+                 "of it is dead",
+           {{"election", who.election},
+            {"identity", who.identity},
+            {"processes", what.left},
+            {"stuck", what.stuck},
+            {"pid", static_cast<std::uint64_t>(what.pid)},
+            {"name", workload::text(what.name)},
+            {"state", std::string_view(&what.state, 1)},
+            {"kernel_function", what.where[0] == '\0' ? "unknown" : workload::text(what.where)}});
+}
+
+void say_workload_exited(log& to, const speaker& who, const workload_end& what) {
+  const bool killed = WIFSIGNALED(what.wait_status) && WTERMSIG(what.wait_status) == SIGKILL;
+  const bool ignored = killed && what.asked && what.had_time;
+  const bool failed = !what.asked && what.wait_status != 0;
+  std::string sentence =
+      ignored ? "the workload did not end when it was told to, and " : "the workload ";
+  sentence += describe_wait_status(what.wait_status);
+  if (what.ago >= told_at_once) sentence += ", " + core::spoken(what.ago) + " ago";
+  to.write(ignored || failed ? log_level::warn : log_level::info, sentence,
+           {{"election", who.election},
+            {"identity", who.identity},
+            {"died_at", core::time_text(what.at_unix_ms).date_and_time()}});
+}
+
+void say_health_checked(log& to, const std::string& subjects, core::duration interval,
+                        bool always) {
+  to.write(log_level::info,
+           always ? "health is checked always; without a good check no campaign"
+                  : "health is checked while the workload runs",
+           {{"checks", subjects}, {"every", core::text(interval)}});
+}
+
+void say_health_asks_nobody(log& to) {
+  to.write(log_level::warn,
+           "health_http is asked while the workload does not run, too; if that is who answers, no "
+           "member ever campaigns: leave out health_while");
+}
+
+void say_health(log& to, const speaker& who, core::health verdict, const std::string& why) {
+  if (verdict == core::health::unhealthy) {
+    to.write(log_level::warn, "workload unhealthy",
+             {{"election", who.election}, {"identity", who.identity}, {"why", why}});
+  } else {
+    say(to, log_level::info, "workload healthy", who);
+  }
+}
+
+// --- the guard -------------------------------------------------------------------------------
+
+void say_guard_unreachable(log& to, std::string_view why) {
+  to.write(log_level::error, "cannot reach the guard; ending", {{"why", why}});
+}
+
+void say_guard_unusable(log& to, std::string_view why) {
+  to.write(log_level::error, "cannot use the guard; ending", {{"why", why}});
+}
+
+void say_no_guard(log& to, std::string_view directory, std::string_view why) {
+  to.write(log_level::warn, "no guard; not campaigning until there is one",
+           {{"directory", directory}, {"why", why}});
+}
+
+void say_guard_found(log& to, std::string_view directory) {
+  to.write(log_level::info, "guard found", {{"directory", directory}});
+}
+
+void say_guard_ends(log& to, std::string_view directory, int signo) {
+  to.write(log_level::info, "the guard was told to end; giving the lease up",
+           {{"directory", directory}, {"signal", static_cast<std::uint64_t>(signo)}});
+}
+
+void say_guard_gone(log& to, std::string_view directory) {
+  to.write(log_level::warn, "the guard is gone", {{"directory", directory}});
+}
+
+namespace {
+constexpr const char* hangs_words = "the guard does not answer: it is stopped or gets no processor";
+}  // namespace
+
+void say_guard_hangs(log& to, std::string_view directory) {
+  to.write(log_level::error, std::string(hangs_words) + "; giving the lease up",
+           {{"directory", directory}});
+}
+
+void say_guard_answers(log& to, std::string_view directory) {
+  to.write(log_level::info, "the guard answers again", {{"directory", directory}});
+}
+
+void say_guard_lost(log& to, const speaker& who, bool hangs) {
+  say(to, log_level::error,
+      std::string(hangs ? hangs_words : "the guard is gone") +
+          "; ending the workload and giving the lease up",
+      who);
+}
+
+void say_leaving_workload(log& to, std::string_view identity) {
+  to.write(log_level::info, "told to end; leaving the workload to another agent",
+           {{"identity", identity}});
+}
+
+void say_left_workload(log& to, std::string_view identity) {
+  to.write(log_level::info, "left the workload to another agent", {{"identity", identity}});
+}
+
+// --- hooks -----------------------------------------------------------------------------------
+
+void say_hooks_cleared(log& to, const speaker& who, bool stopped) {
+  if (stopped) {
+    say(to, log_level::info,
+        "the workload was told to stop, in case that an earlier agent has made it active", who);
+  } else {
+    say(to, log_level::warn,
+        "the workload could not be told to stop; if an earlier agent has made it active, it may be "
+        "so still, and only the version protects what it writes to",
+        who);
+  }
+}
+
+void say_hook_gained(log& to, const speaker& who) {
+  say(to, log_level::info, "the workload was told that it is active", who);
+}
+
+void say_hook_not_gained(log& to, const speaker& who, const std::string& why) {
+  to.write(log_level::error,
+           "the workload could not be told that it is active; giving the lease up",
+           {{"election", who.election}, {"identity", who.identity}, {"why", why}});
+}
+
+void say_hook_failed(log& to, const speaker& who, const std::string& why) {
+  to.write(log_level::warn, "a hook has failed",
+           {{"election", who.election}, {"identity", who.identity}, {"why", why}});
+}
+
+void say_hook_stopped(log& to, const speaker& who) {
+  say(to, log_level::info, "the workload is not active any more", who);
+}
+
+void say_hook_defied(log& to, const speaker& who) {
+  say(to, log_level::error,
+      "nothing has stopped the workload; the lease is not released, but not renewed any more, and "
+      "others get it when it runs out",
+      who);
+}
+
+void say_hook_ends_agent(log& to, const speaker& who) {
+  say(to, log_level::warn,
+      "ending with stop_exit_code, so that the main container is ended, too; the lease is not "
+      "released and runs out",
+      who);
+}
+
+// --- words -----------------------------------------------------------------------------------
+
+std::string describe_wait_status(int wait_status) {
+  if (WIFEXITED(wait_status))
+    return "exited with status " + std::to_string(WEXITSTATUS(wait_status));
+  if (WIFSIGNALED(wait_status)) {
+    const char* symbol = ::sigabbrev_np(WTERMSIG(wait_status));
+    return std::string("was ended by SIG") + (symbol != nullptr ? symbol : "?");
+  }
+  return "ended";
+}
+
+}  // namespace tenure::runtime

@@ -1,0 +1,218 @@
+#include "runtime/election_lines.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <csignal>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "unit/core/conversation.hpp"
+
+namespace tenure::runtime {
+namespace {
+
+using namespace core::testing;
+using core::loss_reason;
+using core::version;
+using testing::ElementsAre;
+
+/// A real election, and what its log says meanwhile, as a person reads it.
+class story {
+ public:
+  explicit story(core::election_settings with = member()) : subject_(std::move(with)) {
+    testing::internal::CaptureStderr();
+    log_ = std::make_unique<log>(log_form::text, log_level::info);
+    happens(core::event::started{});
+  }
+  ~story() {
+    if (log_) static_cast<void>(told());
+  }
+  story(const story&) = delete;
+  story& operator=(const story&) = delete;
+
+  story& at(core::duration since_start) {
+    now_ = start_of_talk + since_start;
+    return *this;
+  }
+
+  story& happens(const core::election_event& what) {
+    if (const auto* seen = std::get_if<core::event::observed>(&what)) {
+      lines_.observed(*log_, me, subject_, seen->what, now_);
+    }
+    const core::effects out = subject_.step({.now = now_, .entropy = 0}, what);
+    term_end end;
+    for (const core::election_command& c : out) {
+      if (const auto* a = std::get_if<core::command::acquire>(&c)) asked_ = a->number;
+      if (const auto* r = std::get_if<core::command::release>(&c)) let_go_ = r->number;
+      if (const auto* s = std::get_if<core::command::stop_workload>(&c)) {
+        end.time_to_stop = std::max(s->kill_by - now_, core::duration::zero());
+        end.signal = SIGTERM;
+      }
+    }
+    for (const core::election_command& c : out) {
+      if (const auto* t = std::get_if<core::command::transition>(&c)) {
+        lines_.changed(*log_, me, subject_, *t, end, now_);
+      }
+    }
+    return *this;
+  }
+
+  story& sees(std::vector<core::holder> holders, std::uint64_t as_of,
+              std::optional<core::farewell> said = {}, core::time_point expires_at = core::never) {
+    return happens(core::event::observed{{.as_of = version{as_of},
+                                          .holders = std::move(holders),
+                                          .expires_at = expires_at,
+                                          .parting = std::move(said)}});
+  }
+  story& is_refused() { return happens(core::event::refused{.number = asked_}); }
+  story& is_granted(std::uint64_t term, bool cleanly) {
+    return happens(core::event::granted{.number = asked_,
+                                        .term = version{term},
+                                        .sequencer = "proof",
+                                        .ttl = 15s,
+                                        .sent_at = now_,
+                                        .released_cleanly = cleanly});
+  }
+  story& workload_starts(std::uint64_t term) {
+    return happens(core::event::workload_started{version{term}});
+  }
+  story& workload_exits() { return happens(core::event::workload_exited{}); }
+  story& is_released() { return happens(core::event::released{let_go_}); }
+  story& wakes() { return happens(core::event::woke{}); }
+
+  /// The lines so far, without their times. The last call.
+  std::vector<std::string> told() {
+    log_.reset();
+    std::istringstream all(testing::internal::GetCapturedStderr());
+    constexpr std::size_t time_and_blank = 14;
+    std::vector<std::string> out;
+    for (std::string line; std::getline(all, line);) {
+      const auto fields = line.find("  election=db");
+      EXPECT_NE(fields, std::string::npos) << line;
+      out.push_back(line.substr(time_and_blank, fields - time_and_blank));
+    }
+    return out;
+  }
+
+ private:
+  static constexpr speaker me{.election = "db", .identity = "me"};
+  core::election subject_;
+  election_lines lines_;
+  std::unique_ptr<log> log_;
+  core::time_point now_ = start_of_talk;
+  core::attempt asked_{};
+  core::attempt let_go_{};
+};
+
+const core::holder b{.identity = "b", .term = version{4}};
+const core::holder ours{.identity = "me", .term = version{5}};
+
+core::farewell released(loss_reason why) {
+  return {.term = version{4}, .holder = "b", .why = why};
+}
+
+TEST(ElectionLines, AFirstHolderHasNobodyBeforeIt) {
+  story s;
+  s.sees({}, 1).is_granted(1, false).at(500ms).wakes().sees({{"me", version{1}}}, 1);
+  EXPECT_THAT(s.told(),
+              ElementsAre("info  nobody holds the lease",
+                          "info  lease granted under version 1; waiting 500 ms (lock delay): the "
+                          "previous holder left no release record",
+                          "info  active under version 1"));
+}
+
+TEST(ElectionLines, AStandbyTellsBehindWhomAndHowLongNobodyWasActive) {
+  story s;
+  s.sees({b}, 4).is_refused().sees({b}, 4).at(1s).sees({}, 5, released(loss_reason::resigned));
+  s.at(4s).sees({ours}, 5, released(loss_reason::resigned)).is_granted(5, true);
+  EXPECT_THAT(s.told(), ElementsAre("info  standing by behind b (version 4)",
+                                    "info  nobody holds the lease: b has released it (resigned)",
+                                    "info  active under version 5, after 3 s without an active "
+                                    "holder"))
+      << "and not that it sees itself";
+}
+
+TEST(ElectionLines, AHolderThatVanishedWasSeenToRunOut) {
+  story s;
+  s.sees({b}, 4, {}, start_of_talk + 2s).at(3s).is_granted(5, true);
+  EXPECT_THAT(s.told(), ElementsAre("info  standing by behind b (version 4)",
+                                    "info  active under version 5, after 1 s without an active "
+                                    "holder"));
+  story deleted;
+  deleted.sees({b}, 4).sees({}, 5);
+  EXPECT_THAT(deleted.told(), ElementsAre("info  standing by behind b (version 4)",
+                                          "info  nobody holds the lease: b has not renewed it"));
+}
+
+TEST(ElectionLines, ALostLeaseSaysUntilWhenTheWorkloadMayStop) {
+  story s;
+  s.is_granted(5, true).workload_starts(5).at(12'350ms).wakes().workload_exits().is_released();
+  s.sees({b}, 6);
+  EXPECT_THAT(s.told(),
+              ElementsAre("info  active under version 5",
+                          "warn  lease lost: no renewal was acknowledged in time; the workload "
+                          "gets SIGTERM now, and SIGKILL in 2 s",
+                          "info  standing by behind b (version 4)"));
+}
+
+TEST(ElectionLines, AnAgentThatStoodStillDoesNotSpeakAsIfItWereNow) {
+  story s;
+  s.is_granted(5, true).workload_starts(5).at(20s).wakes().workload_exits();
+  EXPECT_THAT(s.told(), ElementsAre("info  active under version 5",
+                                    "warn  lease lost: no renewal was acknowledged in time; it ran "
+                                    "out 7.7 s ago, and the guard stops the workload without the "
+                                    "agent"));
+}
+
+TEST(ElectionLines, ALossWithoutAWorkloadIsALineToo) {
+  story s(with(member(), [](auto& m) { m.owns_workload = false; }));
+  s.is_granted(5, true).happens(
+      core::event::lost{.term = version{5}, .why = loss_reason::session_invalid});
+  s.sees({b}, 6);
+  EXPECT_THAT(s.told(),
+              ElementsAre("info  active under version 5",
+                          "warn  lease lost: the store does not know this agent's session any more",
+                          "info  standing by behind b (version 4)"));
+}
+
+TEST(ElectionLines, AHandOverNamesTheHeirAndWhoGoesFirst) {
+  story s;
+  s.is_granted(5, true).workload_starts(5);
+  s.happens(core::event::resign{.aside = 15s, .heir = "b"}).workload_exits().is_released();
+  s.sees({}, 5).sees({b}, 6);
+  EXPECT_THAT(s.told(),
+              ElementsAre("info  active under version 5",
+                          "info  giving the lease up in favour of b; the workload "
+                          "gets SIGTERM now, and SIGKILL in 20 s",
+                          "info  no campaign for 15 s: others go first",
+                          "info  nobody holds the lease",
+                          "info  standing by behind b (version 4)"));
+}
+
+TEST(ElectionLines, APausedMemberSaysHowItGoesOn) {
+  story s;
+  s.is_granted(5, true).workload_starts(5);
+  s.happens(core::event::resign{.aside = core::duration::max()}).workload_exits().is_released();
+  EXPECT_THAT(s.told(), testing::Contains("info  paused: no campaign until told to resume"));
+}
+
+TEST(ElectionLines, AMemberThatHoldsNothingEndsWithoutALine) {
+  story s;
+  s.sees({b}, 4).happens(core::event::shutdown{});
+  EXPECT_THAT(s.told(), ElementsAre("info  standing by behind b (version 4)"));
+}
+
+TEST(ElectionLines, AnObserverNamesTheHolder) {
+  story s(with(member(), [](auto& m) { m.campaigns = false; }));
+  s.sees({b}, 4).sees({}, 5, released(loss_reason::shutdown));
+  EXPECT_THAT(s.told(), ElementsAre("info  the lease is held by b (version 4)",
+                                    "info  nobody holds the lease: b has released it (shutdown)"));
+}
+
+}  // namespace
+}  // namespace tenure::runtime
