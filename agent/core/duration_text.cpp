@@ -46,7 +46,7 @@ std::optional<decimal> take_decimal(std::string_view& text) {
   return out;
 }
 
-std::string spoken(duration d) {
+spoken_text spoken(duration d) {
   using std::chrono::milliseconds;
   constexpr std::int64_t tenth = 100;
   constexpr std::int64_t second = 1000;
@@ -54,20 +54,37 @@ std::string spoken(duration d) {
   constexpr std::int64_t hour = 60 * minute;
   constexpr std::int64_t day = 24 * hour;
   const std::int64_t ms = std::max<std::int64_t>(0, std::chrono::round<milliseconds>(d).count());
-  const auto two_units = [ms](std::int64_t large, const char* unit, std::int64_t small,
-                              const char* small_unit) {
-    const std::string first = std::to_string(ms / large) + unit;
-    const std::int64_t rest = ms % large / small;
-    return rest == 0 ? first : first + " " + std::to_string(rest) + small_unit;
+  spoken_text out;
+  const auto with = [&out](std::int64_t number, std::string_view unit) {
+    out.append_number(number);
+    out.append(unit);
   };
-  if (ms < second) return std::to_string(ms) + " ms";
-  if (ms < minute) {
+  const auto two_units = [&](std::int64_t large, std::string_view unit, std::int64_t small,
+                             std::string_view small_unit) {
+    with(ms / large, unit);
+    if (const std::int64_t rest = ms % large / small; rest > 0) {
+      out.append(" ");
+      with(rest, small_unit);
+    }
+  };
+  if (ms < second) {
+    with(ms, " ms");
+  } else if (ms < minute) {
     const std::int64_t tenths = (ms + tenth / 2) / tenth;
-    const std::string behind = tenths % 10 == 0 ? "" : "." + std::to_string(tenths % 10);
-    return std::to_string(tenths / 10) + behind + " s";
+    with(tenths / 10, "");
+    if (tenths % 10 != 0) {
+      out.append(".");
+      with(tenths % 10, "");
+    }
+    out.append(" s");
+  } else if (ms < hour) {
+    two_units(minute, " min", second, " s");
+  } else if (ms < day) {
+    two_units(hour, " h", minute, " min");
+  } else {
+    two_units(day, " d", hour, " h");
   }
-  if (ms < hour) return two_units(minute, " min", second, " s");
-  return ms < day ? two_units(hour, " h", minute, " min") : two_units(day, " d", hour, " h");
+  return out;
 }
 
 std::expected<duration, duration_mistake> read_duration(std::string_view text, duration most) {

@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <expected>
 #include <optional>
-#include <string>
 #include <string_view>
 
 #include "core/clock.hpp"
+#include "core/short_text.hpp"
 
 /// Durations as people write them.
 namespace tenure::core {
@@ -40,8 +40,12 @@ struct duration_mistake {
   std::string_view unit{};  ///< the unknown one, in the text that was read
 };
 
+/// Holds any of them.
+using spoken_text = short_text<32>;
+
 /// As a sentence has it: "150 ms", "9.8 s", "2 min 5 s", "3 h 20 min", "4 d 3 h". Never below zero.
-std::string spoken(duration d);
+/// Allocates nothing.
+spoken_text spoken(duration d);
 
 /// "500ms", "15s", "1.5s", "1m30s", up to `most`.
 std::expected<duration, duration_mistake> read_duration(std::string_view text, duration most);

@@ -1,8 +1,5 @@
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -19,24 +16,6 @@ enum class log_form : std::uint8_t {
   json,      ///< the same as one JSON object
   text,      ///< 12:00:00.250Z warn  ...  key=value: for a person at a terminal
   coloured,  ///< the same in colours
-};
-
-/// Text of at most `Most` bytes; what does not fit is left out.
-template <std::size_t Most>
-class short_text {
- public:
-  void append(std::string_view more) {
-    const std::size_t fits = std::min(more.size(), Most - size_);
-    std::copy_n(more.begin(), fits, bytes_.begin() + static_cast<std::ptrdiff_t>(size_));
-    size_ += fits;
-  }
-  [[nodiscard]] operator std::string_view() const { return {bytes_.data(), size_}; }
-  [[nodiscard]] std::size_t size() const { return size_; }
-  void clear() { size_ = 0; }
-
- private:
-  std::array<char, Most> bytes_{};
-  std::size_t size_ = 0;
 };
 
 std::string_view name(log_level level);

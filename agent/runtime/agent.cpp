@@ -1,15 +1,20 @@
 #include "runtime/agent.hpp"
 
+#include <sys/prctl.h>
+
 #include <utility>
 
 #include "os/memory.hpp"
 #include "runtime/agent_loop.hpp"
 #include "runtime/lines.hpp"
 #include "runtime/log.hpp"
+#include "workload/agent_process.hpp"
 
 namespace tenure::runtime {
 
 int run_agent(agent_options options) {
+  // Threads that are started later have it, too.
+  ::prctl(PR_SET_NAME, workload::agent_name);
   os::give_back_large_blocks();
   const config::settings& s = options.settings;
   log to(form_of(s.log_format), s.log_level);

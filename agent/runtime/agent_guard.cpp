@@ -53,6 +53,7 @@ bool agent_loop::open_guard() {
     say_guard_unreachable(log_, link.error());
     return false;
   }
+  tell_guard_the_log(**link);
   guard_ = std::move(*link);
   if (told) open_told_workload();
   return true;
@@ -65,6 +66,7 @@ void agent_loop::dialed(workload::guard_fds with) {
                                          {.id = options_.session, .is_bound = store_ != nullptr},
                                          [this](const workload::guard_event& e) { from_guard(e); });
   if (!link) return on(workload::guard_unusable{.why = link.error()});
+  tell_guard_the_log(**link);
   guard_ = std::move(*link);
 }
 
@@ -253,7 +255,7 @@ void agent_loop::carry_out(core::election_index, const core::command::arm& c) {
 
 void agent_loop::carry_out(core::election_index which, const core::command::start_workload& c) {
   workload_ran_ = false;
-  workload_end_ = {};
+  stop_ordered_ = false;
   guard_->start(c.term, workload_environment(which));
 }
 

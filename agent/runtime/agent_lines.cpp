@@ -72,17 +72,28 @@ term_end agent_loop::how_it_ends(core::election_index which) const {
 }
 
 /// One that comes with the end of a term has been said with that.
-void agent_loop::say(core::election_index which, const core::command::stop_workload& what) {
-  const bool shorter = workload_end_.asked;
-  workload_end_.asked = true;
-  workload_end_.had_time = workload_end_.had_time || what.kill_by > os::boot_now();
-  if (shorter) say_less_time(log_, speaker_of(which), how_it_ends(which));
+void agent_loop::say(core::election_index which, const core::command::stop_workload&) {
+  if (std::exchange(stop_ordered_, true))
+    say_less_time(log_, speaker_of(which), how_it_ends(which));
 }
 
 void agent_loop::say(core::election_index which, const workload::workload_exited& what) {
-  workload_end_.wait_status = what.status;
-  workload_end_.at_unix_ms = os::wall_now_ms();
-  say_workload_exited(log_, speaker_of(which), std::exchange(workload_end_, {}));
+  const core::duration ago = what.at ? os::boot_now() - *what.at : core::duration::zero();
+  say_workload_exited(log_, speaker_of(which),
+                      {.wait_status = what.status,
+                       .asked = std::exchange(stop_ordered_, false),
+                       .had_to_be_killed = what.had_to_be_killed,
+                       .ago = ago,
+                       .at_unix_ms = os::wall_now_ms() -
+                                     std::chrono::floor<std::chrono::milliseconds>(ago).count()});
+}
+
+/// What it says for itself is to be found where our lines are.
+void agent_loop::tell_guard_the_log(workload::guard_link& with) const {
+  const speaker who = speaker_of(core::election_index{0});
+  with.log_as(log_.form(), fields_text(log_.form(), {{"election", who.election},
+                                                     {"identity", who.identity},
+                                                     coded("process", "guard")}));
 }
 
 /// Of a lease that has run out, the store has released nothing.

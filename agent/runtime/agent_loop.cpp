@@ -135,7 +135,8 @@ bool agent_loop::serve() {
                 {.api = shown(service_->api_address()),
                  .probe = shown(service_->probe_address()),
                  .socket = s.socket.empty() ? std::string("off") : s.socket},
-                s.identity, static_cast<std::uint64_t>(::getpid()));
+                s.identity, static_cast<std::uint64_t>(::getpid()),
+                has_command() ? static_cast<std::uint64_t>(::getppid()) : 0);
   if (s.probe_listen.enabled && !config::is_loopback(s.probe_listen)) {
     say_probe_is_open(log_, shown(service_->probe_address()));
   }

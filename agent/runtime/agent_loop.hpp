@@ -143,6 +143,7 @@ class agent_loop {
   void say(core::election_index which, const core::command::stop_workload& what);
   void say(core::election_index which, const workload::workload_exited& what);
   void say_released(core::election_index which, core::version term);
+  void tell_guard_the_log(workload::guard_link& with) const;
   [[nodiscard]] std::optional<core::duration> renewal_margin() const;
   [[nodiscard]] core::moment moment();
   [[nodiscard]] core::moment present();
@@ -197,7 +198,7 @@ class agent_loop {
   bool shutting_down_ = false;
   bool ended_ = false;
   bool workload_ran_ = false;                      ///< in the term that is ending
-  workload_end workload_end_;                      ///< what is known of it before it is there
+  bool stop_ordered_ = false;                      ///< of what runs
   std::optional<workload::found_workload> found_;  ///< at our start
   bool session_was_used_ = false;                  ///< by agents before us, as the guard says
   core::version last_term_ = core::no_version;     ///< the newest that they were granted

@@ -10,7 +10,10 @@
 namespace tenure::runtime {
 namespace {
 
-using core::spoken;
+/// As part of a longer text.
+std::string spoken(core::duration d) {
+  return std::string(core::spoken(d));
+}
 
 std::string text_of(core::version term) {
   return std::to_string(core::number(term));
@@ -59,13 +62,18 @@ void say_cannot_listen(log& to, std::string_view why) {
   to.write(log_level::error, "cannot listen; ending", {{"why", why}});
 }
 
-void say_listening(log& to, const listeners& at, std::string_view identity, std::uint64_t pid) {
-  to.write(log_level::info, "listening",
-           {{"api", at.api},
-            {"probe", at.probe},
-            {"socket", at.socket},
-            {"identity", identity},
-            {"pid", pid}});
+void say_listening(log& to, const listeners& at, std::string_view identity, std::uint64_t pid,
+                   std::uint64_t guard) {
+  const log_field api("api", at.api);
+  const log_field probe("probe", at.probe);
+  const log_field socket("socket", at.socket);
+  const log_field us("identity", identity);
+  if (guard == 0) {
+    to.write(log_level::info, "listening", {api, probe, socket, us, {"pid", pid}});
+  } else {
+    to.write(log_level::info, "listening",
+             {api, probe, socket, us, {"pid", pid}, {"guard", guard}});
+  }
 }
 
 void say_probe_is_open(log& to, std::string_view address) {
@@ -264,7 +272,9 @@ bool is_trouble(core::loss_reason why) {
 std::string how_to_stop(const term_end& what) {
   if (what.ran_out_ago) {
     const std::string ago = "it ran out " + spoken(*what.ran_out_ago) + " ago";
-    return what.time_to_stop ? ago + ", and the guard stops the workload without the agent" : ago;
+    if (!what.time_to_stop) return ago;
+    return ago + (what.signal == 0 ? ", and the workload is told to stop now"
+                                   : ", and the guard stops the workload without the agent");
   }
   if (!what.time_to_stop) return {};
   if (*what.time_to_stop <= core::duration::zero()) return "the workload is killed now";

@@ -37,7 +37,9 @@ struct listeners {
   std::string probe;
   std::string socket;
 };
-void say_listening(log& to, const listeners& at, std::string_view identity, std::uint64_t pid);
+/// `guard`: the process that owns the workload; 0: none of ours does.
+void say_listening(log& to, const listeners& at, std::string_view identity, std::uint64_t pid,
+                   std::uint64_t guard);
 /// Other machines can reach it.
 void say_probe_is_open(log& to, std::string_view address);
 void say_told_to_end(log& to, std::string_view identity, int signo);
@@ -127,10 +129,10 @@ void say_survivors(log& to, const speaker& who, const workload::survivors& what)
 
 struct workload_end {
   int wait_status = 0;
-  bool asked = false;           ///< it was told to stop
-  bool had_time = false;        ///< between that and SIGKILL
-  core::duration ago{};         ///< since it died
-  std::int64_t at_unix_ms = 0;  ///< when it died
+  bool asked = false;             ///< it was told to stop
+  bool had_to_be_killed = false;  ///< it was, and SIGKILL had to follow
+  core::duration ago{};           ///< since it died
+  std::int64_t at_unix_ms = 0;    ///< when it died
 };
 void say_workload_exited(log& to, const speaker& who, const workload_end& what);
 

@@ -96,13 +96,16 @@ void say_survivors(log& to, const speaker& who, const workload::survivors& what)
 
 void say_workload_exited(log& to, const speaker& who, const workload_end& what) {
   const bool killed = WIFSIGNALED(what.wait_status) && WTERMSIG(what.wait_status) == SIGKILL;
-  const bool ignored = killed && what.asked && what.had_time;
+  const bool ignored = killed && what.had_to_be_killed;
   const bool failed = !what.asked && what.wait_status != 0;
   std::string sentence =
       ignored ? "the workload did not end when it was told to, and " : "the workload ";
   sentence += describe_wait_status(what.wait_status);
-  if (what.ago >= told_at_once) sentence += ", " + core::spoken(what.ago) + " ago";
-  to.write(ignored || failed ? log_level::warn : log_level::info, sentence,
+  if (what.had_to_be_killed && !ignored) sentence += ", and what was left of it had to be killed";
+  if (what.ago >= told_at_once) {
+    sentence.append(", ").append(core::spoken(what.ago)).append(" ago");
+  }
+  to.write(what.had_to_be_killed || failed ? log_level::warn : log_level::info, sentence,
            {{"election", who.election},
             {"identity", who.identity},
             {"died_at", core::time_text(what.at_unix_ms).date_and_time()}});

@@ -41,14 +41,20 @@ log_field coded(std::string_view key, std::string_view value) {
   return out;
 }
 
-std::string log_line(log_form form, log_level level, std::int64_t unix_ms, std::string_view message,
-                     std::initializer_list<log_field> fields) {
+std::string fields_text(log_form form, std::initializer_list<log_field> fields) {
   std::string out;
-  core::begin_line(out, form, level, unix_ms, escaped(message, !is_for_people(form)));
   for (const log_field& f : fields) {
     if (f.for_programs && is_for_people(form)) continue;
     core::append_field(out, form, f.key, escaped(f.value, true), f.bare);
   }
+  return out;
+}
+
+std::string log_line(log_form form, log_level level, std::int64_t unix_ms, std::string_view message,
+                     std::initializer_list<log_field> fields) {
+  std::string out;
+  core::begin_line(out, form, level, unix_ms, escaped(message, !is_for_people(form)));
+  out += fields_text(form, fields);
   core::end_line(out, form);
   return out;
 }

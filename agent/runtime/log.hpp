@@ -54,6 +54,9 @@ class log {
   log_form form_;
 };
 
+/// The part of a line behind its message, as `log_line` has it.
+std::string fields_text(log_form form, std::initializer_list<log_field> fields);
+
 /// One line, without its end. Quotes and what does not print (core/printable_text.hpp) are escaped,
 /// so that no value can forge a line or steer a terminal.
 std::string log_line(log_form form, log_level level, std::int64_t unix_ms, std::string_view message,

@@ -40,6 +40,7 @@ std::vector<char*> pointers_to(std::vector<std::string>& arguments) {
 void agent_process::prepare(const std::vector<std::string>& argv, bool keeps_hup_ignored) {
   keeps_hup_ignored_ = keeps_hup_ignored;
   arguments_ = argv;
+  arguments_.front() = agent_name;
   argv_ = pointers_to(arguments_);
   environment_ = own_environment();
   environment_.insert(environment_.end(), {fds_.data(), nullptr});

@@ -48,6 +48,10 @@ class agent_process {
   std::array<char, 64> fds_{};  ///< "TENURE_GUARD_FDS=..."
 };
 
+/// What `ps` shows of an agent instead of the program's name, so that it can be told from its
+/// guard.
+inline constexpr const char* agent_name = "tenure-agent";
+
 /// The environment of this process without the variables that are between guard and agent.
 [[nodiscard]] std::vector<char*> own_environment();
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "os/boot_time.hpp"
+#include "workload/guard_lines.hpp"
 #include "workload/guard_loop.hpp"
 
 /// The part of the guard for a workload that somebody else starts. Nobody tells us of its
@@ -49,7 +50,7 @@ void guard_loop::sweep(const tally& found) {
   const core::time_point now = os::boot_now();
   const bool every_time = !options_.foreign->may_run_on_standby;
   if (found.left > 0 && sweeping_) {
-    complain("something of the workload runs without a lease; stopping it");
+    say_runs_without_lease(log_);
     carry_out(core_.armed(now, now + 1ns, now + options_.after_exit_grace));
     carry_out(core_.start_asked(now, core::no_version));
     return stop_by_ourselves(options_.after_exit_grace);
@@ -111,9 +112,7 @@ void guard_loop::say_seen() {
 /// Said once for each time that it happens.
 void guard_loop::warn_of(const tally& found) {
   if (found.denied == 0 || std::exchange(warned_, true)) return;
-  complain(
-      "some of the workload's processes may not be signalled; run both containers as the same "
-      "user");
+  say_may_not_signal(log_);
 }
 
 }  // namespace tenure::workload

@@ -71,8 +71,15 @@ struct guard_link::impl : std::enable_shared_from_this<impl> {
 
   // Towards the guard. One place for each kind of message, in the order in which they are sent;
   // the newest counts.
-  std::array<std::vector<char>, 5> unsent;
-  enum place : std::size_t { hello_place, armed_place, start_place, stop_place, bye_place };
+  std::array<std::vector<char>, 6> unsent;
+  enum place : std::size_t {
+    hello_place,
+    log_place,
+    armed_place,
+    start_place,
+    stop_place,
+    bye_place
+  };
 
   void send(place where, std::vector<char> bytes);
   void flush();
@@ -87,7 +94,9 @@ struct guard_link::impl : std::enable_shared_from_this<impl> {
   [[nodiscard]] std::optional<guard_unusable> doubt(const message::guard_hello& what) const;
   [[nodiscard]] found_workload take_over(const message::guard_hello& what);
   void on_hang_up();
-  void on_exited(int status);
+  void on_exited(const message::exited& what);
+  void on_killed();
+  void on_exited(const workload_exited& what);
   void emit(const guard_event& what);
   void emit_soon(const guard_event& what);
 
@@ -197,7 +206,7 @@ void guard_link::impl::on_packet(const packet& what) {
     emit(start_failed{.term = core::version{failed->term}, .error = failed->error});
   } else if (const auto exited = as<message::exited>(what)) {
     // Of an earlier term: that workload was seen dead from here before.
-    if (exited->term == core::number(term)) on_exited(exited->status);
+    if (exited->term == core::number(term)) on_exited(*exited);
   } else if (const auto survives = as<message::survives>(what)) {
     emit(workload_survives{.term = core::version{survives->term},
                            .what = {.left = survives->left,
@@ -274,7 +283,18 @@ void guard_link::impl::await_hello(core::duration after) {
   });
 }
 
-void guard_link::impl::on_exited(int status) {
+void guard_link::impl::on_exited(const message::exited& what) {
+  workload_exited out{.status = what.status, .had_to_be_killed = what.had_to_be_killed != 0};
+  if (what.at != 0) out.at = core::time_point(core::duration(what.at));
+  on_exited(out);
+}
+
+/// By us, or with its container: nobody has seen it.
+void guard_link::impl::on_killed() {
+  on_exited(workload_exited{.status = SIGKILL});
+}
+
+void guard_link::impl::on_exited(const workload_exited& what) {
   if (state != work::running) return;
   state = work::none;
   kill_by = core::never;
@@ -282,7 +302,7 @@ void guard_link::impl::on_exited(int status) {
   killing = false;
   left.forget();
   backstop.cancel();
-  emit(workload_exited{.status = status});
+  emit(what);
 }
 
 void guard_link::impl::on_hang_up() {
@@ -335,7 +355,7 @@ void guard_link::impl::watch_deadline() {
     // This clock stops while the machine sleeps, and the deadline may have been moved.
     if (os::boot_now() < std::min(self->kill_at, self->kill_by)) return self->watch_deadline();
     if (!self->left.in_sight()) {
-      if (self->gone) self->on_exited(SIGKILL);
+      if (self->gone) self->on_killed();
       return;
     }
     if (!std::exchange(self->killing, true)) self->kill_orphans();
@@ -354,10 +374,10 @@ void guard_link::impl::kill_orphans() {
   if (found != remains::doubtful || in_doubt_from == core::never) {
     in_doubt_from = now + strangers_end_within;
   }
-  if (state == work::running && found == remains::nothing) return on_exited(SIGKILL);
+  if (state == work::running && found == remains::nothing) return on_killed();
   if (state == work::running && now >= in_doubt_from) {
     emit(workload_doubtful{.term = term, .what = left.doubtful()});
-    return on_exited(SIGKILL);
+    return on_killed();
   }
   again.expires_after(kill_again);
   again.async_wait([self = shared_from_this()](error_code failed) {
@@ -422,6 +442,11 @@ guard_link::~guard_link() {
   self_->again.cancel();
 }
 
+void guard_link::log_as(core::log_form form, const std::string& fields) {
+  self_->send(impl::log_place,
+              bytes_of(message::log_as{.form = static_cast<std::uint32_t>(form)}, fields));
+}
+
 void guard_link::arm(core::version term, core::time_point stop_at, core::time_point kill_at) {
   self_->page->arm(term, {.stop_at = stop_at, .kill_at = kill_at});
   if (self_->state == impl::work::none || self_->term == term) self_->kill_at = kill_at;
@@ -475,7 +500,7 @@ void guard_link::bye(std::optional<int> exit_code) {
 }
 
 void guard_link::presume_dead() {
-  if (self_->gone) self_->on_exited(SIGKILL);
+  if (self_->gone) self_->on_killed();
 }
 
 bool guard_link::may_run() const {

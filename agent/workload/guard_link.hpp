@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/clock.hpp"
+#include "core/log_line.hpp"
 #include "core/vocabulary.hpp"
 #include "workload/guard_fds.hpp"
 #include "workload/target.hpp"
@@ -54,6 +55,10 @@ class guard_link final : public workload_owner {
   ~guard_link() override;
   guard_link(const guard_link&) = delete;
   guard_link& operator=(const guard_link&) = delete;
+
+  /// The guard writes its own lines in this form from now on, with `fields` behind the message, as
+  /// they are to stand there: "" or " key=value", in JSON ",\"key\":value".
+  void log_as(core::log_form form, const std::string& fields);
 
   /// The guard tells what runs of term `term` to end at `stop_at`, and kills it at `kill_at`. Takes
   /// effect at once, through the page.

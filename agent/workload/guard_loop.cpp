@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "os/boot_time.hpp"
+#include "workload/guard_lines.hpp"
 
 namespace tenure::workload {
 namespace {
@@ -46,8 +47,12 @@ void guard_loop::check_deadline() {
   deadline_seen_ = page_->kill_at.load();
   if (runs()) {
     const auto until = page_->deadlines_of(core_.term());
-    carry_out(until ? core_.armed(now, until->stop_at, until->kill_at) : core_.woke(now));
+    const core::guard_actions due =
+        until ? core_.armed(now, until->stop_at, until->kill_at) : core_.woke(now);
+    note_own(due);
+    carry_out(due);
   }
+  log_.flush(now, channel_.is_open());
   if (now >= agent_.due() && may_start_agent()) static_cast<void>(start_agent());
   if (now >= agent_kill_at_ && agent_.alive()) {
     agent_kill_at_ = core::never;
@@ -56,7 +61,7 @@ void guard_loop::check_deadline() {
 }
 
 void guard_loop::set_timer() {
-  wakes_.set_timer(std::min({core_.next_wake(), agent_kill_at_, look_at_,
+  wakes_.set_timer(std::min({core_.next_wake(), agent_kill_at_, look_at_, log_.due(),
                              may_start_agent() ? agent_.due() : core::never}));
   page_->armed.store(deadline_seen_);
 }
@@ -102,6 +107,7 @@ void guard_loop::on_end_signal(int signo) {
   ending_ = true;
   if (has_door()) {
     if (!runs() && !exit_code_) exit_code_ = 0;
+    if (runs()) say_told_to_end(log_, signo, stop_signal(), options_.drain);
     return stop_by_ourselves(options_.drain);
   }
   agent_.never_again();
@@ -173,7 +179,10 @@ void guard_loop::report_start_failure(int error) {
 }
 
 void guard_loop::report_end(int status) {
-  const message::exited end{.term = core::number(core_.term()), .status = status};
+  const message::exited end = end_with(status);
+  if (stopped_by_ourselves_) {
+    log_.say_unless_told(os::boot_now(), core::log_level::info, ended_words(status));
+  }
   core_.emptied();
   // Its container ends with it, as if we were not there.
   ending_ = ending_ || (has_door() && ended_by_itself_);
@@ -198,10 +207,14 @@ void guard_loop::on_packet(const packet& what) {
     on(*start, what.tail);
   } else if (const auto stop = as<message::stop>(what)) {
     refuse_waiting_start();
+    log_.agent_knows();
+    stopped_by_ourselves_ = false;
     asked_signal_ = stop->signal;
     carry_out(core_.stop_asked(os::boot_now(), core::time_point(core::duration(stop->kill_by))));
   } else if (const auto bye = as<message::bye>(what)) {
     on(*bye);
+  } else if (const auto as_agent = as<message::log_as>(what)) {
+    log_.speak_as(as_agent->form, what.tail);
   }
   // `armed` has done its work by waking us: every turn looks at the page.
 }
@@ -246,6 +259,9 @@ void guard_loop::on(const message::start& what, std::string_view environment) {
 void guard_loop::start_workload(std::string_view environment) {
   asked_signal_ = 0;
   ended_by_itself_ = false;
+  told_at_.reset();
+  killed_at_.reset();
+  stopped_by_ourselves_ = false;
   start_error_.reset();
   if (foreign_) return start_foreign();
   const int error = tree_.start(environment);
@@ -261,8 +277,39 @@ void guard_loop::on(const message::bye& what) {
   if (what.exit_code != message::bye::as_the_workload) exit_code_ = what.exit_code & 0xff;
 }
 
+/// For what is said of the end.
+void guard_loop::note(const core::guard_actions& todo) {
+  const core::time_point now = os::boot_now();
+  if (todo.terminate && !told_at_) told_at_ = now;
+  if (todo.kill && !killed_at_) killed_at_ = now;
+}
+
+/// A deadline has passed. The agent says so, if it is well; else there is nobody but us.
+void guard_loop::note_own(const core::guard_actions& todo) {
+  if (core_.term() == core::no_version) return;
+  const core::time_point now = os::boot_now();
+  const bool kills = todo.kill && !killed_at_;
+  if (todo.terminate && !todo.kill) {
+    stopped_by_ourselves_ = true;
+    log_.say_unless_told(now, core::log_level::warn,
+                         stopped_words(tree_.leader(), stop_signal(), core_.next_wake() - now));
+  } else if (kills && (stopped_by_ourselves_ || !channel_.is_open() || todo.terminate)) {
+    stopped_by_ourselves_ = true;
+    log_.say_unless_told(now, core::log_level::warn, killed_words(told_at_.has_value()));
+  }
+}
+
+message::exited guard_loop::end_with(int status) const {
+  const bool had_to_be_killed = told_at_ && killed_at_ && *killed_at_ > *told_at_;
+  return {.term = core::number(core_.term()),
+          .status = status,
+          .had_to_be_killed = had_to_be_killed ? 1U : 0U,
+          .at = os::boot_now().time_since_epoch().count()};
+}
+
 /// What is due is carried out from top to bottom, as `guard_actions` says.
 void guard_loop::carry_out(const core::guard_actions& todo) {
+  note(todo);
   const auto send = [this](int signo) {
     if (foreign_) {
       foreign_->signal_all(signo);
@@ -321,7 +368,7 @@ bool guard_loop::start_agent() {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
     agent_.crashed(now);
-    complain("cannot make a socket pair for the agent; check the limits on open files");
+    say_no_agent(log_, "cannot make a socket pair for the agent; check the limits on open files");
     return false;
   }
   channel_.attach(os::unique_fd(ends[0]));
@@ -329,13 +376,16 @@ bool guard_loop::start_agent() {
   forget_deadlines();
   if (agent_.start(now, theirs, page_.fd(), worker_page_.fd())) return true;
   channel_.close();
-  complain("cannot fork the agent; check the limits on processes and memory");
+  say_no_agent(log_, "cannot fork the agent; check the limits on processes and memory");
   return false;
 }
 
 /// The agent is dead, or as good as dead: it can neither hear us nor tell us to stop. The workload
 /// has what is left of its lease; in that time another agent may come and renew it.
 void guard_loop::on_hang_up() {
+  if (core_.current() == core::guard::state::running && has_door()) {
+    say_agent_gone(log_, core_.next_wake() - os::boot_now());
+  }
   start_after_end_.reset();
   tell_survivors_again();
   channel_.close();
@@ -343,6 +393,7 @@ void guard_loop::on_hang_up() {
 
 void guard_loop::on_agent_reaped(int status) {
   hear_last_bye();
+  const pid_t agent = agent_.pid();
   agent_.ended();
   agent_kill_at_ = core::never;
   channel_.close();
@@ -353,9 +404,11 @@ void guard_loop::on_agent_reaped(int status) {
   }
   ending_ = ending_ || end_signal_ != 0;
   if (ending_) return stop_by_ourselves(options_.after_exit_grace);
-  complain(runs() ? "the agent was killed; the workload goes on while another one is started"
-                  : "the agent was killed; starting another one");
-  agent_.crashed(os::boot_now());
+  const core::time_point now = os::boot_now();
+  const bool goes_on = core_.current() == core::guard::state::running;
+  say_agent_killed(log_, agent, WTERMSIG(status),
+                   goes_on ? std::optional(core_.next_wake() - now) : std::nullopt);
+  agent_.crashed(now);
 }
 
 /// It may have said bye and ended before we read that, behind much that no longer matters.
@@ -366,6 +419,11 @@ void guard_loop::hear_last_bye() {
     const auto bye = what ? as<message::bye>(*what) : std::nullopt;
     if (bye) on(*bye);
   }
+}
+
+void guard_loop::say_last() {
+  channel_.flush();
+  log_.flush(os::boot_now(), false);
 }
 
 int guard_loop::exit_status() const {

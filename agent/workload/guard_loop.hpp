@@ -11,6 +11,7 @@
 #include "workload/foreign_processes.hpp"
 #include "workload/guard_channel.hpp"
 #include "workload/guard_door.hpp"
+#include "workload/guard_log.hpp"
 #include "workload/guard_process.hpp"
 #include "workload/guard_protocol.hpp"
 #include "workload/guard_wakes.hpp"
@@ -44,8 +45,8 @@ class guard_loop {
   /// True once nothing is left to do and nothing is left to run.
   [[nodiscard]] bool finished() const { return ending_ && !runs() && !agent_.alive(); }
 
-  /// Sends what has not been sent, if that can be done at once.
-  void say_last() { channel_.flush(); }
+  /// Sends what has not been sent, if that can be done at once, and says what has not been said.
+  void say_last();
 
   /// What to exit with. Precondition: finished.
   [[nodiscard]] int exit_status() const;
@@ -90,6 +91,9 @@ class guard_loop {
   void forget_deadlines();
   void hear_last_bye();
   void carry_out(const core::guard_actions& todo);
+  void note(const core::guard_actions& todo);
+  void note_own(const core::guard_actions& todo);
+  [[nodiscard]] message::exited end_with(int status) const;
   [[nodiscard]] int stop_signal() const;
   [[nodiscard]] bool runs() const { return core_.current() != core::guard::state::empty; }
   /// False for a foreign workload that is being stopped because nobody has said that it may run.
@@ -113,6 +117,7 @@ class guard_loop {
   worker_page worker_page_;
   guard_channel channel_;
   guard_door door_;
+  guard_log log_;
   agent_process agent_;
   workload_tree tree_;
   std::unique_ptr<foreign_processes> foreign_;  ///< instead of the tree, if somebody else starts it
@@ -123,6 +128,10 @@ class guard_loop {
   int end_signal_ = 0;              ///< the last that told us to end
   int asked_signal_ = 0;            ///< the stop signal that the agent named
   std::optional<int> start_error_;  ///< errno of the last start
+  // Of the end of the workload.
+  std::optional<core::time_point> told_at_;    ///< when it was told to end
+  std::optional<core::time_point> killed_at_;  ///< when it was killed for the first time
+  bool stopped_by_ourselves_ = false;          ///< at a deadline, and no agent knows of it yet
 
   /// When to say what SIGKILL has not ended: nothing until it is sent, `never` once that was said.
   std::optional<core::time_point> tell_survivors_at_;
@@ -142,7 +151,7 @@ class guard_loop {
   core::time_point agent_kill_at_ = core::never;  ///< of an agent that was to end by itself
 };
 
-/// Writes "tenure guard: ..." to stderr, without allocating.
+/// Writes "tenure guard: ..." to stderr, without allocating: why there is going to be no guard.
 void complain(std::string_view what);
 
 }  // namespace tenure::workload

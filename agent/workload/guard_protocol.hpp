@@ -49,6 +49,7 @@ enum class message_type : std::uint16_t {
   start = 3,
   stop = 4,
   bye = 5,
+  log_as = 6,
 
   guard_hello = 64,
   started = 65,
@@ -110,6 +111,15 @@ struct bye {
   std::uint32_t reserved = 0;
 };
 
+/// Agent to guard: my log looks like this, and so does yours from now on. The tail is what follows
+/// the message in each line: the fields that say whose it is, as they are to be written.
+struct log_as {
+  static constexpr auto type = message_type::log_as;
+  message_head head{};
+  std::uint32_t form = 0;  ///< core::log_form
+  std::uint32_t reserved = 0;
+};
+
 /// Guard to agent: what runs, for an agent that has just come. Its deadlines are in the page.
 struct guard_hello {
   static constexpr auto type = message_type::guard_hello;
@@ -153,10 +163,12 @@ struct start_failed {
 /// Guard to agent: the *last* process of the workload is gone.
 struct exited {
   static constexpr auto type = message_type::exited;
+  static constexpr std::size_t first_size = 24;
   message_head head{};
   std::uint64_t term = 0;
-  std::int32_t status = 0;  ///< of the first one, as waitpid gives it
-  std::uint32_t reserved = 0;
+  std::int32_t status = 0;             ///< of the first one, as waitpid gives it
+  std::uint32_t had_to_be_killed = 0;  ///< 1: it was told to end, and SIGKILL had to follow
+  std::int64_t at = 0;  ///< CLOCK_BOOTTIME in nanoseconds; 0: an earlier release does not say
 };
 
 /// Guard to agent: SIGKILL was sent, and has not ended all of it. `exited` follows when it has.

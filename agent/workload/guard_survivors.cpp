@@ -1,9 +1,9 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <cstdio>
 
 #include "os/boot_time.hpp"
+#include "workload/guard_lines.hpp"
 #include "workload/guard_loop.hpp"
 #include "workload/survivors.hpp"
 
@@ -60,12 +60,7 @@ void guard_loop::tell(const survivors& what) {
                                           .name = what.name,
                                           .where = what.where});
   }
-  char line[192];
-  std::snprintf(line, sizeof line,
-                "SIGKILL has not ended %u of the workload's processes, %u of which hang in the "
-                "kernel; one is %d (%.16s), state %c, in %.48s",
-                what.left, what.stuck, what.pid, what.name.data(), what.state, what.where.data());
-  complain(line);
+  say_survivors(log_, what);
 }
 
 /// Whoever was told is dead, or has just come.

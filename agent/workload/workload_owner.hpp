@@ -58,7 +58,9 @@ struct start_failed {
 /// The last process of the workload was observed to be gone. Exactly one follows each
 /// `workload_started`.
 struct workload_exited {
-  int status;  ///< of its first process, as waitpid gives it
+  int status;                            ///< of its first process, as waitpid gives it
+  bool had_to_be_killed = false;         ///< it was told to end, and SIGKILL had to follow
+  std::optional<core::time_point> at{};  ///< when, if that is known; it may be long ago
 };
 
 /// SIGKILL was sent a while ago, and has not ended all of the workload.

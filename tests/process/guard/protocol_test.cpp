@@ -65,6 +65,19 @@ TEST(GuardProtocol, AMessageThatIsTooShortForItsTypeIsNotThatMessage) {
   EXPECT_FALSE(as<message::start>(*got));
 }
 
+TEST(GuardProtocol, AnEndOfWhichAnEarlierReleaseDoesNotSayWhenIsAnEnd) {
+  message::exited what = sealed(message::exited{.term = 7, .status = 9, .at = 5});
+  what.head.fixed_size = message::exited::first_size;
+  auto bytes = bytes_of(what);
+  bytes.resize(message::exited::first_size);
+  const auto got = parse(bytes);
+  ASSERT_TRUE(got);
+  const auto exited = as<message::exited>(*got);
+  ASSERT_TRUE(exited);
+  EXPECT_EQ(exited->status, 9);
+  EXPECT_EQ(exited->at, 0);
+}
+
 TEST(GuardProtocol, WhatAMessageOfAnEarlierReleaseLacksIsZero) {
   message::hello what = sealed(message::hello{.is_bound = 1, .session = {'s'}});
   what.head.fixed_size = message::hello::first_size;

@@ -155,6 +155,12 @@ class scripted_agent {
       say("sent");
     } else if (order == "end") {
       link_->end_orphans();
+    } else if (order == "log") {
+      int form = 0;
+      std::string fields;
+      words >> form;
+      std::getline(words, fields);
+      link_->log_as(static_cast<core::log_form>(form), fields);
     } else if (order == "acknowledged") {
       say(link_->acknowledged() == armed_ ? "acknowledged yes" : "acknowledged no");
     }

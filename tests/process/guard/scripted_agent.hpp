@@ -19,6 +19,7 @@ inline constexpr const char* control_variable = "TENURE_TEST_CONTROL";
 ///     garbage SEED COUNT  packets of random length and content
 ///     starts COUNT        orders to start a term that is not armed, without reading a reply
 ///     end                 `end_orphans`
+///     log FORM FIELDS     the guard's lines are in this form (a number), with these fields
 ///     acknowledged        answered by "acknowledged yes" once the guard has taken the last arm
 int be_scripted_agent();
 

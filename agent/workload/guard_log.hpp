@@ -1,0 +1,66 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "core/clock.hpp"
+#include "core/log_line.hpp"
+#include "core/short_text.hpp"
+
+namespace tenure::workload {
+
+/// What the guard says, on stderr, in the form that its agent's log has. Allocates nothing.
+///
+/// One change is one line: what the guard does by itself at a deadline is said by the agent, too,
+/// if that is well. So such a line waits for a moment, and is dropped if the agent turns out to
+/// know. It has the time at which it happened in any case.
+///
+/// Not thread-safe.
+class guard_log {
+ public:
+  using sentence = core::short_text<256>;
+
+  /// So long a line waits for the agent to say the same.
+  static constexpr core::duration patience = std::chrono::milliseconds(200);
+  /// More of its fields than that a line does not take from an agent.
+  static constexpr std::size_t most_fields = 1024;
+
+  /// Lines are written in this form from now on, with these fields behind the message. Nothing that
+  /// is not a form, and no fields that are too long, changes anything.
+  void speak_as(std::uint32_t form, std::string_view fields);
+
+  /// Writes the line now.
+  void say(core::log_level level, const sentence& what) const;
+
+  /// Writes it after `patience`, unless the agent turns out to know.
+  void say_unless_told(core::time_point now, core::log_level level, const sentence& what);
+
+  /// The agent says it: what waits is dropped.
+  void agent_knows() { waiting_ = 0; }
+
+  /// When `flush` is to be called; `never` if nothing waits.
+  [[nodiscard]] core::time_point due() const;
+
+  /// Writes what has waited long enough; all that waits, if there is no agent.
+  void flush(core::time_point now, bool has_agent);
+
+ private:
+  struct line {
+    core::log_level level = core::log_level::info;
+    core::time_point at{};
+    std::int64_t unix_ms = 0;
+    sentence what{};
+  };
+
+  void write(const line& one) const;
+
+  std::optional<core::log_form> form_;  ///< none: no agent has said yet
+  core::short_text<most_fields> fields_;
+  std::array<line, 4> lines_{};
+  std::size_t waiting_ = 0;
+};
+
+}  // namespace tenure::workload
