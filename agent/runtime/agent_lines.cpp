@@ -96,12 +96,4 @@ void agent_loop::tell_guard_the_log(workload::guard_link& with) const {
                                                      coded("process", "guard")}));
 }
 
-/// Of a lease that has run out, the store has released nothing.
-void agent_loop::say_released(core::election_index which, core::version term) {
-  const core::election& one = session_.at(which);
-  const std::optional<core::lease>& lease = one.view().lease;
-  if (!one.holding() || lease->term != term || os::boot_now() >= lease->safe_until) return;
-  runtime::say_released(log_, speaker_of(which), term, one.heir());
-}
-
 }  // namespace tenure::runtime

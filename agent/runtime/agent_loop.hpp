@@ -142,7 +142,6 @@ class agent_loop {
   void say(core::election_index which, const core::command::transition& what);
   void say(core::election_index which, const core::command::stop_workload& what);
   void say(core::election_index which, const workload::workload_exited& what);
-  void say_released(core::election_index which, core::version term);
   void tell_guard_the_log(workload::guard_link& with) const;
   [[nodiscard]] std::optional<core::duration> renewal_margin() const;
   [[nodiscard]] core::moment moment();

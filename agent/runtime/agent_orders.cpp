@@ -92,6 +92,7 @@ api::control_result agent_loop::may_give_up(core::election_index which, const st
 
 void agent_loop::carry_out(core::election_index which, const core::command::release& c) {
   const core::election& election = session_.at(which);
+  if (election.holding()) lines_[core::place(which)].releasing(election.view().lease->safe_until);
   store_->release(which, c.term,
                   {.clean = c.clean,
                    .why = election.view().last_loss,
@@ -100,10 +101,10 @@ void agent_loop::carry_out(core::election_index which, const core::command::rele
                   c.deadline, [this, which, c](stores::release_outcome what) {
                     if (const auto* why = std::get_if<stores::unknown>(&what)) {
                       failed(store_request::release, why->why);
+                      lines_[core::place(which)].not_released();
                       feed(which, core::event::release_unknown{.number = c.number});
                     } else {
                       answered(store_request::release);
-                      say_released(which, c.term);
                       feed(which, core::event::released{.number = c.number});
                     }
                   });

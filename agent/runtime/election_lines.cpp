@@ -41,6 +41,8 @@ void election_lines::say_holders(log& to, const speaker& who, core::phase state,
     return state == core::phase::observer ? say_held(to, who, seen.holders)
                                           : say_standing_by(to, who, seen.holders);
   }
+  // A candidate that has seen no holder campaigns, and that is what its next line is about.
+  if (!last_ && state == core::phase::candidate) return;
   vacancy what{.state = state};
   // How our own term ended is in the lines before.
   if (last_ && !is_ours(*last_, who)) {
@@ -83,9 +85,11 @@ void election_lines::changed(log& to, const speaker& who, const core::election& 
     case phase::draining:
       return ending(to, who, one, what, std::move(end), now);
     case phase::candidate:
+      released(to, who, what, now);
       return standby(to, who, one, what, now);
-    case phase::observer:
     case phase::stopped:
+      return released(to, who, what, now);
+    case phase::observer:
       return;
   }
 }
@@ -105,6 +109,22 @@ void election_lines::ending(log& to, const speaker& who, const core::election& o
     end.ran_out_ago = now - lease->stop_at;
   }
   say_ending(to, who, end);
+}
+
+void election_lines::releasing(core::time_point safe_until) {
+  releasing_until_ = safe_until;
+}
+
+void election_lines::not_released() {
+  releasing_until_.reset();
+}
+
+/// Of what is lost, or has run out, the store has released nothing.
+void election_lines::released(log& to, const speaker& who, const core::command::transition& what,
+                              core::time_point now) {
+  const auto until = std::exchange(releasing_until_, std::nullopt);
+  if (!until || now >= *until || core::is_loss(what.why)) return;
+  say_released(to, who, held_);
 }
 
 void election_lines::standby(log& to, const speaker& who, const core::election& one,

@@ -23,19 +23,27 @@ class election_lines {
   void changed(log& to, const speaker& who, const core::election& one,
                const core::command::transition& what, term_end end, core::time_point now);
 
+  /// The store is asked to release what we hold, which nobody else is granted before `safe_until`.
+  void releasing(core::time_point safe_until);
+  /// It is not known whether it did.
+  void not_released();
+
  private:
   void say_holders(log& to, const speaker& who, core::phase state, const core::observation& seen);
   void ending(log& to, const speaker& who, const core::election& one,
               const core::command::transition& what, term_end end, core::time_point now);
   void standby(log& to, const speaker& who, const core::election& one,
                const core::command::transition& what, core::time_point now);
+  void released(log& to, const speaker& who, const core::command::transition& what,
+                core::time_point now);
   [[nodiscard]] std::optional<core::duration> vacant_for(core::time_point now) const;
 
   core::version held_ = core::no_version;  ///< by us
   std::optional<core::holder> last_;       ///< who was seen to hold it last, ourselves too
   std::optional<core::version> said_;  ///< the holder that the log has named; `no_version`: nobody
-  std::optional<core::time_point> vacant_since_;  ///< nobody is active since then
-  core::time_point expires_at_ = core::never;     ///< by the store's word
+  std::optional<core::time_point> vacant_since_;     ///< nobody is active since then
+  std::optional<core::time_point> releasing_until_;  ///< ours ends then, if it is not released
+  core::time_point expires_at_ = core::never;        ///< by the store's word
 };
 
 }  // namespace tenure::runtime

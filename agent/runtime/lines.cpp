@@ -320,10 +320,9 @@ void say_less_time(log& to, const speaker& who, const term_end& what) {
   say_with_end(to, who, std::string(words_of(what.why)) + "; " + left, what);
 }
 
-void say_released(log& to, const speaker& who, core::version term, std::string_view heir) {
+void say_released(log& to, const speaker& who, core::version term) {
   to.write(
-      log_level::info,
-      heir.empty() ? "lease released" : "lease released in favour of " + std::string(heir),
+      log_level::info, "lease released",
       {{"election", who.election}, {"identity", who.identity}, coded("version", text_of(term))});
 }
 

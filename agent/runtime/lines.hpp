@@ -107,7 +107,7 @@ struct term_end {
 void say_ending(log& to, const speaker& who, const term_end& what);
 /// A workload that is being stopped gets less time than it was told.
 void say_less_time(log& to, const speaker& who, const term_end& what);
-void say_released(log& to, const speaker& who, core::version term, std::string_view heir);
+void say_released(log& to, const speaker& who, core::version term);
 /// The member does not campaign for so long; `core::duration::max()`: until it is told to.
 void say_aside(log& to, const speaker& who, core::loss_reason why, core::duration pause);
 void say_ordered(log& to, const speaker& who, const api::control_order& what);

@@ -48,7 +48,10 @@ class story {
     term_end end;
     for (const core::election_command& c : out) {
       if (const auto* a = std::get_if<core::command::acquire>(&c)) asked_ = a->number;
-      if (const auto* r = std::get_if<core::command::release>(&c)) let_go_ = r->number;
+      if (const auto* r = std::get_if<core::command::release>(&c)) {
+        let_go_ = r->number;
+        if (subject_.holding()) lines_.releasing(subject_.view().lease->safe_until);
+      }
       if (const auto* s = std::get_if<core::command::stop_workload>(&c)) {
         end.time_to_stop = std::max(s->kill_by - now_, core::duration::zero());
         end.signal = SIGTERM;
@@ -120,8 +123,7 @@ TEST(ElectionLines, AFirstHolderHasNobodyBeforeIt) {
   story s;
   s.sees({}, 1).is_granted(1, false).at(500ms).wakes().sees({{"me", version{1}}}, 1);
   EXPECT_THAT(s.told(),
-              ElementsAre("info  nobody holds the lease",
-                          "info  lease granted under version 1; waiting 500 ms (lock delay): the "
+              ElementsAre("info  lease granted under version 1; waiting 500 ms (lock delay): the "
                           "previous holder left no release record",
                           "info  active under version 1"));
 }
@@ -185,13 +187,13 @@ TEST(ElectionLines, AHandOverNamesTheHeirAndWhoGoesFirst) {
   s.is_granted(5, true).workload_starts(5);
   s.happens(core::event::resign{.aside = 15s, .heir = "b"}).workload_exits().is_released();
   s.sees({}, 5).sees({b}, 6);
-  EXPECT_THAT(s.told(),
-              ElementsAre("info  active under version 5",
-                          "info  giving the lease up in favour of b; the workload "
-                          "gets SIGTERM now, and SIGKILL in 20 s",
-                          "info  no campaign for 15 s: others go first",
-                          "info  nobody holds the lease",
-                          "info  standing by behind b (version 4)"));
+  EXPECT_THAT(
+      s.told(),
+      ElementsAre("info  active under version 5",
+                  "info  giving the lease up in favour of b; the workload "
+                  "gets SIGTERM now, and SIGKILL in 20 s",
+                  "info  lease released", "info  no campaign for 15 s: others go first",
+                  "info  nobody holds the lease", "info  standing by behind b (version 4)"));
 }
 
 TEST(ElectionLines, APausedMemberSaysHowItGoesOn) {

@@ -1,0 +1,199 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <csignal>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <regex>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "../exec/places.hpp"
+#include "harness.hpp"
+#include "servers/etcd_server.hpp"
+
+/// Whole incidents of real agents, as their log tells them, line by line. docs/log.md has the
+/// lines.
+namespace tenure::tests {
+namespace {
+
+using lines = std::vector<std::string>;
+using testing::ElementsAreArray;
+
+/// Durations, process ids, etcd's versions and the name of the store differ from run to run.
+std::string without_figures(std::string line) {
+  static const std::regex span(R"(\b\d+(\.\d+)? (ms|s|min)( \d+ s)?\b)");
+  static const std::regex pid(R"(\(pid \d+\))");
+  static const std::regex store("(SQLite|etcd) (does not answer|answers)");
+  static const std::regex version(R"(version \d+)");
+  line = std::regex_replace(line, span, "<time>");
+  line = std::regex_replace(line, version, "version <n>");
+  line = std::regex_replace(line, pid, "(pid <pid>)");
+  return std::regex_replace(line, store, "<store> $2");
+}
+
+/// The indented lines below this mark in docs/log.md.
+lines wanted(const std::string& incident, const std::string& member) {
+  std::ifstream page(LOG_PAGE);
+  const std::string mark = "<!-- incident: " + incident + ", log of " + member + " -->";
+  lines out;
+  std::string line;
+  while (std::getline(page, line) && line != mark) continue;
+  while (std::getline(page, line) && (line.empty() || line.starts_with("    "))) {
+    if (!line.empty()) out.push_back(without_figures(line.substr(4)));
+  }
+  EXPECT_FALSE(out.empty()) << "docs/log.md has no \"" << mark << "\"";
+  return out;
+}
+
+/// Level and sentence of each line since the member has found its place.
+lines written(const std::string& log) {
+  constexpr std::size_t time_and_blank = 14;
+  std::istringstream all(log);
+  lines out;
+  for (std::string line; std::getline(all, line);) {
+    if (line.size() < time_and_blank || line[2] != ':') {
+      ADD_FAILURE() << "not a line of the log: " << line;
+      continue;
+    }
+    line = line.substr(time_and_blank);
+    // Two blanks are between level and sentence, and before each field.
+    const auto fields = std::min(line.find("  election="), line.find("  identity="));
+    line = without_figures(line.substr(0, fields));
+    const bool begins = line.starts_with("info  active") || line.starts_with("info  standing by");
+    if (begins || !out.empty()) out.push_back(line);
+  }
+  return out;
+}
+
+class Incident : public ::testing::TestWithParam<place> {
+ protected:
+  void SetUp() override {
+    const auto& release = GetParam().etcd;
+    if (release && release->binary.empty()) GTEST_SKIP() << release->why;
+    if (release) etcd_ = std::make_unique<servers::etcd_cluster>(*release);
+  }
+
+  std::unique_ptr<member> join(const std::string& identity, const std::string& ttl,
+                               std::vector<std::string> more = {},
+                               std::vector<std::string> command = {"sleep", "1000"}) {
+    more.insert(more.end(), {"--log-format", "text"});
+    return std::make_unique<member>(in_, member::options{.identity = identity,
+                                                         .ttl = ttl,
+                                                         .etcd = etcd_ ? etcd_->endpoint() : "",
+                                                         .more = std::move(more),
+                                                         .command = std::move(command)});
+  }
+
+  /// What a member has written, once it has said `last` so often.
+  static lines told_by(member& who, const std::string& last, std::size_t times = 1) {
+    const auto said = [&] {
+      const lines all = written(who.process().err());
+      return std::ranges::count_if(all, [&](const std::string& l) { return l.contains(last); });
+    };
+    EXPECT_TRUE(eventually([&] { return said() >= static_cast<std::ptrdiff_t>(times); }))
+        << "never said: " << last << "\n"
+        << who.process().err();
+    return written(who.process().err());
+  }
+
+  /// As docs/log.md has it.
+  [[nodiscard]] lines wanted_here(const std::string& incident, const std::string& member) const {
+    lines out = wanted(incident, member);
+    // SQLite shows no lease that runs out.
+    if (!etcd_) std::erase(out, "info  nobody holds the lease: a has not renewed it");
+    return out;
+  }
+
+  /// Nothing answers until `store_is_back`.
+  void silence_store() {
+    if (etcd_) return etcd_->freeze(0);
+    lock_ = std::make_unique<program>(
+        std::vector<std::string>{"sqlite3", in_ / "db", ".timeout 10000", "BEGIN EXCLUSIVE",
+                                 ".shell touch " + (in_ / "locked").string(),
+                                 ".shell exec sleep 1000"},
+        in_ / "lock");
+    ASSERT_TRUE(eventually([&] { return std::filesystem::exists(in_ / "locked"); }));
+  }
+  void store_is_back() {
+    if (etcd_) return etcd_->thaw(0);
+    lock_.reset();
+  }
+
+  temporary_directory in_;
+  std::unique_ptr<servers::etcd_cluster> etcd_;
+  std::unique_ptr<program> lock_;
+};
+
+INSTANTIATE_TEST_SUITE_P(On, Incident, ::testing::ValuesIn(places()),
+                         [](const auto& one) { return one.param.name; });
+
+/// Nothing but a release can hand such a lease on within the patience of a test.
+constexpr const char* long_ttl = "10m";
+
+TEST_P(Incident, HolderVanishes) {
+  auto a = join("a", "2s");
+  told_by(*a, "workload started");
+  auto b = join("b", "2s");
+  told_by(*b, "standing by");
+  a->pull_the_plug();
+  EXPECT_THAT(told_by(*b, "workload started"), ElementsAreArray(wanted_here("vanished", "b")));
+}
+
+TEST_P(Incident, HolderHangsAndComesBack) {
+  auto a = join("a", "2s");
+  told_by(*a, "workload started");
+  auto b = join("b", "2s");
+  told_by(*b, "standing by");
+  const auto agent = a->agent();
+  ASSERT_TRUE(agent);
+  ::kill(*agent, SIGSTOP);
+  told_by(*b, "workload started");
+  told_by(*a, "the workload was ended");
+  ::kill(*agent, SIGCONT);
+  EXPECT_THAT(told_by(*a, "standing by"), ElementsAreArray(wanted_here("hung", "a")));
+}
+
+TEST_P(Incident, StoreIsSilentForAMoment) {
+  auto a = join("a", long_ttl, {"--renew", "300ms"});
+  told_by(*a, "workload started");
+  silence_store();
+  told_by(*a, "does not answer");
+  store_is_back();
+  EXPECT_THAT(told_by(*a, "answers again"), ElementsAreArray(wanted_here("silent", "a")));
+}
+
+TEST_P(Incident, StoreIsSilentForLongerThanTheLease) {
+  auto a = join("a", "2s", {}, {"sh", "-c", "trap '' TERM; while :; do sleep 0.05; done"});
+  told_by(*a, "workload started");
+  silence_store();
+  told_by(*a, "was ended by SIGKILL");
+  store_is_back();
+  const lines all = told_by(*a, "workload started", 2);
+  const lines outage = wanted_here("outage", "a");
+  // Whether the lease has run out at the store by then, or is released, is a matter of luck.
+  const auto luck = std::ranges::find(outage, "...");
+  ASSERT_NE(luck, outage.end());
+  const lines begin(outage.begin(), luck);
+  const lines end(luck + 1, outage.end());
+  ASSERT_GE(all.size(), begin.size() + end.size());
+  EXPECT_THAT(lines(all.begin(), all.begin() + std::ssize(begin)), ElementsAreArray(begin));
+  EXPECT_THAT(lines(all.end() - std::ssize(end), all.end()), ElementsAreArray(end));
+}
+
+TEST_P(Incident, HolderGivesTheLeaseUp) {
+  auto a = join("a", long_ttl);
+  told_by(*a, "workload started");
+  auto b = join("b", long_ttl);
+  told_by(*b, "standing by");
+  a->process().send(SIGTERM);
+  EXPECT_THAT(told_by(*b, "workload started"), ElementsAreArray(wanted_here("handover", "b")));
+  a->process().wait();
+  EXPECT_THAT(told_by(*a, "info  ended"), ElementsAreArray(wanted_here("handover", "a")));
+}
+
+}  // namespace
+}  // namespace tenure::tests
