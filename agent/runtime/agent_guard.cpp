@@ -101,7 +101,7 @@ void agent_loop::on(const workload::guard_ready& what) {
   if (found_) {
     workload_ran_ = true;
     if (found_->ended) {
-      say_workload_exited(log_, speaker_of(guarded), *found_->ended);
+      say(guarded, *found_->ended);
     } else {
       say_workload_found(log_, speaker_of(guarded), *found_);
     }

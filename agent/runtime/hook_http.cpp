@@ -9,7 +9,7 @@ namespace tenure::runtime {
 namespace {
 
 /// Of an answer, which nobody reads.
-constexpr std::size_t most_answer_bytes = 1024 * 1024;
+constexpr std::size_t most_unread_bytes = 1024 * 1024;
 
 class http_hook final : public hook {
  public:
@@ -23,7 +23,7 @@ class http_hook final : public hook {
     done_ = std::move(done);
     client_ = std::make_unique<net::http_client>(
         where_, server_, net::tls_settings{},
-        net::client_limits{.body_bytes = most_answer_bytes, .connections = 1, .idle = {}});
+        net::client_limits{.body_bytes = most_unread_bytes, .connections = 1, .idle = {}});
     client_->send({.method = "POST",
                    .target = target_,
                    .headers = {{.name = "Connection", .value = "close"}},

@@ -259,7 +259,9 @@ std::optional<guard_unusable> guard_link::impl::doubt(const message::guard_hello
 found_workload guard_link::impl::take_over(const message::guard_hello& what) {
   term = core::version{what.term};
   if (what.running == message::guard_hello::has_ended) {
-    return {.term = term, .stop_at = core::never, .kill_at = core::never, .ended = what.status};
+    const workload_exited end{.status = what.status,
+                              .at = core::time_point(core::duration(what.ended_at))};
+    return {.term = term, .stop_at = core::never, .kill_at = core::never, .ended = end};
   }
   state = work::running;
   if (what.pid != 0) left.follow(what.pid);

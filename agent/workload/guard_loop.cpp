@@ -180,6 +180,7 @@ void guard_loop::report_start_failure(int error) {
 
 void guard_loop::report_end(int status) {
   const message::exited end = end_with(status);
+  ended_at_ = end.at;
   if (stopped_by_ourselves_) {
     log_.say_unless_told(os::boot_now(), core::log_level::info, ended_words(status));
   }
@@ -230,6 +231,7 @@ void guard_loop::greet(const message::hello& from) {
   } else if (ended_for_good()) {
     answer.running = message::guard_hello::has_ended;
     answer.status = *tree_.last_status();
+    answer.ended_at = ended_at_;
   }
   channel_.say(answer);
   if (session_ == session_id{} || from.is_bound != 0) session_ = from.session;

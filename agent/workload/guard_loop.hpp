@@ -139,6 +139,7 @@ class guard_loop {
 
   session_id session_{};          ///< of our agents, one after the other; zeros: none has come yet
   bool ended_by_itself_ = false;  ///< the last workload, without being told to
+  std::int64_t ended_at_ = 0;     ///< it did, by CLOCK_BOOTTIME in nanoseconds
   // Of a foreign workload.
   core::time_point look_at_ = core::never;         ///< when to look for it again
   bool sweeping_ = false;                          ///< what runs without a lease is to be stopped

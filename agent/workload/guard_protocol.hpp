@@ -131,11 +131,12 @@ struct guard_hello {
   message_head head{};
   std::uint32_t protocol = guard_protocol_version;
   std::uint32_t running = nothing_runs;
-  std::uint64_t term = 0;   ///< of what runs
-  session_id session{};     ///< of the agents before; zeros: this is the first
-  std::int32_t pid = 0;     ///< of the workload's first process; 0: it has ended
-  std::int32_t status = 0;  ///< of `has_ended`, as waitpid gives it
-  std::int64_t clock = 0;   ///< CLOCK_BOOTTIME of the guard in nanoseconds, when it says this
+  std::uint64_t term = 0;     ///< of what runs
+  session_id session{};       ///< of the agents before; zeros: this is the first
+  std::int32_t pid = 0;       ///< of the workload's first process; 0: it has ended
+  std::int32_t status = 0;    ///< of `has_ended`, as waitpid gives it
+  std::int64_t clock = 0;     ///< CLOCK_BOOTTIME of the guard in nanoseconds, when it says this
+  std::int64_t ended_at = 0;  ///< of `has_ended`, by the same clock
 };
 
 struct started {

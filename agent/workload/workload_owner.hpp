@@ -15,13 +15,21 @@
 /// What the agent needs of whatever owns its workload: a guard, or hooks.
 namespace tenure::workload {
 
+/// The last process of the workload was observed to be gone. Exactly one follows each
+/// `workload_started`.
+struct workload_exited {
+  int status;                            ///< of its first process, as waitpid gives it
+  bool had_to_be_killed = false;         ///< it was told to end, and SIGKILL had to follow
+  std::optional<core::time_point> at{};  ///< when, if that is known; it may be long ago
+};
+
 /// What an agent that has ended has left to the next one.
 struct found_workload {
   core::version term = core::no_version;
   core::time_point stop_at{};
   core::time_point kill_at{};
-  bool stopping = false;       ///< it was told to end
-  std::optional<int> ended{};  ///< it has ended by itself meanwhile, with this status (waitpid)
+  bool stopping = false;                   ///< it was told to end
+  std::optional<workload_exited> ended{};  ///< it has ended by itself meanwhile
 };
 
 /// The guard has answered, for the first time: the link can be used.
@@ -53,14 +61,6 @@ struct start_refused {
 struct start_failed {
   core::version term;
   int error;  ///< errno
-};
-
-/// The last process of the workload was observed to be gone. Exactly one follows each
-/// `workload_started`.
-struct workload_exited {
-  int status;                            ///< of its first process, as waitpid gives it
-  bool had_to_be_killed = false;         ///< it was told to end, and SIGKILL had to follow
-  std::optional<core::time_point> at{};  ///< when, if that is known; it may be long ago
 };
 
 /// SIGKILL was sent a while ago, and has not ended all of the workload.

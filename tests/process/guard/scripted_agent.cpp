@@ -61,7 +61,7 @@ class scripted_agent {
                : e.found->stopping ? "stopping "
                                    : "running ") +
               std::to_string(core::number(e.found->term));
-      if (e.found->ended) found += " " + std::to_string(*e.found->ended);
+      if (e.found->ended) found += " " + std::to_string(e.found->ended->status);
     }
     say("agent " + std::to_string(::getpid()) + " " + session_ + " " +
         std::to_string(core::number(e.last_term)) + " " + found);
