@@ -24,7 +24,7 @@ std::unexpected<problem> cannot_read(const std::string& path, const std::string&
 file_result read_file(const std::string& path) {
   // O_NONBLOCK, so that a FIFO is refused instead of waited for.
   const os::unique_fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!fd) return cannot_read(path, os::error_text(errno), "check the path given with --config");
+  if (!fd) return cannot_read(path, os::error_text(errno), "check its path");
   struct stat kind{};
   if (::fstat(fd.get(), &kind) != 0) return cannot_read(path, os::error_text(errno));
   if (!S_ISREG(kind.st_mode)) return cannot_read(path, "it is no regular file");
@@ -41,7 +41,7 @@ file_result read_file(const std::string& path) {
     }
   }
   return cannot_read(path, "it has more than " + std::to_string(max_file_bytes) + " bytes",
-                     "check the path given with --config");
+                     "check its path");
 }
 
 std::vector<name_and_value> environment() {

@@ -194,6 +194,44 @@ yaml_kind kind_of_plain(std::string_view scalar) {
   return is_number(scalar) ? yaml_kind::number : yaml_kind::text;
 }
 
+namespace {
+
+/// What the parser says, and what that means to somebody who has written the file.
+struct wording {
+  std::string_view parsers;
+  const char* ours;
+};
+constexpr std::array<wording, 15> wordings{{
+    {"illegal map value",
+     "a value stands where none can; is the line indented like the one above, and is a text with a "
+     "colon in it in quotes?"},
+    {"illegal map key", "a name stands where none can; is the line indented like the one above?"},
+    {"illegal block entry", "a - stands where no list can; is it indented like those above?"},
+    {"end of map not found", "this line does not go on with what is above; is it indented alike?"},
+    {"end of sequence not found",
+     "this line does not go on with the list above; is it indented alike?"},
+    {"end of map flow not found", "a { is never closed by }"},
+    {"end of sequence flow not found", "a [ is never closed by ]"},
+    {"illegal flow end", "this ] or } has no [ or { to close"},
+    {"illegal EOF in scalar", "a quote is never closed"},
+    {"illegal document indicator in scalar", "a quote is not closed before this line"},
+    {"unknown token", "no value begins with this character; put the text in quotes"},
+    {"unknown escape character: ",
+     "what follows a backslash in double quotes has no meaning; use single quotes"},
+    {"the referenced anchor is not defined",
+     "nothing is marked with & by this name; put a text that begins with * in quotes"},
+    {"alias not found after *", "a text that begins with * has to be in quotes"},
+    {"anchor not found after &", "a text that begins with & has to be in quotes"},
+}};
+
+std::string in_plain_words(const std::string& message) {
+  const auto* const known = std::ranges::find_if(
+      wordings, [&message](const wording& one) { return message.starts_with(one.parsers); });
+  return known != wordings.end() ? known->ours : "this is not valid YAML: " + message;
+}
+
+}  // namespace
+
 std::string position(const std::string& file_name, std::size_t line, std::size_t column) {
   return file_name + ":" + std::to_string(line) + ":" + std::to_string(column);
 }
@@ -209,7 +247,7 @@ std::expected<yaml_node_ptr, problem> parse_yaml(const file& source) {
   } catch (const refused& e) {
     return at(source, e.mark, e.what, e.suggestion);
   } catch (const YAML::Exception& e) {
-    return at(source, e.mark, "this is not valid YAML: " + e.msg,
+    return at(source, e.mark, in_plain_words(e.msg),
               indented_with_a_tab(source, e.mark.line) ? "indent with spaces, not with tabs" : "");
   } catch (const std::exception& e) {
     return at(source, YAML::Mark::null_mark(), std::string("the parser gave up: ") + e.what(), "");

@@ -123,6 +123,9 @@ std::string text(duration d) {
   };
   static constexpr std::array<unit, 4> units{{{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}}};
   if (d == duration::zero()) return "0s";
+  if (d % std::chrono::hours(1) == duration::zero()) {
+    return std::to_string(d / std::chrono::hours(1)) + "h";
+  }
   const auto count = static_cast<double>(d.count());
   const double size = count < 0 ? -count : count;
   for (const unit& u : units) {

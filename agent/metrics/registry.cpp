@@ -35,7 +35,8 @@ prometheus::MetricFamily converted(const family& from) {
     prometheus::ClientMetric& one = out.metric.emplace_back();
     (counts ? one.counter.value : one.gauge.value) = s.value;
     one.label.reserve(s.labels.size());
-    for (const label& l : s.labels) one.label.push_back({std::string(l.name), core::printable(l.value)});
+    for (const label& l : s.labels)
+      one.label.push_back({std::string(l.name), core::printable(l.value)});
   }
   return out;
 }

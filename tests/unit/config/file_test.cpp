@@ -130,10 +130,27 @@ TEST(ConfigFile, AllProblemsComeAtOnceInTheOrderOfTheFile) {
 }
 
 TEST(ConfigFile, SyntaxErrorsHaveLineAndColumn) {
-  EXPECT_THAT(problems_of(with_file("ttl: 15s\nlisten: [a\n")),
-              ElementsAre(StartsWith("tenure.yaml:3:1: this is not valid YAML: ")));
-  EXPECT_THAT(problems_of(with_file("ttl: 15s\n  slots: 1\n")),
-              ElementsAre(StartsWith("tenure.yaml:2:8: this is not valid YAML: ")));
+  struct row {
+    const char* text;
+    const char* problem;
+  };
+  for (const row& r : {
+           row{"ttl: 15s\nlisten: [a\n", "tenure.yaml:3:1: a [ is never closed by ]"},
+           row{"ttl: 15s\nelections: [{name: a\n", "a { is never closed by }"},
+           row{"ttl: 15s\n  slots: 1\n",
+               "tenure.yaml:2:8: a value stands where none can; is the line indented like the one "
+               "above, and is a text with a colon in it in quotes?"},
+           row{"ttl: 15s\nlisten: a: b\n", "tenure.yaml:2:10: a value stands where none can"},
+           row{"ttl: 15s\nlisten: ]\n", "tenure.yaml:2:9: this ] or } has no [ or { to close"},
+           row{"ttl: 15s\nlisten: \"a", "a quote is never closed"},
+           row{"ttl: 15s\nlisten: @a\n", "tenure.yaml:2:9: no value begins with this character"},
+           row{"ttl: 15s\nlisten: \"\\q\"\n", "what follows a backslash in double quotes"},
+           row{"ttl: 15s\nlisten: *a\n", "tenure.yaml:2:9: nothing is marked with & by this name"},
+       }) {
+    const auto all = problems_of(with_file(r.text));
+    EXPECT_THAT(all, ElementsAre(HasSubstr(r.problem))) << r.text;
+    EXPECT_THAT(all, ElementsAre(StartsWith("tenure.yaml:"))) << r.text;
+  }
 }
 
 TEST(ConfigFile, TabsAsIndentationAreNamed) {

@@ -132,7 +132,7 @@ TEST(HealthSettings, NumbersHaveTheirRanges) {
     EXPECT_THAT(problems_of(with_health(line)), ElementsAre(StartsWith("tenure.yaml:2:"))) << line;
   }
   EXPECT_THAT(problems_of(with_health("health_interval: 0s\n")),
-              ElementsAre(HasSubstr("health_interval is 0s; it must be from 100ms to 3600s")));
+              ElementsAre(HasSubstr("health_interval is 0s; it must be from 100ms to 1h")));
 }
 
 TEST(HealthSettings, NumbersWithoutAnythingToCheckAreRefused) {

@@ -136,7 +136,7 @@ TEST(Settings, AnImpossibleBudgetPointsToTheLineToChange) {
            row{"ttl: 10s\nkill_budget: 8s\n", "tenure.yaml:2:1: "},
            row{"kill_budget: 14s\n", "tenure.yaml:1:1: "},
            row{"renew: 5s\nttl: 500ms\n", "tenure.yaml:2:1: ttl is 500ms; it must be from 1s"},
-           row{"ttl: 25h\n", "tenure.yaml:1:1: ttl is 90000s; it must be from 1s"},
+           row{"ttl: 25h\n", "tenure.yaml:1:1: ttl is 25h; it must be from 1s"},
            row{"drift: 21%\n", "tenure.yaml:1:1: drift is 21 %"},
            row{"drain: 25h\n", "tenure.yaml:1:1: drain is "},
        }) {

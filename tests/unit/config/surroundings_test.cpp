@@ -33,9 +33,7 @@ TEST(Surroundings, AFileThatCannotBeReadIsNamedWithTheReason) {
   const tests::temporary_directory dir;
   const std::string path = dir / "none.yaml";
   EXPECT_EQ(render(read_file(path).error()),
-            path +
-                ": the file cannot be read: No such file or directory (ENOENT); check the path "
-                "given with --config");
+            path + ": the file cannot be read: No such file or directory (ENOENT); check its path");
   EXPECT_THAT(render(read_file(dir / "").error()), HasSubstr("it is no regular file"));
 }
 

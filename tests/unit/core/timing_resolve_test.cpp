@@ -119,16 +119,16 @@ TEST_P(OutOfRange, IsRefusedByNameWithItsLimits) {
 INSTANTIATE_TEST_SUITE_P(
     Resolve, OutOfRange,
     ::testing::Values(
-        refusal{{.ttl = 999ms}, "ttl", "ttl is 999ms; it must be from 1s to 86400s"},
-        refusal{{.ttl = 24h + 1s}, "ttl", "ttl is 86401s; it must be from 1s to 86400s"},
-        refusal{{.ttl = -1s}, "ttl", "ttl is -1s; it must be from 1s to 86400s"},
+        refusal{{.ttl = 999ms}, "ttl", "ttl is 999ms; it must be from 1s to 24h"},
+        refusal{{.ttl = 24h + 1s}, "ttl", "ttl is 86401s; it must be from 1s to 24h"},
+        refusal{{.ttl = -1s}, "ttl", "ttl is -1s; it must be from 1s to 24h"},
         refusal{{.renew = 49ms}, "renew", "renew is 49ms; it must be from 50ms to 15s"},
         refusal{{.renew = 16s}, "renew", "renew is 16s; it must be from 50ms to 15s"},
         refusal{{.grace = -1ns}, "grace", "grace is -1ns; it must be from 0s to 15s"},
         refusal{
             {.kill_budget = 0s}, "kill_budget", "kill_budget is 0s; it must be from 1ms to 15s"},
         refusal{{.lock_delay = 16s}, "lock_delay", "lock_delay is 16s; it must be from 0s to 15s"},
-        refusal{{.drain = 25h}, "drain", "drain is 90000s; it must be from 0s to 86400s"},
+        refusal{{.drain = 25h}, "drain", "drain is 25h; it must be from 0s to 24h"},
         refusal{{.drift_ppm = 200'001},
                 "drift",
                 "drift is 20.0001 %; more than 20 % is no clock to count on"}),

@@ -88,9 +88,9 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(spelled{0s, "0s"}, spelled{15s, "15s"}, spelled{1500ms, "1.5s"},
                       spelled{500ms, "500ms"}, spelled{12350ms, "12.35s"}, spelled{1us, "1us"},
                       spelled{1ns, "1ns"}, spelled{999ns, "999ns"}, spelled{20ms, "20ms"},
-                      spelled{24h, "86400s"}, spelled{-1500ms, "-1.5s"}, spelled{-1ns, "-1ns"},
-                      spelled{duration(1s) * 2 / 3, "666.667ms"}, spelled{1000ms, "1s"},
-                      spelled{3675ms, "3.675s"}, spelled{-400ms, "-400ms"}),
+                      spelled{24h, "24h"}, spelled{1h + 1s, "3601s"}, spelled{-1500ms, "-1.5s"},
+                      spelled{-1ns, "-1ns"}, spelled{duration(1s) * 2 / 3, "666.667ms"},
+                      spelled{1000ms, "1s"}, spelled{3675ms, "3.675s"}, spelled{-400ms, "-400ms"}),
     [](const auto& one) { return "Case" + std::to_string(one.index); });
 
 }  // namespace
