@@ -56,8 +56,8 @@ net::response unknown_election(const std::string& name, const snapshot& seen) {
   return error_response(
       404, {.code = "unknown_election",
             .message = "there is no election \"" + name + "\"; this agent has: " + names_of(seen),
-            .action = "use one of these names, percent-encoded, or add the "
-                      "election to the agent's configuration"});
+            .action = "use one of these names, or add the election to the agent's "
+                      "configuration"});
 }
 
 net::response not_started() {
@@ -146,7 +146,12 @@ net::response answer(const net::request& asked, const snapshot& seen, const puls
 net::response answer_probe(const net::request& asked, const snapshot& seen, const pulse& alive,
                            const instant& at) {
   if (!is_probe(asked.target.segments)) {
-    return not_found(asked, "use /livez, /readyz, /leader, /primary, /replica or /metrics");
+    return error_response(
+        404, {.code = "not_found",
+              .message = "there is nothing at " + asked.target.path +
+                         ": this is the probe port of an agent, not its API",
+              .action = "ask the address of its --listen or --socket; here are /livez, /readyz, "
+                        "/leader, /primary, /replica and /metrics"});
   }
   if (!method_is(asked, {"GET", "HEAD", "OPTIONS"})) {
     return method_not_allowed(asked, "GET, HEAD, OPTIONS");

@@ -7,6 +7,7 @@
 #include <csignal>
 #include <utility>
 
+#include "api/token.hpp"
 #include "config/values.hpp"
 #include "core/number_text.hpp"
 #include "os/boot_time.hpp"
@@ -137,6 +138,10 @@ bool agent_loop::serve() {
                  .socket = s.socket.empty() ? std::string("off") : s.socket},
                 s.identity, static_cast<std::uint64_t>(::getpid()),
                 has_command() ? static_cast<std::uint64_t>(::getppid()) : 0);
+  if (!s.control_token_file.empty()) {
+    const auto token = api::read_token(s.control_token_file);
+    if (!token) say_token_unreadable(log_, token.error());
+  }
   if (s.probe_listen.enabled && !config::is_loopback(s.probe_listen)) {
     say_probe_is_open(log_, shown(service_->probe_address()));
   }

@@ -68,10 +68,6 @@ api::control_result agent_loop::may_give_up(core::election_index which, const st
   const core::election_view& view = election.view();
   const std::string of = "election \"" + std::string(name_of(which)) + "\"";
   const auto& seen = view.seen;
-  if (heir == options_.settings.identity) {
-    return refused(409, "already_holder", "\"" + heir + "\" is this member itself",
-                   "name another member, or leave it out");
-  }
   if (view.phase != core::phase::pending && view.phase != core::phase::active) {
     const bool others = seen && !seen->holders.empty();
     return refused(
@@ -79,6 +75,10 @@ api::control_result agent_loop::may_give_up(core::election_index which, const st
         "this member, " + options_.settings.identity + ", does not hold " + of + "; " +
             (others ? seen->holders.front().identity + " does" : std::string("nobody is seen to")),
         "ask the agent of the holder");
+  }
+  if (heir == options_.settings.identity) {
+    return refused(409, "already_holder", "\"" + heir + "\" holds " + of + " already",
+                   "name the member that is to hold next");
   }
   if (heir.empty() || !seen || !seen->members) return {};
   if (std::ranges::find(*seen->members, heir) == seen->members->end()) {

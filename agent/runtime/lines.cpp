@@ -76,6 +76,13 @@ void say_listening(log& to, const listeners& at, std::string_view identity, std:
   }
 }
 
+void say_token_unreadable(log& to, std::string_view why) {
+  to.write(log_level::warn,
+           "orders over TCP are refused until the control token can be read; the file is read at "
+           "each order",
+           {{"why", why}});
+}
+
 void say_probe_is_open(log& to, std::string_view address) {
   to.write(log_level::info,
            "other machines can reach the probe port; it shows them probes and metrics (names of "

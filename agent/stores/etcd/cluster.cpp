@@ -2,6 +2,7 @@
 
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <cerrno>
 #include <deque>
 #include <fstream>
 #include <iterator>
@@ -10,6 +11,7 @@
 
 #include "core/check.hpp"
 #include "os/boot_time.hpp"
+#include "os/error_text.hpp"
 #include "stores/etcd/codec.hpp"
 
 namespace tenure::stores::etcd {
@@ -28,9 +30,13 @@ constexpr std::size_t warm_connections = 2;
 
 /// The password in a file, without the line break at its end.
 std::expected<std::string, std::string> read_password(const std::string& file) {
+  errno = 0;
   std::ifstream in(file, std::ios::binary);
   std::string text{std::istreambuf_iterator<char>(in), {}};
-  if (!in.good() && !in.eof()) return std::unexpected("cannot read the password file " + file);
+  if (!in.good() && !in.eof()) {
+    return std::unexpected("cannot read the password file " + file +
+                           (errno == 0 ? "" : ": " + os::error_text(errno)));
+  }
   while (text.ends_with('\n') || text.ends_with('\r')) text.pop_back();
   if (text.empty()) return std::unexpected("the password file " + file + " is empty");
   return text;

@@ -81,6 +81,21 @@ TEST_F(Status, TheHistoryTellsWhoLeftAndWhy) {
   EXPECT_EQ(tenure({"history", "--limit", "0", "--api", b_->api()}).status, 2);
 }
 
+TEST(StatusOfAProbePort, SaysThatItIsOne) {
+  const temporary_directory in;
+  program agent({tenure_binary(), "agent", "--store", "sqlite", "--endpoint", in / "db",
+                 "--election", "db", "--listen", "off", "--probe-listen", "127.0.0.1:0"},
+                in / "agent");
+  ASSERT_TRUE(eventually([&] { return agent.said("probe=127.0.0.1:"); })) << agent.err();
+  const std::string log = agent.err();
+  const auto at = log.find("probe=127") + 6;
+  const finished r = run(
+      {tenure_binary(), "status", "--api", "http://" + log.substr(at, log.find(' ', at) - at)}, in);
+  EXPECT_EQ(r.status, 2);
+  EXPECT_THAT(r.err, AllOf(HasSubstr("this is the probe port of an agent, not its API"),
+                           HasSubstr("--listen")));
+}
+
 TEST(StatusOfAStranger, IsNotBelieved) {
   const temporary_directory in;
   scripted_agent agent;

@@ -241,6 +241,16 @@ TEST(Cli, APortThatWasAskedForAndIsTakenIsAnError) {
   EXPECT_TRUE(has(r.err, "--listen")) << r.err;
 }
 
+TEST(Agent, SaysAtItsStartThatItsTokenCannotBeRead) {
+  const temporary_directory in;
+  program a(
+      {tenure_binary(), "agent", "--store", "sqlite", "--endpoint", in / "db", "--election", "db",
+       "--listen", "off", "--probe-listen", "off", "--control-token-file", in / "absent"},
+      in / "agent");
+  EXPECT_TRUE(eventually([&] { return a.said("orders over TCP are refused"); })) << a.err();
+  EXPECT_TRUE(eventually([&] { return a.said("absent: No such file or directory"); })) << a.err();
+}
+
 TEST(Agent, SaysOnceThatOtherMachinesReachItsProbePort) {
   const temporary_directory in;
   const auto log_with = [&in](const std::string& address) {
