@@ -2,6 +2,7 @@
 #include <optional>
 #include <string_view>
 
+#include "cli/command_check.hpp"
 #include "cli/verbs.hpp"
 #include "os/random.hpp"
 #include "runtime/agent.hpp"
@@ -39,6 +40,7 @@ std::optional<int> become_guard(int argc, const char* const* argv) {
   if (workload::guard_link::in_environment()) return std::nullopt;
   const int own = separator(argc, argv);
   if (own + 1 >= argc || asks_for_help(own, argv)) return std::nullopt;
+  if (const auto status = refuse_command("exec", argv[own + 1])) return status;
   workload::guard_options options;
   options.agent_argv.assign(argv, argv + argc);
   options.command.assign(argv + own + 1, argv + argc);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/checked_words.hpp"
+#include "cli/command_check.hpp"
 #include "cli/variable.hpp"
 #include "cli/verbs.hpp"
 #include "config/values.hpp"
@@ -53,9 +54,11 @@ int run_guard(const invocation& what, int argc, const char* const* argv) {
     if (!uid) return complain(wrong("--agent-uid", uid));
     user = std::to_string(*uid);
   }
+  const char* const* const command = argv + separator(argc, argv) + 1;
+  if (const auto status = refuse_command("guard", *command)) return *status;
   const std::string number = std::to_string(config::signal_number(std::get<std::string>(*signal)));
   return run_checked("guard", {.words = {*directory, std::to_string(drain->count()), number, user},
-                               .rest = {argv + separator(argc, argv) + 1, argv + argc}});
+                               .rest = {command, argv + argc}});
 }
 
 std::optional<int> become_guard_with_a_door(int argc, const char* const* argv) {

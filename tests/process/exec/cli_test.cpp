@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <filesystem>
 #include <fstream>
 
 #include "harness.hpp"
@@ -249,6 +250,36 @@ TEST(Agent, SaysAtItsStartThatItsTokenCannotBeRead) {
       in / "agent");
   EXPECT_TRUE(eventually([&] { return a.said("orders over TCP are refused"); })) << a.err();
   EXPECT_TRUE(eventually([&] { return a.said("absent: No such file or directory"); })) << a.err();
+}
+
+TEST(Cli, ACommandThatCannotBeExecutedIsNamedBeforeTheLeaseIsTaken) {
+  const temporary_directory in;
+  std::ofstream(in / "plain") << "text\n";
+  const auto tenure = [&](const std::string& verb, const std::string& command) {
+    std::vector<std::string> words{tenure_binary(), verb};
+    if (verb == "guard") {
+      words.insert(words.end(), {"--dir", in / "run"});
+    } else {
+      words.insert(words.end(), {"--store", "sqlite", "--endpoint", in / "db", "--election", "db",
+                                 "--listen", "off", "--probe-listen", "off"});
+    }
+    words.insert(words.end(), {"--", command});
+    return run(words, in, {"PATH=/usr/bin:/bin"});
+  };
+  for (const std::string verb : {"exec", "guard"}) {
+    for (const std::string missing : {"./nope", "no-such-program", "/etc/passwd/x"}) {
+      const finished r = tenure(verb, missing);
+      EXPECT_EQ(r.status, 127) << r.err;
+      EXPECT_TRUE(has(r.err, "tenure " + verb + ": the command \"" + missing + "\"")) << r.err;
+      EXPECT_FALSE(has(r.err, "level=")) << r.err;
+    }
+    for (const std::string& unfit : {(in / "plain").string(), std::string("/etc")}) {
+      const finished r = tenure(verb, unfit);
+      EXPECT_EQ(r.status, 126) << r.err;
+      EXPECT_TRUE(has(r.err, unfit)) << r.err;
+    }
+  }
+  EXPECT_FALSE(std::filesystem::exists(in / "db")) << "the store was touched";
 }
 
 TEST(Agent, SaysOnceThatOtherMachinesReachItsProbePort) {

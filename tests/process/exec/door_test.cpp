@@ -310,7 +310,11 @@ TEST_F(GuardDoor, GuardThatIsToldToEndWhileNothingRunsIsDone) {
 
 TEST_F(GuardDoor, CommandThatCannotBeExecutedEndsTheContainerAsShellsDo) {
   pod a(in_, "a", long_ttl);
-  a.start_guard({"/no/such/program"});
+  const std::filesystem::path program = in_ / "program";
+  std::filesystem::copy("/bin/true", program);
+  a.start_guard({program.string()});
+  ASSERT_TRUE(eventually([&] { return std::filesystem::exists(a.directory() + "/guard.sock"); }));
+  std::filesystem::remove(program);
   a.start_agent();
   EXPECT_EQ(a.guard().wait(), 127) << a.logs();
   EXPECT_TRUE(eventually([&] { return a.agent().said("cannot execute the command"); }));

@@ -1,0 +1,65 @@
+#include "cli/command_check.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <string_view>
+
+#include "cli/print.hpp"
+#include "cli/variable.hpp"
+#include "config/problem.hpp"
+#include "os/error_text.hpp"
+#include "workload/guard_process.hpp"
+
+namespace tenure::cli {
+namespace {
+
+/// The errno value that its execution would end with; 0 if it would begin.
+int fault_of_file(const std::string& path) {
+  struct stat about{};
+  if (::stat(path.c_str(), &about) != 0) return errno;
+  if (S_ISDIR(about.st_mode)) return EISDIR;
+  return ::faccessat(AT_FDCWD, path.c_str(), X_OK, AT_EACCESS) == 0 ? 0 : errno;
+}
+
+std::string search_path() {
+  if (auto given = variable("PATH")) return std::move(*given);
+  std::array<char, 256> usual{};
+  ::confstr(_CS_PATH, usual.data(), usual.size());
+  return usual.data();
+}
+
+int fault_of(const std::string& program) {
+  if (program.contains('/')) return fault_of_file(program);
+  int fault = ENOENT;
+  const std::string path = search_path();
+  for (std::size_t begin = 0; begin <= path.size();) {
+    const std::size_t end = std::min(path.find(':', begin), path.size());
+    const std::string folder = path.substr(begin, end - begin);
+    const int here = fault_of_file(folder.empty() ? program : folder + "/" + program);
+    if (here == 0) return 0;
+    // One that may not be executed is looked past, but it is what a user should hear of.
+    if (here == EACCES) fault = here;
+    begin = end + 1;
+  }
+  return fault;
+}
+
+}  // namespace
+
+std::optional<int> refuse_command(const std::string& verb, const std::string& program) {
+  const int fault = fault_of(program);
+  if (fault == 0) return std::nullopt;
+  const bool missing = fault == ENOENT || fault == ENOTDIR;
+  const std::string hint = missing ? "give its path, or a name that is in PATH"
+                                   : "make it an executable file, or give another";
+  print_failure(verb, "the command " + config::quote(program) +
+                          " cannot be executed: " + os::error_text(fault) + "; " + hint);
+  return missing ? workload::exit_command_not_found : workload::exit_command_not_executable;
+}
+
+}  // namespace tenure::cli
