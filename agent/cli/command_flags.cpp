@@ -37,9 +37,24 @@ std::vector<option> setting_flags() {
   return out;
 }
 
+std::vector<option> own_flags_of(const command& of) {
+  std::vector<option> out;
+  for (const option& word : of.words) {
+    if (word.also.empty()) continue;
+    out.push_back({.name = word.also,
+                   .metavar = word.name,
+                   .doc = word.doc,
+                   .takes = word.takes,
+                   .words = word.words});
+  }
+  out.insert(out.end(), of.flags.begin(), of.flags.end());
+  return out;
+}
+
 std::vector<option> flags_of(const command& of) {
   std::vector<option> out = of.has_settings ? setting_flags() : std::vector<option>();
-  out.insert(out.end(), of.flags.begin(), of.flags.end());
+  const std::vector<option> own = own_flags_of(of);
+  out.insert(out.end(), own.begin(), own.end());
   return out;
 }
 

@@ -27,17 +27,20 @@ constexpr option output{.name = "--output",
                         .metavar = "FORM",
                         .doc = "How to print [text]",
                         .takes = value_kind::word,
-                        .words = text_or_json};
+                        .words = text_or_json,
+                        .also = "-o"};
 constexpr option table_output{.name = "--output",
                               .metavar = "FORM",
                               .doc = "How to print: a table, or the agent's own answer [table]",
                               .takes = value_kind::word,
-                              .words = table_or_json};
+                              .words = table_or_json,
+                              .also = "-o"};
 constexpr option answer_output{.name = "--output",
                                .metavar = "FORM",
                                .doc = "How to print: a sentence, or the agent's own answer [text]",
                                .takes = value_kind::word,
-                               .words = text_or_json};
+                               .words = text_or_json,
+                               .also = "-o"};
 constexpr option api{.name = "--api",
                      .metavar = "URL",
                      .doc =
@@ -160,7 +163,8 @@ constexpr std::array status_flags{
            .doc = "An agent to ask: http://HOST:PORT or unix:/PATH; several make one table "
                   "[TENURE_API, else http://127.0.0.1:4040]",
            .repeatable = true},
-    option{.name = "--watch", .doc = "Go on, and show each change as it happens"}, table_output};
+    option{.name = "--watch", .doc = "Go on, and show each change as it happens", .also = "-w"},
+    table_output};
 
 constexpr std::array verify_words{option{.name = "ELECTION",
                                          .doc = "The election's name [TENURE_ELECTION]",
@@ -187,7 +191,8 @@ constexpr std::array resign_flags{option{.name = "--to",
 constexpr std::array transfer_words{option{.name = "TO",
                                            .doc = "The member that is to hold next",
                                            .takes = value_kind::member,
-                                           .required = true},
+                                           .required = true,
+                                           .also = "--to"},
                                     the_election};
 constexpr std::array transfer_flags{aside, api, token_file, no_wait, order_timeout, answer_output};
 constexpr std::array pause_flags{api, token_file, no_wait, order_timeout, answer_output};
@@ -234,6 +239,10 @@ constexpr std::array demo_flags{
            .doc = "The etcd program for that [etcd]",
            .takes = value_kind::file}};
 
+constexpr std::array help_words{option{.name = "VERB",
+                                       .doc = "The verb to explain [all of them, in short]",
+                                       .takes = value_kind::verb}};
+
 constexpr std::array completion_words{option{.name = "SHELL",
                                              .doc = "The shell to make it for",
                                              .takes = value_kind::word,
@@ -246,7 +255,7 @@ constexpr std::array table{
             .has_settings = true,
             .rest = "COMMAND [ARGUMENTS...]",
             .notes = "The command's own exit status is passed on: 128 + N if signal N ended it.",
-            .example = "tenure exec --store sqlite --endpoint /tmp/demo.db --election demo -- "
+            .example = "tenure exec --store sqlite --endpoint demo.db --election demo -- "
                        "sleep 60",
             .statuses = exec_statuses},
     command{.name = "agent",
@@ -353,6 +362,11 @@ constexpr std::array table{
     command{.name = "man",
             .summary = "Print the manual page",
             .example = "tenure man | man -l -",
+            .statuses = plain_statuses},
+    command{.name = "help",
+            .summary = "Show what a verb takes, and the statuses that it ends with",
+            .words = help_words,
+            .example = "tenure help transfer",
             .statuses = plain_statuses},
     command{.name = "version",
             .summary = "Print the version, and with --output json what it was built from",

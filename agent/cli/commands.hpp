@@ -14,6 +14,7 @@ enum class value_kind : std::uint8_t {
   text,
   word,       ///< one of `option::words`
   election,   ///< of a running agent
+  verb,       ///< of the table of commands
   member,     ///< of an election of a running agent
   state,      ///< one of `option::words`; behind one that ends with '=', a member
   file,       ///< an existing file
@@ -29,7 +30,7 @@ struct option {
   std::span<const std::string_view> words = {};
   bool repeatable = false;
   bool required = false;
-  std::string_view also = {};  ///< another name of the same flag
+  std::string_view also = {};  ///< another name of the flag; a flag that gives the word
 
   [[nodiscard]] constexpr bool is_flag() const { return name.starts_with('-'); }
   [[nodiscard]] constexpr bool has_value() const { return !is_flag() || !metavar.empty(); }
@@ -61,6 +62,9 @@ const command* command_named(std::string_view name);
 
 /// The flags of a verb, the settings among them. Their text lives as long as the program.
 std::vector<option> flags_of(const command& of);
+
+/// Its own alone, with those that give one of its words.
+std::vector<option> own_flags_of(const command& of);
 
 /// Those of settings alone, in the order of the table of settings, behind --config.
 std::vector<option> setting_flags();

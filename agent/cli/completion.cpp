@@ -70,14 +70,23 @@ class completer {
       if (flag == nullptr || !flag->has_value()) return {};
       return values(*flag, word.substr(equals + 1), word.substr(0, equals + 1));
     }
-    const bool has_word = so_far_.words < so_far_.verb->words.size();
-    if (!word.starts_with('-') && has_word) {
-      return values(so_far_.verb->words[so_far_.words], word, "");
-    }
-    return flags(word);
+    const option* const next = word.starts_with('-') ? nullptr : next_word();
+    return next != nullptr ? values(*next, word, "") : flags(word);
   }
 
  private:
+  /// The word that the verb takes next, of those that no flag has given; nullptr if there is none.
+  const option* next_word() const {
+    std::size_t given = so_far_.words;
+    for (const option& one : so_far_.verb->words) {
+      const bool by_flag = std::ranges::find(so_far_.used, one.also) != so_far_.used.end();
+      if (by_flag) continue;
+      if (given == 0) return &one;
+      --given;
+    }
+    return nullptr;
+  }
+
   suggestions flags(const std::string& word) const {
     suggestions out;
     for (const option& flag : so_far_.flags) {
@@ -106,6 +115,9 @@ class completer {
     };
     if (of.takes == value_kind::election) {
       for (const election_report& e : elections_(so_far_.api)) add(e.election, "election");
+    }
+    if (of.takes == value_kind::verb) {
+      for (const command& one : commands()) add(std::string(one.name), one.summary);
     }
     if (of.takes == value_kind::member) {
       for (const std::string& name : members()) add(name, "member");

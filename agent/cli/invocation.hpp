@@ -32,6 +32,9 @@ struct invocation {
 /// on stderr or stdout; the error is then the status to exit with.
 std::expected<invocation, int> parse(int argc, const char* const* argv);
 
+/// Says that there is no such verb, and which one was probably meant. Returns the status.
+int report_unknown_verb(std::string_view given);
+
 /// Where a `--` stands in argv; argc if there is none.
 int separator(int argc, const char* const* argv);
 

@@ -28,6 +28,7 @@ constexpr std::array runs{verb_and_run{"exec", tenure::cli::run_exec_agent},
                           verb_and_run{"demo", tenure::cli::run_demo},
                           verb_and_run{"completion", tenure::cli::run_completion},
                           verb_and_run{"man", tenure::cli::run_man},
+                          verb_and_run{"help", tenure::cli::run_help},
                           verb_and_run{"version", tenure::cli::run_version}};
 
 }  // namespace

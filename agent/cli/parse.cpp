@@ -1,15 +1,15 @@
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
-#include <iostream>
-#include <memory>
-#include <ranges>
 #include <string_view>
 
 #include "cli/commands.hpp"
+#include "cli/help.hpp"
 #include "cli/invocation.hpp"
+#include "cli/print.hpp"
 #include "cli/version.hpp"
 #include "config/fields.hpp"
+#include "config/problem.hpp"
+#include "config/suggest.hpp"
 #include "core/check.hpp"
 #include "runtime/exit_status.hpp"
 
@@ -17,169 +17,208 @@ namespace tenure::cli {
 namespace {
 
 constexpr std::string_view output_flag = "--output";
-constexpr std::size_t note_columns = 88;
+constexpr std::string_view see_help = "; see tenure help";
 
-/// One row for each setting of the table; what a value means is decided by `config::load`, which
-/// knows the file and the environment, too.
-void add_settings(CLI::App& verb, invocation& into) {
-  verb.add_option_function<std::string>(
-          std::string(config::config_flag), [&into](const std::string& v) { into.config_path = v; },
-          "Read settings from this YAML file")
-      ->type_name("FILE");
-  for (const config::field& f : config::fields()) {
-    if (f.flag.empty()) continue;
-    const std::string flag(f.flag);
-    std::string text(f.doc);
-    const std::string_view fallback = f.fallback.empty() ? f.derivation : f.fallback;
-    if (!fallback.empty()) text += " [" + std::string(fallback) + "]";
-    const std::string heading(config::title(f.section));
-    if (f.type == config::field_type::boolean) {
-      verb.add_flag_function(
-              flag, [&into, flag](std::int64_t) { into.flags.emplace_back(flag, "true"); }, text)
-          ->group(heading);
-      continue;
+bool asks_for_help(std::string_view word) {
+  return word == "-h" || word == "--help";
+}
+
+/// "; did you mean X?", or nothing.
+std::string meant(std::string_view given, const std::vector<std::string_view>& known) {
+  const std::string_view best = config::closest(given, known);
+  return best.empty() ? "" : "; did you mean " + std::string(best) + "?";
+}
+
+/// "--api=URL", "-o=json" and "-ojson" taken apart.
+struct flag_word {
+  std::string_view name;
+  std::optional<std::string_view> value;
+};
+
+flag_word split(std::string_view word) {
+  if (!word.starts_with("--")) {
+    constexpr std::size_t short_name = 2;
+    flag_word out{.name = word.substr(0, short_name), .value = {}};
+    if (word.size() > short_name) out.value = word.substr(word[short_name] == '=' ? 3 : short_name);
+    return out;
+  }
+  const std::size_t equals = word.find('=');
+  if (equals == std::string_view::npos) return {.name = word, .value = {}};
+  return {.name = word.substr(0, equals), .value = word.substr(equals + 1)};
+}
+
+const option* named(std::span<const option> those, std::string_view name) {
+  const auto found = std::ranges::find_if(
+      those, [name](const option& o) { return o.name == name || o.also == name; });
+  return found == those.end() ? nullptr : &*found;
+}
+
+/// Reads the words behind a verb. Each step returns what is wrong, empty if nothing is. Lives for
+/// one call of `parse`.
+class verb_reader {
+ public:
+  verb_reader(const command& of, std::span<const char* const> words, invocation& into)
+      : of_(of), left_(words), into_(into), own_(own_flags_of(of)) {
+    if (of.has_settings) settings_ = setting_flags();
+  }
+
+  std::string read() {
+    while (!left_.empty()) {
+      const std::string_view word = take();
+      std::string wrong;
+      if (word.size() > 1 && word.starts_with('-')) {
+        wrong = take_flag(split(word));
+      } else {
+        words_.push_back(word);
+      }
+      if (!wrong.empty()) return wrong;
     }
-    CLI::Option* option = verb.add_option_function<std::vector<std::string>>(
-        flag,
-        [&into, flag](const std::vector<std::string>& values) {
-          for (const std::string& v : values) into.flags.emplace_back(flag, v);
-        },
-        text);
-    option->type_name(std::string(f.metavar))->group(heading)->expected(1)->allow_extra_args(false);
-    if (f.repeatable()) option->take_all();
+    return name_words();
   }
-}
 
-void add_option(CLI::App& verb, const option& one, invocation& into) {
-  const std::string name(one.name);
-  const std::string names = name + (one.also.empty() ? "" : "," + std::string(one.also));
-  const std::string doc(one.doc);
-  if (!one.has_value()) {
-    verb.add_flag_function(
-        names, [&into, name](std::int64_t) { into.given.emplace_back(name, ""); }, doc);
-    return;
+ private:
+  std::string_view take() {
+    const std::string_view word = left_.front();
+    left_ = left_.subspan(1);
+    return word;
   }
-  CLI::Option* option = verb.add_option_function<std::vector<std::string>>(
-      names,
-      [&into, name](const std::vector<std::string>& values) {
-        for (const std::string& v : values) into.given.emplace_back(name, v);
-        if (name == output_flag && values.back() == "json") into.output = output_form::json;
-      },
-      doc);
-  option->type_name(std::string(one.metavar))->expected(1)->allow_extra_args(false);
-  if (one.repeatable) option->take_all();
-  if (one.takes == value_kind::word) {
-    option->check(CLI::IsMember(std::vector<std::string>(one.words.begin(), one.words.end())));
-  }
-}
 
-std::string wrapped(std::string_view text) {
-  std::string out;
-  std::size_t column = 0;
-  for (const auto part : text | std::views::split(' ')) {
-    const std::string_view word(part.begin(), part.end());
-    if (column + word.size() + 1 > note_columns) {
-      out += '\n';
-      column = 0;
+  std::string take_flag(const flag_word& given) {
+    if (const option* const own = named(own_, given.name)) return take_own(*own, given);
+    if (const option* const setting = named(settings_, given.name)) {
+      return take_setting(*setting, given);
     }
-    if (column != 0) out += ' ';
-    out += word;
-    column += word.size() + 1;
-  }
-  return out;
-}
-
-/// What stands below the flags in --help.
-std::string footer(const command& of) {
-  std::string out;
-  if (!of.notes.empty()) out += wrapped(of.notes) + "\n\n";
-  if (!of.example.empty()) out += "Example:\n  " + std::string(of.example) + "\n\n";
-  out += "Exit statuses:\n";
-  for (const exit_meaning& s : of.statuses) {
-    const std::string number = std::to_string(s.status);
-    out += "  " + number + std::string(5 - number.size(), ' ') + std::string(s.means) + "\n";
-  }
-  out.pop_back();
-  return out;
-}
-
-void add_command(CLI::App& app, const command& of, invocation& into) {
-  std::string summary(of.summary);
-  if (!of.rest.empty()) {
-    summary += ": " + std::string(of.name) + " [OPTIONS] -- " + std::string(of.rest);
-  }
-  CLI::App& verb = *app.add_subcommand(std::string(of.name), summary);
-  verb.allow_extras();
-  if (of.has_settings) add_settings(verb, into);
-  for (const option& one : of.words) add_option(verb, one, into);
-  for (const option& one : of.flags) add_option(verb, one, into);
-  verb.footer(footer(of));
-}
-
-/// What the verb does not know goes to `config::load` with the rest, which names it together with
-/// everything else that is wrong. False, with a word on stderr, if it cannot be a flag at all.
-bool take_unknown(const CLI::App& verb, const command& of, invocation& into) {
-  const std::vector<std::string> words = verb.remaining();
-  std::string last_flag;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    if (!words[i].starts_with('-')) {
-      // Behind an unknown flag it may be a secret, and is not repeated.
-      const std::string word = i == 0 ? "\"" + words[i] + "\"" : "word behind " + last_flag;
-      std::fprintf(stderr, "tenure %s: unexpected %s%s\n", into.verb.c_str(), word.c_str(),
-                   of.rest.empty() ? "" : "; the command to run goes behind --");
-      return false;
+    if (!of_.has_settings) {
+      std::vector<std::string_view> known;
+      for (const option& o : own_) known.push_back(o.name);
+      return "unknown option " + std::string(given.name) + meant(given.name, known);
     }
-    const auto equals = words[i].find('=');
-    const bool has_value = i + 1 < words.size() && !words[i + 1].starts_with('-');
-    last_flag = words[i].substr(0, equals);
-    into.flags.emplace_back(last_flag, "");
-    if (equals == std::string::npos && has_value) ++i;
+    // It goes to `config::load` with the rest, which names it together with everything else that is
+    // wrong. What follows it may be a secret, and is not repeated.
+    unknown_ = given.name;
+    into_.flags.emplace_back(given.name, "");
+    if (!given.value && !left_.empty() && !std::string_view(left_.front()).starts_with('-')) take();
+    return {};
   }
-  return true;
-}
 
-/// What is wrong with this use of the verb; empty if nothing is.
-std::string misuse(const command& of, const invocation& what, bool has_rest, bool has_command) {
-  if (!of.has_settings && !what.flags.empty()) {
-    return "unknown option " + what.flags.front().first;
+  std::string take_own(const option& which, const flag_word& given) {
+    if (!which.has_value()) {
+      if (given.value) return std::string(which.name) + " takes no value";
+      into_.given.emplace_back(which.name, "");
+      return {};
+    }
+    std::string value;
+    if (std::string wrong = take_value(which, given, value); !wrong.empty()) return wrong;
+    return keep(which, std::move(value));
   }
+
+  std::string take_setting(const option& which, const flag_word& given) {
+    if (!which.has_value()) {
+      into_.flags.emplace_back(which.name, given.value.value_or("true"));
+      return {};
+    }
+    std::string value;
+    if (std::string wrong = take_value(which, given, value); !wrong.empty()) return wrong;
+    if (which.name != config::config_flag) {
+      into_.flags.emplace_back(which.name, std::move(value));
+      return {};
+    }
+    if (into_.config_path) return std::string(which.name) + " is given twice; remove one";
+    into_.config_path = std::move(value);
+    return {};
+  }
+
+  std::string take_value(const option& which, const flag_word& given, std::string& value) {
+    if (given.value) {
+      value = *given.value;
+      return {};
+    }
+    const bool is_there = !left_.empty() && (std::string_view(left_.front()) == "-" ||
+                                             !std::string_view(left_.front()).starts_with('-'));
+    if (!is_there) {
+      return std::string(given.name) + " needs a value; one that begins with - is given as " +
+             std::string(which.name) + "=VALUE";
+    }
+    value = take();
+    return {};
+  }
+
+  /// A word of the verb, or the value of one of its own flags.
+  std::string keep(const option& which, std::string value) {
+    // A word that has a flag, too, is kept as the word.
+    const option* const word = named(of_.words, which.name);
+    const std::string name(word != nullptr ? word->name : which.name);
+    if (!which.repeatable && into_.has(name)) return name + " is given twice; remove one";
+    if (which.takes == value_kind::word &&
+        std::ranges::find(which.words, value) == which.words.end()) {
+      const std::string hint = config::did_you_mean(value, which.words);
+      return name + " is " + config::quote(value) + "; " +
+             (hint.empty() ? "use " + config::choices(which.words) : hint);
+    }
+    if (name == output_flag && value == "json") into_.output = output_form::json;
+    into_.given.emplace_back(name, std::move(value));
+    return {};
+  }
+
+  /// Says what the words are that stand for themselves.
+  std::string name_words() {
+    std::size_t next = 0;
+    for (const option& one : of_.words) {
+      if (next == words_.size()) break;
+      if (into_.has(one.name)) continue;
+      if (std::string wrong = keep(one, std::string(words_[next++])); !wrong.empty()) return wrong;
+    }
+    if (next == words_.size()) return {};
+    const std::string word =
+        unknown_.empty() ? config::quote(words_[next]) : "word behind " + unknown_;
+    return "unexpected " + word + (of_.rest.empty() ? "" : "; the command to run goes behind --");
+  }
+
+  const command& of_;
+  std::span<const char* const> left_;
+  invocation& into_;
+  std::vector<option> own_;
+  std::vector<option> settings_;
+  std::vector<std::string_view> words_;
+  std::string unknown_;  ///< the last flag that the verb does not have
+};
+
+/// What has to be given and is not; empty if nothing is missing.
+std::string missing(const command& of, const invocation& what, bool has_command) {
   for (const auto& from : {of.words, of.flags}) {
     for (const option& one : from) {
       if (!one.required || what.has(one.name)) continue;
-      std::string out = "no " + std::string(one.name) + " is given";
-      for (std::size_t i = 0; i < one.words.size(); ++i) {
-        out += (i == 0 ? ": " : i + 1 == one.words.size() ? " or " : ", ");
-        out += one.words[i];
-      }
-      return out;
+      return "no " + std::string(one.name) + " is given" +
+             (one.words.empty() ? "" : ": " + config::choices(one.words));
     }
   }
   if (!of.rest.empty() && !has_command) return "no command to run; give it behind --";
-  if (of.rest.empty() && has_rest) {
-    return "takes no command behind --; did you mean tenure exec or tenure guard?";
-  }
   return {};
 }
 
-int report_misuse(const command& of, const std::string& what) {
-  std::fprintf(stderr, "tenure %s: %s", of.name.data(), what.c_str());
-  if (of.example.empty()) {
-    std::fprintf(stderr, "; see tenure %s --help\n", of.name.data());
-  } else {
-    std::fprintf(stderr, ", e.g.\n  %s\nsee tenure %s --help\n", of.example.data(), of.name.data());
-  }
+int report_misuse(const command& of, const std::string& what, std::string_view example = {}) {
+  const std::string name(of.name);
+  print_failure(name, what);
+  if (!example.empty()) std::fprintf(stderr, "for example: %s\n", example.data());
+  std::fprintf(stderr, "see tenure help %s\n", name.c_str());
   return runtime::exit_bad_settings;
 }
 
 bool knows(std::string_view verb, std::string_view name) {
   const command* const of = command_named(verb);
-  const auto in = [name](std::span<const option> those) {
-    return std::ranges::find(those, name, &option::name) != those.end();
-  };
-  return of != nullptr && (in(of->words) || in(of->flags));
+  return of != nullptr && (named(of->words, name) != nullptr || named(of->flags, name) != nullptr);
 }
 
 }  // namespace
+
+int report_unknown_verb(std::string_view given) {
+  std::vector<std::string_view> known;
+  for (const command& one : commands()) known.push_back(one.name);
+  const std::string hint = config::did_you_mean(given, known);
+  print_failure("", "there is no verb " + config::quote(given) +
+                        (hint.empty() ? std::string(see_help) : "; " + hint));
+  return runtime::exit_bad_settings;
+}
 
 bool invocation::has(std::string_view name) const {
   return value(name).has_value();
@@ -208,32 +247,41 @@ int separator(int argc, const char* const* argv) {
 
 std::expected<invocation, int> parse(int argc, const char* const* argv) {
   const int own = separator(argc, argv);
-  invocation out;
-  CLI::App app{std::string(program_summary)};
-  app.name("tenure");
-  app.require_subcommand(1);
-  app.set_version_flag("--version", version_line());
-  app.footer(
-      "Try it: tenure exec --store sqlite --endpoint /tmp/demo.db --election demo -- sleep 60\n"
-      "Each verb has its own --help, with the statuses that it ends with.");
-  for (const command& of : commands()) add_command(app, of, out);
-
-  if (argc < 2) {
-    std::fputs(app.help().c_str(), stderr);
+  const auto words = std::span(argv, static_cast<std::size_t>(own)).subspan(1);
+  if (words.empty()) {
+    std::fputs(program_help(help_columns()).c_str(), stderr);
     return std::unexpected(runtime::exit_bad_settings);
   }
-  try {
-    app.parse(own, argv);
-  } catch (const CLI::ParseError& e) {
-    const int status = app.exit(e, std::cout, std::cerr);
-    return std::unexpected(status == 0 ? runtime::exit_ok : runtime::exit_bad_settings);
+  const std::string_view first = words.front();
+  if (asks_for_help(first)) {
+    std::fputs(program_help(help_columns()).c_str(), stdout);
+    return std::unexpected(runtime::exit_ok);
   }
-  const CLI::App& verb = *app.get_subcommands().front();
-  out.verb = verb.get_name();
-  const command& of = *command_named(out.verb);
-  if (!take_unknown(verb, of, out)) return std::unexpected(runtime::exit_bad_settings);
-  if (const std::string wrong = misuse(of, out, own < argc, own + 1 < argc); !wrong.empty()) {
-    return std::unexpected(report_misuse(of, wrong));
+  if (first == "--version") {
+    std::puts(version_line().c_str());
+    return std::unexpected(runtime::exit_ok);
+  }
+  if (first.starts_with('-')) {
+    print_failure("", "unknown option " + std::string(first) + std::string(see_help));
+    return std::unexpected(runtime::exit_bad_settings);
+  }
+  const command* const of = command_named(first);
+  if (of == nullptr) return std::unexpected(report_unknown_verb(first));
+  if (std::ranges::any_of(words.subspan(1), asks_for_help)) {
+    std::fputs(help_of(*of, help_columns()).c_str(), stdout);
+    return std::unexpected(runtime::exit_ok);
+  }
+  invocation out;
+  out.verb = of->name;
+  if (const std::string wrong = verb_reader(*of, words.subspan(1), out).read(); !wrong.empty()) {
+    return std::unexpected(report_misuse(*of, wrong));
+  }
+  if (of->rest.empty() && own < argc) {
+    return std::unexpected(report_misuse(
+        *of, "takes no command behind --; did you mean tenure exec or tenure guard?"));
+  }
+  if (const std::string lack = missing(*of, out, own + 1 < argc); !lack.empty()) {
+    return std::unexpected(report_misuse(*of, lack, of->example));
   }
   return out;
 }

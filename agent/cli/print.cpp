@@ -8,7 +8,8 @@
 namespace tenure::cli {
 
 void print_failure(std::string_view verb, std::string_view text) {
-  std::fprintf(stderr, "tenure %s: %s\n", std::string(verb).c_str(), core::printable(text).c_str());
+  const std::string of = verb.empty() ? "" : " " + std::string(verb);
+  std::fprintf(stderr, "tenure%s: %s\n", of.c_str(), core::printable(text).c_str());
 }
 
 std::string json_line(std::string_view json) {

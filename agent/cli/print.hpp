@@ -7,7 +7,7 @@
 /// the command line; nothing in it can steer a terminal, or make one line look like two.
 namespace tenure::cli {
 
-/// "tenure VERB: TEXT" on stderr.
+/// "tenure VERB: TEXT" on stderr; "tenure: TEXT" without a verb.
 void print_failure(std::string_view verb, std::string_view text);
 
 /// JSON as one line with the same meaning: what does not print is escaped in it.

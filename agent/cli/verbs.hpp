@@ -38,6 +38,7 @@ int run_status(const invocation& what);
 int run_wait(const invocation& what);
 int run_history(const invocation& what);
 int run_version(const invocation& what);
+int run_help(const invocation& what);
 int run_completion(const invocation& what);
 int run_man(const invocation& what);
 int run_probe(const invocation& what);

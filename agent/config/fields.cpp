@@ -9,8 +9,9 @@ namespace {
 
 using words = std::span<const std::string_view>;
 
-constexpr std::array<std::string_view, 6> stores{"sqlite",     "etcd",      "consul",
-                                                 "kubernetes", "zookeeper", "tarantool"};
+constexpr std::array<std::string_view, 2> stores{"sqlite", "etcd"};
+constexpr std::array<std::string_view, 4> stores_of_other_builds{"consul", "kubernetes",
+                                                                 "zookeeper", "tarantool"};
 constexpr std::array<std::string_view, 8> signals{"TERM", "INT",  "QUIT",  "HUP",
                                                   "USR1", "USR2", "WINCH", "PWR"};
 constexpr std::array<std::string_view, 5> gain_signals{"USR1", "USR2", "HUP", "WINCH", "CONT"};
@@ -46,15 +47,16 @@ constexpr std::array<field, setting_count> table{{
      .section = group::store,
      .derivation = "none, it must be given",
      .metavar = "KIND",
-     .doc = "The kind of store that keeps the leases; one that this build lacks is refused",
-     .words = words(stores)},
+     .doc = "The kind of store that keeps the leases",
+     .words = words(stores),
+     .refused = words(stores_of_other_builds)},
     {.which = setting::endpoint,
      .key = "endpoint",
      .flag = "--endpoint",
      .environment = "TENURE_ENDPOINT",
      .type = field_type::endpoints,
      .section = group::store,
-     .derivation = "none, it must be given, except for `kubernetes`",
+     .derivation = "none, it must be given",
      .range = "one or a list of up to 32; for `sqlite` exactly one",
      .metavar = "URL",
      .doc = "Where the store is: a URL, or for `sqlite` the path of a file on a local disk"},

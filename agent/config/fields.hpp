@@ -107,7 +107,9 @@ struct field {
   std::string_view metavar = {};     ///< of the flag in a usage line: "DURATION"
   std::string_view doc;              ///< one line
   std::span<const std::string_view> words = {};  ///< of `word` and `signal`
-  std::uint32_t least = 0;                       ///< of `integer`
+  /// Further words that are understood, and refused: other builds may take them.
+  std::span<const std::string_view> refused = {};
+  std::uint32_t least = 0;  ///< of `integer`
   std::uint32_t most = 0;
 
   /// True if the flag may be given more than once.

@@ -72,6 +72,8 @@ json words_of(const field& f) {
     words.push_back(word);
     if (f.type == field_type::signal) words.push_back("SIG" + std::string(word));
   }
+  // A file may be for another build.
+  for (const std::string_view word : f.refused) words.push_back(word);
   return {{"enum", words}};
 }
 

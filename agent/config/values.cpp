@@ -113,6 +113,7 @@ bool is_host_name(std::string_view text) {
 parsed<value> parse_value(const field& f, std::string_view text) {
   switch (f.type) {
     case field_type::word:
+      if (std::ranges::find(f.refused, text) != f.refused.end()) return std::string(text);
       return parse_word(text, f.words);
     case field_type::signal:
       return parse_signal(f, text);

@@ -24,7 +24,7 @@ def block(text, heading):
     return found.group(1) if found else ""
 
 
-verbs = re.findall(r"^  ([a-z]+) ", block(said("--help"), "Subcommands"), re.M)
+verbs = re.findall(r"^  ([a-z]+) ", block(said("--help"), "Verbs"), re.M)
 text = (root / "docs/commands.md").read_text()
 sections = dict(re.findall(r"^### `tenure ([a-z]+)`\n(.*?)(?=^##|\Z)", text, re.M | re.S))
 for verb in sorted(set(verbs) ^ set(sections)):

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "config/fields.hpp"
+#include "stores/store.hpp"
 
 namespace tenure::cli {
 namespace {
@@ -52,6 +53,11 @@ TEST(Commands, WhatTakesOneOfSomeWordsNamesThem) {
       }
     }
   }
+}
+
+TEST(Commands, OnlyStoresOfThisBuildAreOffered) {
+  EXPECT_TRUE(
+      std::ranges::equal(config::field_of(config::setting::store).words, stores::store_kinds()));
 }
 
 TEST(Commands, NoFlagTakesASecret) {
