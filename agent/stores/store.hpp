@@ -12,6 +12,7 @@
 
 #include "core/clock.hpp"
 #include "core/session.hpp"
+#include "core/store_contact.hpp"
 #include "core/vocabulary.hpp"
 
 /// The contract between Tenure and a store. tests/contract runs over every store against its
@@ -111,6 +112,10 @@ struct settings {
   std::vector<election_spec> elections;
   bool announce = false;  ///< be one of the `members` that the store shows, if it can
   security secure{};
+  /// Is told of each answer and each failure, whoever has asked. At least every ttl /
+  /// core::store_looks_per_ttl the store has something to answer, also while nobody asks anything.
+  /// Called on the executor, also from within a call: it must not call the store.
+  std::function<void(const core::contact_event&)> hears{};
 };
 
 template <class Outcome>

@@ -53,6 +53,8 @@ struct one_call {
   core::time_point deadline;
   cluster::done_handler done;
   priority as = priority::other;
+  core::time_point asked_at{};
+  bool answered = false;     ///< by the cluster, be it with a refusal
   std::size_t member = 0;    ///< asked now
   std::size_t members_left;  ///< to be asked after this one
   int sign_ins = 0;
@@ -60,6 +62,11 @@ struct one_call {
 };
 
 using call_ptr = std::shared_ptr<one_call>;
+
+/// True for what another member may answer differently.
+bool is_of_this_member(error_meaning what) {
+  return what == error_meaning::unknown || what == error_meaning::unsupported;
+}
 
 /// What is left of a call's time is shared by the members that may still have to be asked.
 core::time_point try_deadline(const one_call& c, core::time_point now) {
@@ -78,6 +85,9 @@ struct cluster::state : std::enable_shared_from_this<cluster::state> {
   void signed_in(std::expected<void, call_failure> outcome);
   void wait_for_token(const call_ptr& c);
   void leave(std::size_t member);
+  void tell(const core::contact_event& what) const {
+    if (hears) hears(what);
+  }
   [[nodiscard]] std::vector<net::header> headers() const;
   [[nodiscard]] std::string name(std::size_t member) const {
     return net::text(members[member]->server());
@@ -87,6 +97,7 @@ struct cluster::state : std::enable_shared_from_this<cluster::state> {
   std::vector<std::unique_ptr<net::http_client>> members;
   security secrets;
   std::function<void()> moved;
+  std::function<void(const core::contact_event&)> hears;
   std::size_t present = 0;
   std::string token;  ///< empty: none, or not needed
   bool token_needed = false;
@@ -122,6 +133,7 @@ void cluster::state::answered(const call_ptr& c, core::time_point sent_at,
   if (!what) return failed(c, {.why = std::move(what.error().text)});
   // A streamed reply has its errors inside.
   if (what->status == 200 && !what->body.starts_with("{\"error\"")) {
+    c->answered = true;
     return finish(c, reply{.body = std::move(what->body), .sent_at = sent_at});
   }
   const gateway_error error = read_error(what->status, what->body);
@@ -131,14 +143,13 @@ void cluster::state::answered(const call_ptr& c, core::time_point sent_at,
     token_needed = true;
     return sign_in(c);
   }
+  c->answered = !is_of_this_member(error.meaning);
   failed(c, {.meaning = error.meaning, .why = describe(error, name(c->member))});
 }
 
 void cluster::state::failed(const call_ptr& c, call_failure why) {
   // Anything else is the cluster's answer, and the other members would give the same.
-  const bool of_this_member =
-      why.meaning == error_meaning::unknown || why.meaning == error_meaning::unsupported;
-  if (!of_this_member) return finish(c, std::unexpected(std::move(why)));
+  if (!is_of_this_member(why.meaning)) return finish(c, std::unexpected(std::move(why)));
   leave(c->member);
   if (closed) return;
   if (c->members_left == 0) return finish(c, std::unexpected(std::move(why)));
@@ -155,6 +166,11 @@ void cluster::state::leave(std::size_t member) {
 
 /// Later: never from within the call.
 void cluster::state::finish(const call_ptr& c, reply_or_failure outcome) {
+  if (c->answered) {
+    tell(core::contact::answered{});
+  } else {
+    tell(core::contact::failed{.asked_at = c->asked_at, .why = outcome.error().why});
+  }
   asio::post(executor, [self = shared_from_this(), c, outcome = std::move(outcome)]() mutable {
     if (!self->closed) c->done(std::move(outcome));
   });
@@ -230,13 +246,15 @@ void cluster::state::signed_in(std::expected<void, call_failure> outcome) {
 }
 
 cluster::cluster(const asio::any_io_executor& where, const std::vector<net::endpoint>& members,
-                 const security& with, std::size_t most_calls, std::function<void()> moved)
+                 const security& with, std::size_t most_calls, std::function<void()> moved,
+                 std::function<void(const core::contact_event&)> hears)
     : state_(std::make_shared<state>()) {
   TENURE_CHECK(!members.empty());
   state_->executor = where;
   state_->secrets = with;
   state_->token_needed = !with.user.empty();
   state_->moved = std::move(moved);
+  state_->hears = std::move(hears);
   const net::tls_settings tls{.ca_file = with.ca_file,
                               .certificate_file = with.certificate_file,
                               .key_file = with.key_file,
@@ -275,6 +293,7 @@ void cluster::call(std::string path, std::string body, core::time_point deadline
   c->deadline = deadline;
   c->done = std::move(done);
   c->as = as;
+  c->asked_at = os::boot_now();
   c->member = state_->present;
   c->members_left = state_->members.size() - 1;
   state_->send(c);

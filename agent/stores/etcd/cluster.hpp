@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/clock.hpp"
+#include "core/store_contact.hpp"
 #include "net/http_client.hpp"
 #include "stores/etcd/gateway_error.hpp"
 #include "stores/store.hpp"
@@ -46,8 +47,10 @@ class cluster {
   using done_handler = handler<reply_or_failure>;
 
   /// Precondition: there is an endpoint. `moved`: another member has become the present one.
+  /// `hears`: of each call, that it was answered, or that no member has answered it; may be empty.
   cluster(const boost::asio::any_io_executor& where, const std::vector<net::endpoint>& members,
-          const security& with, std::size_t most_calls, std::function<void()> moved);
+          const security& with, std::size_t most_calls, std::function<void()> moved,
+          std::function<void(const core::contact_event&)> hears);
   ~cluster();
   cluster(const cluster&) = delete;
   cluster& operator=(const cluster&) = delete;

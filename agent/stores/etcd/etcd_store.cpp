@@ -38,7 +38,8 @@ class etcd_store final : public store {
       : session_(std::move(where), std::move(with), members,
                  {.changed = [this](core::election_index which) { changed(which); },
                   .live = [this] { live(); },
-                  .broken = [this](const call_failure& what) { broken(what); }}),
+                  .broken = [this](const call_failure& what) { broken(what); },
+                  .heard = [this] { heard(); }}),
         campaigns_(session_),
         renewals_(session_),
         audiences_(session_.executor, session_.members, session_.mirrors, session_.ranges,
@@ -98,6 +99,9 @@ class etcd_store final : public store {
     if (!session_.closed()) audiences_.changed(which);
   }
   void live();
+  void heard() {
+    if (session_.with.hears) session_.with.hears(core::contact::showed{});
+  }
   void broken(const call_failure& what) {
     // At start that is a mistake of the user's, and not to be waited for.
     if (is_final(what.meaning, session_.with.secure)) refuse_to_open(what.why);

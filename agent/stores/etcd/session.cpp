@@ -9,8 +9,6 @@ namespace {
 /// watcher and leases come on top.
 constexpr std::size_t calls_per_election = 3;
 constexpr std::size_t other_calls = 64;
-/// A standby hears of a silent watch as soon as a holder would of a silent member.
-constexpr int checks_per_ttl = 3;
 
 std::vector<key_range> ranges_of(const std::vector<election_spec>& elections) {
   std::vector<key_range> out;
@@ -35,16 +33,19 @@ session::session(boost::asio::any_io_executor where, settings what,
       self{.ids = lease_ids(with.session, os::random_bits()), .identity = with.identity},
       // The watch goes where the calls go: a member that confirms renewals is in touch with the
       // leader, and so are its events.
-      members(executor, endpoints, with.secure,
-              with.elections.size() * calls_per_election + other_calls,
-              [this] {
-                boost::asio::post(executor, guarded([this] {
-                                    if (connection.live()) connection.connect();
-                                  }));
-              }),
+      members(
+          executor, endpoints, with.secure,
+          with.elections.size() * calls_per_election + other_calls,
+          [this] {
+            boost::asio::post(executor, guarded([this] {
+                                if (connection.live()) connection.connect();
+                              }));
+          },
+          with.hears),
       leases(members, self.ids, with.ttl),
       mirrors(mirrors_of(with.elections, self)),
-      connection(executor, members, mirrors, ranges, with.ttl / checks_per_ttl, std::move(on)),
+      connection(executor, members, mirrors, ranges, with.ttl / core::store_looks_per_ttl,
+                 std::move(on)),
       held_(with.elections.size()) {}
 
 void session::close() {

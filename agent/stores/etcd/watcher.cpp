@@ -136,6 +136,7 @@ void watcher::take(std::string_view piece) {
     take(*reply);
     if (alive.expired() || generation != generation_) return;
   }
+  if (live_ && !documents->empty() && on_.heard) on_.heard();
 }
 
 void watcher::take(const watch_reply& what) {

@@ -31,6 +31,7 @@ class watcher {
     std::function<void(core::election_index)> changed;  ///< its mirror may show something new
     std::function<void()> live;                         ///< all mirrors are followed again
     std::function<void(call_failure)> broken;  ///< a try to (re)connect has failed, and why
+    std::function<void()> heard;  ///< the mirrors are what etcd holds as of now; may be empty
   };
 
   watcher(boost::asio::any_io_executor where, cluster& through, std::vector<mirror>& mirrors,

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <boost/asio/post.hpp>
 #include <boost/asio/prefer.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <optional>
 #include <utility>
 
@@ -35,6 +36,9 @@ class sqlite_store final : public store {
  public:
   sqlite_store(asio::any_io_executor where, settings with, std::string path)
       : executor_(std::move(where)),
+        hears_(std::move(with.hears)),
+        look_every_(with.ttl / core::store_looks_per_ttl),
+        look_timer_(executor_),
         path_(std::move(path)),
         file_(path_,
               member{.identity = with.identity,
@@ -107,6 +111,7 @@ class sqlite_store final : public store {
   void close() override {
     alive_.reset();
     stopping_ = true;
+    look_timer_.cancel();
     changes_.reset();
     calls_.clear();
     worker_.stop();
@@ -125,7 +130,8 @@ class sqlite_store final : public store {
   bool run(worker::place where, Work work, Then then);
 
   void look();
-  void showed(const std::vector<core::election_index>& watched,
+  void look_later();
+  void showed(const std::vector<core::election_index>& watched, core::time_point asked_at,
               const std::expected<std::vector<core::observation>, unknown>& seen);
   void fail_watches(const std::string& why);
   void fail_soon(std::string why);
@@ -133,7 +139,14 @@ class sqlite_store final : public store {
   std::expected<description, open_error> opened(
       std::expected<std::vector<std::string>, std::string> warnings, std::string cluster_id);
 
+  void tell(const core::contact_event& what) const {
+    if (hears_) hears_(what);
+  }
+
   asio::any_io_executor executor_;
+  std::function<void(const core::contact_event&)> hears_;
+  core::duration look_every_;
+  asio::steady_timer look_timer_;
   std::string path_;
   std::atomic<bool> stopping_ = false;
   lease_file file_;  // the worker's
@@ -141,6 +154,7 @@ class sqlite_store final : public store {
   pending_calls calls_;
   description self_;
   std::optional<file_watch> changes_;
+  bool look_failed_ = false;    ///< the last one
   bool changes_stale_ = false;  ///< it broke, and starts again with the next watch
   /// Held by this object alone; handlers look whether it is there still.
   std::shared_ptr<const bool> alive_ = std::make_shared<const bool>(true);
@@ -173,7 +187,16 @@ void sqlite_store::call(const char* what, core::time_point deadline, worker::pla
         "not done by its deadline; see whether the disk is slow or another program holds the "
         "file");
   };
-  const auto finish = calls_.add<Outcome>(deadline, std::move(done), too_late);
+  handler<Outcome> heard = [this, asked_at = os::boot_now(),
+                            done = std::move(done)](Outcome outcome) mutable {
+    if (const auto* none = std::get_if<unknown>(&outcome)) {
+      tell(core::contact::failed{.asked_at = asked_at, .why = none->why});
+    } else {
+      tell(core::contact::answered{});
+    }
+    done(std::move(outcome));
+  };
+  const auto finish = calls_.add<Outcome>(deadline, std::move(heard), too_late);
   const bool queued = run(
       where,
       [work = std::move(work), too_late, deadline]() -> Outcome {
@@ -246,6 +269,15 @@ std::expected<description, open_error> sqlite_store::opened(
 
 // Watches --------------------------------------------------------------------------------------
 
+/// Nobody writes to a file whose holders are dead. It is looked at all the same, so that those who
+/// wait know that it can still be read.
+void sqlite_store::look_later() {
+  look_timer_.expires_after(look_every_);
+  look_timer_.async_wait([this, alive = std::weak_ptr(alive_)](boost::system::error_code canceled) {
+    if (!canceled && !alive.expired()) look();
+  });
+}
+
 /// Reads what is watched, once for all, after whatever is under way.
 void sqlite_store::look() {
   std::vector<core::election_index> watched = watches_.begin_look();
@@ -253,8 +285,9 @@ void sqlite_store::look() {
   const bool queued = run(
       worker::place::last,
       [this, watched] { return file_.read(watched, os::boot_now() + look_patience); },
-      [this, watched](const std::expected<std::vector<core::observation>, unknown>& seen) {
-        showed(watched, seen);
+      [this, watched, asked_at = os::boot_now()](
+          const std::expected<std::vector<core::observation>, unknown>& seen) {
+        showed(watched, asked_at, seen);
       });
   if (queued) return;
   watches_.end_look();
@@ -268,7 +301,17 @@ void sqlite_store::fail_soon(std::string why) {
 }
 
 void sqlite_store::showed(const std::vector<core::election_index>& watched,
+                          core::time_point asked_at,
                           const std::expected<std::vector<core::observation>, unknown>& seen) {
+  if (!seen) {
+    tell(core::contact::failed{.asked_at = asked_at, .why = seen.error().why});
+  } else {
+    // A look that works does not mean that the file can be written.
+    if (look_failed_) tell(core::contact::answered{});
+    tell(core::contact::showed{});
+  }
+  look_failed_ = !seen;
+  look_later();
   const std::weak_ptr alive = alive_;
   for (std::size_t i = 0; i < watched.size(); ++i) {
     if (!watches_.concerned(watched[i])) continue;
