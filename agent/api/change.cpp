@@ -50,34 +50,44 @@ std::uint64_t turned(const snapshot& seen, core::time_point now,
   return count;
 }
 
+/// What the silence of the store adds to every index at once: more than all ends of elections do.
+std::uint64_t numbers_of_silence(const snapshot& seen, core::time_point now) {
+  return seen.contact.silent_from() <= now ? seen.elections.size() + 1 : 0;
+}
+
 }  // namespace
 
 bool shows_same(const election_snapshot& a, const election_snapshot& b) {
-  return same_view(a.view, b.view) && a.since_unix_ms == b.since_unix_ms && a.slots == b.slots &&
-         a.campaigns == b.campaigns && a.owns_workload == b.owns_workload && a.terms == b.terms;
+  return same_view(a.view, b.view) && a.watched == b.watched &&
+         a.since_unix_ms == b.since_unix_ms && a.slots == b.slots && a.campaigns == b.campaigns &&
+         a.owns_workload == b.owns_workload && a.terms == b.terms;
 }
 
 bool shows_same(const snapshot& a, const snapshot& b) {
   return a.agent == b.agent && a.identity == b.identity && a.store == b.store &&
-         a.cluster_id == b.cluster_id && a.health == b.health;
+         a.cluster_id == b.cluster_id && a.contact.shows_same(b.contact) && a.health == b.health;
 }
 
 std::uint64_t index_of(const election_snapshot& election, const snapshot& seen,
                        core::time_point now) {
-  if (end_of(election.view) > now) return election.index;
-  return seen.index + turned(seen, now, &election);
+  const std::uint64_t silence = numbers_of_silence(seen, now);
+  if (end_of(election.view) > now) return election.index + silence;
+  return seen.index + turned(seen, now, &election) + silence;
 }
 
 std::uint64_t index_of(const snapshot& seen, core::time_point now) {
-  return seen.index + turned(seen, now);
+  return seen.index + turned(seen, now) + numbers_of_silence(seen, now);
 }
 
 core::time_point next_turn(const snapshot& seen, core::time_point now) {
   core::time_point next = core::never;
-  for (std::size_t i = 0; i < seen.elections.size(); ++i) {
-    const core::time_point end = end_of(seen.elections[i].view);
+  const auto consider = [&](core::time_point end) {
     if (end > now) next = std::min(next, end);
+  };
+  for (std::size_t i = 0; i < seen.elections.size(); ++i) {
+    consider(end_of(seen.elections[i].view));
   }
+  consider(seen.contact.silent_from());
   return next;
 }
 

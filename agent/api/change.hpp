@@ -12,14 +12,16 @@
 /// for what time alone does: a renewal is no change, and neither is a smaller `expires_in_ms`. The
 /// numbers have gaps.
 ///
-/// One change nobody publishes: at its stop_at a term is over in every answer, whether or not the
-/// election thread has turned by then. So publications leave room for one number for each election,
-/// and those whose stop_at has passed take them, in the order in which it has.
+/// Some changes nobody publishes: at its stop_at a term is over in every answer, and a store that
+/// has said nothing for too long is not reachable, whether or not the election thread has turned by
+/// then. So publications leave room. Elections whose stop_at has passed take a number each, in the
+/// order in which it has; the silence of the store, which is shown with every election, moves all
+/// of them by more than that.
 namespace tenure::api {
 
 /// From one index that is published to the next, for so many elections.
 constexpr std::uint64_t index_step(std::size_t elections) {
-  return elections + 1;
+  return 2 * (elections + 1);
 }
 
 /// True if answers show the same of both, but for what follows from time. Extend it with every

@@ -42,6 +42,10 @@ json or_null(const std::optional<Value>& value) {
   return value ? json(*value) : json(nullptr);
 }
 
+std::int64_t whole_ms(core::duration d) {
+  return std::chrono::floor<std::chrono::milliseconds>(d).count();
+}
+
 json time_or_null(const std::optional<std::int64_t>& unix_ms) {
   return unix_ms ? json(rfc3339(*unix_ms)) : json(nullptr);
 }
@@ -94,12 +98,14 @@ json members_json(const election_snapshot& election, const standing& is, const s
     out.push_back({{"identity", who}, {"is_self", who == seen.identity}, {"state", state}});
   };
   for (const core::holder& h : is.holders) {
-    add(h.identity, h.ours ? core::name(is.phase) : "active");
+    const std::string_view others = is.holders_known ? "active" : "unknown";
+    add(h.identity, h.ours ? core::name(is.phase) : others);
   }
   for (const std::string& one : *election.view.seen->members) {
     const bool ours_and_busy =
         one == seen.identity && is.phase != core::phase::candidate && election.campaigns;
-    add(one, ours_and_busy ? core::name(is.phase) : "standby");
+    const bool known = is.holders_known || one == seen.identity;
+    add(one, ours_and_busy ? core::name(is.phase) : known ? "standby" : "unknown");
   }
   return out;
 }
@@ -116,9 +122,17 @@ json health_json(const health_snapshot& what) {
           {"since", rfc3339(what.since_unix_ms)}};
 }
 
+json store_json(const snapshot& seen, const instant& at) {
+  const auto silence = seen.contact.silence(at.now);
+  return {{"kind", text_or_null(seen.store)},
+          {"reachable", seen.contact.reachable(at.now)},
+          {"last_answer_ms", silence ? json(whole_ms(*silence)) : json(nullptr)},
+          {"why", text_or_null(seen.contact.why(at.now))}};
+}
+
 /// What stands in the form by itself; null where `open_parts` has a place for it.
 json election_json(const election_snapshot& election, const snapshot& seen, const instant& at) {
-  const standing is = standing_of(election, seen.identity, at);
+  const standing is = standing_of(election, seen, at);
   json out;
   out["election"] = election.name;
   out["identity"] = seen.identity;
@@ -131,6 +145,8 @@ json election_json(const election_snapshot& election, const snapshot& seen, cons
   out["version_text"] =
       is.holder ? json(std::to_string(core::number(is.holder->term))) : json(nullptr);
   out["holders"] = holders_json(is.holders);
+  out["holder_known"] = nullptr;
+  out["holder_age_ms"] = nullptr;
   out["sequencer"] = or_null(is.sequencer);
   out["expires_in_ms"] = nullptr;
   out["since"] = time_or_null(is.since_unix_ms);
@@ -144,7 +160,7 @@ json election_json(const election_snapshot& election, const snapshot& seen, cons
   out["workload_running"] =
       election.owns_workload ? json(election.view.workload_running) : json(nullptr);
   if (seen.health) out["health"] = health_json(*seen.health);
-  out["store"] = text_or_null(seen.store);
+  out["store"] = nullptr;
   out["cluster_id"] = text_or_null(seen.cluster_id);
   return out;
 }
@@ -152,25 +168,36 @@ json election_json(const election_snapshot& election, const snapshot& seen, cons
 using part = election_form::part;
 
 /// The members whose value follows from time alone.
-constexpr std::array<std::pair<std::string_view, part>, 3> open_parts{
-    {{"expires_in_ms", part::expires_in_ms},
+constexpr std::array<std::pair<std::string_view, part>, 6> open_parts{
+    {{"holder_known", part::holder_known},
+     {"holder_age_ms", part::holder_age_ms},
+     {"expires_in_ms", part::expires_in_ms},
      {"aside_for_ms", part::aside_for_ms},
-     {"as_of", part::as_of}}};
+     {"as_of", part::as_of},
+     {"store", part::store}}};
+
+void append_number(std::string& to, const std::optional<std::int64_t>& number) {
+  to.append(number ? std::to_string(*number) : "null");
+}
 
 void fill_in(std::string& to, part what, const election_snapshot& election, const instant& at) {
   switch (what) {
-    case part::expires_in_ms: {
-      const auto left = expires_in_ms(election, at);
-      to.append(left ? std::to_string(*left) : "null");
+    case part::holder_known:
+      to.append(holders_known(election, seen.contact, at.now) ? "true" : "false");
       return;
+    case part::holder_age_ms: {
+      const auto age = holders_age(election, seen.contact, at.now);
+      return append_number(to, age ? std::optional(whole_ms(*age)) : std::nullopt);
     }
-    case part::aside_for_ms: {
-      const auto left = aside_for_ms(election, at);
-      to.append(left ? std::to_string(*left) : "null");
-      return;
-    }
+    case part::expires_in_ms:
+      return append_number(to, expires_in_ms(election, at));
+    case part::aside_for_ms:
+      return append_number(to, aside_for_ms(election, at));
     case part::as_of:
       to.append("\"").append(rfc3339(at.unix_ms)).append("\"");
+      return;
+    case part::store:
+      to.append(text(store_json(seen, at)));
       return;
   }
 }
@@ -340,6 +367,8 @@ net::response history_response(const election_snapshot& election, const snapshot
   out["agent"] = seen.agent;
   out["complete_since"] = rfc3339(seen.started_unix_ms);
   out["terms"] = std::move(terms);
+  out["holder_known"] = holders_known(election, seen.contact, at.now);
+  out["store"] = store_json(seen, at);
   out["as_of"] = rfc3339(at.unix_ms);
   return to_response(200, out);
 }
@@ -347,7 +376,7 @@ net::response history_response(const election_snapshot& election, const snapshot
 namespace {
 
 json older_json(const election_snapshot& election, const snapshot& seen, const instant& at) {
-  const standing is = standing_of(election, seen.identity, at);
+  const standing is = standing_of(election, seen, at);
   const bool ours_but_idle = is.holder && is.holder->identity == seen.identity && !is.is_self;
   const std::string name = is.holder && !ours_but_idle ? is.holder->identity : "";
   json out;
@@ -383,7 +412,7 @@ net::response verdict_response(const term_question& asked, const verdict& what,
   const core::holder* shown = in_question != what.holders.end() ? &*in_question
                               : what.holders.empty()            ? nullptr
                                                                 : &what.holders.front();
-  const auto age = std::chrono::floor<std::chrono::milliseconds>(what.age).count();
+  const std::int64_t age = whole_ms(what.age);
   json out;
   out["valid"] = valid;
   if (!valid) {
@@ -405,7 +434,7 @@ net::response verdict_response(const term_question& asked, const verdict& what,
   out["age_ms"] = age;
   out["expires_in_ms"] = or_null(what.expires_in_ms);
   out["identity"] = seen.identity;
-  out["store"] = text_or_null(seen.store);
+  out["store"] = store_json(seen, at);
   out["cluster_id"] = text_or_null(seen.cluster_id);
   return to_response(valid ? 200 : 409, out);
 }

@@ -39,7 +39,14 @@ net::response not_modified_response(const snapshot& seen, std::uint64_t index);
 /// another, it has to be made anew.
 struct election_form {
   /// What belongs into a place.
-  enum class part : std::uint8_t { expires_in_ms, aside_for_ms, as_of };
+  enum class part : std::uint8_t {
+    holder_known,
+    holder_age_ms,
+    expires_in_ms,
+    aside_for_ms,
+    as_of,
+    store
+  };
   struct place {
     std::size_t at = 0;  ///< in the text, which goes on there
     part what = part::as_of;
@@ -57,8 +64,9 @@ std::string filled(const election_form& form, const election_snapshot& election,
 /// One election, with the ETag of its index:
 ///
 ///     election, identity, agent, index, state, is_self, holder, version, version_text, holders,
-///     sequencer, expires_in_ms, since, as_of, last_loss, last_term, slots, members, paused,
-///     aside_for_ms, workload_running, store, cluster_id
+///     holder_known, holder_age_ms, sequencer, expires_in_ms, since, as_of, last_loss, last_term,
+///     slots, members, paused, aside_for_ms, workload_running, store{kind, reachable,
+///     last_answer_ms, why}, cluster_id
 ///
 /// and `health` {state, reason, since} if it is checked, the same in each election of an agent.
 /// What is vacant or not known is null. `version` is a number; `version_text` has the same digits
@@ -79,7 +87,7 @@ std::string election_event(const election_snapshot& election, const snapshot& se
 /// What is in memory of the terms of an election, newest first, `limit` of them at most:
 ///
 ///     election, identity, agent, complete_since, terms[{holder, version, version_text, is_self,
-///     from, to, ended, reason}], as_of
+///     from, to, ended, reason}], holder_known, store, as_of
 net::response history_response(const election_snapshot& election, const snapshot& seen,
                                const instant& at, std::size_t limit);
 

@@ -51,7 +51,7 @@ bool is_replica(const election_snapshot& election) {
 
 net::response wrong_part(const election_snapshot& election, const snapshot& seen,
                          const instant& at) {
-  const standing is = standing_of(election, seen.identity, at);
+  const standing is = standing_of(election, seen, at);
   const std::string workload = !election.owns_workload          ? ""
                                : election.view.workload_running ? ", its workload runs"
                                                                 : ", its workload does not run";

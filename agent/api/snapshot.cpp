@@ -64,6 +64,7 @@ snapshot snapshot::share() {
           .started_unix_ms = started_unix_ms,
           .store = store,
           .cluster_id = cluster_id,
+          .contact = contact,
           .store_opened = store_opened,
           .stopping = stopping,
           .guard_alive = guard_alive,

@@ -15,6 +15,7 @@
 #include "core/clock.hpp"
 #include "core/election.hpp"
 #include "core/health.hpp"
+#include "core/store_contact.hpp"
 #include "core/vocabulary.hpp"
 
 namespace tenure::api {
@@ -56,7 +57,9 @@ struct election_snapshot {
   std::int64_t since_unix_ms = 0;  ///< `view.since` on the wall clock, for people
   /// The watch is up and has shown a state since it was opened: `view.seen` may be vouched for.
   bool watched = false;
-  core::time_point seen_at = core::never;    ///< when the watch last showed something
+  /// When `view.seen` was last known to be so; `core::never`: nothing was seen yet. While the watch
+  /// is up, the newest sign of it vouches as well: see `known_at`.
+  core::time_point seen_at = core::never;
   std::shared_ptr<const term_list> terms{};  ///< null: none yet
   /// Since the agent has begun. In no order, no two alike: some ten in a long life.
   std::vector<transition_count> transitions{};
@@ -114,6 +117,7 @@ struct snapshot {
   std::int64_t started_unix_ms = 0;  ///< when it began to watch
   std::string store;                 ///< kind
   std::string cluster_id;            ///< of the store
+  core::store_contact contact{};     ///< how the store answers
   bool store_opened = false;
   bool stopping = false;  ///< the agent was told to end
   bool guard_alive = true;

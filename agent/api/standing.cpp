@@ -55,13 +55,42 @@ std::optional<std::int64_t> expires_in_ms(const election_snapshot& election, con
   return whole_ms(view.seen->expires_at - at.now);
 }
 
-standing standing_of(const election_snapshot& election, const std::string& identity,
-                     const instant& at) {
+std::optional<core::time_point> known_at(const election_snapshot& election,
+                                         const core::store_contact& contact) {
+  if (!election.view.seen || election.seen_at == core::never) return std::nullopt;
+  return election.watched ? std::max(election.seen_at, contact.showed_at()) : election.seen_at;
+}
+
+bool is_vouched_for(const election_snapshot& election, const core::store_contact& contact,
+                    core::time_point now) {
+  return election.watched && election.view.seen && contact.reachable(now);
+}
+
+bool holders_known(const election_snapshot& election, const core::store_contact& contact,
+                   core::time_point now) {
+  // With several slots our own lease says nothing of the others.
+  if (election.slots == 1 && held_by_us(election.view, now)) return true;
+  return is_vouched_for(election, contact, now);
+}
+
+std::optional<core::duration> holders_age(const election_snapshot& election,
+                                          const core::store_contact& contact,
+                                          core::time_point now) {
+  if (election.slots == 1 && held_by_us(election.view, now)) return core::duration::zero();
+  const auto at = known_at(election, contact);
+  if (!at) return std::nullopt;
+  return std::max(core::duration::zero(), now - *at);
+}
+
+standing standing_of(const election_snapshot& election, const snapshot& seen, const instant& at) {
   const core::election_view& view = election.view;
+  const std::string& identity = seen.identity;
   standing out;
   out.phase = view.phase;
   out.is_self = view.valid_at(at.now);
   out.expires_in_ms = expires_in_ms(election, at);
+  out.holders_known = holders_known(election, seen.contact, at.now);
+  out.holders_age = holders_age(election, seen.contact, at.now);
   if (view.since != core::never) out.since_unix_ms = election.since_unix_ms;
 
   const bool may_run = view.phase == phase::pending || view.phase == phase::active;

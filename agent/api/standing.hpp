@@ -8,6 +8,7 @@
 
 #include "api/snapshot.hpp"
 #include "core/clock.hpp"
+#include "core/store_contact.hpp"
 #include "core/vocabulary.hpp"
 
 namespace tenure::api {
@@ -30,6 +31,12 @@ struct standing {
   std::vector<core::holder> holders;
   /// The one of them to show: ourselves if we are among them.
   std::optional<core::holder> holder;
+  /// `holders` is what is so now. False: it is what was last seen, or nothing was; that the
+  /// election is vacant does not follow from their being none.
+  bool holders_known = false;
+  /// How old the news is that `holders` rests on: zero if that is our own lease alone; nothing if
+  /// there was none.
+  std::optional<core::duration> holders_age;
   /// The store's proof of `holder`'s term, if that is ours.
   std::optional<std::string> sequencer;
   /// For ourselves until stop_at, which is what may be relied upon; for others by the store's
@@ -46,11 +53,27 @@ bool held_by_us(const core::election_view& view, core::time_point now);
 /// lost, or released, while we were giving it up anyway.
 bool seen_gone(const core::election_view& view);
 
+/// When what the watch has shown of an election was last known to be so; nothing if it has shown
+/// nothing yet.
+std::optional<core::time_point> known_at(const election_snapshot& election,
+                                         const core::store_contact& contact);
+
 /// `standing::expires_in_ms` alone.
 std::optional<std::int64_t> expires_in_ms(const election_snapshot& election, const instant& at);
 
-/// `identity`: what the store shows of us as holder.
-standing standing_of(const election_snapshot& election, const std::string& identity,
-                     const instant& at);
+/// True if the watch has shown something and the store vouches for it still.
+bool is_vouched_for(const election_snapshot& election, const core::store_contact& contact,
+                    core::time_point now);
+
+/// `standing::holders_known` alone.
+bool holders_known(const election_snapshot& election, const core::store_contact& contact,
+                   core::time_point now);
+
+/// `standing::holders_age` alone.
+std::optional<core::duration> holders_age(const election_snapshot& election,
+                                          const core::store_contact& contact, core::time_point now);
+
+/// Precondition: `election` is one of `seen`.
+standing standing_of(const election_snapshot& election, const snapshot& seen, const instant& at);
 
 }  // namespace tenure::api

@@ -51,9 +51,10 @@ std::int64_t whole_ms(core::duration d) {
 
 }  // namespace
 
-verdict judge(const term_question& asked, const election_snapshot& election,
-              const std::string& identity, const instant& at) {
+verdict judge(const term_question& asked, const election_snapshot& election, const snapshot& seen,
+              const instant& at) {
   const core::election_view& view = election.view;
+  const std::string& identity = seen.identity;
   verdict out;
   if (held_by_us(view, at.now) && (election.slots == 1 || view.lease->term == asked.term)) {
     const std::vector<core::holder> ours{
@@ -66,10 +67,10 @@ verdict judge(const term_question& asked, const election_snapshot& election,
     out.expires_in_ms = whole_ms(view.lease->stop_at - at.now);
     return out;
   }
-  if (!election.watched || !view.seen) return out;
+  if (!is_vouched_for(election, seen.contact, at.now)) return out;
 
   const std::vector<core::holder>& shown = view.seen->holders;
-  out.age = std::max(core::duration::zero(), at.now - election.seen_at);
+  out.age = std::max(core::duration::zero(), at.now - *known_at(election, seen.contact));
   out.holders = who_may_act(shown, view, at.now);
   out.is = rule(
       asked, {.from = out.from, .as_of = view.seen->as_of, .shown = shown, .holders = out.holders},

@@ -34,7 +34,7 @@ struct fresh_view {
 enum class evidence : std::uint8_t {
   /// Our own lease: true until stop_at, because the store grants it to nobody else before.
   lease,
-  /// The watch, as of its last event. The store may have ended the term since.
+  /// The watch, as of when the store last vouched for it. It may have ended the term since.
   cache,
   /// A read of the store that was begun after the question: true at an instant in between.
   store,
@@ -48,7 +48,7 @@ enum class ruling : std::uint8_t {
   other_holder,  ///< the version is in force, but it is not that holder's
   ending,        ///< ours, but its stop_at has passed, whatever the store still shows
   // Cannot tell. None of these may be taken for a yes or a no.
-  unwatched,  ///< the watch is broken, or has not shown anything yet
+  unwatched,  ///< the watch is broken, has not shown anything yet, or the store does not answer
   behind,     ///< newer than what the watch has shown: it may have been granted since
   expired,    ///< the lease, as the watch last showed it, has run out, and no more is known
 };
@@ -69,8 +69,8 @@ struct verdict {
 
 /// Judges by what the agent knows at `at`. A term of our own session that we do not hold (any
 /// longer) is never valid.
-verdict judge(const term_question& asked, const election_snapshot& election,
-              const std::string& identity, const instant& at);
+verdict judge(const term_question& asked, const election_snapshot& election, const snapshot& seen,
+              const instant& at);
 
 /// Judges by what the store has said.
 verdict judge(const term_question& asked, const election_snapshot& election, const instant& at,

@@ -66,7 +66,8 @@ std::expected<verify_request, problem> parse(const net::request& asked) {
   return out;
 }
 
-problem uncertainty(const verdict& what, const election_snapshot& election) {
+problem uncertainty(const verdict& what, const election_snapshot& election, const snapshot& seen,
+                    const instant& at) {
   const std::string of = "the watch of election \"" + election.name + "\" ";
   const char* action = "ask with fresh=1, or again in a moment";
   switch (what.is) {
@@ -79,6 +80,11 @@ problem uncertainty(const verdict& what, const election_snapshot& election) {
               .message = "the lease of this version has run out by what " + of + "last showed",
               .action = action};
     default:
+      if (!seen.contact.reachable(at.now)) {
+        return {.code = "store_unreachable",
+                .message = "the store does not answer: " + seen.contact.why(at.now),
+                .action = "ask again in a moment; see the agent's log if this lasts"};
+      }
       return {.code = "watch_broken",
               .message = of + "is broken, or has shown nothing yet",
               .action = action};
@@ -87,7 +93,7 @@ problem uncertainty(const verdict& what, const election_snapshot& election) {
 
 net::response respond(const verify_request& asked, const verdict& what,
                       const election_snapshot& election, const snapshot& seen, const instant& at) {
-  if (!is_certain(what.is)) return error_response(503, uncertainty(what, election));
+  if (!is_certain(what.is)) return error_response(503, uncertainty(what, election, seen, at));
   return verdict_response(asked.what, what, election, seen, at);
 }
 
@@ -102,7 +108,7 @@ net::response answer_verify(const net::request& asked, const election_snapshot& 
                                 .message = "this agent does not read its store on request",
                                 .action = "ask without fresh=1"});
   }
-  return respond(*parsed, judge(parsed->what, election, seen.identity, at), election, seen, at);
+  return respond(*parsed, judge(parsed->what, election, seen, at), election, seen, at);
 }
 
 std::optional<core::election_index> needs_fresh_read(const net::request& asked,
@@ -126,8 +132,7 @@ net::response answer_fresh(const net::request& asked, core::election_index which
   const auto parsed = parse(asked);
   TENURE_CHECK(parsed && core::place(which) < seen.elections.size());
   const election_snapshot& election = seen.elections[core::place(which)];
-  return respond(*parsed, judge(parsed->what, election, at, *read), election, seen,
-                 at);
+  return respond(*parsed, judge(parsed->what, election, at, *read), election, seen, at);
 }
 
 }  // namespace tenure::api

@@ -20,6 +20,11 @@ std::string moment_or_nothing(const std::string& time) {
   return time.empty() ? nothing : moment(time);
 }
 
+/// False for a term that may have ended since its agent has last heard of it.
+bool end_is_known(const term_report& term, const history_report& in) {
+  return term.ended || term.is_self || in.holder_known;
+}
+
 std::string lasted(const term_report& term, const std::string& as_of) {
   const auto from = unix_ms_of(term.from);
   const auto to = unix_ms_of(term.ended ? term.to : as_of);
@@ -31,13 +36,18 @@ std::string reason(const term_report& term) {
   return term.ended ? "unknown" : nothing;
 }
 
-table_row row_of(const term_report& term, const std::string& as_of) {
+cell end_cell(const term_report& term, const history_report& in) {
+  if (term.ended) return {.text = moment_or_nothing(term.to)};
+  if (end_is_known(term, in)) return {.text = "runs", .colour = tint::good};
+  return {.text = "not known", .colour = tint::warning};
+}
+
+table_row row_of(const term_report& term, const history_report& in) {
   return {{.text = std::to_string(term.who.version)},
           {.text = term.who.holder},
           {.text = moment_or_nothing(term.from)},
-          {.text = term.ended ? moment_or_nothing(term.to) : "runs",
-           .colour = term.ended ? tint::none : tint::good},
-          {.text = lasted(term, as_of)},
+          end_cell(term, in),
+          {.text = end_is_known(term, in) ? lasted(term, in.as_of) : nothing},
           {.text = reason(term)}};
 }
 
@@ -48,7 +58,7 @@ void print(const history_report& what) {
                                {.text = "TO"},
                                {.text = "LASTED"},
                                {.text = "REASON"}}};
-  for (const term_report& term : what.terms) rows.push_back(row_of(term, what.as_of));
+  for (const term_report& term : what.terms) rows.push_back(row_of(term, what));
   const bool colour = wants_colour();
   for (const std::string& line : table_lines(rows, colour)) std::puts(line.c_str());
   const cell since{.text = "as seen since " + moment(what.complete_since), .colour = tint::faint};

@@ -27,6 +27,11 @@ std::string text_in(const json& from, const char* name) {
   return found.is_string() ? core::printable(found.get<std::string>()) : std::string();
 }
 
+/// What agents that do not say so yet mean, too.
+bool true_unless_denied(const json& from, const char* name) {
+  return member(from, name) != false;
+}
+
 bool flag_in(const json& from, const char* name) {
   return member(from, name) == true;
 }
@@ -47,6 +52,7 @@ term_report term_in(const json& from) {
           .from = text_in(from, "from"),
           .to = text_in(from, "to"),
           .ended = flag_in(from, "ended") || !member(from, "to").is_null(),
+          .is_self = flag_in(from, "is_self"),
           .reason = text_in(from, "reason")};
 }
 
@@ -75,6 +81,14 @@ std::string unhealthy_in(const json& from) {
   return why.empty() ? "its health check failed" : why;
 }
 
+store_report store_in(const json& from) {
+  const json store = member(from, "store");
+  return {.kind = text_in(store, "kind"),
+          .reachable = true_unless_denied(store, "reachable"),
+          .last_answer_ms = number_in<std::int64_t>(store, "last_answer_ms"),
+          .why = text_in(store, "why")};
+}
+
 std::optional<election_report> election_in(const json& from) {
   election_report out{.election = text_in(from, "election"),
                       .identity = text_in(from, "identity"),
@@ -83,6 +97,8 @@ std::optional<election_report> election_in(const json& from) {
   if (out.election.empty() || out.state.empty()) return std::nullopt;
   if (member(from, "holder").is_string()) out.holder = seat_in(from, "holder");
   for (const json& one : member(from, "holders")) out.holders.push_back(seat_in(one, "identity"));
+  out.holder_known = true_unless_denied(from, "holder_known");
+  out.holder_age_ms = number_in<std::int64_t>(from, "holder_age_ms");
   out.slots = number_in<std::uint64_t>(from, "slots").value_or(1);
   out.expires_in_ms = number_in<std::int64_t>(from, "expires_in_ms");
   out.since_ms = milliseconds_between(text_in(from, "since"), text_in(from, "as_of"));
@@ -94,12 +110,16 @@ std::optional<election_report> election_in(const json& from) {
     out.last_term->ended = true;
   }
   out.unhealthy = unhealthy_in(from);
+  out.store = store_in(from);
   return out;
 }
 
 /// Takes away what changes although nothing happens.
 void keep_what_lasts(json& of) {
-  for (const char* name : {"as_of", "expires_in_ms", "index"}) of.erase(name);
+  for (const char* name : {"as_of", "expires_in_ms", "holder_age_ms", "index"}) of.erase(name);
+  if (const auto store = of.find("store"); store != of.end() && store->is_object()) {
+    store->erase("last_answer_ms");
+  }
   if (const auto aside = of.find("aside_for_ms"); aside != of.end()) *aside = !aside->is_null();
   const auto list = of.find("elections");
   if (list == of.end() || !list->is_array()) return;
@@ -171,7 +191,8 @@ std::optional<history_report> read_history(const std::string& body) {
   history_report out{.election = text_in(answer, "election"),
                      .complete_since = text_in(answer, "complete_since"),
                      .as_of = text_in(answer, "as_of"),
-                     .terms = {}};
+                     .terms = {},
+                     .holder_known = true_unless_denied(answer, "holder_known")};
   for (const json& one : terms) out.terms.push_back(term_in(one));
   return out;
 }

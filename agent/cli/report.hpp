@@ -27,7 +27,16 @@ struct term_report {
   std::string from{};  ///< RFC 3339; empty: not known
   std::string to{};    ///< the same, or the term runs still
   bool ended = false;
+  bool is_self = false;  ///< of the agent that was asked
   std::string reason{};  ///< empty: not known
+};
+
+/// How the agent's store answers.
+struct store_report {
+  std::string kind{};  ///< empty: not known
+  bool reachable = true;
+  std::optional<std::int64_t> last_answer_ms{};  ///< how long ago
+  std::string why{};                             ///< what does not work
 };
 
 struct election_report {
@@ -37,6 +46,8 @@ struct election_report {
   bool is_self = false;  ///< that member may act
   std::optional<seat> holder{};
   std::vector<seat> holders{};
+  bool holder_known = true;  ///< false: `holders` is what was last seen, or nothing was
+  std::optional<std::int64_t> holder_age_ms{};  ///< of that news
   std::uint64_t slots = 1;
   std::optional<std::int64_t> expires_in_ms{};
   std::optional<std::int64_t> since_ms{};  ///< how long it has been in this state
@@ -45,6 +56,7 @@ struct election_report {
   std::optional<std::vector<member_report>> members{};  ///< nothing: the store cannot tell
   std::optional<term_report> last_term{};
   std::string unhealthy{};  ///< why; empty: it is well, or nobody checks
+  store_report store{};
 
   /// The seat of that member, or nullptr.
   [[nodiscard]] const seat* seat_of(const std::string& member) const;
@@ -55,6 +67,7 @@ struct history_report {
   std::string complete_since;
   std::string as_of;
   std::vector<term_report> terms;  ///< newest first
+  bool holder_known = true;        ///< false: a term that has not ended may have
 };
 
 }  // namespace tenure::cli

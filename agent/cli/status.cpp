@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/ask.hpp"
+#include "cli/knowledge.hpp"
 #include "cli/print.hpp"
 #include "cli/status_view.hpp"
 #include "cli/status_watch.hpp"
@@ -40,6 +41,7 @@ int show_once(const invocation& what, const std::vector<net::endpoint>& agents,
     agent_sight& one = seen.emplace_back(agent_sight{.agent = agent});
     take(one, ask_agent(agent, {.method = "GET", .target = path}), os::boot_now());
     if (!*one.answer) status = std::max(status, one.answer->error().status);
+    if (!doubt_text(one.elections).empty()) status = std::max(status, runtime::exit_cannot_tell);
   }
   if (what.output == output_form::json) {
     for (const agent_sight& one : seen) std::puts(json_of(one).c_str());
@@ -52,7 +54,8 @@ int show_once(const invocation& what, const std::vector<net::endpoint>& agents,
     }
   }
   for (const agent_sight& one : seen) {
-    if (!*one.answer) print_failure(what.verb, one.answer->error().text);
+    const std::string why = *one.answer ? doubt_text(one.elections) : one.answer->error().text;
+    if (!why.empty()) print_failure(what.verb, why);
   }
   return status;
 }

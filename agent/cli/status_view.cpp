@@ -4,6 +4,7 @@
 #include <chrono>
 #include <utility>
 
+#include "cli/knowledge.hpp"
 #include "cli/print.hpp"
 #include "cli/reply_codec.hpp"
 #include "cli/times.hpp"
@@ -48,6 +49,9 @@ cell state_cell(const election_report& e, std::int64_t age_ms) {
 
 /// Each holder, and its version: several with several slots.
 std::pair<cell, cell> holder_cells(const election_report& e) {
+  if (e.holders.empty() && !e.holder_known) {
+    return {{.text = "not known", .colour = tint::warning}, {.text = nothing}};
+  }
   if (e.holders.empty()) return {{.text = "nobody", .colour = tint::bad}, {.text = nothing}};
   std::vector<std::string> names;
   std::vector<std::string> versions;
@@ -79,6 +83,10 @@ std::string last_term_text(const election_report& e) {
 
 table_row row_of(const election_report& e, std::int64_t age_ms) {
   auto [holder, version] = holder_cells(e);
+  if (!e.holder_known && !e.holders.empty()) {
+    holder.text += ", " + as_of_text(e, age_ms);
+    holder.colour = tint::warning;
+  }
   return {{.text = e.election},
           {.text = e.identity},
           state_cell(e, age_ms),
@@ -107,12 +115,19 @@ std::string line_of(const election_report& e) {
                     " state=" + state_word(e) +
                     " holder=" + quoted(e.holders.empty() ? "" : holder.text) +
                     " version=" + quoted(e.holders.empty() ? "" : version.text);
+  if (!e.holder_known) out += " holder_known=false";
+  if (!e.store.reachable) out += " store=unreachable";
   if (e.members) out += " members=" + quoted(members_cell(e).text);
   if (e.paused) out += " paused=true";
   if (e.aside_for_ms) out += " aside=true";
   if (!e.unhealthy.empty()) out += " unhealthy=" + quoted(e.unhealthy);
   if (e.last_term) out += " last_term=" + quoted(last_term_text(e));
   return out;
+}
+
+/// What is wrong with the store of an agent, which is that of all its elections.
+std::string trouble_of(const std::vector<election_report>& all, std::int64_t age_ms) {
+  return all.empty() ? "" : store_trouble(all.front().store, age_ms);
 }
 
 }  // namespace
@@ -144,9 +159,11 @@ status_page page_of(const std::vector<agent_sight>& seen, core::time_point now) 
   for (const agent_sight& one : seen) {
     const auto age = std::chrono::floor<std::chrono::milliseconds>(now - one.at).count();
     for (const election_report& e : one.elections) out.table.push_back(row_of(e, age));
+    const std::string where = net::text(one.agent) + ": ";
     if (one.answer && !*one.answer) {
-      out.failures.push_back(
-          {.text = net::text(one.agent) + ": " + one.answer->error().text, .colour = tint::bad});
+      out.failures.push_back({.text = where + one.answer->error().text, .colour = tint::bad});
+    } else if (const std::string why = trouble_of(one.elections, age); !why.empty()) {
+      out.failures.push_back({.text = where + why, .colour = tint::warning});
     }
   }
   return out;

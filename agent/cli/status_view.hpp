@@ -23,7 +23,8 @@ struct agent_sight {
 /// Takes an answer in. One that is none of an agent becomes a failure.
 void take(agent_sight& of, agent_answer answer, core::time_point now);
 
-/// The table; below it, in rows of one cell, the agents that have not answered.
+/// The table; below it, in rows of one cell, the agents that have not answered and those whose
+/// store does not.
 struct status_page {
   std::vector<table_row> table;
   std::vector<cell> failures;

@@ -1,4 +1,5 @@
 #include <cstdio>
+#include <expected>
 #include <string>
 #include <utility>
 
@@ -54,10 +55,24 @@ int status_of(verify_meaning what) {
   return runtime::exit_cannot_tell;
 }
 
+/// One question, and what its reply means.
+struct verification {
+  std::string body;
+  verify_reading read;
+};
+
+std::expected<verification, net::client_error> ask_once(const net::endpoint& agent,
+                                                        const verify_query& query) {
+  auto reply = ask(agent, {.method = "GET", .target = verify_target(query)}, reply_limit);
+  if (!reply) return std::unexpected(std::move(reply.error()));
+  verify_reading read = read_verify_reply(query, reply->status, reply->body);
+  return verification{.body = std::move(reply->body), .read = std::move(read)};
+}
+
 }  // namespace
 
 int run_verify(const invocation& what) {
-  const auto query = query_of(what);
+  auto query = query_of(what);
   if (!query) {
     std::fputs(query.error().c_str(), stderr);
     return runtime::exit_bad_settings;
@@ -68,14 +83,19 @@ int run_verify(const invocation& what) {
     return runtime::exit_bad_settings;
   }
   const bool json = what.output == output_form::json;
-  const auto reply = ask(*agent, {.method = "GET", .target = verify_target(*query)}, reply_limit);
-  if (!reply) {
-    const std::string why = "no agent has answered: " + reply.error().text;
+  auto seen = ask_once(*agent, *query);
+  // A version that the agent has not seen yet may be wrong, or newer than its news.
+  if (seen && seen->read.store_may_tell) {
+    query->fresh = true;
+    seen = ask_once(*agent, *query);
+  }
+  if (!seen) {
+    const std::string why = "no agent has answered: " + seen.error().text;
     print_failure(what.verb, "cannot tell: " + why);
     if (json) print_json(error_json("no_reply", why));
     return runtime::exit_no_agent;
   }
-  const verify_reading read = read_verify_reply(*query, reply->status, reply->body);
+  const verify_reading& read = seen->read;
   const bool verdict = read.is == verify_meaning::valid || read.is == verify_meaning::not_valid;
   if (!verdict) {
     print_failure(what.verb,
@@ -83,8 +103,7 @@ int run_verify(const invocation& what) {
   } else if (!json) {
     std::puts(read.text.c_str());
   }
-  if (json)
-    print_json(is_object(reply->body) ? reply->body : error_json("not_an_agent", read.text));
+  if (json) print_json(is_object(seen->body) ? seen->body : error_json("not_an_agent", read.text));
   return status_of(read.is);
 }
 

@@ -71,7 +71,10 @@ verify_reading read_verify_reply(const verify_query& asked, unsigned status,
   const json error = member(parsed, "error");
   if (error.is_object()) {
     const bool ours_to_mend = status >= 400 && status < 500;
+    const std::string code = text_in(error, "code");
     return {.is = ours_to_mend ? verify_meaning::bad_question : verify_meaning::cannot_tell,
+            .store_may_tell = !asked.fresh && (code == "cache_behind" || code == "watch_broken" ||
+                                               code == "lease_may_be_over"),
             .text = text_in(error, "message") + "; " + text_in(error, "action")};
   }
   return {.is = verify_meaning::cannot_tell,

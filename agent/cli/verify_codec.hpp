@@ -20,7 +20,8 @@ enum class verify_meaning : std::uint8_t { valid, not_valid, cannot_tell, bad_qu
 
 struct verify_reading {
   verify_meaning is = verify_meaning::cannot_tell;
-  std::string text;  ///< one line for a person
+  bool store_may_tell = false;  ///< it cannot from what it has seen, but might if it asked
+  std::string text;             ///< one line for a person
 };
 
 /// Path and query, percent-encoded.

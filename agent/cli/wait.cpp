@@ -30,6 +30,7 @@ class waiting {
   /// True if there is nothing to wait for any more: it is so, or it can never be.
   bool take(const agent_answer& answer) {
     failure_.reset();
+    in_doubt_ = false;
     if (!answer) return fail(answer.error());
     const auto all = read_elections(*answer);
     if (!all) return fail(not_an_agent(agent_));
@@ -38,10 +39,17 @@ class waiting {
     if (all->size() > 1) return fail(which_election(agent_, election_names(*answer)));
     body_ = *answer;
     standing_ = standing_text(all->front());
-    return is_met(what_, all->front());
+    const met is = judge(what_, all->front());
+    in_doubt_ = is == met::cannot_tell;
+    if (in_doubt_ && !std::exchange(told_, true)) {
+      print_failure("wait", "cannot tell: " + standing_ + "; waiting");
+    }
+    return is == met::yes;
   }
 
   const std::optional<ask_failure>& failure() const { return failure_; }
+  /// The agent answers, but does not know.
+  bool in_doubt() const { return in_doubt_; }
   const std::string& standing() const { return standing_; }
   const std::string& body() const { return body_; }
 
@@ -61,6 +69,7 @@ class waiting {
   std::string standing_;
   std::string body_;
   bool told_ = false;
+  bool in_doubt_ = false;
 };
 
 }  // namespace
@@ -90,6 +99,12 @@ int run_wait(const invocation& what) {
       std::puts(state.standing().c_str());
     }
     return runtime::exit_ok;
+  }
+  if (state.in_doubt()) {
+    const std::string text = "cannot tell: " + state.standing();
+    return report_failure(what, {.status = runtime::exit_cannot_tell,
+                                 .text = text,
+                                 .json = error_json("cannot_tell", text)});
   }
   const std::string text = "not so after " + core::text(patience.value_or(core::duration::zero())) +
                            (state.standing().empty() ? "" : ": " + state.standing());

@@ -1,5 +1,7 @@
 #include "cli/wait_condition.hpp"
 
+#include "cli/knowledge.hpp"
+
 namespace tenure::cli {
 namespace {
 
@@ -19,29 +21,38 @@ std::expected<wait_condition, std::string> parse_condition(const std::string& te
                          "\" is no state; use active, standby, holder=MEMBER or vacant");
 }
 
-bool is_met(const wait_condition& what, const election_report& now) {
+met judge(const wait_condition& what, const election_report& now) {
+  const auto of = [](bool is_so) { return is_so ? met::yes : met::no; };
   switch (what.is) {
     case wait_condition::kind::active:
-      return now.is_self;
+      return of(now.is_self);
     case wait_condition::kind::standby:
-      return now.state == "candidate" && !now.paused;
+      return of(now.state == "candidate" && !now.paused);
     case wait_condition::kind::holder:
-      return now.seat_of(what.holder) != nullptr;
+      // Its own lease is certain, whatever is known of the others.
+      if (now.is_self && what.holder == now.identity) return met::yes;
+      if (!now.holder_known) return met::cannot_tell;
+      return of(now.seat_of(what.holder) != nullptr);
     case wait_condition::kind::vacant:
-      return now.holders.empty() && now.state != "draining";
+      if (now.state == "draining") return met::no;
+      if (!now.holder_known) return met::cannot_tell;
+      return of(now.holders.empty());
   }
-  return false;
+  return met::no;
 }
 
 std::string standing_text(const election_report& now) {
   std::string out = now.identity + " is " + (now.state == "candidate" ? "a standby" : now.state) +
                     " in " + now.election + (now.paused ? ", paused" : "") + "; ";
-  if (now.holders.empty()) return out + "nobody holds it";
+  if (now.holders.empty())
+    out += now.holder_known ? "nobody holds it" : "who holds it is not known";
   for (std::size_t i = 0; i < now.holders.size(); ++i) {
-    out += (i == 0 ? "" : ", ") + now.holders[i].holder + " holds it, under version " +
+    out += (i == 0 ? "" : ", ") + now.holders[i].holder +
+           (now.holder_known ? " holds it" : " held it") + ", under version " +
            std::to_string(now.holders[i].version);
   }
-  return out;
+  if (now.holder_known) return out;
+  return out + (now.holder_age_ms ? ", " + as_of_text(now) : "") + "; " + why_not_known(now);
 }
 
 }  // namespace tenure::cli

@@ -19,7 +19,9 @@ struct wait_condition {
 /// "active", "standby", "holder=db-1", "vacant". The error says what is wrong.
 std::expected<wait_condition, std::string> parse_condition(const std::string& text);
 
-bool is_met(const wait_condition& what, const election_report& now);
+enum class met : std::uint8_t { no, yes, cannot_tell };
+
+met judge(const wait_condition& what, const election_report& now);
 
 /// "a is active in db; a holds it, under version 7": where it stands.
 std::string standing_text(const election_report& now);

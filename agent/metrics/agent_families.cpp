@@ -51,6 +51,21 @@ void write_agent(const api::snapshot& seen, core::duration since_last_beat, std:
   if (seen.health) write_health(*seen.health, page);
 }
 
+void write_store(const api::snapshot& seen, core::time_point now, std::string& page) {
+  write_one(kind::gauge,
+            {"tenure_store_up",
+             "1 while the store answers: its newest request was answered, and it has said "
+             "something within two thirds of the ttl; 0 before the first answer."},
+            seen.contact.reachable(now) ? 1 : 0, page);
+  const auto silence = seen.contact.silence(now);
+  if (!silence) return;
+  write_one(kind::gauge,
+            {"tenure_store_silence_seconds",
+             "Time since the store has last answered or shown something; absent before the first "
+             "answer."},
+            std::chrono::duration<double>(*silence).count(), page);
+}
+
 void write_traffic(const net::traffic& api, const net::traffic& probe, std::string& page) {
   const std::array both{listener_traffic{"api", api}, listener_traffic{"probe", probe}};
   family requests{.what = {"tenure_http_requests_total",

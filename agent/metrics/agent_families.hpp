@@ -11,6 +11,9 @@ namespace tenure::metrics {
 /// Appends what is about the agent as a whole and can be read off what it shows.
 void write_agent(const api::snapshot& seen, core::duration since_last_beat, std::string& page);
 
+/// Appends how the store answers.
+void write_store(const api::snapshot& seen, core::time_point now, std::string& page);
+
 /// Appends what the two listeners have done.
 void write_traffic(const net::traffic& api, const net::traffic& probe, std::string& page);
 

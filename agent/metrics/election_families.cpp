@@ -23,13 +23,15 @@ constexpr std::array phases{core::phase::observer, core::phase::candidate, core:
 /// One election, and what its samples are made from.
 struct subject {
   const election_snapshot& election;
-  const std::string& identity;
+  const api::snapshot& seen;
   const api::instant& at;
 
-  [[nodiscard]] api::standing standing() const { return api::standing_of(election, identity, at); }
-  /// What the watch has shown counts only as long as it is up: a cut-off agent may be far behind.
+  [[nodiscard]] api::standing standing() const { return api::standing_of(election, seen, at); }
+  /// What the watch has shown counts only while the store vouches for it: a cut-off agent may be
+  /// far behind.
   [[nodiscard]] bool knows_holders() const {
-    return election.watched || api::held_by_us(election.view, at.now);
+    return api::held_by_us(election.view, at.now) ||
+           api::is_vouched_for(election, seen.contact, at.now);
   }
 };
 
@@ -117,12 +119,12 @@ constexpr std::array families{
                     kind::gauge,
                     active},
     election_family{{"tenure_election_version",
-                     "Fencing version of the newest holder; absent if there is none, or if the "
-                     "watch is broken."},
+                     "Fencing version of the newest holder; absent if there is none, or if it is "
+                     "not known."},
                     kind::gauge,
                     newest_version},
     election_family{{"tenure_election_holder_info",
-                     "1 for each holder; absent if there is none, or if the watch is broken."},
+                     "1 for each holder; absent if there is none, or if it is not known."},
                     kind::gauge,
                     holder_info},
     election_family{
@@ -155,8 +157,7 @@ void write_family(const election_family& one, const api::snapshot& seen, const c
     const api::instant now = at();
     family piece{.what = one.what, .is = one.is};
     for (std::size_t i = from; i < to; ++i) {
-      one.samples_of({.election = seen.elections[i], .identity = seen.identity, .at = now},
-                     piece.samples);
+      one.samples_of({.election = seen.elections[i], .seen = seen, .at = now}, piece.samples);
     }
     if (piece.samples.empty()) continue;
     if (std::exchange(begun, true)) {

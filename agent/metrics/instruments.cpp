@@ -74,9 +74,6 @@ instruments::instruments(const constants& about) {
           {{"operation", operation_names[o]}, {"outcome", outcome_names[how]}});
     }
   }
-  store_up_ = kept_.add_gauge({"tenure_store_up",
-                               "1 if the store has answered the last request, or shown something "
-                               "since; 0 before the first answer."});
   if (about.has_guard) {
     guard_up_ = kept_.add_gauge({"tenure_guard_up", "1 if there is a guard and it answers."});
     guard_hangs_ = kept_.add_counter(
@@ -109,11 +106,6 @@ instruments::instruments(const constants& about) {
 
 void instruments::store_answered(operation what, outcome how) {
   requests_[static_cast<std::size_t>(what)][static_cast<std::size_t>(how)].add();
-  store_up_.set(how == outcome::unknown ? 0 : 1);
-}
-
-void instruments::store_showed() {
-  store_up_.set(1);
 }
 
 void instruments::renewal_took(core::duration what) {
@@ -168,7 +160,9 @@ std::string instruments::page(const api::board& from, const clock_reader& at) {
   kept_.write(out);
   write(renewal_duration_.read(renewal_duration), out);
   write(renewal_margin_.read(renewal_margin), out);
-  write_agent(*seen, std::max(core::duration::zero(), at().now - from.last_beat()), out);
+  const core::time_point now = at().now;
+  write_agent(*seen, std::max(core::duration::zero(), now - from.last_beat()), out);
+  write_store(*seen, now, out);
   write_elections(*seen, at, out);
   write_traffic(api_traffic_, probe_traffic_, out);
   write_process(out);

@@ -40,8 +40,6 @@ class instruments {
   /// A store has answered, or has let a deadline pass. A watch answers when it first shows
   /// something, and when it breaks.
   void store_answered(operation what, outcome how);
-  /// The store has shown something without being asked.
-  void store_showed();
   /// A renewal was acknowledged, so long after it was asked for.
   void renewal_took(core::duration what);
   /// A renewal was acknowledged, so long before the first of its elections would have stopped.
@@ -73,7 +71,6 @@ class instruments {
  private:
   registry kept_;
   std::array<std::array<counter, outcomes>, operations> requests_;
-  gauge store_up_;
   gauge guard_up_;
   bool guard_was_found_ = false;
   counter guard_hangs_;

@@ -60,6 +60,7 @@ agent_loop::agent_loop(agent_options options, log& to)
               [this](core::election_index which, const api::control_order& what) {
                 return ordered(which, what);
               }),
+      contact_(options_.settings.timing.ttl),
       signals_(io_),
       timer_(std::make_unique<boot_timer>(io_.get_executor(), [this] { turn(); })),
       watch_at_(elections_.size(), core::never),
@@ -150,20 +151,21 @@ bool agent_loop::serve() {
 
 void agent_loop::open_store() {
   const config::settings& s = options_.settings;
-  auto made = stores::make_store(io_.get_executor(),
-                                 {.kind = s.store,
-                                  .endpoints = s.endpoints,
-                                  .identity = s.identity,
-                                  .session = options_.session,
-                                  .ttl = s.timing.ttl,
-                                  .elections = elections_,
-                                  .announce = !s.observe && !s.unlisted,
-                                  .secure = {.ca_file = s.secure.ca_file,
-                                             .certificate_file = s.secure.certificate_file,
-                                             .key_file = s.secure.key_file,
-                                             .server_name = s.secure.server_name,
-                                             .user = s.secure.user,
-                                             .password_file = s.secure.password_file}});
+  auto made = stores::make_store(
+      io_.get_executor(), {.kind = s.store,
+                           .endpoints = s.endpoints,
+                           .identity = s.identity,
+                           .session = options_.session,
+                           .ttl = s.timing.ttl,
+                           .elections = elections_,
+                           .announce = !s.observe && !s.unlisted,
+                           .secure = {.ca_file = s.secure.ca_file,
+                                      .certificate_file = s.secure.certificate_file,
+                                      .key_file = s.secure.key_file,
+                                      .server_name = s.secure.server_name,
+                                      .user = s.secure.user,
+                                      .password_file = s.secure.password_file},
+                           .hears = [this](const core::contact_event& what) { hear(what); }});
   if (!made) {
     say_cannot_use_store(log_, s.store, made.error().text);
     end(exit_failed);
@@ -304,6 +306,7 @@ void agent_loop::from_watch(core::election_index which,
   if (const auto* broken = std::get_if<stores::unknown>(&what)) {
     failed(store_request::watch, broken->why);
     snapshots_.watch_broke(which);
+    hear(core::contact::watch_broke{broken->why});
     dirty_ = true;
     feed(which, core::event::watch_failed{});
     return;

@@ -12,6 +12,7 @@
 #include "api/service.hpp"
 #include "api/snapshot.hpp"
 #include "core/session.hpp"
+#include "core/store_contact.hpp"
 #include "metrics/instruments.hpp"
 #include "runtime/agent.hpp"
 #include "runtime/boot_timer.hpp"
@@ -98,6 +99,7 @@ class agent_loop {
   void from_watch(core::election_index which,
                   std::variant<core::observation, stores::unknown> what);
   void health_changed();
+  void hear(const core::contact_event& what);
   void turn();
   void feed(core::election_index which, const core::election_event& what);
 
@@ -168,6 +170,8 @@ class agent_loop {
   fresh_reads fresh_reads_;
   orders orders_;
   std::unique_ptr<api::service> service_;
+  core::store_contact contact_;
+  bool contact_is_news_ = false;  ///< and is about to be published
   std::unique_ptr<stores::store> store_;
   std::unique_ptr<workload::guard_dialer> dialer_;   ///< if it has to be found
   std::unique_ptr<workload::workload_owner> guard_;  ///< null: readers of our answers are it

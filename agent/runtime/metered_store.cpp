@@ -70,15 +70,13 @@ class metered_store final : public stores::store {
     of_->read(which, deadline, counted(operation::read, std::move(done)));
   }
 
-  /// What it shows after its first state is news, and no answer.
+  /// Only the first state that it shows is an answer.
   void watch(core::election_index which, stores::watch_handler seen) override {
     of_->watch(which, [this, seen = std::move(seen), answered = false](
                           std::variant<core::observation, stores::unknown> what) mutable {
       const bool broke = std::holds_alternative<stores::unknown>(what);
       if (broke || !std::exchange(answered, true)) {
         in_.store_answered(operation::watch, broke ? outcome::unknown : outcome::done);
-      } else {
-        in_.store_showed();
       }
       seen(std::move(what));
     });

@@ -9,6 +9,13 @@
 namespace tenure::runtime {
 namespace {
 
+/// True if readers may have been told that the store was silent, by the clock alone, and it
+/// answers.
+bool answers_again(const core::store_contact& before, const core::store_contact& after,
+                   core::time_point now) {
+  return before.silent_from() <= now && after.silent_from() > now;
+}
+
 /// True if readers may have been told that the term was over, by the clock alone, and it is not.
 bool came_back(const api::election_snapshot& before, const api::election_snapshot& after,
                core::time_point now) {
@@ -78,7 +85,9 @@ void snapshots::transition(core::election_index which, const core::command::tran
 bool snapshots::watch_showed(core::election_index which, core::time_point now) {
   api::election_snapshot& shown = next_.elections.edit(core::place(which));
   shown.seen_at = now;
-  return !std::exchange(shown.watched, true);
+  if (std::exchange(shown.watched, true)) return false;
+  changed(which);
+  return true;
 }
 
 void snapshots::terms_changed(core::election_index which,
@@ -88,7 +97,10 @@ void snapshots::terms_changed(core::election_index which,
 }
 
 void snapshots::watch_broke(core::election_index which) {
-  next_.elections.edit(core::place(which)).watched = false;
+  api::election_snapshot& shown = next_.elections.edit(core::place(which));
+  if (!std::exchange(shown.watched, false)) return;
+  shown.seen_at = std::max(shown.seen_at, next_.contact.showed_at());
+  changed(which);
 }
 
 void snapshots::publish(const core::session& from, core::time_point now) {
@@ -108,7 +120,8 @@ void snapshots::number(core::time_point now) {
     next_.elections.edit(place).index = index;
     next_.index = index;
   };
-  if (!published_ || !api::shows_same(*published_, next_)) {
+  if (!published_ || !api::shows_same(*published_, next_) ||
+      answers_again(published_->contact, next_.contact, now)) {
     for (std::size_t i = 0; i < next_.elections.size(); ++i) renumber(i);
     return;
   }

@@ -35,6 +35,8 @@ class snapshots {
   void terms_changed(core::election_index which, std::shared_ptr<const api::term_list> terms);
   /// The watch of an election broke.
   void watch_broke(core::election_index which);
+  /// How the store answers, as far as it is known now.
+  void contact(const core::store_contact& what) { next_.contact = what; }
   /// Publishes what has changed in `from`, and numbers it. Empty sessions show their elections as
   /// not begun.
   void publish(const core::session& from, core::time_point now);

@@ -18,7 +18,8 @@ using core::version;
 /// What an election shows, without what only follows from time.
 nlohmann::json shown(const scene& s) {
   nlohmann::json out = s.db_json();
-  for (const char* one : {"as_of", "expires_in_ms", "index"}) out.erase(one);
+  for (const char* one : {"as_of", "expires_in_ms", "holder_age_ms", "index"}) out.erase(one);
+  out["store"].erase("last_answer_ms");
   return out;
 }
 
@@ -63,6 +64,11 @@ const std::vector<edit>& edits() {
       {"renewal seen", [](scene& s) { s.view().seen->as_of = version{12}; }},
       {"others' renewal", [](scene& s) { s.view().seen->expires_at = start + 7s; }},
       {"watch", [](scene& s) { s.db().seen_at = start + 1s; }},
+      {"answer", [](scene& s) { s.store_says(core::contact::answered{}); }},
+      {"failure",
+       [](scene& s) { s.store_says(core::contact::failed{.asked_at = start, .why = "refused"}); }},
+      {"watch of the store",
+       [](scene& s) { s.store_says(core::contact::watch_broke{.why = "torn"}); }},
       {"stopping", [](scene& s) { s.seen.stopping = true; }}};
   return all;
 }
@@ -121,6 +127,44 @@ TEST(Change, DrainThatWasNotTheHolderAnyMoreDoesNotTurn) {
   EXPECT_EQ(shown(s), before);
   EXPECT_EQ(s.db_json()["index"], s.seen.elections[0].index);
   EXPECT_EQ(api::next_turn(s.seen, start), core::never);
+}
+
+TEST(Change, OfAStandbyIsAlsoWhetherItsWatchIsUp) {
+  scene up;
+  up.watch_shows({{.identity = "a", .term = version{5}}}, version{5});
+  scene down;
+  down.watch_shows({{.identity = "a", .term = version{5}}}, version{5});
+  down.db().watched = false;
+  EXPECT_FALSE(api::shows_same(up.seen.elections[0], down.seen.elections[0]));
+}
+
+TEST(Change, EveryIndexTurnsWhenTheStoreHasSaidNothingForTooLong) {
+  scene s = holder();
+  s.store_answers(15s);
+  core::election_view& mine = s.view();
+  mine.lease->stop_at = start + 12s;
+  s.add("other");
+  std::vector<std::uint64_t> before;
+  const auto indexes = [&] {
+    return std::vector{api::index_of(s.seen, s.at.now),
+                       api::index_of(s.seen.elections[0], s.seen, s.at.now),
+                       api::index_of(s.seen.elections[1], s.seen, s.at.now)};
+  };
+  before = indexes();
+  EXPECT_EQ(api::next_turn(s.seen, s.at.now), start + 10s);
+  s.advance(10s - 1ns);
+  EXPECT_EQ(indexes(), before);
+  s.advance(1ns);
+  std::vector<std::uint64_t> silent = indexes();
+  for (std::size_t i = 0; i < silent.size(); ++i) EXPECT_GT(silent[i], before[i]) << i;
+  EXPECT_EQ(s.json("/v1/elections/other")["store"]["reachable"], false);
+  // stop_at comes on top, of the one that it ends.
+  s.advance(2s);
+  EXPECT_GT(indexes()[1], silent[1]);
+  EXPECT_EQ(indexes()[2], silent[2]);
+  const std::uint64_t last = indexes()[0];
+  s.publish_change();
+  EXPECT_GT(s.seen.index, last);
 }
 
 TEST(Change, IndexesOfElectionsThatTurnOneAfterTheOtherNeverMeet) {

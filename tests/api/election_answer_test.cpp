@@ -23,7 +23,7 @@ TEST(ElectionAnswer, ActiveHolderIsItself) {
   EXPECT_EQ(db["sequencer"], "proof-7");
   EXPECT_EQ(db["holders"].size(), 1u);
   EXPECT_EQ(db["slots"], 1);
-  EXPECT_EQ(db["store"], "etcd");
+  EXPECT_EQ(db["store"]["kind"], "etcd");
   EXPECT_EQ(db["cluster_id"], "c1");
   EXPECT_EQ(db["since"], "2026-01-31T12:00:00.000Z");
   EXPECT_EQ(db["last_loss"], nullptr);
@@ -127,6 +127,80 @@ TEST(ElectionAnswer, StandbyNamesWhatTheWatchHasShown) {
   EXPECT_EQ(s.db_json()["expires_in_ms"], 3000);
   s.advance(5s);
   EXPECT_EQ(s.db_json()["expires_in_ms"], 0) << "never negative";
+}
+
+TEST(ElectionAnswer, StandbySaysHowOldItsNewsIs) {
+  scene s;
+  EXPECT_EQ(s.db_json()["holder_known"], false) << "nothing was seen yet";
+  EXPECT_EQ(s.db_json()["holder_age_ms"], nullptr);
+  s.watch_shows({{.identity = "b", .term = version{9}}}, version{9});
+  EXPECT_EQ(s.db_json()["holder_known"], true);
+  s.advance(1500ms);
+  EXPECT_EQ(s.db_json()["holder_age_ms"], 1500);
+  s.store_says(core::contact::showed{});
+  EXPECT_EQ(s.db_json()["holder_age_ms"], 0);
+  s.db().watched = false;
+  s.db().seen_at = s.at.now;
+  s.advance(12s);
+  const nlohmann::json db = s.db_json();
+  EXPECT_EQ(db["holder"], "b") << "what was last seen";
+  EXPECT_EQ(db["holder_known"], false);
+  EXPECT_EQ(db["holder_age_ms"], 12'000);
+}
+
+TEST(ElectionAnswer, NobodyIsKnownToHoldOnlyIfTheStoreVouchesForIt) {
+  scene s;
+  s.watch_shows({}, version{9});
+  EXPECT_EQ(s.db_json()["holder"], nullptr);
+  EXPECT_EQ(s.db_json()["holder_known"], true);
+  s.store_says(core::contact::failed{.asked_at = s.at.now, .why = "connection refused"});
+  EXPECT_EQ(s.db_json()["holder"], nullptr);
+  EXPECT_EQ(s.db_json()["holder_known"], false);
+}
+
+TEST(ElectionAnswer, OwnLeaseIsKnownWithoutTheStoreUntilStopAt) {
+  scene s;
+  s.hold(phase::active);
+  s.store_says(core::contact::failed{.asked_at = s.at.now, .why = "connection refused"});
+  EXPECT_EQ(s.db_json()["holder_known"], true);
+  EXPECT_EQ(s.db_json()["holder_age_ms"], 0);
+  s.advance(10s);
+  EXPECT_EQ(s.db_json()["holder_known"], false);
+  s.db().slots = 2;
+  s.hold(phase::active);
+  s.view().lease->stop_at += 20s;
+  EXPECT_EQ(s.db_json()["holder_known"], false) << "our lease says nothing of the other slot";
+}
+
+TEST(ElectionAnswer, SaysHowTheStoreAnswers) {
+  scene s;
+  s.seen.contact = core::store_contact(15s);
+  EXPECT_EQ(s.db_json()["store"],
+            nlohmann::json::parse(R"({"kind":"etcd","reachable":false,"last_answer_ms":null,
+                                      "why":"it has not answered yet"})"));
+  s.store_says(core::contact::answered{});
+  s.advance(2s);
+  EXPECT_EQ(s.db_json()["store"], nlohmann::json::parse(R"({"kind":"etcd","reachable":true,
+                                      "last_answer_ms":2000,"why":null})"));
+  s.advance(8s);
+  EXPECT_EQ(s.db_json()["store"], nlohmann::json::parse(R"({"kind":"etcd","reachable":false,
+      "last_answer_ms":10000,"why":"it has said nothing for more than 10s"})"));
+  s.store_says(core::contact::failed{.asked_at = s.at.now, .why = "connection refused"});
+  EXPECT_EQ(s.db_json()["store"]["why"], "connection refused");
+}
+
+TEST(ElectionAnswer, MembersThatNobodyVouchesForAreInAnUnknownState) {
+  scene s;
+  s.watch_shows({{.identity = "b", .term = version{9}}}, version{9});
+  s.view().seen->members = std::vector<std::string>{"b", "c", "me"};
+  const auto states = [&] {
+    std::string out;
+    for (const auto& m : s.db_json()["members"]) out += m["state"].get<std::string>() + " ";
+    return out;
+  };
+  EXPECT_EQ(states(), "active standby standby ");
+  s.db().watched = false;
+  EXPECT_EQ(states(), "unknown unknown standby ");
 }
 
 TEST(ElectionAnswer, StandbyNeverNamesItselfFromAWatchThatIsBehind) {

@@ -28,8 +28,18 @@ struct scene {
     seen.store = "etcd";
     seen.cluster_id = "c1";
     seen.store_opened = true;
+    store_answers();
     add("db");
   }
+
+  /// Now, and for ever: what happens later is not about the store, unless a test gives a ttl.
+  void store_answers() { store_answers(core::store_contact()); }
+  void store_answers(core::duration ttl) { store_answers(core::store_contact(ttl)); }
+  void store_answers(core::store_contact how) {
+    seen.contact = std::move(how);
+    seen.contact.take(at.now, core::contact::answered{});
+  }
+  void store_says(const core::contact_event& what) { seen.contact.take(at.now, what); }
 
   api::election_snapshot& add(std::string name) {
     api::election_snapshot one;
@@ -96,8 +106,8 @@ struct scene {
   }
   nlohmann::json db_json() const { return json("/v1/elections/db"); }
 
-  api::snapshot seen;
   api::instant at{.now = start, .unix_ms = start_unix_ms};
+  api::snapshot seen;
   api::pulse alive{.last_beat = start, .bound = 10s};
 };
 

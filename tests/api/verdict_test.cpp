@@ -17,8 +17,7 @@ const std::vector<core::holder> b_holds{{.identity = "b", .term = version{9}}};
 
 struct judged : scene {
   api::verdict from_cache(std::uint64_t term, std::optional<std::string> holder = {}) {
-    return api::judge({.term = version{term}, .holder = std::move(holder)}, db(), seen.identity,
-                      at);
+    return api::judge({.term = version{term}, .holder = std::move(holder)}, db(), seen, at);
   }
   api::verdict from_store(std::vector<core::holder> holders, std::uint64_t as_of,
                           std::uint64_t term, std::optional<std::string> holder = {}) {
@@ -54,6 +53,29 @@ TEST(Verdict, BrokenWatchIsNeitherYesNorNo) {
   for (const std::uint64_t term : {7U, 9U, 11U}) {
     EXPECT_EQ(s.from_cache(term).is, ruling::unwatched) << term;
   }
+}
+
+TEST(Verdict, AStoreThatSaysNothingVouchesForNothing) {
+  judged s;
+  s.store_answers(15s);
+  s.watch_shows(b_holds, version{9});
+  s.advance(10s - 1ms);
+  EXPECT_EQ(s.from_cache(9).is, ruling::valid);
+  s.advance(1ms);
+  EXPECT_EQ(s.from_cache(9).is, ruling::unwatched) << "the watch has not broken";
+}
+
+TEST(Verdict, CacheIsAsOldAsTheNewestSignOfTheWatch) {
+  judged s;
+  s.store_answers(15s);
+  s.watch_shows(b_holds, version{9});
+  s.advance(4s);
+  EXPECT_EQ(s.from_cache(9).age, 4s);
+  s.store_says(core::contact::answered{});
+  EXPECT_EQ(s.from_cache(9).age, 4s) << "that is not about what the watch shows";
+  s.store_says(core::contact::showed{});
+  s.advance(1s);
+  EXPECT_EQ(s.from_cache(9).age, 1s);
 }
 
 TEST(Verdict, VersionThatIsNewerThanTheCacheMayHaveBeenGrantedSince) {

@@ -27,13 +27,16 @@ TEST(VerifyAnswer, ValidTermIs200WithWhatItRestsOn) {
   s.advance(250ms);
   const net::response r = s.ask("/v1/elections/db/verify?version=9&holder=b");
   EXPECT_EQ(r.status, 200U);
-  EXPECT_EQ(r.body, R"({"valid":true,"election":"db",)"
-                    R"("asked":{"version":9,"version_text":"9","holder":"b"},)"
-                    R"("holder":"b","version":9,"version_text":"9",)"
-                    R"("holders":[{"identity":"b","version":9}],"source":"cache",)"
-                    R"("as_of":"2026-01-31T12:00:00.000Z","age_ms":250,"expires_in_ms":null,)"
-                    R"("identity":"me","store":"etcd","cluster_id":"c1"})"
-                    "\n");
+  EXPECT_EQ(
+      r.body,
+      R"({"valid":true,"election":"db",)"
+      R"("asked":{"version":9,"version_text":"9","holder":"b"},)"
+      R"("holder":"b","version":9,"version_text":"9",)"
+      R"("holders":[{"identity":"b","version":9}],"source":"cache",)"
+      R"("as_of":"2026-01-31T12:00:00.000Z","age_ms":250,"expires_in_ms":null,)"
+      R"("identity":"me","store":{"kind":"etcd","reachable":true,"last_answer_ms":250,"why":null},)"
+      R"("cluster_id":"c1"})"
+      "\n");
 }
 
 TEST(VerifyAnswer, TermThatIsOverIs409WithTheReasonAndWhoHoldsNow) {
@@ -60,6 +63,10 @@ TEST(VerifyAnswer, WhatCannotBeVouchedForIs503ThatSaysWhatToDo) {
   const json body = s.json("/v1/elections/db/verify?version=9");
   EXPECT_EQ(body["error"]["code"], "watch_broken");
   EXPECT_THAT(body["error"]["action"].get<std::string>(), HasSubstr("fresh=1"));
+  s.store_says(core::contact::failed{.asked_at = s.at.now, .why = "connection refused"});
+  const json down = s.json("/v1/elections/db/verify?version=9");
+  EXPECT_EQ(down["error"]["code"], "store_unreachable");
+  EXPECT_EQ(down["error"]["message"], "the store does not answer: connection refused");
 }
 
 TEST(VerifyAnswer, QuestionThatIsNotInOrderIs400AndIsNotGuessedAt) {

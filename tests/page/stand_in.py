@@ -39,7 +39,9 @@ def election(name: str, identity: str, holder: str | None, version: int, **more:
             "sequencer": None, "expires_in_ms": 9_400 if holder else None,
             "since": rfc3339(3_600), "as_of": rfc3339(), "last_loss": None, "last_term": None,
             "slots": 1, "members": None, "paused": False, "aside_for_ms": None,
-            "workload_running": is_self, "store": "etcd", "cluster_id": "14841639068965178418",
+            "workload_running": is_self, "holder_known": True, "holder_age_ms": 0,
+            "store": {"kind": "etcd", "reachable": True, "last_answer_ms": 120, "why": None},
+            "cluster_id": "14841639068965178418",
             "agent": "run-1", "index": 1, **more}
 
 

@@ -38,7 +38,7 @@ const overview = {
 
   keep(one) {
     this.identity = one.identity;
-    this.store = one.store;
+    this.store = one.store.kind;
     this.all.set(one.election, {
       name: one.election,
       holder: one.holder ?? '',

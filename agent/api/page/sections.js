@@ -113,7 +113,7 @@ function draw_facts(now, history) {
     Paused: [now.paused ? 'yes' : 'no'],
     Slots: [String(now.slots)],
     'Last loss here': now.last_loss ? [reason_text(now.last_loss)] : null,
-    Store: [now.store ?? 'not reached yet', now.cluster_id ? `, cluster ${now.cluster_id}` : ''],
+    Store: [now.store.kind ?? 'not reached yet', now.cluster_id ? `, cluster ${now.cluster_id}` : ''],
     'Watching since': history ? [time(history.complete_since)] : null,
     'Run of the agent': now.agent ? [now.agent] : null,
   };

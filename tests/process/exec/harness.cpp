@@ -40,11 +40,12 @@ void kill_tree(pid_t pid) {
 
 std::vector<std::string> member_words(const temporary_directory& in, const member::options& o) {
   const bool on_etcd = !o.etcd.empty();
+  const std::string file = o.file.empty() ? (in / "db").string() : o.file;
   std::vector<std::string> words = o.before;
   words.insert(words.end(),
                {tenure_binary(), "exec", "--store", on_etcd ? "etcd" : "sqlite", "--endpoint",
-                on_etcd ? o.etcd : (in / "db").string(), "--election", "test", "--identity",
-                o.identity, "--ttl", o.ttl, "--listen", "127.0.0.1:0", "--probe-listen", "off"});
+                on_etcd ? o.etcd : file, "--election", "test", "--identity", o.identity, "--ttl",
+                o.ttl, "--listen", "127.0.0.1:0", "--probe-listen", "off"});
   words.insert(words.end(), o.more.begin(), o.more.end());
   words.emplace_back("--");
   if (o.command.empty()) {

@@ -55,6 +55,7 @@ class member {
     std::string identity = "a";
     std::string ttl = "2s";
     std::string etcd = {};                  ///< its endpoint; empty: on SQLite
+    std::string file = {};                  ///< of SQLite; empty: "db" in the directory
     std::vector<std::string> more = {};     ///< further flags
     std::vector<std::string> command = {};  ///< default: the stamper
     std::vector<std::string> before = {};   ///< in front of the command line of `tenure`

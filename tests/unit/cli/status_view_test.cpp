@@ -72,6 +72,34 @@ TEST(StatusView, SeveralHoldersAreAllShown) {
   EXPECT_EQ(page.table[1][4].text, "4, 9");
 }
 
+const std::string in_doubt = election(
+    R"("state":"candidate","holder":"b","version":7,"holders":[{"identity":"b","version":7}],
+       "holder_known":false,"holder_age_ms":12000,"store":{"kind":"etcd","reachable":false,
+       "last_answer_ms":12000,"why":"connection refused"})");
+
+TEST(StatusView, AHolderThatTheStoreDoesNotVouchForIsShownWithTheAgeOfTheNews) {
+  const agent_sight one = sight_of(in_doubt);
+  const status_page page = page_of({one}, begin + std::chrono::seconds(3));
+  EXPECT_EQ(page.table[1][3].text, "b, as of 15s ago");
+  EXPECT_EQ(page.table[1][3].colour, tint::warning);
+  ASSERT_EQ(page.failures.size(), 1U);
+  EXPECT_EQ(
+      page.failures[0].text,
+      "http://127.0.0.1:4040: etcd does not answer (last answer 15s ago): connection refused");
+  EXPECT_THAT(lines_of(one)[0], HasSubstr("holder=b version=7 holder_known=false store=unreach"));
+}
+
+TEST(StatusView, NobodyIsSaidToHoldOnlyIfThatIsKnown) {
+  const auto holder = [](const std::string& more) {
+    return page_of({sight_of(election(R"("state":"candidate","holders":[],)" + more))}, begin)
+        .table[1][3]
+        .text;
+  };
+  EXPECT_EQ(holder(R"("holder_known":true)"), "nobody");
+  EXPECT_EQ(holder(R"("holder_known":false,"holder_age_ms":500)"), "not known");
+  EXPECT_EQ(holder(R"("holder_known":false,"holder_age_ms":null)"), "not known");
+}
+
 TEST(StatusView, AnAgentThatDoesNotAnswerIsNamedBelowTheTableAndItsRowsGo) {
   agent_sight one = sight_of(active);
   take(one,

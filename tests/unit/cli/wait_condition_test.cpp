@@ -1,5 +1,6 @@
 #include "cli/wait_condition.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace tenure::cli {
@@ -22,51 +23,80 @@ election_report active() {
           .holders = {{.holder = "a", .version = 8}}};
 }
 
-bool met(const char* text, const election_report& now) {
+met judged(const char* text, const election_report& now) {
   const auto what = parse_condition(text);
   EXPECT_TRUE(what) << text;
-  return what && is_met(*what, now);
+  return what ? judge(*what, now) : met::no;
+}
+
+bool is_met(const char* text, const election_report& now) {
+  return judged(text, now) == met::yes;
+}
+
+/// As the agent of a standby says it whose store has been down for 12 s.
+election_report in_doubt(election_report now) {
+  now.holder_known = false;
+  now.holder_age_ms = 12'000;
+  now.store = {
+      .kind = "etcd", .reachable = false, .last_answer_ms = 12'000, .why = "connection refused"};
+  return now;
 }
 
 TEST(WaitCondition, IsMetByTheStateThatItNamesAlone) {
-  EXPECT_TRUE(met("standby", standby()));
-  EXPECT_TRUE(met("holder=b", standby()));
-  EXPECT_FALSE(met("active", standby()));
-  EXPECT_FALSE(met("holder=a", standby()));
-  EXPECT_FALSE(met("vacant", standby()));
-  EXPECT_TRUE(met("active", active()));
-  EXPECT_TRUE(met("holder=a", active()));
-  EXPECT_FALSE(met("standby", active()));
+  EXPECT_TRUE(is_met("standby", standby()));
+  EXPECT_TRUE(is_met("holder=b", standby()));
+  EXPECT_FALSE(is_met("active", standby()));
+  EXPECT_FALSE(is_met("holder=a", standby()));
+  EXPECT_FALSE(is_met("vacant", standby()));
+  EXPECT_TRUE(is_met("active", active()));
+  EXPECT_TRUE(is_met("holder=a", active()));
+  EXPECT_FALSE(is_met("standby", active()));
 }
 
 TEST(WaitCondition, AHolderWhoseLeaseIsOverOrThatMayNotActYetIsNotActive) {
   election_report now = active();
   now.is_self = false;
-  EXPECT_FALSE(met("active", now));
+  EXPECT_FALSE(is_met("active", now));
   now.state = "pending";
-  EXPECT_FALSE(met("active", now));
+  EXPECT_FALSE(is_met("active", now));
 }
 
 TEST(WaitCondition, WhoIsPausedIsNoStandby) {
   election_report now = standby();
   now.paused = true;
-  EXPECT_FALSE(met("standby", now));
+  EXPECT_FALSE(is_met("standby", now));
 }
 
 TEST(WaitCondition, NothingIsVacantWhileItsWorkloadIsStillStopped) {
   election_report now = standby();
   now.holder.reset();
   now.holders.clear();
-  EXPECT_TRUE(met("vacant", now));
+  EXPECT_TRUE(is_met("vacant", now));
   now.state = "draining";
-  EXPECT_FALSE(met("vacant", now));
+  EXPECT_FALSE(is_met("vacant", now));
 }
 
 TEST(WaitCondition, AnyOfSeveralHoldersCounts) {
   election_report now = active();
   now.holders.push_back({.holder = "b", .version = 9});
-  EXPECT_TRUE(met("holder=a", now));
-  EXPECT_TRUE(met("holder=b", now));
+  EXPECT_TRUE(is_met("holder=a", now));
+  EXPECT_TRUE(is_met("holder=b", now));
+}
+
+TEST(WaitCondition, WhoHoldsIsNeitherYesNorNoWithoutTheStore) {
+  election_report now = in_doubt(standby());
+  for (const char* one : {"vacant", "holder=a", "holder=b"}) {
+    EXPECT_EQ(judged(one, now), met::cannot_tell) << one;
+  }
+  now.holders.clear();
+  EXPECT_EQ(judged("vacant", now), met::cannot_tell);
+  EXPECT_EQ(judged("standby", now), met::yes) << "that is this member's own";
+  EXPECT_EQ(judged("active", now), met::no);
+}
+
+TEST(WaitCondition, OwnLeaseOfSeveralSlotsIsCertain) {
+  EXPECT_EQ(judged("holder=a", in_doubt(active())), met::yes);
+  EXPECT_EQ(judged("holder=b", in_doubt(active())), met::cannot_tell);
 }
 
 TEST(WaitCondition, WhatIsNoStateIsRefused) {
@@ -78,6 +108,13 @@ TEST(WaitCondition, WhatIsNoStateIsRefused) {
 TEST(WaitCondition, TheStandingIsOneSentence) {
   EXPECT_EQ(standing_text(standby()), "a is a standby in db; b holds it, under version 7");
   EXPECT_EQ(standing_text(active()), "a is active in db; a holds it, under version 8");
+  EXPECT_EQ(standing_text(in_doubt(standby())),
+            "a is a standby in db; b held it, under version 7, as of 12s ago; etcd does not answer "
+            "(last answer 12s ago): connection refused");
+  election_report never = in_doubt(standby());
+  never.holders.clear();
+  never.holder_age_ms.reset();
+  EXPECT_THAT(standing_text(never), testing::HasSubstr("; who holds it is not known; etcd does"));
 }
 
 }  // namespace

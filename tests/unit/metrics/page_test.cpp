@@ -128,18 +128,37 @@ TEST(MetricsPage, WorkloadAndHealthAreThereOnlyIfTheyAreOurs) {
                               HasSubstr("tenure_workload_health{state=\"healthy\"} 0\n")));
 }
 
-TEST(MetricsPage, StoreIsUpAsLongAsItsLastAnswerWasOne) {
+TEST(MetricsPage, StoreIsUpWhileItAnswersByTheClockOfThePage) {
   dashboard d;
-  EXPECT_THAT(d.page(), HasSubstr("\ntenure_store_up 0\n"));
-  d.in.store_answered(operation::acquire, outcome::refused);
+  d.now.seen.contact = core::store_contact(15s);
+  EXPECT_THAT(d.page(), AllOf(HasSubstr("\ntenure_store_up 0\n"),
+                              Not(HasSubstr("tenure_store_silence_seconds "))));
+  d.now.store_says(core::contact::answered{});
+  d.now.advance(9s);
+  EXPECT_THAT(d.page(), AllOf(HasSubstr("\ntenure_store_up 1\n"),
+                              HasSubstr("\ntenure_store_silence_seconds 9\n")));
+  d.now.advance(1s);
+  EXPECT_THAT(d.page(), AllOf(HasSubstr("\ntenure_store_up 0\n"),
+                              HasSubstr("\ntenure_store_silence_seconds 10\n")));
+  d.now.store_says(core::contact::showed{});
   EXPECT_THAT(d.page(), HasSubstr("\ntenure_store_up 1\n"));
+}
+
+TEST(MetricsPage, AStoreThatDoesNotAnswerVouchesForNoHolder) {
+  dashboard d;
+  d.now.watch_shows({{.identity = "other", .term = version{9}}}, version{9});
+  d.now.store_says(core::contact::failed{.asked_at = d.now.at.now, .why = "refused"});
+  EXPECT_THAT(d.page(), AllOf(Not(HasSubstr("tenure_election_version{")),
+                              Not(HasSubstr("tenure_election_holder_info{"))));
+}
+
+TEST(MetricsPage, RequestsAreCountedByWhatCameOfThem) {
+  dashboard d;
+  d.in.store_answered(operation::acquire, outcome::refused);
   d.in.store_answered(operation::renew, outcome::unknown);
-  EXPECT_THAT(d.page(), HasSubstr("\ntenure_store_up 0\n"));
-  d.in.store_showed();
   EXPECT_THAT(
       d.page(),
-      AllOf(HasSubstr("\ntenure_store_up 1\n"),
-            HasSubstr("tenure_store_requests_total{operation=\"acquire\",outcome=\"refused\"} 1\n"),
+      AllOf(HasSubstr("tenure_store_requests_total{operation=\"acquire\",outcome=\"refused\"} 1\n"),
             HasSubstr("tenure_store_requests_total{operation=\"renew\",outcome=\"unknown\"} 1\n")));
 }
 

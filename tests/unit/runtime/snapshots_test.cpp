@@ -95,6 +95,50 @@ TEST(Snapshots, TermThatTheClockAloneHadEndedAndThatGoesOnIsAChange) {
   EXPECT_GT(p.index_of(0), before);
 }
 
+TEST(Snapshots, AnAnswerOfTheStoreIsPublishedButNoChange) {
+  published p;
+  core::store_contact contact(15s);
+  contact.take(start_of_talk, core::contact::answered{});
+  p.shown.contact(contact);
+  p.show(0);
+  const auto before = p.index();
+  contact.take(start_of_talk + 5s, core::contact::answered{});
+  p.shown.contact(contact);
+  p.show(0, 5s);
+  EXPECT_EQ(p.index(), before);
+  EXPECT_EQ(p.board.current()->contact.silence(start_of_talk + 5s), 0s);
+}
+
+TEST(Snapshots, AStoreThatTheClockAloneHadSilencedAndThatAnswersIsAChangeOfAll) {
+  published p;
+  core::store_contact contact(15s);
+  contact.take(start_of_talk, core::contact::answered{});
+  p.shown.contact(contact);
+  p.show(0);
+  const auto before = p.index_of(1);
+  contact.take(start_of_talk + 11s, core::contact::answered{});
+  p.shown.contact(contact);
+  p.show(0, 11s);
+  EXPECT_GT(p.index_of(0), before);
+  EXPECT_GT(p.index_of(1), before);
+}
+
+TEST(Snapshots, ABrokenWatchIsAChangeAndFreezesTheAgeOfWhatItShowed) {
+  published p;
+  core::store_contact contact(15s);
+  EXPECT_TRUE(p.shown.watch_showed(election_index{0}, start_of_talk));
+  p.show(0);
+  const auto before = p.index_of(0);
+  contact.take(start_of_talk + 2s, core::contact::showed{});
+  p.shown.contact(contact);
+  p.shown.watch_broke(election_index{0});
+  contact.take(start_of_talk + 4s, core::contact::showed{});
+  p.shown.contact(contact);
+  p.shown.publish(p.talk.subject(), start_of_talk + 4s);
+  EXPECT_GT(p.index_of(0), before);
+  EXPECT_EQ(p.board.current()->elections[0].seen_at, start_of_talk + 2s);
+}
+
 TEST(Snapshots, IndexesLeaveRoomForElectionsThatTurnByTime) {
   published p;
   const auto before = p.index();
