@@ -2,8 +2,6 @@
 
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
 #include <string_view>
 #include <utility>
 
@@ -13,15 +11,10 @@
 namespace tenure::api {
 namespace {
 
-constexpr std::array actions{control_action::resign, control_action::transfer,
-                             control_action::pause, control_action::resume};
-
-std::optional<control_action> action_of(const net::request& asked) {
+std::optional<core::order_action> action_of(const net::request& asked) {
   const auto& path = asked.target.segments;
   if (path.size() != 4 || path[0] != "v1" || path[1] != "elections") return std::nullopt;
-  const auto found = std::ranges::find(actions, std::string_view(path[3]),
-                                       [](control_action one) { return name(one); });
-  return found == actions.end() ? std::nullopt : std::optional(*found);
+  return core::order_action_named(path[3]);
 }
 
 std::unexpected<net::response> refused(unsigned status, problem why) {
@@ -69,20 +62,6 @@ std::optional<net::response> not_allowed(const net::request& asked, const contro
 
 }  // namespace
 
-std::string_view name(control_action what) {
-  switch (what) {
-    case control_action::resign:
-      return "resign";
-    case control_action::transfer:
-      return "transfer";
-    case control_action::pause:
-      return "pause";
-    case control_action::resume:
-      return "resume";
-  }
-  return "";
-}
-
 bool is_control(const net::request& asked) {
   return action_of(asked).has_value();
 }
@@ -90,7 +69,7 @@ bool is_control(const net::request& asked) {
 std::expected<control_request, net::response> read_control(const net::request& asked,
                                                            const snapshot& seen,
                                                            const control_access& who) {
-  const control_action what = *action_of(asked);
+  const core::order_action what = *action_of(asked);
   if (asked.method != "POST") {
     net::response out =
         error_response(405, {.code = "method_not_allowed",
@@ -118,10 +97,10 @@ std::expected<control_request, net::response> read_control(const net::request& a
                          .what = std::move(*order)};
 }
 
-net::response control_response(const net::request& asked, const control_order& what,
+net::response control_response(const net::request& asked, const core::order& what,
                                const control_result& result) {
   if (!result) return error_response(result.error().status, result.error().why);
-  return accepted_response(asked.target.segments[2], what);
+  return accepted_response(asked.target.segments[2], what, result->by);
 }
 
 }  // namespace tenure::api

@@ -8,22 +8,12 @@
 
 #include "api/codec.hpp"
 #include "api/snapshot.hpp"
-#include "core/clock.hpp"
+#include "core/member_order.hpp"
 #include "core/session.hpp"
 #include "net/http_message.hpp"
 
 /// `POST /v1/elections/{name}/resign`, `/transfer`, `/pause`, `/resume`.
 namespace tenure::api {
-
-enum class control_action : std::uint8_t { resign, transfer, pause, resume };
-
-std::string_view name(control_action what);
-
-struct control_order {
-  control_action what = control_action::resign;
-  std::optional<core::duration> aside{};  ///< of a resignation; nothing: the ttl
-  std::string heir{};                     ///< empty: whoever comes first
-};
 
 /// Why an order is not carried out.
 struct control_refusal {
@@ -31,13 +21,17 @@ struct control_refusal {
   problem why;
 };
 
-/// Nothing: it has been begun. What comes of it is for those to see who watch the election.
-using control_result = std::expected<void, control_refusal>;
+/// It has been begun. What comes of it is for those to see who watch the election.
+struct control_acceptance {
+  std::string by;  ///< the member that obeys
+};
+
+using control_result = std::expected<control_acceptance, control_refusal>;
 using control_handler = std::move_only_function<void(control_result)>;
 
 /// Gives an order to an election, by its place in the snapshot. Thread-safe; returns at once.
 /// `done` is called once, on any thread, perhaps before this returns.
-using controller = std::function<void(core::election_index, control_order, control_handler done)>;
+using controller = std::function<void(core::election_index, core::order, control_handler done)>;
 
 /// Who may give orders, besides root and the agent's own user on its Unix socket.
 struct control_access {
@@ -47,7 +41,7 @@ struct control_access {
 /// An order that is in order, and who it is for.
 struct control_request {
   core::election_index which{};
-  control_order what;
+  core::order what;
 };
 
 /// True if this is a path of one of the four calls, whatever the election and the method.
@@ -60,8 +54,8 @@ std::expected<control_request, net::response> read_control(const net::request& a
                                                            const snapshot& seen,
                                                            const control_access& who);
 
-/// 202 {"accepted":true,"election","action"}, or the refusal.
-net::response control_response(const net::request& asked, const control_order& what,
+/// 202 {"accepted":true,"election","action","by"}, or the refusal.
+net::response control_response(const net::request& asked, const core::order& what,
                                const control_result& result);
 
 }  // namespace tenure::api

@@ -13,41 +13,48 @@ using json = nlohmann::ordered_json;
 /// Whoever wants to be away for longer pauses.
 constexpr core::duration longest_aside = std::chrono::hours(24);
 
-bool takes_heir(control_action what) {
-  return what == control_action::resign || what == control_action::transfer;
+/// The error says of which member it is.
+std::expected<std::string, std::string> member_name(const json& value, const std::string& in) {
+  if (value.is_string() && !value.get_ref<const std::string&>().empty()) {
+    return value.get<std::string>();
+  }
+  return std::unexpected("\"" + in + "\" is not the name of a member");
 }
 
 }  // namespace
 
-std::expected<control_order, std::string> parse_order(control_action what, std::string_view body) {
-  control_order out{.what = what};
+std::expected<core::order, std::string> parse_order(core::order_action what,
+                                                    std::string_view body) {
+  core::order out{.what = what};
   if (core::nests_deeper(body)) return std::unexpected("the body is nested too deeply");
   const json parsed =
       body.empty() ? json::object() : json::parse(body, nullptr, /*allow_exceptions=*/false);
   if (!parsed.is_object()) return std::unexpected("the body is not a JSON object");
   for (const auto& [member, value] : parsed.items()) {
-    if (member == "to" && takes_heir(what)) {
-      if (!value.is_string() || value.get_ref<const std::string&>().empty()) {
-        return std::unexpected("\"to\" is not the name of a member");
-      }
-      out.heir = value.get<std::string>();
-    } else if (member == "aside" && takes_heir(what)) {
+    if (member == "member" || (member == "to" && core::gives_up(what))) {
+      auto named = member_name(value, member);
+      if (!named) return std::unexpected(std::move(named.error()));
+      (member == "to" ? out.heir : out.member) = std::move(*named);
+    } else if (member == "aside" && core::gives_up(what)) {
       if (!value.is_string()) return std::unexpected("\"aside\" is no text such as \"30s\"");
       const auto aside = core::read_duration(value.get_ref<const std::string&>(), longest_aside);
       if (!aside) return std::unexpected("\"aside\" is no duration such as \"30s\"");
       out.aside = *aside;
     } else {
-      return std::unexpected("\"" + member + "\" means nothing to " + std::string(name(what)));
+      return std::unexpected("\"" + member + "\" means nothing to " +
+                             std::string(core::name(what)));
     }
   }
-  if (what == control_action::transfer && out.heir.empty()) {
+  if (what == core::order_action::transfer && out.heir.empty()) {
     return std::unexpected("transfer needs \"to\", the member that is to hold next");
   }
   return out;
 }
 
-net::response accepted_response(const std::string& election, const control_order& what) {
-  json out{{"accepted", true}, {"election", election}, {"action", name(what.what)}};
+net::response accepted_response(const std::string& election, const core::order& what,
+                                const std::string& by) {
+  json out{
+      {"accepted", true}, {"election", election}, {"action", core::name(what.what)}, {"by", by}};
   if (!what.heir.empty()) out["to"] = what.heir;
   return {.status = 202,
           .body = out.dump(-1, ' ', false, json::error_handler_t::replace) + "\n",

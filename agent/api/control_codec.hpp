@@ -9,12 +9,13 @@
 
 namespace tenure::api {
 
-/// The order in a body: `{"to":NAME,"aside":DURATION}` as far as `what` takes them; an empty body
-/// is
-/// `{}`. The error is one sentence. What is unknown is refused: a misspelt `to` would otherwise let
-/// anybody take over.
-std::expected<control_order, std::string> parse_order(control_action what, std::string_view body);
+/// The order in a body: `{"to":NAME,"aside":DURATION,"member":NAME}` as far as `what` takes them;
+/// an empty body is `{}`. The error is one sentence. What is unknown is refused: a misspelt `to`
+/// would otherwise let anybody take over.
+std::expected<core::order, std::string> parse_order(core::order_action what, std::string_view body);
 
-net::response accepted_response(const std::string& election, const control_order& what);
+/// `by`: the member that obeys.
+net::response accepted_response(const std::string& election, const core::order& what,
+                                const std::string& by);
 
 }  // namespace tenure::api

@@ -61,9 +61,17 @@ constexpr option no_wait{.name = "--no-wait",
                          .doc = "Return once the agent has accepted it, not once it is done"};
 constexpr option order_timeout{
     .name = "--timeout", .metavar = "DURATION", .doc = "How long to wait until it is done [60s]"};
+constexpr option of_several{.name = "--member",
+                            .metavar = "MEMBER",
+                            .doc = "Who is to give it up, if several hold [the holder]",
+                            .takes = value_kind::member};
+constexpr option any_member{.name = "--member",
+                            .metavar = "MEMBER",
+                            .doc = "Who is meant [the member whose agent is asked]",
+                            .takes = value_kind::member};
 constexpr option aside{.name = "--aside",
                        .metavar = "DURATION",
-                       .doc = "For how long this member does not campaign afterwards [the ttl]"};
+                       .doc = "For how long it does not campaign afterwards [the ttl]"};
 
 constexpr std::array exec_statuses{
     exit_meaning{exit_ok, "told to end, or the command has ended so"},
@@ -105,7 +113,7 @@ constexpr std::array verify_statuses{exit_meaning{exit_ok, "valid"},
                                      cannot_tell, no_agent};
 constexpr std::array order_statuses{
     exit_meaning{exit_ok, "done; with --no-wait, accepted"},
-    exit_meaning{exit_failed, "it came otherwise: somebody else took over, or nothing changed"},
+    exit_meaning{exit_failed, "somebody else took over than was ordered, or nothing changed"},
     exit_meaning{exit_bad_settings, "bad usage, or the agent refuses; nothing has changed"},
     cannot_tell,
     no_agent,
@@ -183,6 +191,7 @@ constexpr std::array resign_flags{option{.name = "--to",
                                          .doc = "Who is to hold next [whoever comes first]",
                                          .takes = value_kind::member},
                                   aside,
+                                  of_several,
                                   api,
                                   token_file,
                                   no_wait,
@@ -194,8 +203,10 @@ constexpr std::array transfer_words{option{.name = "TO",
                                            .required = true,
                                            .also = "--to"},
                                     the_election};
-constexpr std::array transfer_flags{aside, api, token_file, no_wait, order_timeout, answer_output};
-constexpr std::array pause_flags{api, token_file, no_wait, order_timeout, answer_output};
+constexpr std::array transfer_flags{aside,   of_several,    api,          token_file,
+                                    no_wait, order_timeout, answer_output};
+constexpr std::array pause_flags{any_member, api,           token_file,
+                                 no_wait,    order_timeout, answer_output};
 
 constexpr std::array wait_flags{
     option{.name = "--for",
@@ -304,21 +315,22 @@ constexpr std::array table{
             .example = "tenure verify db --version 7 --holder db-0",
             .statuses = verify_statuses},
     command{.name = "resign",
-            .summary = "Have this member stop its workload and give the lease up",
+            .summary = "Have the holder stop its workload and give the lease up",
             .words = one_election,
             .flags = resign_flags,
             .notes = "The workload is stopped first, with its full drain time, and the lease "
-                     "released when it is gone.",
+                     "released when it is gone. Any agent of the election may be asked: it passes "
+                     "the order on to the holder's through the store.",
             .example = "tenure resign db --token-file /etc/tenure/token",
             .statuses = order_statuses},
     command{.name = "transfer",
-            .summary = "Have this member hand the lease to another one",
+            .summary = "Have the holder hand the lease to another member",
             .words = transfer_words,
             .flags = transfer_flags,
             .example = "tenure transfer db-1 db --api unix:/run/tenure.sock",
             .statuses = order_statuses},
     command{.name = "pause",
-            .summary = "Have this member hold nothing until it is told to resume",
+            .summary = "Have a member hold nothing until it is told to resume",
             .words = one_election,
             .flags = pause_flags,
             .notes = "A holder stops its workload and gives the lease up first.",

@@ -28,12 +28,13 @@ int complain(const invocation& what, const std::string& why) {
 }
 
 given_order order_of(const invocation& what) {
+  const std::string member = what.value("--member").value_or("");
   if (what.verb == "transfer") {
-    return {.what = order_kind::transfer, .to = what.value("TO").value_or("")};
+    return {.what = order_kind::transfer, .to = what.value("TO").value_or(""), .member = member};
   }
-  if (what.verb == "pause") return {.what = order_kind::pause};
-  if (what.verb == "resume") return {.what = order_kind::resume};
-  return {.what = order_kind::resign, .to = what.value("--to").value_or("")};
+  if (what.verb == "pause") return {.what = order_kind::pause, .member = member};
+  if (what.verb == "resume") return {.what = order_kind::resume, .member = member};
+  return {.what = order_kind::resign, .to = what.value("--to").value_or(""), .member = member};
 }
 
 bool gives_up(const given_order& order) {
@@ -52,7 +53,7 @@ std::expected<net::client_request, std::string> request_of(const invocation& wha
   }
   net::client_request out{.method = "POST",
                           .target = path_of(to.election) + "/" + what.verb,
-                          .body = order_json(order.to, aside)};
+                          .body = order_json(order.to, aside, order.member)};
   auto file = what.value("--token-file");
   if (!file) file = variable("TENURE_CONTROL_TOKEN_FILE");
   if (!file) return out;
@@ -124,7 +125,7 @@ int see_it_done(const invocation& what, const given_order& order, const election
 }  // namespace
 
 int run_order(const invocation& what) {
-  const given_order order = order_of(what);
+  given_order order = order_of(what);
   const auto patience = config::parse_duration(what.value("--timeout").value_or(default_timeout));
   if (!patience) return complain(what, "--timeout " + patience.error().what);
   const auto which = election_address_of(what);
@@ -139,8 +140,9 @@ int run_order(const invocation& what) {
   if (!before) return report_failure(what, not_an_agent(which->agent));
   const agent_answer accepted = ask_agent(which->agent, std::move(*request));
   if (!accepted) return report_failure(what, with_advice(accepted.error()));
+  order.by = accepting_member(*accepted).value_or(before->identity);
   if (what.has("--no-wait")) {
-    return say(what, before->identity + " has accepted it: " + what.verb + " of " + which->election,
+    return say(what, order.by + " has accepted it: " + what.verb + " of " + which->election,
                *accepted);
   }
   return see_it_done(what, order, *which, *before, *patience);

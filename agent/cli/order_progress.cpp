@@ -21,24 +21,24 @@ const seat* successor(const election_report& now, std::uint64_t version) {
 }
 
 /// True if a member other than this one is there to take over, or may be.
-bool others_campaign(const election_report& now) {
+bool others_campaign(const std::string& me, const election_report& now) {
   if (!now.members) return true;
-  return std::ranges::any_of(*now.members, [&now](const member_report& m) {
-    return m.identity != now.identity && m.state == "standby";
+  return std::ranges::any_of(*now.members, [&me](const member_report& m) {
+    return m.identity != me && m.state != "active";
   });
 }
 
 class reader {
  public:
   reader(const given_order& order, const election_report& before, const election_report& now)
-      : order_(order), now_(now), old_(before.seat_of(now.identity)) {}
+      : order_(order), now_(now), old_(before.seat_of(order.by)) {}
 
   order_reading read() const {
     switch (order_.what) {
       case order_kind::resume:
         return resumed();
       case order_kind::pause:
-        if (!now_.paused) return {.text = me() + " is not paused yet"};
+        if (is_own() && !now_.paused) return {.text = me() + " is not paused yet"};
         if (still_holds()) return {.text = me() + " is paused, but still gives " + it() + " up"};
         return after_pause();
       case order_kind::resign:
@@ -50,17 +50,21 @@ class reader {
   }
 
  private:
-  const std::string& me() const { return now_.identity; }
+  const std::string& me() const { return order_.by; }
+  bool is_own() const { return me() == now_.identity; }
   const std::string& it() const { return now_.election; }
 
   bool still_holds() const {
     const seat* const mine = now_.seat_of(me());
-    return now_.state == "draining" ||
-           (mine != nullptr && old_ != nullptr && mine->version == old_->version) ||
-           (mine != nullptr && now_.paused);
+    const bool same = mine != nullptr && old_ != nullptr && mine->version == old_->version;
+    if (!is_own()) return same;
+    return now_.state == "draining" || same || (mine != nullptr && now_.paused);
   }
 
   order_reading resumed() const {
+    if (!is_own()) {
+      return {.is = progress::done, .text = me() + " was told to campaign for " + it() + " again"};
+    }
     if (now_.paused) return {.text = me() + " is still paused"};
     if (now_.aside_for_ms) return {.text = me() + " still stands aside"};
     return {.is = progress::done,
@@ -68,7 +72,7 @@ class reader {
   }
 
   order_reading after_pause() const {
-    const std::string paused = me() + " is paused; ";
+    const std::string paused = me() + (is_own() ? " is paused; " : " was told to pause; ");
     if (old_ == nullptr) return {.is = progress::done, .text = paused + who_holds()};
     order_reading next = handed_to_anybody();
     next.text = paused + next.text;
@@ -80,7 +84,7 @@ class reader {
       return {.is = progress::done, .text = holds(*next, it())};
     }
     const std::string given = me() + " has given " + it() + " up; ";
-    if (!others_campaign(now_)) {
+    if (!others_campaign(me(), now_)) {
       return {.is = progress::done, .text = given + "no other member campaigns for it"};
     }
     return {.is = progress::settled, .text = given + "nobody has taken it yet"};

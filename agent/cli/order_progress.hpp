@@ -12,7 +12,9 @@ enum class order_kind : std::uint8_t { resign, transfer, pause, resume };
 
 struct given_order {
   order_kind what = order_kind::resign;
-  std::string to{};  ///< empty: whoever comes first
+  std::string to{};      ///< empty: whoever comes first
+  std::string member{};  ///< who is meant; empty: the holder, or the member whose agent is asked
+  std::string by{};      ///< who has accepted it
 };
 
 enum class progress : std::uint8_t {
@@ -27,7 +29,9 @@ struct order_reading {
   std::string text;  ///< one sentence, without a full stop
 };
 
-/// `before`: the election when the order was given.
+/// `before`: the election when the order was given, by the same agent. Precondition: `order.by` is
+/// not empty. Of another member than the agent's own only the seat is seen, and not whether it is
+/// paused.
 order_reading read_progress(const given_order& order, const election_report& before,
                             const election_report& now);
 

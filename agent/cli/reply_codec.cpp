@@ -207,8 +207,14 @@ std::string lasting_part(const std::string& body) {
   return text(answer);
 }
 
-std::string order_json(const std::string& to, const std::string& aside) {
+std::optional<std::string> accepting_member(const std::string& body) {
+  std::string by = text_in(parsed(body), "by");
+  return by.empty() ? std::nullopt : std::optional(std::move(by));
+}
+
+std::string order_json(const std::string& to, const std::string& aside, const std::string& member) {
   json out = json::object();
+  if (!member.empty()) out["member"] = member;
   if (!to.empty()) out["to"] = to;
   if (!aside.empty()) out["aside"] = aside;
   return text(out);

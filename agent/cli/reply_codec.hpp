@@ -35,6 +35,9 @@ std::optional<std::uint64_t> index_in(const std::string& body);
 std::string lasting_part(const std::string& body);
 
 /// The body of an order; what is empty is left out.
-std::string order_json(const std::string& to, const std::string& aside);
+std::string order_json(const std::string& to, const std::string& aside, const std::string& member);
+
+/// Who has accepted an order, by the answer to it; nothing from an agent that does not say so.
+std::optional<std::string> accepting_member(const std::string& body);
 
 }  // namespace tenure::cli

@@ -8,18 +8,11 @@
 #include <vector>
 
 #include "core/clock.hpp"
+#include "core/member_order.hpp"
+#include "core/version.hpp"
 
 /// The field's words as types. DESIGN: a lease, its holder, its version, why it was lost.
 namespace tenure::core {
-
-/// The fencing token: strictly larger at every change of holder, for ever, even if the lock
-/// object is deleted and made again. 0 is "none"; no store ever grants it.
-enum class version : std::uint64_t {};
-inline constexpr version no_version{0};
-
-constexpr std::uint64_t number(version v) {
-  return static_cast<std::uint64_t>(v);
-}
 
 /// One try of one operation. Replies carry it back, so that a late one is recognized.
 enum class attempt : std::uint64_t {};
@@ -118,6 +111,8 @@ struct observation {
   agreement agreed{};
   /// Another run than ours has our identity, and had it before us or holds the lease.
   bool identity_in_use = false;
+  /// What agents have left for each other's members, sorted by id.
+  std::vector<left_order> orders{};
 
   friend bool operator==(const observation&, const observation&) = default;
 };

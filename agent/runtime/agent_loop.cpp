@@ -57,9 +57,18 @@ agent_loop::agent_loop(agent_options options, log& to)
                  history(options_.settings.identity, terms_kept(elections_.size()))),
       fresh_reads_(io_.get_executor()),
       orders_(io_.get_executor(),
-              [this](core::election_index which, const api::control_order& what) {
-                return ordered(which, what);
+              [this](core::election_index which, core::order what, api::control_handler done) {
+                ordered(which, std::move(what), std::move(done));
               }),
+      order_relay_(
+          io_.get_executor(), options_.settings.identity,
+          [this](core::election_index which, const core::left_order& what) {
+            return objection_to(which, what);
+          },
+          [this](core::election_index which, const core::left_order& what) {
+            // The term may have ended meanwhile.
+            if (!ended_ && !objection_to(which, what)) obey(which, what);
+          }),
       contact_(options_.settings.timing.ttl),
       signals_(io_),
       timer_(std::make_unique<boot_timer>(io_.get_executor(), [this] { turn(); })),
@@ -109,7 +118,7 @@ bool agent_loop::serve() {
   const auto fresh = [this](core::election_index which, api::fresh_handler done) {
     fresh_reads_.ask(which, std::move(done));
   };
-  const auto control = [this](core::election_index which, api::control_order what,
+  const auto control = [this](core::election_index which, core::order what,
                               api::control_handler done) {
     orders_.give(which, std::move(what), std::move(done));
   };
@@ -196,6 +205,7 @@ void agent_loop::store_opened(std::expected<stores::description, stores::open_er
     store_reached(*what);
   }
   fresh_reads_.begin(*store_);
+  order_relay_.begin(*store_);
   open_health();
   for (std::size_t i = 0; i < elections_.size(); ++i) {
     session_.add({.identity = s.identity,
@@ -287,6 +297,7 @@ void agent_loop::end(int status, bool as_workload) {
   // Before the server waits for answers that only this thread could give.
   fresh_reads_.close();
   orders_.close();
+  order_relay_.close();
   if (service_) service_->stop();
   if (store_) store_->close();
   // Not from inside a call of one of them, as which this may run.
@@ -322,7 +333,10 @@ void agent_loop::from_watch(core::election_index which,
     snapshots_.terms_changed(which, terms.terms());
     dirty_ = true;
   }
+  const std::vector<core::left_order> orders = seen.orders;
   feed(which, core::event::observed{std::move(seen)});
+  // Judged by what the election has made of the rest.
+  if (!ended_) order_relay_.seen(which, orders);
 }
 
 /// Time has passed.

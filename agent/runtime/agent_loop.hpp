@@ -4,6 +4,7 @@
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <cstdint>
+#include <expected>
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,6 +25,7 @@
 #include "runtime/hooked_workload.hpp"
 #include "runtime/lines.hpp"
 #include "runtime/log.hpp"
+#include "runtime/order_relay.hpp"
 #include "runtime/orders.hpp"
 #include "runtime/repeats.hpp"
 #include "runtime/snapshots.hpp"
@@ -115,8 +117,13 @@ class agent_loop {
   void carry_out(core::election_index which, const core::command::publish& c);
   void carry_out(core::election_index which, const core::command::finished& c);
   void renew(const core::command::renew& c);
-  api::control_result ordered(core::election_index which, const api::control_order& what);
-  api::control_result may_give_up(core::election_index which, const std::string& heir);
+  void ordered(core::election_index which, core::order what, api::control_handler done);
+  [[nodiscard]] std::expected<core::left_order, api::control_refusal> addressed_to(
+      core::election_index which, core::order what) const;
+  [[nodiscard]] std::optional<api::control_refusal> objection_to(
+      core::election_index which, const core::left_order& what) const;
+  [[nodiscard]] bool may_act(core::election_index which) const;
+  void obey(core::election_index which, const core::left_order& what);
   void note_term(core::election_index which, const core::command::transition& what);
   void show_to_workload();
   void open_health();
@@ -169,6 +176,7 @@ class agent_loop {
   std::vector<history> histories_;  ///< of each election
   fresh_reads fresh_reads_;
   orders orders_;
+  order_relay order_relay_;
   std::unique_ptr<api::service> service_;
   core::store_contact contact_;
   bool contact_is_news_ = false;  ///< and is about to be published

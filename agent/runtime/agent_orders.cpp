@@ -11,12 +11,11 @@
 namespace tenure::runtime {
 namespace {
 
-api::control_result refused(unsigned status, std::string code, std::string message,
-                            std::string action) {
-  return std::unexpected(api::control_refusal{
+api::control_refusal refusal(unsigned status, std::string code, std::string message,
+                             std::string action) {
+  return {
       .status = status,
-      .why = {
-          .code = std::move(code), .message = std::move(message), .action = std::move(action)}});
+      .why = {.code = std::move(code), .message = std::move(message), .action = std::move(action)}};
 }
 
 std::string listed(const std::vector<std::string>& names) {
@@ -25,69 +24,141 @@ std::string listed(const std::vector<std::string>& names) {
   return out;
 }
 
-}  // namespace
-
-api::control_result agent_loop::ordered(core::election_index which,
-                                        const api::control_order& what) {
-  const config::settings& s = options_.settings;
-  if (ended_ || shutting_down_) {
-    return refused(503, "stopping", "the agent was told to end", "ask another agent");
-  }
-  if (session_.size() == 0) {
-    return refused(503, "not_started", "the agent has not begun its elections yet",
-                   "ask again in a moment");
-  }
-  const core::election& election = session_.at(which);
-  const std::string of = "election \"" + std::string(name_of(which)) + "\"";
-  if (s.observe) {
-    return refused(409, "observer", "this agent only watches " + of,
-                   "ask the agent of a member; /v1/elections names the holder");
-  }
-  const bool gives_up =
-      what.what == api::control_action::resign || what.what == api::control_action::transfer;
-  if (gives_up) {
-    if (auto why = may_give_up(which, what.heir); !why) return why;
-  }
-  const bool aside_for_good = what.what == api::control_action::pause;
-  say_ordered(log_, speaker_of(which), what);
-  snapshots_.changed(which);
-  dirty_ = true;
-  if (what.what == api::control_action::resume) {
-    feed(which, core::event::resume{});
-  } else {
-    const core::duration aside =
-        aside_for_good ? core::duration::max() : what.aside.value_or(election.settings().when.ttl);
-    feed(which, core::event::resign{.aside = aside, .heir = what.heir});
-  }
-  return {};
+std::vector<std::string> names_of(const std::vector<core::holder>& holders) {
+  std::vector<std::string> out;
+  for (const core::holder& one : holders) out.push_back(one.identity);
+  return out;
 }
 
-/// Whether a term is there to be given up, and to `heir` if one is named.
-api::control_result agent_loop::may_give_up(core::election_index which, const std::string& heir) {
-  const core::election& election = session_.at(which);
-  const core::election_view& view = election.view();
+std::string who_holds(const std::vector<core::holder>& holders) {
+  if (holders.empty()) return "nobody does";
+  return listed(names_of(holders)) + (holders.size() == 1 ? " does" : " do");
+}
+
+}  // namespace
+
+/// To this member or, through the store, to the one whose agent has to obey.
+void agent_loop::ordered(core::election_index which, core::order what, api::control_handler done) {
+  if (ended_ || shutting_down_) {
+    return done(std::unexpected(
+        refusal(503, "stopping", "the agent was told to end", "ask another agent")));
+  }
+  if (session_.size() == 0) {
+    return done(std::unexpected(refusal(
+        503, "not_started", "the agent has not begun its elections yet", "ask again in a moment")));
+  }
+  auto order = addressed_to(which, std::move(what));
+  if (!order) return done(std::unexpected(std::move(order.error())));
+  const std::string member = order->wanted.member;
+  if (options_.settings.observe || member != options_.settings.identity) {
+    say_order_passed_on(log_, speaker_of(which), order->wanted);
+    return order_relay_.give(which, std::move(*order), std::move(done));
+  }
+  if (auto why = objection_to(which, *order)) return done(std::unexpected(std::move(*why)));
+  obey(which, *order);
+  done(api::control_acceptance{.by = member});
+}
+
+/// True while this member holds a term that it could give up.
+bool agent_loop::may_act(core::election_index which) const {
+  const core::phase now = session_.at(which).view().phase;
+  return now == core::phase::pending || now == core::phase::active;
+}
+
+/// Who has to obey, and which term is meant, by what this agent knows now.
+std::expected<core::left_order, api::control_refusal> agent_loop::addressed_to(
+    core::election_index which, core::order what) const {
+  const config::settings& s = options_.settings;
   const std::string of = "election \"" + std::string(name_of(which)) + "\"";
+  core::left_order out{.wanted = std::move(what)};
+  std::string& member = out.wanted.member;
+  const bool by_us = !s.observe && (member.empty() || member == s.identity);
+  if (by_us && (may_act(which) || !core::gives_up(out.wanted.what))) {
+    member = s.identity;
+    return out;
+  }
+  if (!core::gives_up(out.wanted.what)) {
+    if (!member.empty()) return out;
+    return std::unexpected(
+        refusal(409, "observer", "this agent only watches " + of, "name the member that is meant"));
+  }
+  const core::election_view& view = session_.at(which).view();
+  const core::time_point now = os::boot_now();
+  if (!snapshots_.is_vouched_for(which, now)) {
+    return std::unexpected(refusal(503, "store_unreachable",
+                                   "who holds " + of + " is not known: " + contact_.why(now),
+                                   "ask again in a moment, or ask the agent of the holder"));
+  }
+  const std::vector<core::holder>& holders = view.seen->holders;
+  if (holders.empty()) {
+    return std::unexpected(
+        refusal(409, "not_held", "nobody holds " + of, "there is nothing to do"));
+  }
+  if (member.empty() && holders.size() > 1) {
+    return std::unexpected(refusal(409, "several_holders",
+                                   "several members hold " + of + ": " + listed(names_of(holders)),
+                                   "name the one that is meant"));
+  }
+  const auto holder = member.empty() ? holders.begin()
+                                     : std::ranges::find(holders, member, &core::holder::identity);
+  if (holder == holders.end()) {
+    return std::unexpected(refusal(409, "not_holder",
+                                   member + " does not hold " + of + "; " + who_holds(holders),
+                                   "name a holder, or leave it out"));
+  }
+  member = holder->identity;
+  out.term = holder->term;
+  return out;
+}
+
+/// Why this member, which is meant, does not obey.
+std::optional<api::control_refusal> agent_loop::objection_to(core::election_index which,
+                                                             const core::left_order& what) const {
+  const std::string& identity = options_.settings.identity;
+  const std::string of = "election \"" + std::string(name_of(which)) + "\"";
+  if (options_.settings.observe) {
+    return refusal(409, "observer", identity + " only watches " + of, "name a member");
+  }
+  if (shutting_down_) return refusal(409, "stopping", identity + " ends", "wait for its successor");
+  if (!core::gives_up(what.wanted.what)) return std::nullopt;
+
+  const core::election_view& view = session_.at(which).view();
   const auto& seen = view.seen;
-  if (view.phase != core::phase::pending && view.phase != core::phase::active) {
-    const bool others = seen && !seen->holders.empty();
-    return refused(
-        409, "not_holder",
-        "this member, " + options_.settings.identity + ", does not hold " + of + "; " +
-            (others ? seen->holders.front().identity + " does" : std::string("nobody is seen to")),
-        "ask the agent of the holder");
+  const std::string& heir = what.wanted.heir;
+  if (heir == identity) {
+    return refusal(409, "already_holder", heir + " holds " + of + " already",
+                   "name another member, or leave it out");
   }
-  if (heir == options_.settings.identity) {
-    return refused(409, "already_holder", "\"" + heir + "\" holds " + of + " already",
-                   "name the member that is to hold next");
+  const bool other_term =
+      what.term != core::no_version && (!view.lease || view.lease->term != what.term);
+  if (!may_act(which) || other_term) {
+    return refusal(409, "not_holder",
+                   identity + " does not hold " + of + " any more; " +
+                       who_holds(seen ? seen->holders : std::vector<core::holder>()),
+                   "ask again if that is still wanted");
   }
-  if (heir.empty() || !seen || !seen->members) return {};
+  if (heir.empty() || !seen || !seen->members) return std::nullopt;
   if (std::ranges::find(*seen->members, heir) == seen->members->end()) {
-    return refused(
+    return refusal(
         409, "not_a_member",
         "\"" + heir + "\" is not a member of " + of + " now; these are: " + listed(*seen->members),
         "name one of these");
   }
-  return {};
+  return std::nullopt;
+}
+
+/// Precondition: there is no objection.
+void agent_loop::obey(core::election_index which, const core::left_order& what) {
+  const core::order& wanted = what.wanted;
+  say_ordered(log_, speaker_of(which), wanted);
+  snapshots_.changed(which);
+  dirty_ = true;
+  if (wanted.what == core::order_action::resume) return feed(which, core::event::resume{});
+  const core::duration ttl = session_.at(which).settings().when.ttl;
+  const bool for_good = wanted.what == core::order_action::pause;
+  feed(which,
+       core::event::resign{.aside = for_good ? core::duration::max() : wanted.aside.value_or(ttl),
+                           .heir = wanted.heir});
 }
 
 void agent_loop::carry_out(core::election_index which, const core::command::release& c) {

@@ -343,9 +343,15 @@ void say_aside(log& to, const speaker& who, core::loss_reason why, core::duratio
   to.write(log_level::info, sentence, {{"election", who.election}, {"identity", who.identity}});
 }
 
-void say_ordered(log& to, const speaker& who, const api::control_order& what) {
-  const std::string sentence = "told to " + std::string(api::name(what.what)) +
+void say_ordered(log& to, const speaker& who, const core::order& what) {
+  const std::string sentence = "told to " + std::string(core::name(what.what)) +
                                (what.heir.empty() ? "" : " in favour of " + what.heir);
+  to.write(log_level::info, sentence, {{"election", who.election}, {"identity", who.identity}});
+}
+
+void say_order_passed_on(log& to, const speaker& who, const core::order& what) {
+  const std::string sentence = "passing the order to " + std::string(core::name(what.what)) +
+                               " on to " + what.member + ", through the store";
   to.write(log_level::info, sentence, {{"election", who.election}, {"identity", who.identity}});
 }
 

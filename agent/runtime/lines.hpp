@@ -112,7 +112,9 @@ void say_less_time(log& to, const speaker& who, const term_end& what);
 void say_released(log& to, const speaker& who, core::version term);
 /// The member does not campaign for so long; `core::duration::max()`: until it is told to.
 void say_aside(log& to, const speaker& who, core::loss_reason why, core::duration pause);
-void say_ordered(log& to, const speaker& who, const api::control_order& what);
+void say_ordered(log& to, const speaker& who, const core::order& what);
+/// To the member that it names, which obeys or refuses.
+void say_order_passed_on(log& to, const speaker& who, const core::order& what);
 
 // --- the workload ----------------------------------------------------------------------------
 

@@ -82,6 +82,22 @@ class metered_store final : public stores::store {
     });
   }
 
+  void leave_order(core::election_index which, core::left_order what, core::time_point deadline,
+                   stores::handler<stores::order_outcome> done) override {
+    of_->leave_order(which, std::move(what), deadline, std::move(done));
+  }
+
+  void answer_order(core::election_index which, const std::string& id, core::order_reply reply,
+                    core::time_point deadline,
+                    stores::handler<stores::order_outcome> done) override {
+    of_->answer_order(which, id, std::move(reply), deadline, std::move(done));
+  }
+
+  void drop_order(core::election_index which, const std::string& id, core::time_point deadline,
+                  stores::handler<stores::order_outcome> done) override {
+    of_->drop_order(which, id, deadline, std::move(done));
+  }
+
   void leave(core::time_point deadline, stores::handler<stores::release_outcome> done) override {
     of_->leave(deadline, std::move(done));
   }

@@ -20,7 +20,7 @@ api::control_result stopping() {
 
 }  // namespace
 
-void orders::give(core::election_index which, api::control_order what, api::control_handler done) {
+void orders::give(core::election_index which, core::order what, api::control_handler done) {
   api::control_result why = stopping();
   {
     const std::lock_guard lock(mutex_);
@@ -40,7 +40,7 @@ void orders::give(core::election_index which, api::control_order what, api::cont
   done(std::move(why));
 }
 
-void orders::take(std::size_t number, core::election_index which, const api::control_order& what) {
+void orders::take(std::size_t number, core::election_index which, const core::order& what) {
   api::control_handler done;
   {
     const std::lock_guard lock(mutex_);
@@ -49,7 +49,7 @@ void orders::take(std::size_t number, core::election_index which, const api::con
     done = std::move(found->second);
     waiting_.erase(found);
   }
-  done(carry_out_(which, what));
+  carry_out_(which, what, std::move(done));
 }
 
 void orders::close() {

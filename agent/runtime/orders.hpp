@@ -14,15 +14,15 @@ namespace tenure::runtime {
 /// Orders from serving threads to the election thread. Each is answered once.
 class orders {
  public:
-  using carrier =
-      std::function<api::control_result(core::election_index, const api::control_order&)>;
+  /// Answers by `done`, once: at once, or later.
+  using carrier = std::function<void(core::election_index, core::order, api::control_handler done)>;
 
   /// `carry_out` is called on `where`, the election thread.
   orders(boost::asio::any_io_executor where, carrier carry_out)
       : where_(std::move(where)), carry_out_(std::move(carry_out)) {}
 
   /// Thread-safe; returns at once.
-  void give(core::election_index which, api::control_order what, api::control_handler done);
+  void give(core::election_index which, core::order what, api::control_handler done);
 
   /// Answers those that wait that the agent ends, and so all that come later. On the election
   /// thread.
@@ -33,7 +33,7 @@ class orders {
   static constexpr std::size_t most_orders = 16;
 
  private:
-  void take(std::size_t number, core::election_index which, const api::control_order& what);
+  void take(std::size_t number, core::election_index which, const core::order& what);
 
   boost::asio::any_io_executor where_;
   carrier carry_out_;

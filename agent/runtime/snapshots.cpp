@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "api/change.hpp"
+#include "api/standing.hpp"
 #include "os/wall_time.hpp"
 
 namespace tenure::runtime {
@@ -101,6 +102,10 @@ void snapshots::watch_broke(core::election_index which) {
   if (!std::exchange(shown.watched, false)) return;
   shown.seen_at = std::max(shown.seen_at, next_.contact.showed_at());
   changed(which);
+}
+
+bool snapshots::is_vouched_for(core::election_index which, core::time_point now) const {
+  return api::is_vouched_for(next_.elections[core::place(which)], next_.contact, now);
 }
 
 void snapshots::publish(const core::session& from, core::time_point now) {

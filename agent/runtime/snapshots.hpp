@@ -37,6 +37,8 @@ class snapshots {
   void watch_broke(core::election_index which);
   /// How the store answers, as far as it is known now.
   void contact(const core::store_contact& what) { next_.contact = what; }
+  /// True if what the watch of an election has shown is what is so at `now`.
+  [[nodiscard]] bool is_vouched_for(core::election_index which, core::time_point now) const;
   /// Publishes what has changed in `from`, and numbers it. Empty sessions show their elections as
   /// not begun.
   void publish(const core::session& from, core::time_point now);

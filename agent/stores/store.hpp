@@ -67,6 +67,14 @@ struct parting {
 struct released {};
 
 using release_outcome = std::variant<released, unknown>;
+
+/// An order was left, answered or dropped. False: it was not there any more, or somebody else had
+/// answered it before.
+struct order_written {
+  bool done = true;
+};
+
+using order_outcome = std::variant<order_written, unknown>;
 using read_outcome = std::variant<core::observation, unknown>;
 
 /// What a store says of itself once it was reached.
@@ -118,6 +126,10 @@ struct settings {
   std::function<void(const core::contact_event&)> hears{};
 };
 
+/// For so long a member can take an order that was left for it. One that lives takes it in
+/// milliseconds.
+inline constexpr core::duration order_lasts = std::chrono::seconds(4);
+
 template <class Outcome>
 using handler = std::move_only_function<void(Outcome)>;
 
@@ -164,6 +176,20 @@ class store {
 
   /// Opens or re-opens the watch of one election. Pushed, never polled, where the store can.
   virtual void watch(core::election_index which, watch_handler seen) = 0;
+
+  /// Leaves an order where the watches of all members show it, for `order_lasts`.
+  virtual void leave_order(core::election_index which, core::left_order what,
+                           core::time_point deadline, handler<order_outcome> done) = 0;
+
+  /// Answers an order that the watch has shown. Of all who try only one is told that it has done
+  /// so: that one carries it out. Carried out late, this answers nothing that was dropped before.
+  virtual void answer_order(core::election_index which, const std::string& id,
+                            core::order_reply reply, core::time_point deadline,
+                            handler<order_outcome> done) = 0;
+
+  /// Takes an order away, answered or not. Once that is done, nobody can answer it any more.
+  virtual void drop_order(core::election_index which, const std::string& id,
+                          core::time_point deadline, handler<order_outcome> done) = 0;
 
   /// Takes our name from the members that the store shows, if it is there, by the deadline. `done`
   /// is called in any case, unless the store is closed before. Nothing else is asked for

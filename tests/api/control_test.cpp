@@ -14,7 +14,7 @@
 namespace tenure::tests {
 namespace {
 
-using api::control_action;
+using core::order_action;
 
 struct control_scene : scene {
   control_scene() { write("sesame\n"); }
@@ -49,16 +49,39 @@ TEST(Control, ReadsAnOrderForItsElection) {
       s.who);
   ASSERT_TRUE(read);
   EXPECT_EQ(read->which, core::election_index{1});
-  EXPECT_EQ(read->what.what, control_action::transfer);
+  EXPECT_EQ(read->what.what, order_action::transfer);
   EXPECT_EQ(read->what.heir, "b");
   EXPECT_EQ(read->what.aside, 60s);
 }
 
 TEST(Control, AnOrderThatIsNestedWithoutEndIsRefused) {
   const std::string deep = R"({"to":)" + std::string(8'000, '[') + std::string(8'000, ']') + "}";
-  const auto read = api::parse_order(control_action::transfer, deep);
+  const auto read = api::parse_order(order_action::transfer, deep);
   ASSERT_FALSE(read);
   EXPECT_EQ(read.error(), "the body is nested too deeply");
+}
+
+TEST(Control, AnyOrderMayNameTheMemberThatIsMeant) {
+  control_scene s;
+  for (const char* what : {"resign", "pause", "resume"}) {
+    const auto read = api::read_control(
+        control_scene::post(std::string("/v1/elections/db/") + what, R"({"member":"b"})"), s.seen,
+        s.who);
+    ASSERT_TRUE(read) << what;
+    EXPECT_EQ(read->what.member, "b");
+  }
+  EXPECT_EQ(s.refused(control_scene::post("/v1/elections/db/pause", R"({"member":""})")), 400U);
+  EXPECT_EQ(s.refused(control_scene::post("/v1/elections/db/pause", R"({"member":7})")), 400U);
+}
+
+TEST(Control, AnAcceptedOrderSaysWhoObeys) {
+  const net::response r = api::control_response(
+      control_scene::post("/v1/elections/db/transfer", R"({"to":"c"})"),
+      {.what = order_action::transfer, .heir = "c"}, api::control_acceptance{.by = "b"});
+  EXPECT_EQ(r.status, 202U);
+  EXPECT_EQ(nlohmann::json::parse(r.body),
+            nlohmann::json::parse(
+                R"({"accepted":true,"election":"db","action":"transfer","by":"b","to":"c"})"));
 }
 
 TEST(Control, NobodyIsObeyedWithoutTheToken) {

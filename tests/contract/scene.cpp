@@ -87,6 +87,32 @@ void member::part(core::version term, stores::parting how) {
   EXPECT_TRUE(std::holds_alternative<stores::released>(outcome));
 }
 
+bool member::leave_order(core::left_order what) {
+  return written(wait_for<stores::order_outcome>([&](auto done) {
+    store_->leave_order(core::election_index{0}, std::move(what), soon(), std::move(done));
+  }));
+}
+
+bool member::answer_order(const std::string& id, core::order_reply reply) {
+  return written(wait_for<stores::order_outcome>([&](auto done) {
+    store_->answer_order(core::election_index{0}, id, std::move(reply), soon(), std::move(done));
+  }));
+}
+
+bool member::drop_order(const std::string& id) {
+  return written(wait_for<stores::order_outcome>([&](auto done) {
+    store_->drop_order(core::election_index{0}, id, soon(), std::move(done));
+  }));
+}
+
+bool member::written(const stores::order_outcome& what) {
+  if (const auto* failed = std::get_if<stores::unknown>(&what)) {
+    ADD_FAILURE() << failed->why;
+    return false;
+  }
+  return std::get<stores::order_written>(what).done;
+}
+
 void member::leave() {
   wait_for<stores::release_outcome>([&](auto done) { store_->leave(soon(), std::move(done)); });
 }

@@ -9,6 +9,7 @@
 #include "stores/etcd/audiences.hpp"
 #include "stores/etcd/campaigns.hpp"
 #include "stores/etcd/farewell_text.hpp"
+#include "stores/etcd/orders.hpp"
 #include "stores/etcd/presence.hpp"
 #include "stores/etcd/renewals.hpp"
 #include "stores/etcd/server_version.hpp"
@@ -44,6 +45,7 @@ class etcd_store final : public store {
         renewals_(session_),
         audiences_(session_.executor, session_.members, session_.mirrors, session_.ranges,
                    session_.connection),
+        orders_(session_),
         presence_(session_.executor, session_.members, session_.self.ids, session_.with.identity,
                   session_.with.ttl, session_.with.elections) {}
 
@@ -73,6 +75,21 @@ class etcd_store final : public store {
   void watch(core::election_index which, watch_handler seen) override {
     TENURE_CHECK(core::place(which) < session_.mirrors.size());
     audiences_.add(which, std::move(seen));
+  }
+
+  void leave_order(core::election_index which, core::left_order what, core::time_point deadline,
+                   handler<order_outcome> done) override {
+    orders_.leave(which, std::move(what), deadline, std::move(done));
+  }
+
+  void answer_order(core::election_index which, const std::string& id, core::order_reply reply,
+                    core::time_point deadline, handler<order_outcome> done) override {
+    orders_.answer(which, id, std::move(reply), deadline, std::move(done));
+  }
+
+  void drop_order(core::election_index which, const std::string& id, core::time_point deadline,
+                  handler<order_outcome> done) override {
+    orders_.drop(which, id, deadline, std::move(done));
   }
 
   void leave(core::time_point deadline, handler<release_outcome> done) override {
@@ -116,6 +133,7 @@ class etcd_store final : public store {
   campaigns campaigns_;
   renewals renewals_;
   audiences audiences_;
+  orders orders_;
   presence presence_;
   description self_;
   handler<std::expected<description, open_error>>

@@ -6,6 +6,7 @@
 
 #include "core/number_text.hpp"
 #include "net/percent_text.hpp"
+#include "stores/etcd/record_words.hpp"
 
 namespace tenure::stores::etcd {
 namespace {
@@ -15,19 +16,6 @@ constexpr std::string_view unclean_word = "unclean";
 constexpr std::size_t words_without_heir = 5;
 constexpr std::size_t words_with_heir = 6;
 
-/// Of names, besides what always does: most of them are then as people know them.
-constexpr std::string_view kept_in_names = "/:@";
-
-std::vector<std::string_view> words_of(std::string_view text) {
-  std::vector<std::string_view> out;
-  for (;;) {
-    const std::size_t end = text.find(' ');
-    out.push_back(text.substr(0, end));
-    if (end == std::string_view::npos) return out;
-    text.remove_prefix(end + 1);
-  }
-}
-
 }  // namespace
 
 std::string release_note_text(core::version term, const std::string& holder, const parting& how) {
@@ -35,8 +23,8 @@ std::string release_note_text(core::version term, const std::string& holder, con
   out.append(" ").append(how.clean ? clean_word : unclean_word);
   out.append(" ").append(core::name(how.why));
   out.append(" ").append(std::to_string(how.at_unix_ms));
-  out.append(" ").append(net::percent_encoded(holder, kept_in_names));
-  if (!how.heir.empty()) out.append(" ").append(net::percent_encoded(how.heir, kept_in_names));
+  out.append(" ").append(word_of(holder));
+  if (!how.heir.empty()) out.append(" ").append(word_of(how.heir));
   return out;
 }
 

@@ -49,6 +49,14 @@ std::string member_key(std::string_view election, std::int64_t lease) {
   return member_prefix(election) + in_hex(lease);
 }
 
+std::string order_prefix(std::string_view election) {
+  return release_record(election) + ".orders/";
+}
+
+std::string order_key(std::string_view election, std::string_view id) {
+  return order_prefix(election).append(id);
+}
+
 key_range range_of(std::string_view election) {
   // The character behind '/' is '0': the end of all keys with the prefix.
   return {.begin = release_record(election), .end = std::string(election) + "0"};

@@ -28,6 +28,13 @@ std::string agreement_key(std::string_view election);
 /// What all member keys of an election begin with.
 std::string member_prefix(std::string_view election);
 
+/// `<election>.tenure.orders/<id>`: what one member's agent wants another to do (order_text.hpp),
+/// on a lease of its own.
+std::string order_key(std::string_view election, std::string_view id);
+
+/// What all order keys of an election begin with.
+std::string order_prefix(std::string_view election);
+
 /// Keys from `begin` on, and before `end`.
 struct key_range {
   std::string begin;
@@ -36,8 +43,8 @@ struct key_range {
   friend bool operator==(const key_range&, const key_range&) = default;
 };
 
-/// All that there is to know about an election: its record, its members and its prefix, which are
-/// one range as '.' comes right before '/'.
+/// All that there is to know about an election: its record, its members, orders and its prefix,
+/// which are one range as '.' comes right before '/'.
 key_range range_of(std::string_view election);
 
 /// Lease ids that nobody else has. The upper part tells our session, which restarts of the agent

@@ -6,6 +6,7 @@
 #include "stores/etcd/agreement_text.hpp"
 #include "stores/etcd/farewell_text.hpp"
 #include "stores/etcd/layout.hpp"
+#include "stores/etcd/order_text.hpp"
 
 namespace tenure::stores::etcd {
 
@@ -16,6 +17,7 @@ mirror::mirror(election_spec election, const own_run& self)
       record_(release_record(election_.name)),
       agreement_key_(agreement_key(election_.name)),
       member_prefix_(member_prefix(election_.name)),
+      order_prefix_(order_prefix(election_.name)),
       vacancies_(election_.slots) {}
 
 void mirror::replace(std::span<const key_value> all, std::uint64_t revision) {
@@ -25,6 +27,7 @@ void mirror::replace(std::span<const key_value> all, std::uint64_t revision) {
   note_release("");
   note_agreement("", 0);
   members_.clear();
+  orders_.clear();
   for (const key_value& kv : all) note(kv);
   vacancies_ = core::vacancies(slots());
   for (const key_value& kv : all) add(kv);
@@ -85,6 +88,11 @@ void mirror::add(const key_value& kv) {
                         .create_revision = kv.create_revision,
                         .ours = self_->ids.made(kv.key)};
   }
+  if (kv.key.starts_with(order_prefix_)) {
+    if (auto order = parse_order(kv.key.substr(order_prefix_.size()), kv.value)) {
+      orders_.insert_or_assign(kv.key, kept_order{.order = std::move(*order), .lease = kv.lease});
+    }
+  }
   if (!kv.key.starts_with(prefix_)) return;
   const std::string& shown = kv.value.empty() ? kv.key : kv.value;
   const auto known = std::ranges::find(contenders_, kv.key, &contender::key);
@@ -109,6 +117,7 @@ void mirror::add(const key_value& kv) {
 
 void mirror::remove(std::string_view key) {
   if (const auto member = members_.find(key); member != members_.end()) members_.erase(member);
+  if (const auto order = orders_.find(key); order != orders_.end()) orders_.erase(order);
   const auto gone = std::ranges::find(contenders_, key, &contender::key);
   if (gone == contenders_.end()) return;
   const bool held = holds(*gone);
@@ -127,6 +136,11 @@ const contender* mirror::find(std::string_view key, std::uint64_t create_revisio
 const contender* mirror::find_own() const {
   const auto own = std::ranges::find(contenders_, true, &contender::ours);
   return own == contenders_.end() ? nullptr : &*own;
+}
+
+const kept_order* mirror::order(std::string_view key) const {
+  const auto found = orders_.find(key);
+  return found == orders_.end() ? nullptr : &found->second;
 }
 
 bool mirror::holds(const contender& one) const {
@@ -174,6 +188,7 @@ core::observation mirror::observe() const {
   out.parting = parting_;
   out.agreed = agreed_;
   out.identity_in_use = identity_in_use();
+  for (const auto& [key, kept] : orders_) out.orders.push_back(kept.order);
   // Without any, there is nobody who announces itself.
   if (!members_.empty()) {
     std::vector<std::string>& names = out.members.emplace();

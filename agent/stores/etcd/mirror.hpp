@@ -32,6 +32,12 @@ struct own_run {
   std::string identity;
 };
 
+/// An order under the election's prefix of orders.
+struct kept_order {
+  core::left_order order;
+  std::int64_t lease = 0;
+};
+
 /// What etcd holds of one election, as far as reads and events have told.
 ///
 /// Pure: no I/O, no clock. Not thread-safe.
@@ -83,6 +89,9 @@ class mirror {
   /// True if another run has our identity, and came before us or contends already.
   [[nodiscard]] bool identity_in_use() const;
 
+  /// The order with that key, or nullptr.
+  [[nodiscard]] const kept_order* order(std::string_view key) const;
+
   [[nodiscard]] core::observation observe() const;
 
  private:
@@ -108,7 +117,9 @@ class mirror {
   std::string record_;
   std::string agreement_key_;
   std::string member_prefix_;
-  std::map<std::string, listed, std::less<>> members_;  ///< by their keys
+  std::string order_prefix_;
+  std::map<std::string, listed, std::less<>> members_;     ///< by their keys
+  std::map<std::string, kept_order, std::less<>> orders_;  ///< by their keys
   core::agreement agreed_;
   std::uint64_t agreed_revision_ = 0;
   std::optional<core::farewell> parting_;

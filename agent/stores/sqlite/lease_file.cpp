@@ -100,6 +100,33 @@ release_outcome lease_file::release(core::election_index which, core::version te
   return std::move(*outcome);
 }
 
+order_outcome lease_file::leave_order(core::election_index which, const core::left_order& what,
+                                      core::time_point deadline) {
+  auto outcome = with_table(deadline, [&](lease_table& table) {
+    return table.leave_order(subject_of(which), what, until(deadline));
+  });
+  if (!outcome) return std::move(outcome.error());
+  return std::move(*outcome);
+}
+
+order_outcome lease_file::answer_order(core::election_index which, const std::string& id,
+                                       const core::order_reply& reply, core::time_point deadline) {
+  auto outcome = with_table(deadline, [&](lease_table& table) {
+    return table.answer_order(subject_of(which), id, reply, until(deadline));
+  });
+  if (!outcome) return std::move(outcome.error());
+  return std::move(*outcome);
+}
+
+order_outcome lease_file::drop_order(core::election_index which, const std::string& id,
+                                     core::time_point deadline) {
+  auto outcome = with_table(deadline, [&](lease_table& table) {
+    return table.drop_order(subject_of(which), id, until(deadline));
+  });
+  if (!outcome) return std::move(outcome.error());
+  return std::move(*outcome);
+}
+
 std::expected<std::vector<core::observation>, unknown> lease_file::read(
     std::span<const core::election_index> which, core::time_point deadline) {
   auto outcome = with_table(deadline, [&](lease_table& table) {

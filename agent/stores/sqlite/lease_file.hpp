@@ -37,6 +37,12 @@ class lease_file {
   renew_outcome renew(std::span<const core::renewal_item> items, core::time_point deadline);
   release_outcome release(core::election_index which, core::version term, const parting& how,
                           core::time_point deadline);
+  order_outcome leave_order(core::election_index which, const core::left_order& what,
+                            core::time_point deadline);
+  order_outcome answer_order(core::election_index which, const std::string& id,
+                             const core::order_reply& reply, core::time_point deadline);
+  order_outcome drop_order(core::election_index which, const std::string& id,
+                           core::time_point deadline);
   std::expected<std::vector<core::observation>, unknown> read(
       std::span<const core::election_index> which, core::time_point deadline);
 

@@ -50,6 +50,26 @@ constexpr const char* create_farewells = R"sql(
   ) STRICT, WITHOUT ROWID;
 )sql";
 
+/// The same for these.
+constexpr const char* create_orders = R"sql(
+  CREATE TABLE IF NOT EXISTS member_order (
+    election   TEXT NOT NULL,
+    id         TEXT NOT NULL,
+    member     TEXT NOT NULL,
+    action     TEXT NOT NULL,
+    version    INTEGER NOT NULL,
+    aside_ns   INTEGER NOT NULL,
+    heir       TEXT NOT NULL,
+    state      TEXT NOT NULL,
+    code       TEXT NOT NULL,
+    message    TEXT NOT NULL,
+    advice     TEXT NOT NULL,
+    boot_id    TEXT NOT NULL,
+    expires_ns INTEGER NOT NULL,
+    PRIMARY KEY (election, id)
+  ) STRICT, WITHOUT ROWID;
+)sql";
+
 static_assert(our_application_id == 1413828181 && our_schema_version == 1);
 
 /// What else can be wrong than an error of SQLite's, or nothing.
@@ -86,6 +106,7 @@ std::expected<void, std::string> set_up(connection& db) {
   db.run("PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF");
   if (empty) db.run(create_tables);
   db.run(create_farewells);
+  db.run(create_orders);
   const std::string health = db.text("PRAGMA quick_check(1)");
   if (db.failed()) {
     db.roll_back();

@@ -103,6 +103,7 @@ void lease_table::prepare_statements() {
       "at_unix_ms = excluded.at_unix_ms");
   select_farewell_ = statement(
       *db_, "SELECT version, holder, reason, heir, at_unix_ms FROM farewell WHERE election = ?");
+  orders_.emplace(*db_, self_.boot_id);
 }
 
 // The operations -------------------------------------------------------------------------------
@@ -235,9 +236,43 @@ std::expected<std::vector<core::observation>, unknown> lease_table::read(
   auto failure = transact(access::read, "read leases", waiting, [&] {
     const core::time_point now = self_.clock();
     for (const subject& one : what) seen.push_back(observe(one, live_rows(one, now)));
+    for (order_table::entry& order : orders_->live(now)) {
+      const auto of = std::ranges::find(what, order.election, &subject::election);
+      if (of == what.end()) continue;
+      seen[static_cast<std::size_t>(of - what.begin())].orders.push_back(std::move(order.what));
+    }
   });
   if (failure) return std::unexpected(std::move(*failure));
   return seen;
+}
+
+order_outcome lease_table::leave_order(const subject& what, const core::left_order& order,
+                                       patience waiting) {
+  auto failure = transact(access::write, "leave an order", waiting, [&] {
+    const core::time_point now = self_.clock();
+    orders_->leave(what.election, order, now, now + order_lasts);
+  });
+  if (failure) return std::move(*failure);
+  return order_written{};
+}
+
+order_outcome lease_table::answer_order(const subject& what, const std::string& id,
+                                        const core::order_reply& reply, patience waiting) {
+  order_written outcome;
+  auto failure = transact(access::write, "answer an order", waiting, [&] {
+    outcome.done = orders_->answer(what.election, id, reply, self_.clock());
+  });
+  if (failure) return std::move(*failure);
+  return outcome;
+}
+
+order_outcome lease_table::drop_order(const subject& what, const std::string& id,
+                                      patience waiting) {
+  order_written outcome;
+  auto failure = transact(access::write, "drop an order", waiting,
+                          [&] { outcome.done = orders_->drop(what.election, id); });
+  if (failure) return std::move(*failure);
+  return outcome;
 }
 
 // Rows -----------------------------------------------------------------------------------------

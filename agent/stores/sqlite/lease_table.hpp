@@ -14,6 +14,7 @@
 #include "core/vocabulary.hpp"
 #include "stores/sqlite/connection.hpp"
 #include "stores/sqlite/lease_path.hpp"
+#include "stores/sqlite/order_table.hpp"
 #include "stores/store.hpp"
 
 namespace tenure::stores::sqlite {
@@ -48,7 +49,8 @@ struct held_term {
 ///
 /// Table `lease` has a row for every held slot, `election` what outlives those: the newest
 /// version, and `held`, the grants that were not released cleanly. Table `farewell` has the newest
-/// release of each election that named its term.
+/// release of each election that named its term. Orders are in a table of their own
+/// (order_table.hpp).
 ///
 /// A row counts while its boot is this one and its `expires_ns` lies ahead. A grant removes the
 /// rows that do not count; as nothing else does, a member whose row is still there knows that
@@ -76,6 +78,10 @@ class lease_table {
   renew_outcome renew(std::span<const held_term> terms, patience waiting);
   release_outcome release(const subject& what, core::version term, const parting& how,
                           patience waiting);
+  order_outcome leave_order(const subject& what, const core::left_order& order, patience waiting);
+  order_outcome answer_order(const subject& what, const std::string& id,
+                             const core::order_reply& reply, patience waiting);
+  order_outcome drop_order(const subject& what, const std::string& id, patience waiting);
   /// All of them at one point of the file's history.
   std::expected<std::vector<core::observation>, unknown> read(std::span<const subject> what,
                                                               patience waiting);
@@ -132,6 +138,7 @@ class lease_table {
   statement count_release_;
   statement store_farewell_;
   statement select_farewell_;
+  std::optional<order_table> orders_;
 };
 
 }  // namespace tenure::stores::sqlite

@@ -26,9 +26,10 @@ constexpr core::duration open_patience = std::chrono::seconds(2);
 /// How long one look for the watches may take. A reader waits for hardly anything in WAL mode.
 constexpr core::duration look_patience = std::chrono::seconds(2);
 /// An election has at most one acquire, one release and one read under way. Beside those there
-/// are the opening, the renewal and the look, and what follows them before they are over.
+/// are the opening, the renewal and the look, and what follows them before they are over; and
+/// orders, of which few wait at a time.
 constexpr std::size_t calls_per_election = 3;
-constexpr std::size_t other_calls = 8;
+constexpr std::size_t other_calls = 8 + 64;
 
 /// The asynchronous shell: calls go to one worker thread, answers come back to the executor, and
 /// changes of the file become looks at it.
@@ -99,6 +100,28 @@ class sqlite_store final : public store {
       if (auto started = watch_file(); !started) return fail_soon(std::move(started.error()));
     }
     look();
+  }
+
+  void leave_order(core::election_index which, core::left_order what, core::time_point deadline,
+                   handler<order_outcome> done) override {
+    call<order_outcome>("leave an order", deadline, worker::place::last, std::move(done),
+                        [this, which, what = std::move(what), deadline] {
+                          return file_.leave_order(which, what, deadline);
+                        });
+  }
+
+  void answer_order(core::election_index which, const std::string& id, core::order_reply reply,
+                    core::time_point deadline, handler<order_outcome> done) override {
+    call<order_outcome>("answer an order", deadline, worker::place::last, std::move(done),
+                        [this, which, id, reply = std::move(reply), deadline] {
+                          return file_.answer_order(which, id, reply, deadline);
+                        });
+  }
+
+  void drop_order(core::election_index which, const std::string& id, core::time_point deadline,
+                  handler<order_outcome> done) override {
+    call<order_outcome>("drop an order", deadline, worker::place::last, std::move(done),
+                        [=, this] { return file_.drop_order(which, id, deadline); });
   }
 
   void leave(core::time_point deadline, handler<release_outcome> done) override {

@@ -73,8 +73,8 @@ TEST(ReplyCodec, ALeaseThatGrowsShorterIsNoChange) {
 }
 
 TEST(ReplyCodec, AnOrderHasOnlyWhatWasGiven) {
-  EXPECT_EQ(order_json("", ""), "{}");
-  EXPECT_EQ(order_json("b\"", "30s"), R"({"aside":"30s","to":"b\""})");
+  EXPECT_EQ(order_json("", "", ""), "{}");
+  EXPECT_EQ(order_json("b\"", "30s", "a"), R"({"aside":"30s","member":"a","to":"b\""})");
 }
 
 }  // namespace

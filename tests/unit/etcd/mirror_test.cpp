@@ -128,6 +128,23 @@ TEST(EtcdMirror, MembersAreNamedOnceAndInOrderAndHoldNothing) {
   EXPECT_FALSE(m.observe().members);
 }
 
+TEST(EtcdMirror, OrdersAreShownAndForgottenAndHoldNothing) {
+  mirror m({.name = "db", .slots = 1});
+  replace(m, {key("db.tenure.orders/2", "pause b 0 * *", 4), key("db.tenure.orders/3", "huh", 5)},
+          5);
+  ASSERT_EQ(m.observe().orders.size(), 1U) << "what is no order is not shown";
+  EXPECT_EQ(m.observe().orders[0].id, "2");
+  EXPECT_TRUE(m.has_room());
+  apply(m, {came("db.tenure.orders/1", "resign a 7 * *", 6)});
+  EXPECT_EQ(m.observe().orders.front().wanted.member, "a") << "sorted by id";
+  apply(m, {came("db.tenure.orders/1", "resign a 7 * * accepted me", 7)});
+  EXPECT_TRUE(m.observe().orders.front().reply);
+  apply(m, {went("db.tenure.orders/1", 8)});
+  EXPECT_EQ(m.observe().orders.size(), 1U);
+  replace(m, {}, 12);
+  EXPECT_TRUE(m.observe().orders.empty());
+}
+
 TEST(EtcdMirror, EventsThatTheReadHasShownAreSkipped) {
   mirror m({.name = "db", .slots = 1}, us());
   replace(m, {}, 8);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "os/boot_time.hpp"
+#include "unit/runtime/unasked_store.hpp"
 
 namespace tenure::runtime {
 namespace {
@@ -16,7 +17,7 @@ constexpr core::election_index db{0};
 constexpr core::election_index other{1};
 
 /// A store whose reads are answered by the test. The rest of it is not called.
-class store_of_reads : public stores::store {
+class store_of_reads final : public unasked_store {
  public:
   struct call {
     core::election_index which;
@@ -28,26 +29,6 @@ class store_of_reads : public stores::store {
             stores::handler<stores::read_outcome> done) override {
     calls.push_back({.which = which, .deadline = deadline, .done = std::move(done)});
   }
-
-  [[nodiscard]] stores::description describe() const override { return {}; }
-  void open(stores::handler<std::expected<stores::description, stores::open_error>>) override {
-    ADD_FAILURE();
-  }
-  void acquire(core::election_index, core::version, core::time_point,
-               stores::handler<stores::acquire_outcome>) override {
-    ADD_FAILURE();
-  }
-  void renew(std::vector<core::renewal_item>, core::time_point,
-             stores::handler<stores::renew_outcome>) override {
-    ADD_FAILURE();
-  }
-  void release(core::election_index, core::version, stores::parting, core::time_point,
-               stores::handler<stores::release_outcome>) override {
-    ADD_FAILURE();
-  }
-  void watch(core::election_index, stores::watch_handler) override { ADD_FAILURE(); }
-  void leave(core::time_point, stores::handler<stores::release_outcome>) override { ADD_FAILURE(); }
-  void close() override { ADD_FAILURE(); }
 
   std::vector<call> calls;
 };

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/timing.hpp"
+#include "unit/runtime/unasked_store.hpp"
 
 namespace tenure::runtime {
 namespace {
@@ -17,7 +18,7 @@ using testing::HasSubstr;
 constexpr core::election_index db{0};
 
 /// A store that answers at once what the test has put here.
-class scripted_store final : public stores::store {
+class scripted_store final : public unasked_store {
  public:
   [[nodiscard]] stores::description describe() const override {
     stores::description out;
@@ -46,7 +47,6 @@ class scripted_store final : public stores::store {
   void watch(core::election_index, stores::watch_handler shows) override {
     watcher = std::move(shows);
   }
-  void leave(core::time_point, stores::handler<stores::release_outcome>) override {}
   void close() override { closed = true; }
 
   stores::acquire_outcome acquired;

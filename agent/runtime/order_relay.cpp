@@ -1,0 +1,138 @@
+#include "runtime/order_relay.hpp"
+
+#include <algorithm>
+
+#include "core/number_text.hpp"
+#include "core/timing.hpp"
+#include "os/boot_time.hpp"
+#include "os/random.hpp"
+
+namespace tenure::runtime {
+namespace {
+
+/// To take an order back whose time is over. With that the asker is answered before its own
+/// patience ends (net::http_limits::answer).
+constexpr core::duration withdrawal_limit = std::chrono::milliseconds(500);
+
+api::control_result refused(unsigned status, std::string code, std::string message,
+                            std::string action) {
+  return std::unexpected(api::control_refusal{
+      .status = status,
+      .why = {
+          .code = std::move(code), .message = std::move(message), .action = std::move(action)}});
+}
+
+api::control_result stopping() {
+  return refused(503, "stopping", "the agent was told to end", "ask another agent");
+}
+
+core::order_reply reply_of(const std::optional<api::control_refusal>& objection) {
+  if (!objection) return {.accepted = true};
+  return {.code = objection->why.code,
+          .message = objection->why.message,
+          .action = objection->why.action};
+}
+
+}  // namespace
+
+order_relay::order_relay(boost::asio::any_io_executor where, std::string identity, judge judged,
+                         carrier carry_out, core::duration lasts)
+    : where_(std::move(where)),
+      identity_(std::move(identity)),
+      judge_(std::move(judged)),
+      carry_out_(std::move(carry_out)),
+      lasts_(lasts) {}
+
+// --- for another member ------------------------------------------------------------------------
+
+void order_relay::give(core::election_index which, core::left_order what,
+                       api::control_handler done) {
+  if (store_ == nullptr) return done(stopping());
+  what.id = core::hex(os::random_bits());
+  const std::string id = what.id;
+  auto one = std::make_unique<waiting>(which, what.wanted.member, std::move(done),
+                                       boost::asio::steady_timer(where_));
+  one->patience.expires_after(lasts_);
+  one->patience.async_wait([this, id](const boost::system::error_code& canceled) {
+    if (!canceled) withdraw(id);
+  });
+  waiting_.emplace(id, std::move(one));
+  store_->leave_order(which, std::move(what), os::boot_now() + lasts_,
+                      [this, id](stores::order_outcome left) {
+                        const auto* why = std::get_if<stores::unknown>(&left);
+                        if (why == nullptr || !waiting_.contains(id)) return;
+                        finish(id, refused(503, "store_unknown",
+                                           "the order could not be left in the store: " + why->why,
+                                           "see whether it is carried out, and ask again if not"));
+                      });
+}
+
+/// Nobody has taken it. Once it is gone from the store, nobody will.
+void order_relay::withdraw(const std::string& id) {
+  const auto found = waiting_.find(id);
+  if (found == waiting_.end() || store_ == nullptr) return;
+  store_->drop_order(
+      found->second->which, id, os::boot_now() + withdrawal_limit,
+      [this, id](stores::order_outcome dropped) {
+        const auto one = waiting_.find(id);
+        if (one == waiting_.end()) return;
+        const std::string& member = one->second->member;
+        if (const auto* why = std::get_if<stores::unknown>(&dropped)) {
+          return finish(id,
+                        refused(503, "store_unknown",
+                                "whether " + member + " carries it out cannot be told: " + why->why,
+                                "see whether it is carried out, and ask again if not"));
+        }
+        finish(id, refused(503, "no_taker",
+                           member + " has not taken the order within " + core::text(lasts_) +
+                               "; nothing is done",
+                           "see whether its agent runs and reaches the store, or ask it directly"));
+      });
+}
+
+void order_relay::finish(const std::string& id, api::control_result with) {
+  const auto found = waiting_.find(id);
+  if (found == waiting_.end()) return;
+  const std::unique_ptr<waiting> one = std::move(found->second);
+  waiting_.erase(found);
+  one->done(std::move(with));
+}
+
+// --- for this member ---------------------------------------------------------------------------
+
+void order_relay::seen(core::election_index which, const std::vector<core::left_order>& orders) {
+  if (store_ == nullptr) return;
+  std::set<std::string>& taken = taken_[which];
+  std::erase_if(taken, [&](const std::string& id) {
+    return std::ranges::find(orders, id, &core::left_order::id) == orders.end();
+  });
+  for (const core::left_order& one : orders) {
+    if (one.reply && waiting_.contains(one.id)) {
+      const core::order_reply& said = *one.reply;
+      store_->drop_order(which, one.id, os::boot_now() + withdrawal_limit,
+                         [](const stores::order_outcome&) {});
+      finish(one.id, said.accepted ? api::control_result(api::control_acceptance{one.wanted.member})
+                                   : refused(409, said.code, said.message, said.action));
+    } else if (!one.reply && one.wanted.member == identity_ && taken.insert(one.id).second) {
+      take(which, one);
+    }
+  }
+}
+
+/// Answered first: only the one whose answer the store has taken obeys.
+void order_relay::take(core::election_index which, const core::left_order& what) {
+  const core::order_reply reply = reply_of(judge_(which, what));
+  store_->answer_order(which, what.id, reply, os::boot_now() + lasts_,
+                       [this, which, what, reply](stores::order_outcome answered) {
+                         const auto* written = std::get_if<stores::order_written>(&answered);
+                         if (store_ == nullptr || written == nullptr || !written->done) return;
+                         if (reply.accepted) carry_out_(which, what);
+                       });
+}
+
+void order_relay::close() {
+  store_ = nullptr;
+  for (auto& [id, one] : std::exchange(waiting_, {})) one->done(stopping());
+}
+
+}  // namespace tenure::runtime

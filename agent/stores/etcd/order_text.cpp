@@ -1,0 +1,84 @@
+#include "stores/etcd/order_text.hpp"
+
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "core/number_text.hpp"
+#include "net/percent_text.hpp"
+#include "stores/etcd/record_words.hpp"
+
+namespace tenure::stores::etcd {
+namespace {
+
+constexpr std::string_view accepted_word = "accepted";
+constexpr std::string_view refused_word = "refused";
+constexpr std::size_t words_of_order = 5;
+constexpr std::size_t words_of_acceptance = words_of_order + 2;
+constexpr std::size_t words_of_refusal = words_of_order + 5;
+/// Encoded names never look so.
+constexpr std::string_view nothing = "*";
+
+std::string word_or_nothing(const std::string& name) {
+  return name.empty() ? std::string(nothing) : word_of(name);
+}
+
+std::optional<std::string> name_in(std::string_view word) {
+  return word == nothing ? std::optional(std::string()) : net::percent_decoded(word);
+}
+
+std::optional<core::order_reply> reply_in(const std::vector<std::string_view>& words) {
+  if (words.size() == words_of_acceptance && words[words_of_order] == accepted_word) {
+    return core::order_reply{.accepted = true};
+  }
+  if (words.size() != words_of_refusal || words[words_of_order] != refused_word) {
+    return std::nullopt;
+  }
+  auto code = name_in(words[words_of_order + 2]);
+  auto message = name_in(words[words_of_order + 3]);
+  auto action = name_in(words[words_of_order + 4]);
+  if (!code || !message || !action) return std::nullopt;
+  return core::order_reply{
+      .code = std::move(*code), .message = std::move(*message), .action = std::move(*action)};
+}
+
+}  // namespace
+
+std::string order_text(const core::left_order& what, const std::string& by) {
+  const core::order& wanted = what.wanted;
+  std::string out(core::name(wanted.what));
+  out.append(" ").append(word_or_nothing(wanted.member));
+  out.append(" ").append(std::to_string(core::number(what.term)));
+  out.append(" ").append(wanted.aside ? std::to_string(wanted.aside->count()) : nothing);
+  out.append(" ").append(word_or_nothing(wanted.heir));
+  if (!what.reply) return out;
+  out.append(" ").append(what.reply->accepted ? accepted_word : refused_word);
+  out.append(" ").append(word_or_nothing(by));
+  if (what.reply->accepted) return out;
+  for (const std::string* part : {&what.reply->code, &what.reply->message, &what.reply->action}) {
+    out.append(" ").append(word_or_nothing(*part));
+  }
+  return out;
+}
+
+std::optional<core::left_order> parse_order(std::string id, std::string_view text) {
+  const std::vector<std::string_view> words = words_of(text);
+  if (words.size() < words_of_order) return std::nullopt;
+  const auto action = core::order_action_named(words[0]);
+  auto member = name_in(words[1]);
+  const auto term = core::read_number<std::uint64_t>(words[2]);
+  const auto aside = core::read_number<std::int64_t>(words[3]);
+  auto heir = name_in(words[4]);
+  const bool has_aside = words[3] != nothing;
+  if (!action || !member || member->empty() || !term || !heir) return std::nullopt;
+  if (has_aside && (!aside || *aside < 0)) return std::nullopt;
+  core::left_order out{.id = std::move(id),
+                       .wanted = {.what = *action, .member = std::move(*member), .heir = *heir},
+                       .term = core::version{*term}};
+  if (has_aside) out.wanted.aside = core::duration(*aside);
+  if (words.size() == words_of_order) return out;
+  out.reply = reply_in(words);
+  return out.reply ? std::optional(std::move(out)) : std::nullopt;
+}
+
+}  // namespace tenure::stores::etcd

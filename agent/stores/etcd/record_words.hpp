@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "net/percent_text.hpp"
+
+/// Records that agents leave in etcd for each other: words with one blank between them.
+namespace tenure::stores::etcd {
+
+/// A name or a text as one word. What most names are made of stays as people know it.
+inline std::string word_of(std::string_view text) {
+  return net::percent_encoded(text, "/:@");
+}
+
+inline std::vector<std::string_view> words_of(std::string_view text) {
+  std::vector<std::string_view> out;
+  for (;;) {
+    const std::size_t end = text.find(' ');
+    out.push_back(text.substr(0, end));
+    if (end == std::string_view::npos) return out;
+    text.remove_prefix(end + 1);
+  }
+}
+
+}  // namespace tenure::stores::etcd

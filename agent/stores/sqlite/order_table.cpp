@@ -1,0 +1,79 @@
+#include "stores/sqlite/order_table.hpp"
+
+#include <optional>
+#include <utility>
+
+namespace tenure::stores::sqlite {
+namespace {
+
+/// In columns that may be empty.
+constexpr std::int64_t no_aside = -1;
+constexpr const char* open_state = "open";
+constexpr const char* accepted_state = "accepted";
+constexpr const char* refused_state = "refused";
+
+std::int64_t column(core::time_point t) {
+  return t.time_since_epoch().count();
+}
+
+}  // namespace
+
+order_table::order_table(connection& on, std::string boot_id)
+    : boot_id_(std::move(boot_id)),
+      insert_(on,
+              "INSERT INTO member_order (election, id, member, action, version, aside_ns, heir, "
+              "state, code, message, advice, boot_id, expires_ns) "
+              "VALUES (?, ?, ?, ?, ?, ?, ?, 'open', '', '', '', ?, ?)"),
+      delete_dead_(on, "DELETE FROM member_order WHERE boot_id <> ? OR expires_ns <= ?"),
+      answer_(
+          on,
+          "UPDATE member_order SET state = ?, code = ?, message = ?, advice = ? "
+          "WHERE election = ? AND id = ? AND state = 'open' AND boot_id = ? AND expires_ns > ?"),
+      delete_(on, "DELETE FROM member_order WHERE election = ? AND id = ?"),
+      select_(on,
+              "SELECT election, id, member, action, version, aside_ns, heir, state, code, message, "
+              "advice FROM member_order WHERE boot_id = ? AND expires_ns > ? ORDER BY id") {}
+
+void order_table::leave(std::string_view election, const core::left_order& what,
+                        core::time_point now, core::time_point expires_at) {
+  const core::order& wanted = what.wanted;
+  delete_dead_.run(boot_id_, column(now));
+  insert_.run(election, what.id, wanted.member, core::name(wanted.what),
+              static_cast<std::int64_t>(core::number(what.term)),
+              wanted.aside ? wanted.aside->count() : no_aside, wanted.heir, boot_id_,
+              column(expires_at));
+}
+
+bool order_table::answer(std::string_view election, const std::string& id,
+                         const core::order_reply& reply, core::time_point now) {
+  const std::string_view state = reply.accepted ? accepted_state : refused_state;
+  return answer_.run(state, reply.code, reply.message, reply.action, election, id, boot_id_,
+                     column(now)) == 1;
+}
+
+bool order_table::drop(std::string_view election, const std::string& id) {
+  return delete_.run(election, id) == 1;
+}
+
+std::vector<order_table::entry> order_table::live(core::time_point now) {
+  std::vector<entry> out;
+  auto rows = select_.rows(boot_id_, column(now));
+  while (rows.next()) {
+    const auto action = core::order_action_named(rows.text(3));
+    if (!action) continue;  // of a newer agent
+    entry one{.election = rows.text(0), .what = {.id = rows.text(1)}};
+    one.what.wanted = {.what = *action, .member = rows.text(2), .heir = rows.text(6)};
+    if (rows.integer(5) >= 0) one.what.wanted.aside = core::duration(rows.integer(5));
+    one.what.term = core::version{static_cast<std::uint64_t>(rows.integer(4))};
+    if (const std::string state = rows.text(7); state != open_state) {
+      one.what.reply = core::order_reply{.accepted = state == accepted_state,
+                                         .code = rows.text(8),
+                                         .message = rows.text(9),
+                                         .action = rows.text(10)};
+    }
+    out.push_back(std::move(one));
+  }
+  return out;
+}
+
+}  // namespace tenure::stores::sqlite

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/clock.hpp"
+#include "core/member_order.hpp"
+#include "stores/sqlite/connection.hpp"
+
+namespace tenure::stores::sqlite {
+
+/// Table `member_order`: what agents have left for each other. A row counts while its boot is this
+/// one and its `expires_ns` lies ahead; whoever writes the next one removes those that do not.
+///
+/// Each call is part of a transaction that the caller has begun. Not thread-safe.
+class order_table {
+ public:
+  /// Precondition: the table exists (lease_schema.hpp).
+  order_table(connection& on, std::string boot_id);
+
+  void leave(std::string_view election, const core::left_order& what, core::time_point now,
+             core::time_point expires_at);
+
+  /// False if it is not there, or answered.
+  bool answer(std::string_view election, const std::string& id, const core::order_reply& reply,
+              core::time_point now);
+
+  /// False if it is not there.
+  bool drop(std::string_view election, const std::string& id);
+
+  struct entry {
+    std::string election;
+    core::left_order what;
+  };
+  /// Of all elections, sorted by id.
+  std::vector<entry> live(core::time_point now);
+
+ private:
+  std::string boot_id_;
+  statement insert_;
+  statement delete_dead_;
+  statement answer_;
+  statement delete_;
+  statement select_;
+};
+
+}  // namespace tenure::stores::sqlite
