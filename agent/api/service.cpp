@@ -8,6 +8,7 @@ namespace {
 /// What to do about a listener that cannot be opened.
 std::string advice(listener which) {
   if (which == listener::socket) return "; give another path with --socket, or none";
+  if (which == listener::local_socket) return "; give another directory with --runtime-dir, or off";
   const std::string flag = which == listener::api ? "--listen" : "--probe-listen";
   return "; give another address with " + flag + ", or " + flag + " off";
 }
@@ -19,7 +20,8 @@ service_error failed(listener which, net::listen_error&& why) {
 }  // namespace
 
 std::size_t service_settings::descriptors() const {
-  const std::size_t listeners = (api ? 1U : 0U) + (probe ? 1U : 0U) + (socket.empty() ? 0U : 1U);
+  const std::size_t listeners = (api ? 1U : 0U) + (probe ? 1U : 0U) + (socket.empty() ? 0U : 1U) +
+                                (local_socket.empty() ? 0U : 1U);
   return listeners * (1 + limits.connections + limits.readers);
 }
 
@@ -46,9 +48,11 @@ std::expected<std::unique_ptr<service>, service_error> service::start(
     if (!bound) return std::unexpected(failed(listener::api, std::move(bound.error())));
     out->api_ = std::move(*bound);
   }
-  if (!with.socket.empty()) {
-    auto bound = server.listen_on_path(with.socket, api, with.limits, with.api_traffic);
-    if (!bound) return std::unexpected(failed(listener::socket, std::move(bound.error())));
+  for (const auto& [which, path] : {std::pair{listener::socket, &with.socket},
+                                    std::pair{listener::local_socket, &with.local_socket}}) {
+    if (path->empty()) continue;
+    auto bound = server.listen_on_path(*path, api, with.limits, with.api_traffic);
+    if (!bound) return std::unexpected(failed(which, std::move(bound.error())));
   }
   if (with.probe) {
     const net::http_server::deferring_handler probe = [&desk](const net::request& asked,

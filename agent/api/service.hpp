@@ -28,6 +28,7 @@ struct service_settings {
   std::optional<net::listen_address> api = net::listen_address{.host = "127.0.0.1", .port = 4040};
   std::optional<net::listen_address> probe = net::listen_address{.host = "0.0.0.0", .port = 8081};
   std::string socket{};              ///< the path of a Unix socket for the API; empty: none
+  std::string local_socket{};        ///< the same, by which commands find the agent
   std::vector<std::string> hosts{};  ///< further Host names that are answered
   control_access control{};          ///< who may give orders
   core::duration beat_bound = default_beat_bound;
@@ -40,7 +41,7 @@ struct service_settings {
   [[nodiscard]] std::size_t descriptors() const;
 };
 
-enum class listener : std::uint8_t { api, probe, socket };
+enum class listener : std::uint8_t { api, probe, socket, local_socket };
 
 /// Which listener could not be opened, and why. `text` ends with what to do.
 struct service_error {

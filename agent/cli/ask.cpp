@@ -23,14 +23,6 @@ ask_failure failure(int status, const char* code, const std::string& text) {
   return {.status = status, .text = text, .json = error_json(code, text)};
 }
 
-std::expected<std::string, ask_failure> only_election(const net::endpoint& agent) {
-  const auto list = ask_agent(agent, {.method = "GET", .target = path_of(std::nullopt)});
-  if (!list) return std::unexpected(list.error());
-  std::vector<std::string> names = election_names(*list);
-  if (names.size() == 1) return std::move(names.front());
-  return std::unexpected(which_election(agent, names));
-}
-
 }  // namespace
 
 std::expected<net::client_reply, net::client_error> ask(const net::endpoint& server,
@@ -104,19 +96,6 @@ ask_failure which_election(const net::endpoint& agent, const std::vector<std::st
   return failure(runtime::exit_bad_settings, "no_election",
                  "which election? the agent at " + net::text(agent) + " has: " + listed +
                      "; name one of its elections");
-}
-
-std::expected<election_address, ask_failure> election_address_of(const invocation& what) {
-  auto agent = agent_address(what.value("--api"));
-  if (!agent) {
-    return std::unexpected(failure(runtime::exit_bad_settings, "bad_usage", agent.error()));
-  }
-  if (auto named = named_election(what)) {
-    return election_address{.agent = std::move(*agent), .election = std::move(*named)};
-  }
-  auto only = only_election(*agent);
-  if (!only) return std::unexpected(std::move(only.error()));
-  return election_address{.agent = std::move(*agent), .election = std::move(*only)};
 }
 
 int report_failure(const invocation& what, const ask_failure& why) {

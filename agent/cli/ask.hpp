@@ -56,13 +56,11 @@ std::string path_of(const std::optional<std::string>& election);
 /// "which election? the agent has a, b; ..."
 ask_failure which_election(const net::endpoint& agent, const std::vector<std::string>& names);
 
-/// Agent and election of a verb that takes `--api` and `ELECTION`. An election that is not named is
-/// the only one that the agent has.
+/// Agent and election of a verb that takes `--api` and `ELECTION`.
 struct election_address {
   net::endpoint agent;
   std::string election;
 };
-std::expected<election_address, ask_failure> election_address_of(const invocation& what);
 
 /// "tenure status: ..." on stderr, and the JSON on stdout if that is asked for. Returns the status.
 int report_failure(const invocation& what, const ask_failure& why);

@@ -5,6 +5,7 @@
 
 #include "cli/ask.hpp"
 #include "cli/completion.hpp"
+#include "cli/local_agents.hpp"
 #include "cli/reply_codec.hpp"
 #include "cli/verbs.hpp"
 #include "core/check.hpp"
@@ -109,12 +110,19 @@ std::string_view name(offer what) {
 }
 
 std::vector<election_report> elections_of(const std::optional<std::string>& api) {
-  const auto agent = agent_address(api);
-  if (!agent) return {};
-  const auto reply = ask(*agent, {.method = "GET", .target = path_of(std::nullopt)}, patience);
-  const agent_answer answer = judged(*agent, reply);
-  if (!answer) return {};
-  return read_elections(*answer).value_or(std::vector<election_report>());
+  const auto agents = agents_to_ask(api);
+  if (!agents) return {};
+  std::vector<election_report> out;
+  for (const agent_answer& answer :
+       ask_all(*agents, {.method = "GET", .target = path_of(std::nullopt)}, patience)) {
+    if (!answer) continue;
+    for (election_report& one : read_elections(*answer).value_or(std::vector<election_report>())) {
+      if (std::ranges::find(out, one.election, &election_report::election) == out.end()) {
+        out.push_back(std::move(one));
+      }
+    }
+  }
+  return out;
 }
 
 }  // namespace

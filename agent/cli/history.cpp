@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "cli/ask.hpp"
+#include "cli/local_agents.hpp"
 #include "cli/print.hpp"
 #include "cli/reply_codec.hpp"
 #include "cli/terminal.hpp"

@@ -7,6 +7,7 @@
 #include "api/token.hpp"
 #include "cli/agent_feed.hpp"
 #include "cli/ask.hpp"
+#include "cli/local_agents.hpp"
 #include "cli/order_progress.hpp"
 #include "cli/print.hpp"
 #include "cli/reply_codec.hpp"
@@ -128,7 +129,9 @@ int run_order(const invocation& what) {
   given_order order = order_of(what);
   const auto patience = config::parse_duration(what.value("--timeout").value_or(default_timeout));
   if (!patience) return complain(what, "--timeout " + patience.error().what);
-  const auto which = election_address_of(what);
+  // Without a member, pause and resume are of the one whose agent is asked.
+  const auto which = election_address_of(
+      what, gives_up(order) || !order.member.empty() ? meant::any : meant::self, order.member);
   if (!which) return report_failure(what, which.error());
   auto request = request_of(what, order, *which);
   if (!request) return complain(what, request.error());

@@ -2,6 +2,7 @@
 #include <string>
 
 #include "cli/ask.hpp"
+#include "cli/local_agents.hpp"
 #include "cli/reply_codec.hpp"
 #include "cli/verbs.hpp"
 #include "net/percent_text.hpp"
@@ -12,7 +13,11 @@ namespace tenure::cli {
 /// Exec probes know two answers: what nobody answers is a no. An error in the question is neither,
 /// and must be seen.
 int run_probe(const invocation& what) {
-  const auto agent = agent_address(what.value("--api"));
+  // A probe is of one agent: of several none is meant more than another.
+  const auto found = agents_to_ask(what.value("--api"));
+  const auto agent = found && found->size() == 1
+                         ? std::expected<net::endpoint, std::string>(found->front())
+                         : agent_address(what.value("--api"));
   if (!agent) {
     std::fprintf(stderr, "tenure probe: %s\n", agent.error().c_str());
     return runtime::exit_bad_settings;

@@ -7,7 +7,9 @@
 
 #include "cli/ask.hpp"
 #include "cli/knowledge.hpp"
+#include "cli/local_agents.hpp"
 #include "cli/print.hpp"
+#include "cli/reply_codec.hpp"
 #include "cli/status_view.hpp"
 #include "cli/status_watch.hpp"
 #include "cli/terminal.hpp"
@@ -18,7 +20,7 @@
 namespace tenure::cli {
 namespace {
 
-/// The agents of `--api`, or the one that is asked without.
+/// The agents of `--api`, or those that are asked without.
 std::expected<std::vector<net::endpoint>, std::string> agents_of(const invocation& what) {
   std::vector<net::endpoint> out;
   for (const std::string& url : what.values("--api")) {
@@ -26,20 +28,28 @@ std::expected<std::vector<net::endpoint>, std::string> agents_of(const invocatio
     if (!agent) return std::unexpected(std::move(agent.error()));
     out.push_back(std::move(*agent));
   }
-  if (!out.empty()) return out;
-  auto agent = agent_address(std::nullopt);
-  if (!agent) return std::unexpected(std::move(agent.error()));
-  out.push_back(std::move(*agent));
-  return out;
+  return out.empty() ? agents_to_ask(std::nullopt) : out;
+}
+
+/// An agent that was found need not have the election that is asked for; one that was named should.
+bool is_of_no_concern(const invocation& what, const agent_answer& answer) {
+  return what.values("--api").empty() && !answer &&
+         error_code_in(answer.error().json) == "unknown_election";
 }
 
 int show_once(const invocation& what, const std::vector<net::endpoint>& agents,
               const std::string& path) {
   std::vector<agent_sight> seen;
   int status = runtime::exit_ok;
-  for (const net::endpoint& agent : agents) {
-    agent_sight& one = seen.emplace_back(agent_sight{.agent = agent});
-    take(one, ask_agent(agent, {.method = "GET", .target = path}), os::boot_now());
+  const std::vector<agent_answer> answers =
+      ask_all(agents, {.method = "GET", .target = path},
+              agents.size() > 1 ? local_reply_limit : reply_limit);
+  const bool concerns_somebody = std::ranges::any_of(
+      answers, [&](const agent_answer& one) { return !is_of_no_concern(what, one); });
+  for (std::size_t i = 0; i < agents.size(); ++i) {
+    if (concerns_somebody && is_of_no_concern(what, answers[i])) continue;
+    agent_sight& one = seen.emplace_back(agent_sight{.agent = agents[i]});
+    take(one, answers[i], os::boot_now());
     if (!*one.answer) status = std::max(status, one.answer->error().status);
     if (!doubt_text(one.elections).empty()) status = std::max(status, runtime::exit_cannot_tell);
   }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "cli/ask.hpp"
+#include "cli/local_agents.hpp"
 #include "cli/print.hpp"
 #include "cli/reply_codec.hpp"
 #include "cli/variable.hpp"
@@ -77,17 +78,15 @@ int run_verify(const invocation& what) {
     std::fputs(query.error().c_str(), stderr);
     return runtime::exit_bad_settings;
   }
-  const auto agent = agent_address(what.value("--api"));
-  if (!agent) {
-    print_failure(what.verb, agent.error());
-    return runtime::exit_bad_settings;
-  }
+  const auto whom = agent_of(what, query->election);
+  if (!whom) return report_failure(what, whom.error());
+  const net::endpoint& agent = whom->agent;
   const bool json = what.output == output_form::json;
-  auto seen = ask_once(*agent, *query);
+  auto seen = ask_once(agent, *query);
   // A version that the agent has not seen yet may be wrong, or newer than its news.
   if (seen && seen->read.store_may_tell) {
     query->fresh = true;
-    seen = ask_once(*agent, *query);
+    seen = ask_once(agent, *query);
   }
   if (!seen) {
     const std::string why = "no agent has answered: " + seen.error().text;

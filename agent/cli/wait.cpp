@@ -6,6 +6,7 @@
 
 #include "cli/agent_feed.hpp"
 #include "cli/ask.hpp"
+#include "cli/local_agents.hpp"
 #include "cli/print.hpp"
 #include "cli/reply_codec.hpp"
 #include "cli/verbs.hpp"
@@ -83,13 +84,15 @@ int run_wait(const invocation& what) {
     if (!parsed) return complain("--timeout " + parsed.error().what);
     patience = *parsed;
   }
-  const auto agent = agent_address(what.value("--api"));
-  if (!agent) return complain(agent.error());
+  using kind = wait_condition::kind;
+  const bool of_member = condition->is == kind::active || condition->is == kind::standby;
+  const auto whom = agent_of(what, named_election(what), of_member ? meant::self : meant::any);
+  if (!whom) return report_failure(what, whom.error());
 
-  waiting state(*agent, *condition);
+  waiting state(whom->agent, *condition);
   const core::time_point deadline = patience ? os::boot_now() + *patience : core::never;
   const bool over =
-      follow_until(*agent, path_of(named_election(what)), deadline,
+      follow_until(whom->agent, path_of(whom->election), deadline,
                    [&state](const agent_answer& answer) { return state.take(answer); });
   if (state.failure()) return report_failure(what, *state.failure());
   if (over) {

@@ -162,6 +162,9 @@ void apply_value(setting which, const value& v, settings& out) {
     case setting::socket:
       out.socket = std::get<std::string>(v);
       break;
+    case setting::runtime_dir:
+      out.runtime_dir = std::get<std::string>(v);
+      break;
     case setting::probe_listen:
       out.probe_listen = std::get<listen_address>(v);
       break;

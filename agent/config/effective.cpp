@@ -167,6 +167,8 @@ std::string value_text(const settings& s, const field& f) {
       return scalar(text(s.listen));
     case setting::socket:
       return given(s.socket);
+    case setting::runtime_dir:
+      return given(s.runtime_dir);
     case setting::probe_listen:
       return scalar(text(s.probe_listen));
     case setting::allowed_host:

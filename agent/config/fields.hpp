@@ -60,6 +60,7 @@ enum class setting : std::uint8_t {
   health_delay,
   listen,
   socket,
+  runtime_dir,
   probe_listen,
   allowed_host,
   control_token_file,

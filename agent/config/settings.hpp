@@ -151,7 +151,8 @@ struct settings {
   config::target target;  ///< of `tenure agent`
 
   listen_address listen;
-  std::string socket{};  ///< the path of a Unix socket; empty: none
+  std::string socket{};       ///< the path of a Unix socket; empty: none
+  std::string runtime_dir{};  ///< empty: the user's default; "off": none
   listen_address probe_listen;
   std::vector<std::string> allowed_hosts{};  ///< further Host headers that are answered
   std::string control_token_file{};          ///< empty: nobody may give orders over TCP

@@ -128,6 +128,28 @@ unix_socket::~unix_socket() {
   if (found.st_dev == device_ && found.st_ino == inode_) ::unlink(path_.c_str());
 }
 
+bool is_served(const std::string& path) {
+  if (path.empty() || path.size() >= sizeof sockaddr_un{}.sun_path) return false;
+  const socket_name name(path);
+  const os::unique_fd probe = new_socket();
+  if (!probe) return false;
+  return ::connect(probe.get(), name.get(), sizeof name.address) == 0 || errno == EAGAIN;
+}
+
+void remove_abandoned_sockets(const std::string& directory) {
+  // Whoever makes a socket has the directory locked until it listens.
+  const os::unique_fd alone = lock_directory_of(directory + "/");
+  std::error_code failed;
+  for (std::filesystem::directory_iterator one(directory, failed), end; !failed && one != end;
+       one.increment(failed)) {
+    const std::string path = one->path().string();
+    if (one->path().extension() != ".sock" || path.size() >= sizeof sockaddr_un{}.sun_path) {
+      continue;
+    }
+    static_cast<void>(remove_stale(path, socket_name(path)));
+  }
+}
+
 std::optional<peer_process> peer_of(int connected) {
   ucred who{};
   socklen_t size = sizeof who;

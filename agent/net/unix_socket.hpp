@@ -36,6 +36,13 @@ class unix_socket {
   ino_t inode_ = 0;
 };
 
+/// Deletes the sockets in a directory whose agents have died. Precondition: only our user and root
+/// can write to it.
+void remove_abandoned_sockets(const std::string& directory);
+
+/// True if somebody listens on it, however busy.
+bool is_served(const std::string& path);
+
 /// Who has connected; nothing if this is no Unix socket.
 std::optional<peer_process> peer_of(int connected);
 

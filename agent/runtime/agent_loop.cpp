@@ -12,7 +12,6 @@
 #include "core/number_text.hpp"
 #include "os/boot_time.hpp"
 #include "os/error_text.hpp"
-#include "os/file_limit.hpp"
 #include "os/memory.hpp"
 #include "os/random.hpp"
 #include "os/wall_time.hpp"
@@ -26,9 +25,6 @@ namespace {
 /// How often the loop shows that it turns although nothing happens; well inside
 /// `api::default_beat_bound`.
 constexpr core::duration beat_interval = std::chrono::seconds(3);
-
-/// What is open besides the listeners and their clients: the store, the guard, hooks, files.
-constexpr std::size_t other_descriptors = 128;
 
 /// For the store to forget our name, at the end.
 constexpr core::duration leave_patience = std::chrono::milliseconds(500);
@@ -93,69 +89,6 @@ int agent_loop::run() {
   }
   io_.run();
   return status_.value_or(exit_ok);
-}
-
-bool agent_loop::serve() {
-  const auto wanted = [](const config::listen_address& a) -> std::optional<net::listen_address> {
-    if (!a.enabled) return std::nullopt;
-    return net::listen_address{.host = a.host, .port = a.port};
-  };
-  const config::settings& s = options_.settings;
-  api::service_settings with;
-  with.api = wanted(s.listen);
-  with.probe = wanted(s.probe_listen);
-  with.hosts = s.allowed_hosts;
-  with.control.token_file = s.control_token_file;
-  with.socket = s.socket;
-  os::raise_file_limit(with.descriptors() + other_descriptors);
-  with.metrics = [this] {
-    return instruments_.page(
-        board_, [] { return api::instant{.now = os::boot_now(), .unix_ms = os::wall_now_ms()}; });
-  };
-  with.api_traffic = &instruments_.api_traffic();
-  with.probe_traffic = &instruments_.probe_traffic();
-  const api::clocks time{.boot = os::boot_now, .unix_ms = os::wall_now_ms};
-  const auto fresh = [this](core::election_index which, api::fresh_handler done) {
-    fresh_reads_.ask(which, std::move(done));
-  };
-  const auto control = [this](core::election_index which, core::order what,
-                              api::control_handler done) {
-    orders_.give(which, std::move(what), std::move(done));
-  };
-
-  auto started = api::service::start(board_, with, time, fresh, control);
-  // Several agents on one host must be easy to try, so a port that nobody has asked for gives way.
-  for (int listeners = 2; !started && listeners > 0; --listeners) {
-    const bool is_api = started.error().which == api::listener::api;
-    const bool is_socket = started.error().which == api::listener::socket;
-    const bool given = is_socket || (is_api ? s.listen.explicit_ : s.probe_listen.explicit_);
-    if (given || started.error().kind != net::listen_failure::in_use) break;
-    say_port_taken(log_, is_api ? "api" : "probe", started.error().text);
-    (is_api ? with.api : with.probe)->port = 0;
-    started = api::service::start(board_, with, time, fresh, control);
-  }
-  if (!started) {
-    say_cannot_listen(log_, started.error().text);
-    return false;
-  }
-  service_ = std::move(*started);
-  const auto shown = [](const std::optional<net::listen_address>& a) {
-    return a ? net::text(*a) : std::string("off");
-  };
-  say_listening(log_,
-                {.api = shown(service_->api_address()),
-                 .probe = shown(service_->probe_address()),
-                 .socket = s.socket.empty() ? std::string("off") : s.socket},
-                s.identity, static_cast<std::uint64_t>(::getpid()),
-                has_command() ? static_cast<std::uint64_t>(::getppid()) : 0);
-  if (!s.control_token_file.empty()) {
-    const auto token = api::read_token(s.control_token_file);
-    if (!token) say_token_unreadable(log_, token.error());
-  }
-  if (s.probe_listen.enabled && !config::is_loopback(s.probe_listen)) {
-    say_probe_is_open(log_, shown(service_->probe_address()));
-  }
-  return true;
 }
 
 void agent_loop::open_store() {

@@ -59,6 +59,8 @@ class agent_loop {
   void open_told_workload();
   void open_store();
   bool serve();
+  [[nodiscard]] std::string local_socket() const;
+  bool give_way(const api::service_error& why, api::service_settings& with) const;
   void store_opened(std::expected<stores::description, stores::open_error> what);
   void store_reached(const stores::description& what);
   void listen_for_signals();

@@ -67,12 +67,13 @@ void say_listening(log& to, const listeners& at, std::string_view identity, std:
   const log_field api("api", at.api);
   const log_field probe("probe", at.probe);
   const log_field socket("socket", at.socket);
+  const log_field local("local", at.local);
   const log_field us("identity", identity);
   if (guard == 0) {
-    to.write(log_level::info, "listening", {api, probe, socket, us, {"pid", pid}});
+    to.write(log_level::info, "listening", {api, probe, socket, local, us, {"pid", pid}});
   } else {
     to.write(log_level::info, "listening",
-             {api, probe, socket, us, {"pid", pid}, {"guard", guard}});
+             {api, probe, socket, local, us, {"pid", pid}, {"guard", guard}});
   }
 }
 
@@ -80,6 +81,11 @@ void say_token_unreadable(log& to, std::string_view why) {
   to.write(log_level::warn,
            "orders over TCP are refused until the control token can be read; the file is read at "
            "each order",
+           {{"why", why}});
+}
+
+void say_hard_to_find(log& to, log_level how_bad, std::string_view why) {
+  to.write(how_bad, "commands on this machine will not find this agent by themselves",
            {{"why", why}});
 }
 

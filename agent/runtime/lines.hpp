@@ -36,12 +36,15 @@ struct listeners {
   std::string api;
   std::string probe;
   std::string socket;
+  std::string local;  ///< by which commands find the agent
 };
 /// `guard`: the process that owns the workload; 0: none of ours does.
 void say_listening(log& to, const listeners& at, std::string_view identity, std::uint64_t pid,
                    std::uint64_t guard);
 /// At start; the file may come later.
 void say_token_unreadable(log& to, std::string_view why);
+/// Commands without an address do not see this agent.
+void say_hard_to_find(log& to, log_level how_bad, std::string_view why);
 /// Other machines can reach it.
 void say_probe_is_open(log& to, std::string_view address);
 void say_told_to_end(log& to, std::string_view identity, int signo);

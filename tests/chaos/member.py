@@ -142,4 +142,4 @@ class EtcdctlMember(Member):
 
 def _clean_environment() -> dict[str, str]:
     kept = {k: v for k, v in os.environ.items() if not k.startswith("TENURE_")}
-    return {**kept, "ETCDCTL_API": "3"}
+    return {**kept, "ETCDCTL_API": "3", "TENURE_RUNTIME_DIR": "off"}

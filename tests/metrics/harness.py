@@ -72,6 +72,7 @@ class Program:
     def __init__(self, words: list[str], log: Path) -> None:
         self.log = log
         environment = {k: v for k, v in os.environ.items() if not k.startswith("TENURE_")}
+        environment["TENURE_RUNTIME_DIR"] = "off"
         self._process = processes.spawn(words, log, environment=environment)
 
     @property

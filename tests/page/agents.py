@@ -37,6 +37,7 @@ class Agent:
             file.writelines(settings)
         self._log = Path(file.name).with_suffix(".log")
         environment = {k: v for k, v in os.environ.items() if not k.startswith("TENURE_")}
+        environment["TENURE_RUNTIME_DIR"] = "off"
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(
                 [tenure, "agent", "--config", file.name, "--identity", identity, "--ttl", "5s",

@@ -25,7 +25,7 @@ orders::orders(session& of) : session_(of), us_(core::hex(os::random_bits())) {}
 
 void orders::leave(core::election_index which, core::left_order what, core::time_point deadline,
                    handler<order_outcome> done) {
-  const std::int64_t lease = session_.ids.next();
+  const std::int64_t lease = session_.self.ids.next();
   constexpr auto ttl = std::chrono::ceil<std::chrono::seconds>(order_lasts);
   session_.members.call(
       grant_path, grant_request(ttl.count(), lease), deadline,

@@ -29,6 +29,7 @@ class Agent:
         self.log = os.path.join(self.folder.name, "log")
         self.socket = os.path.join(self.folder.name, "s")
         environment = {k: v for k, v in os.environ.items() if not k.startswith("TENURE_")}
+        environment["TENURE_RUNTIME_DIR"] = "off"
         with open(self.log, "w") as log:
             self.process = subprocess.Popen(
                 [binary, "agent", "--store", "sqlite", "--endpoint",

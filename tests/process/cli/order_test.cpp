@@ -71,9 +71,9 @@ TEST_P(Order, WhatTheAgentRefusesIsSaidInItsWordsAndChangesNothing) {
   const finished stranger = order(*a_, {"transfer", "d"});
   EXPECT_EQ(stranger.status, 2);
   EXPECT_THAT(stranger.err, AllOf(HasSubstr("\"d\" is not a member"), HasSubstr("a, b, c")));
-  const finished idle = order(*b_, {"resign", "--output", "json"});
+  const finished idle = order(*b_, {"resign", "--member", "c", "--output", "json"});
   EXPECT_EQ(idle.status, 2);
-  EXPECT_THAT(idle.err, AllOf(HasSubstr("a does"), HasSubstr("ask the agent of the holder")));
+  EXPECT_THAT(idle.err, AllOf(HasSubstr("c does not hold"), HasSubstr("a does")));
   EXPECT_THAT(idle.out, HasSubstr(R"("code":"not_holder")"));
   EXPECT_TRUE(a_->is_active());
 }
@@ -87,6 +87,23 @@ TEST_P(Order, APausedMemberHoldsNothingUntilItIsResumed) {
   const finished next = order(*c_, {"pause"});
   EXPECT_EQ(next.status, 0) << next.err;
   EXPECT_THAT(next.out, HasSubstr("c is paused; b holds test now"));
+  EXPECT_TRUE(never_two_at_once(stamped_runs(in_)));
+}
+
+TEST_P(Order, EveryVerbWorksFromTheAgentOfAStandby) {
+  const finished moved = order(*c_, {"transfer", "b"});
+  EXPECT_EQ(moved.status, 0) << moved.err;
+  EXPECT_THAT(moved.out, ContainsRegex("^b holds test now, under version [0-9]+\n$"));
+  const finished paused = order(*c_, {"pause", "--member", "a"});
+  EXPECT_EQ(paused.status, 0) << paused.err;
+  EXPECT_THAT(paused.out, HasSubstr("a was told to pause; b holds test now"));
+  const finished resigned = order(*a_, {"resign", "--aside", "10m"});
+  EXPECT_EQ(resigned.status, 0) << resigned.err;
+  EXPECT_THAT(resigned.out, HasSubstr("c holds test now"));
+  EXPECT_THAT(order(*c_, {"resume", "--member", "a"}).out,
+              HasSubstr("a was told to campaign for test again"));
+  EXPECT_THAT(order(*b_, {"resign", "--no-wait"}).out, HasSubstr("c has accepted it"));
+  EXPECT_TRUE(runs_as(in_, "a", 3)) << a_->process().err();
   EXPECT_TRUE(never_two_at_once(stamped_runs(in_)));
 }
 

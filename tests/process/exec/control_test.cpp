@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <fstream>
 #include <memory>
 
@@ -12,6 +13,7 @@
 namespace tenure::tests {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -88,14 +90,77 @@ TEST_P(Control, TransferGoesToTheMemberThatIsNamedEachTime) {
 TEST_P(Control, TransferToAStrangerChangesNothing) {
   EXPECT_THAT(order(*a_, "transfer", R"({"to":"d"})"),
               AllOf(HasSubstr("409 Conflict"), HasSubstr("not_a_member"), HasSubstr("a, b, c")));
-  EXPECT_THAT(order(*a_, "transfer", R"({"to":"a"})"),
-              AllOf(HasSubstr("already_holder"), HasSubstr("holds election \\\"test\\\" already")));
-  EXPECT_THAT(order(*b_, "transfer", R"({"to":"b"})"),
-              AllOf(HasSubstr("not_holder"), HasSubstr("a does")));
-  EXPECT_THAT(order(*b_, "transfer", R"({"to":"c"})"),
+  EXPECT_THAT(order(*a_, "transfer", R"({"to":"a"})"), HasSubstr("already_holder"));
+  EXPECT_THAT(order(*b_, "transfer", R"({"to":"d"})"),
+              AllOf(HasSubstr("409 Conflict"), HasSubstr("not_a_member"), HasSubstr("a, b, c")))
+      << "in the words of the holder's agent";
+  EXPECT_THAT(order(*b_, "resign", R"({"member":"c"})"),
               AllOf(HasSubstr("not_holder"), HasSubstr("a does")));
   EXPECT_TRUE(a_->is_active());
   EXPECT_EQ(stamped_runs(in_).size(), 1U);
+}
+
+TEST_P(Control, AnyAgentPassesAnOrderOnToTheHolder) {
+  std::uint64_t last = 1;
+  for (const auto& [asked, next] :
+       std::initializer_list<std::pair<member*, const char*>>{{c_.get(), "b"}, {a_.get(), "c"}}) {
+    const std::string answer = order(*asked, "transfer", std::string(R"({"to":")") + next + "\"}");
+    EXPECT_THAT(answer, AllOf(HasSubstr("202 Accepted"), HasSubstr(R"("by":")")));
+    const auto run = runs_as(in_, next, last);
+    ASSERT_TRUE(run) << a_->process().err() << b_->process().err();
+    last = run->version;
+  }
+  EXPECT_EQ(stamped_runs(in_).size(), 3U) << "each order was obeyed once";
+  expect_clean();
+}
+
+TEST_P(Control, AnyAgentPausesAMemberThatIsNamed) {
+  EXPECT_THAT(order(*b_, "pause", R"({"member":"c"})"),
+              AllOf(HasSubstr("202 Accepted"), HasSubstr(R"("by":"c")")));
+  EXPECT_TRUE(eventually([&] { return shows(*c_, R"("paused":true)"); }));
+  EXPECT_TRUE(shows(*b_, R"("paused":false)"));
+  EXPECT_THAT(order(*c_, "pause", R"({"member":"a"})"), HasSubstr(R"("by":"a")"));
+  ASSERT_TRUE(runs_as(in_, "b", 1)) << b_->process().err();
+  EXPECT_THAT(order(*b_, "resume", R"({"member":"c"})"), HasSubstr(R"("by":"c")"));
+  EXPECT_TRUE(eventually([&] { return shows(*c_, R"("paused":false)"); }));
+  expect_clean();
+}
+
+TEST_P(Control, AnOrderForAMemberThatDoesNotTakeItIsWithdrawn) {
+  // A member that is listed in the store, and whose agent does not turn.
+  const auto agent = a_->agent();
+  ASSERT_TRUE(agent);
+  ::kill(*agent, SIGSTOP);
+  const std::string answer = order(*b_, "resign", "");
+  EXPECT_THAT(answer, AllOf(HasSubstr("503 Service Unavailable"), HasSubstr("no_taker"),
+                            HasSubstr("nothing is done")));
+  ::kill(*agent, SIGCONT);
+  // What comes afterwards is obeyed, and finds the term that was to be given up before.
+  EXPECT_THAT(order(*b_, "pause", R"({"member":"a"})"), HasSubstr(R"("by":"a")"));
+  ASSERT_TRUE(runs_as(in_, "c", 1) || runs_as(in_, "b", 1));
+  expect_clean();
+}
+
+TEST_P(Control, AnObserverPassesOrdersOnToo) {
+  const program observer(
+      {tenure_binary(), "agent", "--observe", "--store", etcd_ ? "etcd" : "sqlite", "--endpoint",
+       etcd_ ? etcd_->endpoint() : (in_ / "db").string(), "--election", "test", "--listen", "off",
+       "--probe-listen", "off", "--socket", in_ / "observer.sock"},
+      in_ / "observer");
+  finished r;
+  EXPECT_TRUE(eventually([&] {
+    r = run({tenure_binary(), "transfer", "c", "test", "--api",
+             "unix:" + (in_ / "observer.sock").string()},
+            in_);
+    return r.status == 0;
+  })) << r.err;
+  EXPECT_THAT(r.out, HasSubstr("c holds test now"));
+  EXPECT_THAT(
+      run({tenure_binary(), "pause", "test", "--api", "unix:" + (in_ / "observer.sock").string()},
+          in_)
+          .err,
+      HasSubstr("only watches"));
+  expect_clean();
 }
 
 TEST_P(Control, OnlyWhoHasTheTokenIsObeyed) {

@@ -19,6 +19,7 @@ namespace tenure::tests {
 class program {
  public:
   /// `environment` ("KEY=VALUE") comes on top of ours, from which every TENURE_ variable is taken.
+  /// Commands find the agents whose output is in the same directory.
   program(const std::vector<std::string>& words, const std::filesystem::path& output,
           const std::vector<std::string>& environment = {});
   ~program();

@@ -33,10 +33,10 @@ order_reading read(const given_order& order, const election_report& now,
   return read_progress(order, before, now);
 }
 
-const given_order resign{.what = order_kind::resign};
-const given_order to_c{.what = order_kind::transfer, .to = "c"};
-const given_order pause{.what = order_kind::pause};
-const given_order resume{.what = order_kind::resume};
+const given_order resign{.what = order_kind::resign, .by = "a"};
+const given_order to_c{.what = order_kind::transfer, .to = "c", .by = "a"};
+const given_order pause{.what = order_kind::pause, .by = "a"};
+const given_order resume{.what = order_kind::resume, .by = "a"};
 
 TEST(OrderProgress, AResignationIsUnderWayUntilTheWorkloadIsGone) {
   EXPECT_EQ(read(resign, holding()).is, progress::under_way);
@@ -114,6 +114,33 @@ TEST(OrderProgress, AResumptionIsDoneWhenTheMemberCampaigns) {
   EXPECT_EQ(read(resume, now, now).is, progress::under_way);
   now.aside_for_ms.reset();
   EXPECT_EQ(read(resume, now, now).is, progress::done);
+}
+
+/// As the agent of a standby, "b", sees it: the holder's own state is not shown there.
+election_report of_standby(std::vector<seat> holders) {
+  election_report out = seen("candidate", std::move(holders));
+  out.identity = "b";
+  out.members = {{.identity = "a", .state = "active"}, {.identity = "b", .state = "standby"}};
+  return out;
+}
+
+TEST(OrderProgress, OfAnotherMemberItsSeatTellsHowFarItIs) {
+  const election_report before = of_standby({{.holder = "a", .version = old_version}});
+  EXPECT_EQ(read(resign, before, before).is, progress::under_way);
+  EXPECT_EQ(read(resign, before, before).text, "a is still giving db up");
+  EXPECT_EQ(read(resign, of_standby({}), before).is, progress::settled);
+  const order_reading done = read(resign, of_standby({{.holder = "b", .version = 7}}), before);
+  EXPECT_EQ(done.is, progress::done);
+  EXPECT_EQ(done.text, "b holds db now, under version 7");
+}
+
+TEST(OrderProgress, ThatAnotherMemberIsPausedIsNotSeenButThatItHoldsNothing) {
+  const election_report before = of_standby({{.holder = "a", .version = old_version}});
+  EXPECT_EQ(read(pause, before, before).is, progress::under_way);
+  const order_reading done = read(pause, of_standby({{.holder = "b", .version = 7}}), before);
+  EXPECT_EQ(done.is, progress::done);
+  EXPECT_EQ(done.text, "a was told to pause; b holds db now, under version 7");
+  EXPECT_EQ(read(resume, before, before).text, "a was told to campaign for db again");
 }
 
 }  // namespace

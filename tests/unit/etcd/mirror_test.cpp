@@ -129,7 +129,7 @@ TEST(EtcdMirror, MembersAreNamedOnceAndInOrderAndHoldNothing) {
 }
 
 TEST(EtcdMirror, OrdersAreShownAndForgottenAndHoldNothing) {
-  mirror m({.name = "db", .slots = 1});
+  mirror m({.name = "db", .slots = 1}, us());
   replace(m, {key("db.tenure.orders/2", "pause b 0 * *", 4), key("db.tenure.orders/3", "huh", 5)},
           5);
   ASSERT_EQ(m.observe().orders.size(), 1U) << "what is no order is not shown";

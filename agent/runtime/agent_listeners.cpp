@@ -1,0 +1,119 @@
+#include <unistd.h>
+
+#include "config/values.hpp"
+#include "core/number_text.hpp"
+#include "net/unix_socket.hpp"
+#include "os/boot_time.hpp"
+#include "os/file_limit.hpp"
+#include "os/random.hpp"
+#include "os/runtime_directory.hpp"
+#include "os/trusted_open.hpp"
+#include "os/wall_time.hpp"
+#include "runtime/agent_loop.hpp"
+#include "runtime/lines.hpp"
+
+/// The part of the loop that opens what the agent is asked by.
+namespace tenure::runtime {
+namespace {
+
+/// What is open besides the listeners and their clients: the store, the guard, hooks, files.
+constexpr std::size_t other_descriptors = 128;
+
+}  // namespace
+
+bool agent_loop::serve() {
+  const auto wanted = [](const config::listen_address& a) -> std::optional<net::listen_address> {
+    if (!a.enabled) return std::nullopt;
+    return net::listen_address{.host = a.host, .port = a.port};
+  };
+  const config::settings& s = options_.settings;
+  api::service_settings with;
+  with.api = wanted(s.listen);
+  with.probe = wanted(s.probe_listen);
+  with.hosts = s.allowed_hosts;
+  with.control.token_file = s.control_token_file;
+  with.socket = s.socket;
+  with.local_socket = local_socket();
+  os::raise_file_limit(with.descriptors() + other_descriptors);
+  with.metrics = [this] {
+    return instruments_.page(
+        board_, [] { return api::instant{.now = os::boot_now(), .unix_ms = os::wall_now_ms()}; });
+  };
+  with.api_traffic = &instruments_.api_traffic();
+  with.probe_traffic = &instruments_.probe_traffic();
+  const api::clocks time{.boot = os::boot_now, .unix_ms = os::wall_now_ms};
+  const auto fresh = [this](core::election_index which, api::fresh_handler done) {
+    fresh_reads_.ask(which, std::move(done));
+  };
+  const auto control = [this](core::election_index which, core::order what,
+                              api::control_handler done) {
+    orders_.give(which, std::move(what), std::move(done));
+  };
+
+  auto started = api::service::start(board_, with, time, fresh, control);
+  for (int listeners = 3; !started && listeners > 0; --listeners) {
+    if (!give_way(started.error(), with)) break;
+    started = api::service::start(board_, with, time, fresh, control);
+  }
+  if (!started) {
+    say_cannot_listen(log_, started.error().text);
+    return false;
+  }
+  service_ = std::move(*started);
+  const auto shown = [](const std::optional<net::listen_address>& a) {
+    return a ? net::text(*a) : std::string("off");
+  };
+  const auto shown_path = [](const std::string& path) { return path.empty() ? "off" : path; };
+  say_listening(log_,
+                {.api = shown(service_->api_address()),
+                 .probe = shown(service_->probe_address()),
+                 .socket = shown_path(s.socket),
+                 .local = shown_path(with.local_socket)},
+                s.identity, static_cast<std::uint64_t>(::getpid()),
+                has_command() ? static_cast<std::uint64_t>(::getppid()) : 0);
+  if (s.probe_listen.enabled && !config::is_loopback(s.probe_listen)) {
+    say_probe_is_open(log_, shown(service_->probe_address()));
+  }
+  if (!s.control_token_file.empty()) {
+    const auto token = api::read_token(s.control_token_file);
+    if (!token) say_token_unreadable(log_, token.error());
+  }
+  return true;
+}
+
+/// Several agents on one host must be easy to try, so a port that nobody has asked for gives way.
+/// Without its local socket an agent is only harder to find. False if it cannot be done without.
+bool agent_loop::give_way(const api::service_error& why, api::service_settings& with) const {
+  if (why.which == api::listener::local_socket) {
+    say_hard_to_find(log_, log_level::warn, why.text);
+    with.local_socket.clear();
+    return true;
+  }
+  const config::settings& s = options_.settings;
+  const bool is_api = why.which == api::listener::api;
+  const bool given = why.which == api::listener::socket ||
+                     (is_api ? s.listen.explicit_ : s.probe_listen.explicit_);
+  if (given || why.kind != net::listen_failure::in_use) return false;
+  say_port_taken(log_, is_api ? "api" : "probe", why.text);
+  (is_api ? with.api : with.probe)->port = 0;
+  return true;
+}
+
+/// By which commands find this agent; empty if they are not to, or cannot.
+std::string agent_loop::local_socket() const {
+  const std::string& given = options_.settings.runtime_dir;
+  if (given == "off") return {};
+  const std::string directory = given.empty() ? os::default_runtime_directory() : given;
+  if (directory.empty()) return {};
+  if (const auto ours = os::make_own_directory(directory); !ours) {
+    say_hard_to_find(log_, given.empty() ? log_level::info : log_level::warn, ours.error().text);
+    return {};
+  }
+  net::remove_abandoned_sockets(directory);
+  // Containers may share the directory, and have the same process ids.
+  const std::string name = directory + "/" + std::to_string(::getpid());
+  const std::string usual = name + ".sock";
+  return net::is_served(usual) ? name + "-" + core::hex(os::random_bits()) + ".sock" : usual;
+}
+
+}  // namespace tenure::runtime
