@@ -541,7 +541,7 @@ void election::on(const moment&, const event::resume&, effects&) {
   rest_until_ = time_point::min();
 }
 
-void election::on(const moment& at, const event::shutdown&, effects& out) {
+void election::on(const moment& at, const event::shutdown& e, effects& out) {
   if (ending_) return;
   ending_ = true;
   switch (view_.phase) {
@@ -549,7 +549,7 @@ void election::on(const moment& at, const event::shutdown&, effects& out) {
     case phase::active:
     case phase::observer:
     case phase::candidate:
-      give_up(loss_reason::shutdown, drained_by(at), at, out);
+      give_up(e.why, drained_by(at), at, out);
       break;
     case phase::draining:
     case phase::stopped:

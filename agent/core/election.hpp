@@ -147,7 +147,9 @@ struct resign {
 struct resume {};
 
 /// Stop the workload, release, end. There is no way back.
-struct shutdown {};
+struct shutdown {
+  loss_reason why = loss_reason::shutdown;
+};
 
 /// Nothing happened but time.
 struct woke {};
@@ -354,7 +356,7 @@ class election {
   void on(const moment& at, const event::guard_back&, effects& out);
   void on(const moment& at, const event::resign& e, effects& out);
   void on(const moment& at, const event::resume&, effects& out);
-  void on(const moment& at, const event::shutdown&, effects& out);
+  void on(const moment& at, const event::shutdown& e, effects& out);
   void on(const moment& at, const event::woke&, effects& out);
   void on(const moment& at, const event::slept&, effects& out);
 

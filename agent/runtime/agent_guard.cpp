@@ -231,7 +231,7 @@ void agent_loop::on(const workload::guard_recovers&) {
 void agent_loop::without_guard(bool hangs) {
   say_guard_lost(log_, speaker_of(guarded), hangs);
   snapshots_.guard_gone();
-  shut_down(SIGKILL);
+  shut_down(SIGKILL, core::loss_reason::guard_gone);
 }
 
 void agent_loop::lose_guard(bool workload_in_sight) {

@@ -197,7 +197,7 @@ void agent_loop::listen_for_signals() {
   });
 }
 
-void agent_loop::shut_down(int signo) {
+void agent_loop::shut_down(int signo, core::loss_reason why) {
   if (ended_) return;
   if (signo == SIGTERM && leaving_ == leave::no && may_leave_workload()) return begin_to_leave();
   leaving_ = leave::no;
@@ -212,7 +212,7 @@ void agent_loop::shut_down(int signo) {
     return;
   }
   for (std::uint32_t i = 0; i < session_.size(); ++i) {
-    session_.step(moment(), core::election_index{i}, core::event::shutdown{}, effects_);
+    session_.step(moment(), core::election_index{i}, core::event::shutdown{why}, effects_);
   }
   carry_out();
 }

@@ -64,7 +64,7 @@ class agent_loop {
   void store_opened(std::expected<stores::description, stores::open_error> what);
   void store_reached(const stores::description& what);
   void listen_for_signals();
-  void shut_down(int signo);
+  void shut_down(int signo, core::loss_reason why = core::loss_reason::shutdown);
   void end(int status, bool as_workload = false);
 
   // What comes in.

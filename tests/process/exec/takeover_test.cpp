@@ -67,6 +67,13 @@ TEST(Takeover, AKilledGuardTakesItsWorkloadAlongAndTheAgentReleases) {
   a.process().send(SIGKILL);
   ASSERT_TRUE(eventually([&] { return !is_alive(*workload); }));
   ASSERT_TRUE(runs_as(in, "b", 1)) << b.process().err() << a.process().err();
+  // In the history and in the log as what it was, and not as an orderly end.
+  EXPECT_TRUE(eventually([&] {
+    const std::string history = b.get("/v1/elections/test/history");
+    return history.contains(R"("version":1,)") && history.contains(R"("reason":"guard_gone")");
+  })) << b.get("/v1/elections/test/history");
+  EXPECT_TRUE(a.process().said("guard_gone")) << a.process().err();
+  EXPECT_FALSE(a.process().said("reason=shutdown")) << a.process().err();
   expect_clean(in);
 }
 
