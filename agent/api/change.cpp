@@ -24,7 +24,7 @@ bool same_sight(const core::election_view& a, const core::election_view& b) {
 bool same_view(const core::election_view& a, const core::election_view& b) {
   return a.phase == b.phase && same_lease(a.lease, b.lease) && a.sequencer == b.sequencer &&
          a.since == b.since && same_sight(a, b) && a.workload_running == b.workload_running &&
-         a.last_loss == b.last_loss && a.paused == b.paused;
+         a.last_loss == b.last_loss && a.paused == b.paused && a.held_back == b.held_back;
 }
 
 /// When the lease that answers go by runs out, unless it is renewed; `never` if they do not.
@@ -60,7 +60,7 @@ std::uint64_t numbers_of_silence(const snapshot& seen, core::time_point now) {
 bool shows_same(const election_snapshot& a, const election_snapshot& b) {
   return same_view(a.view, b.view) && a.watched == b.watched &&
          a.since_unix_ms == b.since_unix_ms && a.slots == b.slots && a.campaigns == b.campaigns &&
-         a.owns_workload == b.owns_workload && a.terms == b.terms;
+         a.owns_workload == b.owns_workload && a.terms == b.terms && a.gone == b.gone;
 }
 
 bool shows_same(const snapshot& a, const snapshot& b) {

@@ -10,6 +10,7 @@
 
 #include "api/change.hpp"
 #include "api/election_pages.hpp"
+#include "api/obstacle.hpp"
 #include "core/check.hpp"
 #include "core/printable_text.hpp"
 #include "core/time_text.hpp"
@@ -122,6 +123,20 @@ json health_json(const health_snapshot& what) {
           {"since", rfc3339(what.since_unix_ms)}};
 }
 
+json obstacle_json(const std::optional<obstacle>& what) {
+  return what ? json{{"reason", what->reason}, {"text", what->text}} : json(nullptr);
+}
+
+/// Those that are not among the members any more.
+json gone_json(const election_snapshot& election) {
+  json out = json::array();
+  if (!election.gone) return out;
+  for (const gone_member& one : *election.gone) {
+    out.push_back({{"identity", one.identity}, {"last_seen", rfc3339(one.last_seen_unix_ms)}});
+  }
+  return out;
+}
+
 json store_json(const snapshot& seen, const instant& at) {
   const auto silence = seen.contact.silence(at.now);
   return {{"kind", text_or_null(seen.store)},
@@ -155,8 +170,10 @@ json election_json(const election_snapshot& election, const snapshot& seen, cons
   out["last_term"] = last_term_json(election);
   out["slots"] = election.slots;
   out["members"] = members_json(election, is, seen);
+  out["gone"] = gone_json(election);
   out["paused"] = election.view.paused;
   out["aside_for_ms"] = nullptr;
+  out["not_campaigning"] = nullptr;
   out["workload_running"] =
       election.owns_workload ? json(election.view.workload_running) : json(nullptr);
   if (seen.health) out["health"] = health_json(*seen.health);
@@ -168,11 +185,12 @@ json election_json(const election_snapshot& election, const snapshot& seen, cons
 using part = election_form::part;
 
 /// The members whose value follows from time alone.
-constexpr std::array<std::pair<std::string_view, part>, 6> open_parts{
+constexpr std::array<std::pair<std::string_view, part>, 7> open_parts{
     {{"holder_known", part::holder_known},
      {"holder_age_ms", part::holder_age_ms},
      {"expires_in_ms", part::expires_in_ms},
      {"aside_for_ms", part::aside_for_ms},
+     {"not_campaigning", part::not_campaigning},
      {"as_of", part::as_of},
      {"store", part::store}}};
 
@@ -193,6 +211,9 @@ void fill_in(std::string& to, part what, const election_snapshot& election, cons
       return append_number(to, expires_in_ms(election, at));
     case part::aside_for_ms:
       return append_number(to, aside_for_ms(election, at));
+    case part::not_campaigning:
+      to.append(text(obstacle_json(obstacle_of(election, seen, at))));
+      return;
     case part::as_of:
       to.append("\"").append(rfc3339(at.unix_ms)).append("\"");
       return;

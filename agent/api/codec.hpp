@@ -44,6 +44,7 @@ struct election_form {
     holder_age_ms,
     expires_in_ms,
     aside_for_ms,
+    not_campaigning,
     as_of,
     store
   };
@@ -65,8 +66,8 @@ std::string filled(const election_form& form, const election_snapshot& election,
 ///
 ///     election, identity, agent, index, state, is_self, holder, version, version_text, holders,
 ///     holder_known, holder_age_ms, sequencer, expires_in_ms, since, as_of, last_loss, last_term,
-///     slots, members, paused, aside_for_ms, workload_running, store{kind, reachable,
-///     last_answer_ms, why}, cluster_id
+///     slots, members, gone, paused, aside_for_ms, not_campaigning{reason, text},
+///     workload_running, store{kind, reachable, last_answer_ms, why}, cluster_id
 ///
 /// and `health` {state, reason, since} if it is checked, the same in each election of an agent.
 /// What is vacant or not known is null. `version` is a number; `version_text` has the same digits

@@ -34,6 +34,17 @@ struct past_term {
   friend bool operator==(const past_term&, const past_term&) = default;
 };
 
+/// A member that is not in the store's list any more.
+struct gone_member {
+  std::string identity;
+  std::int64_t last_seen_unix_ms = 0;
+
+  friend bool operator==(const gone_member&, const gone_member&) = default;
+};
+
+/// The newest first.
+using gone_list = std::vector<gone_member>;
+
 /// Lowest version first.
 using term_list = std::vector<past_term>;
 
@@ -61,6 +72,7 @@ struct election_snapshot {
   /// is up, the newest sign of it vouches as well: see `known_at`.
   core::time_point seen_at = core::never;
   std::shared_ptr<const term_list> terms{};  ///< null: none yet
+  std::shared_ptr<const gone_list> gone{};   ///< null: nobody is
   /// Since the agent has begun. In no order, no two alike: some ten in a long life.
   std::vector<transition_count> transitions{};
 };

@@ -104,6 +104,9 @@ std::optional<election_report> election_in(const json& from) {
   out.since_ms = milliseconds_between(text_in(from, "since"), text_in(from, "as_of"));
   out.paused = flag_in(from, "paused");
   out.aside_for_ms = number_in<std::int64_t>(from, "aside_for_ms");
+  const json held_back = member(from, "not_campaigning");
+  out.held_back = text_in(held_back, "reason");
+  out.held_back_text = text_in(held_back, "text");
   out.members = members_in(from);
   if (const json last = member(from, "last_term"); last.is_object()) {
     out.last_term = term_in(last);
@@ -121,6 +124,10 @@ void keep_what_lasts(json& of) {
     store->erase("last_answer_ms");
   }
   if (const auto aside = of.find("aside_for_ms"); aside != of.end()) *aside = !aside->is_null();
+  // Its text counts the seconds.
+  if (const auto why = of.find("not_campaigning"); why != of.end() && why->is_object()) {
+    why->erase("text");
+  }
   const auto list = of.find("elections");
   if (list == of.end() || !list->is_array()) return;
   for (json& one : *list) {

@@ -53,6 +53,8 @@ struct election_report {
   std::optional<std::int64_t> since_ms{};  ///< how long it has been in this state
   bool paused = false;
   std::optional<std::int64_t> aside_for_ms{};
+  std::string held_back{};       ///< why it does not campaign, as a code; empty: it does
+  std::string held_back_text{};  ///< the same for a person
   std::optional<std::vector<member_report>> members{};  ///< nothing: the store cannot tell
   std::optional<term_report> last_term{};
   std::string unhealthy{};  ///< why; empty: it is well, or nobody checks

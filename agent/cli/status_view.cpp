@@ -32,13 +32,16 @@ std::string state_text(const election_report& e, std::int64_t age_ms) {
   if (e.aside_for_ms && *e.aside_for_ms > age_ms) {
     out += ", aside " + span(*e.aside_for_ms - age_ms);
   }
-  return out;
+  // Health has words of its own, with and without a campaign.
+  if (e.held_back == "unhealthy") return out;
+  return e.held_back_text.empty() ? out : out + ": " + e.held_back_text;
 }
 
 cell state_cell(const election_report& e, std::int64_t age_ms) {
   tint colour = tint::none;
   if (e.is_self) colour = tint::good;
-  if (e.paused || e.aside_for_ms || e.state == "pending" || e.state == "draining") {
+  if (!e.held_back.empty() || e.paused || e.aside_for_ms || e.state == "pending" ||
+      e.state == "draining") {
     colour = tint::warning;
   }
   if (!e.unhealthy.empty()) colour = tint::bad;
@@ -120,6 +123,7 @@ std::string line_of(const election_report& e) {
   if (e.members) out += " members=" + quoted(members_cell(e).text);
   if (e.paused) out += " paused=true";
   if (e.aside_for_ms) out += " aside=true";
+  if (!e.held_back.empty()) out += " not_campaigning=" + e.held_back;
   if (!e.unhealthy.empty()) out += " unhealthy=" + quoted(e.unhealthy);
   if (e.last_term) out += " last_term=" + quoted(last_term_text(e));
   return out;

@@ -45,6 +45,7 @@ effects election::step(const moment& at, const election_event& what) {
   settle(at, out);
   view_.aside_until = aside_until();
   view_.paused = aside_until_ == never || aside_ == duration::max();
+  view_.held_back = obstacle_at(at.now);
   return out;
 }
 

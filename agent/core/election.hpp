@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "core/backoff.hpp"
+#include "core/campaign_obstacle.hpp"
 #include "core/check.hpp"
 #include "core/clock.hpp"
 #include "core/timing.hpp"
@@ -276,6 +277,7 @@ struct election_view {
   loss_reason last_loss = loss_reason::none;
   time_point aside_until = time_point::min();  ///< no campaign before; `never`: until `resume`
   bool paused = false;                         ///< it was told to stand aside until `resume`
+  core::held_back held_back{};                 ///< why it does not campaign, as a candidate
 
   /// True while this member may act as holder at `now`. Computed for every answer: a cached flag
   /// would outlive the lease.
@@ -380,6 +382,7 @@ class election {
   [[nodiscard]] bool leaving() const;
   [[nodiscard]] bool may_campaign(time_point now) const;
   [[nodiscard]] loss_reason why_aside() const;
+  [[nodiscard]] core::held_back obstacle_at(time_point now) const;
   [[nodiscard]] time_point candidate_wake() const;
   [[nodiscard]] time_point drained_by(const moment& at) const;
   void remember(version seen);

@@ -69,7 +69,7 @@ void agent_loop::health_changed() {
     const core::election_event news = fit ? core::election_event(core::event::workload_healthy{})
                                           : core::election_event(core::event::workload_unhealthy{});
     for (std::uint32_t i = 0; i < session_.size(); ++i) {
-      session_.step(moment(), core::election_index{i}, news, effects_);
+      step(core::election_index{i}, news);
     }
   }
   carry_out();

@@ -51,6 +51,7 @@ agent_loop::agent_loop(agent_options options, log& to)
                  !options_.settings.observe),
       histories_(elections_.size(),
                  history(options_.settings.identity, terms_kept(elections_.size()))),
+      member_logs_(elections_.size()),
       fresh_reads_(io_.get_executor()),
       orders_(io_.get_executor(),
               [this](core::election_index which, core::order what, api::control_handler done) {
@@ -266,6 +267,11 @@ void agent_loop::from_watch(core::election_index which,
     snapshots_.terms_changed(which, terms.terms());
     dirty_ = true;
   }
+  if (member_log& members = member_logs_[core::place(which)];
+      members.observed(seen.members, os::wall_now_ms())) {
+    snapshots_.members_gone(which, members.gone());
+    dirty_ = true;
+  }
   const std::vector<core::left_order> orders = seen.orders;
   feed(which, core::event::observed{std::move(seen)});
   // Judged by what the election has made of the rest.
@@ -287,8 +293,18 @@ void agent_loop::feed(core::election_index which, const core::election_event& wh
     early_.push_back(what);
     return;
   }
-  session_.step(moment(), which, what, effects_);
+  step(which, what);
   carry_out();
+}
+
+/// What follows is for `carry_out`. That a member is held back, or is not any more, makes no
+/// command.
+void agent_loop::step(core::election_index which, const core::election_event& what) {
+  const core::held_back before = session_.at(which).view().held_back;
+  session_.step(moment(), which, what, effects_);
+  if (session_.at(which).view().held_back == before) return;
+  snapshots_.changed(which);
+  dirty_ = true;
 }
 
 // --- what goes out ---------------------------------------------------------------------------

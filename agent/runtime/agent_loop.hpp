@@ -25,6 +25,7 @@
 #include "runtime/hooked_workload.hpp"
 #include "runtime/lines.hpp"
 #include "runtime/log.hpp"
+#include "runtime/member_log.hpp"
 #include "runtime/order_relay.hpp"
 #include "runtime/orders.hpp"
 #include "runtime/repeats.hpp"
@@ -106,6 +107,7 @@ class agent_loop {
   void hear(const core::contact_event& what);
   void turn();
   void feed(core::election_index which, const core::election_event& what);
+  void step(core::election_index which, const core::election_event& what);
 
   // What goes out.
   void carry_out();
@@ -175,7 +177,8 @@ class agent_loop {
   metrics::instruments instruments_;
   api::board board_;
   snapshots snapshots_;
-  std::vector<history> histories_;  ///< of each election
+  std::vector<history> histories_;       ///< of each election
+  std::vector<member_log> member_logs_;  ///< of each election
   fresh_reads fresh_reads_;
   orders orders_;
   order_relay order_relay_;

@@ -97,6 +97,12 @@ void snapshots::terms_changed(core::election_index which,
   changed(which);
 }
 
+void snapshots::members_gone(core::election_index which,
+                             std::shared_ptr<const api::gone_list> gone) {
+  next_.elections.edit(core::place(which)).gone = std::move(gone);
+  changed(which);
+}
+
 void snapshots::watch_broke(core::election_index which) {
   api::election_snapshot& shown = next_.elections.edit(core::place(which));
   if (!std::exchange(shown.watched, false)) return;

@@ -33,6 +33,8 @@ class snapshots {
   bool watch_showed(core::election_index which, core::time_point now);
   /// What is known of the terms of an election has changed; `publish` is to follow.
   void terms_changed(core::election_index which, std::shared_ptr<const api::term_list> terms);
+  /// Who takes part no more has changed; `publish` is to follow.
+  void members_gone(core::election_index which, std::shared_ptr<const api::gone_list> gone);
   /// The watch of an election broke.
   void watch_broke(core::election_index which);
   /// How the store answers, as far as it is known now.

@@ -53,6 +53,12 @@ const std::vector<edit>& edits() {
          s.db().terms = std::make_shared<const api::term_list>(
              api::term_list{{.who = {.identity = "a", .term = version{3}}, .ended = true}});
        }},
+      {"obstacle",
+       [](scene& s) { s.view().held_back = {.why = core::campaign_obstacle::no_guard}; }},
+      {"gone",
+       [](scene& s) {
+         s.db().gone = std::make_shared<const api::gone_list>(api::gone_list{{.identity = "b"}});
+       }},
       {"cluster", [](scene& s) { s.seen.cluster_id = "c2"; }},
       {"renewal",
        [](scene& s) {

@@ -322,5 +322,34 @@ TEST(ElectionAnswer, UnknownPathSaysWhereToBegin) {
   EXPECT_THAT(r.body, HasSubstr("/v1/elections"));
 }
 
+TEST(ElectionAnswer, SaysWhyAStandbyDoesNotCampaign) {
+  scene s;
+  EXPECT_EQ(s.db_json()["not_campaigning"], nullptr);
+  s.view().held_back = {.why = core::campaign_obstacle::paused};
+  EXPECT_EQ(s.db_json()["not_campaigning"]["reason"], "paused");
+  s.view().held_back = {.why = core::campaign_obstacle::resigned, .until = s.at.now + 2500ms};
+  EXPECT_EQ(s.db_json()["not_campaigning"]["text"],
+            "it was told to resign; it campaigns again in 3s");
+  s.advance(2500ms);
+  EXPECT_EQ(s.db_json()["not_campaigning"], nullptr) << "over by time alone";
+  s.view().held_back = {.why = core::campaign_obstacle::unhealthy};
+  s.seen.health = api::health_snapshot{.state = core::health::unhealthy, .reason = "GET failed"};
+  EXPECT_EQ(s.db_json()["not_campaigning"]["text"], "its workload is unhealthy: GET failed");
+  s.view().held_back = {.why = core::campaign_obstacle::heir_first, .until = s.at.now + 1s};
+  s.watch_shows({}, version{9});
+  s.view().seen->parting = core::farewell{.term = version{8}, .holder = "a", .heir = "b"};
+  EXPECT_EQ(s.db_json()["not_campaigning"]["text"],
+            "it lets b come first, as the last holder has asked");
+}
+
+TEST(ElectionAnswer, MembersThatHaveVanishedAreKeptApart) {
+  scene s;
+  EXPECT_EQ(s.db_json()["gone"], nlohmann::json::array());
+  s.db().gone = std::make_shared<const api::gone_list>(
+      api::gone_list{{.identity = "b", .last_seen_unix_ms = start_unix_ms}});
+  EXPECT_EQ(s.db_json()["gone"],
+            nlohmann::json::parse(R"([{"identity":"b","last_seen":"2026-01-31T12:00:00.000Z"}])"));
+}
+
 }  // namespace
 }  // namespace tenure::tests

@@ -13,7 +13,7 @@ from pathlib import Path
 import browser
 from agents import Agent, page_of
 from browser import until
-from stand_in import StandIn, election, term
+from stand_in import StandIn, election, rfc3339, silent, term
 
 EXIT_SKIPPED = 77  # what ctest is told to take for it
 HOSTILE = "<img/src=x/onerror=document.title='owned'>&lt;b&gt;"
@@ -83,8 +83,12 @@ class RealAgents(PageTest):
         self.assertGreater(int(shown.text("#version")), version)
         self.shows("#before", "a lost it at ")
         self.shows("#before", "its lease ran out")
-        self.shows("#terms li:nth-child(2)", "Lost it")
-        self.assertEqual(shown.text("#terms li:nth-child(2) b"), "a")
+        self.shows("#terms li:not(.gap) ~ li:not(.gap)", "Lost it")
+        self.assertEqual(shown.text("#terms li:last-child b"), "a")
+        # It is missed, not forgotten.
+        self.shows("#members li:last-child", "Gone, last seen ")
+        self.assertEqual(shown.text("#members li:last-child bdi"), "a")
+        self.shows("#summary", "1 gone")
         self.assertTrue(shown.run("return window.loaded_once === true"), "it was loaded again")
 
     def test_hand_over_says_why(self) -> None:
@@ -106,14 +110,17 @@ class RealAgents(PageTest):
         until(lambda: len(shown.texts("#members li")) == 2, "b takes part")
         shown.click("#orders summary")
         at_a = f"--api {a.url.rstrip('/')} --token-file FILE"
+        at_b = f"--api {b.url.rstrip('/')} --token-file FILE"
         until(lambda: shown.texts("code") == [f"tenure transfer b db {at_a}",
                                               f"tenure resign db {at_a}",
                                               f"tenure pause db {at_a}"], "orders for a holder")
         shown.open(b.url)
         self.shows("#holder", "a")
         shown.click("#orders summary")
-        self.assertEqual(shown.texts("code"),
-                         [f"tenure pause db --api {b.url.rstrip('/')} --token-file FILE"])
+        # What the holder has to do is passed on.
+        until(lambda: shown.texts("code") == [f"tenure transfer b db {at_b}",
+                                              f"tenure resign db {at_b}",
+                                              f"tenure pause db {at_b}"], "orders from a standby")
 
     def test_version_can_be_copied(self) -> None:
         a = self.agent("a")
@@ -248,6 +255,84 @@ class Looks(PageTest):
 
 class AtWill(PageTest):
     """Against a stand-in."""
+
+    MEMBERS = [{"identity": "a", "is_self": False, "state": "active"},
+               {"identity": "b", "is_self": True, "state": "standby"},
+               {"identity": "c", "is_self": False, "state": "standby"}]
+
+    def icon(self) -> str:
+        return shown.run("return document.querySelector('#icon').dataset.level")
+
+    def test_one_line_says_whether_all_is_well(self) -> None:
+        well = election("db", "b", "a", 7, members=self.MEMBERS)
+        stand_in = StandIn(page_of(tenure), [well])
+        shown.open(self.serve(stand_in))
+        self.shows("#summary", "All is well: 1 active, 2 standby, etcd answers")
+        self.assertEqual(self.icon(), "good")
+        self.assertEqual(shown.run("return document.title"), "a holds db \u00b7 Tenure")
+        vacant = election("db", "b", None, 7, members=self.MEMBERS[1:], index=2)
+        stand_in.publish(vacant)
+        self.shows("#summary", "Nobody is active: 2 standby, etcd answers")
+        self.assertEqual(self.icon(), "bad")
+        self.assertEqual(shown.run("return document.title"), "Nobody holds db \u00b7 Tenure")
+        held_back = {"reason": "no_guard", "text": "it has no guard that could run its workload"}
+        stand_in.publish({**well, "index": 3, "not_campaigning": held_back})
+        self.shows("#summary", "not all is well: 1 active, 2 standby")
+        self.shows("#notes", "does not campaign: it has no guard")
+        self.assertEqual(self.icon(), "warning")
+
+    def test_store_that_does_not_answer_is_said_and_nothing_is_live(self) -> None:
+        well = election("db", "b", "a", 7, members=self.MEMBERS, expires_in_ms=None)
+        stand_in = StandIn(page_of(tenure), [well], {"db": [term("a", 7, 90)]})
+        shown.open(self.serve(stand_in))
+        self.shows("#link", "Live")
+        self.shows("#left-title", "Last confirmed")
+        self.shows("#left-note", "by etcd")
+        fresh = shown.style("#holder bdi", "color")
+        stand_in.publish(silent(well))
+        self.shows("#link", "The agent answers, its store does not")
+        self.shows("#summary", "Who is active is not known")
+        self.shows("#summary", "etcd does not answer, for 1")
+        self.shows("#notes", "etcd does not answer: POST /v3/kv/txn")
+        self.shows("#since", "when the store last answered, 1")
+        self.shows("#terms li", "not known")
+        self.assertEqual(shown.run("return document.title"),
+                         "Who holds db is not known \u00b7 Tenure")
+        self.assertEqual(self.icon(), "bad")
+        self.assertNotEqual(shown.style("#holder bdi", "color"), fresh)
+        stand_in.publish({**well, "index": 9})
+        self.shows("#link", "Live")
+        self.shows("#summary", "All is well")
+        self.assertEqual(shown.style("#holder bdi", "color"), fresh)
+
+    def test_check_that_fails_is_said_before_it_decides(self) -> None:
+        ill = election("db", "a", "a", 7, health={"state": "healthy", "reason": "GET answered 503",
+                                                  "since": rfc3339(60)})
+        stand_in = StandIn(page_of(tenure), [ill])
+        shown.open(self.serve(stand_in))
+        self.shows("#notes", "The newest health check of the workload here has failed: GET answered")
+        self.assertEqual(self.icon(), "warning")
+        stand_in.publish({**ill, "index": 2, "state": "draining", "is_self": False,
+                          "last_loss": "unhealthy",
+                          "health": {**ill["health"], "state": "unhealthy"}})
+        self.shows("#notes", "stops its workload: its workload was unhealthy")
+        self.shows("#summary", "The workload here is unhealthy")
+
+    def test_time_without_a_holder_is_shown_between_terms(self) -> None:
+        terms = [term("a", 9, 50), term("b", 8, 200, 62, "resigned"),
+                 term("a", 7, 400, 200.2, "shutdown")]
+        stand_in = StandIn(page_of(tenure), [election("db", "b", "a", 9)], {"db": terms})
+        shown.open(self.serve(stand_in))
+        until(lambda: shown.texts("#terms .gap") == ["Nobody held it for 12 s"],
+              "the one gap is shown, and not the hand-over of 0.2 s")
+
+    def test_member_that_has_vanished_is_kept_with_when_it_was_seen(self) -> None:
+        gone = [{"identity": "d", "last_seen": rfc3339(30)}]
+        stand_in = StandIn(page_of(tenure),
+                           [election("db", "b", "a", 7, members=self.MEMBERS, gone=gone)])
+        shown.open(self.serve(stand_in))
+        self.shows("#members li:last-child", "Gone, last seen ")
+        self.shows("#summary", "1 active, 2 standby, 1 gone, etcd answers")
 
     def test_event_is_shown_at_once(self) -> None:
         stand_in = StandIn(page_of(tenure), [election("db", "b", "a", 7)])

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import browser
 from agents import page_of
-from stand_in import StandIn, election, rfc3339, term
+from stand_in import StandIn, election, rfc3339, silent, term
 
 HOUR, DAY = 3_600, 86_400
 
@@ -46,7 +46,11 @@ SLOT_TERMS = [term("worker-7f9c6d5b8-b41qk", 83, 5 * HOUR),
               term("worker-7f9c6d5b8-x2x9z", 80, 11 * HOUR),
               term("worker-5d4f8b7c9-mm2pq", 78, 29 * HOUR, 5 * HOUR + 2, "renew_timeout")]
 
-SCENES = {"standby": ([DB], TERMS), "held": ([HELD], TERMS), "vacant": ([VACANT], GIVEN_UP),
+SILENT = silent({**DB, "expires_in_ms": None}, 74_000)
+ETCD = {**DB, "expires_in_ms": None, "holder_age_ms": 1_900,
+        "gone": [{"identity": "db-3", "last_seen": rfc3339(3 * HOUR)}]}
+
+SCENES = {"silent": ([SILENT], TERMS), "etcd": ([ETCD], TERMS), "standby": ([DB], TERMS), "held": ([HELD], TERMS), "vacant": ([VACANT], GIVEN_UP),
           "slots": ([SLOTS], SLOT_TERMS), "list": (MANY, [])}
 LOOKS = {"light-wide": ("light", browser.DESK), "dark-wide": ("dark", browser.DESK),
          "light-narrow": ("light", browser.PHONE), "dark-narrow": ("dark", browser.PHONE)}
@@ -61,7 +65,7 @@ def pictures(of: browser.Browser, scene: str, url: str, folder: Path, suffix: st
             of.open(url)
         browser.until(lambda: of.text("#holder") or of.text("#rows"), "the page shows something")
         if not suffix:
-            browser.until(lambda: of.text("#link") in ("Live", "Polling every 2 s"), "connected")
+            browser.until(lambda: of.text("#summary"), "connected")
         browser.until(lambda: scene == "list" or of.texts("#terms-note"), "history is drawn")
         of.window((size[0], max(size[1], of.page_height())), 2 if size == browser.PHONE else 1)
         (folder / f"{scene}{suffix}-{look}.png").write_bytes(of.picture())

@@ -9,6 +9,7 @@ const nothing_yet = {
   history_of: '', // what of the election JSON it goes with
   lease: null, // { version, left_ms, read: instant, whole_ms }
   heard_at: 0, // the newest event, by the steady clock
+  read: null, // instant: when the newest answer was asked for, or came as an event
   announced: '',
   drawn: '',
   drawn_terms: '',
@@ -27,6 +28,7 @@ const detail = {
     return {
       reads: path,
       events: `${path}/events`,
+      store: () => this.now?.store,
       take: (body, sent) => this.take(body, sent),
       heard: (body) => {
         this.heard_at = performance.now();
@@ -50,6 +52,7 @@ const detail = {
       this.lease = null;
     }
     this.now = body;
+    this.read = sent ?? instant();
     by_id('detail').hidden = false;
     this.draw();
     this.tick();
@@ -58,7 +61,8 @@ const detail = {
 
   async read_history() {
     const { now } = this, path = `/v1/elections/${encodeURIComponent(now.election)}/history`;
-    const of = JSON.stringify([now.agent, now.holders, now.state, now.last_loss, now.last_term]);
+    const of = JSON.stringify([now.agent, now.holders, now.holder_known, now.state, now.last_loss,
+      now.last_term]);
     if (of === this.history_of) return;
     this.history_of = of;
     try {
@@ -78,7 +82,8 @@ const detail = {
   draw() {
     const { now, history } = this;
     const aside = Math.round(aside_until(now) / 5000);
-    const still = { ...now, expires_in_ms: 0, as_of: 0, aside_for_ms: aside };
+    const still = { ...now, expires_in_ms: 0, as_of: 0, aside_for_ms: aside, holder_age_ms: 0,
+      not_campaigning: now.not_campaigning?.reason, store: [now.store.reachable, now.store.why] };
     const of = JSON.stringify([still, history?.as_of]);
     if (of !== this.drawn) {
       this.drawn = of;
@@ -92,16 +97,18 @@ const detail = {
     const of_terms = [of, Math.floor(Date.now() / terms_again_ms)].join();
     if (of_terms !== this.drawn_terms) {
       this.drawn_terms = of_terms;
-      draw_terms(history, this.terms_shown);
+      draw_terms(history, this.terms_shown, now.slots);
     }
   },
 
   announce() {
     const { now } = this, names = now.holders.map((one) => one.identity);
     const who = names.join(', ') || 'Nobody';
-    const what = `${who} ${names.length > 1 ? 'hold' : 'holds'} ${now.election}`;
+    const what = now.holder_known
+      ? `${who} ${names.length > 1 ? 'hold' : 'holds'} ${now.election}`
+      : `Who holds ${now.election} is not known`;
     document.title = `${what} \u00b7 Tenure`;
-    const news = now.holder ? `${what}, version ${now.version_text}` : what;
+    const news = now.holder_known && now.holder ? `${what}, version ${now.version_text}` : what;
     if (this.announced && this.announced !== news) show(by_id('news'), news);
     this.announced = news;
   },
@@ -109,31 +116,40 @@ const detail = {
   // What moves with the clock.
   tick() {
     if (!this.now) return;
+    const { now } = this, age_ms = elapsed(this.read);
+    draw_summary(summary_of(now, age_ms), feed.vouched());
+    by_id('detail').classList.toggle('stale', !now.holder_known);
     this.tick_since();
     const left_ms = this.lease && Math.max(0, this.lease.left_ms - elapsed(this.lease.read));
-    const [text, note] = this.time_left(left_ms);
+    const [title, text, note] = this.time_left(left_ms, age_ms);
+    show_text(by_id('left-title'), title);
     show_text(by_id('left'), text);
     show_text(by_id('left-note'), note);
     by_id('bar').style.transform = `scaleX(${left_ms ? left_ms / this.lease.whole_ms : 0})`;
   },
 
   tick_since() {
-    const { now, history } = this, sure = feed.vouched(), element = by_id('since');
+    const { now, history } = this, element = by_id('since');
+    const sure = feed.vouched() && now.holder_known;
     const one = now.slots === 1 && now.holder;
     const term = history?.terms.find((of) => of.version_text === now.version_text && !of.ended);
     const from = one && term?.from, before = one && !from && history?.complete_since;
-    const of = [sure, now.identity, now.holders.length, from, before].join();
+    const of = [sure, feed.vouched(), now.identity, now.holders.length, from, before].join();
     if (element.dataset.of !== of) {
       element.dataset.of = of;
       show(element, ...this.since(sure, from, before), make('span', {}));
     }
     const lasts = from && sure ? ` \u00b7 ${duration(Date.now() - Date.parse(from))}` : '';
-    show_text(element.lastChild, lasts);
+    const old = feed.vouched() && !now.holder_known && now.holder_age_ms !== null
+      ? `, ${duration(now.holder_age_ms + elapsed(this.read))} ago` : '';
+    show_text(element.lastChild, lasts + old);
   },
 
   since(sure, from, before) {
-    const { now } = this, then = sure ? '' : ', when the agent last answered';
+    const { now } = this;
+    const then = sure ? '' : `, when the ${feed.vouched() ? 'store' : 'agent'} last answered`;
     if (!now.holder) {
+      if (!now.holder_known) return ['holds it now: the store does not answer'];
       if (!sure) return [`held it${then}`];
       return ['holds it, as far as ', isolated(now.identity), ' can see'];
     }
@@ -146,18 +162,25 @@ const detail = {
       time(from || before), sure ? null : ` on${then}`];
   },
 
-  // In words, and what it means.
-  time_left(left_ms) {
-    const { lease, now } = this, own = now.holder === now.identity;
-    if (!now.holder) return ['\u2013', 'nobody holds a lease'];
-    if (!lease) return ['\u2013', 'not known here'];
+  // What it is, in words, and what it means.
+  time_left(left_ms, age_ms) {
+    const { lease, now } = this, own = now.holder === now.identity, title = 'Time left';
+    if (!now.holder) return [title, '\u2013', now.holder_known ? 'nobody holds a lease' : 'not known'];
+    if (!lease) {
+      if (now.holder_age_ms === null) return [title, '\u2013', 'not known here'];
+      const ago = duration(now.holder_age_ms + (feed.vouched() ? age_ms : elapsed(feed.answered)));
+      return ['Last confirmed', `${ago} ago`, `by ${now.store.kind}, which does not say for how long`];
+    }
     if (left_ms > 0) {
       const tenths = lease.whole_ms < tenths_below_ms;
-      return [`${tenths ? (left_ms / 1000).toFixed(1) : Math.ceil(left_ms / 1000)} s`,
+      return [title, `${tenths ? (left_ms / 1000).toFixed(1) : Math.ceil(left_ms / 1000)} s`,
         own ? 'until it stops here, unless renewed' : 'until it runs out, unless renewed'];
     }
-    if (feed.vouched()) return ['0 s', own ? 'over' : 'run out, as far as this agent sees'];
-    return ['?', `was to last until ${time_text(lease.read.wall + lease.left_ms)}, unless renewed`];
+    if (feed.vouched()) {
+      return [title, '0 s', own ? 'over' : 'run out, as far as this agent sees'];
+    }
+    return [title, '?',
+      `was to last until ${time_text(lease.read.wall + lease.left_ms)}, unless renewed`];
   },
 };
 
@@ -173,7 +196,7 @@ by_id('copy').addEventListener('click', async () => {
 });
 by_id('more-terms').addEventListener('click', () => {
   detail.terms_shown += 4 * most_terms;
-  draw_terms(detail.history, detail.terms_shown);
+  draw_terms(detail.history, detail.terms_shown, detail.now.slots);
 });
 by_id('all-members').addEventListener('click', () => {
   detail.members_shown = Infinity;

@@ -25,7 +25,7 @@ async function get(path, signal, headers = {}) {
   return { problem: body.error?.message ?? `The agent answers ${answer.status}.` };
 }
 
-// Follows one view at a time: { reads, pulse, events, take(body, sent), heard(body) }.
+// Follows one view at a time: { reads, pulse, events, take(body, sent), heard(body), store() }.
 // Events say what has changed, at once; reads say what is left of the lease, and that the agent is
 // still there. A hidden page follows nothing: browsers share a few connections between all tabs.
 const feed = {
@@ -130,9 +130,12 @@ document.addEventListener('visibilitychange', () => {
 function draw_link() {
   const said = feed.vouched();
   document.documentElement.classList.toggle('stale', feed.answered !== null && !said);
-  by_id('link').className = !said ? '' : feed.streaming ? 'live' : 'polling';
+  // The agent is there; what it says may be old all the same.
+  const silent = said && feed.view.store?.()?.reachable === false;
+  by_id('link').className = !said || silent ? '' : feed.streaming ? 'live' : 'polling';
   show_text(by_id('link'), feed.lost ? 'Not connected' : !said ? 'Asking the agent'
-    : feed.streaming ? 'Live' : `Polling every ${every_ms / 1000} s`);
+    : silent ? 'The agent answers, its store does not'
+      : feed.streaming ? 'Live' : `Polling every ${every_ms / 1000} s`);
   // Written once, not at each tick: a screen reader says all that changes here.
   const what = feed.lost ? `lost ${feed.answered?.wall ?? ''}` : feed.problem;
   const banner = by_id('lost');

@@ -3,6 +3,7 @@
 function route() {
   overview.leave();
   by_id('detail').hidden = true;
+  by_id('summary').hidden = true;
   detail.now = null;
   let name = location.hash.slice(1);
   try {
@@ -21,6 +22,7 @@ addEventListener('hashchange', () => {
 function refresh() {
   draw_link();
   detail.tick();
+  overview.tick();
 }
 setInterval(refresh, 250);
 route();

@@ -10,7 +10,8 @@ const overview = {
   filters: {
     all: ['all', () => true],
     here: ['held here', (one) => one.is_self],
-    vacant: ['held by nobody', (one) => !one.holder],
+    vacant: ['held by nobody', (one) => one.known && !one.holder],
+    doubt: ['not known', (one) => !one.known],
     paused: ['paused', (one) => one.paused],
   },
   rows: 50,
@@ -22,6 +23,7 @@ const overview = {
       reads: '/v1/elections',
       pulse: '/livez',
       events: '/v1/events',
+      store: () => this.store,
       patience: 20000,
       take: (body) => {
         if (body.elections.length === 1) return single(body.elections[0].election);
@@ -38,10 +40,12 @@ const overview = {
 
   keep(one) {
     this.identity = one.identity;
-    this.store = one.store.kind;
+    this.store = one.store;
+    this.read = instant();
     this.all.set(one.election, {
       name: one.election,
       holder: one.holder ?? '',
+      known: one.holder_known,
       holders: one.holders.length,
       version: one.version_text,
       state: one.state,
@@ -62,6 +66,13 @@ const overview = {
     by_id('overview').hidden = true;
   },
 
+  // What moves with the clock.
+  tick() {
+    if (by_id('overview').hidden || !this.all.size) return;
+    const all = [...this.all.values()];
+    draw_summary(summary_of_all(all, this.store, elapsed(this.read)), feed.vouched());
+  },
+
   draw() {
     clearTimeout(this.drawn);
     this.drawn = 0;
@@ -69,7 +80,7 @@ const overview = {
     document.title = `${this.all.size} elections \u00b7 Tenure`;
     const everything = [...this.all.values()];
     show(by_id('agent'), ...(everything.length
-      ? ['As ', isolated(this.identity), ` sees them${this.store ? `, in ${this.store}` : ''}.`]
+      ? ['As ', isolated(this.identity), ` sees them${this.store.kind ? `, in ${this.store.kind}` : ''}.`]
       : ['The agent has not begun its elections yet.']));
     this.draw_filters(everything);
     const wanted = by_id('search').value.trim().toLowerCase();
@@ -121,9 +132,9 @@ const overview = {
       const [name, holder, version, state] = rows.children[i].children;
       name.firstChild.href = `#${encodeURIComponent(one.name)}`;
       show_text(name.firstChild.firstChild, one.name);
-      show_text(holder.firstChild, one.holder || 'nobody');
+      show_text(holder.firstChild, one.holder || (one.known ? 'nobody' : 'not known'));
       show_text(holder.lastChild, one.holders > 1 ? ` and ${one.holders - 1} more` : '');
-      holder.className = one.holder ? '' : 'quiet';
+      holder.className = one.holder && one.known ? '' : 'quiet';
       show_text(version, one.version ?? '\u2013');
       show_text(state, state_name(one.state) + (one.paused ? ', paused' : ''));
       state.className = one.is_self ? 'active' : 'quiet';

@@ -1,23 +1,33 @@
 // The sections of one election, each drawn from its JSON and its history alone.
 
+const shortest_gap_ms = 1000; // between two terms
 const most_holders = 8, most_members = 12, most_terms = 12; // until more are asked for
 
 function draw_claim(now, history) {
   const names = now.holders.map((one) => one.identity);
   const rest = names.length - most_holders;
   show(by_id('election'), isolated(now.election));
-  show(by_id('holder'), ...(now.holder ? names.slice(0, most_holders).map(isolated) : ['Nobody']),
+  const none = now.holder_known ? 'Nobody' : 'Not known';
+  show(by_id('holder'), ...(now.holder ? names.slice(0, most_holders).map(isolated) : [none]),
     rest > 0 ? `and ${rest} more` : null);
   by_id('holder').className = !now.holder ? 'nobody'
     : names.length > 1 ? 'several long' : now.holder.length > 18 ? 'long' : '';
   const last = now.last_term ?? history?.terms.find((one) => one.ended);
   show(by_id('before'), ...(last ? ending(last) : ['No earlier term is known.']));
 
+  const { health, store } = now;
+  const why = health?.reason ? `: ${health.reason}` : '';
+  const held_back = now.aside_for_ms
+    ? `stands aside until ${time_text(aside_until(now))}`
+    : now.not_campaigning ? `does not campaign: ${now.not_campaigning.text}` : '';
   const notes = [
-    now.paused ? 'Paused: this agent does not campaign until it is told to resume.' : '',
-    now.aside_for_ms ? `This agent stands aside until ${time_text(aside_until(now))}.` : '',
-    now.health?.state === 'unhealthy'
-      ? `The workload here is unhealthy${now.health.reason ? `: ${now.health.reason}` : ''}.` : '',
+    store.reachable ? '' : `${store.kind ?? 'The store'} does not answer: ${store.why}.`,
+    store.reachable && store.why ? `Of ${store.kind}: ${store.why}.` : '',
+    held_back ? `This agent ${held_back}.` : '',
+    health?.state === 'unhealthy' ? `The workload here is unhealthy${why}.` : '',
+    health?.state === 'healthy' && why
+      ? `The newest health check of the workload here has failed${why}. Several in a row decide.` : '',
+    now.state === 'draining' ? `This agent stops its workload: ${reason_text(now.last_loss)}.` : '',
   ];
   show(by_id('notes'), ...notes.filter(Boolean).map((one) => make('li', {}, one)));
 }
@@ -33,9 +43,8 @@ function draw_figures(now) {
   by_id('copy').hidden = now.holders.length !== 1 || !navigator.clipboard;
 
   const [name, usual] = states[now.state] ?? [now.state, ''];
-  const waits = now.state === 'candidate';
-  const note = waits && now.paused ? 'is paused'
-    : waits && now.aside_for_ms ? 'stands aside' : usual;
+  const note = now.state !== 'candidate' || !now.not_campaigning ? usual
+    : now.paused ? 'is paused' : now.aside_for_ms ? 'stands aside' : 'does not campaign';
   show_text(by_id('state'), name);
   show(by_id('state-note'), isolated(now.identity), note ? ` \u00b7 ${note}` : null);
 }
@@ -59,26 +68,41 @@ function draw_members(now, most) {
       make('span', { class: `dot ${one.state}`, 'aria-hidden': 'true' }),
       make('span', {}, isolated(one.identity), ...self),
       make('span', { class: 'state' }, state));
-  }));
+  }), ...(all.length > most ? [] : now.gone).map((one) => make('li', {},
+    make('span', { class: 'dot gone', 'aria-hidden': 'true' }),
+    make('span', {}, isolated(one.identity)),
+    make('span', { class: 'state' }, 'Gone, last seen ', time(one.last_seen)))));
   show_text(by_id('members-note'), !now.members ? 'Who waits is not known here.'
     : all.length ? '' : 'Nobody takes part.');
   by_id('all-members').hidden = drawn.length === all.length;
   show_text(by_id('all-members'), `Show all ${all.length}`);
 }
 
-function draw_terms(history, most) {
+function draw_terms(history, most, slots) {
   const terms = history?.terms ?? [], drawn = terms.slice(0, most), now = Date.now();
   const instants = drawn.flatMap((one) => [one.from, one.to]).filter(Boolean).map(Date.parse);
   const begin = Math.min(now, ...instants);
-  show(by_id('terms'), ...drawn.map((one) => make('li', { class: one.ended ? '' : 'open' },
-    make('b', {}, isolated(one.holder)),
-    make('span', { class: 'track', 'aria-hidden': 'true' }, bar_of(one, begin, now)),
-    make('span', { class: 'number' }, `version ${one.version_text}`),
-    make('span', { class: 'how' }, ...course(one)))));
+  show(by_id('terms'), ...drawn.flatMap((one, i) => [
+    gap_between(one, terms[i - 1], slots, now),
+    make('li', { class: one.ended ? '' : 'open' },
+      make('b', {}, isolated(one.holder)),
+      make('span', { class: 'track', 'aria-hidden': 'true' }, bar_of(one, begin, now)),
+      make('span', { class: 'number' }, `version ${one.version_text}`),
+      make('span', { class: 'how' }, ...course(one, history.holder_known)))]));
   const from = history?.complete_since;
   show(by_id('terms-note'), ...(from
     ? ['Complete since ', time(from), ', when this agent began to watch.'] : ['Not known yet.']));
   by_id('more-terms').hidden = drawn.length === terms.length;
+}
+
+// How long nobody held it behind a term, if that is known; `next` is the one that came then.
+function gap_between(term, next, slots, now) {
+  if (slots > 1 || !term.ended || !term.to || (next && !next.from)) return null;
+  const lasted = (next ? Date.parse(next.from) : now) - Date.parse(term.to);
+  if (lasted < shortest_gap_ms) return null;
+  const words = next ? `Nobody held it for ${duration(lasted)}`
+    : `Nobody has held it for ${duration(lasted)}`;
+  return make('li', { class: 'gap' }, words);
 }
 
 // To scale between the first instant shown and now.
@@ -93,9 +117,9 @@ function bar_of(term, begin, now) {
 }
 
 // "18:21:27 - 20:54:18, 2 h 32 min. Gave it up: told to resign."
-function course(term) {
+function course(term, is_known) {
   const from = term.from ? time(term.from) : 'earlier';
-  if (!term.ended) return [from, ' \u2013 now'];
+  if (!term.ended) return [from, is_known || term.is_self ? ' \u2013 now' : ' \u2013 not known'];
   const lasted = term.from && term.to
     ? ` \u00b7 ${duration(Date.parse(term.to) - Date.parse(term.from))}` : '';
   return [from, ' \u2013 ', term.to ? time(term.to) : '?', `${lasted}. ${why(term)}.`];
@@ -113,7 +137,8 @@ function draw_facts(now, history) {
     Paused: [now.paused ? 'yes' : 'no'],
     Slots: [String(now.slots)],
     'Last loss here': now.last_loss ? [reason_text(now.last_loss)] : null,
-    Store: [now.store.kind ?? 'not reached yet', now.cluster_id ? `, cluster ${now.cluster_id}` : ''],
+    Store: [now.store.kind ?? 'not reached yet', now.cluster_id ? `, cluster ${now.cluster_id}` : '',
+      now.store.reachable ? ', answers' : ', does not answer'],
     'Watching since': history ? [time(history.complete_since)] : null,
     'Run of the agent': now.agent ? [now.agent] : null,
   };
@@ -127,12 +152,14 @@ const since_when = (rfc3339) => (rfc3339 ? [', since ', time(rfc3339)] : []);
 // Names go into a line for a shell: only those that no shell misreads, nor takes for an option.
 function draw_commands(now) {
   const is_plain = (name) => /^[A-Za-z0-9][A-Za-z0-9._:@/-]*$/.test(name);
-  const heir = now.members?.find((one) => one.state === 'standby' && is_plain(one.identity));
-  const orders = [now.paused ? 'resume' : 'pause'];
-  // Only the holder's own agent can obey these.
-  if (now.is_self) orders.unshift('resign');
-  if (now.is_self && heir) orders.unshift(`transfer ${heir.identity}`);
-  by_id('orders').hidden = now.state === 'observer' || !is_plain(now.election);
+  const waits = (one) => ['standby', 'candidate'].includes(one.state) && is_plain(one.identity);
+  const heir = now.members?.find(waits);
+  const orders = now.state === 'observer' ? [] : [now.paused ? 'resume' : 'pause'];
+  // Any agent passes these on to the holder's.
+  const is_held = now.holder_known && now.holders.length === 1;
+  if (is_held) orders.unshift('resign');
+  if (is_held && heir) orders.unshift(`transfer ${heir.identity}`);
+  by_id('orders').hidden = !orders.length || !is_plain(now.election);
   const flags = `--api ${location.origin} --token-file FILE`;
   show(by_id('commands'), ...(is_plain(now.election) ? orders : []).map((order) => make('li', {},
     make('code', {}, `tenure ${order} ${now.election} ${flags}`))));

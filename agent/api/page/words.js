@@ -94,6 +94,7 @@ const states = {
   active: ['Active', 'its workload may run'],
   draining: ['Draining', 'stops its workload'],
   stopped: ['Stopped', 'takes no part any more'],
+  unknown: ['Not known', ''],
 };
 
 const state_name = (code) => (states[code] ?? [code])[0];

@@ -61,6 +61,10 @@ TEST(StatusView, WhyAMemberDoesNotCampaignIsInItsState) {
   EXPECT_EQ(state(R"("aside_for_ms":12500)"), "standby, aside 12s");
   EXPECT_EQ(state(R"("health":{"state":"unhealthy","reason":"GET failed"})"),
             "standby, unhealthy: GET failed");
+  EXPECT_EQ(state(R"("not_campaigning":{"reason":"no_guard","text":"it has no guard"})"),
+            "standby: it has no guard");
+  EXPECT_EQ(state(R"("paused":true,"not_campaigning":{"reason":"paused","text":"it is paused"})"),
+            "standby, paused");
 }
 
 TEST(StatusView, SeveralHoldersAreAllShown) {
