@@ -29,6 +29,9 @@ class agent_feed {
   /// Once.
   void start() { ask_now(); }
 
+  /// For how long the agent may hold the next answers back.
+  void hold(core::duration next) { hold_ = next; }
+
   /// Nothing is passed on afterwards.
   void stop();
 

@@ -30,7 +30,7 @@ std::string state_text(const election_report& e, std::int64_t age_ms) {
   std::string out = state_word(e);
   if (e.paused) return out + ", paused";
   if (e.aside_for_ms && *e.aside_for_ms > age_ms) {
-    out += ", aside " + span(*e.aside_for_ms - age_ms);
+    return out + ", aside " + span(*e.aside_for_ms - age_ms);
   }
   // Health has words of its own, with and without a campaign.
   if (e.held_back == "unhealthy") return out;
@@ -171,6 +171,19 @@ status_page page_of(const std::vector<agent_sight>& seen, core::time_point now) 
     }
   }
   return out;
+}
+
+core::duration shown_for(const agent_sight& seen) {
+  using std::chrono::milliseconds;
+  constexpr milliseconds shortest{200};
+  constexpr milliseconds longest{3000};
+  // A lease is renewed when a third of it is over, or a little earlier.
+  constexpr int answers_per_lease = 4;
+  milliseconds out = longest;
+  for (const election_report& e : seen.elections) {
+    if (e.expires_in_ms) out = std::min(out, milliseconds(*e.expires_in_ms) / answers_per_lease);
+  }
+  return std::max(out, shortest);
 }
 
 std::vector<std::string> lines_of(const agent_sight& seen) {

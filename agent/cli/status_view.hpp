@@ -31,6 +31,10 @@ struct status_page {
 };
 status_page page_of(const std::vector<agent_sight>& seen, core::time_point now);
 
+/// For how long an answer may be shown before the next is asked for, so that what is left of a
+/// lease does not fall far below what it is because its renewals are no changes.
+core::duration shown_for(const agent_sight& seen);
+
 /// One line an election, or one that says why there is none: for a log. The same text for the same
 /// state.
 std::vector<std::string> lines_of(const agent_sight& seen);

@@ -29,8 +29,6 @@
 namespace tenure::cli {
 namespace {
 
-/// A lease that is renewed is no change, but what is left of it is on the screen.
-constexpr core::duration hold_on_screen = std::chrono::seconds(3);
 constexpr core::duration hold_elsewhere = std::chrono::seconds(30);
 constexpr core::duration tick = std::chrono::seconds(1);
 
@@ -46,7 +44,7 @@ class status_watch {
       const std::size_t place = seen_.size();
       seen_.push_back({.agent = agent});
       feeds_.push_back(std::make_unique<agent_feed>(
-          loop_, agent, what.path, on_screen ? hold_on_screen : hold_elsewhere,
+          loop_, agent, what.path, on_screen ? shown_for(seen_.back()) : hold_elsewhere,
           [this, place](const agent_answer& answer) { came(place, answer); }));
     }
     said_.resize(seen_.size());
@@ -70,6 +68,7 @@ class status_watch {
   void came(std::size_t place, const agent_answer& answer) {
     take(seen_[place], answer, os::boot_now());
     if (screen_) {
+      feeds_[place]->hold(shown_for(seen_[place]));
       draw();
     } else if (json_) {
       say_json(place);

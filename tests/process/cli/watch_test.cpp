@@ -117,5 +117,14 @@ TEST(StatusWatch, ATerminalShowsTheNewestStateInPlaceAndGetsItsCursorBack) {
   EXPECT_THAT(tty.shown(), EndsWith("\x1b[?25h"));
 }
 
+TEST(StatusWatch, ATerminalAsksForRenewalsBeforeTheLeaseHasFallenFar) {
+  scripted_agent agent;
+  agent.becomes(std::string(active) + R"(,"expires_in_ms":2400)");
+  terminal_of tty({tenure_binary(), "status", "--watch", "--api", agent.api()});
+  EXPECT_TRUE(eventually([&] { return agent.asked_for("wait=600ms") >= 1; })) << tty.shown();
+  tty.type("\x03");
+  EXPECT_EQ(tty.ended_by(), SIGINT);
+}
+
 }  // namespace
 }  // namespace tenure::tests

@@ -67,6 +67,16 @@ TEST(StatusView, WhyAMemberDoesNotCampaignIsInItsState) {
             "standby, paused");
 }
 
+TEST(StatusView, ARenewalIsAskedForBeforeWhatIsLeftHasFallenFar) {
+  const auto shown = [](const std::string& more) {
+    return shown_for(sight_of(election(R"("state":"candidate",)" + more)));
+  };
+  EXPECT_EQ(shown(R"("expires_in_ms":2400)"), std::chrono::milliseconds(600));
+  EXPECT_EQ(shown(R"("expires_in_ms":60000)"), std::chrono::seconds(3));
+  EXPECT_EQ(shown(R"("expires_in_ms":0)"), std::chrono::milliseconds(200));
+  EXPECT_EQ(shown(R"("expires_in_ms":null)"), std::chrono::seconds(3));
+}
+
 TEST(StatusView, SeveralHoldersAreAllShown) {
   const status_page page = page_of({sight_of(election(
                                        R"("state":"candidate","slots":2,
