@@ -97,6 +97,7 @@ void agent_loop::on(const workload::guard_ready& what) {
   session_was_used_ = !what.session.empty();
   if (session_was_used_) options_.session = what.session;
   last_term_ = what.last_term;
+  told_api_port_ = what.api_port;
   found_ = what.found;
   if (found_) {
     workload_ran_ = true;
@@ -214,6 +215,7 @@ void agent_loop::on(const workload::guard_hangs& what) {
   instruments_.guard_hung();
   guard_->end_orphans();
   if (!has_door()) return without_guard(true);
+  if (!serve()) return end(exit_failed);
   guard_here_ = false;
   say_guard_hangs(log_, options_.settings.guard_dir);
   lose_guard(what.workload_in_sight);
@@ -256,6 +258,8 @@ void agent_loop::carry_out(core::election_index, const core::command::arm& c) {
 void agent_loop::carry_out(core::election_index which, const core::command::start_workload& c) {
   workload_ran_ = false;
   stop_ordered_ = false;
+  const bool has_port = service_ && service_->api_address();
+  guard_->note_api_port(has_port ? service_->api_address()->port : std::uint16_t{0});
   guard_->start(c.term, workload_environment(which));
 }
 

@@ -1,5 +1,6 @@
 #include <unistd.h>
 
+#include "api/token.hpp"
 #include "config/values.hpp"
 #include "core/number_text.hpp"
 #include "net/unix_socket.hpp"
@@ -21,7 +22,9 @@ constexpr std::size_t other_descriptors = 128;
 
 }  // namespace
 
+/// Once it is known whether there is a workload that was told where to find its agent. Then once.
 bool agent_loop::serve() {
+  if (service_) return true;
   const auto wanted = [](const config::listen_address& a) -> std::optional<net::listen_address> {
     if (!a.enabled) return std::nullopt;
     return net::listen_address{.host = a.host, .port = a.port};
@@ -29,6 +32,7 @@ bool agent_loop::serve() {
   const config::settings& s = options_.settings;
   api::service_settings with;
   with.api = wanted(s.listen);
+  if (with.api && may_keep_port()) with.api->port = told_api_port_;
   with.probe = wanted(s.probe_listen);
   with.hosts = s.allowed_hosts;
   with.control.token_file = s.control_token_file;
@@ -51,8 +55,7 @@ bool agent_loop::serve() {
   };
 
   auto started = api::service::start(board_, with, time, fresh, control);
-  for (int listeners = 3; !started && listeners > 0; --listeners) {
-    if (!give_way(started.error(), with)) break;
+  while (!started && give_way(started.error(), with)) {
     started = api::service::start(board_, with, time, fresh, control);
   }
   if (!started) {
@@ -78,11 +81,25 @@ bool agent_loop::serve() {
     const auto token = api::read_token(s.control_token_file);
     if (!token) say_token_unreadable(log_, token.error());
   }
+  say_if_moved();
   return true;
 }
 
-/// Several agents on one host must be easy to try, so a port that nobody has asked for gives way.
-/// Without its local socket an agent is only harder to find. False if it cannot be done without.
+/// A port that somebody has chosen is that one.
+bool agent_loop::may_keep_port() const {
+  const config::listen_address& given = options_.settings.listen;
+  return told_api_port_ != 0 && (!given.explicit_ || given.port == 0);
+}
+
+void agent_loop::say_if_moved() const {
+  const std::optional<net::listen_address>& api = service_->api_address();
+  if (!found_ || told_api_port_ == 0 || (api && api->port == told_api_port_)) return;
+  say_api_moved(log_, told_api_port_, api ? net::text(*api) : std::string("off"));
+}
+
+/// Several agents on one host must be easy to try, so a port that nobody has asked for gives way,
+/// and so does the one of the agent before, which somebody else may have taken meanwhile. Without
+/// its local socket an agent is only harder to find. False if it cannot be done without.
 bool agent_loop::give_way(const api::service_error& why, api::service_settings& with) const {
   if (why.which == api::listener::local_socket) {
     say_hard_to_find(log_, log_level::warn, why.text);
@@ -91,11 +108,18 @@ bool agent_loop::give_way(const api::service_error& why, api::service_settings& 
   }
   const config::settings& s = options_.settings;
   const bool is_api = why.which == api::listener::api;
+  if (is_api && may_keep_port() && with.api->port == told_api_port_ &&
+      told_api_port_ != s.listen.port) {
+    with.api->port = s.listen.port;
+    return true;
+  }
   const bool given = why.which == api::listener::socket ||
                      (is_api ? s.listen.explicit_ : s.probe_listen.explicit_);
   if (given || why.kind != net::listen_failure::in_use) return false;
+  net::listen_address& where = is_api ? *with.api : *with.probe;
+  if (where.port == 0) return false;
   say_port_taken(log_, is_api ? "api" : "probe", why.text);
-  (is_api ? with.api : with.probe)->port = 0;
+  where.port = 0;
   return true;
 }
 

@@ -83,7 +83,7 @@ int agent_loop::run() {
   listen_for_signals();
   board_.beat(os::boot_now());
   snapshots_.publish(session_, os::boot_now());
-  if (!open_guard() || !serve()) {
+  if (!open_guard()) {
     end(status_.value_or(exit_failed));
   } else if (!guard_ && !dialer_) {
     open_store();
@@ -93,6 +93,7 @@ int agent_loop::run() {
 }
 
 void agent_loop::open_store() {
+  if (!serve()) return end(exit_failed);
   const config::settings& s = options_.settings;
   auto made = stores::make_store(
       io_.get_executor(), {.kind = s.store,

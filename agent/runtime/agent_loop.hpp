@@ -62,6 +62,8 @@ class agent_loop {
   bool serve();
   [[nodiscard]] std::string local_socket() const;
   bool give_way(const api::service_error& why, api::service_settings& with) const;
+  [[nodiscard]] bool may_keep_port() const;
+  void say_if_moved() const;
   void store_opened(std::expected<stores::description, stores::open_error> what);
   void store_reached(const stores::description& what);
   void listen_for_signals();
@@ -183,6 +185,8 @@ class agent_loop {
   orders orders_;
   order_relay order_relay_;
   std::unique_ptr<api::service> service_;
+  /// Where a workload was told to find the agent before this one; 0: at no port.
+  std::uint16_t told_api_port_ = 0;
   core::store_contact contact_;
   bool contact_is_news_ = false;  ///< and is about to be published
   std::unique_ptr<stores::store> store_;

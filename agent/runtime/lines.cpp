@@ -84,6 +84,11 @@ void say_token_unreadable(log& to, std::string_view why) {
            {{"why", why}});
 }
 
+void say_api_moved(log& to, std::uint16_t told, std::string_view listening) {
+  to.write(log_level::warn, "the workload's TENURE_API is not where this agent listens",
+           {{"told_port", static_cast<std::uint64_t>(told)}, {"listening", listening}});
+}
+
 void say_hard_to_find(log& to, log_level how_bad, std::string_view why) {
   to.write(how_bad, "commands on this machine will not find this agent by themselves",
            {{"why", why}});

@@ -43,6 +43,8 @@ void say_listening(log& to, const listeners& at, std::string_view identity, std:
                    std::uint64_t guard);
 /// At start; the file may come later.
 void say_token_unreadable(log& to, std::string_view why);
+/// A workload that runs was told another port.
+void say_api_moved(log& to, std::uint16_t told, std::string_view listening);
 /// Commands without an address do not see this agent.
 void say_hard_to_find(log& to, log_level how_bad, std::string_view why);
 /// Other machines can reach it.

@@ -234,6 +234,7 @@ void guard_link::impl::on_hello(const message::guard_hello& what) {
   if (const auto why = doubt(what)) return emit(*why);
   guard_ready ready;
   ready.last_term = core::version{page->granted.load()};
+  ready.api_port = static_cast<std::uint16_t>(page->api_port.load());
   if (what.session != session_id{}) ready.session.assign(what.session.begin(), what.session.end());
   if (what.running != message::guard_hello::nothing_runs) {
     left.expect_mark(mark_of(ready.session, core::version{what.term}));
@@ -467,6 +468,10 @@ core::time_point guard_link::acknowledged() const {
 
 void guard_link::note_grant(core::version term) {
   self_->page->granted.store(std::max(self_->page->granted.load(), core::number(term)));
+}
+
+void guard_link::note_api_port(std::uint16_t port) {
+  self_->page->api_port.store(port);
 }
 
 void guard_link::start(core::version term, const std::vector<std::string>& environment) {

@@ -32,6 +32,8 @@ struct guard_page {
   /// The newest version that a session of this guard's agents was granted. Written by the agent,
   /// before it does anything about that grant, so that it is not lost with the agent.
   std::atomic<std::uint64_t> granted{0};
+  /// Where the newest workload was told to ask its agent; 0: at no port. Written by the agent.
+  std::atomic<std::uint32_t> api_port{0};
 
   struct deadlines {
     core::time_point stop_at;
@@ -70,6 +72,7 @@ struct guard_page {
   }
 };
 
+static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
 static_assert(std::atomic<std::int64_t>::is_always_lock_free);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 

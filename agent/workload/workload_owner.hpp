@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <variant>
@@ -39,6 +40,8 @@ struct guard_ready {
   std::string session;
   /// The newest that was granted to that session, as far as its agents knew.
   core::version last_term = core::no_version;
+  /// Where the newest workload was told to ask its agent; 0: at no port.
+  std::uint16_t api_port = 0;
 };
 
 /// What has answered cannot be relied on, and why. Nothing else follows; drop the link.
@@ -121,6 +124,10 @@ class workload_owner {
 
   /// The store has granted our session this term. Kept for the next agent, should this one die.
   virtual void note_grant(core::version term) = 0;
+
+  /// The workload that starts next is told to ask us at this port; 0: at none. Kept for the next
+  /// agent, too.
+  virtual void note_api_port(std::uint16_t port) = 0;
 
   /// Starts the workload of a term that was armed before. It is told `environment` ("KEY=VALUE",
   /// none empty).

@@ -1,4 +1,7 @@
+#include <arpa/inet.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 
 #include <csignal>
 #include <cstdlib>
@@ -6,6 +9,7 @@
 #include <memory>
 
 #include "harness.hpp"
+#include "os/unique_fd.hpp"
 #include "places.hpp"
 #include "servers/etcd_server.hpp"
 
@@ -13,6 +17,26 @@
 /// still theirs.
 namespace tenure::tests {
 namespace {
+
+/// The port of "http://127.0.0.1:PORT", in the hands of somebody else.
+class taken_port {
+ public:
+  explicit taken_port(const std::string& url) {
+    const auto port = static_cast<std::uint16_t>(std::stoi(url.substr(url.rfind(':') + 1)));
+    sockaddr_in address{
+        .sin_family = AF_INET, .sin_port = htons(port), .sin_addr = {}, .sin_zero = {}};
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    constexpr int yes = 1;
+    ::setsockopt(fd_.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+    taken_ = ::bind(fd_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 &&
+             ::listen(fd_.get(), 1) == 0;
+  }
+  [[nodiscard]] bool is_taken() const { return taken_; }
+
+ private:
+  os::unique_fd fd_{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+  bool taken_ = false;
+};
 
 class Adoption : public ::testing::TestWithParam<place> {
  protected:
@@ -54,6 +78,17 @@ class Adoption : public ::testing::TestWithParam<place> {
       const auto now = of.agent();
       return now && now != agent;
     })) << of.process().err();
+  }
+
+  /// `member::api` is that of the newest agent once there are as many.
+  static bool listened(const member& of, int agents) {
+    int found = 0;
+    const std::string log = of.process().err();
+    for (auto at = log.find("msg=listening"); at != std::string::npos;
+         at = log.find("msg=listening", at + 1)) {
+      ++found;
+    }
+    return found == agents;
   }
 
   void delete_lock() {
@@ -99,6 +134,35 @@ TEST_P(Adoption, CrashedAgentCostsNoFailOver) {
   a->process().send(SIGTERM);
   ASSERT_TRUE(runs_as(in_, "b", first->version)) << b->process().err();
   EXPECT_EQ(a->process().wait(), 128 + SIGTERM) << "as its workload";
+}
+
+TEST_P(Adoption, NextAgentListensWhereTheWorkloadWasToldToAsk) {
+  auto a = join("a", long_ttl);
+  ASSERT_TRUE(runs_as(in_, "a")) << a->process().err();
+  const std::string told = a->api();
+  for (int agents = 2; agents <= 3; ++agents) {
+    replace_agent(*a);
+    ASSERT_TRUE(eventually([&] { return listened(*a, agents); })) << a->process().err();
+    EXPECT_EQ(a->api(), told);
+  }
+}
+
+TEST_P(Adoption, PortThatWasTakenMeanwhileIsMissedAloud) {
+  auto a = join("a", long_ttl);
+  ASSERT_TRUE(runs_as(in_, "a")) << a->process().err();
+  const std::string told = a->api();
+  const auto agent = a->agent();
+  ASSERT_TRUE(agent);
+  a->process().send(SIGSTOP);
+  ::kill(*agent, SIGKILL);
+  ASSERT_TRUE(eventually([&] { return a->get("/livez").empty(); }));
+  const taken_port theirs(told);
+  ASSERT_TRUE(theirs.is_taken());
+  a->process().send(SIGCONT);
+  ASSERT_TRUE(eventually([&] { return listened(*a, 2); })) << a->process().err();
+  EXPECT_NE(a->api(), told);
+  EXPECT_TRUE(a->process().said("TENURE_API is not where this agent listens"))
+      << a->process().err();
 }
 
 TEST_P(Adoption, AdoptedLeaseIsRenewed) {
