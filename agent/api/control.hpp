@@ -12,7 +12,7 @@
 #include "core/session.hpp"
 #include "net/http_message.hpp"
 
-/// `POST /v1/elections/{name}/resign`, `/transfer`, `/pause`, `/resume`.
+/// `POST /v1/elections/{name}/resign`, `/transfer`, `/pause`, `/resume`, `/set`.
 namespace tenure::api {
 
 /// Why an order is not carried out.
@@ -21,7 +21,8 @@ struct control_refusal {
   problem why;
 };
 
-/// It has been begun. What comes of it is for those to see who watch the election.
+/// It has been begun; of `set`: it is done. What comes of it is for those to see who watch the
+/// election.
 struct control_acceptance {
   std::string by;  ///< the member that obeys
 };
@@ -44,7 +45,7 @@ struct control_request {
   core::order what;
 };
 
-/// True if this is a path of one of the four calls, whatever the election and the method.
+/// True if this is a path of one of the five calls, whatever the election and the method.
 bool is_control(const net::request& asked);
 
 /// The order in the request, or the answer to give: not a POST, a stranger's, no or a wrong token,

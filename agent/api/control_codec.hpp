@@ -10,8 +10,9 @@
 namespace tenure::api {
 
 /// The order in a body: `{"to":NAME,"aside":DURATION,"member":NAME}` as far as `what` takes them;
-/// an empty body is `{}`. The error is one sentence. What is unknown is refused: a misspelt `to`
-/// would otherwise let anybody take over.
+/// an empty body is `{}`. `set` takes
+/// `{"slots":N,"accept_versions":true}`, one of them or both. The error is one sentence. What is
+/// unknown is refused: a misspelt `to` would otherwise let anybody take over.
 std::expected<core::order, std::string> parse_order(core::order_action what, std::string_view body);
 
 /// `by`: the member that obeys.

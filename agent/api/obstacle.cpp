@@ -22,6 +22,10 @@ std::string heir_of(const election_snapshot& election) {
   return last && last->parting ? last->parting->heir : "another member";
 }
 
+std::string slots_text(std::uint32_t count) {
+  return std::to_string(count) + (count == 1 ? " slot" : " slots");
+}
+
 std::string text_of(const core::held_back& what, const election_snapshot& election,
                     const snapshot& seen, const instant& at) {
   switch (what.why) {
@@ -39,11 +43,46 @@ std::string text_of(const core::held_back& what, const election_snapshot& electi
       return "its workload was unhealthy; " + again_in(what.until, at);
     case core::campaign_obstacle::heir_first:
       return "it lets " + heir_of(election) + " come first, as the last holder has asked";
+    case core::campaign_obstacle::other_slots:
+    case core::campaign_obstacle::identity_used:
+    case core::campaign_obstacle::old_version:
+      return disagreement_text(what.why, election.view, election.name, seen.identity,
+                               election.slots);
   }
   return {};
 }
 
 }  // namespace
+
+std::string disagreement_text(core::campaign_obstacle what, const core::election_view& view,
+                              std::string_view election, std::string_view identity,
+                              std::uint32_t slots) {
+  const std::string name(election);
+  switch (what) {
+    case core::campaign_obstacle::other_slots: {
+      const std::uint32_t agreed = view.seen ? view.seen->agreed.slots : 0;
+      return "it is set up for " + slots_text(slots) + ", and the election \"" + name + "\" has " +
+             std::to_string(agreed) + " by the store; set slots to " + std::to_string(agreed) +
+             " here, or say: tenure set " + name + " --slots " + std::to_string(slots);
+    }
+    case core::campaign_obstacle::identity_used:
+      return "another agent takes part as \"" + std::string(identity) +
+             "\"; give each an identity of its own, or end the other one";
+    case core::campaign_obstacle::old_version: {
+      if (!view.regressed) return {};
+      const std::uint64_t granted = core::number(view.regressed->granted);
+      const std::uint64_t seen = core::number(view.regressed->seen);
+      return "the store granted version " + std::to_string(granted) + " after version " +
+             std::to_string(seen) + " was seen, " + std::to_string(seen - granted) +
+             " versions back, as one does that was restored; raise its versions (etcdutl snapshot "
+             "restore --bump-revision), or, if all that checks versions may see smaller ones, say: "
+             "tenure set " +
+             name + " --accept-versions";
+    }
+    default:
+      return {};
+  }
+}
 
 std::optional<obstacle> obstacle_of(const election_snapshot& election, const snapshot& seen,
                                     const instant& at) {

@@ -208,6 +208,12 @@ constexpr std::array transfer_flags{aside,   of_several,    api,          token_
 constexpr std::array pause_flags{any_member, api,           token_file,
                                  no_wait,    order_timeout, answer_output};
 
+constexpr std::array set_flags{
+    option{.name = "--slots", .metavar = "N", .doc = "How many may hold at a time"},
+    option{.name = "--accept-versions",
+           .doc = "After the store was restored: versions begin anew from what it has now"},
+    api, token_file, answer_output};
+
 constexpr std::array wait_flags{
     option{.name = "--for",
            .metavar = "STATE",
@@ -342,6 +348,15 @@ constexpr std::array table{
             .flags = pause_flags,
             .example = "tenure resume db",
             .statuses = order_statuses},
+    command{.name = "set",
+            .summary = "Change what an election is, in the store: its slots, where versions begin",
+            .words = one_election,
+            .flags = set_flags,
+            .notes = "Any agent of the election may be asked. More slots than before: say this "
+                     "first, then restart the members with the new number. Fewer: have members "
+                     "resign first, so that no more than the new number hold.",
+            .example = "tenure set db --slots 2",
+            .statuses = ask_statuses},
     command{.name = "probe",
             .summary = "Ask a probe of the agent, for exec probes and scripts",
             .words = probe_words,

@@ -1,17 +1,15 @@
 #include <chrono>
-#include <cstdio>
 #include <optional>
 #include <string>
 #include <utility>
 
-#include "api/token.hpp"
 #include "cli/agent_feed.hpp"
 #include "cli/ask.hpp"
 #include "cli/local_agents.hpp"
 #include "cli/order_progress.hpp"
+#include "cli/order_request.hpp"
 #include "cli/print.hpp"
 #include "cli/reply_codec.hpp"
-#include "cli/variable.hpp"
 #include "cli/verbs.hpp"
 #include "config/values.hpp"
 #include "os/boot_time.hpp"
@@ -42,7 +40,7 @@ bool gives_up(const given_order& order) {
   return order.what == order_kind::resign || order.what == order_kind::transfer;
 }
 
-/// The request; or what is wrong with a file or a value. The token goes nowhere but into it.
+/// The request; or what is wrong with a file or a value.
 std::expected<net::client_request, std::string> request_of(const invocation& what,
                                                            const given_order& order,
                                                            const election_address& to) {
@@ -52,16 +50,7 @@ std::expected<net::client_request, std::string> request_of(const invocation& wha
     const auto duration = config::parse_duration(aside);
     if (!duration) return std::unexpected("--aside " + duration.error().what);
   }
-  net::client_request out{.method = "POST",
-                          .target = path_of(to.election) + "/" + what.verb,
-                          .body = order_json(order.to, aside, order.member)};
-  auto file = what.value("--token-file");
-  if (!file) file = variable("TENURE_CONTROL_TOKEN_FILE");
-  if (!file) return out;
-  const auto token = api::read_token(*file);
-  if (!token) return std::unexpected(token.error() + "; name a file that this user may read");
-  out.headers.push_back({.name = "Authorization", .value = "Bearer " + *token});
-  return out;
+  return order_request(what, to.election, order_json(order.to, aside, order.member));
 }
 
 /// The one election of an answer about it.
@@ -69,25 +58,6 @@ std::optional<election_report> election_of(const agent_answer& answer) {
   if (!answer) return std::nullopt;
   auto all = read_elections(*answer);
   return all && all->size() == 1 ? std::optional(std::move(all->front())) : std::nullopt;
-}
-
-/// The agent's advice is for whoever writes requests; this is for whoever types commands.
-ask_failure with_advice(ask_failure why) {
-  if (error_code_in(why.json) == "token_missing") {
-    why.text =
-        "the agent needs its control token; give --token-file FILE, or --api unix:PATH if "
-        "it has a Unix socket";
-  }
-  return why;
-}
-
-int say(const invocation& what, const std::string& text, const std::string& json) {
-  if (what.output == output_form::json) {
-    print_json(json);
-  } else {
-    std::puts(text.c_str());
-  }
-  return runtime::exit_ok;
 }
 
 /// Follows the election until the order is done, and says what has come of it.
@@ -106,13 +76,13 @@ int see_it_done(const invocation& what, const given_order& order, const election
                  body = *answer;
                  return last.is == progress::done || last.is == progress::otherwise;
                });
-  if (last.is == progress::done) return say(what, last.text, body);
+  if (last.is == progress::done) return print_done(what, last.text, body);
   if (last.is == progress::otherwise) {
-    say(what, last.text, body);
+    print_done(what, last.text, body);
     return runtime::exit_failed;
   }
   const std::string after = " after " + core::text(patience);
-  if (last.is == progress::settled) return say(what, last.text + after, body);
+  if (last.is == progress::settled) return print_done(what, last.text + after, body);
   if (failure) {
     failure->text = "accepted, but whether it is done cannot be told: " + failure->text;
     return report_failure(what, *failure);
@@ -145,8 +115,8 @@ int run_order(const invocation& what) {
   if (!accepted) return report_failure(what, with_advice(accepted.error()));
   order.by = accepting_member(*accepted).value_or(before->identity);
   if (what.has("--no-wait")) {
-    return say(what, order.by + " has accepted it: " + what.verb + " of " + which->election,
-               *accepted);
+    return print_done(what, order.by + " has accepted it: " + what.verb + " of " + which->election,
+                      *accepted);
   }
   return see_it_done(what, order, *which, *before, *patience);
 }

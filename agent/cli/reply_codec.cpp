@@ -227,4 +227,11 @@ std::string order_json(const std::string& to, const std::string& aside, const st
   return text(out);
 }
 
+std::string agreement_json(std::uint32_t slots, bool accept_versions) {
+  json out = json::object();
+  if (slots > 0) out["slots"] = slots;
+  if (accept_versions) out["accept_versions"] = true;
+  return text(out);
+}
+
 }  // namespace tenure::cli

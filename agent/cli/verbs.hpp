@@ -44,6 +44,7 @@ int run_man(const invocation& what);
 int run_probe(const invocation& what);
 /// `tenure resign`, `transfer`, `pause` and `resume`.
 int run_order(const invocation& what);
+int run_set(const invocation& what);
 
 /// The workload of the demo: stamps the time into a file for as long as it runs.
 int run_demo_worker(int argc, const char* const* argv);

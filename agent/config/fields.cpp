@@ -221,7 +221,7 @@ constexpr std::array<field, setting_count> table{{
      .environment = "TENURE_LOCK_DELAY",
      .type = field_type::duration,
      .section = group::timing,
-     .derivation = "kill_budget",
+     .derivation = "kill_budget + min(500ms, ttl / 20)",
      .range = "0s to ttl",
      .metavar = "DURATION",
      .doc = "How long a new holder waits if the one before did not release cleanly"},

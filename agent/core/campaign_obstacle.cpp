@@ -20,8 +20,24 @@ std::string_view name(campaign_obstacle what) {
       return "was_unhealthy";
     case campaign_obstacle::heir_first:
       return "heir_first";
+    case campaign_obstacle::other_slots:
+      return "other_slots";
+    case campaign_obstacle::identity_used:
+      return "identity_used";
+    case campaign_obstacle::old_version:
+      return "old_version";
   }
   return "";
+}
+
+/// What is wrong with this member in the eyes of the store. It ends no term: whoever holds was
+/// right when it began.
+campaign_obstacle election::disagreement() const {
+  using enum campaign_obstacle;
+  if (found_ || !view_.seen) return none;
+  const std::uint32_t agreed = view_.seen->agreed.slots;
+  if (agreed != 0 && agreed != settings_.slots) return other_slots;
+  return view_.seen->identity_in_use ? identity_used : none;
 }
 
 /// Of several, the one that lasts longest.
@@ -29,9 +45,12 @@ held_back election::obstacle_at(time_point now) const {
   using enum campaign_obstacle;
   if (view_.phase != phase::candidate || view_.since == never) return {};
   if (aside_until_ == never) return {.why = paused};
+  if (disagreement() != none) return {.why = disagreement()};
   if (!guarded_) return {.why = no_guard};
   if (!healthy_) return {.why = unhealthy};
-  if (now < aside_until_) return {.why = resigned, .until = aside_until_};
+  if (now < aside_until_) {
+    return {.why = view_.regressed ? old_version : resigned, .until = aside_until_};
+  }
   if (now < rest_until_) return {.why = was_unhealthy, .until = rest_until_};
   const bool vacant = !view_.seen || view_.seen->holders.size() < settings_.slots;
   if (vacant && now < heir_first_until_) return {.why = heir_first, .until = heir_first_until_};

@@ -16,9 +16,18 @@ enum class campaign_obstacle : std::uint8_t {
   resigned,       ///< told to stand aside for a while
   was_unhealthy,  ///< its last term ended because of that, and others go first
   heir_first,     ///< the last holder has named another member
+  other_slots,    ///< by the store the election has another number of slots
+  identity_used,  ///< another run has its identity
+  old_version,    ///< it was granted a version older than one that was seen
 };
 
 std::string_view name(campaign_obstacle what);
+
+/// True for what is wrong with this member in the eyes of the store, for somebody to mend.
+constexpr bool is_disagreement(campaign_obstacle what) {
+  return what == campaign_obstacle::other_slots || what == campaign_obstacle::identity_used ||
+         what == campaign_obstacle::old_version;
+}
 
 /// That, and when it is over by itself; `never` if it is not.
 struct held_back {

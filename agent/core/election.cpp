@@ -73,11 +73,15 @@ void election::settle(const moment& at, effects& out) {
   if (view_.phase == phase::draining) settle_draining(at, out);
 }
 
-bool election::may_campaign(time_point now) const {
+bool election::may_hold(time_point now) const {
   return healthy_ && guarded_ && now >= aside_until();
 }
 
-/// Precondition: it may not campaign.
+bool election::may_campaign(time_point now) const {
+  return may_hold(now) && disagreement() == campaign_obstacle::none;
+}
+
+/// Precondition: it may not hold.
 loss_reason election::why_aside() const {
   if (!guarded_) return loss_reason::guard_gone;
   return healthy_ ? loss_reason::resigned : loss_reason::unhealthy;
@@ -163,7 +167,7 @@ time_point election::candidate_wake() const {
   if (acquire_.state == call::flying) return acquire_.at;
   if (!may_campaign(last_now_)) {
     return std::min(maybe_held_ ? release_.at : never,
-                    healthy_ && guarded_ ? aside_until() : never);
+                    healthy_ && guarded_ && !may_hold(last_now_) ? aside_until() : never);
   }
   if (release_.state != call::idle) return release_.at;
   return acquire_.state == call::waiting ? acquire_.at : never;
@@ -234,15 +238,17 @@ void election::on(const moment& at, const event::granted& e, effects& out) {
     // Resources have seen this version or a larger one, and would not tell us from its owner. Nor
     // can it be a term of our own: nobody campaigns before that is known to be over.
     aside_ = settings_.when.ttl;
+    view_.regressed = {.granted = e.term, .seen = highest_seen_};
     give_up(loss_reason::version_regressed, at.now, at, out);
     return;
   }
+  view_.regressed.reset();
   remember(e.term);
   clean_ = e.released_cleanly;
   if (!fits) {
     aside_ = settings_.when.ttl;
     give_up(loss_reason::session_invalid, at.now, at, out);
-  } else if (!may_campaign(at.now)) {
+  } else if (!may_hold(at.now)) {
     give_up(why_aside(), drained_by(at), at, out);
   } else if (adopted) {
     adopt(at, out);
@@ -342,9 +348,11 @@ lease election::extended(lease of, time_point sent_at, duration ttl) const {
 void election::on(const moment& at, const event::observed& e, effects& out) {
   if (view_.since == never) return;
   const observation& seen = e.what;
-  const bool changed =
-      !view_.seen || view_.seen->holders != seen.holders || view_.seen->retry_at != seen.retry_at;
+  const bool changed = !view_.seen || view_.seen->holders != seen.holders ||
+                       view_.seen->retry_at != seen.retry_at || view_.seen->agreed != seen.agreed ||
+                       view_.seen->identity_in_use != seen.identity_in_use;
   note_heir(seen, at);
+  note_acceptance(seen, at);
   if (view_.seen != seen) {
     view_.seen = seen;
     out.add(command::publish{});
@@ -379,6 +387,22 @@ void election::note_heir(const observation& seen, const moment& at) {
   } else if (aside_until_ != never) {
     // Asked for by name: that it had resigned itself a moment ago does not count any more.
     aside_until_ = time_point::min();
+  }
+}
+
+/// Of the first observation nobody knows how old what it says is: it may have been accepted for an
+/// earlier restore than the one that we have seen the versions of.
+void election::note_acceptance(const observation& seen, const moment& at) {
+  if (!view_.seen || seen.agreed.accepted_unix_ms <= view_.seen->agreed.accepted_unix_ms) return;
+  const version before{number(std::max(seen.agreed.versions_from, version{1})) - 1};
+  highest_seen_ = std::min(highest_seen_, before);
+  inherited_ = std::min(inherited_, before);
+  if (!view_.regressed) return;
+  view_.regressed.reset();
+  if (aside_until_ != never) aside_until_ = time_point::min();
+  if (view_.phase == phase::draining) aside_ = duration::zero();
+  if (view_.phase == phase::candidate && acquire_.state != call::flying) {
+    acquire_ = {.state = call::waiting, .at = at.now};
   }
 }
 

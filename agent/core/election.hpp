@@ -59,8 +59,8 @@ struct started {
   /// session holds is released before the first campaign, unless `workload_found` came before:
   /// granted once more, such a term could be taken away by that release.
   bool session_was_used = false;
-  /// The newest term that this session was granted. No grant up to it is believed, unless it is that
-  /// very term and its workload was found.
+  /// The newest term that this session was granted. No grant up to it is believed, unless it is
+  /// that very term and its workload was found.
   version last_term = no_version;
 };
 
@@ -266,6 +266,14 @@ struct lease {
   time_point stop_at{};
 };
 
+/// A grant whose version resources could not tell from that of an earlier holder.
+struct regression {
+  version granted = no_version;
+  version seen = no_version;  ///< at least as large, before
+
+  friend bool operator==(const regression&, const regression&) = default;
+};
+
 /// What anybody may know of an election. Copied out by the runtime for those who serve answers.
 struct election_view {
   core::phase phase = core::phase::candidate;
@@ -278,6 +286,9 @@ struct election_view {
   time_point aside_until = time_point::min();  ///< no campaign before; `never`: until `resume`
   bool paused = false;                         ///< it was told to stand aside until `resume`
   core::held_back held_back{};                 ///< why it does not campaign, as a candidate
+  /// Since a grant was given back because of its version, until a larger one is granted, or an
+  /// operator has accepted that they begin anew.
+  std::optional<regression> regressed{};
 
   /// True while this member may act as holder at `now`. Computed for every answer: a cached flag
   /// would outlive the lease.
@@ -380,12 +391,15 @@ class election {
   void drained(const moment& at, effects& out);
   [[nodiscard]] bool seen_gone(version ours) const;
   [[nodiscard]] bool leaving() const;
+  [[nodiscard]] bool may_hold(time_point now) const;
   [[nodiscard]] bool may_campaign(time_point now) const;
+  [[nodiscard]] campaign_obstacle disagreement() const;
   [[nodiscard]] loss_reason why_aside() const;
   [[nodiscard]] core::held_back obstacle_at(time_point now) const;
   [[nodiscard]] time_point candidate_wake() const;
   [[nodiscard]] time_point drained_by(const moment& at) const;
   void remember(version seen);
+  void note_acceptance(const observation& seen, const moment& at);
   [[nodiscard]] attempt next_attempt();
 
   election_settings settings_;

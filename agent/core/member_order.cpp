@@ -7,7 +7,7 @@ namespace tenure::core {
 namespace {
 
 constexpr std::array actions{order_action::resign, order_action::transfer, order_action::pause,
-                             order_action::resume};
+                             order_action::resume, order_action::set};
 
 }  // namespace
 
@@ -21,6 +21,8 @@ std::string_view name(order_action what) {
       return "pause";
     case order_action::resume:
       return "resume";
+    case order_action::set:
+      return "set";
   }
   return "";
 }

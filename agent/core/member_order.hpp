@@ -11,7 +11,13 @@
 /// What people order members to do, and how an order gets to a member whose agent was not asked.
 namespace tenure::core {
 
-enum class order_action : std::uint8_t { resign, transfer, pause, resume };
+enum class order_action : std::uint8_t {
+  resign,
+  transfer,
+  pause,
+  resume,
+  set,  ///< changes what the election is, in the store; any agent does it
+};
 
 std::string_view name(order_action what);
 
@@ -28,6 +34,8 @@ struct order {
   std::string member{};             ///< who is to obey; empty: the holder, or whoever is asked
   std::optional<duration> aside{};  ///< of a resignation; nothing: the ttl
   std::string heir{};               ///< empty: whoever comes first
+  std::uint32_t slots = 0;          ///< of `set`; 0: as many as before
+  bool accept_versions = false;     ///< of `set`: versions begin anew, see core::agreement
 
   friend bool operator==(const order&, const order&) = default;
 };

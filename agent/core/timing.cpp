@@ -78,7 +78,8 @@ std::expected<timing, std::vector<timing_problem>> resolve(const timing_request&
   t.renew = asked.renew.value_or(asked.ttl / 3);
   t.grace = asked.grace.value_or(std::min(default_grace, asked.ttl / 7));
   t.kill_budget = asked.kill_budget.value_or(std::min(default_kill_budget, asked.ttl / 20));
-  t.lock_delay = asked.lock_delay.value_or(t.kill_budget);
+  t.lock_delay = asked.lock_delay.value_or(
+      std::min(t.kill_budget + std::min(news_travel_time, asked.ttl / 20), t.ttl));
   t.drain = asked.drain.value_or(default_drain);
   t.drift_ppm = asked.drift_ppm;
 

@@ -19,6 +19,8 @@ namespace tenure::core {
 inline constexpr duration default_ttl = std::chrono::seconds(15);
 inline constexpr duration default_grace = std::chrono::seconds(2);
 inline constexpr duration default_kill_budget = std::chrono::milliseconds(500);
+/// What lock_delay leaves for the news of a loss to reach the holder.
+inline constexpr duration news_travel_time = std::chrono::milliseconds(500);
 inline constexpr duration default_drain = std::chrono::seconds(20);
 /// Clock rates may differ by this much; 10,000 parts per million are 1 %.
 inline constexpr std::uint32_t default_drift_ppm = 10'000;
@@ -38,8 +40,10 @@ struct timing_request {
   std::optional<duration> renew{};        ///< ttl / 3
   std::optional<duration> grace{};        ///< min(2 s, ttl / 7)
   std::optional<duration> kill_budget{};  ///< min(500 ms, ttl / 20)
-  std::optional<duration> lock_delay{};   ///< kill_budget
-  std::optional<duration> drain{};        ///< 20 s
+  /// kill_budget + min(500 ms, ttl / 20): a holder that loses its key kills as soon as it hears of
+  /// it, and is given that long to hear.
+  std::optional<duration> lock_delay{};
+  std::optional<duration> drain{};  ///< 20 s
   std::uint32_t drift_ppm = default_drift_ppm;
 };
 

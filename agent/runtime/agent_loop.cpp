@@ -7,7 +7,7 @@
 #include <csignal>
 #include <utility>
 
-#include "api/token.hpp"
+#include "api/obstacle.hpp"
 #include "config/values.hpp"
 #include "core/number_text.hpp"
 #include "os/boot_time.hpp"
@@ -25,6 +25,9 @@ namespace {
 /// How often the loop shows that it turns although nothing happens; well inside
 /// `api::default_beat_bound`.
 constexpr core::duration beat_interval = std::chrono::seconds(3);
+
+/// Between tries to open a store that the workload of an earlier agent depends on.
+constexpr core::duration open_pause = std::chrono::milliseconds(200);
 
 /// For the store to forget our name, at the end.
 constexpr core::duration leave_patience = std::chrono::milliseconds(500);
@@ -73,6 +76,7 @@ agent_loop::agent_loop(agent_options options, log& to)
       clocks_(os::read_clocks()),
       lines_(elections_.size()),
       leave_timer_(io_),
+      opening_(io_),
       stop_signal_(options_.settings.stop_signal) {}
 
 agent_loop::~agent_loop() = default;
@@ -93,7 +97,8 @@ int agent_loop::run() {
 }
 
 void agent_loop::open_store() {
-  if (!serve()) return end(exit_failed);
+  opening_.cancel();
+  if (!service_ && !serve()) return end(exit_failed);
   const config::settings& s = options_.settings;
   auto made = stores::make_store(
       io_.get_executor(), {.kind = s.store,
@@ -110,25 +115,37 @@ void agent_loop::open_store() {
                                       .user = s.secure.user,
                                       .password_file = s.secure.password_file},
                            .hears = [this](const core::contact_event& what) { hear(what); }});
-  if (!made) {
-    say_cannot_use_store(log_, s.store, made.error().text);
-    end(exit_failed);
-    return;
-  }
+  if (!made) return open_failed(made.error());
   store_ = make_metered_store(std::move(*made), instruments_);
   store_->open([this](std::expected<stores::description, stores::open_error> what) {
     store_opened(std::move(what));
   });
 }
 
+/// Our end would be that of the workload that was found. Its lease may still be confirmed.
+void agent_loop::open_failed(const stores::open_error& why) {
+  const std::string& store = options_.settings.store;
+  const core::time_point again = os::boot_now() + open_pause;
+  if (!found_ || found_->ended || found_->stopping || again >= found_->stop_at) {
+    say_cannot_use_store(log_, store, why.text);
+    return end(exit_failed);
+  }
+  if (failures_.let_through("open", os::boot_now())) {
+    say_store_tried_again(log_, store, why.text, found_->stop_at - os::boot_now());
+  }
+  opening_.expires_after(open_pause);
+  opening_.async_wait([this](boost::system::error_code canceled) {
+    if (canceled || ended_) return;
+    // Closed already: it has told us of its failure.
+    store_.reset();
+    open_store();
+  });
+}
+
 void agent_loop::store_opened(std::expected<stores::description, stores::open_error> what) {
   if (ended_) return;
   const config::settings& s = options_.settings;
-  if (!what) {
-    say_cannot_use_store(log_, s.store, what.error().text);
-    end(exit_failed);
-    return;
-  }
+  if (!what) return open_failed(what.error());
   if (s.timing.ttl < what->min_ttl || s.timing.ttl > what->max_ttl) {
     say_ttl_impossible(log_, s.store, s.timing.ttl, *what);
     end(exit_bad_settings);
@@ -303,9 +320,21 @@ void agent_loop::feed(core::election_index which, const core::election_event& wh
 void agent_loop::step(core::election_index which, const core::election_event& what) {
   const core::held_back before = session_.at(which).view().held_back;
   session_.step(moment(), which, what, effects_);
-  if (session_.at(which).view().held_back == before) return;
+  const core::election_view& view = session_.at(which).view();
+  if (view.held_back == before) return;
   snapshots_.changed(which);
   dirty_ = true;
+  if (view.held_back.why == before.why) return;
+  const core::election_settings& s = session_.at(which).settings();
+  const auto words = [&](core::campaign_obstacle why) {
+    return api::disagreement_text(why, view, name_of(which), s.identity, s.slots);
+  };
+  const std::string now = words(view.held_back.why);
+  const bool mended =
+      core::is_disagreement(before.why) && before.why != core::campaign_obstacle::old_version;
+  if (!now.empty() || mended) {
+    say_disagreement(log_, speaker_of(which), now);
+  }
 }
 
 // --- what goes out ---------------------------------------------------------------------------

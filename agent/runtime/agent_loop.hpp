@@ -59,6 +59,7 @@ class agent_loop {
   void open_hooks();
   void open_told_workload();
   void open_store();
+  void open_failed(const stores::open_error& why);
   bool serve();
   [[nodiscard]] std::string local_socket() const;
   bool give_way(const api::service_error& why, api::service_settings& with) const;
@@ -123,6 +124,7 @@ class agent_loop {
   void carry_out(core::election_index which, const core::command::publish& c);
   void carry_out(core::election_index which, const core::command::finished& c);
   void renew(const core::command::renew& c);
+  void agree(core::election_index which, const core::order& what, api::control_handler done);
   void ordered(core::election_index which, core::order what, api::control_handler done);
   [[nodiscard]] std::expected<core::left_order, api::control_refusal> addressed_to(
       core::election_index which, core::order what) const;
@@ -208,8 +210,9 @@ class agent_loop {
   enum class leave : std::uint8_t { no, unless_guard_ends, with_next_renewal };
   leave leaving_ = leave::no;
   boost::asio::steady_timer leave_timer_;
-  core::time_point dial_until_{};  ///< a guard that is there but busy is waited for until then
-  std::string no_guard_;           ///< why there is none, as the log has said
+  boost::asio::steady_timer opening_;  ///< the next try, where one has failed
+  core::time_point dial_until_{};      ///< a guard that is there but busy is waited for until then
+  std::string no_guard_;               ///< why there is none, as the log has said
   bool guard_here_ = false;
   int stop_signal_;
   bool store_reached_ = false;

@@ -47,6 +47,7 @@ void agent_loop::ordered(core::election_index which, core::order what, api::cont
     return done(std::unexpected(refusal(
         503, "not_started", "the agent has not begun its elections yet", "ask again in a moment")));
   }
+  if (what.what == core::order_action::set) return agree(which, what, std::move(done));
   auto order = addressed_to(which, std::move(what));
   if (!order) return done(std::unexpected(std::move(order.error())));
   const std::string member = order->wanted.member;
@@ -57,6 +58,27 @@ void agent_loop::ordered(core::election_index which, core::order what, api::cont
   if (auto why = objection_to(which, *order)) return done(std::unexpected(std::move(*why)));
   obey(which, *order);
   done(api::control_acceptance{.by = member});
+}
+
+/// What the election is stands in the store, so whoever is asked can change it.
+void agent_loop::agree(core::election_index which, const core::order& what,
+                       api::control_handler done) {
+  say_changing(log_, speaker_of(which), what);
+  store_->agree(
+      which, {.slots = what.slots, .accept_versions = what.accept_versions},
+      os::boot_now() + stores::order_lasts,
+      [by = options_.settings.identity,
+       done = std::move(done)](stores::agree_outcome said) mutable {
+        if (const auto* no = std::get_if<stores::not_agreed>(&said)) {
+          return done(std::unexpected(refusal(409, "not_agreed", no->why, "ask again then")));
+        }
+        if (const auto* why = std::get_if<stores::unknown>(&said)) {
+          return done(std::unexpected(refusal(503, "store_unknown",
+                                              "whether it was changed cannot be told: " + why->why,
+                                              "see what GET /v1/elections says, and ask again")));
+        }
+        done(api::control_acceptance{.by = std::move(by)});
+      });
 }
 
 /// True while this member holds a term that it could give up.

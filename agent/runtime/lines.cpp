@@ -139,6 +139,15 @@ void say_cannot_use_store(log& to, std::string_view store, std::string_view why)
   to.write(log_level::error, "cannot use the store; ending", {{"store", store}, {"why", why}});
 }
 
+void say_store_tried_again(log& to, std::string_view store, std::string_view why,
+                           core::duration left) {
+  to.write(log_level::warn,
+           "cannot use the store yet; trying again for the sake of the workload that runs, which "
+           "has " +
+               spoken(left) + " left",
+           {{"store", store}, {"why", why}});
+}
+
 void say_ttl_impossible(log& to, std::string_view store, core::duration ttl,
                         const stores::description& what) {
   to.write(log_level::error, "the store cannot keep leases of this ttl; set --ttl",
@@ -345,13 +354,30 @@ void say_released(log& to, const speaker& who, core::version term) {
 }
 
 void say_aside(log& to, const speaker& who, core::loss_reason why, core::duration pause) {
-  if (pause <= core::duration::zero()) return;
+  // Of an old version it is said what it means.
+  if (pause <= core::duration::zero() || why == core::loss_reason::version_regressed) return;
   std::string sentence = "paused: no campaign until told to resume";
   if (pause != core::duration::max()) {
     sentence = "no campaign for " + spoken(pause) + ": others go first";
     if (why == core::loss_reason::unhealthy) sentence += ", because the workload was unhealthy";
   }
   to.write(log_level::info, sentence, {{"election", who.election}, {"identity", who.identity}});
+}
+
+void say_changing(log& to, const speaker& who, const core::order& what) {
+  std::string sentence = "told to change the election in the store:";
+  if (what.slots > 0) sentence += " slots " + std::to_string(what.slots);
+  if (what.accept_versions) {
+    sentence += std::string(what.slots > 0 ? "," : "") + " versions begin anew";
+  }
+  to.write(log_level::info, sentence, {{"election", who.election}, {"identity", who.identity}});
+}
+
+void say_disagreement(log& to, const speaker& who, const std::string& what) {
+  to.write(what.empty() ? log_level::info : log_level::error,
+           what.empty() ? std::string("campaigns again: what was wrong with it is mended")
+                        : "does not campaign: " + what,
+           {{"election", who.election}, {"identity", who.identity}});
 }
 
 void say_ordered(log& to, const speaker& who, const core::order& what) {

@@ -63,6 +63,9 @@ void say_wall_jumped(log& to, std::string_view identity, core::duration by,
 // --- the store -------------------------------------------------------------------------------
 
 void say_cannot_use_store(log& to, std::string_view store, std::string_view why);
+/// A workload that was found has `left` until it has to stop.
+void say_store_tried_again(log& to, std::string_view store, std::string_view why,
+                           core::duration left);
 void say_ttl_impossible(log& to, std::string_view store, core::duration ttl,
                         const stores::description& what);
 void say_store_warning(log& to, std::string_view store, std::string_view warning);
@@ -117,6 +120,10 @@ void say_less_time(log& to, const speaker& who, const term_end& what);
 void say_released(log& to, const speaker& who, core::version term);
 /// The member does not campaign for so long; `core::duration::max()`: until it is told to.
 void say_aside(log& to, const speaker& who, core::loss_reason why, core::duration pause);
+/// The store is asked to.
+void say_changing(log& to, const speaker& who, const core::order& what);
+/// What is wrong with this member in the eyes of the store, or that it is not any more (empty).
+void say_disagreement(log& to, const speaker& who, const std::string& what);
 void say_ordered(log& to, const speaker& who, const core::order& what);
 /// To the member that it names, which obeys or refuses.
 void say_order_passed_on(log& to, const speaker& who, const core::order& what);

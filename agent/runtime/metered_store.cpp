@@ -82,6 +82,11 @@ class metered_store final : public stores::store {
     });
   }
 
+  void agree(core::election_index which, stores::agreement_change what, core::time_point deadline,
+             stores::handler<stores::agree_outcome> done) override {
+    of_->agree(which, what, deadline, std::move(done));
+  }
+
   void leave_order(core::election_index which, core::left_order what, core::time_point deadline,
                    stores::handler<stores::order_outcome> done) override {
     of_->leave_order(which, std::move(what), deadline, std::move(done));

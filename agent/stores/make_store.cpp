@@ -29,6 +29,7 @@ std::expected<std::unique_ptr<store>, open_error> make_store(boost::asio::any_io
     if (made) made = make_printable_store(std::move(*made));
     return made;
   };
+  with.hears = printable_hearing(std::move(with.hears));
   if (with.kind == "sqlite") return printable(make_sqlite_store(std::move(where), std::move(with)));
   if (with.kind == "etcd") return printable(make_etcd_store(std::move(where), std::move(with)));
   return std::unexpected(

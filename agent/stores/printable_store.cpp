@@ -23,6 +23,13 @@ void clean(core::observation& seen) {
     std::int64_t& at = seen.parting->at_unix_ms;
     if (at < 0 || at > last_unix_ms) at = 0;
   }
+  for (core::left_order& one : seen.orders) {
+    clean(one.wanted.heir);
+    if (!one.reply) continue;
+    clean(one.reply->code);
+    clean(one.reply->message);
+    clean(one.reply->action);
+  }
   if (seen.members) std::ranges::for_each(*seen.members, [](std::string& one) { clean(one); });
 }
 
@@ -35,6 +42,10 @@ void clean(description& what) {
 void clean(unknown& what) {
   clean(what.why);
 }
+void clean(core::agreement&) {}
+void clean(not_agreed& what) {
+  clean(what.why);
+}
 void clean(refusal& what) {
   clean(what.seen);
 }
@@ -42,6 +53,7 @@ void clean(refusal& what) {
 void clean(grant&) {}
 void clean(renewal&) {}
 void clean(released&) {}
+void clean(order_written&) {}
 
 template <class Outcome>
 handler<Outcome> cleaned(handler<Outcome> done) {
@@ -100,6 +112,26 @@ class printable_store final : public store {
                });
   }
 
+  void agree(core::election_index which, agreement_change what, core::time_point deadline,
+             handler<agree_outcome> done) override {
+    of_->agree(which, what, deadline, cleaned(std::move(done)));
+  }
+
+  void leave_order(core::election_index which, core::left_order what, core::time_point deadline,
+                   handler<order_outcome> done) override {
+    of_->leave_order(which, std::move(what), deadline, cleaned(std::move(done)));
+  }
+
+  void answer_order(core::election_index which, const std::string& id, core::order_reply reply,
+                    core::time_point deadline, handler<order_outcome> done) override {
+    of_->answer_order(which, id, std::move(reply), deadline, cleaned(std::move(done)));
+  }
+
+  void drop_order(core::election_index which, const std::string& id, core::time_point deadline,
+                  handler<order_outcome> done) override {
+    of_->drop_order(which, id, deadline, cleaned(std::move(done)));
+  }
+
   void leave(core::time_point deadline, handler<release_outcome> done) override {
     of_->leave(deadline, cleaned(std::move(done)));
   }
@@ -114,6 +146,20 @@ class printable_store final : public store {
 
 std::unique_ptr<store> make_printable_store(std::unique_ptr<store> of) {
   return std::make_unique<printable_store>(std::move(of));
+}
+
+std::function<void(const core::contact_event&)> printable_hearing(
+    std::function<void(const core::contact_event&)> of) {
+  if (!of) return of;
+  return [of = std::move(of)](const core::contact_event& what) {
+    core::contact_event cleaned = what;
+    std::visit(
+        [](auto& one) {
+          if constexpr (requires { one.why; }) clean(one.why);
+        },
+        cleaned);
+    of(cleaned);
+  };
 }
 
 }  // namespace tenure::stores

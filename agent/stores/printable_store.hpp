@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 
 #include "stores/store.hpp"
@@ -9,5 +10,9 @@ namespace tenure::stores {
 /// The same store, with all text that it shows made printable (core/printable_text.hpp), and
 /// without times that no release can have had. Anybody who may write to the store chooses both.
 std::unique_ptr<store> make_printable_store(std::unique_ptr<store> of);
+
+/// The same for `settings::hears`, which may be empty.
+std::function<void(const core::contact_event&)> printable_hearing(
+    std::function<void(const core::contact_event&)> of);
 
 }  // namespace tenure::stores

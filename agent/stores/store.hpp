@@ -77,6 +77,20 @@ struct order_written {
 using order_outcome = std::variant<order_written, unknown>;
 using read_outcome = std::variant<core::observation, unknown>;
 
+/// What an operator changes in what an election is.
+struct agreement_change {
+  std::uint32_t slots = 0;       ///< 0: as many as before
+  bool accept_versions = false;  ///< from what the store has now on; see core::agreement
+};
+
+/// It cannot be changed so now: why, and what to do.
+struct not_agreed {
+  std::string why;
+};
+
+/// What is agreed from now on.
+using agree_outcome = std::variant<core::agreement, not_agreed, unknown>;
+
 /// What a store says of itself once it was reached.
 struct description {
   std::string store;           ///< "sqlite", "etcd", ...
@@ -153,9 +167,10 @@ class store {
   /// What the store has said of itself so far: of a server that was not reached yet, little.
   [[nodiscard]] virtual description describe() const = 0;
 
-  /// Asks for a lease. Idempotent for one session: if it holds one already, that is renewed and
-  /// granted with the same version. A new version is larger than `above` where the store makes
-  /// its own versions.
+  /// Asks for a lease. The first who does so in an election writes down for how many slots it is;
+  /// whoever is set up for another number is refused. Idempotent for one session: if it holds one
+  /// already, that is renewed and granted with the same version. A new version is larger than
+  /// `above` where the store makes its own versions.
   virtual void acquire(core::election_index which, core::version above, core::time_point deadline,
                        handler<acquire_outcome> done) = 0;
 
@@ -176,6 +191,11 @@ class store {
 
   /// Opens or re-opens the watch of one election. Pushed, never polled, where the store can.
   virtual void watch(core::election_index which, watch_handler seen) = 0;
+
+  /// Changes what the election is for all its members; their watches show it. Fewer slots than are
+  /// held or waited for are `not_agreed`, and so is what a store has no use for.
+  virtual void agree(core::election_index which, agreement_change what, core::time_point deadline,
+                     handler<agree_outcome> done) = 0;
 
   /// Leaves an order where the watches of all members show it, for `order_lasts`.
   virtual void leave_order(core::election_index which, core::left_order what,

@@ -16,11 +16,6 @@ constexpr int most_tries = 6;
 /// Enough to keep all connections busy, few enough that each is answered long before its deadline.
 constexpr std::size_t most_under_way = 64;
 
-/// What `now` shows, as a campaign relies on it.
-basis basis_of(const mirror& now) {
-  return {.newest = now.newest(), .agreed = now.agreed().slots > 0 ? now.agreed_revision() : 0};
-}
-
 }  // namespace
 
 void campaigns::acquire(core::election_index which, core::time_point deadline,
@@ -52,7 +47,7 @@ void campaigns::begin(const attempt_ptr& a) {
   // shows may be gone.
   const bool may_hold_at_once =
       session_.connection.live() && m.has_room() && m.agrees() && m.find_own() == nullptr;
-  may_hold_at_once ? campaign(a, basis_of(m)) : look_first(a);
+  may_hold_at_once ? campaign(a, m.basis_now()) : look_first(a);
 }
 
 /// Tells those whose time is over, and comes again when that of the next one will be.
@@ -86,7 +81,7 @@ void campaigns::look_first(const attempt_ptr& a) {
 /// What the election holds now decides: ours already, room for us, or neither.
 void campaigns::judge(const attempt_ptr& a, const looked& now) {
   if (const contender* own = now.at.find_own()) return adopt(a, *own, now.sent_at);
-  if (now.at.has_room() && now.at.agrees()) return campaign(a, basis_of(now.at));
+  if (now.at.has_room() && now.at.agrees()) return campaign(a, now.at.basis_now());
   finish(a, refusal{now.at.observe()});
 }
 

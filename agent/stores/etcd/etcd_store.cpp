@@ -6,6 +6,7 @@
 #include "core/check.hpp"
 #include "core/number_text.hpp"
 #include "os/boot_time.hpp"
+#include "stores/etcd/agreements.hpp"
 #include "stores/etcd/audiences.hpp"
 #include "stores/etcd/campaigns.hpp"
 #include "stores/etcd/farewell_text.hpp"
@@ -45,6 +46,7 @@ class etcd_store final : public store {
         renewals_(session_),
         audiences_(session_.executor, session_.members, session_.mirrors, session_.ranges,
                    session_.connection),
+        agreements_(session_),
         orders_(session_),
         presence_(session_.executor, session_.members, session_.self.ids, session_.with.identity,
                   session_.with.ttl, session_.with.elections) {}
@@ -75,6 +77,12 @@ class etcd_store final : public store {
   void watch(core::election_index which, watch_handler seen) override {
     TENURE_CHECK(core::place(which) < session_.mirrors.size());
     audiences_.add(which, std::move(seen));
+  }
+
+  void agree(core::election_index which, agreement_change what, core::time_point deadline,
+             handler<agree_outcome> done) override {
+    TENURE_CHECK(core::place(which) < session_.mirrors.size());
+    agreements_.agree(which, what, deadline, std::move(done));
   }
 
   void leave_order(core::election_index which, core::left_order what, core::time_point deadline,
@@ -133,6 +141,7 @@ class etcd_store final : public store {
   campaigns campaigns_;
   renewals renewals_;
   audiences audiences_;
+  agreements agreements_;
   orders orders_;
   presence presence_;
   description self_;

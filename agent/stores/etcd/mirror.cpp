@@ -50,11 +50,14 @@ void mirror::apply(std::span<const watch_event> events) {
     next = end;
     if (revision <= revision_) continue;
     revision_ = revision;
+    const std::uint32_t slots_before = slots();
     for (const watch_event& e : batch) {
       if (!e.erased) note(e.kv);
       if (e.erased && e.kv.key == record_) note_release("");
       if (e.erased && e.kv.key == agreement_key_) note_agreement("", 0);
     }
+    // Of slots that were not there before nobody knows who was in them.
+    if (slots() != slots_before) vacancies_ = core::vacancies(free_slots());
     for (const watch_event& e : batch) {
       if (e.erased) remove(e.kv.key);
     }

@@ -12,6 +12,7 @@
 #include "core/vocabulary.hpp"
 #include "stores/etcd/codec.hpp"
 #include "stores/etcd/layout.hpp"
+#include "stores/etcd/requests.hpp"
 #include "stores/store.hpp"
 
 namespace tenure::stores::etcd {
@@ -79,9 +80,12 @@ class mirror {
     return contenders_.empty() ? 0 : contenders_.back().create_revision;
   }
 
-  /// The agreement, and the revision of its key; 0: there is none.
   [[nodiscard]] const core::agreement& agreed() const { return agreed_; }
-  [[nodiscard]] std::uint64_t agreed_revision() const { return agreed_revision_; }
+
+  /// What this is, for a transaction that relies on it.
+  [[nodiscard]] basis basis_now() const {
+    return {.newest = newest(), .agreed = agreed_revision_, .is_agreed = agreed_.slots > 0};
+  }
 
   /// True unless the election is for another number of holders than our settings say.
   [[nodiscard]] bool agrees() const { return slots() == election_.slots; }
@@ -121,7 +125,7 @@ class mirror {
   std::map<std::string, listed, std::less<>> members_;     ///< by their keys
   std::map<std::string, kept_order, std::less<>> orders_;  ///< by their keys
   core::agreement agreed_;
-  std::uint64_t agreed_revision_ = 0;
+  std::uint64_t agreed_revision_ = 0;  ///< of its key; 0: there is none
   std::optional<core::farewell> parting_;
   std::vector<contender> contenders_;  ///< sorted by create_revision
   std::uint64_t released_ = 0;         ///< the term that was released last, if it was cleanly

@@ -53,7 +53,7 @@ parsed<reads> reads_in(std::string_view body, std::size_t count) {
 transaction campaign_transaction(const election_spec& election, std::int64_t lease,
                                  const std::string& identity, const basis& on) {
   transaction out{.when = still(election.name, on), .then = {}, .otherwise = {}};
-  if (on.agreed == 0) {
+  if (!on.is_agreed) {
     out.then.emplace_back(put{.key = agreement_key(election.name),
                               .value = agreement_text({.slots = election.slots})});
   }

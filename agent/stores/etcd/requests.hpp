@@ -41,7 +41,8 @@ parsed<reads> reads_in(std::string_view body, std::size_t count);
 /// What has to be so still when a transaction is carried out.
 struct basis {
   std::uint64_t newest = 0;  ///< the largest create_revision of a contender; 0: there is none
-  std::uint64_t agreed = 0;  ///< the revision of the agreement; 0: there is none
+  std::uint64_t agreed = 0;  ///< the revision of the agreement's key; 0: there is none
+  bool is_agreed = false;    ///< that can be read, and need not be written down
 };
 
 /// Becomes a contender, unless anybody has come since, or this contender is there already, or

@@ -1,0 +1,46 @@
+#include "cli/order_request.hpp"
+
+#include <cstdio>
+#include <utility>
+
+#include "api/token.hpp"
+#include "cli/print.hpp"
+#include "cli/reply_codec.hpp"
+#include "cli/variable.hpp"
+#include "runtime/exit_status.hpp"
+
+namespace tenure::cli {
+
+std::expected<net::client_request, std::string> order_request(const invocation& what,
+                                                              const std::string& election,
+                                                              std::string body) {
+  net::client_request out{
+      .method = "POST", .target = path_of(election) + "/" + what.verb, .body = std::move(body)};
+  auto file = what.value("--token-file");
+  if (!file) file = variable("TENURE_CONTROL_TOKEN_FILE");
+  if (!file) return out;
+  const auto token = api::read_token(*file);
+  if (!token) return std::unexpected(token.error() + "; name a file that this user may read");
+  out.headers.push_back({.name = "Authorization", .value = "Bearer " + *token});
+  return out;
+}
+
+ask_failure with_advice(ask_failure why) {
+  if (error_code_in(why.json) == "token_missing") {
+    why.text =
+        "the agent needs its control token; give --token-file FILE, or --api unix:PATH if "
+        "it has a Unix socket";
+  }
+  return why;
+}
+
+int print_done(const invocation& what, const std::string& text, const std::string& json) {
+  if (what.output == output_form::json) {
+    print_json(json);
+  } else {
+    std::puts(text.c_str());
+  }
+  return runtime::exit_ok;
+}
+
+}  // namespace tenure::cli

@@ -1,0 +1,82 @@
+#include "stores/etcd/agreements.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "os/wall_time.hpp"
+
+namespace tenure::stores::etcd {
+namespace {
+
+/// In one call, as contenders come and go in between.
+constexpr int most_tries = 6;
+
+}  // namespace
+
+void agreements::agree(core::election_index which, agreement_change what, core::time_point deadline,
+                       handler<agree_outcome> done) {
+  auto a = std::make_shared<attempt>();
+  a->which = which;
+  a->what = what;
+  a->deadline = deadline;
+  a->done = std::move(done);
+  look(a);
+}
+
+void agreements::look(const attempt_ptr& a) {
+  if (++a->tries > most_tries) {
+    return session_.answer(
+        std::move(a->done),
+        agree_outcome(unknown{"members came or went again and again in election \"" +
+                              session_.spec(a->which).name + "\" at " +
+                              session_.members.present()}));
+  }
+  session_.read(a->which, a->deadline, [this, a](std::expected<looked, unknown> now) {
+    if (!now) return session_.answer(std::move(a->done), agree_outcome(std::move(now.error())));
+    write(a, now->at);
+  });
+}
+
+void agreements::write(const attempt_ptr& a, const mirror& now) {
+  core::agreement next = now.agreed();
+  if (next.slots == 0) next.slots = session_.spec(a->which).slots;
+  if (a->what.slots > 0) {
+    const std::size_t present = now.contenders().size();
+    if (present > a->what.slots) {
+      return session_.answer(
+          std::move(a->done),
+          agree_outcome(not_agreed{std::to_string(present) + " hold election \"" +
+                                   session_.spec(a->which).name +
+                                   "\" now; have so many resign first that no more than " +
+                                   std::to_string(a->what.slots) + " are left"}));
+    }
+    next.slots = a->what.slots;
+  }
+  if (a->what.accept_versions) {
+    next.versions_from = core::version{now.revision() + 1};
+    next.accepted_unix_ms = std::max(os::wall_now_ms(), next.accepted_unix_ms + 1);
+  }
+  session_.members.call(transaction_path,
+                        transaction_request(agreement_transaction(session_.spec(a->which).name,
+                                                                  next, now.basis_now())),
+                        a->deadline,
+                        session_.guarded([this, a, next](const reply_or_failure& reply) {
+                          written(a, next, reply);
+                        }));
+}
+
+void agreements::written(const attempt_ptr& a, const core::agreement& what,
+                         const reply_or_failure& reply) {
+  if (!reply) {
+    return session_.answer(std::move(a->done), agree_outcome(unknown{reply.error().why}));
+  }
+  const auto done = parse_transaction(reply->body);
+  if (!done) {
+    return session_.answer(std::move(a->done), agree_outcome(session_.broken_reply(done.error())));
+  }
+  if (!done->succeeded) return look(a);
+  session_.answer(std::move(a->done), agree_outcome(what));
+}
+
+}  // namespace tenure::stores::etcd

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <memory>
+
+#include "stores/etcd/session.hpp"
+#include "stores/store.hpp"
+
+namespace tenure::stores::etcd {
+
+/// Changes of what an election is, by an operator. A transaction compares what it relies on, so
+/// that nobody comes in between: neither a contender nor another operator.
+///
+/// Used on the session's executor only.
+class agreements {
+ public:
+  explicit agreements(session& of) : session_(of) {}
+
+  void agree(core::election_index which, agreement_change what, core::time_point deadline,
+             handler<agree_outcome> done);
+
+ private:
+  struct attempt {
+    core::election_index which{};
+    agreement_change what;
+    core::time_point deadline{};
+    handler<agree_outcome> done;
+    int tries = 0;
+  };
+  using attempt_ptr = std::shared_ptr<attempt>;
+
+  void look(const attempt_ptr& a);
+  void write(const attempt_ptr& a, const mirror& now);
+  void written(const attempt_ptr& a, const core::agreement& what, const reply_or_failure& reply);
+
+  session& session_;
+};
+
+}  // namespace tenure::stores::etcd
