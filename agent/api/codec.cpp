@@ -198,7 +198,8 @@ void append_number(std::string& to, const std::optional<std::int64_t>& number) {
   to.append(number ? std::to_string(*number) : "null");
 }
 
-void fill_in(std::string& to, part what, const election_snapshot& election, const instant& at) {
+void fill_in(std::string& to, part what, const election_snapshot& election, const snapshot& seen,
+             const instant& at) {
   switch (what) {
     case part::holder_known:
       to.append(holders_known(election, seen.contact, at.now) ? "true" : "false");
@@ -225,7 +226,7 @@ void fill_in(std::string& to, part what, const election_snapshot& election, cons
 
 std::string election_text(const election_snapshot& election, const snapshot& seen,
                           const instant& at) {
-  return filled(form_of(election, seen, at), election, at);
+  return filled(form_of(election, seen, at), election, seen, at);
 }
 
 std::string_view name(evidence what) {
@@ -311,7 +312,7 @@ election_form form_of(const election_snapshot& election, const snapshot& seen, c
 }
 
 std::string filled(const election_form& form, const election_snapshot& election,
-                   const instant& at) {
+                   const snapshot& seen, const instant& at) {
   constexpr std::size_t room_for_each = 32;
   std::string out;
   out.reserve(form.text.size() + form.open.size() * room_for_each);
@@ -319,7 +320,7 @@ std::string filled(const election_form& form, const election_snapshot& election,
   for (const election_form::place& open : form.open) {
     out.append(form.text, done, open.at - done);
     done = open.at;
-    fill_in(out, open.what, election, at);
+    fill_in(out, open.what, election, seen, at);
   }
   return out.append(form.text, done);
 }
@@ -347,7 +348,7 @@ net::response not_modified_response(const snapshot& seen, std::uint64_t index) {
 
 net::response election_response(const election_form& form, const election_snapshot& election,
                                 const snapshot& seen, const instant& at) {
-  net::response out = to_response(200, filled(form, election, at));
+  net::response out = to_response(200, filled(form, election, seen, at));
   add_etag(out, seen, index_of(election, seen, at.now));
   return out;
 }
@@ -363,7 +364,7 @@ net::response elections_response(election_pages& pages, const snapshot& seen, co
   std::string list;
   for (std::size_t i = 0; i < seen.elections.size(); ++i) {
     if (i > 0) list += ',';
-    list += filled(pages.of(seen, i, at), seen.elections[i], at);
+    list += filled(pages.of(seen, i, at), seen.elections[i], seen, at);
   }
   const std::uint64_t index = index_of(seen, at.now);
   net::response out = to_response(

@@ -60,7 +60,7 @@ election_form form_of(const election_snapshot& election, const snapshot& seen, c
 
 /// The JSON as of now.
 std::string filled(const election_form& form, const election_snapshot& election,
-                   const instant& at);
+                   const snapshot& seen, const instant& at);
 
 /// One election, with the ETag of its index:
 ///
