@@ -9,10 +9,6 @@ namespace {
 /// An end of which nobody says a word within this time was not seen to by this agent.
 constexpr core::duration in_time = std::chrono::milliseconds(500);
 
-bool is_ours(const core::holder& one, const speaker& who) {
-  return one.identity == who.identity;
-}
-
 }  // namespace
 
 void election_lines::observed(log& to, const speaker& who, const core::election& one,
@@ -20,7 +16,7 @@ void election_lines::observed(log& to, const speaker& who, const core::election&
   expires_at_ = seen.expires_at;
   if (seen.holders.empty()) {
     if (last_ && !vacant_since_) vacant_since_ = now;
-  } else if (!is_ours(seen.holders.front(), who)) {
+  } else if (!seen.holders.front().ours) {
     vacant_since_.reset();
   }
   // Of what we hold ourselves our own lines speak.
@@ -34,7 +30,7 @@ void election_lines::say_holders(log& to, const speaker& who, core::phase state,
   const bool nobody = seen.holders.empty();
   // The watch may show what we were granted before the answer is here, or what we have released
   // after it was.
-  if (!nobody && is_ours(seen.holders.front(), who)) return;
+  if (!nobody && seen.holders.front().ours) return;
   const core::version first = nobody ? core::no_version : seen.holders.front().term;
   if (std::exchange(said_, first) == first) return;
   if (!nobody) {
@@ -45,7 +41,7 @@ void election_lines::say_holders(log& to, const speaker& who, core::phase state,
   if (!last_ && state == core::phase::candidate) return;
   vacancy what{.state = state};
   // How our own term ended is in the lines before.
-  if (last_ && !is_ours(*last_, who)) {
+  if (last_ && !last_->ours) {
     what.last = last_->identity;
     if (seen.parting && seen.parting->term == last_->term) {
       what.why = seen.parting->why == core::loss_reason::none ? "without a reason"

@@ -113,7 +113,7 @@ class story {
 };
 
 const core::holder b{.identity = "b", .term = version{4}};
-const core::holder ours{.identity = "me", .term = version{5}};
+const core::holder ours{.identity = "me", .term = version{5}, .ours = true};
 
 core::farewell released(loss_reason why) {
   return {.term = version{4}, .holder = "b", .why = why};
@@ -121,7 +121,8 @@ core::farewell released(loss_reason why) {
 
 TEST(ElectionLines, AFirstHolderHasNobodyBeforeIt) {
   story s;
-  s.sees({}, 1).is_granted(1, false).at(500ms).wakes().sees({{"me", version{1}}}, 1);
+  s.sees({}, 1).is_granted(1, false).at(500ms).wakes().sees(
+      {{.identity = "me", .term = version{1}, .ours = true}}, 1);
   EXPECT_THAT(s.told(),
               ElementsAre("info  lease granted under version 1; waiting 500 ms (lock delay): the "
                           "previous holder left no release record",
