@@ -125,6 +125,7 @@ const detail = {
     show_text(by_id('left-title'), title);
     show_text(by_id('left'), text);
     show_text(by_id('left-note'), note);
+    by_id('bar').parentElement.hidden = !this.lease;
     by_id('bar').style.transform = `scaleX(${left_ms ? left_ms / this.lease.whole_ms : 0})`;
   },
 
