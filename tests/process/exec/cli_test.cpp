@@ -252,6 +252,20 @@ TEST(Agent, SaysAtItsStartThatItsTokenCannotBeRead) {
   EXPECT_TRUE(eventually([&] { return a.said("absent: No such file or directory"); })) << a.err();
 }
 
+TEST(Agent, SaysOnceThatItsStoreCannotBeReached) {
+  const temporary_directory in;
+  const std::string nowhere = "http://127.0.0.1:1";
+  program a({tenure_binary(), "agent", "--store", "etcd", "--endpoint", nowhere, "--election", "db",
+             "--listen", "off", "--probe-listen", "off"},
+            in / "agent");
+  EXPECT_TRUE(eventually([&] { return a.said("etcd does not answer"); })) << a.err();
+  a.send(SIGTERM);
+  EXPECT_EQ(a.wait(), 0);
+  const std::string log = a.err();
+  EXPECT_EQ(log.find("Connection refused"), log.rfind("Connection refused")) << log;
+  EXPECT_TRUE(has(log, nowhere)) << log;
+}
+
 TEST(Cli, ACommandThatCannotBeExecutedIsNamedBeforeTheLeaseIsTaken) {
   const temporary_directory in;
   std::ofstream(in / "plain") << "text\n";
