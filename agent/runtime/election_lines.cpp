@@ -76,7 +76,7 @@ void election_lines::changed(log& to, const speaker& who, const core::election& 
         say_active(to, who, term, vacant_for(now));
       }
       vacant_since_.reset();
-      last_ = core::holder{.identity = std::string(who.identity), .term = term};
+      last_ = core::holder{.identity = std::string(who.identity), .term = term, .ours = true};
       return;
     case phase::draining:
       return ending(to, who, one, what, std::move(end), now);

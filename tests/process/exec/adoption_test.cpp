@@ -81,7 +81,7 @@ class Adoption : public ::testing::TestWithParam<place> {
   }
 
   /// `member::api` is that of the newest agent once there are as many.
-  static bool listened(const member& of, int agents) {
+  static bool listened(member& of, int agents) {
     int found = 0;
     const std::string log = of.process().err();
     for (auto at = log.find("msg=listening"); at != std::string::npos;
