@@ -29,7 +29,7 @@ class LocalAgents : public testing::Test {
 
   std::unique_ptr<member> join(const std::string& identity) {
     return std::make_unique<member>(
-        in_, member::options{.identity = identity, .ttl = "10m", .more = {"--listen", "off"}});
+        in_, member::options{.identity = identity, .ttl = "10m", .listen = "off"});
   }
 
   finished tenure(std::vector<std::string> words) {

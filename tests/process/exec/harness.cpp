@@ -45,7 +45,7 @@ std::vector<std::string> member_words(const temporary_directory& in, const membe
   words.insert(words.end(),
                {tenure_binary(), "exec", "--store", on_etcd ? "etcd" : "sqlite", "--endpoint",
                 on_etcd ? o.etcd : file, "--election", "test", "--identity", o.identity, "--ttl",
-                o.ttl, "--listen", "127.0.0.1:0", "--probe-listen", "off"});
+                o.ttl, "--listen", o.listen, "--probe-listen", "off"});
   words.insert(words.end(), o.more.begin(), o.more.end());
   words.emplace_back("--");
   if (o.command.empty()) {

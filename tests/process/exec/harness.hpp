@@ -55,6 +55,7 @@ class member {
   struct options {
     std::string identity = "a";
     std::string ttl = "2s";
+    std::string listen = "127.0.0.1:0";     ///< for the API
     std::string etcd = {};                  ///< its endpoint; empty: on SQLite
     std::string file = {};                  ///< of SQLite; empty: "db" in the directory
     std::vector<std::string> more = {};     ///< further flags
