@@ -50,7 +50,7 @@ int run_guard(const invocation& what, int argc, const char* const* argv) {
   if (!signal) return complain(wrong("--stop-signal", signal));
   std::string user(nobody_else);
   if (const auto uid_text = what.value("--agent-uid")) {
-    const auto uid = config::parse_integer(*uid_text, 0, max_user_id);
+    const auto uid = config::parse_integer(*uid_text, 0, config::max_user_id);
     if (!uid) return complain(wrong("--agent-uid", uid));
     user = std::to_string(*uid);
   }

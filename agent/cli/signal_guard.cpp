@@ -18,8 +18,9 @@
 namespace tenure::cli {
 namespace {
 
-/// Kind and value of the target, what a standby's does, stop and gain signal.
-constexpr std::size_t checked_count = 5;
+/// Kind, value and user of the target, what a standby's does, stop and gain signal.
+constexpr std::size_t checked_count = 6;
+constexpr std::string_view no_user = "-";
 constexpr std::string_view may_run = "run";
 
 int refuse(const workload::target_problem& why) {
@@ -52,6 +53,7 @@ int guard_what_is_found(const config::settings& s, int argc, const char* const* 
   const bool runs = s.target.while_standby == config::on_standby::run;
   return run_checked("agent",
                      {.words = {std::to_string(static_cast<int>(what.by)), what.value,
+                                what.uid ? std::to_string(*what.uid) : std::string(no_user),
                                 runs ? std::string(may_run) : "stop", std::to_string(s.stop_signal),
                                 std::to_string(s.target.gain_signal)},
                       .rest = {argv, argv + argc}});
@@ -65,9 +67,12 @@ std::optional<int> become_guard_of_what_is_found(int argc, const char* const* ar
   workload::foreign_options& foreign = options.foreign.emplace();
   foreign.what = {.by = static_cast<workload::target::kind>(std::atoi(words[0].c_str())),
                   .value = words[1]};
-  foreign.may_run_on_standby = words[2] == may_run;
-  options.stop_signal = std::atoi(words[3].c_str());
-  foreign.gain_signal = std::atoi(words[4].c_str());
+  if (words[2] != no_user) {
+    foreign.what.uid = static_cast<uid_t>(std::strtoul(words[2].c_str(), nullptr, 10));
+  }
+  foreign.may_run_on_standby = words[3] == may_run;
+  options.stop_signal = std::atoi(words[4].c_str());
+  foreign.gain_signal = std::atoi(words[5].c_str());
   options.agent_argv = std::move(given->rest);
   return workload::run_guard(options);
 }

@@ -6,9 +6,6 @@
 #include "cli/invocation.hpp"
 #include "config/settings.hpp"
 
-/// The largest number of a user; the one above means nobody.
-inline constexpr std::uint32_t max_user_id = 0xffff'fffe;
-
 /// The subcommands, one file each. Each returns the status to exit with.
 namespace tenure::cli {
 

@@ -83,6 +83,9 @@ void apply_value(setting which, const value& v, settings& out) {
     case setting::guard_dir:
       out.guard_dir = std::get<std::string>(v);
       break;
+    case setting::guard_uid:
+      out.guard_uid = std::get<std::uint32_t>(v);
+      break;
     case setting::gain_http:
       out.hooks.gain_http = std::get<std::string>(v);
       break;
@@ -144,6 +147,9 @@ void apply_value(setting which, const value& v, settings& out) {
       break;
     case setting::target_pid_file:
       out.target.pid_file = std::get<std::string>(v);
+      break;
+    case setting::target_uid:
+      out.target.uid = std::get<std::uint32_t>(v);
       break;
     case setting::while_standby:
       out.target.while_standby =

@@ -116,6 +116,8 @@ std::string value_text(const settings& s, const field& f) {
       return s.on_lost == core::after_loss::exit ? "exit" : "standby";
     case setting::guard_dir:
       return given(s.guard_dir);
+    case setting::guard_uid:
+      return s.guard_uid ? std::to_string(*s.guard_uid) : "";
     case setting::gain_http:
       return url(s.hooks.gain_http);
     case setting::gain_command:
@@ -155,6 +157,8 @@ std::string value_text(const settings& s, const field& f) {
       return given(s.target.command_line);
     case setting::target_pid_file:
       return given(s.target.pid_file);
+    case setting::target_uid:
+      return s.target.uid ? std::to_string(*s.target.uid) : "";
     case setting::while_standby:
       if (!s.target.given()) return {};
       return s.target.while_standby == on_standby::run ? "run" : "stop";

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "config/values.hpp"
 #include "core/check.hpp"
 
 namespace tenure::config {
@@ -275,6 +276,17 @@ constexpr std::array<field, setting_count> table{{
      .range = "the path of a directory that both containers share; for `tenure agent` only",
      .metavar = "DIR",
      .doc = "Where the `tenure guard` of the main container is found, which runs the workload"},
+    {.which = setting::guard_uid,
+     .key = "guard_uid",
+     .flag = "--guard-uid",
+     .environment = "TENURE_GUARD_UID",
+     .type = field_type::integer,
+     .section = group::process,
+     .derivation = "none, the guard is of our user or root",
+     .metavar = "UID",
+     .doc = "The user that the guard in guard_dir runs as, if it is neither ours nor root",
+     .least = 0,
+     .most = max_user_id},
     {.which = setting::target_executable,
      .key = "target_executable",
      .flag = "--target-executable",
@@ -305,6 +317,19 @@ constexpr std::array<field, setting_count> table{{
      .range = "the path of a file on a volume that both containers mount",
      .metavar = "FILE",
      .doc = "The file that a workload started by somebody else writes its process id to"},
+    {.which = setting::target_uid,
+     .key = "target_uid",
+     .flag = "--target-uid",
+     .environment = "TENURE_TARGET_UID",
+     .type = field_type::integer,
+     .section = group::process,
+     .derivation = "none, a process that is neither ours nor root's stops the agent from starting",
+     .metavar = "UID",
+     .doc =
+         "The user that the workload runs as, if it is neither ours nor root. Those of others are "
+         "then not taken for it",
+     .least = 0,
+     .most = max_user_id},
     {.which = setting::while_standby,
      .key = "while_standby",
      .flag = "--while-standby",

@@ -262,9 +262,11 @@ void add_target_rules(json& rules) {
                     {"not", has(setting::observe, true)},
                     {"properties", {{"elections", {{"maxItems", 1}}}}}};
   rules.push_back(if_then(any, one));
-  for (const setting which : {setting::while_standby, setting::on_gain, setting::gain_signal}) {
+  for (const setting which :
+       {setting::target_uid, setting::while_standby, setting::on_gain, setting::gain_signal}) {
     rules.push_back(if_then(required(which), any));
   }
+  rules.push_back(if_then(required(setting::guard_uid), required(setting::guard_dir)));
   const json signals = has(setting::on_gain, "signal");
   rules.push_back(if_then(required(setting::gain_signal), signals));
   const json needs =

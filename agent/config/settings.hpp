@@ -95,6 +95,7 @@ struct target {
   std::string executable{};
   std::string command_line{};
   std::string pid_file{};
+  std::optional<std::uint32_t> uid{};  ///< whose processes may be meant, beside ours and root's
   config::on_standby while_standby = config::on_standby::stop;
   config::on_gain on_gain = config::on_gain::nothing;
   int gain_signal = 0;  ///< a signal number, given if and only if `on_gain` is signal
@@ -143,7 +144,8 @@ struct settings {
 
   int stop_signal = 0;  ///< a signal number
   core::after_loss on_lost = core::after_loss::standby;
-  std::string guard_dir{};  ///< empty: there is no guard in another container
+  std::string guard_dir{};                   ///< empty: there is no guard in another container
+  std::optional<std::uint32_t> guard_uid{};  ///< who may be the guard there, beside us and root
 
   config::hooks hooks;
   config::health health;

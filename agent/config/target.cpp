@@ -9,8 +9,8 @@ namespace {
 
 constexpr std::array ways_to_find{setting::target_executable, setting::target_command_line,
                                   setting::target_pid_file};
-constexpr std::array only_with_a_target{setting::while_standby, setting::on_gain,
-                                        setting::gain_signal};
+constexpr std::array only_with_a_target{setting::target_uid, setting::while_standby,
+                                        setting::on_gain, setting::gain_signal};
 
 constexpr const char* three_ways = "target_executable, target_command_line or target_pid_file";
 
@@ -35,6 +35,13 @@ void check_without_target(evidence& known) {
     known.reject(which, key(which) + " is given, and nothing says what it is for",
                  std::string("give ") + three_ways + ", or remove it");
   }
+}
+
+void check_guard(const settings& s, evidence& known) {
+  if (!known.is_given(setting::guard_uid) || !s.guard_dir.empty()) return;
+  if (known.is_bad(setting::guard_dir)) return;
+  known.reject(setting::guard_uid, "guard_uid is given, and guard_dir is not",
+               "give guard_dir, the directory where the guard is found, or remove it");
 }
 
 void check_gain(const target& t, const hooks& with, evidence& known) {
@@ -66,6 +73,7 @@ void check_gain(const target& t, const hooks& with, evidence& known) {
 }  // namespace
 
 void check_target(const settings& s, evidence& known) {
+  check_guard(s, known);
   if (!s.target.given()) return check_without_target(known);
   const setting* first = nullptr;
   for (const setting& which : ways_to_find) {

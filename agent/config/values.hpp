@@ -18,6 +18,8 @@ namespace tenure::config {
 
 inline constexpr std::size_t max_name_bytes = 253;  ///< of a Kubernetes object
 inline constexpr std::size_t max_endpoint_bytes = 4096;
+/// The largest number of a user; the one above means nobody.
+inline constexpr std::uint32_t max_user_id = 0xffff'fffe;
 inline constexpr std::size_t max_path_bytes = 4095;        ///< what Linux opens
 inline constexpr std::size_t max_socket_path_bytes = 107;  ///< what Linux binds
 inline constexpr std::size_t max_command_words = 64;

@@ -15,6 +15,7 @@
 
 #include "net/listening_socket.hpp"
 #include "os/error_text.hpp"
+#include "os/trusted_open.hpp"
 
 namespace tenure::net {
 namespace {
@@ -98,14 +99,11 @@ std::expected<unix_socket, listen_error> unix_socket::open(const std::string& pa
   unix_socket out;
   out.fd_ = new_socket();
   if (!out.fd_) return failed(path, errno);
-  // Before it has a name, so that there is no moment in which others may connect.
-  if (::fchmod(out.fd_.get(), S_IRUSR | S_IWUSR) != 0) return failed(path, errno);
-  if (::bind(out.fd_.get(), name.get(), sizeof name.address) != 0) {
-    if (errno == EADDRINUSE) {
-      return failed(path, listen_failure::in_use, "another process has just begun to use it");
-    }
-    return failed(path, errno);
+  const int error = os::bind_with_mode(out.fd_.get(), name.address, S_IRUSR | S_IWUSR);
+  if (error == EADDRINUSE) {
+    return failed(path, listen_failure::in_use, "another process has just begun to use it");
   }
+  if (error != 0) return failed(path, error);
   struct stat made{};
   if (::lstat(path.c_str(), &made) == 0) {
     out.path_ = path;
@@ -151,15 +149,9 @@ void remove_abandoned_sockets(const std::string& directory) {
 }
 
 std::optional<peer_process> peer_of(int connected) {
-  ucred who{};
-  socklen_t size = sizeof who;
-  int domain = 0;
-  socklen_t domain_size = sizeof domain;
-  if (::getsockopt(connected, SOL_SOCKET, SO_DOMAIN, &domain, &domain_size) != 0 ||
-      domain != AF_UNIX || ::getsockopt(connected, SOL_SOCKET, SO_PEERCRED, &who, &size) != 0) {
-    return std::nullopt;
-  }
-  return peer_process{.uid = who.uid, .pid = who.pid};
+  const auto who = os::peer_of(connected);
+  if (!who) return std::nullopt;
+  return peer_process{.uid = who->uid, .pid = who->pid};
 }
 
 }  // namespace tenure::net

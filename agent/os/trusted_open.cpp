@@ -1,7 +1,7 @@
 #include "os/trusted_open.hpp"
 
 #include <fcntl.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 #include <array>
 #include <cerrno>
@@ -20,67 +20,139 @@ std::string octal(mode_t mode) {
   return digits.data();
 }
 
-std::unexpected<refusal> refuse(const std::string& path, const std::string& why) {
-  return std::unexpected(refusal{.text = path + " " + why});
+const char* noun(mode_t type) {
+  return type == S_IFDIR ? "directory" : type == S_IFSOCK ? "socket" : "regular file";
 }
 
-std::unexpected<refusal> cannot_open(const std::string& path, int error) {
-  if (error == ENOENT) {
-    return std::unexpected(refusal{.text = path + " does not exist", .missing = true});
-  }
-  if (error == ELOOP || error == ENOTDIR) {
-    struct stat about{};
-    if (::lstat(path.c_str(), &about) == 0) {
-      return refuse(path, S_ISLNK(about.st_mode) ? "is a symbolic link; remove it"
-                                                 : "is not a directory; remove it");
-    }
-  }
-  return refuse(path, "cannot be opened: " + error_text(error));
+/// The kernel does not tell a link from another thing that could not be opened.
+flaw why_not_opened(int directory, const char* name, int error, mode_t type) {
+  flaw out{.why = flaw::kind::cannot_open, .error = error, .type = type};
+  if (error != ELOOP && error != ENOTDIR) return out;
+  if (::fstatat(directory, name, &out.about, AT_SYMLINK_NOFOLLOW) != 0) return out;
+  out.why = S_ISLNK(out.about.st_mode) ? flaw::kind::link : flaw::kind::wrong_type;
+  return out;
 }
 
-/// Nothing if `opened` belongs to us or root, and nobody else can write to it.
-std::expected<void, refusal> check_owner(const std::string& path, const struct stat& about) {
-  const uid_t us = ::geteuid();
-  if (about.st_uid != us && about.st_uid != 0) {
-    return refuse(path, "belongs to user " + std::to_string(about.st_uid) + ", not to user " +
-                            std::to_string(us) +
-                            ", whom this process runs as, or root; see who made it and remove it");
-  }
-  if ((about.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
-    return refuse(path, "can be written to by other users (mode " + octal(about.st_mode) +
-                            "); run `chmod go-w` on it once you know what is in it");
-  }
-  return {};
+std::optional<flaw::kind> judge(const struct stat& about, const demands& asked) {
+  // O_PATH opens the link itself.
+  if (S_ISLNK(about.st_mode)) return flaw::kind::link;
+  if ((about.st_mode & S_IFMT) != asked.type) return flaw::kind::wrong_type;
+  if (!asked.any_owner && !is_trusted_user(about.st_uid, asked.owner)) return flaw::kind::owner;
+  if ((about.st_mode & asked.not_for) != 0) return flaw::kind::mode;
+  if (asked.one_name && about.st_nlink > 1) return flaw::kind::many_names;
+  return std::nullopt;
+}
+
+std::unexpected<refusal> refuse(const std::string& path, const flaw& why) {
+  return std::unexpected(refusal{.text = text(path, why), .missing = why.missing()});
 }
 
 }  // namespace
 
-std::expected<unique_fd, refusal> open_own_directory(const std::string& path) {
-  unique_fd opened(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  if (!opened) return cannot_open(path, errno);
-  struct stat about{};
-  if (::fstat(opened.get(), &about) != 0) return cannot_open(path, errno);
-  if (auto ours = check_owner(path, about); !ours) return std::unexpected(ours.error());
+bool is_trusted_user(uid_t who, std::optional<uid_t> also) {
+  return who == ::geteuid() || who == 0 || who == also;
+}
+
+bool flaw::missing() const {
+  return why == kind::cannot_open && error == ENOENT;
+}
+
+std::string text(const std::string& path, const flaw& what) {
+  switch (what.why) {
+    case flaw::kind::cannot_open:
+      return what.missing() ? path + " does not exist"
+                            : path + " cannot be opened: " + error_text(what.error);
+    case flaw::kind::link:
+      return path + " is a symbolic link; remove it";
+    case flaw::kind::wrong_type:
+      return path + " is not a " + noun(what.type) + "; remove it";
+    case flaw::kind::owner:
+      return path + " belongs to user " + std::to_string(what.about.st_uid) + ", not to user " +
+             std::to_string(::geteuid()) +
+             ", whom this process runs as, or root; see who made it and remove it";
+    case flaw::kind::mode:
+      return path + " can be written to by other users (mode " + octal(what.about.st_mode) +
+             "); run `chmod " + ((what.about.st_mode & S_IWOTH) == 0 ? "g-w" : "go-w") +
+             "` on it once you know what is in it";
+    case flaw::kind::many_names:
+      return path + " has " + std::to_string(what.about.st_nlink) +
+             " names (hard links); remove all but one";
+  }
+  return path;
+}
+
+std::expected<unique_fd, flaw> open_trusted(int directory, const char* name, int flags,
+                                            const demands& asked) {
+  constexpr mode_t for_its_owner = S_IRUSR | S_IWUSR;
+  flags |= O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+  if (!asked.may_be_link) flags |= O_NOFOLLOW;
+  if (asked.type == S_IFDIR) flags |= O_DIRECTORY;
+  unique_fd opened(::openat(directory, name, flags, for_its_owner));
+  if (!opened) return std::unexpected(why_not_opened(directory, name, errno, asked.type));
+  flaw found{.type = asked.type};
+  if (::fstat(opened.get(), &found.about) != 0) {
+    found.error = errno;
+    return std::unexpected(found);
+  }
+  if (const auto why = judge(found.about, asked)) {
+    found.why = *why;
+    return std::unexpected(found);
+  }
   return opened;
+}
+
+std::expected<unique_fd, refusal> open_own_directory(const std::string& path) {
+  auto opened = open_trusted(AT_FDCWD, path.c_str(), O_RDONLY, {.type = S_IFDIR});
+  if (!opened) return refuse(path, opened.error());
+  return std::move(*opened);
 }
 
 std::expected<unique_fd, refusal> make_own_directory(const std::string& path) {
   if (::mkdir(path.c_str(), S_IRWXU) != 0 && errno != EEXIST) {
-    return refuse(path, "cannot be made: " + error_text(errno));
+    return std::unexpected(refusal{.text = path + " cannot be made: " + error_text(errno)});
   }
   return open_own_directory(path);
 }
 
 std::expected<unique_fd, refusal> open_own_file(int directory, const std::string& name, int flags) {
-  // A pipe that nobody writes to must not block us.
-  constexpr int always = O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
-  unique_fd opened(::openat(directory, name.c_str(), flags | always, S_IRUSR | S_IWUSR));
-  if (!opened) return cannot_open(name, errno);
+  auto opened = open_trusted(directory, name.c_str(), flags, {});
+  if (!opened) return refuse(name, opened.error());
+  return std::move(*opened);
+}
+
+std::expected<unique_fd, refusal> open_named_file(const std::string& path) {
+  auto opened = open_trusted(AT_FDCWD, path.c_str(), O_RDONLY,
+                             {.not_for = S_IWOTH, .any_owner = true, .may_be_link = true});
+  if (!opened) return refuse(path, opened.error());
+  return std::move(*opened);
+}
+
+int bind_with_mode(int socket, const sockaddr_un& address, mode_t mode) {
+  // The name gets the mode of the socket, without the bits of the umask.
+  if (::fchmod(socket, mode) != 0) return errno;
+  const mode_t before = ::umask(0);
+  const bool done =
+      ::bind(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+  const int error = errno;
+  ::umask(before);
+  return done ? 0 : error;
+}
+
+std::optional<ucred> peer_of(int connected) {
+  ucred who{};
+  socklen_t size = sizeof who;
+  int domain = 0;
+  socklen_t domain_size = sizeof domain;
+  if (::getsockopt(connected, SOL_SOCKET, SO_DOMAIN, &domain, &domain_size) != 0 ||
+      domain != AF_UNIX || ::getsockopt(connected, SOL_SOCKET, SO_PEERCRED, &who, &size) != 0) {
+    return std::nullopt;
+  }
+  return who;
+}
+
+bool readable_by_all(const unique_fd& opened) {
   struct stat about{};
-  if (::fstat(opened.get(), &about) != 0) return cannot_open(name, errno);
-  if (!S_ISREG(about.st_mode)) return refuse(name, "is not a regular file; remove it");
-  if (auto ours = check_owner(name, about); !ours) return std::unexpected(ours.error());
-  return opened;
+  return ::fstat(opened.get(), &about) == 0 && (about.st_mode & S_IROTH) != 0;
 }
 
 }  // namespace tenure::os

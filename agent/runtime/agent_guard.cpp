@@ -29,7 +29,7 @@ bool agent_loop::open_guard() {
   if (has_door()) {
     dial_until_ = os::boot_now() + guard_may_be_busy;
     dialer_ = std::make_unique<workload::guard_dialer>(
-        io_.get_executor(), options_.settings.guard_dir,
+        io_.get_executor(), options_.settings.guard_dir, options_.settings.guard_uid,
         [this](std::variant<workload::guard_fds, workload::no_guard> what) {
           if (!ended_) std::visit([this](auto& one) { dialed(std::move(one)); }, what);
         });

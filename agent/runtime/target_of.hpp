@@ -8,9 +8,10 @@ namespace tenure::runtime {
 /// How the workload is found, as configured. Precondition: `t.given()`.
 [[nodiscard]] inline workload::target target_of(const config::target& t) {
   using kind = workload::target::kind;
-  if (!t.executable.empty()) return {.by = kind::executable, .value = t.executable};
-  if (!t.command_line.empty()) return {.by = kind::command_line, .value = t.command_line};
-  return {.by = kind::pid_file, .value = t.pid_file};
+  if (!t.executable.empty()) return {.by = kind::executable, .value = t.executable, .uid = t.uid};
+  if (!t.command_line.empty())
+    return {.by = kind::command_line, .value = t.command_line, .uid = t.uid};
+  return {.by = kind::pid_file, .value = t.pid_file, .uid = t.uid};
 }
 
 }  // namespace tenure::runtime

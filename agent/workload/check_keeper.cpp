@@ -71,10 +71,13 @@ void die_with(pid_t parent, int signo) {
   report({.kind = check_report::what::done});
 }
 
-/// False with errno set.
+/// Makes a new file, in place of what an earlier agent has left there or somebody else has put
+/// there: it writes neither through a link nor into another's file. False with errno set.
 bool write_whole(const char* path, const char* text) {
   constexpr mode_t readable_by_all = 0644;
-  const os::unique_fd to(::open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, readable_by_all));
+  if (::unlink(path) != 0 && errno != ENOENT) return false;
+  const os::unique_fd to(
+      ::open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, readable_by_all));
   if (!to) return false;
   for (std::size_t left = std::strlen(text); left > 0;) {
     const ssize_t written = ::write(to.get(), text, left);

@@ -1,6 +1,8 @@
 #include "workload/guard_dialer.hpp"
 
+#include <fcntl.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -8,11 +10,14 @@
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
+#include <expected>
 #include <optional>
 #include <utility>
 
 #include "os/error_text.hpp"
+#include "os/trusted_open.hpp"
 #include "workload/guard_door.hpp"
 #include "workload/guard_protocol.hpp"
 
@@ -55,44 +60,78 @@ std::string refusal(const message::turned_away& what) {
   return "the guard has another agent; one directory is for one agent";
 }
 
+std::string of_another_user(uid_t who) {
+  return "what listens there is of user " + std::to_string(who) + ", and we take only user " +
+         std::to_string(::geteuid()) +
+         " and root for our guard; run both containers as the same user, or give the agent "
+         "guard_uid " +
+         std::to_string(who) + " if that is the guard's user";
+}
+
 }  // namespace
 
 struct guard_dialer::impl : std::enable_shared_from_this<impl> {
-  impl(const asio::any_io_executor& executor, std::string where, handler to_call)
+  impl(const asio::any_io_executor& executor, std::string where, std::optional<uid_t> user,
+       handler to_call)
       : directory(std::move(where)),
+        guard_uid(user),
         outcome(std::move(to_call)),
         socket(executor),
         timer(executor) {}
 
   void try_after(std::chrono::milliseconds pause);
   void try_now();
+  [[nodiscard]] std::expected<os::unique_fd, no_guard> reach() const;
   void await_welcome();
   void read_welcome();
   void failed(const std::string& why, bool absent = false);
 
   std::string directory;
+  std::optional<uid_t> guard_uid;
   handler outcome;
   asio::posix::stream_descriptor socket;
   asio::steady_timer timer;
   bool closed = false;
 };
 
-void guard_dialer::impl::try_now() {
-  const auto address = door_address(directory);
-  if (!address) return failed("the path " + directory + " is too long for a socket");
-  os::unique_fd fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!fd) return failed("cannot make a socket: " + os::error_text(errno));
-  if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&*address), sizeof *address) != 0) {
-    const int error = errno;
-    const bool absent = error == ENOENT || error == ECONNREFUSED;
-    const std::string remedy =
-        error == EACCES ? "; run both containers as the same user, or give the guard --agent-uid"
-                        : "";
-    return failed(absent ? "no guard is there; `tenure guard --dir` makes one"
-                         : std::string(address->sun_path) + ": " + os::error_text(error) + remedy,
-                  absent);
+/// What the name leads to is judged, and that is connected to, whatever the name leads to by then.
+std::expected<os::unique_fd, no_guard> guard_dialer::impl::reach() const {
+  constexpr const char* nobody = "no guard is there; `tenure guard --dir` makes one";
+  const std::string path = directory + "/" + door_socket_name;
+  const auto door =
+      os::open_trusted(AT_FDCWD, path.c_str(), O_PATH,
+                       {.type = S_IFSOCK, .not_for = 0, .owner = guard_uid, .one_name = true});
+  if (!door) {
+    if (door.error().missing()) return std::unexpected(no_guard{.why = nobody, .absent = true});
+    const bool stranger = door.error().why == os::flaw::kind::owner;
+    return std::unexpected(no_guard{stranger ? of_another_user(door.error().about.st_uid)
+                                             : os::text(path, door.error())});
   }
-  socket.assign(fd.release());
+  os::unique_fd fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!fd) return std::unexpected(no_guard{"cannot make a socket: " + os::error_text(errno)});
+  sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+  std::snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d", door->get());
+  if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+    const int error = errno;
+    if (error == ECONNREFUSED) return std::unexpected(no_guard{.why = nobody, .absent = true});
+    const char* const remedy =
+        error == EACCES   ? "; run both containers as the same user, or give the guard --agent-uid"
+        : error == ENOENT ? "; mount the proc file system at /proc"
+                          : "";
+    return std::unexpected(no_guard{path + ": " + os::error_text(error) + remedy});
+  }
+  const auto who = os::peer_of(fd.get());
+  if (!who) return std::unexpected(no_guard{path + ": the kernel does not say who listens there"});
+  if (!os::is_trusted_user(who->uid, guard_uid)) {
+    return std::unexpected(no_guard{of_another_user(who->uid)});
+  }
+  return fd;
+}
+
+void guard_dialer::impl::try_now() {
+  auto reached = reach();
+  if (!reached) return failed(reached.error().why, reached.error().absent);
+  socket.assign(reached->release());
   await_welcome();
 }
 
@@ -147,8 +186,10 @@ void guard_dialer::impl::try_after(std::chrono::milliseconds pause) {
   });
 }
 
-guard_dialer::guard_dialer(asio::any_io_executor executor, std::string directory, handler outcome)
-    : self_(std::make_shared<impl>(executor, std::move(directory), std::move(outcome))) {}
+guard_dialer::guard_dialer(asio::any_io_executor executor, std::string directory,
+                           std::optional<uid_t> guard_uid, handler outcome)
+    : self_(std::make_shared<impl>(executor, std::move(directory), guard_uid, std::move(outcome))) {
+}
 
 guard_dialer::~guard_dialer() {
   self_->closed = true;

@@ -1,8 +1,11 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <boost/asio/any_io_executor.hpp>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 
@@ -25,7 +28,9 @@ class guard_dialer {
   /// A connection, which ends the search until the next `start`; or what has come of one try.
   using handler = std::function<void(std::variant<guard_fds, no_guard>)>;
 
-  guard_dialer(boost::asio::any_io_executor executor, std::string directory, handler outcome);
+  /// `guard_uid`: the guard may be of this user, beside ours and root.
+  guard_dialer(boost::asio::any_io_executor executor, std::string directory,
+               std::optional<uid_t> guard_uid, handler outcome);
   ~guard_dialer();
   guard_dialer(const guard_dialer&) = delete;
   guard_dialer& operator=(const guard_dialer&) = delete;

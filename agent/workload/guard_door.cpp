@@ -13,12 +13,14 @@
 #include <utility>
 
 #include "os/error_text.hpp"
+#include "os/trusted_open.hpp"
 #include "workload/guard_protocol.hpp"
 
 namespace tenure::workload {
 namespace {
 
-constexpr int agents_waiting = 4;
+/// A crowd of strangers is not to leave an agent of ours standing outside.
+constexpr int agents_waiting = 128;
 
 /// With as many descriptors as `fds` has room for, if they are not -1.
 template <guard_message M>
@@ -69,50 +71,52 @@ std::expected<void, std::string> guard_door::open(const options& with) {
   if (::mkdir(with.directory.c_str(), 0700) != 0 && errno != EEXIST) {
     return cannot("make the directory", with.directory, "mount a volume there (an emptyDir)");
   }
-  lock_.reset(::open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (!lock_) {
-    return cannot("write to", lock_path, "the user of this process needs to be able to");
+  // Others may be able to write to it, as to every emptyDir: they can then keep agent and guard
+  // apart, but each of the two is recognized by its user, and so is the lock.
+  const auto directory = os::open_trusted(AT_FDCWD, with.directory.c_str(), O_RDONLY,
+                                          {.type = S_IFDIR, .not_for = 0, .owner = with.agent_uid});
+  if (!directory) return std::unexpected(os::text(with.directory, directory.error()));
+  auto lock = os::open_trusted(directory->get(), door_lock_name, O_RDWR | O_CREAT, {});
+  if (!lock) {
+    return std::unexpected(os::text(lock_path, lock.error()) +
+                           "; the user of this process needs to be able to write to it");
   }
+  lock_ = std::move(*lock);
   if (::flock(lock_.get(), LOCK_EX | LOCK_NB) != 0) {
     return std::unexpected("another guard uses " + with.directory +
                            "; give each main container a directory of its own");
   }
   // What is left of a guard that was killed; the lock says that nobody uses it.
-  ::unlink(socket_path.c_str());
+  ::unlinkat(directory->get(), door_socket_name, 0);
   socket_.reset(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  // Who is let in is decided by the kernel's word; the mode keeps the rest from knocking.
   if (!socket_ ||
-      ::bind(socket_.get(), reinterpret_cast<const sockaddr*>(&*address), sizeof *address) != 0) {
+      (errno = os::bind_with_mode(socket_.get(), *address, with.agent_uid ? 0666 : 0600)) != 0) {
     return cannot("make the socket", socket_path, "the file system must allow sockets");
   }
-  // Who is let in is decided by the kernel's word; the mode keeps the rest from knocking.
-  if (::chmod(socket_path.c_str(), with.agent_uid ? 0666 : 0600) != 0 ||
-      ::listen(socket_.get(), agents_waiting) != 0) {
+  if (::listen(socket_.get(), agents_waiting) != 0) {
     return cannot("listen at", socket_path, "check the limits of this container");
   }
   agent_uid_ = with.agent_uid;
   return {};
 }
 
-bool guard_door::may_come_in(uid_t who) const {
-  return who == ::geteuid() || who == 0 || who == agent_uid_;
-}
-
-os::unique_fd guard_door::let_in() {
-  while (true) {
+os::unique_fd guard_door::let_in(int& knocks) {
+  for (; knocks > 0; --knocks) {
     os::unique_fd agent(::accept4(fd(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!agent) return {};
-    ucred who{};
-    socklen_t size = sizeof who;
-    if (::getsockopt(agent.get(), SOL_SOCKET, SO_PEERCRED, &who, &size) == 0 &&
-        may_come_in(who.uid)) {
+    const auto who = os::peer_of(agent.get());
+    if (who && os::is_trusted_user(who->uid, agent_uid_)) {
+      --knocks;
       return agent;
     }
     static_cast<void>(send_with(agent.get(),
                                 message::turned_away{.reason = message::turned_away::other_user,
                                                      .guard_uid = ::geteuid(),
-                                                     .agent_uid = who.uid},
+                                                     .agent_uid = who ? who->uid : 0},
                                 {-1, -1}));
   }
+  return {};
 }
 
 bool guard_door::welcome(const os::unique_fd& agent, const os::unique_fd& page,

@@ -16,6 +16,10 @@ inline constexpr const char* door_socket_name = "guard.sock";
 /// Locked by the guard for as long as it lives.
 inline constexpr const char* door_lock_name = "guard.lock";
 
+/// So many that knock are answered before the guard looks at its deadline again: anybody may knock
+/// if an agent of another user is let in.
+inline constexpr int most_knocks_a_turn = 16;
+
 /// Of the socket in this directory; nothing if its path is too long for one.
 [[nodiscard]] std::optional<sockaddr_un> door_address(const std::string& directory);
 
@@ -28,7 +32,7 @@ class guard_door {
  public:
   struct options {
     std::string directory;  ///< made if it is missing
-    std::optional<uid_t> agent_uid;
+    std::optional<uid_t> agent_uid{};
   };
 
   /// Fails, with what to do about it, if the directory cannot be used or another guard uses it.
@@ -37,8 +41,9 @@ class guard_door {
   /// -1: there is no door.
   [[nodiscard]] int fd() const { return socket_.get(); }
 
-  /// The next agent; none: nobody is waiting. Turns away those of other users. Allocates nothing.
-  [[nodiscard]] os::unique_fd let_in();
+  /// The next agent; none: nobody is waiting, or `knocks` of them were answered. Each one that is
+  /// answered is taken off that. Turns away those of other users. Allocates nothing.
+  [[nodiscard]] os::unique_fd let_in(int& knocks);
 
   /// Hands both pages to an agent that was let in. False if it is gone already.
   [[nodiscard]] static bool welcome(const os::unique_fd& agent, const os::unique_fd& page,
@@ -48,8 +53,6 @@ class guard_door {
   static void turn_away_for_another(os::unique_fd agent);
 
  private:
-  [[nodiscard]] bool may_come_in(uid_t who) const;
-
   os::unique_fd lock_;
   os::unique_fd socket_;
   std::optional<uid_t> agent_uid_;

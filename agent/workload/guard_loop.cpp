@@ -354,7 +354,8 @@ void guard_loop::forget_deadlines() {
 
 /// One at a time. An agent that was killed has hung up before the next can come.
 void guard_loop::let_agents_in() {
-  while (os::unique_fd agent = door_.let_in()) {
+  int knocks = most_knocks_a_turn;
+  while (os::unique_fd agent = door_.let_in(knocks)) {
     if (channel_.is_open() && channel_.hung_up()) on_hang_up();
     if (channel_.is_open()) {
       guard_door::turn_away_for_another(std::move(agent));

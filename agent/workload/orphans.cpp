@@ -62,13 +62,18 @@ bool orphans::find_by(const target& what) {
   return foreign_->prepare(what) == 0;
 }
 
+/// Whom the guard has started is its child. Of a process that is not, or not any more, nothing is
+/// killed because of its number: what is left of that workload has the mark.
 void orphans::follow(pid_t leader) {
-  leader_ = leader;
-  if (!in_sight()) return;
-  leader_fd_ = open_pidfd(leader);
+  forget();
   process_scan processes;
-  if (!processes.open()) return;
-  if (const auto stat = processes.look_up(leader)) began_ = stat->start;
+  if (!in_sight() || !processes.open()) return;
+  os::unique_fd named = open_pidfd(leader);
+  const auto stat = processes.look_up(leader);
+  if (!named || !stat || stat->parent != guard_ || !guard_exists()) return;
+  leader_ = leader;
+  leader_fd_ = std::move(named);
+  began_ = stat->start;
 }
 
 void orphans::forget() {

@@ -47,7 +47,8 @@ class orphans {
   /// nothing can be killed, if that is impossible here.
   [[nodiscard]] bool find_by(const target& what);
 
-  /// The workload's first process, as the guard has just reported it.
+  /// The workload's first process, as the guard has just reported it. Ignored unless it can be seen
+  /// to be a child of the guard: a message is not enough to kill a process.
   void follow(pid_t leader);
   /// "NAME=VALUE", which the workload was started with.
   void expect_mark(std::string mark) { mark_ = std::move(mark); }

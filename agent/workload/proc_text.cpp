@@ -4,8 +4,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstdio>
+#include <cstring>
 
 #include "os/unique_fd.hpp"
 
@@ -44,15 +46,29 @@ std::expected<std::string_view, int> read_executable(pid_t pid, std::span<char> 
   return std::string_view(room.data(), static_cast<std::size_t>(got));
 }
 
-std::expected<std::string_view, int> read_file(const char* path, std::span<char> room,
-                                               timespec& written) {
-  const os::unique_fd fd(::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-  if (!fd) return std::unexpected(errno);
+std::optional<process_users> users_of(pid_t pid) {
+  // The line is one of the first, after a name of 64 bytes at most.
+  std::array<char, 1024> room{};
+  const auto status = read_proc(pid, "status", std::span(room).first(room.size() - 1));
+  if (!status) return std::nullopt;
+  const char* const line = std::strstr(room.data(), "\nUid:");
+  process_users out;
+  if (line == nullptr || std::sscanf(line, "\nUid: %u %u", &out.real, &out.effective) != 2) {
+    return std::nullopt;
+  }
+  return out;
+}
+
+std::expected<std::string_view, os::flaw> read_file(const char* path, const os::demands& asked,
+                                                    std::span<char> room, timespec& written) {
+  const auto fd = os::open_trusted(AT_FDCWD, path, O_RDONLY, asked);
+  if (!fd) return std::unexpected(fd.error());
   struct stat about{};
-  if (::fstat(fd.get(), &about) != 0) return std::unexpected(errno);
-  if (!S_ISREG(about.st_mode)) return std::unexpected(EINVAL);
+  if (::fstat(fd->get(), &about) != 0) return std::unexpected(os::flaw{.error = errno});
   written = about.st_mtim;
-  return read_all(fd.get(), room);
+  const auto text = read_all(fd->get(), room);
+  if (!text) return std::unexpected(os::flaw{.error = text.error()});
+  return *text;
 }
 
 }  // namespace tenure::workload

@@ -4,8 +4,11 @@
 
 #include <ctime>
 #include <expected>
+#include <optional>
 #include <span>
 #include <string_view>
+
+#include "os/trusted_open.hpp"
 
 namespace tenure::workload {
 
@@ -20,9 +23,20 @@ namespace tenure::workload {
 /// What the link /proc/PID/exe says; EACCES without the right to look into the process.
 [[nodiscard]] std::expected<std::string_view, int> read_executable(pid_t pid, std::span<char> room);
 
-/// The text of a regular file, read into `room`; an errno value if it cannot be read, EINVAL for
-/// what is no regular file: a pipe would let us wait.
-[[nodiscard]] std::expected<std::string_view, int> read_file(const char* path, std::span<char> room,
-                                                             timespec& written);
+/// Who a process is to the kernel. One that executes a set-user-ID program has the effective user
+/// of that file, and the real one of who has started it.
+struct process_users {
+  uid_t real = 0;
+  uid_t effective = 0;
+};
+
+/// Nothing if it is gone, or hidden from us. Allocates nothing.
+[[nodiscard]] std::optional<process_users> users_of(pid_t pid);
+
+/// The text of a file that is what is asked for, read into `room`, and when it was written.
+[[nodiscard]] std::expected<std::string_view, os::flaw> read_file(const char* path,
+                                                                  const os::demands& asked,
+                                                                  std::span<char> room,
+                                                                  timespec& written);
 
 }  // namespace tenure::workload

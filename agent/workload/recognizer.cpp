@@ -41,10 +41,13 @@ void recognizer::refresh() {
   if (what_.by != target::kind::pid_file) return;
   pid_ = 0;
   timespec written{};
-  const auto text = read_file(what_.value.c_str(), room_, written);
+  // Whoever can write to it names the process that is killed.
+  const auto text =
+      read_file(what_.value.c_str(), {.not_for = S_IWOTH, .owner = what_.uid, .one_name = true},
+                room_, written);
   if (!text) {
-    error_ = text.error();
-    file_ = error_ == ENOENT ? pid_file_state::missing : pid_file_state::unreadable;
+    flaw_ = text.error();
+    file_ = flaw_.missing() ? pid_file_state::missing : pid_file_state::unreadable;
     return;
   }
   const auto pid = read_pid_file(*text);
@@ -59,6 +62,17 @@ void recognizer::refresh() {
 }
 
 recognition recognizer::of(const process_stat& one) {
+  if (what_.uid && !may_be_meant(one)) return recognition::no;
+  const recognition found = named(one);
+  return found == recognition::yes && !may_be_meant(one) ? recognition::unreadable : found;
+}
+
+bool recognizer::may_be_meant(const process_stat& one) const {
+  const auto users = users_of(one.pid);
+  return users && os::is_trusted_user(users->real, what_.uid);
+}
+
+recognition recognizer::named(const process_stat& one) {
   switch (what_.by) {
     case target::kind::executable:
       return by_executable(living_thread(one));

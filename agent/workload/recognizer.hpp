@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "os/trusted_open.hpp"
 #include "workload/process_scan.hpp"
 #include "workload/target.hpp"
 
@@ -27,7 +28,7 @@ enum class pid_file_state : std::uint8_t {
   unused,      ///< the target is not found by one
   missing,     ///< there is none, or an empty one: nothing was started yet
   good,        ///< it has a number
-  unreadable,  ///< `error` says why
+  unreadable,  ///< `flaw` says why
   malformed,   ///< it holds something else
 };
 
@@ -40,6 +41,9 @@ class recognizer {
   /// Reads the pid file anew, if that is how the target is found.
   void refresh();
 
+  /// Another user's is not meant, if the target has a user; else it is `unreadable`: it may be the
+  /// workload, or somebody who has given his process its name.
+  ///
   /// `unreadable` also for one that has the number of the pid file, and began after that was
   /// written: wall clocks are set, so nobody can tell whether the file is stale.
   [[nodiscard]] recognition of(const process_stat& one);
@@ -48,10 +52,15 @@ class recognizer {
   [[nodiscard]] pid_file_state file() const { return file_; }
   /// The number in the pid file, if that is good.
   [[nodiscard]] pid_t pid() const { return pid_; }
-  /// errno of a pid file that could not be read.
-  [[nodiscard]] int error() const { return error_; }
+  /// Why a pid file could not be read, or is not trusted.
+  [[nodiscard]] const os::flaw& flaw() const { return flaw_; }
+
+  /// True if it belongs to our user, to root, or to the target's. By its real user: another user
+  /// who executes a set-user-ID program of root's gives it any arguments.
+  [[nodiscard]] bool may_be_meant(const process_stat& one) const;
 
  private:
+  [[nodiscard]] recognition named(const process_stat& one);
   [[nodiscard]] recognition by_executable(pid_t pid);
   [[nodiscard]] recognition by_command_line(const process_stat& one);
   [[nodiscard]] recognition by_pid_file(const process_stat& one) const;
@@ -60,7 +69,7 @@ class recognizer {
   pid_file_state file_ = pid_file_state::unused;
   pid_t pid_ = 0;
   std::int64_t written_ms_ = 0;  ///< since 1970
-  int error_ = 0;
+  os::flaw flaw_{};
   std::array<char, most_target_bytes + 1> room_{};
 };
 

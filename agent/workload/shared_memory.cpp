@@ -9,6 +9,11 @@
 #include <utility>
 
 namespace tenure::workload {
+namespace {
+
+constexpr int size_seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+
+}  // namespace
 
 shared_memory::~shared_memory() {
   if (data_ != nullptr) ::munmap(data_, bytes_);
@@ -19,15 +24,22 @@ bool shared_memory::make(const char* name, std::size_t bytes) {
   fd_.reset(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!fd_ || ::ftruncate(fd_.get(), static_cast<off_t>(bytes)) != 0) return false;
   // Sealed: memory that another process could cut off would end us with SIGBUS.
-  ::fcntl(fd_.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
+  ::fcntl(fd_.get(), F_ADD_SEALS, size_seals);
   return map_writable();
 }
 
 bool shared_memory::map(os::unique_fd fd, std::size_t bytes) {
   bytes_ = bytes;
   fd_ = std::move(fd);
+  // Anything else could be cut off under us by who has made it.
+  const int seals = ::fcntl(fd_.get(), F_GET_SEALS);
+  if (seals < 0 || (seals & size_seals) != size_seals) return false;
   struct stat file{};
-  if (::fstat(fd_.get(), &file) != 0 || file.st_size < static_cast<off_t>(bytes)) return false;
+  if (::fstat(fd_.get(), &file) != 0) return false;
+  // A later release may have more in the page than we know.
+  if (file.st_size < static_cast<off_t>(bytes) || file.st_size > ::sysconf(_SC_PAGESIZE)) {
+    return false;
+  }
   return map_writable();
 }
 

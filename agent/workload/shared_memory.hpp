@@ -19,7 +19,8 @@ class shared_memory {
   /// kernel refuses.
   [[nodiscard]] bool make(const char* name, std::size_t bytes);
 
-  /// Maps what is behind `fd`. False if that is smaller, or cannot be mapped for writing.
+  /// Maps what is behind `fd`. False unless that is a memfd whose size is sealed, no smaller, and
+  /// no larger than a page of memory, which can be mapped for writing.
   [[nodiscard]] bool map(os::unique_fd fd, std::size_t bytes);
 
   /// Another descriptor of it, through which nobody can write. Nothing if the kernel refuses.

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <expected>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -19,6 +20,9 @@ struct target {
   };
   kind by = kind::executable;
   std::string value{};  ///< never empty
+  /// Whose processes are meant, beside those of our user and root. None: nobody has said; one of
+  /// another user can be neither taken for the workload nor left out.
+  std::optional<uid_t> uid{};
 };
 
 /// "executable", "command line", "pid file".

@@ -53,15 +53,8 @@ std::string named(pid_t pid) {
 
 /// Its effective user id, as a word; "unknown" if the kernel does not tell.
 std::string user_of(pid_t pid) {
-  std::array<char, 4096> room{};
-  const std::string status(read_proc(pid, "status", room).value_or(""));
-  unsigned effective = 0;
-  const std::size_t at = status.find("\nUid:");
-  if (at == std::string::npos ||
-      std::sscanf(status.c_str() + at, "\nUid: %*u %u", &effective) != 1) {
-    return "unknown";
-  }
-  return std::to_string(effective);
+  const auto users = users_of(pid);
+  return users ? std::to_string(users->effective) : "unknown";
 }
 
 bool in_first_pid_namespace() {
@@ -134,9 +127,10 @@ class inspection {
     switch (recognizer_->file()) {
       case pid_file_state::unreadable:
         return target_problem{target_fault::pid_file_unreadable,
-                              "cannot read " + file + ": " + os::error_text(recognizer_->error()) +
+                              os::text(file, recognizer_->flaw()) +
                                   "; mount its volume into both containers, and let the program "
-                                  "write a regular file that our user may read"};
+                                  "write a regular file that our user may read. If it runs as "
+                                  "another user than ours and root, give target_uid"};
       case pid_file_state::malformed:
         return target_problem{target_fault::pid_file_malformed,
                               file +
@@ -180,6 +174,17 @@ class inspection {
   }
 
   [[nodiscard]] target_problem riddle(const process_stat& one) const {
+    const auto users = users_of(one.pid);
+    if (users && !os::is_trusted_user(users->real, what_.uid) &&
+        (what_.by != target::kind::executable || ::geteuid() == 0)) {
+      const std::string theirs = std::to_string(users->real);
+      return {target_fault::other_user,
+              setting_of(what_) + " names " + named(one.pid) + ", which runs as user " + theirs +
+                  ", neither ours (" + std::to_string(::geteuid()) +
+                  ") nor root: anybody can give a process that name; if it is the workload, give "
+                  "target_uid " +
+                  theirs + ", and if not, the user that the workload runs as"};
+    }
     if (what_.by == target::kind::pid_file) {
       return {target_fault::pid_file_stale,
               "the pid file " + what_.value + " names " + named(one.pid) +

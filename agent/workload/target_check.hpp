@@ -25,6 +25,7 @@ enum class target_fault : std::uint8_t {
   pid_file_stale,       ///< the process with its number began after it was written
   first_process,        ///< process 1 is meant
   too_wide,             ///< we, or processes of our own container are meant
+  other_user,           ///< the one meant is neither ours nor root's, and nobody has said whose
   unreadable,           ///< the kernel does not tell us of one whether it is meant
   not_permitted,        ///< one of them may not be signalled by us
   system,               ///< the kernel refuses what is needed

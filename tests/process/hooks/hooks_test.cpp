@@ -212,6 +212,21 @@ TEST(Hooks, FileIsThereWhileActiveAndNeverOtherwise) {
   EXPECT_FALSE(std::filesystem::exists(in / "active.new"));
 }
 
+TEST(Hooks, GainFileIsNotWrittenThroughALinkThatSomebodyHasPlanted) {
+  const temporary_directory in;
+  const std::filesystem::path precious = in / "precious";
+  std::ofstream(precious) << "precious";
+  std::filesystem::create_symlink(precious, in / "active.new");
+  hooked_agent a(in, "a", {"--gain-file", in / "active", "--stop-command", "true"});
+  const auto kind = [&] { return std::filesystem::symlink_status(in / "active").type(); };
+  ASSERT_TRUE(eventually([&] { return kind() != std::filesystem::file_type::not_found; }))
+      << a.process().err();
+  EXPECT_EQ(kind(), std::filesystem::file_type::regular);
+  std::string still;
+  std::ifstream(precious) >> still;
+  EXPECT_EQ(still, "precious");
+}
+
 TEST(Hooks, AgentThatComesBackTellsTheWorkloadToStopBeforeItCampaigns) {
   const temporary_directory in;
   const words as_ever = told_by_command(in);

@@ -4,6 +4,7 @@
 #include <utime.h>
 
 #include <csignal>
+#include <filesystem>
 
 #include "pod.hpp"
 #include "support/eventually.hpp"
@@ -128,6 +129,57 @@ TEST_F(TargetSurvey, AnExecutableThatCannotBeReadIsNotTakenForNobody) {
   EXPECT_EQ(finder->ask("look"), "left=0 matching=0 stuck=0 denied=0 unreadable=1 complete=0");
 }
 
+TEST_F(TargetSurvey, AStrangersProcessWithTheSameWordsIsNotTheWorkload) {
+  const pid_t fake = pod_.start_script('b', "echo $$; exec sleep 1000", as_nobody());
+  const pid_t beside = pod_.start_script('b', "echo $$; exec sleep 2000");
+  auto finder = pod_.finder("command_line", "sleep 1000");
+  EXPECT_TRUE(eventually([&] { return finder->ask("kill").ends_with("unreadable=1 complete=0"); }));
+  EXPECT_EQ(finder->ask("kill"), "left=0 matching=0 stuck=0 denied=0 unreadable=1 complete=0");
+  auto of_user_1 = pod_.finder("command_line@1", "sleep 1000");
+  EXPECT_EQ(of_user_1->ask("kill"), nothing_left);
+  EXPECT_TRUE(pod_.runs(fake));
+  EXPECT_TRUE(pod_.runs(beside));
+  EXPECT_THAT(refused(target_fault::other_user, "command_line", "sleep 1000"),
+              AllOf(HasSubstr("names process " + std::to_string(fake)),
+                    HasSubstr("runs as user 65534, neither ours (0) nor root"),
+                    HasSubstr("give target_uid 65534")));
+
+  auto of_nobody = pod_.finder("command_line@65534", "sleep 1000");
+  EXPECT_EQ(killed(*of_nobody), nothing_left);
+  EXPECT_FALSE(pod_.runs(fake));
+}
+
+TEST_F(TargetSurvey, ASetUserIdProgramBelongsToWhoHasStartedIt) {
+  const std::string program = pod_.file("as-root");
+  ASSERT_TRUE(std::filesystem::copy_file("/bin/sleep", program));
+  ASSERT_EQ(::chmod(program.c_str(), 04755), 0);
+  const pid_t fake = pod_.start_script('b', "echo $$; exec " + program + " 1000", as_nobody());
+  auto finder = pod_.finder("command_line", program + " 1000");
+  EXPECT_TRUE(eventually([&] { return finder->ask("kill").ends_with("unreadable=1 complete=0"); }));
+  EXPECT_TRUE(pod_.runs(fake));
+}
+
+TEST_F(TargetSurvey, APidFileThatOthersWriteToNamesNobody) {
+  const pid_t main = start_main();
+  const std::string number = std::to_string(main) + "\n";
+  const std::string open_to_all = pod_.write("all.pid", number);
+  ASSERT_EQ(::chmod(open_to_all.c_str(), 0666), 0);
+  EXPECT_THAT(refused(target_fault::pid_file_unreadable, "pid_file", open_to_all),
+              HasSubstr("can be written to by other users (mode 0666)"));
+  const std::string theirs = pod_.write("theirs.pid", number);
+  ASSERT_EQ(::chown(theirs.c_str(), 65534, 65534), 0);
+  EXPECT_THAT(refused(target_fault::pid_file_unreadable, "pid_file", theirs),
+              HasSubstr("belongs to user 65534"));
+  const std::string link = pod_.file("link.pid");
+  std::filesystem::create_symlink(pod_.write("app.pid", number), link);
+  EXPECT_THAT(refused(target_fault::pid_file_unreadable, "pid_file", link),
+              HasSubstr("is a symbolic link"));
+  auto finder = pod_.finder("pid_file", link);
+  EXPECT_EQ(finder->ask("kill"), "left=0 matching=0 stuck=0 denied=0 unreadable=0 complete=0");
+  EXPECT_TRUE(pod_.runs(main));
+  EXPECT_EQ(killed(*pod_.finder("pid_file@65534", theirs)), nothing_left);
+}
+
 TEST_F(TargetSurvey, APidFileNamesItsProcessBySharedNumber) {
   const pid_t main = start_main();
   const std::string file = pod_.write("app.pid", std::to_string(main) + "\n");
@@ -143,7 +195,7 @@ TEST_F(TargetSurvey, APidFileThatIsNoneIsRefused) {
   EXPECT_THAT(refused(target_fault::pid_file_malformed, "pid_file", pod_.write("a.pid", "main\n")),
               HasSubstr("a.pid does not begin with a process id; name the file that"));
   EXPECT_THAT(refused(target_fault::pid_file_unreadable, "pid_file", pod_.file("")),
-              HasSubstr("Invalid argument (EINVAL); mount its volume"));
+              HasSubstr("is not a regular file; remove it; mount its volume"));
   const std::string secret = pod_.write("b.pid", "7\n");
   ASSERT_EQ(::chmod(secret.c_str(), 0600), 0);
   EXPECT_THAT(refused(target_fault::pid_file_unreadable, "pid_file", secret, as_nobody()),

@@ -33,12 +33,15 @@ using namespace tenure;
 
 constexpr int usage_status = 64;
 
-/// "executable=sleep", "command_line=sleep 10", "pid_file=/run/app.pid".
+/// "executable", "command_line" or "pid_file"; "executable@1000": of user 1000.
 workload::target target_from(std::string_view kind, const char* value) {
   using enum workload::target::kind;
-  if (kind == "executable") return {.by = executable, .value = value};
-  if (kind == "command_line") return {.by = command_line, .value = value};
-  return {.by = pid_file, .value = value};
+  workload::target out{.value = value};
+  const auto at = kind.find('@');
+  if (at != kind.npos) out.uid = static_cast<uid_t>(std::atoi(kind.data() + at + 1));
+  kind = kind.substr(0, at);
+  out.by = kind == "executable" ? executable : kind == "command_line" ? command_line : pid_file;
+  return out;
 }
 
 void say(const char* line) {

@@ -38,6 +38,20 @@ TEST(Target, MayLearnByASignalThatItIsActive) {
   EXPECT_THAT(s.warnings, IsEmpty());
 }
 
+TEST(Target, AndGuardMayBelongToANamedUser) {
+  const settings s = good(with_file("target_pid_file: /run/app.pid\ntarget_uid: 1000\n"));
+  EXPECT_EQ(s.target.uid, 1000U);
+  EXPECT_THAT(effective(s), HasSubstr("\ntarget_uid: 1000"));
+  const settings guarded = good(with_file("guard_dir: /run/tenure\nguard_uid: 0\n"));
+  EXPECT_EQ(guarded.guard_uid, 0U);
+  EXPECT_THAT(effective(guarded), HasSubstr("\nguard_uid: 0"));
+  EXPECT_THAT(problems_of(with_flags({{"--target-uid", "1000"}})),
+              ElementsAre(StartsWith("--target-uid: target_uid is given, and nothing says what")));
+  EXPECT_THAT(problems_of(with_flags({{"--guard-uid", "1000"}})),
+              ElementsAre("--guard-uid: guard_uid is given, and guard_dir is not; give guard_dir, "
+                          "the directory where the guard is found, or remove it"));
+}
+
 TEST(Target, IsFoundInOneWay) {
   EXPECT_THAT(problems_of(with_flags({{"--target-executable", "app"},
                                       {"--target-command-line", "app --all"},

@@ -1,0 +1,278 @@
+// Another user has put something where guard and agent meet, or knocks at the door.
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <boost/asio/io_context.hpp>
+#include <csignal>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <variant>
+#include <vector>
+
+#include "os/unique_fd.hpp"
+#include "support/eventually.hpp"
+#include "support/temporary_directory.hpp"
+#include "workload/guard_dialer.hpp"
+#include "workload/guard_door.hpp"
+#include "workload/orphans.hpp"
+#include "workload/shared_memory.hpp"
+#include "workload/shared_page.hpp"
+#include "workload/worker_page.hpp"
+
+namespace tenure::tests {
+namespace {
+
+using testing::HasSubstr;
+using namespace tenure::workload;
+
+constexpr uid_t stranger = 65534;
+constexpr unsigned some_bytes = 64;
+
+/// A process of its own that does `what`, as `user`, until this object ends.
+class other_process {
+ public:
+  explicit other_process(const std::function<void()>& what, uid_t user = ::geteuid())
+      : pid_(::fork()) {
+    if (pid_ != 0) return;
+    if (user == ::geteuid() || ::setresuid(user, user, user) == 0) what();
+    ::_exit(0);
+  }
+  ~other_process() {
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+  }
+  other_process(const other_process&) = delete;
+  other_process& operator=(const other_process&) = delete;
+
+  [[nodiscard]] pid_t pid() const { return pid_; }
+  [[nodiscard]] bool ended() const {
+    siginfo_t how{};
+    return ::waitid(P_PID, static_cast<id_t>(pid_), &how, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+           how.si_pid == pid_;
+  }
+
+ private:
+  pid_t pid_;
+};
+
+[[noreturn]] void sleep_on() {
+  while (true) ::pause();
+}
+
+/// A whole guard's door, for agents of any user whom it lets in.
+void open_door_and_welcome(const std::string& directory) {
+  guard_door door;
+  shared_page page;
+  worker_page for_worker;
+  if (!door.open({.directory = directory}) || !page.make() || !for_worker.make()) return;
+  std::vector<os::unique_fd> agents;
+  while (true) {
+    int knocks = most_knocks_a_turn;
+    os::unique_fd agent = door.let_in(knocks);
+    if (!agent) continue;
+    if (guard_door::welcome(agent, page.fd(), for_worker.fd())) agents.push_back(std::move(agent));
+  }
+}
+
+int connect_to(const std::string& directory) {
+  const auto address = door_address(directory);
+  const int fd = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (::connect(fd, reinterpret_cast<const sockaddr*>(&*address), sizeof *address) == 0) return fd;
+  ::close(fd);
+  return -1;
+}
+
+class PlantedGuard : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (::geteuid() != 0) GTEST_SKIP() << "needs root to become another user";
+    // As the kubelet makes an emptyDir.
+    ASSERT_EQ(::chmod(in_.path().c_str(), 0755), 0);
+    std::filesystem::create_directory(shared_);
+    ASSERT_EQ(::chmod(shared_.c_str(), 0777), 0);
+  }
+
+  /// What the first try that finds anything there comes to: the reason why not; empty for a guard.
+  std::string dial(std::optional<uid_t> guard_uid = std::nullopt) {
+    boost::asio::io_context io;
+    std::optional<std::string> out;
+    guard_dialer dialer(io.get_executor(), shared_, guard_uid,
+                        [&](std::variant<guard_fds, no_guard> what) {
+                          const auto* none = std::get_if<no_guard>(&what);
+                          if (none == nullptr) out = "";
+                          if (none != nullptr && !none->absent) out = none->why;
+                          if (out) io.stop();
+                        });
+    dialer.start();
+    io.run_for(patience);
+    return out.value_or("nothing was found");
+  }
+
+  static constexpr std::chrono::seconds patience{20};
+  temporary_directory in_;
+  std::string shared_ = in_ / "shared";
+};
+
+TEST_F(PlantedGuard, GuardOfAnotherUserIsNotUsedUnlessNamed) {
+  const other_process fake([this] { open_door_and_welcome(shared_); }, stranger);
+  EXPECT_THAT(dial(), HasSubstr("user 65534"));
+  EXPECT_EQ(dial(stranger), "");
+}
+
+TEST_F(PlantedGuard, ProcessOfAnotherUserThatListensOnOurSocketIsNotUsed) {
+  const other_process fake([this] {
+    // Root has made the socket, and gives up its user before it listens.
+    const int fd = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    const auto address = door_address(shared_);
+    ::bind(fd, reinterpret_cast<const sockaddr*>(&*address), sizeof *address);
+    if (::setresuid(stranger, stranger, stranger) != 0) return;
+    ::listen(fd, 1);
+    sleep_on();
+  });
+  EXPECT_THAT(dial(), HasSubstr("user 65534"));
+}
+
+TEST_F(PlantedGuard, LinkToTheSocketOfAnotherGuardIsNotFollowed) {
+  const std::string elsewhere = in_ / "elsewhere";
+  const other_process real([&] { open_door_and_welcome(elsewhere); });
+  ASSERT_TRUE(eventually([&] { return std::filesystem::exists(elsewhere + "/guard.sock"); }));
+  std::filesystem::create_symlink(elsewhere + "/guard.sock", shared_ + "/guard.sock");
+  EXPECT_THAT(dial(), HasSubstr("guard.sock is a symbolic link"));
+}
+
+TEST_F(PlantedGuard, MemoryThatCanBeCutOffIsNotMapped) {
+  const auto memory = [](unsigned seals, off_t bytes) {
+    os::unique_fd fd(::memfd_create("planted", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+    EXPECT_EQ(::ftruncate(fd.get(), bytes), 0);
+    EXPECT_EQ(::fcntl(fd.get(), F_ADD_SEALS, seals), 0);
+    return fd;
+  };
+  const auto maps = [](os::unique_fd fd) { return shared_memory().map(std::move(fd), some_bytes); };
+  constexpr unsigned all = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+  EXPECT_TRUE(maps(memory(all, some_bytes)));
+  EXPECT_FALSE(maps(memory(0, some_bytes)));
+  EXPECT_FALSE(maps(memory(F_SEAL_GROW | F_SEAL_SEAL, some_bytes)));
+  EXPECT_FALSE(maps(memory(F_SEAL_SHRINK | F_SEAL_SEAL, some_bytes)));
+  EXPECT_FALSE(maps(memory(F_SEAL_SHRINK | F_SEAL_GROW, some_bytes)));
+  EXPECT_FALSE(maps(memory(all, some_bytes - 1)));
+  EXPECT_FALSE(maps(memory(all, off_t{1} << 30)));
+  const std::string path = in_ / "no memfd";
+  os::unique_fd file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  ASSERT_EQ(::ftruncate(file.get(), some_bytes), 0);
+  EXPECT_FALSE(maps(std::move(file)));
+}
+
+TEST_F(PlantedGuard, ProcessThatIsNotTheGuardsChildIsNotKilledOnItsWord) {
+  // In the guard's session, and the first of its group, as a workload would be.
+  const other_process innocent([] {
+    ::setpgid(0, 0);
+    sleep_on();
+  });
+  ASSERT_TRUE(eventually([&] { return ::getpgid(innocent.pid()) == innocent.pid(); }));
+  std::optional<other_process> guard;
+  guard.emplace(sleep_on);
+  orphans left(guard->pid());
+  ASSERT_TRUE(left.in_sight());
+  left.follow(innocent.pid());
+  guard.reset();
+  EXPECT_EQ(left.kill_all(), remains::nothing);
+  EXPECT_FALSE(innocent.ended());
+}
+
+TEST_F(PlantedGuard, FileOfOthersIsNotOpenedToTheWorldThroughTheSocketsName) {
+  const std::string precious = in_ / "precious";
+  const std::string socket = shared_ + "/guard.sock";
+  const os::unique_fd made(::open(precious.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  const other_process swaps(
+      [&] {
+        const std::string link = shared_ + "/link";
+        while (true) {
+          if (::symlink(precious.c_str(), link.c_str()) != 0 && errno != EEXIST) return;
+          // Only over what is there: otherwise it would be in the way of every start.
+          struct stat there{};
+          if (::lstat(socket.c_str(), &there) == 0 && S_ISSOCK(there.st_mode)) {
+            ::rename(link.c_str(), socket.c_str());
+          }
+        }
+      },
+      stranger);
+  constexpr int starts = 20'000;
+  int opened = 0;
+  for (int i = 0; i < starts; ++i) {
+    guard_door door;
+    if (door.open({.directory = shared_, .agent_uid = stranger})) ++opened;
+  }
+  EXPECT_GT(opened, 0);
+  struct stat about{};
+  ASSERT_EQ(::fstat(made.get(), &about), 0);
+  EXPECT_EQ(about.st_mode & 0777, 0600U);
+}
+
+TEST_F(PlantedGuard, SocketIsForTheNamedUserWhateverTheUmask) {
+  const mode_t before = ::umask(0077);
+  guard_door door;
+  const auto done = door.open({.directory = shared_, .agent_uid = stranger});
+  ::umask(before);
+  ASSERT_TRUE(done) << done.error();
+  struct stat about{};
+  ASSERT_EQ(::lstat((shared_ + "/guard.sock").c_str(), &about), 0);
+  EXPECT_EQ(about.st_mode & 0777, 0666U);
+}
+
+TEST_F(PlantedGuard, DirectoryLockOrSocketOfAnotherUserIsRefused) {
+  guard_door door;
+  const std::string theirs = in_ / "theirs";
+  std::filesystem::create_directory(theirs);
+  ASSERT_EQ(::chown(theirs.c_str(), stranger, stranger), 0);
+  const auto in_theirs = door.open({.directory = theirs});
+  ASSERT_FALSE(in_theirs);
+  EXPECT_THAT(in_theirs.error(), HasSubstr(theirs + " belongs to user 65534"));
+
+  const std::string lock = shared_ + "/guard.lock";
+  const os::unique_fd planted(::open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
+  ASSERT_EQ(::fchown(planted.get(), stranger, stranger), 0);
+  const auto with_lock = door.open({.directory = shared_});
+  ASSERT_FALSE(with_lock);
+  EXPECT_THAT(with_lock.error(), HasSubstr("guard.lock"));
+}
+
+TEST_F(PlantedGuard, KnocksOfATurnAreBounded) {
+  guard_door door;
+  ASSERT_TRUE(door.open({.directory = shared_, .agent_uid = stranger - 1}));
+  constexpr int crowd = 40;
+  std::vector<os::unique_fd> knocking;
+  const uid_t us = ::geteuid();
+  ASSERT_EQ(::seteuid(stranger), 0);
+  for (int i = 0; i < crowd; ++i) {
+    os::unique_fd one(connect_to(shared_));
+    if (one) knocking.push_back(std::move(one));
+  }
+  ASSERT_EQ(::seteuid(us), 0);
+  ASSERT_EQ(knocking.size(), crowd);
+  const auto answered = [&] {
+    return std::ranges::count_if(knocking, [](const os::unique_fd& one) {
+      char byte = 0;
+      return ::recv(one.get(), &byte, 1, MSG_PEEK | MSG_TRUNC) > 0;
+    });
+  };
+  int knocks = most_knocks_a_turn;
+  EXPECT_FALSE(door.let_in(knocks));
+  EXPECT_EQ(knocks, 0);
+  EXPECT_EQ(answered(), most_knocks_a_turn);
+  // The rest has its turn.
+  while (answered() < crowd) {
+    knocks = most_knocks_a_turn;
+    EXPECT_FALSE(door.let_in(knocks));
+  }
+}
+
+}  // namespace
+}  // namespace tenure::tests
