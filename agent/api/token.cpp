@@ -1,7 +1,5 @@
 #include "api/token.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -9,7 +7,7 @@
 #include <cstddef>
 
 #include "os/error_text.hpp"
-#include "os/unique_fd.hpp"
+#include "os/trusted_open.hpp"
 
 namespace tenure::api {
 namespace {
@@ -21,14 +19,10 @@ constexpr std::string_view white_space = " \t\r\n";
 
 std::expected<std::string, std::string> read_token(const std::string& file) {
   const std::string what = "the control token file " + file;
-  const os::unique_fd opened(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!opened) return std::unexpected("cannot open " + what + ": " + os::error_text(errno));
-  struct stat is{};
-  if (::fstat(opened.get(), &is) != 0 || !S_ISREG(is.st_mode)) {
-    return std::unexpected(what + " is not a regular file");
-  }
+  const auto opened = os::open_named_file("the control token file", file);
+  if (!opened) return std::unexpected(opened.error().text);
   std::array<char, most_bytes> buffer{};
-  const ssize_t size = ::read(opened.get(), buffer.data(), buffer.size());
+  const ssize_t size = ::read(opened->get(), buffer.data(), buffer.size());
   if (size < 0) return std::unexpected("cannot read " + what + ": " + os::error_text(errno));
   std::string_view text(buffer.data(), static_cast<std::size_t>(size));
   if (text.size() == most_bytes) return std::unexpected(what + " has 4096 bytes or more");

@@ -10,6 +10,7 @@
 
 #include "cli/verbs.hpp"
 #include "config/surroundings.hpp"
+#include "os/trusted_open.hpp"
 #include "runtime/exit_status.hpp"
 #include "stores/store.hpp"
 #include "workload/guard_link.hpp"
@@ -44,6 +45,22 @@ std::vector<config::name_and_value> flags_of(const invocation& what) {
   return out;
 }
 
+/// Files that cannot be opened are another's to complain about.
+void warn_of_exposed_secrets(config::settings& s) {
+  const std::pair<const char*, const std::string&> secrets[] = {
+      {"password_file", s.secure.password_file},
+      {"key_file", s.secure.key_file},
+      {"control_token_file", s.control_token_file}};
+  for (const auto& [name, file] : secrets) {
+    if (file.empty()) continue;
+    const auto opened = os::open_named_file(name, file);
+    if (!opened || !os::readable_by_all(*opened)) continue;
+    s.warnings.push_back({name, "every user can read the secret in " + file,
+                          "run `chmod o-r` on it, or give the volume of a Secret in Kubernetes "
+                          "defaultMode 0440"});
+  }
+}
+
 }  // namespace
 
 std::expected<config::settings, int> load_settings(const invocation& what) {
@@ -68,6 +85,7 @@ std::expected<config::settings, int> load_settings(const invocation& what) {
            "means nothing here and is ignored: members of one store and one --election compete",
            "remove it; if namespaces kept elections apart, put them into the names"});
     }
+    warn_of_exposed_secrets(*settings);
     return std::move(*settings);
   }
   for (const config::problem& p : settings.error()) {

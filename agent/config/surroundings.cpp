@@ -9,7 +9,7 @@
 #include <climits>
 
 #include "os/error_text.hpp"
-#include "os/unique_fd.hpp"
+#include "os/trusted_open.hpp"
 
 namespace tenure::config {
 namespace {
@@ -22,17 +22,17 @@ std::unexpected<problem> cannot_read(const std::string& path, const std::string&
 }  // namespace
 
 file_result read_file(const std::string& path) {
-  // O_NONBLOCK, so that a FIFO is refused instead of waited for.
-  const os::unique_fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!fd) return cannot_read(path, os::error_text(errno), "check its path");
-  struct stat kind{};
-  if (::fstat(fd.get(), &kind) != 0) return cannot_read(path, os::error_text(errno));
-  if (!S_ISREG(kind.st_mode)) return cannot_read(path, "it is no regular file");
+  const auto fd = os::open_trusted(AT_FDCWD, path.c_str(), O_RDONLY, os::named_by_an_operator);
+  if (!fd && fd.error().why == os::flaw::kind::cannot_open) {
+    return cannot_read(path, os::error_text(fd.error().error),
+                       "check its path");
+  }
+  if (!fd) return cannot_read(path, os::text("it", fd.error()));
 
   file out{path, {}};
   std::array<char, 16 * 1024> buffer{};
   while (out.text.size() <= max_file_bytes) {
-    const ssize_t n = ::read(fd.get(), buffer.data(), buffer.size());
+    const ssize_t n = ::read(fd->get(), buffer.data(), buffer.size());
     if (n == 0) return out;
     if (n > 0) {
       out.text.append(buffer.data(), static_cast<std::size_t>(n));

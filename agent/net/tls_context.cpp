@@ -1,5 +1,6 @@
 #include "net/tls_context.hpp"
 
+#include <fcntl.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
@@ -13,6 +14,7 @@
 #include <utility>
 
 #include "os/error_text.hpp"
+#include "os/trusted_open.hpp"
 
 namespace tenure::net {
 namespace {
@@ -44,13 +46,15 @@ std::string last_reason() {
   return reason != nullptr ? reason : "no reason given";
 }
 
-/// A pipe in place of a file would block us for ever.
+/// A pipe in place of a file would block us for ever; and one that everybody can write to says
+/// nothing about who is at the other end.
 outcome readable(const std::string& what, const std::string& file) {
-  struct stat seen{};
-  if (::stat(file.c_str(), &seen) != 0) return failed(what, file, os::error_text(errno));
-  if (!S_ISREG(seen.st_mode)) return failed(what, file, "it is not a regular file");
-  if (::access(file.c_str(), R_OK) != 0) return failed(what, file, os::error_text(errno));
-  return {};
+  const auto opened = os::open_trusted(AT_FDCWD, file.c_str(), O_RDONLY, os::named_by_an_operator);
+  if (opened) return {};
+  const os::flaw& why = opened.error();
+  return failed(
+      what, file,
+      why.why == os::flaw::kind::cannot_open ? os::error_text(why.error) : os::text("it", why));
 }
 
 outcome load_authorities(SSL_CTX* into, const std::string& file) {

@@ -3,6 +3,7 @@
 #include <link.h>
 #include <malloc.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <cstddef>
@@ -32,6 +33,10 @@ constexpr int large_block_bytes = 256 * 1024;
 
 void forget_code_pages() {
   ::dl_iterate_phdr(forget, nullptr);
+}
+
+void keep_memory_private() {
+  ::prctl(PR_SET_DUMPABLE, 0);
 }
 
 void give_back_large_blocks() {

@@ -20,7 +20,7 @@ std::string octal(mode_t mode) {
   return digits.data();
 }
 
-const char* noun(mode_t type) {
+const char* noun_of(mode_t type) {
   return type == S_IFDIR ? "directory" : type == S_IFSOCK ? "socket" : "regular file";
 }
 
@@ -60,20 +60,18 @@ bool flaw::missing() const {
 std::string text(const std::string& path, const flaw& what) {
   switch (what.why) {
     case flaw::kind::cannot_open:
-      return what.missing() ? path + " does not exist"
-                            : path + " cannot be opened: " + error_text(what.error);
+      return "cannot open " + path + ": " + error_text(what.error);
     case flaw::kind::link:
       return path + " is a symbolic link; remove it";
     case flaw::kind::wrong_type:
-      return path + " is not a " + noun(what.type) + "; remove it";
+      return path + " is not a " + noun_of(what.type) + "; remove it";
     case flaw::kind::owner:
       return path + " belongs to user " + std::to_string(what.about.st_uid) + ", not to user " +
              std::to_string(::geteuid()) +
              ", whom this process runs as, or root; see who made it and remove it";
     case flaw::kind::mode:
       return path + " can be written to by other users (mode " + octal(what.about.st_mode) +
-             "); run `chmod " + ((what.about.st_mode & S_IWOTH) == 0 ? "g-w" : "go-w") +
-             "` on it once you know what is in it";
+             "); run `chmod go-w` on it once you know what is in it";
     case flaw::kind::many_names:
       return path + " has " + std::to_string(what.about.st_nlink) +
              " names (hard links); remove all but one";
@@ -120,10 +118,10 @@ std::expected<unique_fd, refusal> open_own_file(int directory, const std::string
   return std::move(*opened);
 }
 
-std::expected<unique_fd, refusal> open_named_file(const std::string& path) {
-  auto opened = open_trusted(AT_FDCWD, path.c_str(), O_RDONLY,
-                             {.not_for = S_IWOTH, .any_owner = true, .may_be_link = true});
-  if (!opened) return refuse(path, opened.error());
+std::expected<unique_fd, refusal> open_named_file(const std::string& noun,
+                                                  const std::string& path) {
+  auto opened = open_trusted(AT_FDCWD, path.c_str(), O_RDONLY, named_by_an_operator);
+  if (!opened) return refuse(noun + " " + path, opened.error());
   return std::move(*opened);
 }
 

@@ -70,9 +70,13 @@ std::expected<unique_fd, refusal> make_own_directory(const std::string& path);
 /// root that only its owner can write to. `flags` are those of open(2).
 std::expected<unique_fd, refusal> open_own_file(int directory, const std::string& name, int flags);
 
-/// Opens a file that an operator has named and that not everybody can write to, for reading. It may
-/// be a symbolic link, as in volumes of Kubernetes, and belong to anybody.
-std::expected<unique_fd, refusal> open_named_file(const std::string& path);
+/// A file that an operator has named: not everybody can write to it. It may be a symbolic link, as
+/// in volumes of Kubernetes, and belong to anybody.
+inline constexpr demands named_by_an_operator{
+    .type = S_IFREG, .not_for = S_IWOTH, .any_owner = true, .may_be_link = true};
+
+/// Opens one for reading. `noun` says in a refusal what it is: "the password file".
+std::expected<unique_fd, refusal> open_named_file(const std::string& noun, const std::string& path);
 
 /// Binds a Unix socket to a name that has `mode` from the first instant on: a mode that is changed
 /// by name later is that of whatever somebody has put there meanwhile. Returns 0 or an errno value.

@@ -16,6 +16,8 @@ int run_agent(agent_options options) {
   // Threads that are started later have it, too.
   ::prctl(PR_SET_NAME, workload::agent_name);
   os::give_back_large_blocks();
+  // The store's password, keys and the control token; the workload is often of our user.
+  os::keep_memory_private();
   const config::settings& s = options.settings;
   log to(form_of(s.log_format), s.log_level);
   for (const config::problem& warning : s.warnings) {

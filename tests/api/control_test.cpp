@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include <filesystem>
 #include <fstream>
 
 #include "api/control_codec.hpp"
@@ -173,6 +174,21 @@ TEST(ControlToken, WhatIsWrongWithTheFileIsSaidAndNothingOfWhatIsInIt) {
   std::ofstream(file) << std::string(5000, 'x');
   EXPECT_FALSE(api::read_token(file));
   EXPECT_FALSE(api::read_token(in.path().string())) << "a directory";
+}
+
+TEST(ControlToken, FileThatEverybodyCanWriteToHoldsNoSecret) {
+  const temporary_directory in;
+  const std::string file = (in / "token").string();
+  std::ofstream(file) << "sesame";
+  std::filesystem::permissions(file, std::filesystem::perms(0622));
+  const auto read = api::read_token(file);
+  ASSERT_FALSE(read);
+  EXPECT_NE(read.error().find("can be written to by other users (mode 0622)"), std::string::npos)
+      << read.error();
+  // As volumes of Kubernetes are.
+  std::filesystem::permissions(file, std::filesystem::perms(0440));
+  std::filesystem::create_symlink("token", in / "link");
+  EXPECT_EQ(api::read_token((in / "link").string()), "sesame");
 }
 
 TEST(ControlToken, ComparesAllOfIt) {

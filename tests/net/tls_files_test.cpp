@@ -1,7 +1,10 @@
 // Files of TLS: what is wrong with them is told at start, and they may be swapped under way.
 #include <gmock/gmock.h>
 
+#include <filesystem>
+
 #include "scene.hpp"
+#include "support/temporary_directory.hpp"
 #include "tls_scene.hpp"
 
 namespace tenure::tests {
@@ -38,6 +41,15 @@ TEST(TlsFiles, WrongOneIsAnErrorAtStartThatNamesIt) {
               HasSubstr("it is not the key of " + client));
   EXPECT_THAT(fault({.certificate_file = client, .key_file = certificate("encrypted.key")}),
               HasSubstr("without a passphrase"));
+}
+
+TEST(TlsFiles, OneThatEverybodyCanWriteToVouchesForNobody) {
+  const temporary_directory in;
+  const std::string ca = in / "ca.pem";
+  std::filesystem::copy_file(certificate("ca.pem"), ca);
+  EXPECT_EQ(fault({.ca_file = ca}), "");
+  std::filesystem::permissions(ca, std::filesystem::perms(0666));
+  EXPECT_THAT(fault({.ca_file = ca}), HasSubstr("can be written to by other users (mode 0666)"));
 }
 
 TEST(TlsFiles, PlainEndpointNeedsNone) {

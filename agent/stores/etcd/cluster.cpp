@@ -1,17 +1,19 @@
 #include "stores/etcd/cluster.hpp"
 
+#include <unistd.h>
+
+#include <array>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <cerrno>
 #include <deque>
-#include <fstream>
-#include <iterator>
 #include <optional>
 #include <utility>
 
 #include "core/check.hpp"
 #include "os/boot_time.hpp"
 #include "os/error_text.hpp"
+#include "os/trusted_open.hpp"
 #include "stores/etcd/codec.hpp"
 
 namespace tenure::stores::etcd {
@@ -28,15 +30,22 @@ constexpr std::size_t connections = 10;
 constexpr std::size_t reserved_connections = 2;
 constexpr std::size_t warm_connections = 2;
 
+constexpr std::size_t most_password_bytes = 4096;
+
 /// The password in a file, without the line break at its end.
 std::expected<std::string, std::string> read_password(const std::string& file) {
-  errno = 0;
-  std::ifstream in(file, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(in), {}};
-  if (!in.good() && !in.eof()) {
-    return std::unexpected("cannot read the password file " + file +
-                           (errno == 0 ? "" : ": " + os::error_text(errno)));
+  const auto opened = os::open_named_file("the password file", file);
+  if (!opened) return std::unexpected(opened.error().text);
+  std::array<char, most_password_bytes + 1> room{};
+  const ssize_t size = ::read(opened->get(), room.data(), room.size());
+  if (size < 0) {
+    return std::unexpected("cannot read the password file " + file + ": " + os::error_text(errno));
   }
+  if (static_cast<std::size_t>(size) == room.size()) {
+    return std::unexpected("the password file " + file + " has more than " +
+                           std::to_string(most_password_bytes) + " bytes");
+  }
+  std::string text(room.data(), static_cast<std::size_t>(size));
   while (text.ends_with('\n') || text.ends_with('\r')) text.pop_back();
   if (text.empty()) return std::unexpected("the password file " + file + " is empty");
   return text;

@@ -13,6 +13,7 @@
 
 #include "os/boot_time.hpp"
 #include "os/error_text.hpp"
+#include "os/trusted_open.hpp"
 #include "stores/sqlite/filesystem_check.hpp"
 
 namespace tenure::stores::sqlite {
@@ -112,17 +113,29 @@ std::expected<directory_lock, std::string> directory_lock::take(const std::strin
 
 std::expected<void, std::string> check_directory(const std::string& path) {
   const std::string directory = split(path).directory;
-  struct stat about{};
-  if (::stat(directory.c_str(), &about) != 0) {
-    const int error = errno;
-    if (error == ENOENT) {
-      return cannot_use(path, "the directory " + directory +
-                                  " does not exist; create it, or mount the volume there");
-    }
-    return cannot_use(
-        path, directory + ": " + os::error_text(error) + "; make it accessible for the agent");
+  // SQLite opens -wal and -shm there by name, and follows links: who can put some there chooses
+  // which file we write to. So not even /tmp will do, whoever the files in it belong to. A group
+  // that shares it on purpose may.
+  const auto ours =
+      os::open_trusted(AT_FDCWD, directory.c_str(), O_PATH, {.type = S_IFDIR, .not_for = S_IWOTH});
+  if (!ours && ours.error().missing()) {
+    return cannot_use(path, "the directory " + directory +
+                                " does not exist; create it, or mount the volume there");
   }
-  if (!S_ISDIR(about.st_mode)) return cannot_use(path, directory + " is not a directory");
+  if (!ours && ours.error().why == os::flaw::kind::mode) {
+    return cannot_use(path, "every user can write to the directory " + directory +
+                                " and put links in the place of SQLite's files; make a directory "
+                                "in it that belongs to user " +
+                                std::to_string(::geteuid()) + " alone, and put the file there");
+  }
+  if (!ours && ours.error().why == os::flaw::kind::owner) {
+    return cannot_use(path, "the directory " + directory + " belongs to user " +
+                                std::to_string(ours.error().about.st_uid) +
+                                ", who could put links in the place of SQLite's files; give it to "
+                                "user " +
+                                std::to_string(::geteuid()) + " or root, or run as its owner");
+  }
+  if (!ours) return cannot_use(path, os::text(directory, ours.error()));
   if (::faccessat(AT_FDCWD, directory.c_str(), R_OK | W_OK | X_OK, AT_EACCESS) != 0) {
     return cannot_use(path, "the directory " + directory + ": " + os::error_text(errno) +
                                 "; -wal and -shm files are made there, so make it writable for "
@@ -148,9 +161,12 @@ std::expected<std::string, std::string> prepare(const std::string& path) {
                                 "is space");
   }
 
+  // With O_PATH: closing a file in another way would end SQLite's locks on it.
+  const auto there =
+      os::open_trusted(AT_FDCWD, path.c_str(), O_PATH, {.not_for = S_IWOTH, .any_owner = true});
+  if (!there) return cannot_use(path, os::text("it", there.error()));
   struct stat about{};
-  if (::stat(path.c_str(), &about) != 0) return cannot_use(path, os::error_text(errno));
-  if (!S_ISREG(about.st_mode)) return cannot_use(path, "it is not a regular file; name another");
+  if (::fstat(there->get(), &about) != 0) return cannot_use(path, os::error_text(errno));
   if (about.st_nlink > 1) {
     return cannot_use(path, "it has " + std::to_string(about.st_nlink) +
                                 " names (hard links), and openers under different names would not "

@@ -13,6 +13,7 @@
 namespace tenure::tests {
 namespace {
 
+using testing::AllOf;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -45,6 +46,13 @@ class SqlitePlanted : public testing::Test {
     }
     one.read();
     return opened->warnings;
+  }
+
+  /// Why the store cannot be opened.
+  std::string refused() {
+    member one(loop_, settings_for("sqlite", path_, "a"));
+    const auto opened = one.open();
+    return opened ? "it was opened" : opened.error().text;
   }
 
   void put_file(const std::filesystem::path& where) { std::ofstream(where) << "precious\n"; }
@@ -80,6 +88,36 @@ TEST_F(SqlitePlanted, MembersDirectoryThatOthersCanWriteToIsNotUsed) {
   ASSERT_EQ(::chmod(members_.c_str(), 01777), 0);
   EXPECT_THAT(take_part(), ElementsAre(HasSubstr("can be written to by other users (mode 1777)")));
   EXPECT_THAT(names_in(members_), ElementsAre(member_name));
+}
+
+TEST_F(SqlitePlanted, FileInADirectoryThatEverybodyCanWriteToIsRefused) {
+  // As /tmp is, where another user may put a link in the place of leases.db-wal.
+  ASSERT_EQ(::chmod(directory_.path().c_str(), 01777), 0);
+  EXPECT_THAT(refused(), AllOf(HasSubstr("every user can write to the directory " +
+                                         directory_.path().string()),
+                               HasSubstr("make a directory in it")));
+  EXPECT_FALSE(std::filesystem::exists(path_));
+}
+
+TEST_F(SqlitePlanted, FileInADirectoryOfAnotherUserIsRefused) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give a directory away";
+  ASSERT_EQ(::chown(directory_.path().c_str(), stranger, stranger), 0);
+  EXPECT_THAT(refused(), HasSubstr("belongs to user 65534, who could put links"));
+  EXPECT_FALSE(std::filesystem::exists(path_));
+}
+
+TEST_F(SqlitePlanted, FileThatEverybodyCanWriteToIsRefused) {
+  put_file(path_);
+  ASSERT_EQ(::chmod(path_.c_str(), 0666), 0);
+  EXPECT_THAT(refused(), HasSubstr("it can be written to by other users (mode 0666)"));
+}
+
+TEST_F(SqlitePlanted, GroupMayShareTheDirectoryAndTheFile) {
+  ASSERT_EQ(::chmod(directory_.path().c_str(), 02770), 0);
+  std::ofstream{path_};
+  ASSERT_EQ(::chmod(path_.c_str(), 0660), 0);
+  member one(loop_, settings_for("sqlite", path_, "a"));
+  EXPECT_TRUE(one.open());
 }
 
 TEST_F(SqlitePlanted, OnlyFilesNamedAsAMembersAreRemoved) {

@@ -16,7 +16,8 @@ namespace tenure::tests {
 class small_disk {
  public:
   small_disk() {
-    mounted_ = ::mount("tenure-test", mount_point_.path().c_str(), "tmpfs", 0, "size=1m") == 0;
+    mounted_ =
+        ::mount("tenure-test", mount_point_.path().c_str(), "tmpfs", 0, "size=1m,mode=0700") == 0;
     if (!mounted_) why_not_ = std::string("no tmpfs can be mounted: ") + std::strerror(errno);
   }
   ~small_disk() {
@@ -38,7 +39,7 @@ class small_disk {
   void empty() { std::ofstream(mount_point_ / "ballast", std::ios::trunc).close(); }
   bool make_read_only() {
     return ::mount(nullptr, mount_point_.path().c_str(), nullptr, MS_REMOUNT | MS_RDONLY,
-                   "size=1m") == 0;
+                   "size=1m,mode=0700") == 0;
   }
 
  private:

@@ -1,4 +1,6 @@
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <filesystem>
@@ -115,6 +117,23 @@ TEST(Cli, CheckShowsWhatAGoodFileMeansAndWhatIsWrongWithABadOne) {
   EXPECT_EQ(json.status, 2);
   EXPECT_TRUE(has(json.out, "\"good\": false")) << json.out;
   EXPECT_EQ(run({tenure_binary(), "check", in / "none.yaml"}, in).status, 2);
+}
+
+TEST(Cli, ASecretThatEverybodyCanReadIsWarnedOf) {
+  const temporary_directory in;
+  const std::string token = in / "token";
+  std::ofstream(token) << "sesame";
+  std::ofstream(in / "t.yaml") << "store: sqlite\nendpoint: /var/lib/t.db\nelection: db\n"
+                               << "control_token_file: " << token << "\n";
+  const auto check = [&] {
+    const finished r = run({tenure_binary(), "check", in / "t.yaml"}, in);
+    EXPECT_EQ(r.status, 0) << r.err;
+    return r.err + r.out;
+  };
+  std::filesystem::permissions(token, std::filesystem::perms(0644));
+  EXPECT_TRUE(has(check(), "control_token_file: every user can read the secret in " + token));
+  std::filesystem::permissions(token, std::filesystem::perms(0640));
+  EXPECT_FALSE(has(check(), "every user can read"));
 }
 
 TEST(Cli, AnUnknownFlagIsNamedTogetherWithTheOtherProblems) {
@@ -312,6 +331,23 @@ TEST(Agent, SaysOnceThatOtherMachinesReachItsProbePort) {
   EXPECT_TRUE(has(open, "--probe-listen 127.0.0.1:8081")) << open;
   EXPECT_FALSE(has(log_with("127.0.0.1:0"), words));
   EXPECT_FALSE(has(log_with("off"), words));
+}
+
+/// The kernel gives what is in /proc/PID of such a process to root.
+TEST(Agent, HasMemoryThatItsOwnUserCannotRead) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root to become another user";
+  const temporary_directory in;
+  ASSERT_EQ(::chown(in.path().c_str(), 65534, 65534), 0);
+  program agent({"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", tenure_binary(),
+                 "agent", "--store", "sqlite", "--endpoint", in / "db", "--election", "db",
+                 "--listen", "off", "--probe-listen", "off"},
+                in / "log");
+  ASSERT_TRUE(eventually([&] { return agent.said("store reached"); })) << agent.err();
+  struct stat about{};
+  ASSERT_EQ(::stat(("/proc/" + std::to_string(agent.pid()) + "/mem").c_str(), &about), 0);
+  EXPECT_EQ(about.st_uid, 0U);
+  agent.send(SIGTERM);
+  EXPECT_EQ(agent.wait(), 0) << agent.err();
 }
 
 TEST(Agent, HoldsSeveralElectionsWithOneSession) {

@@ -271,7 +271,7 @@ TEST_F(GuardDoor, AgentOfAnotherUserComesInOnlyIfToldSo) {
   if (::geteuid() != 0) GTEST_SKIP() << "needs root to become another user";
   const std::vector<std::string> nobody{"setpriv", "--reuid=65534", "--regid=65534",
                                         "--clear-groups"};
-  std::filesystem::permissions(in_.path(), std::filesystem::perms(0777));
+  ASSERT_EQ(::chown(in_.path().c_str(), 65534, 65534), 0);
   pod a(in_, "a", long_ttl);
   std::filesystem::create_directory(a.directory());
   std::filesystem::permissions(a.directory(), std::filesystem::perms(0777));

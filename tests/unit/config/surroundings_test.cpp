@@ -34,14 +34,25 @@ TEST(Surroundings, AFileThatCannotBeReadIsNamedWithTheReason) {
   const std::string path = dir / "none.yaml";
   EXPECT_EQ(render(read_file(path).error()),
             path + ": the file cannot be read: No such file or directory (ENOENT); check its path");
-  EXPECT_THAT(render(read_file(dir / "").error()), HasSubstr("it is no regular file"));
+  EXPECT_THAT(render(read_file(dir / "").error()), HasSubstr("it is not a regular file"));
 }
 
 TEST(Surroundings, AFifoIsRefusedAndNotWaitedFor) {
   const tests::temporary_directory dir;
   const std::string path = dir / "fifo";
   ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
-  EXPECT_THAT(render(read_file(path).error()), HasSubstr("it is no regular file"));
+  EXPECT_THAT(render(read_file(path).error()), HasSubstr("it is not a regular file"));
+}
+
+TEST(Surroundings, AFileThatEverybodyCanWriteToIsRefused) {
+  const tests::temporary_directory dir;
+  const std::string path = dir / "tenure.yaml";
+  std::ofstream(path) << "ttl: 15s\n";
+  ASSERT_EQ(::chmod(path.c_str(), 0664), 0);
+  EXPECT_TRUE(read_file(path)) << "a group of its own is usual";
+  ASSERT_EQ(::chmod(path.c_str(), 0646), 0);
+  EXPECT_THAT(render(read_file(path).error()),
+              HasSubstr("it can be written to by other users (mode 0646); run `chmod go-w`"));
 }
 
 TEST(Surroundings, AFileThatIsTooLargeIsNotReadToItsEnd) {
