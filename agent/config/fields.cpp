@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "config/field_words.hpp"
 #include "config/values.hpp"
 #include "core/check.hpp"
 
@@ -10,34 +11,7 @@ namespace {
 
 using words = std::span<const std::string_view>;
 
-constexpr std::array<std::string_view, 2> stores{"sqlite", "etcd"};
-constexpr std::array<std::string_view, 4> stores_of_other_builds{"consul", "kubernetes",
-                                                                 "zookeeper", "tarantool"};
-constexpr std::array<std::string_view, 8> signals{"TERM", "INT",  "QUIT",  "HUP",
-                                                  "USR1", "USR2", "WINCH", "PWR"};
-constexpr std::array<std::string_view, 5> gain_signals{"USR1", "USR2", "HUP", "WINCH", "CONT"};
-constexpr std::array<std::string_view, 2> after_loss{"standby", "exit"};
-constexpr std::array<std::string_view, 2> health_times{"active", "always"};
-constexpr std::array<std::string_view, 2> on_standby{"stop", "run"};
-constexpr std::array<std::string_view, 2> on_gains{"nothing", "signal"};
-constexpr std::array<std::string_view, 4> formats{"auto", "text", "logfmt", "json"};
-constexpr std::array<std::string_view, 4> levels{"debug", "info", "warn", "error"};
-
-constexpr std::string_view name_range =
-    "1 to 253 letters, digits, `.`, `_`, `-` and `/`; each part between slashes begins with a "
-    "letter or digit";
-constexpr std::string_view pem_range =
-    "the path of a PEM file, which is read again when it changes";
-constexpr std::string_view no_target =
-    "none, the workload is not found by it; give one of the three at most";
-constexpr std::string_view listen_range =
-    "`ADDRESS:PORT`, `[IPV6]:PORT`, `localhost:PORT` or `off`; port 0 takes any that is free";
-
-constexpr std::string_view url_range =
-    "`http://HOST[:PORT][/PATH][?QUERY]`; the host is `localhost`, `127.x.y.z` or `[::1]`";
-constexpr std::string_view command_range =
-    "words with blanks between them, of which those with blanks in them stand in single or double "
-    "quotes; in the file also a list of words; no shell reads them";
+using namespace accepts;
 
 constexpr std::array<field, setting_count> table{{
     {.which = setting::store,

@@ -1,7 +1,7 @@
 /* A worker that asks before each write whether it still may. Run it under Tenure:
  *
  *     cc -I agent/workload -o worker docs/examples/worker/worker.c
- *     tenure exec --store sqlite --endpoint /tmp/leases --election demo -- ./worker
+ *     tenure exec --store sqlite --endpoint ./leases --election demo -- ./worker
  *
  * It prints a line whenever the answer changes, and ends once it is to. */
 #include <signal.h>

@@ -1,6 +1,6 @@
 """A worker that asks before each write whether it still may. Run it under Tenure:
 
-    tenure exec --store sqlite --endpoint /tmp/leases --election demo -- python3 worker.py
+    tenure exec --store sqlite --endpoint ./leases --election demo -- python3 worker.py
 
 It prints a line whenever the answer changes, and ends once it is to. The page's layout is in docs/worker-page.md.
 """

@@ -119,21 +119,21 @@ TEST(Cli, CheckShowsWhatAGoodFileMeansAndWhatIsWrongWithABadOne) {
   EXPECT_EQ(run({tenure_binary(), "check", in / "none.yaml"}, in).status, 2);
 }
 
-TEST(Cli, ASecretThatEverybodyCanReadIsWarnedOf) {
+TEST(Agent, WarnsOfASecretThatEverybodyCanRead) {
   const temporary_directory in;
   const std::string token = in / "token";
   std::ofstream(token) << "sesame";
-  std::ofstream(in / "t.yaml") << "store: sqlite\nendpoint: /var/lib/t.db\nelection: db\n"
-                               << "control_token_file: " << token << "\n";
-  const auto check = [&] {
-    const finished r = run({tenure_binary(), "check", in / "t.yaml"}, in);
-    EXPECT_EQ(r.status, 0) << r.err;
-    return r.err + r.out;
+  const auto log_with = [&](unsigned mode) {
+    std::filesystem::permissions(token, std::filesystem::perms(mode));
+    program a({tenure_binary(), "agent", "--store", "sqlite", "--endpoint", in / "db", "--election",
+               "db", "--listen", "off", "--probe-listen", "off", "--control-token-file", token},
+              in / ("log " + std::to_string(mode)));
+    EXPECT_TRUE(eventually([&] { return a.said("state=active"); })) << a.err();
+    return a.err();
   };
-  std::filesystem::permissions(token, std::filesystem::perms(0644));
-  EXPECT_TRUE(has(check(), "control_token_file: every user can read the secret in " + token));
-  std::filesystem::permissions(token, std::filesystem::perms(0640));
-  EXPECT_FALSE(has(check(), "every user can read"));
+  const std::string words = "control_token_file: every user can read the secret in " + token;
+  EXPECT_TRUE(has(log_with(0644), words));
+  EXPECT_FALSE(has(log_with(0640), words));
 }
 
 TEST(Cli, AnUnknownFlagIsNamedTogetherWithTheOtherProblems) {

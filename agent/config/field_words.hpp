@@ -1,0 +1,39 @@
+#pragma once
+
+#include <array>
+#include <string_view>
+
+/// What settings accept: words, and ranges as a person reads them.
+namespace tenure::config::accepts {
+
+inline constexpr std::array<std::string_view, 2> stores{"sqlite", "etcd"};
+inline constexpr std::array<std::string_view, 4> stores_of_other_builds{"consul", "kubernetes",
+                                                                        "zookeeper", "tarantool"};
+inline constexpr std::array<std::string_view, 8> signals{"TERM", "INT",  "QUIT",  "HUP",
+                                                         "USR1", "USR2", "WINCH", "PWR"};
+inline constexpr std::array<std::string_view, 5> gain_signals{"USR1", "USR2", "HUP", "WINCH",
+                                                              "CONT"};
+inline constexpr std::array<std::string_view, 2> after_loss{"standby", "exit"};
+inline constexpr std::array<std::string_view, 2> health_times{"active", "always"};
+inline constexpr std::array<std::string_view, 2> on_standby{"stop", "run"};
+inline constexpr std::array<std::string_view, 2> on_gains{"nothing", "signal"};
+inline constexpr std::array<std::string_view, 4> formats{"auto", "text", "logfmt", "json"};
+inline constexpr std::array<std::string_view, 4> levels{"debug", "info", "warn", "error"};
+
+inline constexpr std::string_view name_range =
+    "1 to 253 letters, digits, `.`, `_`, `-` and `/`; each part between slashes begins with a "
+    "letter or digit";
+inline constexpr std::string_view pem_range =
+    "the path of a PEM file, which is read again when it changes";
+inline constexpr std::string_view no_target =
+    "none, the workload is not found by it; give one of the three at most";
+inline constexpr std::string_view listen_range =
+    "`ADDRESS:PORT`, `[IPV6]:PORT`, `localhost:PORT` or `off`; port 0 takes any that is free";
+
+inline constexpr std::string_view url_range =
+    "`http://HOST[:PORT][/PATH][?QUERY]`; the host is `localhost`, `127.x.y.z` or `[::1]`";
+inline constexpr std::string_view command_range =
+    "words with blanks between them, of which those with blanks in them stand in single or double "
+    "quotes; in the file also a list of words; no shell reads them";
+
+}  // namespace tenure::config::accepts
