@@ -313,7 +313,7 @@ constexpr std::array<field, setting_count> table{{
      .fallback = "stop",
      .metavar = "ACTION",
      .doc = "What a target may do while this member is not active: it is stopped, or runs",
-     .words = words(on_standby)},
+     .words = words(accepts::on_standby)},
     {.which = setting::on_gain,
      .key = "on_gain",
      .flag = "--on-gain",
