@@ -62,9 +62,12 @@ void recognizer::refresh() {
 }
 
 recognition recognizer::of(const process_stat& one) {
-  if (what_.uid && !may_be_meant(one)) return recognition::no;
+  // Asked first: one that forks and ends all the time is gone when it has matched, and what comes
+  // out of it is known by it.
+  const bool ours = may_be_meant(one);
+  if (what_.uid && !ours) return recognition::no;
   const recognition found = named(one);
-  return found == recognition::yes && !may_be_meant(one) ? recognition::unreadable : found;
+  return found == recognition::yes && !ours ? recognition::unreadable : found;
 }
 
 bool recognizer::may_be_meant(const process_stat& one) const {
