@@ -9,9 +9,8 @@
 namespace tenure::config {
 namespace {
 
-using words = std::span<const std::string_view>;
-
 using namespace accepts;
+using words = std::span<const std::string_view>;
 
 constexpr std::array<field, setting_count> table{{
     {.which = setting::store,
