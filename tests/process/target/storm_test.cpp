@@ -32,7 +32,7 @@ class TargetStorm : public testing::TestWithParam<apart> {
 
 TEST_P(TargetStorm, WhatForksAsFastAsItCanIsKilledToTheLast) {
   pod_.start_script('b', "echo $$; exec " TARGET_STAGE " storm", storm_of(300));
-  auto finder = pod_.finder("command_line", TARGET_STAGE " storm");
+  auto finder = pod_.finder("command_line@65534", TARGET_STAGE " storm");
   EXPECT_TRUE(eventually([&] {
     finder->ask("look");
     return std::stoi(finder->ask("count")) >= 200;
@@ -48,12 +48,12 @@ TEST_P(TargetStorm, WhatMovesOnToANewProcessAllTheTimeIsCaught) {
   const std::string hop = pod_.file("hop");
   pod_.write("hop", "echo >> " + hops + "; " + session + "sh " + hop + " &\n");
   pod_.start_script('b', "echo $$; sh " + hop + "; exec sleep 1000", storm_of(300));
-  auto finder = pod_.finder("command_line", "sleep 1000");
+  auto finder = pod_.finder("command_line@65534", "sleep 1000");
   EXPECT_TRUE(eventually([&] { return finder->ask("look").contains(" matching=1 "); }));
   EXPECT_TRUE(eventually([&] { return std::filesystem::file_size(hops) > 50; }));
   EXPECT_EQ(killed(*finder), nothing_left);
   const auto at_the_end = std::filesystem::file_size(hops);
-  auto hopper = pod_.finder("command_line", "sh " + hop);
+  auto hopper = pod_.finder("command_line@65534", "sh " + hop);
   EXPECT_EQ(hopper->ask("look"), nothing_left);
   EXPECT_EQ(std::filesystem::file_size(hops), at_the_end);
 }
