@@ -21,11 +21,6 @@ namespace {
 
 constexpr const char* default_timeout = "60s";
 
-int complain(const invocation& what, const std::string& why) {
-  print_failure(what.verb, why);
-  return runtime::exit_bad_settings;
-}
-
 given_order order_of(const invocation& what) {
   const std::string member = what.value("--member").value_or("");
   if (what.verb == "transfer") {

@@ -34,6 +34,11 @@ ask_failure with_advice(ask_failure why) {
   return why;
 }
 
+int complain(const invocation& what, const std::string& why) {
+  print_failure(what.verb, why);
+  return runtime::exit_bad_settings;
+}
+
 int print_done(const invocation& what, const std::string& text, const std::string& json) {
   if (what.output == output_form::json) {
     print_json(json);

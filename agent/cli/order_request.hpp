@@ -19,6 +19,9 @@ std::expected<net::client_request, std::string> order_request(const invocation& 
 /// The agent's advice is for whoever writes requests; this is for whoever types commands.
 ask_failure with_advice(ask_failure why);
 
+/// Says what is wrong with the command line. Returns exit_bad_settings.
+int complain(const invocation& what, const std::string& why);
+
 /// Prints one or the other, as the command was asked for. Returns exit_ok.
 int print_done(const invocation& what, const std::string& text, const std::string& json);
 

@@ -15,11 +15,6 @@
 namespace tenure::cli {
 namespace {
 
-int complain(const invocation& what, const std::string& why) {
-  print_failure(what.verb, why);
-  return runtime::exit_bad_settings;
-}
-
 std::string sentence_of(const std::string& election, std::uint32_t slots, bool accepted) {
   std::string out;
   if (slots > 0) {

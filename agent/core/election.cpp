@@ -393,7 +393,9 @@ void election::note_heir(const observation& seen, const moment& at) {
 /// Of the first observation nobody knows how old what it says is: it may have been accepted for an
 /// earlier restore than the one that we have seen the versions of.
 void election::note_acceptance(const observation& seen, const moment& at) {
-  if (!view_.seen || seen.agreed.accepted_unix_ms <= view_.seen->agreed.accepted_unix_ms) return;
+  const bool is_news = view_.seen && seen.agreed.accepted_unix_ms > accepted_unix_ms_;
+  accepted_unix_ms_ = std::max(accepted_unix_ms_, seen.agreed.accepted_unix_ms);
+  if (!is_news) return;
   const version before{number(std::max(seen.agreed.versions_from, version{1})) - 1};
   highest_seen_ = std::min(highest_seen_, before);
   inherited_ = std::min(inherited_, before);

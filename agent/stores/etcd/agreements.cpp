@@ -10,7 +10,7 @@ namespace tenure::stores::etcd {
 namespace {
 
 /// In one call, as contenders come and go in between.
-constexpr int most_tries = 6;
+constexpr int most_looks = 6;
 
 }  // namespace
 
@@ -25,7 +25,7 @@ void agreements::agree(core::election_index which, agreement_change what, core::
 }
 
 void agreements::look(const attempt_ptr& a) {
-  if (++a->tries > most_tries) {
+  if (++a->tries > most_looks) {
     return session_.answer(
         std::move(a->done),
         agree_outcome(unknown{"members came or went again and again in election \"" +

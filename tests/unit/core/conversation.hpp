@@ -27,7 +27,7 @@ inline constexpr version five{5};
 
 /// ttl 15 s: renew 5 s, stop_at 12.35 s, kill_at 14.35 s, safe_until 14.85 s, try 3.675 s.
 inline timing default_timing() {
-  return *resolve({});
+  return *resolve({.lock_delay = std::chrono::milliseconds(500)});
 }
 
 inline election_settings member(std::string identity = "me") {
@@ -173,12 +173,14 @@ class conversation {
   command::acquire asked;   ///< the last one ordered
   command::release let_go;  ///< the last one ordered
   command::watch watched;   ///< the last one ordered
+  command::arm armed;       ///< the last one ordered
 
  private:
   void note(const election_command& c) {
     if (const auto* a = std::get_if<command::acquire>(&c)) asked = *a;
     if (const auto* r = std::get_if<command::release>(&c)) let_go = *r;
     if (const auto* w = std::get_if<command::watch>(&c)) watched = *w;
+    if (const auto* a = std::get_if<command::arm>(&c)) armed = *a;
   }
 
   election subject_;

@@ -376,5 +376,20 @@ TEST(Observer, EndsAtOnce) {
             "finished: shutdown");
 }
 
+TEST(Watch, ThatHasLivedForLongIsOpenedAgainAtOnceWhateverWasBefore) {
+  conversation c;
+  c.starts();
+  c.says(event::watch_failed{});
+  const duration first = c.watched.not_before - c.now();
+  for (int i = 0; i < 12; ++i) {
+    c.at(c.watched.not_before - start_of_talk);
+    c.says(event::watch_failed{});
+  }
+  EXPECT_GT(c.watched.not_before - c.now(), 10 * first);
+  c.at(c.watched.not_before - start_of_talk + 1h);
+  c.says(event::watch_failed{});
+  EXPECT_EQ(c.watched.not_before - c.now(), first);
+}
+
 }  // namespace
 }  // namespace tenure::core::testing

@@ -21,6 +21,15 @@ TEST(Gain, LetsLockDelayPassThenArmsTheGuardThenStartsTheWorkload) {
   EXPECT_TRUE(c.view().workload_running);
 }
 
+TEST(Gain, GuardStopsTheWorkloadByItselfBeforeItKillsIt) {
+  conversation c;
+  c.starts();
+  c.at(10ms).is_granted(five, 0s, 15s, true);
+  EXPECT_EQ(c.armed.stop_at, c.view().lease->stop_at);
+  EXPECT_EQ(c.armed.kill_at, c.view().lease->kill_at);
+  EXPECT_EQ(c.armed.kill_at - c.armed.stop_at, c.subject().settings().when.grace);
+}
+
 TEST(Gain, PreviousHolderThatReleasedCleanlyNeedsNoLockDelay) {
   conversation c;
   c.starts();

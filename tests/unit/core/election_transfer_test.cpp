@@ -116,5 +116,16 @@ TEST(Pause, OfAHolderIsShownFromTheBeginning) {
   EXPECT_EQ(c.says(shows_free(version{6})), "publish");
 }
 
+TEST(Transfer, RefusalDoesNotCutTheHeirsHeadStartShort) {
+  conversation c;
+  c.starts();
+  c.is_refused();
+  c.at(1s).says(shows_other());
+  c.at(2s).says(shows_free());
+  c.at(2s).says(shows_parting("b"));
+  c.at(2010ms).is_refused();
+  EXPECT_GE(c.next_wake(), 4s);
+}
+
 }  // namespace
 }  // namespace tenure::core::testing

@@ -291,16 +291,34 @@ TEST(EtcdMirror, AgreementIsWhatTheElectionSays) {
   replace(m, {key("db.tenure.agreement", "slots=2", 4), key("db/a", "a", 5), key("db/b", "b", 6)},
           7);
   EXPECT_FALSE(m.agrees());
-  EXPECT_EQ(m.agreed_revision(), 4U);
+  EXPECT_EQ(m.basis_now().agreed, 4U);
   EXPECT_EQ(m.observe().agreed.slots, 2U);
   EXPECT_THAT(holders(m), ElementsAre(holder("a", 5), holder("b", 6)))
       << "two hold, whatever we say";
   apply(m, {came("db.tenure.agreement", "slots=1", 9)});
   EXPECT_TRUE(m.agrees());
-  EXPECT_EQ(m.agreed_revision(), 9U);
+  EXPECT_EQ(m.basis_now().agreed, 9U);
   apply(m, {went("db.tenure.agreement", 10)});
-  EXPECT_EQ(m.agreed_revision(), 0U);
+  EXPECT_EQ(m.basis_now().agreed, 0U);
   EXPECT_EQ(m.observe().agreed, core::agreement{});
+}
+
+TEST(EtcdMirror, AgreementThatNobodyCanReadIsWrittenAnew) {
+  mirror m({.name = "db", .slots = 1}, us());
+  replace(m, {key("db.tenure.agreement", "sl0ts", 4)}, 7);
+  EXPECT_TRUE(m.agrees());
+  EXPECT_FALSE(m.basis_now().is_agreed);
+  EXPECT_EQ(m.basis_now().agreed, 4U) << "as it is compared";
+}
+
+TEST(EtcdMirror, NobodyKnowsWhoWasInASlotThatIsNew) {
+  mirror m({.name = "db", .slots = 2}, us());
+  replace(m, {key("db.tenure.agreement", "slots=1", 4), key("db/a", "a", 5)}, 7);
+  apply(m, {came("db.tenure.agreement", "slots=2", 8)});
+  apply(m, {came(our_key(), "us", 9)});
+  ASSERT_NE(m.find_own(), nullptr);
+  EXPECT_TRUE(m.holds(*m.find_own()));
+  EXPECT_FALSE(m.find_own()->after_release);
 }
 
 TEST(EtcdMirror, IdentityIsInUseByWhoeverHoldsOrWasListedBeforeUs) {

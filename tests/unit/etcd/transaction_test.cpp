@@ -16,8 +16,8 @@ std::string reply(const std::string& rest) {
 }
 
 TEST(EtcdTransactions, ACampaignComesOnlyIfNobodyHasComeSinceTheNewestThatIsKnown) {
-  const transaction t =
-      campaign_transaction({.name = "db", .slots = 2}, 0xabc, "me", {.newest = 41, .agreed = 7});
+  const transaction t = campaign_transaction({.name = "db", .slots = 2}, 0xabc, "me",
+                                             {.newest = 41, .agreed = 7, .is_agreed = true});
   ASSERT_EQ(t.when.size(), 2U);
   EXPECT_EQ(t.when[0].key, "db/");
   EXPECT_EQ(t.when[0].end, "db0");
@@ -34,7 +34,8 @@ TEST(EtcdTransactions, ACampaignComesOnlyIfNobodyHasComeSinceTheNewestThatIsKnow
 
 TEST(EtcdTransactions, ACampaignIsForTheAgreementThatWasSeenOrWritesIt) {
   const election_spec db{.name = "db", .slots = 2};
-  const transaction agreed = campaign_transaction(db, 0xabc, "me", {.newest = 41, .agreed = 7});
+  const transaction agreed =
+      campaign_transaction(db, 0xabc, "me", {.newest = 41, .agreed = 7, .is_agreed = true});
   EXPECT_EQ(agreed.when[1].key, "db.tenure.agreement");
   EXPECT_EQ(agreed.when[1].what, compare::field::mod_revision);
   EXPECT_EQ(agreed.when[1].is, compare::relation::equal);
@@ -48,7 +49,8 @@ TEST(EtcdTransactions, ACampaignIsForTheAgreementThatWasSeenOrWritesIt) {
 }
 
 TEST(EtcdTransactions, AnAgreementIsWrittenIfNobodyHasComeSince) {
-  const transaction t = agreement_transaction("db", {.slots = 3}, {.newest = 41, .agreed = 7});
+  const transaction t =
+      agreement_transaction("db", {.slots = 3}, {.newest = 41, .agreed = 7, .is_agreed = true});
   EXPECT_EQ(t.when[0].number, 42U);
   EXPECT_EQ(t.when[1].number, 7U);
   EXPECT_EQ(std::get<put>(t.then.at(0)).value, "slots=3");

@@ -1,0 +1,118 @@
+// What an election is stands in the store; a member that is set up otherwise does not campaign.
+#include <gtest/gtest.h>
+
+#include "unit/core/conversation.hpp"
+
+namespace tenure::core::testing {
+namespace {
+
+constexpr version forty{40};
+constexpr version hundred{100};
+
+event::observed for_slots(std::uint32_t slots, event::observed seen = shows_free()) {
+  seen.what.agreed.slots = slots;
+  return seen;
+}
+
+event::observed accepted(version from, std::int64_t at_unix_ms) {
+  event::observed out = shows_free(from);
+  out.what.agreed = {.slots = 1, .versions_from = from, .accepted_unix_ms = at_unix_ms};
+  return out;
+}
+
+campaign_obstacle obstacle(const conversation& c) {
+  return c.view().held_back.why;
+}
+
+TEST(Disagreement, MemberWithAnotherNumberOfSlotsDoesNotCampaignUntilTheyAgree) {
+  conversation c;
+  c.starts();
+  c.is_refused();
+  EXPECT_EQ(c.at(1s).says(for_slots(2)), "publish");
+  EXPECT_EQ(obstacle(c), campaign_obstacle::other_slots);
+  EXPECT_EQ(c.next_wake(), duration::max()) << "there is nothing to wait for but the store";
+  EXPECT_EQ(c.at(1h).wakes(), "");
+  EXPECT_EQ(c.at(2h).says(for_slots(1)), "publish, acquire");
+  EXPECT_EQ(obstacle(c), campaign_obstacle::none);
+}
+
+TEST(Disagreement, NumberThatNobodyHasWrittenDownIsNone) {
+  conversation c;
+  c.starts();
+  c.is_refused();
+  EXPECT_EQ(c.at(1s).says(for_slots(0)), "publish, acquire");
+}
+
+TEST(Disagreement, EndsNoTerm) {
+  conversation c;
+  c.becomes_active();
+  c.at(2s).says(for_slots(2, shows({mine(five)}, five)));
+  EXPECT_EQ(c.now_in(), phase::active);
+  EXPECT_EQ(obstacle(c), campaign_obstacle::none) << "it is no candidate";
+  EXPECT_TRUE(c.subject().wants_renewal());
+}
+
+TEST(Disagreement, WhatAnAcquireMayHaveGotIsGivenBack) {
+  conversation c;
+  c.starts();
+  c.at(10ms).says(for_slots(2));
+  c.at(20ms).acquire_is_unknown();
+  EXPECT_EQ(c.at(21ms).wakes(), "");
+  EXPECT_EQ(c.let_go.term, no_version) << "whatever our session holds";
+}
+
+TEST(Disagreement, MemberWhoseIdentityIsInUseDoesNotCampaign) {
+  conversation c;
+  c.starts();
+  c.is_refused();
+  event::observed twin = shows_free();
+  twin.what.identity_in_use = true;
+  EXPECT_EQ(c.at(1s).says(twin), "publish");
+  EXPECT_EQ(obstacle(c), campaign_obstacle::identity_used);
+  EXPECT_EQ(c.at(2s).says(shows_free()), "publish, acquire");
+}
+
+/// Up to a member that has given a grant of version 40 back, as it had seen 100.
+conversation& is_granted_an_old_version(conversation& c) {
+  c.starts();
+  c.is_refused();
+  c.at(1s).says(shows_other(hundred));
+  c.at(2s).says(shows_free(version{39}));
+  EXPECT_EQ(c.at(2s).is_granted(forty, 2s),
+            "candidate > draining: version_regressed, publish, release 40");
+  c.is_released();
+  return c;
+}
+
+TEST(Disagreement, OldVersionIsSaidWithBoth) {
+  conversation c;
+  is_granted_an_old_version(c);
+  EXPECT_EQ(obstacle(c), campaign_obstacle::old_version);
+  EXPECT_EQ(c.view().regressed, (regression{.granted = forty, .seen = hundred}));
+  EXPECT_EQ(c.at(c.next_wake()).wakes(), "acquire") << "after a ttl it may be mended";
+}
+
+TEST(Disagreement, OperatorAcceptsThatVersionsBeginAnew) {
+  conversation c;
+  is_granted_an_old_version(c);
+  EXPECT_EQ(c.at(3s).says(accepted(version{41}, 1000)), "publish, acquire");
+  EXPECT_EQ(c.view().regressed, std::nullopt);
+  EXPECT_EQ(c.at(4s).is_granted(version{42}, 3s, 15s, true),
+            "candidate > active, publish, arm 42 until 17.35s, start 42");
+}
+
+TEST(Disagreement, AcceptanceThatWasThereAlreadyIsOfAnEarlierRestore) {
+  conversation c;
+  c.starts();
+  c.is_refused();
+  c.at(1s).says(accepted(version{3}, 1000));
+  c.at(1s).is_refused();
+  c.at(1s).says(shows_other(hundred));
+  event::observed back = accepted(version{3}, 1000);
+  c.at(2s).says(back);
+  EXPECT_EQ(c.is_granted(forty, 2s),
+            "candidate > draining: version_regressed, publish, release 40");
+}
+
+}  // namespace
+}  // namespace tenure::core::testing
