@@ -1,10 +1,11 @@
 // A process that acquires and releases one lease for ever, and writes down when. The tests run
 // several of them at once and compare what they have written.
 //
-//   contender KIND ENDPOINT IDENTITY TTL_MS [polite]
+//   contender KIND ENDPOINT IDENTITY TTL_MS [polite|keep]
 //
 // prints `+ VERSION NANOSECONDS` once it holds and `- VERSION NANOSECONDS` before it releases.
-// A polite one lets somebody else have the lease in between. Ends with the first surprise.
+// A polite one lets somebody else have the lease in between; one that keeps it stays as it is after
+// the first line. Ends with the first surprise.
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -26,8 +27,12 @@ constexpr core::election_index the_election{0};
 
 class contender {
  public:
-  contender(boost::asio::io_context& loop, std::unique_ptr<stores::store> store, bool polite)
-      : store_(std::move(store)), retry_(loop), polite_(polite) {}
+  contender(boost::asio::io_context& loop, std::unique_ptr<stores::store> store,
+            std::string_view manner)
+      : store_(std::move(store)),
+        retry_(loop),
+        polite_(manner == "polite"),
+        keeps_(manner == "keep") {}
 
   void begin() {
     store_->open([this](auto opened) {
@@ -67,6 +72,10 @@ class contender {
     if (term <= highest_) fail("a version did not grow");
     highest_ = term;
     held_ = term;
+    if (keeps_) {
+      std::fflush(stdout);
+      return;
+    }
     store_->renew({{the_election, term}}, os::boot_now() + call_limit, [this](auto outcome) {
       auto* renewed = std::get_if<stores::renewal>(&outcome);
       if (renewed == nullptr) fail(std::get<stores::unknown>(outcome).why);
@@ -109,6 +118,7 @@ class contender {
   std::unique_ptr<stores::store> store_;
   boost::asio::steady_timer retry_;
   bool polite_;
+  bool keeps_;
   core::observation last_;
   bool asking_ = false;
   bool freed_ = false;
@@ -128,7 +138,7 @@ int run(int count, char** words) {
   boost::asio::io_context loop;
   auto store = stores::make_store(loop.get_executor(), with);
   if (!store) return 2;
-  contender one(loop, std::move(*store), count > 5 && std::string_view(words[5]) == "polite");
+  contender one(loop, std::move(*store), count > 5 ? words[5] : "");
   one.begin();
   loop.run();
   return 0;

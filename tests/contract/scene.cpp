@@ -203,6 +203,14 @@ void child::kill() {
   ::kill(process_, SIGKILL);
 }
 
+void child::stop() {
+  ::kill(process_, SIGSTOP);
+  int status = 0;
+  while (::waitpid(process_, &status, WUNTRACED) < 0 && errno == EINTR) {
+  }
+  EXPECT_TRUE(WIFSTOPPED(status));
+}
+
 int child::wait() {
   int status = 0;
   while (::waitpid(process_, &status, 0) < 0 && errno == EINTR) {

@@ -101,6 +101,8 @@ class child {
   /// The next line that it prints; nothing once it has ended.
   std::optional<std::string> line();
   void kill();
+  /// Stops it (SIGSTOP), and returns once it is.
+  void stop();
   /// Waits for its end. The exit code, or minus the signal that ended it.
   int wait();
 

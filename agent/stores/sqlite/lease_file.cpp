@@ -3,17 +3,18 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/duration_text.hpp"
+
 namespace tenure::stores::sqlite {
 
 lease_file::lease_file(std::string path, member self, std::vector<election_spec> elections,
                        bool announce, const std::atomic<bool>& stop)
     : path_(std::move(path)),
       self_(std::move(self)),
+      elections_(std::move(elections)),
       announce_(announce),
       stop_(stop),
-      members_(path_) {
-  for (election_spec& spec : elections) elections_.push_back({.spec = std::move(spec)});
-}
+      members_(path_, {.boot_id = self_.boot_id, .clock = self_.clock}) {}
 
 std::expected<std::vector<std::string>, std::string> lease_file::open(core::time_point deadline) {
   const auto opened = reopen(deadline);
@@ -21,10 +22,13 @@ std::expected<std::vector<std::string>, std::string> lease_file::open(core::time
   std::vector<std::string> warnings;
   if (!opened->empty()) warnings.push_back(*opened);
   if (auto ready = members_.prepare(); !ready) warnings.push_back(std::move(ready.error()));
-  if (announce_) {
-    std::vector<election_spec> all;
-    for (const tracked_election& one : elections_) all.push_back(one.spec);
-    members_.appear(self_.identity, all);
+  members_.appear(self_.identity, elections_, announce_);
+  if (const core::duration left = table_->grants_from() - self_.clock(); left > left.zero()) {
+    warnings.push_back(path_ +
+                       " was deleted, replaced or overwritten while members held leases in it; "
+                       "nothing is granted for " +
+                       std::string(std::string_view(core::spoken(left))) +
+                       ", until these have run out");
   }
   return warnings;
 }
@@ -36,7 +40,6 @@ std::expected<std::string, std::string> lease_file::reopen(core::time_point dead
 
   if (table_) {
     const file_set old = table_->files();
-    for (tracked_election& one : elections_) one.floor = one.newest;
     // First the old connection, then its leftovers, then the new one: SQLite shares state between
     // the connections of a process by inode.
     table_.reset();
@@ -44,7 +47,7 @@ std::expected<std::string, std::string> lease_file::reopen(core::time_point dead
   }
   auto warning = prepare(path_);
   if (!warning) return warning;
-  auto opened = lease_table::open(path_, self_, until(deadline));
+  auto opened = lease_table::open(path_, self_, members_, until(deadline));
   if (!opened) return std::unexpected(std::move(opened.error()));
   table_ = std::move(*opened);
   cluster_id_ = table_->cluster_id();
@@ -72,8 +75,6 @@ acquire_outcome lease_file::acquire(core::election_index which, core::version ab
     return table.acquire(subject_of(which), above, until(deadline));
   });
   if (!outcome) return std::move(outcome.error());
-  if (const auto* granted = std::get_if<grant>(&*outcome)) saw(which, granted->term);
-  if (const auto* refused = std::get_if<refusal>(&*outcome)) saw(which, refused->seen.as_of);
   return std::move(*outcome);
 }
 
@@ -127,6 +128,15 @@ order_outcome lease_file::drop_order(core::election_index which, const std::stri
   return std::move(*outcome);
 }
 
+agree_outcome lease_file::agree(core::election_index which, const agreement_change& change,
+                                core::time_point deadline) {
+  auto outcome = with_table(deadline, [&](lease_table& table) {
+    return table.agree(subject_of(which), change, until(deadline));
+  });
+  if (!outcome) return std::move(outcome.error());
+  return std::move(*outcome);
+}
+
 std::expected<std::vector<core::observation>, unknown> lease_file::read(
     std::span<const core::election_index> which, core::time_point deadline) {
   auto outcome = with_table(deadline, [&](lease_table& table) {
@@ -137,24 +147,20 @@ std::expected<std::vector<core::observation>, unknown> lease_file::read(
   });
   if (!outcome) return std::unexpected(std::move(outcome.error()));
   if (*outcome) {
-    const auto present = members_.list();
+    const auto others = members_.others();
     for (std::size_t i = 0; i < which.size(); ++i) {
       core::observation& seen = (**outcome)[i];
-      saw(which[i], seen.as_of);
-      seen.members = members_of(present, subject_of(which[i]).election);
+      const std::string_view election = subject_of(which[i]).election;
+      seen.members = members_.members_of(others, election);
+      seen.identity_in_use = seen.identity_in_use || members_.has_namesake(others, election);
     }
   }
   return std::move(*outcome);
 }
 
 subject lease_file::subject_of(core::election_index which) const {
-  const tracked_election& one = elections_[core::place(which)];
-  return {.election = one.spec.name, .slots = one.spec.slots, .floor = one.floor};
-}
-
-void lease_file::saw(core::election_index which, core::version term) {
-  core::version& newest = elections_[core::place(which)].newest;
-  newest = std::max(newest, term);
+  const election_spec& one = elections_[core::place(which)];
+  return {.election = one.name, .slots = one.slots};
 }
 
 }  // namespace tenure::stores::sqlite

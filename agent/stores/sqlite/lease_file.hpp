@@ -11,17 +11,11 @@
 
 namespace tenure::stores::sqlite {
 
-/// An election of the settings and the terms of it that the store remembers.
-struct tracked_election {
-  election_spec spec;
-  core::version newest = core::no_version;  ///< seen in any file of this name
-  core::version floor = core::no_version;   ///< seen in files that have been replaced
-};
-
 /// The lease file whichever file its name leads to: when that is deleted or replaced, the next
 /// operation opens the new one (or makes it), and all terms granted from the old one are over.
 ///
-/// Versions go on above those of the old file, so that whoever has seen those sees an increase.
+/// The new one grants nothing before the workloads of all members that hold by the old one have
+/// stopped, and its versions go on above those of the old one, as far as the members' files tell.
 /// Blocks. Not thread-safe.
 class lease_file {
  public:
@@ -43,6 +37,8 @@ class lease_file {
                              const core::order_reply& reply, core::time_point deadline);
   order_outcome drop_order(core::election_index which, const std::string& id,
                            core::time_point deadline);
+  agree_outcome agree(core::election_index which, const agreement_change& change,
+                      core::time_point deadline);
   std::expected<std::vector<core::observation>, unknown> read(
       std::span<const core::election_index> which, core::time_point deadline);
 
@@ -57,12 +53,11 @@ class lease_file {
       -> std::expected<decltype(operation(std::declval<lease_table&>())), unknown>;
   std::expected<std::string, std::string> reopen(core::time_point deadline);
   [[nodiscard]] subject subject_of(core::election_index which) const;
-  void saw(core::election_index which, core::version term);
   [[nodiscard]] patience until(core::time_point deadline) const { return {deadline, &stop_}; }
 
   std::string path_;
   member self_;
-  std::vector<tracked_election> elections_;
+  std::vector<election_spec> elections_;
   bool announce_;
   const std::atomic<bool>& stop_;
   member_files members_;

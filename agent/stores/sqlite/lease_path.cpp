@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -60,6 +61,17 @@ split_path split(const std::string& path) {
 }
 
 // Which files ----------------------------------------------------------------------------------
+
+file_identity identify(const std::string& path) {
+  struct statx about{};
+  if (::statx(AT_FDCWD, path.c_str(), 0, STATX_INO | STATX_BTIME, &about) != 0) return {};
+  if ((about.stx_mask & STATX_BTIME) == 0) {
+    return {.inode = about.stx_ino, .mark = ::makedev(about.stx_dev_major, about.stx_dev_minor)};
+  }
+  constexpr std::uint64_t ns_per_second = 1'000'000'000;
+  const auto seconds = static_cast<std::uint64_t>(about.stx_btime.tv_sec);
+  return {.inode = about.stx_ino, .mark = seconds * ns_per_second + about.stx_btime.tv_nsec};
+}
 
 file_set file_set::look(const std::string& path) {
   file_set found;

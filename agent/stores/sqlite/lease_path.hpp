@@ -3,6 +3,7 @@
 #include <sys/types.h>
 
 #include <array>
+#include <cstdint>
 #include <expected>
 #include <string>
 #include <vector>
@@ -31,6 +32,20 @@ struct file_id {
 
   friend bool operator==(const file_id&, const file_id&) = default;
 };
+
+/// Which file a database was made in. It tells a file from its copies, for as long as the file
+/// lives; `file_id` does so only while somebody has it open, as inodes are used again.
+struct file_identity {
+  std::uint64_t inode = 0;  ///< 0: none
+  /// When it was made, in nanoseconds of the wall clock, or its device where the file system does
+  /// not record that.
+  std::uint64_t mark = 0;
+
+  friend bool operator==(const file_identity&, const file_identity&) = default;
+};
+
+/// The identity of the file that `path` leads to. Does not open it (see file_set::look).
+file_identity identify(const std::string& path);
 
 /// The three files of a database in WAL mode. Processes exclude each other only while all of
 /// them have the same three open: the locks are on -shm, the newest commits in -wal.

@@ -37,9 +37,9 @@ constexpr const char* create_tables = R"sql(
   COMMIT;
 )sql";
 
-/// Made beside the others whenever it is missing: agents that do not know it do not look at it, so
-/// that it needs no version of its own.
-constexpr const char* create_farewells = R"sql(
+/// Made beside the others whenever they are missing: agents that do not know them do not look at
+/// them, so that they need no version of their own.
+constexpr const char* create_later_tables = R"sql(
   CREATE TABLE IF NOT EXISTS farewell (
     election   TEXT PRIMARY KEY,
     version    INTEGER NOT NULL CHECK (version > 0),
@@ -48,10 +48,19 @@ constexpr const char* create_farewells = R"sql(
     heir       TEXT NOT NULL,
     at_unix_ms INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
-)sql";
-
-/// The same for these.
-constexpr const char* create_orders = R"sql(
+  CREATE TABLE IF NOT EXISTS agreement (
+    election TEXT PRIMARY KEY,
+    slots    INTEGER NOT NULL CHECK (slots > 0)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS file (
+    only           INTEGER PRIMARY KEY CHECK (only = 1),
+    inode          INTEGER NOT NULL,
+    mark           INTEGER NOT NULL,
+    commits        INTEGER NOT NULL,
+    floor          INTEGER NOT NULL CHECK (floor >= 0),
+    grants_from_ns INTEGER NOT NULL,
+    boot_id        TEXT NOT NULL
+  ) STRICT;
   CREATE TABLE IF NOT EXISTS member_order (
     election   TEXT NOT NULL,
     id         TEXT NOT NULL,
@@ -105,8 +114,7 @@ std::expected<void, std::string> set_up(connection& db) {
   // Every commit is on the disk before it is answered: a version must survive a power failure.
   db.run("PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF");
   if (empty) db.run(create_tables);
-  db.run(create_farewells);
-  db.run(create_orders);
+  db.run(create_later_tables);
   const std::string health = db.text("PRAGMA quick_check(1)");
   if (db.failed()) {
     db.roll_back();

@@ -4,30 +4,14 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
+#include "core/vacancies.hpp"
+#include "stores/sqlite/columns.hpp"
 #include "stores/sqlite/lease_schema.hpp"
 
 namespace tenure::stores::sqlite {
 namespace {
-
-/// SQLite's integers have a sign.
-constexpr auto largest_version =
-    static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
-
-std::int64_t column(core::version v) {
-  return static_cast<std::int64_t>(core::number(v));
-}
-std::int64_t column(core::time_point t) {
-  return t.time_since_epoch().count();
-}
-core::time_point instant(std::int64_t ns) {
-  return core::time_point(core::duration(ns));
-}
-core::version version_of(std::int64_t number) {
-  return core::version{static_cast<std::uint64_t>(std::max<std::int64_t>(number, 0))};
-}
 
 /// Tells everybody who watches that a commit is visible, by a change of the file's times.
 ///
@@ -42,6 +26,7 @@ void ring(const std::string& path) {
 
 std::expected<std::unique_ptr<lease_table>, std::string> lease_table::open(const std::string& path,
                                                                            member self,
+                                                                           member_files& beside,
                                                                            patience waiting) {
   const file_set before = file_set::look(path);
   auto db = connection::open(path, waiting);
@@ -49,8 +34,10 @@ std::expected<std::unique_ptr<lease_table>, std::string> lease_table::open(const
   if (auto shaped = set_up(**db); !shaped) {
     return std::unexpected("cannot use " + path + ": " + shaped.error());
   }
-  std::unique_ptr<lease_table> table(new lease_table(path, std::move(self), std::move(*db)));
+  std::unique_ptr<lease_table> table(
+      new lease_table(path, std::move(self), beside, std::move(*db)));
   table->prepare_statements();
+  table->settle_history(waiting);
   if (table->db_->failed()) {
     return std::unexpected("cannot use " + path + ": " + table->db_->failure());
   }
@@ -61,8 +48,9 @@ std::expected<std::unique_ptr<lease_table>, std::string> lease_table::open(const
   return table;
 }
 
-lease_table::lease_table(std::string path, member self, std::unique_ptr<connection> db)
-    : path_(std::move(path)), self_(std::move(self)), db_(std::move(db)) {
+lease_table::lease_table(std::string path, member self, member_files& beside,
+                         std::unique_ptr<connection> db)
+    : path_(std::move(path)), self_(std::move(self)), beside_(beside), db_(std::move(db)) {
   cluster_id_ = db_->text("SELECT id FROM cluster");
   files_ = file_set::look(path_);
 }
@@ -104,9 +92,58 @@ void lease_table::prepare_statements() {
   select_farewell_ = statement(
       *db_, "SELECT version, holder, reason, heir, at_unix_ms FROM farewell WHERE election = ?");
   orders_.emplace(*db_, self_.boot_id);
+  select_agreement_ = statement(*db_, "SELECT slots FROM agreement WHERE election = ?");
+  store_agreement_ = statement(*db_,
+                               "INSERT INTO agreement (election, slots) VALUES (?, ?) "
+                               "ON CONFLICT (election) DO UPDATE SET slots = excluded.slots");
+  history_row_ = history_row(*db_);
+}
+
+/// Writes down what the members know of earlier files, if this one does not.
+void lease_table::settle_history(patience waiting) {
+  db_->wait(waiting);
+  std::vector<member_page> members{beside_.own_page()};
+  for (member_files::entry& one : beside_.others()) members.push_back(std::move(one.page));
+  // Most often there is nothing to write, and nobody to wait for.
+  for (const access how : {access::read, access::write}) {
+    begin(how);
+    const auto said = history_row_.read();
+    history_ = judge(
+        said,
+        {.file = identify(path_),
+         .newest = version_of(db_->integer("SELECT coalesce(max(version), 0) FROM election", 0)),
+         .boot_id = self_.boot_id,
+         .now = self_.clock()},
+        members);
+    const bool settled = said == history_;
+    if (!settled && how == access::write) history_row_.write(history_);
+    db_->run("COMMIT");
+    db_->roll_back();
+    if (settled) break;
+    if (how == access::write) ring(path_);
+  }
+  if (!db_->failed()) beside_.mine().saw_commit(history_.file, history_.commits);
+}
+
+core::time_point lease_table::grants_from() const {
+  return history_.boot_id == self_.boot_id ? history_.grants_from : core::time_point{};
 }
 
 // The operations -------------------------------------------------------------------------------
+
+void lease_table::begin(access how) {
+  db_->run(how == access::write ? "BEGIN IMMEDIATE" : "BEGIN");
+}
+
+/// False if the database is not the one that we know, although the file is.
+bool lease_table::check_history() {
+  const auto said = history_row_.read();
+  if (db_->failed()) return true;
+  const member_record& mine = beside_.mine().value();
+  if (!said || said->file != mine.file || said->commits < mine.commits) return false;
+  history_ = *said;
+  return true;
+}
 
 /// Runs `body` in one transaction. Nothing: it was carried out, on the files that the name leads
 /// to. Otherwise what `body` has found out is void.
@@ -115,20 +152,37 @@ std::optional<unknown> lease_table::transact(access how, std::string_view what, 
                                              Body body) {
   db_->clear_failure();
   db_->wait(waiting);
+  seen_ = core::no_version;
   const std::int64_t changes_before = db_->changes();
-  db_->run(how == access::write ? "BEGIN IMMEDIATE" : "BEGIN");
+  begin(how);
   // Within the transaction, as the wait for the lock may have been long.
   replaced_ = replaced_ || !files_.in_place();
   if (replaced_) db_->fail("the file was replaced or deleted");
+  if (!replaced_ && !check_history()) {
+    replaced_ = true;
+    db_->fail("an older copy was written over the file");
+  }
   if (!db_->failed()) body();
+  const bool changed = db_->changes() != changes_before;
+  if (changed) {
+    history_row_.count_commit();
+    ++history_.commits;
+  }
   db_->run("COMMIT");
   db_->roll_back();
-  // And after it: a commit takes as long as the disk does.
+  if (!db_->failed()) {
+    beside_.mine().saw_commit(history_.file, history_.commits);
+    beside_.mine().saw_version(seen_);
+    if (!beside_.write())
+      db_->fail("our file in " + members_directory(path_) + " cannot be written");
+  }
+  // And after it: a commit takes as long as the disk does. Whoever has replaced the file since then
+  // will find in ours what we have promised.
   replaced_ = replaced_ || !files_.in_place();
   if (replaced_) {
     db_->fail("the file was replaced or deleted meanwhile; it is opened again by itself");
   }
-  if (db_->changes() != changes_before) ring(path_);
+  if (changed) ring(path_);
   if (!db_->failed()) return std::nullopt;
   return unknown{"cannot " + std::string(what) + " in " + path_ + ": " + db_->failure()};
 }
@@ -140,16 +194,19 @@ acquire_outcome lease_table::acquire(const subject& what, core::version above, p
     // Read with the lock held: the row expires no earlier than sent_at + ttl.
     const core::time_point now = self_.clock();
     std::vector<row> live = live_rows(what, now);
-    auto own = std::ranges::find(live, self_.session, &row::session);
-    if (own != live.end() && own->term > what.floor && own->term >= above) {
+    const auto own = std::ranges::find(live, self_.session, &row::session);
+    if (own != live.end() && own->term >= above) {
       outcome = extend(what, *own, now);
       return;
     }
     if (own != live.end()) live.erase(own);
-    if (live.size() >= what.slots) {
-      outcome = refusal{observe(what, live)};
+    const std::uint32_t agreed = agreed_slots(what);
+    if (agreed == 0) store_agreement_.run(what.election, std::int64_t{what.slots});
+    const bool agrees = agreed == 0 || agreed == what.slots;
+    if (!agrees || live.size() >= what.slots || now < grants_from()) {
+      outcome = refusal{observe(what, live, now)};
     } else {
-      outcome = take(what, above, live.size(), now);
+      outcome = take(what, above, static_cast<std::uint32_t>(live.size()), now);
     }
   });
   if (failure) return std::move(*failure);
@@ -161,33 +218,36 @@ acquire_outcome lease_table::acquire(const subject& what, core::version above, p
 grant lease_table::extend(const subject& what, const row& own, core::time_point now) {
   extend_lease_.run(column(now), column(now + self_.ttl), self_.ttl.count(), what.election,
                     self_.session, column(own.term), self_.boot_id);
+  saw_version(own.term);
+  beside_.mine().promised(what.election, now + self_.ttl);
   return grant{.term = own.term,
                .sequencer = sequencer(what, own.term),
                .ttl = self_.ttl,
                .released_cleanly = own.clean};
 }
 
-grant lease_table::take(const subject& what, core::version above, std::size_t live,
+grant lease_table::take(const subject& what, core::version above, std::uint32_t live,
                         core::time_point now) {
   const counters before = count(what);
-  const core::version reached = std::max({before.newest, above, what.floor});
-  if (core::number(reached) >= largest_version) {
+  const core::version reached = std::max({before.newest, above, history_.floor});
+  if (reached >= largest_version) {
     db_->fail("version " + std::to_string(core::number(reached)) +
               " is the last there is; stop all agents and start a new election");
     return {};
   }
   const core::version term{core::number(reached) + 1};
-  const auto holders = static_cast<std::int64_t>(live);
-  // A counter behind what was seen means that the file was swapped for an older one or a new one:
-  // it does not know who held the lease last.
-  const bool history_known = before.newest >= above && before.newest >= what.floor;
-  const bool in_new_file = what.floor != core::no_version && before.newest <= what.floor;
-  const bool clean = before.held == holders && history_known && !in_new_file;
+  const std::uint32_t free = what.slots - live;
+  const auto unreleased = static_cast<std::uint32_t>(
+      std::clamp<std::int64_t>(before.held - std::int64_t{live}, 0, std::int64_t{free}));
+  core::vacancies doubt(before.newest < reached ? free : unreleased);
+  const bool clean = doubt.taken();
 
   delete_dead_.run(what.election, self_.session, self_.boot_id, column(now));
   insert_lease_.run(what.election, self_.session, self_.identity, column(term), std::int64_t{clean},
                     column(now), column(now + self_.ttl), self_.ttl.count(), self_.boot_id);
-  store_counters_.run(what.election, column(term), std::max(before.held, holders + 1));
+  store_counters_.run(what.election, column(term), std::int64_t{live} + 1 + doubt.doubtful());
+  saw_version(term);
+  beside_.mine().promised(what.election, now + self_.ttl);
   return grant{.term = term,
                .sequencer = sequencer(what, term),
                .ttl = self_.ttl,
@@ -199,9 +259,9 @@ renew_outcome lease_table::renew(std::span<const held_term> terms, patience wait
   auto failure = transact(access::write, "renew leases", waiting, [&] {
     const core::time_point now = self_.clock();
     for (const held_term& item : terms) {
-      if (item.term > item.of.floor && renew_one(item, now)) continue;
+      if (item.term > history_.floor && renew_one(item, now)) continue;
       const bool full =
-          item.term > item.of.floor && live_rows(item.of, now).size() >= item.of.slots;
+          item.term > history_.floor && live_rows(item.of, now).size() >= slots_of(item.of);
       outcome.lost.push_back(
           {item.which, full ? core::loss_reason::taken_over : core::loss_reason::revoked});
     }
@@ -211,13 +271,17 @@ renew_outcome lease_table::renew(std::span<const held_term> terms, patience wait
 }
 
 bool lease_table::renew_one(const held_term& item, core::time_point now) {
-  return extend_lease_.run(column(now), column(now + self_.ttl), self_.ttl.count(),
-                           item.of.election, self_.session, column(item.term), self_.boot_id) == 1;
+  const std::int64_t renewed =
+      extend_lease_.run(column(now), column(now + self_.ttl), self_.ttl.count(), item.of.election,
+                        self_.session, column(item.term), self_.boot_id);
+  if (renewed == 1) beside_.mine().promised(item.of.election, now + self_.ttl);
+  return renewed == 1;
 }
 
 release_outcome lease_table::release(const subject& what, core::version term, const parting& how,
                                      patience waiting) {
   auto failure = transact(access::write, "release a lease", waiting, [&] {
+    if (how.clean) beside_.mine().released(what.election);
     const std::int64_t deleted = delete_own_.run(what.election, self_.session, column(term));
     if (deleted == 0) return;
     if (how.clean) count_release_.run(what.election);
@@ -235,7 +299,7 @@ std::expected<std::vector<core::observation>, unknown> lease_table::read(
   seen.reserve(what.size());
   auto failure = transact(access::read, "read leases", waiting, [&] {
     const core::time_point now = self_.clock();
-    for (const subject& one : what) seen.push_back(observe(one, live_rows(one, now)));
+    for (const subject& one : what) seen.push_back(observe(one, live_rows(one, now), now));
     for (order_table::entry& order : orders_->live(now)) {
       const auto of = std::ranges::find(what, order.election, &subject::election);
       if (of == what.end()) continue;
@@ -275,12 +339,39 @@ order_outcome lease_table::drop_order(const subject& what, const std::string& id
   return outcome;
 }
 
+agree_outcome lease_table::agree(const subject& what, const agreement_change& change,
+                                 patience waiting) {
+  if (change.accept_versions) {
+    return not_agreed{
+        "the versions of a SQLite file never go back, also where it was replaced, so "
+        "there are none to accept"};
+  }
+  agree_outcome outcome;
+  auto failure = transact(access::write, "change an election", waiting, [&] {
+    const std::uint32_t slots = change.slots > 0 ? change.slots : slots_of(what);
+    const std::size_t holders = live_rows(what, self_.clock()).size();
+    if (holders > slots) {
+      outcome =
+          not_agreed{std::to_string(holders) + " hold election \"" + std::string(what.election) +
+                     "\" now; have so many resign first that no more than " +
+                     std::to_string(slots) + " are left"};
+      return;
+    }
+    store_agreement_.run(what.election, std::int64_t{slots});
+    outcome = core::agreement{.slots = slots};
+  });
+  if (failure) return std::move(*failure);
+  return outcome;
+}
+
 // Rows -----------------------------------------------------------------------------------------
 
 std::vector<lease_table::row> lease_table::live_rows(const subject& what, core::time_point now) {
   std::vector<row> found;
   auto rows = select_live_.rows(what.election, self_.boot_id, column(now));
   while (rows.next()) {
+    // A copy of a term of ours that is over; those of others count, as we cannot know.
+    if (rows.text(0) == self_.session && version_of(rows.integer(2)) <= history_.floor) continue;
     found.push_back({.session = rows.text(0),
                      .identity = rows.text(1),
                      .term = version_of(rows.integer(2)),
@@ -307,17 +398,36 @@ std::optional<core::farewell> lease_table::farewell_of(const subject& what) {
       .at_unix_ms = rows.integer(4)};
 }
 
-core::observation lease_table::observe(const subject& what, std::span<const row> live) {
+/// 0: nobody has campaigned yet.
+std::uint32_t lease_table::agreed_slots(const subject& what) {
+  auto rows = select_agreement_.rows(what.election);
+  return rows.next() ? static_cast<std::uint32_t>(rows.integer(0)) : 0;
+}
+
+std::uint32_t lease_table::slots_of(const subject& what) {
+  const std::uint32_t agreed = agreed_slots(what);
+  return agreed > 0 ? agreed : what.slots;
+}
+
+core::observation lease_table::observe(const subject& what, std::span<const row> live,
+                                       core::time_point now) {
   core::observation seen;
-  seen.as_of = std::max(count(what).newest, what.floor);
+  seen.as_of = std::max(count(what).newest, history_.floor);
+  saw_version(seen.as_of);
   seen.parting = farewell_of(what);
+  seen.agreed.slots = agreed_slots(what);
   for (const row& one : live) {
-    seen.holders.push_back(
-        {.identity = one.identity, .term = one.term, .ours = one.session == self_.session});
+    const bool ours = one.session == self_.session;
+    seen.holders.push_back({.identity = one.identity, .term = one.term, .ours = ours});
     seen.expires_at = std::min(seen.expires_at, one.expires_at);
+    seen.identity_in_use = seen.identity_in_use || (!ours && one.identity == self_.identity);
   }
-  // With a slot free there is nothing to wait for.
-  if (live.size() >= what.slots) seen.retry_at = seen.expires_at;
+  // With a slot free there is nothing to wait for, unless nothing is granted at all.
+  if (live.size() >= slots_of(what)) seen.retry_at = seen.expires_at;
+  if (now < grants_from()) {
+    seen.retry_at =
+        seen.retry_at == core::never ? grants_from() : std::max(seen.retry_at, grants_from());
+  }
   return seen;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <expected>
 #include <functional>
 #include <memory>
@@ -13,7 +14,9 @@
 #include "core/session.hpp"
 #include "core/vocabulary.hpp"
 #include "stores/sqlite/connection.hpp"
+#include "stores/sqlite/file_history.hpp"
 #include "stores/sqlite/lease_path.hpp"
+#include "stores/sqlite/member_files.hpp"
 #include "stores/sqlite/order_table.hpp"
 #include "stores/store.hpp"
 
@@ -32,10 +35,7 @@ struct member {
 /// An election as it is asked for.
 struct subject {
   std::string_view election;
-  std::uint32_t slots = 1;
-  /// The largest version seen in files that have since been replaced. Rows of ours up to it are
-  /// copies of terms that are over.
-  core::version floor = core::no_version;
+  std::uint32_t slots = 1;  ///< by our settings; the table `agreement` counts where it says more
 };
 
 /// A term that is to be renewed.
@@ -49,7 +49,9 @@ struct held_term {
 ///
 /// Table `lease` has a row for every held slot, `election` what outlives those: the newest
 /// version, and `held`, the grants that were not released cleanly. Table `farewell` has the newest
-/// release of each election that named its term. Orders are in a table of their own
+/// release of each election that named its term, `agreement` the slots of each election, as the
+/// first who campaigned had them, and `file` what the database knows of the file that it is in
+/// (file_history.hpp). Orders are in a table of their own
 /// (order_table.hpp).
 ///
 /// A row counts while its boot is this one and its `expires_ns` lies ahead. A grant removes the
@@ -58,17 +60,21 @@ struct held_term {
 ///
 /// Let `live` be the number of rows that count. If `held` equals it, every holder before has
 /// released, and the next grant is clean. If `held` is larger, that many holders have expired (or
-/// an operator has deleted their rows) and may be stopping still. With several slots each of
-/// them must be waited for once, so every grant that is not clean takes the place of *one*: it
-/// leaves `held` as it is. A clean grant adds one to it and a clean release takes one off.
-/// Workloads that run or may run are so never more than `held`, which is never more than `slots`.
+/// an operator has deleted their rows) and may be stopping still: so many of the free slots are in
+/// doubt (core::vacancies). Workloads that run or may run are so never more than `held`, which is
+/// never more than the slots. All free slots of an election are in doubt if its newest version is
+/// below one that is known to have been granted: this file does not know who held.
+///
+/// What a grant or a renewal promises is in our member's file before it is answered.
 ///
 /// Not thread-safe.
 class lease_table {
  public:
-  /// Opens the file and makes the tables if it is empty. Call with the directory locked.
+  /// Opens the file, makes the tables if it is empty, and judges whether it knows who holds. Call
+  /// with the directory locked. `beside` must outlive the table.
   static std::expected<std::unique_ptr<lease_table>, std::string> open(const std::string& path,
                                                                        member self,
+                                                                       member_files& beside,
                                                                        patience waiting);
   ~lease_table();
   lease_table(const lease_table&) = delete;
@@ -82,6 +88,8 @@ class lease_table {
   order_outcome answer_order(const subject& what, const std::string& id,
                              const core::order_reply& reply, patience waiting);
   order_outcome drop_order(const subject& what, const std::string& id, patience waiting);
+  /// Changes the number of the election's slots, unless more than that are held.
+  agree_outcome agree(const subject& what, const agreement_change& change, patience waiting);
   /// All of them at one point of the file's history.
   std::expected<std::vector<core::observation>, unknown> read(std::span<const subject> what,
                                                               patience waiting);
@@ -92,6 +100,8 @@ class lease_table {
   [[nodiscard]] const file_set& files() const { return files_; }
   /// Made with the file; versions can be compared within one of these only.
   [[nodiscard]] const std::string& cluster_id() const { return cluster_id_; }
+  /// Before this instant nothing is granted; the past if there is nothing to wait for.
+  [[nodiscard]] core::time_point grants_from() const;
 
  private:
   struct row {
@@ -107,26 +117,36 @@ class lease_table {
   };
   enum class access : std::uint8_t { read, write };
 
-  lease_table(std::string path, member self, std::unique_ptr<connection> db);
+  lease_table(std::string path, member self, member_files& beside, std::unique_ptr<connection> db);
   void prepare_statements();
   template <class Body>
   std::optional<unknown> transact(access how, std::string_view what, patience waiting, Body body);
+  void settle_history(patience waiting);
+  void begin(access how);
+  void saw_version(core::version newest) { seen_ = std::max(seen_, newest); }
+  bool check_history();
 
   grant extend(const subject& what, const row& own, core::time_point now);
-  grant take(const subject& what, core::version above, std::size_t live, core::time_point now);
+  grant take(const subject& what, core::version above, std::uint32_t live, core::time_point now);
   bool renew_one(const held_term& item, core::time_point now);
   std::vector<row> live_rows(const subject& what, core::time_point now);
   counters count(const subject& what);
   std::optional<core::farewell> farewell_of(const subject& what);
-  core::observation observe(const subject& what, std::span<const row> live);
+  std::uint32_t agreed_slots(const subject& what);
+  std::uint32_t slots_of(const subject& what);
+  core::observation observe(const subject& what, std::span<const row> live, core::time_point now);
   [[nodiscard]] std::string sequencer(const subject& what, core::version term) const;
 
   std::string path_;
   member self_;
+  member_files& beside_;
   std::unique_ptr<connection> db_;
   file_set files_;
   std::string cluster_id_;
   bool replaced_ = false;
+  // Of the transaction under way:
+  file_history history_;                   ///< as it has found it
+  core::version seen_ = core::no_version;  ///< the newest that it has found or made
 
   statement select_live_;
   statement select_counters_;
@@ -138,6 +158,9 @@ class lease_table {
   statement count_release_;
   statement store_farewell_;
   statement select_farewell_;
+  statement select_agreement_;
+  statement store_agreement_;
+  history_row history_row_;
   std::optional<order_table> orders_;
 };
 

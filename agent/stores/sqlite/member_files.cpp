@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "os/random.hpp"
@@ -35,32 +37,28 @@ struct directory_closer {
   void operator()(DIR* what) const { ::closedir(what); }
 };
 
-/// First line: the identity; one more for each election.
-std::optional<member_files::member> parse(std::string_view text) {
-  member_files::member out;
-  bool first = true;
-  while (!text.empty()) {
-    const std::size_t end = text.find('\n');
-    if (end == std::string_view::npos) return std::nullopt;
-    const std::string line(text.substr(0, end));
-    text.remove_prefix(end + 1);
-    if (std::exchange(first, false)) {
-      out.identity = line;
-    } else {
-      out.elections.push_back(line);
-    }
-  }
-  return out.identity.empty() ? std::nullopt : std::optional(std::move(out));
-}
-
 std::string read_all(int descriptor) {
   std::string out;
   std::array<char, 4096> some{};
   for (;;) {
-    const ssize_t size = ::read(descriptor, some.data(), some.size());
+    const ssize_t size =
+        ::pread(descriptor, some.data(), some.size(), static_cast<off_t>(out.size()));
     if (size <= 0 || out.size() > most_bytes) return out;
     out.append(some.data(), static_cast<std::size_t>(size));
   }
+}
+
+/// Reads it again if its member is writing it at this very moment.
+std::optional<member_page> read_page(int descriptor) {
+  constexpr int most_tries = 8;
+  for (int i = 0; i < most_tries; ++i) {
+    if (auto page = parse_page(read_all(descriptor))) return page;
+  }
+  return std::nullopt;
+}
+
+bool names(const member_page& page, std::string_view election) {
+  return std::ranges::find(page.elections, election) != page.elections.end();
 }
 
 }  // namespace
@@ -69,41 +67,80 @@ std::string members_directory(const std::string& path) {
   return path + "-members";
 }
 
+member_files::member_files(const std::string& path, times by)
+    : directory_(members_directory(path)), by_(std::move(by)) {
+  page_.boot_id = by_.boot_id;
+}
+
 std::expected<void, std::string> member_files::prepare() const {
   if (auto made = os::make_own_directory(directory_); !made) {
-    return std::unexpected(made.error().text + "; until then members are not listed");
+    return std::unexpected(made.error().text +
+                           "; until then members are not listed, and a member that finds the lease "
+                           "file deleted, replaced or overwritten does not wait until those that "
+                           "held by the earlier one have stopped");
   }
   return {};
 }
 
-void member_files::appear(const std::string& identity,
-                          const std::vector<election_spec>& elections) {
-  if (!own_.empty() || elections.size() > most_announced) return;
+void member_files::appear(const std::string& identity, const std::vector<election_spec>& elections,
+                          bool announce) {
+  if (!page_.identity.empty()) return;
+  page_.identity = identity;
+  page_.started_at = by_.clock();
+  if (announce && elections.size() <= most_announced) {
+    for (const election_spec& e : elections) page_.elections.push_back(e.name);
+  }
+  make_file();
+}
+
+bool member_files::make_file() {
+  own_.clear();
+  lock_ = os::unique_fd();
   const auto directory = os::make_own_directory(directory_);
-  if (!directory) return;
-  std::string words = identity + "\n";
-  for (const election_spec& e : elections) words += e.name + "\n";
+  if (!directory) return true;
+  const member_page page = own_page();
+  const std::string words = text_of(page);
   // Seen only once it is locked and whole.
   const std::string shown = os::random_hex(name_bytes);
   const std::string hidden = "." + shown;
   auto file = os::open_own_file(directory->get(), hidden, O_RDWR | O_CREAT | O_EXCL);
-  if (!file) return;
-  const bool written =
+  if (!file) return false;
+  const bool whole =
       ::flock(file->get(), LOCK_EX | LOCK_NB) == 0 &&
       ::write(file->get(), words.data(), words.size()) == static_cast<ssize_t>(words.size());
-  if (!written ||
+  if (!whole ||
       ::renameat(directory->get(), hidden.c_str(), directory->get(), shown.c_str()) != 0) {
     ::unlinkat(directory->get(), hidden.c_str(), 0);
-    return;
+    return false;
   }
+  written_ = page.record;
   own_ = shown;
   lock_ = std::move(*file);
+  return true;
+}
+
+bool member_files::is_deleted() const {
+  struct stat about{};
+  return own_.empty() || ::fstat(lock_.get(), &about) != 0 || about.st_nlink == 0;
+}
+
+bool member_files::write() {
+  if (page_.identity.empty() || mine_.value() == written_) return true;
+  if (is_deleted()) return make_file();
+  const std::string line = text_of(mine_.value());
+  if (::pwrite(lock_.get(), line.data(), line.size(), 0) != static_cast<ssize_t>(line.size())) {
+    return false;
+  }
+  written_ = mine_.value();
+  return true;
 }
 
 void member_files::leave() {
+  page_.identity.clear();
   if (own_.empty()) return;
   const std::string name = std::exchange(own_, "");
-  if (const auto directory = os::open_own_directory(directory_)) {
+  const auto directory = os::open_own_directory(directory_);
+  if (directory && mine_.value().until <= by_.clock()) {
     ::unlinkat(directory->get(), name.c_str(), 0);
   }
   lock_ = os::unique_fd();
@@ -111,40 +148,57 @@ void member_files::leave() {
   ::rmdir(directory_.c_str());
 }
 
-std::vector<member_files::member> member_files::list() const {
-  std::vector<member> out;
+std::vector<member_files::entry> member_files::others() const {
+  std::vector<entry> out;
   auto opened = os::open_own_directory(directory_);
   if (!opened) return out;
   const std::unique_ptr<DIR, directory_closer> directory(::fdopendir(opened->get()));
   if (!directory) return out;
   const int at = opened->release();
+  const core::time_point now = by_.clock();
   std::size_t looked_at = 0;
-  while (const dirent* entry = ::readdir(directory.get())) {
-    const std::string name = entry->d_name;
-    if (!is_member_name(name)) continue;
+  while (const dirent* next = ::readdir(directory.get())) {
+    const std::string name = next->d_name;
+    if (!is_member_name(name) || name == own_) continue;
     if (++looked_at > most_members) break;
     const auto file = os::open_own_file(at, name, O_RDONLY);
     if (!file) continue;
-    if (::flock(file->get(), LOCK_SH | LOCK_NB) == 0) {
-      ::unlinkat(at, name.c_str(), 0);
-      continue;
-    }
-    if (auto one = parse(read_all(file->get()))) out.push_back(std::move(*one));
+    const bool alive = ::flock(file->get(), LOCK_SH | LOCK_NB) != 0;
+    auto page = read_page(file->get());
+    const bool needed = page && page->boot_id == by_.boot_id && page->record.until > now;
+    if (!alive && !needed) ::unlinkat(at, name.c_str(), 0);
+    if (page) out.push_back({.name = name, .alive = alive, .page = std::move(*page)});
   }
   return out;
 }
 
-std::vector<std::string> members_of(const std::vector<member_files::member>& all,
-                                    std::string_view election) {
+member_page member_files::own_page() const {
+  member_page page = page_;
+  page.record = mine_.value();
+  return page;
+}
+
+std::vector<std::string> member_files::members_of(const std::vector<entry>& others,
+                                                  std::string_view election) const {
   std::vector<std::string> out;
-  for (const member_files::member& one : all) {
-    if (std::ranges::find(one.elections, election) != one.elections.end()) {
-      out.push_back(one.identity);
-    }
+  for (const entry& one : others) {
+    if (one.alive && names(one.page, election)) out.push_back(one.page.identity);
   }
+  if (!own_.empty() && names(page_, election)) out.push_back(page_.identity);
   std::ranges::sort(out);
   out.erase(std::ranges::unique(out).begin(), out.end());
   return out;
+}
+
+bool member_files::has_namesake(const std::vector<entry>& others, std::string_view election) const {
+  const auto came_first = [&](const entry& one) {
+    return own_.empty() ||
+           std::tie(one.page.started_at, one.name) < std::tie(page_.started_at, own_);
+  };
+  return std::ranges::any_of(others, [&](const entry& one) {
+    return one.alive && one.page.identity == page_.identity && names(one.page, election) &&
+           came_first(one);
+  });
 }
 
 }  // namespace tenure::stores::sqlite

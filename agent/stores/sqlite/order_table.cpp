@@ -3,6 +3,8 @@
 #include <optional>
 #include <utility>
 
+#include "stores/sqlite/columns.hpp"
+
 namespace tenure::stores::sqlite {
 namespace {
 
@@ -11,10 +13,6 @@ constexpr std::int64_t no_aside = -1;
 constexpr const char* open_state = "open";
 constexpr const char* accepted_state = "accepted";
 constexpr const char* refused_state = "refused";
-
-std::int64_t column(core::time_point t) {
-  return t.time_since_epoch().count();
-}
 
 }  // namespace
 

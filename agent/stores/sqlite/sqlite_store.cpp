@@ -127,11 +127,8 @@ class sqlite_store final : public store {
   void agree(core::election_index which, agreement_change what, core::time_point deadline,
              handler<agree_outcome> done) override {
     TENURE_CHECK(core::place(which) < watches_.size());
-    call<agree_outcome>(
-        "change an election", deadline, worker::place::last, std::move(done), [what] {
-          return agree_outcome(
-              not_agreed{"slots " + std::to_string(what.slots) + ": not in a file yet"});
-        });
+    call<agree_outcome>("change an election", deadline, worker::place::last, std::move(done),
+                        [=, this] { return file_.agree(which, what, deadline); });
   }
 
   void leave(core::time_point deadline, handler<release_outcome> done) override {

@@ -4,6 +4,9 @@
 
 #include <gmock/gmock.h>
 
+#include <memory>
+#include <vector>
+
 #include "scene.hpp"
 
 namespace tenure::stores::sqlite {
@@ -18,13 +21,16 @@ class LeaseTable : public testing::Test {
   std::unique_ptr<lease_table> join(const std::string& identity,
                                     const std::string& boot = "this boot") {
     EXPECT_TRUE(prepare(path_));
+    const auto clock = [this] { return now_; };
+    beside_.push_back(std::make_unique<member_files>(
+        path_, member_files::times{.boot_id = boot, .clock = clock}));
     auto opened = lease_table::open(path_,
                                     member{.identity = identity,
                                            .session = "session of " + identity,
                                            .boot_id = boot,
                                            .ttl = 10s,
-                                           .clock = [this] { return now_; }},
-                                    waiting());
+                                           .clock = clock},
+                                    *beside_.back(), waiting());
     EXPECT_TRUE(opened) << opened.error();
     return std::move(*opened);
   }
@@ -55,6 +61,7 @@ class LeaseTable : public testing::Test {
 
   tests::temporary_directory directory_;
   std::string path_ = directory_ / "leases.db";
+  std::vector<std::unique_ptr<member_files>> beside_;  ///< of members that do not appear
   core::time_point now_{1000s};
   subject one_{.election = "db", .slots = 1};
   subject three_{.election = "db", .slots = 3};
@@ -86,8 +93,15 @@ TEST_F(LeaseTable, RefusalSaysWhenToTryAgain) {
   hold(*a, one_);
   const auto outcome = b->acquire(one_, core::no_version, waiting());
   EXPECT_EQ(std::get<refusal>(outcome).seen.retry_at, now_ + 10s);
-  EXPECT_EQ(read(*b, three_).retry_at, core::never) << "there is room: no need to wait";
-  EXPECT_EQ(read(*b, three_).expires_at, now_ + 10s);
+  EXPECT_EQ(read(*b, one_).retry_at, now_ + 10s);
+  EXPECT_EQ(read(*b, one_).expires_at, now_ + 10s);
+}
+
+TEST_F(LeaseTable, WithASlotFreeThereIsNothingToWaitFor) {
+  auto a = join("a");
+  hold(*a, three_);
+  EXPECT_EQ(read(*a, three_).retry_at, core::never);
+  EXPECT_EQ(read(*a, three_).expires_at, now_ + 10s);
 }
 
 TEST_F(LeaseTable, RetryOfAGrantAfterAnExpiryIsStillNotClean) {
@@ -199,22 +213,19 @@ TEST_F(LeaseTable, HolderOfAnotherBootIsGoneWithItsKernel) {
   EXPECT_NE(renew(*a, one_, first.term), core::loss_reason::none);
 }
 
-TEST_F(LeaseTable, TermsOfAReplacedFileAreOverAlthoughTheirRowsWereCopied) {
-  auto a = join("a");
-  const grant first = hold(*a, one_);
-  const subject after{.election = "db", .slots = 1, .floor = first.term};
-  EXPECT_EQ(renew(*a, after, first.term), core::loss_reason::revoked);
-  EXPECT_GE(read(*a, after).as_of, first.term);
-  const grant second = hold(*a, after);
-  EXPECT_GT(second.term, first.term);
-  EXPECT_FALSE(second.released_cleanly);
-}
-
 TEST_F(LeaseTable, FileThatKnowsLessThanTheCallerDoesNotCallAGrantClean) {
   auto a = join("a");
   const grant g = hold(*a, one_, 41);
   EXPECT_EQ(g.term, core::version{42});
   EXPECT_FALSE(g.released_cleanly);
+}
+
+TEST_F(LeaseTable, EachFreeSlotIsWaitedForIfTheFileKnowsLessThanTheCaller) {
+  const subject two{.election = "db", .slots = 2};
+  auto a = join("a");
+  auto b = join("b");
+  EXPECT_FALSE(hold(*a, two, 41).released_cleanly);
+  EXPECT_FALSE(hold(*b, two).released_cleanly) << "whoever held before may have held this slot";
 }
 
 TEST_F(LeaseTable, LastVersionIsNotWrappedAround) {
@@ -232,6 +243,39 @@ TEST_F(LeaseTable, VersionsSurviveTheEndOfAllAgents) {
   }
   auto b = join("b");
   EXPECT_EQ(hold(*b, one_).term, core::version{2});
+}
+
+TEST_F(LeaseTable, FirstWhoCampaignsSaysForHowManyTheElectionIs) {
+  auto a = join("a");
+  auto b = join("b");
+  EXPECT_EQ(read(*a, one_).agreed.slots, 0u);
+  hold(*a, one_);
+  EXPECT_TRUE(refused(*b, three_));
+  EXPECT_EQ(read(*b, three_).agreed.slots, 1u);
+  EXPECT_EQ(read(*b, three_).retry_at, now_ + 10s) << "there is no room, whatever b thinks";
+}
+
+TEST_F(LeaseTable, OtherSlotsAreAgreedUponUnlessMoreAreHeld) {
+  const subject two{.election = "db", .slots = 2};
+  auto a = join("a");
+  auto b = join("b");
+  hold(*a, two);
+  const grant second = hold(*b, two);
+  const auto too_few = a->agree(two, {.slots = 1}, waiting());
+  ASSERT_TRUE(std::holds_alternative<not_agreed>(too_few));
+  EXPECT_THAT(std::get<not_agreed>(too_few).why, testing::HasSubstr("2 hold election \"db\""));
+  EXPECT_EQ(read(*a, two).agreed.slots, 2u);
+
+  release(*b, two, second.term);
+  const auto agreed = a->agree(two, {.slots = 1}, waiting());
+  ASSERT_TRUE(std::holds_alternative<core::agreement>(agreed));
+  EXPECT_EQ(std::get<core::agreement>(agreed).slots, 1u);
+  EXPECT_TRUE(
+      std::holds_alternative<not_agreed>(a->agree(one_, {.accept_versions = true}, waiting())));
+  EXPECT_TRUE(refused(*b, two));
+  EXPECT_TRUE(refused(*b, one_)) << "a holds";
+  now_ += 10s;
+  hold(*b, one_);
 }
 
 }  // namespace

@@ -1,8 +1,10 @@
 // The file is deleted or replaced while agents have it open: nobody may go on holding a lease in
-// a file that others do not see.
+// a file that others do not see, and nobody is granted one beside those who may still hold.
 
 #include <gmock/gmock.h>
 
+#include <boost/asio/steady_timer.hpp>
+#include <cstdio>
 #include <filesystem>
 
 #include "scene.hpp"
@@ -18,13 +20,32 @@ using testing::ElementsAre;
 class SqliteReplaced : public testing::Test {
  protected:
   std::unique_ptr<member> join(const std::string& identity, const std::string& path) {
-    auto made = std::make_unique<member>(loop_, settings_for("sqlite", path, identity));
+    auto made = std::make_unique<member>(loop_, settings_for("sqlite", path, identity, ttl));
     const auto opened = made->open();
     EXPECT_TRUE(opened) << opened.error().text;
     return made;
   }
+  /// Tests that wait for a lease to run out take as long.
+  static constexpr core::duration ttl = std::chrono::seconds(2);
+
   void delete_all() {
     for (const char* suffix : {"", "-wal", "-shm"}) std::filesystem::remove(path_ + suffix);
+  }
+  /// Is refused while somebody may hold by the file that was here before, and holds then.
+  grant hold_after_refusal(member& one) {
+    auto outcome = one.acquire();
+    const auto* refused = std::get_if<refusal>(&outcome);
+    if (refused == nullptr) {
+      ADD_FAILURE() << "not refused";
+      return {};
+    }
+    const core::time_point due = refused->seen.retry_at;
+    EXPECT_EQ(one.read().retry_at, due);
+    boost::asio::steady_timer wait(loop_.context(), due - os::boot_now());
+    bool over = false;
+    wait.async_wait([&](auto) { over = true; });
+    EXPECT_TRUE(loop_.run_until([&] { return over && os::boot_now() >= due; }));
+    return one.hold();
   }
   core::loss_reason loss_of(member& one, core::version term) {
     const auto outcome = one.renew({{core::election_index{0}, term}});
@@ -44,7 +65,8 @@ TEST_F(SqliteReplaced, TermOfADeletedFileIsRevokedAndVersionsGoOnAboveIt) {
   const grant first = a->hold(0, 100);
   delete_all();
   EXPECT_EQ(loss_of(*a, first.term), core::loss_reason::revoked);
-  const grant second = a->hold();
+  const grant second = hold_after_refusal(*a);
+  EXPECT_GE(second.sent_at, first.sent_at + ttl);
   EXPECT_GT(second.term, first.term);
   EXPECT_FALSE(second.released_cleanly);
 }
@@ -62,7 +84,7 @@ TEST_F(SqliteReplaced, HolderIsToldByItsWatchWithoutAskingForAnything) {
 
   // And goes on to watch the file that has the name now.
   auto b = join("b", path_);
-  b->hold();
+  hold_after_refusal(*b);
   EXPECT_TRUE(loop_.run_until(
       [&] { return watched->shows([](const auto& seen) { return !seen.holders.empty(); }); }));
 }
@@ -86,7 +108,7 @@ TEST_F(SqliteReplaced, AllAgentsEndUpInTheSameNewFile) {
   ASSERT_TRUE(std::holds_alternative<refusal>(b->acquire()));
   delete_all();
   auto c = join("c", path_);
-  const grant g = c->hold();
+  const grant g = hold_after_refusal(*c);
   for (member* one : {a.get(), b.get()}) {
     const auto outcome = one->acquire();
     ASSERT_TRUE(std::holds_alternative<refusal>(outcome));
@@ -118,7 +140,7 @@ TEST_F(SqliteReplaced, CopyOfTheFileDoesNotBringATermBack) {
   ASSERT_EQ(child({FOREIGN_PROGRAM, path_, ("VACUUM INTO '" + copy + "'")}).wait(), 0);
   std::filesystem::rename(copy, path_);
   EXPECT_EQ(loss_of(*a, first.term), core::loss_reason::revoked);
-  EXPECT_GT(a->hold().term, first.term);
+  EXPECT_GT(hold_after_refusal(*a).term, first.term);
 }
 
 TEST_F(SqliteReplaced, DeletedWalAloneIsNoticedToo) {
@@ -131,7 +153,7 @@ TEST_F(SqliteReplaced, DeletedWalAloneIsNoticedToo) {
   // In one process the two share their memory, so the file stays closed until both have let go.
   b->close();
   EXPECT_EQ(loss_of(*a, first.term), core::loss_reason::revoked);
-  EXPECT_GT(a->hold().term, first.term);
+  EXPECT_GT(hold_after_refusal(*a).term, first.term);
 }
 
 TEST_F(SqliteReplaced, DirectoryThatIsGoneIsUnknownAndOverWhenItIsBack) {
@@ -151,10 +173,35 @@ TEST_F(SqliteReplaced, DirectoryThatIsGoneIsUnknownAndOverWhenItIsBack) {
   EXPECT_EQ(loss_of(*a, first.term), core::loss_reason::revoked);
   const auto again = a->watch();
   ASSERT_TRUE(loop_.run_until([&] { return !again->seen.empty(); }));
-  const grant second = a->hold();
+  const grant second = hold_after_refusal(*a);
   EXPECT_GT(second.term, first.term);
   ASSERT_TRUE(loop_.run_until(
       [&] { return again->shows([](const auto& seen) { return !seen.holders.empty(); }); }));
+}
+
+TEST_F(SqliteReplaced, NobodyIsGrantedBesideAStoppedAgent) {
+  child a({CONTENDER, "sqlite", path_, "a", "2000", "keep"});
+  const auto said = a.line();
+  ASSERT_TRUE(said);
+  unsigned long long version = 0;
+  ASSERT_EQ(std::sscanf(said->c_str(), "+ %llu", &version), 1);
+  a.stop();
+  delete_all();
+  auto c = join("c", path_);
+  EXPECT_GT(core::number(hold_after_refusal(*c).term), version);
+}
+
+TEST_F(SqliteReplaced, NobodyIsGrantedBesideTheWorkloadOfAnAgentThatWasKilled) {
+  child a({CONTENDER, "sqlite", path_, "a", "2000", "keep"});
+  const auto said = a.line();
+  ASSERT_TRUE(said);
+  unsigned long long version = 0;
+  ASSERT_EQ(std::sscanf(said->c_str(), "+ %llu", &version), 1);
+  a.kill();
+  a.wait();
+  delete_all();
+  auto c = join("c", path_);
+  EXPECT_GT(core::number(hold_after_refusal(*c).term), version);
 }
 
 }  // namespace

@@ -1,0 +1,111 @@
+#include "stores/sqlite/member_record.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstddef>
+#include <cstdio>
+
+#include "stores/sqlite/columns.hpp"
+
+namespace tenure::stores::sqlite {
+namespace {
+
+/// Each is followed by a space, or by the end of the line.
+constexpr std::size_t numbers = 5;
+constexpr std::size_t digits = 20;
+constexpr std::size_t half = numbers * (digits + 1);
+
+/// What is left of a text, line by line.
+class line_reader {
+ public:
+  explicit line_reader(std::string_view text) : left_(text) {}
+
+  /// Nothing at the end, or at a line that does not end.
+  std::optional<std::string_view> next() {
+    const std::size_t end = left_.find('\n');
+    if (end == std::string_view::npos) return std::nullopt;
+    const std::string_view line = left_.substr(0, end);
+    left_.remove_prefix(end + 1);
+    return line;
+  }
+  [[nodiscard]] bool at_end() const { return left_.empty(); }
+
+ private:
+  std::string_view left_;
+};
+
+std::optional<std::uint64_t> parse_number(std::string_view text) {
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.begin(), text.end(), number);
+  if (error != std::errc() || end != text.end()) return std::nullopt;
+  return number;
+}
+
+core::time_point bounded_instant(std::uint64_t ns) {
+  constexpr auto latest = static_cast<std::uint64_t>(core::never.time_since_epoch().count());
+  return core::time_point(core::duration(std::min(ns, latest)));
+}
+
+std::uint64_t count_of(core::time_point when) {
+  return static_cast<std::uint64_t>(
+      std::max(when.time_since_epoch(), core::duration::zero()).count());
+}
+
+std::optional<member_record> parse_record(std::string_view line) {
+  if (line.size() + 1 != 2 * half) return std::nullopt;
+  if (line.substr(0, half - 1) != line.substr(half)) return std::nullopt;
+  std::array<std::uint64_t, numbers> found{};
+  for (std::size_t i = 0; i < numbers; ++i) {
+    const auto number = parse_number(line.substr(i * (digits + 1), digits));
+    if (!number) return std::nullopt;
+    found[i] = *number;
+  }
+  // Larger ones are never granted, as SQLite's integers have a sign.
+  if (core::version{found[3]} > largest_version) return std::nullopt;
+  return member_record{.file = {.inode = found[0], .mark = found[1]},
+                       .commits = found[2],
+                       .newest = core::version{found[3]},
+                       .until = bounded_instant(found[4])};
+}
+
+}  // namespace
+
+std::string text_of(const member_record& record) {
+  std::string once;
+  for (const std::uint64_t number : {record.file.inode, record.file.mark, record.commits,
+                                     core::number(record.newest), count_of(record.until)}) {
+    std::array<char, digits + 2> text{};
+    std::snprintf(text.data(), text.size(), "%0*llu ", static_cast<int>(digits),
+                  static_cast<unsigned long long>(number));
+    once += text.data();
+  }
+  std::string line = once + once;
+  line.back() = '\n';
+  return line;
+}
+
+std::string text_of(const member_page& page) {
+  std::string text = text_of(page.record) + page.boot_id + "\n" +
+                     std::to_string(count_of(page.started_at)) + "\n" + page.identity + "\n";
+  for (const std::string& election : page.elections) text += election + "\n";
+  return text;
+}
+
+std::optional<member_page> parse_page(std::string_view text) {
+  line_reader lines(text);
+  const auto record = parse_record(lines.next().value_or(""));
+  const auto boot_id = lines.next();
+  const auto started_at = parse_number(lines.next().value_or(""));
+  const auto identity = lines.next();
+  if (!record || !started_at || !identity || identity->empty()) return std::nullopt;
+  member_page page{.record = *record,
+                   .boot_id = std::string(*boot_id),
+                   .started_at = bounded_instant(*started_at),
+                   .identity = std::string(*identity),
+                   .elections = {}};
+  while (const auto election = lines.next()) page.elections.emplace_back(*election);
+  return lines.at_end() ? std::optional(std::move(page)) : std::nullopt;
+}
+
+}  // namespace tenure::stores::sqlite
