@@ -247,6 +247,21 @@ TEST_F(FileHistory, FileThatIsMovedBackDoesNotKnowWhoHeldMeanwhile) {
   EXPECT_GT(hold_at(*c, now_ + 10s).term, meanwhile.term);
 }
 
+TEST_F(FileHistory, FileThatIsMovedBackGoesOnAboveTheVersionsThatWereGrantedMeanwhile) {
+  auto a = join("a");
+  release(*a, hold(*a).term);
+  a.reset();
+  const std::string away = directory_ / "away";
+  std::filesystem::rename(path_, away);
+  auto b = join("b");
+  release(*b, hold(*b).term);
+  const grant meanwhile = hold(*b);
+  release(*b, meanwhile.term);
+  rename_over(away);
+  auto c = join("c");
+  EXPECT_GT(hold(*c).term, meanwhile.term) << "and nobody holds, so nobody waits";
+}
+
 TEST_F(FileHistory, FileOfADeadMemberCountsUntilItsLeaseIsOver) {
   auto a = join("a");
   const grant first = hold(*a);
