@@ -31,4 +31,9 @@ struct moment {
   std::uint64_t entropy = 0;
 };
 
+/// `t + d`, where "for ever" stays for ever.
+constexpr time_point later(time_point t, duration d) {
+  return d > never - t ? never : t + d;
+}
+
 }  // namespace tenure::core

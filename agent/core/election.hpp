@@ -402,6 +402,9 @@ class election {
   void note_acceptance(const observation& seen, const moment& at);
   [[nodiscard]] attempt next_attempt();
 
+  /// A store that refuses and names the present as the time to try again is not asked in a circle.
+  static constexpr duration refused_pause = std::chrono::milliseconds(1);
+
   election_settings settings_;
   election_view view_;
 

@@ -75,6 +75,27 @@ TEST(Control, AnyOrderMayNameTheMemberThatIsMeant) {
   EXPECT_EQ(s.refused(control_scene::post("/v1/elections/db/pause", R"({"member":7})")), 400U);
 }
 
+TEST(Control, SetSaysWhatIsToBeChanged) {
+  control_scene s;
+  const auto set = [&](const std::string& body) {
+    return api::read_control(control_scene::post("/v1/elections/db/set", body), s.seen, s.who);
+  };
+  const auto read = set(R"({"slots":3,"accept_versions":true})");
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->what.what, order_action::set);
+  EXPECT_EQ(read->what.slots, 3U);
+  EXPECT_TRUE(read->what.accept_versions);
+  for (const char* wrong :
+       {"", "{}", R"({"slots":0})", R"({"slots":-1})", R"({"slots":1001})", R"({"slots":"2"})",
+        R"({"accept_versions":1})", R"({"accept_versions":false})", R"({"slots":2,"to":"b"})",
+        R"({"slots":2,"member":"b"})"}) {
+    const auto none = set(wrong);
+    ASSERT_FALSE(none) << wrong;
+    EXPECT_EQ(none.error().status, 400U) << wrong;
+  }
+  EXPECT_EQ(s.refused(control_scene::post("/v1/elections/db/resign", R"({"slots":2})")), 400U);
+}
+
 TEST(Control, AnAcceptedOrderSaysWhoObeys) {
   const net::response r = api::control_response(
       control_scene::post("/v1/elections/db/transfer", R"({"to":"c"})"),

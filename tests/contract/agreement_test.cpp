@@ -37,5 +37,37 @@ TEST_P(StoreContract, TermThatIsHeldIsExtendedWhateverTheSlots) {
   EXPECT_EQ(next->hold().term, g.term);
 }
 
+TEST_P(StoreContract, SlotsAreChangedInTheStoreForAllWhoSeeIt) {
+  auto a = join(settings("a"));
+  auto b = join(settings("b", std::chrono::seconds(10), 2));
+  const grant first = a->hold();
+  const auto seen = b->watch();
+  const auto said = a->agree({.slots = 2});
+  ASSERT_TRUE(std::holds_alternative<core::agreement>(said));
+  EXPECT_EQ(std::get<core::agreement>(said).slots, 2U);
+  ASSERT_TRUE(loop_.run_until(
+      [&] { return seen->shows([](const core::observation& o) { return o.agreed.slots == 2; }); }));
+  const grant second = b->hold();
+  EXPECT_GT(second.term, first.term);
+  EXPECT_EQ(a->read().holders.size(), 2U);
+  const auto renewed = a->renew(only(first.term));
+  ASSERT_TRUE(std::holds_alternative<stores::renewal>(renewed));
+  EXPECT_TRUE(std::get<stores::renewal>(renewed).lost.empty()) << "whoever holds, holds";
+}
+
+TEST_P(StoreContract, SlotsAreNotFewerThanAreHeld) {
+  auto a = join(settings("a", std::chrono::seconds(10), 2));
+  auto b = join(settings("b", std::chrono::seconds(10), 2));
+  const grant first = a->hold();
+  b->hold();
+  const auto refused = a->agree({.slots = 1});
+  ASSERT_TRUE(std::holds_alternative<stores::not_agreed>(refused));
+  EXPECT_THAT(std::get<stores::not_agreed>(refused).why, testing::HasSubstr("2 hold"));
+  EXPECT_EQ(a->read().agreed.slots, 2U);
+  a->release(0, first.term);
+  ASSERT_TRUE(std::holds_alternative<core::agreement>(b->agree({.slots = 1})));
+  EXPECT_TRUE(std::holds_alternative<refusal>(a->acquire()));
+}
+
 }  // namespace
 }  // namespace tenure::tests

@@ -87,6 +87,11 @@ void member::part(core::version term, stores::parting how) {
   EXPECT_TRUE(std::holds_alternative<stores::released>(outcome));
 }
 
+stores::agree_outcome member::agree(stores::agreement_change what) {
+  return wait_for<stores::agree_outcome>(
+      [&](auto done) { store_->agree(core::election_index{0}, what, soon(), std::move(done)); });
+}
+
 bool member::leave_order(core::left_order what) {
   return written(wait_for<stores::order_outcome>([&](auto done) {
     store_->leave_order(core::election_index{0}, std::move(what), soon(), std::move(done));

@@ -67,6 +67,7 @@ class member {
   bool leave_order(core::left_order what);
   bool answer_order(const std::string& id, core::order_reply reply);
   bool drop_order(const std::string& id);
+  stores::agree_outcome agree(stores::agreement_change what);
   void leave();
   core::observation read(std::uint32_t which = 0);
   /// Collects what the watch shows from now on.

@@ -114,6 +114,29 @@ void draw_slow_path(rng& dice, mix& m) {
   }
 }
 
+/// Agents that crash again and again, while operators take away what the next one is to find, and
+/// its first questions are slow.
+void draw_hand_downs(rng& dice, mix& m) {
+  if (m.always_slow || !dice.chance(150'000)) return;
+  m.always_slow = true;
+  m.picked_mail = 0;
+  for (const mail kind : {mail::acquire, mail::granted}) {
+    m.picked_mail |= 1U << static_cast<unsigned>(kind);
+  }
+  m.picked_lost_ppm /= 8;
+  m.late_most = std::min(m.late_most, m.when.ttl / 2);
+  m.known_faults = 0;
+  for (const fault f :
+       {fault::agent_crash, fault::delete_key, fault::revoke_session, fault::pod_pause}) {
+    m.known_faults |= 1U << static_cast<unsigned>(f);
+  }
+  m.elections = 1;
+  m.pods = std::max(m.pods, 2U);
+  m.series_ppm = std::max(m.series_ppm, 300'000U);
+  m.ambush_ppm = most_ambushes_ppm;
+  m.planned_faults *= 2;
+}
+
 void draw_store(rng& dice, mix& m) {
   if (dice.chance(150'000)) m.least_ttl = m.when.ttl + dice.between(0s, 2s);
   if (m.family == store_family::expiring && dice.chance(200'000)) {
@@ -163,6 +186,7 @@ mix draw_mix(rng& dice) {
     m.series_ppm = static_cast<std::uint32_t>(dice.between(50'000, 500'000));
   }
   draw_slow_path(dice, m);
+  draw_hand_downs(dice, m);
   m.faulty = m.when.ttl * dice.between(40, 90);
   // Long enough for what is under way to arrive, a drain, an expiry, the store's own delay, and
   // the longest pauses between tries of everything that has to be tried again.

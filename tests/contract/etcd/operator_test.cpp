@@ -71,6 +71,23 @@ TEST_P(EtcdOperator, DeletedKeyIsLostAsRevokedAndAsTakenOverOnceAnotherHolds) {
   EXPECT_EQ(words(renew(*a, held.term, renewal_time)), "lost: taken_over");
 }
 
+TEST_P(EtcdOperator, AcceptsThatVersionsBeginAnewFromWhatEtcdHasNow) {
+  auto a = join_as("a");
+  const stores::grant before = a->hold();
+  const auto seen = a->watch();
+  ASSERT_TRUE(loop_.run_until([&] { return seen->shows(held_by("a")); }));
+  const auto first = a->agree({.accept_versions = true});
+  ASSERT_TRUE(std::holds_alternative<core::agreement>(first));
+  const auto agreed = std::get<core::agreement>(first);
+  EXPECT_GT(agreed.versions_from, before.term);
+  EXPECT_EQ(agreed.slots, 1U) << "which is as it was";
+  EXPECT_TRUE(eventually(
+      [&] { return seen->shows([&](const core::observation& o) { return o.agreed == agreed; }); }));
+  const auto again = a->agree({.accept_versions = true});
+  EXPECT_GT(std::get<core::agreement>(again).accepted_unix_ms, agreed.accepted_unix_ms)
+      << "each can be told from the one before";
+}
+
 TEST_P(EtcdOperator, OneDeletedKeyOfManyLosesThatElectionAlone) {
   auto a = join(settings("a", {etcd_->endpoint()}, long_ttl, 2));
   const stores::grant first = a->hold(0);

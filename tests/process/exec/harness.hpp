@@ -65,6 +65,7 @@ class member {
   member(const temporary_directory& in, const options& o);
 
   program& process() { return process_; }
+  [[nodiscard]] const program& process() const { return process_; }
   [[nodiscard]] std::optional<pid_t> agent() const;
   [[nodiscard]] std::optional<pid_t> workload() const;
   /// GET `path` on the API; status line, headers and body. Empty if there is no answer.

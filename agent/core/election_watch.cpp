@@ -1,0 +1,110 @@
+#include <algorithm>
+
+#include "core/election.hpp"
+
+/// What an election makes of what its watch shows.
+namespace tenure::core {
+namespace {
+
+constexpr backoff watch_pauses{.first = std::chrono::milliseconds(20),
+                               .most = std::chrono::seconds(5)};
+/// How long the heir of a term has a free lease to itself; one that lives takes it in milliseconds.
+constexpr duration heir_patience = std::chrono::seconds(2);
+
+}  // namespace
+
+void election::on(const moment& at, const event::observed& e, effects& out) {
+  if (view_.since == never) return;
+  const observation& seen = e.what;
+  const bool changed = !view_.seen || view_.seen->holders != seen.holders ||
+                       view_.seen->retry_at != seen.retry_at || view_.seen->agreed != seen.agreed ||
+                       view_.seen->identity_in_use != seen.identity_in_use;
+  note_heir(seen, at);
+  note_acceptance(seen, at);
+  if (view_.seen != seen) {
+    view_.seen = seen;
+    out.add(command::publish{});
+  }
+  // Not our own, which the watch may show before the answer to our acquire is here. With several
+  // slots the same goes for later grants to others.
+  if (settings_.slots == 1 && !seen.holders.empty() && !seen.holders.back().ours) {
+    remember(seen.holders.back().term);
+  }
+
+  const bool room = seen.holders.size() < settings_.slots;
+  const loss_reason how_lost = room ? loss_reason::revoked : loss_reason::taken_over;
+  if (holding()) {
+    if (seen_gone(view_.lease->term)) {
+      lose(how_lost, at, out);
+    }
+  } else if (found_ && seen_gone(found_->term)) {
+    give_up(how_lost, at.now, at, out);
+  } else if (view_.phase == phase::candidate) {
+    wait_for(seen, changed, room, at);
+  }
+}
+
+/// The first observation may show a release of long ago; of a later one it is fresh.
+void election::note_heir(const observation& seen, const moment& at) {
+  if (!view_.seen || !seen.parting || seen.parting == view_.seen->parting) return;
+  const std::string& heir = seen.parting->heir;
+  heir_first_until_ = time_point::min();
+  if (heir.empty()) return;
+  if (heir != settings_.identity) {
+    heir_first_until_ = at.now + heir_patience;
+  } else if (aside_until_ != never) {
+    // Asked for by name: that it had resigned itself a moment ago does not count any more.
+    aside_until_ = time_point::min();
+  }
+}
+
+/// Of the first observation nobody knows how old what it says is: it may have been accepted for an
+/// earlier restore than the one that we have seen the versions of.
+void election::note_acceptance(const observation& seen, const moment& at) {
+  const bool is_news = view_.seen && seen.agreed.accepted_unix_ms > accepted_unix_ms_;
+  accepted_unix_ms_ = std::max(accepted_unix_ms_, seen.agreed.accepted_unix_ms);
+  if (!is_news) return;
+  const version before{number(std::max(seen.agreed.versions_from, version{1})) - 1};
+  highest_seen_ = std::min(highest_seen_, before);
+  inherited_ = std::min(inherited_, before);
+  if (!view_.regressed) return;
+  view_.regressed.reset();
+  if (aside_until_ != never) aside_until_ = time_point::min();
+  if (view_.phase == phase::draining) aside_ = duration::zero();
+  if (view_.phase == phase::candidate && acquire_.state != call::flying) {
+    acquire_ = {.state = call::waiting, .at = at.now};
+  }
+}
+
+/// What a candidate makes of what it sees.
+void election::wait_for(const observation& seen, bool changed, bool room, const moment& at) {
+  if (acquire_.state == call::flying) {
+    freed_meanwhile_ = freed_meanwhile_ || room;
+    return;
+  }
+  if (room) {
+    // A watch that breaks and shows the same again must not undo the pause after a failure.
+    if (changed || acquire_.failures == 0) {
+      acquire_ = {.state = call::waiting, .at = std::max(at.now, heir_first_until_)};
+    }
+  } else if (changed && std::ranges::any_of(seen.holders, &holder::ours)) {
+    // An acquire that was given up may have been carried out after all; another one will tell.
+    acquire_ = {.state = call::waiting, .at = at.now, .failures = acquire_.failures};
+    maybe_held_ = true;
+  } else if (maybe_held_) {
+    acquire_.at = std::min(acquire_.at, seen.retry_at);
+  } else {
+    acquire_ = {.state = call::waiting, .at = std::max(seen.retry_at, at.now + refused_pause)};
+  }
+}
+
+void election::on(const moment& at, const event::watch_failed&, effects& out) {
+  if (view_.phase == phase::stopped || view_.since == never) return;
+  // One that has lived for longer than the longest pause was well.
+  if (at.now - watched_from_ >= watch_pauses.most) watch_failures_ = 0;
+  ++watch_failures_;
+  watched_from_ = at.now + watch_pauses.after(watch_failures_, at.entropy);
+  out.add(command::watch{.not_before = watched_from_});
+}
+
+}  // namespace tenure::core

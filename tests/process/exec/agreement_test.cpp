@@ -1,0 +1,108 @@
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/file.h>
+
+#include <memory>
+
+#include "harness.hpp"
+#include "os/unique_fd.hpp"
+#include "places.hpp"
+#include "servers/etcd_server.hpp"
+
+/// Members that are set up otherwise than the others, and what an operator does about it.
+namespace tenure::tests {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+constexpr const char* election = "/v1/elections/test";
+
+class Agreement : public testing::TestWithParam<place> {
+ protected:
+  void SetUp() override {
+    const auto& release = GetParam().etcd;
+    if (release && release->binary.empty()) GTEST_SKIP() << release->why;
+    if (release) etcd_ = std::make_unique<servers::etcd_cluster>(*release);
+  }
+
+  std::unique_ptr<member> join(const std::string& identity,
+                               const std::vector<std::string>& more = {}) {
+    return std::make_unique<member>(in_, member::options{.identity = identity,
+                                                         .ttl = "10m",
+                                                         .etcd = etcd_ ? etcd_->endpoint() : "",
+                                                         .more = more});
+  }
+
+  temporary_directory in_;
+  std::unique_ptr<servers::etcd_cluster> etcd_;
+};
+
+INSTANTIATE_TEST_SUITE_P(On, Agreement, testing::ValuesIn(places()),
+                         [](const auto& one) { return one.param.name; });
+
+TEST_P(Agreement, MemberWithOtherSlotsSaysBothNumbersAndCampaignsOnceTheElectionHasIts) {
+  auto a = join("a");
+  ASSERT_TRUE(runs_as(in_, "a")) << a->process().err();
+  auto b = join("b", {"--slots", "2"});
+  ASSERT_TRUE(eventually([&] { return b->process().said("does not campaign: "); }))
+      << b->process().err();
+  EXPECT_THAT(b->process().err(),
+              AllOf(HasSubstr("set up for 2 slots"), HasSubstr("has 1 by the store"),
+                    HasSubstr("tenure set test --slots 2")));
+  EXPECT_THAT(b->get(election), HasSubstr(R"("not_campaigning":{"reason":"other_slots")"));
+
+  const auto refused = run({tenure_binary(), "set", "test", "--api", a->api()}, in_);
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_THAT(refused.err, HasSubstr("nothing to change"));
+  EXPECT_TRUE(a->is_active());
+
+  const auto denied = run({tenure_binary(), "set", "test", "--slots", "2", "--api", a->api()}, in_);
+  EXPECT_EQ(denied.status, 2) << "no token, over TCP";
+  const auto done = run({tenure_binary(), "set", "test", "--slots", "2"}, in_);
+  EXPECT_EQ(done.status, 0) << done.err;
+  EXPECT_THAT(done.out, HasSubstr("test has 2 slots by the store now"));
+  EXPECT_TRUE(runs_as(in_, "b")) << b->process().err();
+  EXPECT_TRUE(a->is_active()) << "whoever holds, holds";
+
+  const auto fewer = run({tenure_binary(), "set", "test", "--slots", "1"}, in_);
+  EXPECT_EQ(fewer.status, 2) << fewer.out;
+  EXPECT_THAT(fewer.err, HasSubstr("2 hold"));
+}
+
+TEST_P(Agreement, TwinSaysThatItsIdentityIsInUse) {
+  auto a = join("a");
+  ASSERT_TRUE(runs_as(in_, "a")) << a->process().err();
+  auto twin = join("a");
+  ASSERT_TRUE(eventually([&] { return twin->process().said("another agent takes part as"); }))
+      << twin->process().err();
+  EXPECT_THAT(twin->get(election), HasSubstr(R"("not_campaigning":{"reason":"identity_used")"));
+  EXPECT_TRUE(a->is_active());
+}
+
+/// The lease of what runs outlives a store that is busy while the next agent opens it.
+TEST(AgreementOfAFile, StoreThatIsBusyAtFirstCostsAWorkloadThatRunsNothing) {
+  const temporary_directory in;
+  member a(in, {.identity = "a", .ttl = "1m"});
+  const auto first = runs_as(in, "a");
+  ASSERT_TRUE(first) << a.process().err();
+  const auto workload = a.workload();
+  const os::unique_fd busy(::open(in.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  ASSERT_TRUE(eventually([&] { return ::flock(busy.get(), LOCK_EX | LOCK_NB) == 0; }));
+  const auto agent = a.agent();
+  ASSERT_TRUE(agent);
+  ::kill(*agent, SIGKILL);
+  ASSERT_TRUE(eventually([&] {
+    return a.process().said("trying again for the sake of the workload that runs");
+  })) << a.process().err();
+  EXPECT_EQ(a.workload(), workload);
+  ::flock(busy.get(), LOCK_UN);
+  ASSERT_TRUE(eventually([&] { return a.process().said("active again under version"); }))
+      << a.process().err();
+  EXPECT_EQ(a.workload(), workload);
+  EXPECT_EQ(stamped_runs(in).size(), 1U);
+}
+
+}  // namespace
+}  // namespace tenure::tests
