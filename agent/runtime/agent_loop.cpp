@@ -151,11 +151,8 @@ void agent_loop::store_opened(std::expected<stores::description, stores::open_er
     end(exit_bad_settings);
     return;
   }
-  if (what->server_version.empty()) {
-    for (const std::string& warning : what->warnings) say_store_warning(log_, s.store, warning);
-  } else {
-    store_reached(*what);
-  }
+  // One that was not reached is said by the first operation that fails.
+  if (!what->server_version.empty()) store_reached(*what);
   fresh_reads_.begin(*store_);
   order_relay_.begin(*store_);
   open_health();

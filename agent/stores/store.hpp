@@ -161,7 +161,7 @@ class store {
   virtual ~store() = default;
 
   /// Once, before anything else. A server that cannot be reached is not an error: the store goes
-  /// on trying, and each operation says why it failed.
+  /// on trying, and says so in `warnings`, as each operation does that fails.
   virtual void open(handler<std::expected<description, open_error>> done) = 0;
 
   /// What the store has said of itself so far: of a server that was not reached yet, little.

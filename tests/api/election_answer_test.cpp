@@ -351,5 +351,16 @@ TEST(ElectionAnswer, MembersThatHaveVanishedAreKeptApart) {
             nlohmann::json::parse(R"([{"identity":"b","last_seen":"2026-01-31T12:00:00.000Z"}])"));
 }
 
+/// The very revision of our grant is one at which we should be shown.
+TEST(ElectionAnswer, DrainOfATermThatIsMissingWhereItBeganDoesNotClaimTheLease) {
+  scene s;
+  s.hold(core::phase::draining);
+  s.view().last_loss = core::loss_reason::shutdown;
+  s.watch_shows({}, core::version{6});
+  EXPECT_EQ(s.db_json()["holder"], "me") << "from before our grant";
+  s.watch_shows({}, core::version{7});
+  EXPECT_EQ(s.db_json()["holder"], nullptr);
+}
+
 }  // namespace
 }  // namespace tenure::tests

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Each alert fires when what it warns of happens to real agents."""
 import os
+import shutil
 import signal
 import unittest.mock
 from pathlib import Path
@@ -98,9 +99,10 @@ class Alerts(Scene):
             eventually(lambda: server.value("tenure_election_version") == term,
                        f"Prometheus has seen term {term}")
             last.kill()
-        # All members are gone, and so is the file: nobody is left who knows.
-        for file in filter(Path.is_file, self.folder.glob("leases.db*")):
-            file.unlink()
+        # All members are gone, and so are the file and what they have written beside it: nobody is
+        # left who knows.
+        for one in self.folder.glob("leases.db*"):
+            shutil.rmtree(one) if one.is_dir() else one.unlink()
         self.active(self.member("late"))
         self.fires(server, "TenureVersionWentBack", election="db")
 

@@ -91,7 +91,11 @@ class Program:
     def kill(self) -> None:
         """All of it at once, as a machine that loses its power."""
         if self._process.poll() is None:
+            tree = [self._process.pid, *processes.descendants(self._process.pid)]
             processes.kill_tree(self._process.pid)
+            # What they had open, ports above all, is free when they are gone.
+            eventually(lambda: not any(processes.program_of(pid) for pid in tree),
+                       "all of them are gone")
         self._process.wait(timeout=PATIENCE_SECONDS)
 
 

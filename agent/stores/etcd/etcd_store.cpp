@@ -130,6 +130,9 @@ class etcd_store final : public store {
   void broken(const call_failure& what) {
     // At start that is a mistake of the user's, and not to be waited for.
     if (is_final(what.meaning, session_.with.secure)) refuse_to_open(what.why);
+    if (opening_) {
+      self_.warnings.push_back("etcd cannot be used yet, and is tried again: " + what.why);
+    }
     opened();
     if (!session_.closed()) audiences_.broken(what.why);
   }

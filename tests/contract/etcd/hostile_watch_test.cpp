@@ -123,6 +123,19 @@ TEST_F(HostileWatch, RepliesWithoutEndAreTakenAtABoundedRateAndRenewalsGoOn) {
   a->close();
 }
 
+/// A member that has lost its leader ends such a watch by itself; any other stays silent for ever.
+TEST_F(HostileWatch, AsksForItsEndWhereTheMemberHasNoLeader) {
+  std::atomic<bool> asked = false;
+  fake_.on(watch_path, [&asked](peer& to, const std::string& request) {
+    if (request.contains("Grpc-Metadata-hasleader: true\r\n")) asked = true;
+    to.send("HTTP/1.1 200 OK\r\n\r\n" + created());
+    to.closed();
+  });
+  const auto a = join(settings("a", {fake_.endpoint()}));
+  const auto seen = a->watch();
+  EXPECT_TRUE(eventually([&] { return asked.load(); }));
+}
+
 TEST_F(HostileWatch, EventThatWasKnownAlreadyChangesNothing) {
   auto a = join(settings("a", {fake_.endpoint()}));
   const auto seen = a->watch();

@@ -22,7 +22,7 @@ TEST(Effective, ShowsEveryValueAndWhereItCameFrom) {
             "renew: 5s                           # default: ttl / 3\n"
             "grace: 2s                           # default: min(2s, ttl / 7)\n"
             "kill_budget: 300ms                  # tenure.yaml:1:1\n"
-            "lock_delay: 300ms                   # default: kill_budget\n"
+            "lock_delay: 800ms                   # default: kill_budget + min(500ms, ttl / 20)\n"
             "drift: 1%                           # default\n"
             "drain: 20s                          # default\n"
             "stop_signal: TERM                   # default\n"

@@ -18,7 +18,7 @@ TEST(Settings, DefaultsAreThoseOfTheCoreAndTheDesign) {
   EXPECT_EQ(s.timing.renew, 5s);
   EXPECT_EQ(s.timing.grace, 2s);
   EXPECT_EQ(s.timing.kill_budget, 500ms);
-  EXPECT_EQ(s.timing.lock_delay, 500ms);
+  EXPECT_EQ(s.timing.lock_delay, 1s);
   EXPECT_THAT(s.elections, ElementsAre(election{"db", 1}));
   EXPECT_EQ(s.identity, "host-1");
   EXPECT_FALSE(s.observe);

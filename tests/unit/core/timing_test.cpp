@@ -64,7 +64,7 @@ TEST(TryTimeout, IsNoLongerThanTheRenewalInterval) {
 
 TEST(Explain, SaysWhatTheNumbersMean) {
   const consequences c = explain(*resolve({}), 500ms);
-  EXPECT_EQ(c.worst_failover, 15s + 500ms + 500ms);
+  EXPECT_EQ(c.worst_failover, 15s + 500ms + 1s);
   EXPECT_EQ(c.detection, 12350ms);
   EXPECT_EQ(c.margin, 650ms);
   EXPECT_EQ(c.tries_window, 7350ms);

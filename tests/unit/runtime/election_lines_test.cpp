@@ -121,7 +121,7 @@ core::farewell released(loss_reason why) {
 
 TEST(ElectionLines, AFirstHolderHasNobodyBeforeIt) {
   story s;
-  s.sees({}, 1).is_granted(1, false).at(500ms).wakes().sees(
+  s.sees({}, 0).is_granted(1, false).at(500ms).wakes().sees(
       {{.identity = "me", .term = version{1}, .ours = true}}, 1);
   EXPECT_THAT(s.told(),
               ElementsAre("info  lease granted under version 1; waiting 500 ms (lock delay): the "
