@@ -32,8 +32,13 @@ core::duration referee::stop_after(core::duration ttl) const {
 void referee::granted(world_time now, std::size_t election, std::size_t pod, core::version term) {
   if (term <= last_granted_[election]) violated(rule::version_not_larger, now, pod, election);
   last_granted_[election] = term;
-  // After a restore the same version may be given out again; what befell the first is over.
-  std::erase_if(removals_[pod][election], [&](const removal& r) { return r.term == term; });
+  // After a restore the same version may be given out again; what befell the first is over. But
+  // what runs under it may by now be one too many: docs/safety.md, "a store restored from a
+  // backup".
+  const auto taken_away =
+      std::erase_if(removals_[pod][election], [&](const removal& r) { return r.term == term; });
+  running& r = running_[pod][election];
+  if (taken_away > 0 && r.alive && r.term == term) r.given_again = true;
   for (promise& p : promises_[pod][election].all) {
     if (p.term == term) p = {};
   }

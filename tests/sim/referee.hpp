@@ -149,6 +149,7 @@ class referee {
     bool alive = false;
     core::version term = core::no_version;
     core::duration kill_takes{};
+    bool given_again = false;  ///< its term was taken away, and granted again by a restored store
   };
   /// The newest one of a pod.
   struct standstill {
@@ -161,7 +162,7 @@ class referee {
   };
   /// Several terms of one pod: its old session may hold one slot, and its new one another.
   struct promises {
-    std::array<promise, 4> all{};
+    std::array<promise, 64> all{};  ///< late requests may be granted while the pod stands still
     std::size_t oldest = 0;
   };
   struct removal {

@@ -65,6 +65,7 @@ bool referee::oversleeps(world_time now, std::size_t pod, std::size_t election) 
 bool referee::excused(world_time now, std::size_t pod, std::size_t election) const {
   if (oversleeps(now, pod, election)) return true;
   const running& r = running_[pod][election];
+  if (r.given_again) return true;
   const removal* const gone = removed(pod, election, r.term);
   if (gone == nullptr) return false;
   // Whoever comes next has waited for the store's delay and its own, whatever the news.

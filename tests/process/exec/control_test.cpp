@@ -193,7 +193,7 @@ TEST_P(Control, TheOthersHearWhyTheLastHolderLeft) {
   member& standby = b_->is_active() ? *c_ : *b_;
   ASSERT_TRUE(eventually([&] { return shows(standby, R"("reason":"shutdown")"); }))
       << standby.get(election);
-  EXPECT_TRUE(eventually([&] { return !shows(standby, R"({"identity":"a")"); }))
+  EXPECT_TRUE(eventually([&] { return shows(standby, R"("gone":[{"identity":"a")"); }))
       << "it has left: " << standby.get(election);
 }
 

@@ -67,8 +67,12 @@ program::program(const std::vector<std::string>& words, const std::filesystem::p
     if (std::string_view(*e).substr(0, 7) != "TENURE_") variables.emplace_back(*e);
   }
   variables.insert(variables.end(), environment.begin(), environment.end());
-  // Of two the first counts.
-  variables.push_back("TENURE_RUNTIME_DIR=" + (output_.parent_path() / "agents").string());
+  const auto is_runtime_dir = [](const std::string& v) {
+    return v.starts_with("TENURE_RUNTIME_DIR=");
+  };
+  if (std::ranges::none_of(environment, is_runtime_dir)) {
+    variables.push_back("TENURE_RUNTIME_DIR=" + (output_.parent_path() / "agents").string());
+  }
   std::vector<char*> argv;
   std::vector<char*> envp;
   for (const std::string& w : words) argv.push_back(const_cast<char*>(w.c_str()));

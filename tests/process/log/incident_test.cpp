@@ -154,7 +154,10 @@ TEST_P(Incident, HolderHangsAndComesBack) {
   told_by(*b, "workload started");
   told_by(*a, "the workload was ended");
   ::kill(*agent, SIGCONT);
-  EXPECT_THAT(told_by(*a, "standing by"), ElementsAreArray(wanted_here("hung", "a")));
+  auto said = told_by(*a, "standing by");
+  // The end of its term and the next one come in one piece or in two, as the network likes.
+  std::erase(said, "info  nobody holds the lease");
+  EXPECT_THAT(said, ElementsAreArray(wanted_here("hung", "a")));
 }
 
 TEST_P(Incident, StoreIsSilentForAMoment) {
