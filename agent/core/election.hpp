@@ -424,7 +424,7 @@ class election {
   time_point quiet_until_ = time_point::min();  ///< readers of our answers may still act until then
   time_point watched_from_ = never;             ///< when the watch was opened, or will be
   version highest_seen_ = no_version;
-  std::int64_t accepted_unix_ms_ = 0;  ///< the newest acceptance of versions that was seen
+  std::int64_t accepted_unix_ms_ = 0;           ///< the newest acceptance of versions that was seen
   std::optional<event::workload_found> found_;  ///< until it is adopted, stopped or dead
   version inherited_ = no_version;              ///< of what was found, until a term is granted
   work work_ = work::none;

@@ -55,8 +55,8 @@ class server_loop {
   [[nodiscard]] std::span<char> scratch() { return scratch_; }
   void watch(int fd, std::uint32_t events, watched& by);
   void change(int fd, std::uint32_t events, watched& by);
-  /// Before it is closed: a child that has inherited the socket would keep it in the epoll otherwise,
-  /// and events would come for what is not there any more.
+  /// Before it is closed: a child that has inherited the socket would keep it in the epoll
+  /// otherwise, and events would come for what is not there any more.
   void unwatch(int fd);
   [[nodiscard]] deadlines& all_deadlines() { return deadlines_; }
   /// Has it work, in turn with the others.

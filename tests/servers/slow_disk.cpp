@@ -32,8 +32,9 @@ bool all_traced(pid_t process) {
 
 slow_disk::slow_disk(pid_t process, std::chrono::seconds each, const std::filesystem::path& log)
     : strace_({"/usr/bin/strace", "-f", "-q", "-o", "/dev/null", "-e", "trace=fdatasync", "-e",
-               "inject=fdatasync:delay_enter=" + std::to_string(std::chrono::microseconds(each).count()), "-p",
-               std::to_string(process)},
+               "inject=fdatasync:delay_enter=" +
+                   std::to_string(std::chrono::microseconds(each).count()),
+               "-p", std::to_string(process)},
               log) {
   const auto until = std::chrono::steady_clock::now() + patience;
   while (!all_traced(process)) {

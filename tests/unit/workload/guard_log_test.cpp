@@ -73,7 +73,8 @@ TEST(GuardLogLines, NameOfAProgramCanForgeNothing) {
   log.speak_as(static_cast<std::uint32_t>(core::log_form::json), "");
   survivors what{.left = 1, .stuck = 1, .pid = 7, .state = '"'};
   std::string_view("a\"}\n\\").copy(what.name.data(), what.name.size());
-  EXPECT_THAT(written([&] { say_survivors(log, what); }), HasSubstr("is 7 (a?}\?\?), state \?, in "));
+  EXPECT_THAT(written([&] { say_survivors(log, what); }),
+              HasSubstr("is 7 (a?}\?\?), state \?, in "));
 }
 
 TEST(GuardLogLines, AnEndIsToldInWords) {
