@@ -408,6 +408,10 @@ bool election::leaving() const {
 
 /// Nothing runs, and what could be released is.
 void election::drained(const moment& at, effects& out) {
+  // Granted meanwhile to a try that was given up: the session keeps it for as long as it lives.
+  const version ended = view_.lease ? view_.lease->term : no_version;
+  const auto is_newer = [&](const holder& h) { return h.ours && h.term > ended; };
+  const bool holds_another = view_.seen && std::ranges::any_of(view_.seen->holders, is_newer);
   view_.lease.reset();
   view_.sequencer.clear();
   gone_ = false;
@@ -427,8 +431,11 @@ void election::drained(const moment& at, effects& out) {
   enter(phase::candidate, why_, at, out);
   heir_.clear();
   const backoff pauses{.first = first_acquire_pause, .most = first_acquire_pause};
-  acquire_ = {.state = call::waiting,
-              .at = std::max(at.now + pauses.after(1, at.entropy), heir_first_until_)};
+  const time_point soon = at.now + pauses.after(1, at.entropy);
+  acquire_ = {.state = call::waiting, .at = std::max(soon, heir_first_until_)};
+  if (!holds_another) return;
+  maybe_held_ = true;
+  release_ = {.state = call::waiting, .at = soon};
 }
 
 // --- small things ----------------------------------------------------------------------------

@@ -39,6 +39,10 @@ void election::on(const moment& at, const event::observed& e, effects& out) {
     }
   } else if (found_ && seen_gone(found_->term)) {
     give_up(how_lost, at.now, at, out);
+  } else if (view_.phase == phase::draining && !view_.lease && work_ != work::none &&
+             seen_gone(work_term_)) {
+    // It was found, its time was over, and now it is somebody else's.
+    stop_work(at.now, how_lost, out);
   } else if (view_.phase == phase::candidate) {
     wait_for(seen, changed, room, at);
   }
@@ -87,7 +91,7 @@ void election::wait_for(const observation& seen, bool changed, bool room, const 
     if (changed || acquire_.failures == 0) {
       acquire_ = {.state = call::waiting, .at = std::max(at.now, heir_first_until_)};
     }
-  } else if (changed && std::ranges::any_of(seen.holders, &holder::ours)) {
+  } else if ((changed || !maybe_held_) && std::ranges::any_of(seen.holders, &holder::ours)) {
     // An acquire that was given up may have been carried out after all; another one will tell.
     acquire_ = {.state = call::waiting, .at = at.now, .failures = acquire_.failures};
     maybe_held_ = true;

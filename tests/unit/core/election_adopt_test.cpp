@@ -217,5 +217,14 @@ TEST(Adopt, OnlyACandidateFindsAnything) {
   EXPECT_FALSE(observer.subject().adopting());
 }
 
+/// The kill that its deadline allows is too late for whoever waits for lock_delay from the news on.
+TEST(Adopt, TimeThatIsOverIsCutShortByTheNewsThatTheTermIs) {
+  conversation c = adopting();
+  EXPECT_EQ(c.at(10s).wakes(),
+            "candidate > draining: renew_timeout, publish, stop by 12s: renew_timeout");
+  EXPECT_THAT(c.at(10100ms).says(shows_free(six)), HasSubstr("stop by 10.1s: revoked"));
+  EXPECT_THAT(c.at(10200ms).says(shows_other(version{7})), ::testing::Not(HasSubstr("stop by")));
+}
+
 }  // namespace
 }  // namespace tenure::core::testing

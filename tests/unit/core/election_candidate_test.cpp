@@ -391,5 +391,19 @@ TEST(Watch, ThatHasLivedForLongIsOpenedAgainAtOnceWhateverWasBefore) {
   EXPECT_EQ(c.watched.not_before - c.now(), first);
 }
 
+/// A grant to a try that was given up, while the member drained another term: nobody else can have
+/// it for as long as the session lives.
+TEST(Candidate, TermThatItsSessionHasGotMeanwhileIsAskedFor) {
+  conversation c;
+  c.becomes_active();
+  c.says(shows({mine()}, five));
+  c.resigns(1h);
+  c.says(shows({mine(version{6})}, version{6}));
+  c.workload_exits();
+  EXPECT_EQ(c.now_in(), phase::candidate);
+  EXPECT_LE(c.next_wake(), c.now() - start_of_talk + 50ms);
+  EXPECT_EQ(c.at(c.next_wake()).wakes(), "release any");
+}
+
 }  // namespace
 }  // namespace tenure::core::testing
