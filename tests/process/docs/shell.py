@@ -1,0 +1,115 @@
+"""The marked commands of a page, and a shell that they are pasted into."""
+import ctypes
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import tempfile
+import time
+
+PR_SET_CHILD_SUBREAPER = 36
+PATIENCE = 60  # seconds; only a failing test waits so long
+
+
+def until(condition, what):
+    """Waits for `condition`, which is tried again and again; its value."""
+    deadline = time.monotonic() + PATIENCE
+    while not (value := condition()):
+        if time.monotonic() > deadline:
+            raise AssertionError(f"it did not happen: {what}")
+        time.sleep(0.1)
+    return value
+
+
+def marked_blocks(text):
+    """The commands below each `<!-- test: NAME -->`, by name, in the order of the page."""
+    blocks = {}
+    for name in re.findall(r"^<!-- test: (\w+) -->$", text, re.M):
+        found = re.search(rf"^<!-- test: {name} -->\n\n((?:    .*\n)+)", text, re.M)
+        if not found or name in blocks:
+            raise AssertionError(f"no block of commands follows the mark {name}, or it is there twice")
+        blocks[name] = re.sub(r"^    ", "", found.group(1), flags=re.M)
+    return blocks
+
+
+class Shell:
+    """One bash in a directory of its own, with agents that nobody else's commands find."""
+
+    def __init__(self, binary):
+        self.folder = tempfile.TemporaryDirectory()
+        self.at = pathlib.Path(self.folder.name)
+        (self.at / "build/release").mkdir(parents=True)
+        (self.at / "build/release/tenure").symlink_to(pathlib.Path(binary).resolve())
+        (self.at / "agents").mkdir(mode=0o700)
+        self.environment = {k: os.environ[k] for k in ("PATH", "HOME") if k in os.environ}
+        self.environment["TENURE_RUNTIME_DIR"] = str(self.at / "agents")
+        # What outlives its parent becomes our child, so that all of it can be found and ended.
+        if ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
+            raise OSError(ctypes.get_errno(), "prctl(PR_SET_CHILD_SUBREAPER)")
+        self.said = open(self.at / "said", "w+")
+        self.process = subprocess.Popen(["bash"], cwd=self.at, env=self.environment, text=True,
+                                        stdin=subprocess.PIPE, stdout=self.said, stderr=self.said)
+        # bash names each command that fails, and not only the last one of a block.
+        self.pasted = 0
+        self.paste("trap 'echo \"status $?: $BASH_COMMAND\"' ERR\n")
+
+    def paste(self, commands):
+        """What the commands have printed, as soon as the last of them has ended."""
+        self.pasted += 1
+        begin, end = f"[{self.pasted} begins]\n", f"[{self.pasted} ends]\n"
+        self.process.stdin.write(f"echo '{begin[:-1]}'\n{commands}echo '{end[:-1]}'\n")
+        self.process.stdin.flush()
+
+        def has_ended():
+            if self.process.poll() is not None:
+                raise AssertionError("the shell has ended:\n" + self.read())
+            return end in self.read()
+
+        until(has_ended, "the commands end")
+        return self.read().split(begin)[1].split(end)[0]
+
+    def read(self):
+        return (self.at / "said").read_text()
+
+    def ask(self, *words):
+        """What `tenure` prints for one that knows only the shell's environment."""
+        return subprocess.run([self.at / "build/release/tenure", *words], env=self.environment,
+                              capture_output=True, text=True, timeout=PATIENCE).stdout
+
+    def processes(self):
+        """All that the shell has started and that has not ended: command lines by process id."""
+        parents, found = {}, {}
+        for place in pathlib.Path("/proc").glob("[0-9]*"):
+            try:
+                state, parent = (place / "stat").read_text().rpartition(")")[2].split()[:2]
+                parents[int(place.name)] = int(parent)
+                if state != "Z":
+                    found[int(place.name)] = (place / "cmdline").read_bytes().decode().split("\0")[:-1]
+            except OSError:  # it has ended
+                continue
+
+        def is_ours(pid):
+            while pid in parents and pid != os.getpid():
+                pid = parents[pid]
+            return pid == os.getpid()
+
+        return {pid: words for pid, words in found.items()
+                if is_ours(pid) and pid not in (os.getpid(), self.process.pid)}
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait(PATIENCE)
+        self.process.stdin.close()
+        # More than once: a guard that is killed later may start an agent meanwhile.
+        while left := self.processes():
+            for pid in left:
+                try:
+                    os.kill(pid, signal.SIGKILL)
+                except ProcessLookupError:
+                    pass
+        self.said.close()
+        self.folder.cleanup()
