@@ -194,6 +194,7 @@ void election::acquire_now(const moment& at, effects& out) {
 }
 
 void election::on(const moment& at, const event::granted& e, effects& out) {
+  if (acquire_.state == call::flying && at.now >= acquire_.at) acquire_failed(at);
   if (acquire_.state != call::flying || e.number != acquire_.number) {
     // The answer to a try that was given up: it counts at the store, not here. Ask again.
     if (holding() || view_.since == never) return;

@@ -18,12 +18,13 @@ void agent::granted(const message& m) {
   const bool adopting = machine_.at(place(m.election)).adopting();
   // What it has found is to be stopped by then, and no answer changes that.
   const bool too_late = adopting && guards_[m.election].must_stop_at() <= now_;
-  if (m.number == c.acquire && phase == core::phase::candidate && !too_late) {
+  // Nor does an answer count whose try has been given up: that is done first (docs/safety.md, 4).
+  if (in_time && phase == core::phase::candidate && !too_late) {
     stage_.judge.began_term(stage_.now, pod_, m.election, m.term, m.sent_at, m.ttl);
-    stage_.judge.acknowledged(stage_.now, pod_, m.election, m.term, m.sent_at, m.ttl, in_time);
+    stage_.judge.acknowledged(stage_.now, pod_, m.election, m.term, m.sent_at, m.ttl, true);
     if (adopting && m.term != guards_[m.election].term()) {
       // What runs is of another term, which must be over: a reason to end.
-      stage_.judge.told_lost(stage_.now, pod_, m.election, m.term, in_time);
+      stage_.judge.told_lost(stage_.now, pod_, m.election, m.term, true);
     }
   }
   step(m.election, core::event::granted{.number = m.number,

@@ -172,6 +172,20 @@ TEST(Candidate, LateAnswersToATryThatWasGivenUpAreNotAnswersToTheNext) {
   EXPECT_EQ(c.at(2s).is_granted(), "candidate > pending, publish");
 }
 
+TEST(Candidate, AnAnswerAtTheDeadlineOfItsTryIsLateWhetherOrNotATimerHasSaidSo) {
+  const auto late = [](bool woken) {
+    conversation c;
+    c.starts();
+    c.at(3675ms);
+    if (woken) c.wakes();
+    const std::string done = c.is_granted();
+    EXPECT_EQ(c.now_in(), phase::candidate);
+    return done;
+  };
+  EXPECT_EQ(late(true), "acquire");
+  EXPECT_EQ(late(false), "acquire");
+}
+
 TEST(Candidate, LateGrantThatNobodyAsksForAnyMoreIsAskedForAgain) {
   conversation c;
   c.starts();
