@@ -45,7 +45,7 @@ held_back election::obstacle_at(time_point now) const {
   using enum campaign_obstacle;
   if (view_.phase != phase::candidate || view_.since == never) return {};
   if (aside_until_ == never) return {.why = paused};
-  if (disagreement() != none) return {.why = disagreement()};
+  if (const campaign_obstacle why = disagreement(); why != none) return {.why = why};
   if (!guarded_) return {.why = no_guard};
   if (!healthy_) return {.why = unhealthy};
   if (now < aside_until_) {

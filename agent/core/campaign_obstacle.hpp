@@ -23,10 +23,10 @@ enum class campaign_obstacle : std::uint8_t {
 
 std::string_view name(campaign_obstacle what);
 
-/// True for what is wrong with this member in the eyes of the store, for somebody to mend.
+/// True for what the store says otherwise than this member's settings. It lasts until somebody has
+/// mended it.
 constexpr bool is_disagreement(campaign_obstacle what) {
-  return what == campaign_obstacle::other_slots || what == campaign_obstacle::identity_used ||
-         what == campaign_obstacle::old_version;
+  return what == campaign_obstacle::other_slots || what == campaign_obstacle::identity_used;
 }
 
 /// That, and when it is over by itself; `never` if it is not.

@@ -327,9 +327,7 @@ void agent_loop::step(core::election_index which, const core::election_event& wh
     return api::disagreement_text(why, view, name_of(which), s.identity, s.slots);
   };
   const std::string now = words(view.held_back.why);
-  const bool mended =
-      core::is_disagreement(before.why) && before.why != core::campaign_obstacle::old_version;
-  if (!now.empty() || mended) {
+  if (!now.empty() || core::is_disagreement(before.why)) {
     say_disagreement(log_, speaker_of(which), now);
   }
 }
