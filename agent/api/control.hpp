@@ -21,6 +21,11 @@ struct control_refusal {
   problem why;
 };
 
+control_refusal refusal(unsigned status, std::string code, std::string message, std::string action);
+
+/// 503: the agent was told to end.
+control_refusal refusal_at_the_end();
+
 /// It has been begun; of `set`: it is done. What comes of it is for those to see who watch the
 /// election.
 struct control_acceptance {

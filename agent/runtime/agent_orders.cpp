@@ -11,12 +11,7 @@
 namespace tenure::runtime {
 namespace {
 
-api::control_refusal refusal(unsigned status, std::string code, std::string message,
-                             std::string action) {
-  return {
-      .status = status,
-      .why = {.code = std::move(code), .message = std::move(message), .action = std::move(action)}};
-}
+using api::refusal;
 
 std::string listed(const std::vector<std::string>& names) {
   std::string out;
@@ -40,8 +35,7 @@ std::string who_holds(const std::vector<core::holder>& holders) {
 /// To this member or, through the store, to the one whose agent has to obey.
 void agent_loop::ordered(core::election_index which, core::order what, api::control_handler done) {
   if (ended_ || shutting_down_) {
-    return done(std::unexpected(
-        refusal(503, "stopping", "the agent was told to end", "ask another agent")));
+    return done(std::unexpected(api::refusal_at_the_end()));
   }
   if (session_.size() == 0) {
     return done(std::unexpected(refusal(

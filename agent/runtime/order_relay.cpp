@@ -14,18 +14,6 @@ namespace {
 /// patience ends (net::http_limits::answer).
 constexpr core::duration withdrawal_limit = std::chrono::milliseconds(500);
 
-api::control_result refused(unsigned status, std::string code, std::string message,
-                            std::string action) {
-  return std::unexpected(api::control_refusal{
-      .status = status,
-      .why = {
-          .code = std::move(code), .message = std::move(message), .action = std::move(action)}});
-}
-
-api::control_result stopping() {
-  return refused(503, "stopping", "the agent was told to end", "ask another agent");
-}
-
 core::order_reply reply_of(const std::optional<api::control_refusal>& objection) {
   if (!objection) return {.accepted = true};
   return {.code = objection->why.code,
@@ -47,7 +35,7 @@ order_relay::order_relay(boost::asio::any_io_executor where, std::string identit
 
 void order_relay::give(core::election_index which, core::left_order what,
                        api::control_handler done) {
-  if (store_ == nullptr) return done(stopping());
+  if (store_ == nullptr) return done(std::unexpected(api::refusal_at_the_end()));
   what.id = core::hex(os::random_bits());
   const std::string id = what.id;
   auto one = std::make_unique<waiting>(which, what.wanted.member, std::move(done),
@@ -57,14 +45,15 @@ void order_relay::give(core::election_index which, core::left_order what,
     if (!canceled) withdraw(id);
   });
   waiting_.emplace(id, std::move(one));
-  store_->leave_order(which, std::move(what), os::boot_now() + lasts_,
-                      [this, id](stores::order_outcome left) {
-                        const auto* why = std::get_if<stores::unknown>(&left);
-                        if (why == nullptr || !waiting_.contains(id)) return;
-                        finish(id, refused(503, "store_unknown",
-                                           "the order could not be left in the store: " + why->why,
-                                           "see whether it is carried out, and ask again if not"));
-                      });
+  store_->leave_order(
+      which, std::move(what), os::boot_now() + lasts_, [this, id](stores::order_outcome left) {
+        const auto* why = std::get_if<stores::unknown>(&left);
+        if (why == nullptr || !waiting_.contains(id)) return;
+        finish(id,
+               std::unexpected(api::refusal(
+                   503, "store_unknown", "the order could not be left in the store: " + why->why,
+                   "see whether it is carried out, and ask again if not")));
+      });
 }
 
 /// Nobody has taken it. Once it is gone from the store, nobody will.
@@ -78,15 +67,16 @@ void order_relay::withdraw(const std::string& id) {
         if (one == waiting_.end()) return;
         const std::string& member = one->second->member;
         if (const auto* why = std::get_if<stores::unknown>(&dropped)) {
-          return finish(id,
-                        refused(503, "store_unknown",
+          return finish(id, std::unexpected(api::refusal(
+                                503, "store_unknown",
                                 "whether " + member + " carries it out cannot be told: " + why->why,
-                                "see whether it is carried out, and ask again if not"));
+                                "see whether it is carried out, and ask again if not")));
         }
-        finish(id, refused(503, "no_taker",
-                           member + " has not taken the order within " + core::text(lasts_) +
-                               "; nothing is done",
-                           "see whether its agent runs and reaches the store, or ask it directly"));
+        finish(id, std::unexpected(api::refusal(
+                       503, "no_taker",
+                       member + " has not taken the order within " + core::text(lasts_) +
+                           "; nothing is done",
+                       "see whether its agent runs and reaches the store, or ask it directly")));
       });
 }
 
@@ -112,7 +102,8 @@ void order_relay::seen(core::election_index which, const std::vector<core::left_
       store_->drop_order(which, one.id, os::boot_now() + withdrawal_limit,
                          [](const stores::order_outcome&) {});
       finish(one.id, said.accepted ? api::control_result(api::control_acceptance{one.wanted.member})
-                                   : refused(409, said.code, said.message, said.action));
+                                   : std::unexpected(
+                                         api::refusal(409, said.code, said.message, said.action)));
     } else if (!one.reply && one.wanted.member == identity_ && taken.insert(one.id).second) {
       take(which, one);
     }
@@ -132,7 +123,8 @@ void order_relay::take(core::election_index which, const core::left_order& what)
 
 void order_relay::close() {
   store_ = nullptr;
-  for (auto& [id, one] : std::exchange(waiting_, {})) one->done(stopping());
+  for (auto& [id, one] : std::exchange(waiting_, {}))
+    one->done(std::unexpected(api::refusal_at_the_end()));
 }
 
 }  // namespace tenure::runtime

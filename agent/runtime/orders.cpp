@@ -5,23 +5,8 @@
 #include <utility>
 
 namespace tenure::runtime {
-namespace {
-
-api::control_result refused(std::string code, std::string message, std::string action) {
-  return std::unexpected(api::control_refusal{
-      .status = 503,
-      .why = {
-          .code = std::move(code), .message = std::move(message), .action = std::move(action)}});
-}
-
-api::control_result stopping() {
-  return refused("stopping", "the agent was told to end", "ask another agent");
-}
-
-}  // namespace
-
 void orders::give(core::election_index which, core::order what, api::control_handler done) {
-  api::control_result why = stopping();
+  api::control_refusal why = api::refusal_at_the_end();
   {
     const std::lock_guard lock(mutex_);
     if (!closed_ && waiting_.size() < most_orders) {
@@ -33,11 +18,11 @@ void orders::give(core::election_index which, core::order what, api::control_han
       return;
     }
     if (!closed_) {
-      why = refused("too_many_orders", std::to_string(most_orders) + " orders wait already",
-                    "order less often");
+      why = api::refusal(503, "too_many_orders",
+                         std::to_string(most_orders) + " orders wait already", "order less often");
     }
   }
-  done(std::move(why));
+  done(std::unexpected(std::move(why)));
 }
 
 void orders::take(std::size_t number, core::election_index which, const core::order& what) {
@@ -59,7 +44,7 @@ void orders::close() {
     closed_ = true;
     left = std::exchange(waiting_, {});
   }
-  for (auto& [number, done] : left) done(stopping());
+  for (auto& [number, done] : left) done(std::unexpected(api::refusal_at_the_end()));
 }
 
 }  // namespace tenure::runtime
