@@ -1,31 +1,22 @@
 #include "api/token.hpp"
 
-#include <unistd.h>
-
-#include <array>
-#include <cerrno>
 #include <cstddef>
 
-#include "os/error_text.hpp"
 #include "os/trusted_open.hpp"
 
 namespace tenure::api {
 namespace {
 
-constexpr std::size_t most_bytes = 4096;
+constexpr std::size_t most_bytes = 4095;
 constexpr std::string_view white_space = " \t\r\n";
 
 }  // namespace
 
 std::expected<std::string, std::string> read_token(const std::string& file) {
   const std::string what = "the control token file " + file;
-  const auto opened = os::open_named_file("the control token file", file);
-  if (!opened) return std::unexpected(opened.error().text);
-  std::array<char, most_bytes> buffer{};
-  const ssize_t size = ::read(opened->get(), buffer.data(), buffer.size());
-  if (size < 0) return std::unexpected("cannot read " + what + ": " + os::error_text(errno));
-  std::string_view text(buffer.data(), static_cast<std::size_t>(size));
-  if (text.size() == most_bytes) return std::unexpected(what + " has 4096 bytes or more");
+  const auto read = os::read_named_file("the control token file", file, most_bytes);
+  if (!read) return std::unexpected(read.error());
+  std::string_view text(*read);
   const std::size_t begin = text.find_first_not_of(white_space);
   if (begin == std::string_view::npos) return std::unexpected(what + " is empty");
   text = text.substr(begin, text.find_last_not_of(white_space) - begin + 1);

@@ -125,6 +125,22 @@ std::expected<unique_fd, refusal> open_named_file(const std::string& noun,
   return std::move(*opened);
 }
 
+std::expected<std::string, std::string> read_named_file(const std::string& noun,
+                                                        const std::string& path,
+                                                        std::size_t most_bytes) {
+  const auto opened = open_named_file(noun, path);
+  if (!opened) return std::unexpected(opened.error().text);
+  std::string out(most_bytes + 1, '\0');
+  const ssize_t size = ::read(opened->get(), out.data(), out.size());
+  if (size < 0) {
+    return std::unexpected("cannot read " + noun + " " + path + ": " + error_text(errno));
+  }
+  out.resize(static_cast<std::size_t>(size));
+  if (out.size() <= most_bytes) return out;
+  return std::unexpected(noun + " " + path + " has more than " + std::to_string(most_bytes) +
+                         " bytes");
+}
+
 int bind_with_mode(int socket, const sockaddr_un& address, mode_t mode) {
   // The name gets the mode of the socket, without the bits of the umask.
   if (::fchmod(socket, mode) != 0) return errno;

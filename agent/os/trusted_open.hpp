@@ -5,6 +5,7 @@
 #include <sys/types.h>
 #include <sys/un.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <expected>
 #include <optional>
@@ -77,6 +78,11 @@ inline constexpr demands named_by_an_operator{
 
 /// Opens one for reading. `noun` says in a refusal what it is: "the password file".
 std::expected<unique_fd, refusal> open_named_file(const std::string& noun, const std::string& path);
+
+/// Opens and reads one; or says why it cannot be, or that it has more than `most_bytes`.
+std::expected<std::string, std::string> read_named_file(const std::string& noun,
+                                                        const std::string& path,
+                                                        std::size_t most_bytes);
 
 /// Binds a Unix socket to a name that has `mode` from the first instant on: a mode that is changed
 /// by name later is that of whatever somebody has put there meanwhile. Returns 0 or an errno value.

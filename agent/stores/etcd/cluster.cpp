@@ -1,18 +1,13 @@
 #include "stores/etcd/cluster.hpp"
 
-#include <unistd.h>
-
-#include <array>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <cerrno>
 #include <deque>
 #include <optional>
 #include <utility>
 
 #include "core/check.hpp"
 #include "os/boot_time.hpp"
-#include "os/error_text.hpp"
 #include "os/trusted_open.hpp"
 #include "stores/etcd/codec.hpp"
 
@@ -34,21 +29,12 @@ constexpr std::size_t most_password_bytes = 4096;
 
 /// The password in a file, without the line break at its end.
 std::expected<std::string, std::string> read_password(const std::string& file) {
-  const auto opened = os::open_named_file("the password file", file);
-  if (!opened) return std::unexpected(opened.error().text);
-  std::array<char, most_password_bytes + 1> room{};
-  const ssize_t size = ::read(opened->get(), room.data(), room.size());
-  if (size < 0) {
-    return std::unexpected("cannot read the password file " + file + ": " + os::error_text(errno));
-  }
-  if (static_cast<std::size_t>(size) == room.size()) {
-    return std::unexpected("the password file " + file + " has more than " +
-                           std::to_string(most_password_bytes) + " bytes");
-  }
-  std::string text(room.data(), static_cast<std::size_t>(size));
+  auto read = os::read_named_file("the password file", file, most_password_bytes);
+  if (!read) return read;
+  std::string& text = *read;
   while (text.ends_with('\n') || text.ends_with('\r')) text.pop_back();
   if (text.empty()) return std::unexpected("the password file " + file + " is empty");
-  return text;
+  return read;
 }
 
 std::string describe(const gateway_error& e, const std::string& where) {
