@@ -7,6 +7,12 @@
 
 namespace tenure::stores {
 
+not_agreed too_many_hold(std::string_view election, std::size_t holders, std::uint32_t slots) {
+  return {std::to_string(holders) + " hold election \"" + std::string(election) +
+          "\" now; have so many resign first that no more than " + std::to_string(slots) +
+          " are left"};
+}
+
 std::vector<std::string_view> store_kinds() {
   return {"sqlite", "etcd"};
 }

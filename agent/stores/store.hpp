@@ -88,6 +88,9 @@ struct not_agreed {
   std::string why;
 };
 
+/// So many hold, or wait for it, that there cannot be fewer slots.
+not_agreed too_many_hold(std::string_view election, std::size_t holders, std::uint32_t slots);
+
 /// What is agreed from now on.
 using agree_outcome = std::variant<core::agreement, not_agreed, unknown>;
 

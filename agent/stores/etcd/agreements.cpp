@@ -46,10 +46,7 @@ void agreements::write(const attempt_ptr& a, const mirror& now) {
     if (present > a->what.slots) {
       return session_.answer(
           std::move(a->done),
-          agree_outcome(not_agreed{std::to_string(present) + " hold election \"" +
-                                   session_.spec(a->which).name +
-                                   "\" now; have so many resign first that no more than " +
-                                   std::to_string(a->what.slots) + " are left"}));
+          agree_outcome(too_many_hold(session_.spec(a->which).name, present, a->what.slots)));
     }
     next.slots = a->what.slots;
   }

@@ -29,7 +29,6 @@ void mirror::replace(std::span<const key_value> all, std::uint64_t revision) {
   members_.clear();
   orders_.clear();
   for (const key_value& kv : all) note(kv);
-  vacancies_ = core::vacancies(slots());
   for (const key_value& kv : all) add(kv);
   for (contender& one : contenders_) {
     const auto known = std::ranges::find(before, one.create_revision, &contender::create_revision);

@@ -54,12 +54,17 @@ watcher::watcher(boost::asio::any_io_executor where, cluster& through, std::vect
 
 watcher::~watcher() = default;
 
-void watcher::connect() {
+/// What is on its way on the stream comes to nothing.
+void watcher::drop_stream() {
   live_ = tells_progress_ = false;
   awaited_.clear();
   stream_.reset();
-  next_.cancel();
   ++generation_;
+}
+
+void watcher::connect() {
+  drop_stream();
+  next_.cancel();
   documents_ = {};
   created_.assign(ranges_.size(), false);
   read_from(0);
@@ -210,9 +215,7 @@ void watcher::check() {
 
 void watcher::close() {
   alive_.reset();
-  live_ = false;
-  awaited_.clear();
-  stream_.reset();
+  drop_stream();
   next_.cancel();
 }
 
@@ -224,11 +227,8 @@ void watcher::fail(const gateway_error& what, std::string_view doing) {
 /// Once without a pause, as what broke may work again by the next member; but not if it breaks
 /// again and again.
 void watcher::fail(call_failure what) {
-  const bool was_live = std::exchange(live_, false);
-  tells_progress_ = false;
-  awaited_.clear();
-  stream_.reset();
-  ++generation_;
+  const bool was_live = live_;
+  drop_stream();
   if (was_live && os::boot_now() - live_since_ >= steady_after) failures_ = 0;
   const std::uint32_t before = failures_++;
   if (was_live && before == 0) return connect();

@@ -61,6 +61,7 @@ class watcher {
   [[nodiscard]] std::uint64_t cluster_id() const { return cluster_id_; }
 
  private:
+  void drop_stream();
   void read_from(std::size_t first);
   void open_stream();
   void take(std::string_view piece);
