@@ -69,18 +69,25 @@ auto lease_file::with_table(core::time_point deadline, Operation operation)
   }
 }
 
-acquire_outcome lease_file::acquire(core::election_index which, core::version above,
-                                    core::time_point deadline) {
-  auto outcome = with_table(deadline, [&](lease_table& table) {
-    return table.acquire(subject_of(which), above, until(deadline));
-  });
+/// The same for what is `unknown` if no file can be opened.
+template <class Operation>
+auto lease_file::asked(core::time_point deadline, Operation operation)
+    -> decltype(operation(std::declval<lease_table&>())) {
+  auto outcome = with_table(deadline, std::move(operation));
   if (!outcome) return std::move(outcome.error());
   return std::move(*outcome);
 }
 
+acquire_outcome lease_file::acquire(core::election_index which, core::version above,
+                                    core::time_point deadline) {
+  return asked(deadline, [&](lease_table& table) {
+    return table.acquire(subject_of(which), above, until(deadline));
+  });
+}
+
 renew_outcome lease_file::renew(std::span<const core::renewal_item> items,
                                 core::time_point deadline) {
-  auto outcome = with_table(deadline, [&](lease_table& table) {
+  return asked(deadline, [&](lease_table& table) {
     std::vector<held_term> terms;
     terms.reserve(items.size());
     for (const core::renewal_item& item : items) {
@@ -88,53 +95,41 @@ renew_outcome lease_file::renew(std::span<const core::renewal_item> items,
     }
     return table.renew(terms, until(deadline));
   });
-  if (!outcome) return std::move(outcome.error());
-  return std::move(*outcome);
 }
 
 release_outcome lease_file::release(core::election_index which, core::version term,
                                     const parting& how, core::time_point deadline) {
-  auto outcome = with_table(deadline, [&](lease_table& table) {
+  return asked(deadline, [&](lease_table& table) {
     return table.release(subject_of(which), term, how, until(deadline));
   });
-  if (!outcome) return std::move(outcome.error());
-  return std::move(*outcome);
 }
 
 order_outcome lease_file::leave_order(core::election_index which, const core::left_order& what,
                                       core::time_point deadline) {
-  auto outcome = with_table(deadline, [&](lease_table& table) {
+  return asked(deadline, [&](lease_table& table) {
     return table.leave_order(subject_of(which), what, until(deadline));
   });
-  if (!outcome) return std::move(outcome.error());
-  return std::move(*outcome);
 }
 
 order_outcome lease_file::answer_order(core::election_index which, const std::string& id,
                                        const core::order_reply& reply, core::time_point deadline) {
-  auto outcome = with_table(deadline, [&](lease_table& table) {
+  return asked(deadline, [&](lease_table& table) {
     return table.answer_order(subject_of(which), id, reply, until(deadline));
   });
-  if (!outcome) return std::move(outcome.error());
-  return std::move(*outcome);
 }
 
 order_outcome lease_file::drop_order(core::election_index which, const std::string& id,
                                      core::time_point deadline) {
-  auto outcome = with_table(deadline, [&](lease_table& table) {
+  return asked(deadline, [&](lease_table& table) {
     return table.drop_order(subject_of(which), id, until(deadline));
   });
-  if (!outcome) return std::move(outcome.error());
-  return std::move(*outcome);
 }
 
 agree_outcome lease_file::agree(core::election_index which, const agreement_change& change,
                                 core::time_point deadline) {
-  auto outcome = with_table(deadline, [&](lease_table& table) {
+  return asked(deadline, [&](lease_table& table) {
     return table.agree(subject_of(which), change, until(deadline));
   });
-  if (!outcome) return std::move(outcome.error());
-  return std::move(*outcome);
 }
 
 std::expected<std::vector<core::observation>, unknown> lease_file::read(

@@ -51,6 +51,9 @@ class lease_file {
   template <class Operation>
   auto with_table(core::time_point deadline, Operation operation)
       -> std::expected<decltype(operation(std::declval<lease_table&>())), unknown>;
+  template <class Operation>
+  auto asked(core::time_point deadline, Operation operation)
+      -> decltype(operation(std::declval<lease_table&>()));
   std::expected<std::string, std::string> reopen(core::time_point deadline);
   [[nodiscard]] subject subject_of(core::election_index which) const;
   [[nodiscard]] patience until(core::time_point deadline) const { return {deadline, &stop_}; }

@@ -351,10 +351,7 @@ agree_outcome lease_table::agree(const subject& what, const agreement_change& ch
     const std::uint32_t slots = change.slots > 0 ? change.slots : slots_of(what);
     const std::size_t holders = live_rows(what, self_.clock()).size();
     if (holders > slots) {
-      outcome =
-          not_agreed{std::to_string(holders) + " hold election \"" + std::string(what.election) +
-                     "\" now; have so many resign first that no more than " +
-                     std::to_string(slots) + " are left"};
+      outcome = too_many_hold(what.election, holders, slots);
       return;
     }
     store_agreement_.run(what.election, std::int64_t{slots});
@@ -416,6 +413,7 @@ core::observation lease_table::observe(const subject& what, std::span<const row>
   saw_version(seen.as_of);
   seen.parting = farewell_of(what);
   seen.agreed.slots = agreed_slots(what);
+  const std::uint32_t slots = seen.agreed.slots > 0 ? seen.agreed.slots : what.slots;
   for (const row& one : live) {
     const bool ours = one.session == self_.session;
     seen.holders.push_back({.identity = one.identity, .term = one.term, .ours = ours});
@@ -423,7 +421,7 @@ core::observation lease_table::observe(const subject& what, std::span<const row>
     seen.identity_in_use = seen.identity_in_use || (!ours && one.identity == self_.identity);
   }
   // With a slot free there is nothing to wait for, unless nothing is granted at all.
-  if (live.size() >= slots_of(what)) seen.retry_at = seen.expires_at;
+  if (live.size() >= slots) seen.retry_at = seen.expires_at;
   if (now < grants_from()) {
     seen.retry_at =
         seen.retry_at == core::never ? grants_from() : std::max(seen.retry_at, grants_from());

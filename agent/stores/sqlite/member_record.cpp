@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstddef>
 #include <cstdio>
 
+#include "core/number_text.hpp"
 #include "stores/sqlite/columns.hpp"
 
 namespace tenure::stores::sqlite {
@@ -35,13 +35,6 @@ class line_reader {
   std::string_view left_;
 };
 
-std::optional<std::uint64_t> parse_number(std::string_view text) {
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.begin(), text.end(), number);
-  if (error != std::errc() || end != text.end()) return std::nullopt;
-  return number;
-}
-
 core::time_point bounded_instant(std::uint64_t ns) {
   constexpr auto latest = static_cast<std::uint64_t>(core::never.time_since_epoch().count());
   return core::time_point(core::duration(std::min(ns, latest)));
@@ -57,7 +50,7 @@ std::optional<member_record> parse_record(std::string_view line) {
   if (line.substr(0, half - 1) != line.substr(half)) return std::nullopt;
   std::array<std::uint64_t, numbers> found{};
   for (std::size_t i = 0; i < numbers; ++i) {
-    const auto number = parse_number(line.substr(i * (digits + 1), digits));
+    const auto number = core::read_number<std::uint64_t>(line.substr(i * (digits + 1), digits));
     if (!number) return std::nullopt;
     found[i] = *number;
   }
@@ -96,7 +89,7 @@ std::optional<member_page> parse_page(std::string_view text) {
   line_reader lines(text);
   const auto record = parse_record(lines.next().value_or(""));
   const auto boot_id = lines.next();
-  const auto started_at = parse_number(lines.next().value_or(""));
+  const auto started_at = core::read_number<std::uint64_t>(lines.next().value_or(""));
   const auto identity = lines.next();
   if (!record || !started_at || !identity || identity->empty()) return std::nullopt;
   member_page page{.record = *record,

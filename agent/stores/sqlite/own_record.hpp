@@ -25,9 +25,11 @@ class own_record {
 
   /// A lease that runs out at `until` is about to be granted or extended.
   void promised(std::string_view election, core::time_point until) {
-    const auto known = promises_.find(election);
-    if (known != promises_.end()) known->second = until;
-    if (known == promises_.end()) promises_.emplace(election, until);
+    if (const auto known = promises_.find(election); known != promises_.end()) {
+      known->second = until;
+    } else {
+      promises_.emplace(election, until);
+    }
     value_.until = std::max(value_.until, until);
   }
 
