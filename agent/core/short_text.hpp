@@ -31,7 +31,7 @@ class short_text {
     append({digits.data() + begin, digits.size() - begin});
   }
 
-  [[nodiscard]] operator std::string_view() const { return {bytes_.data(), size_}; }
+  [[nodiscard]] std::string_view view() const { return {bytes_.data(), size_}; }
   [[nodiscard]] std::size_t size() const { return size_; }
   void clear() { size_ = 0; }
 

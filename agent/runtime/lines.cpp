@@ -12,7 +12,7 @@ namespace {
 
 /// As part of a longer text.
 std::string spoken(core::duration d) {
-  return std::string(core::spoken(d));
+  return std::string(core::spoken(d).view());
 }
 
 std::string text_of(core::version term) {

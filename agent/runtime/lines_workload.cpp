@@ -103,7 +103,7 @@ void say_workload_exited(log& to, const speaker& who, const workload_end& what) 
   sentence += describe_wait_status(what.wait_status);
   if (what.had_to_be_killed && !ignored) sentence += ", and what was left of it had to be killed";
   if (what.ago >= told_at_once) {
-    sentence.append(", ").append(core::spoken(what.ago)).append(" ago");
+    sentence.append(", ").append(core::spoken(what.ago).view()).append(" ago");
   }
   to.write(what.had_to_be_killed || failed ? log_level::warn : log_level::info, sentence,
            {{"election", who.election},

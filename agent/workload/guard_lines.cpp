@@ -45,7 +45,7 @@ sentence stopped_words(pid_t workload, int signo, core::duration left) {
     out.append(")");
   }
   out.append(", and kills what is left of it in ");
-  out.append(core::spoken(left));
+  out.append(core::spoken(left).view());
   return out;
 }
 
@@ -74,7 +74,7 @@ void say_told_to_end(const guard_log& to, int signo, int stop_signal, core::dura
   out.append("; the workload gets ");
   append_signal(out, stop_signal);
   out.append(" now, and SIGKILL in ");
-  out.append(core::spoken(drain));
+  out.append(core::spoken(drain).view());
   to.say(log_level::info, out);
 }
 
@@ -86,7 +86,7 @@ void say_agent_killed(const guard_log& to, pid_t agent, int signo,
   append_signal(out, signo);
   if (runs) {
     out.append("; the workload goes on for ");
-    out.append(core::spoken(*runs));
+    out.append(core::spoken(*runs).view());
     out.append(" at the most, while another agent is started");
   } else {
     out.append("; another one is started");
@@ -96,7 +96,7 @@ void say_agent_killed(const guard_log& to, pid_t agent, int signo,
 
 void say_agent_gone(const guard_log& to, core::duration runs) {
   sentence out = text("the agent is gone; the workload goes on for ");
-  out.append(core::spoken(runs));
+  out.append(core::spoken(runs).view());
   out.append(" at the most, unless another agent comes");
   to.say(log_level::warn, out);
 }

@@ -40,15 +40,15 @@ void guard_log::flush(core::time_point now, bool has_agent) {
 void guard_log::write(const line& one) const {
   core::short_text<sizeof(sentence) + most_fields + 128> out;
   if (form_) {
-    core::begin_line(out, *form_, one.level, one.unix_ms, one.what);
-    out.append(fields_);
+    core::begin_line(out, *form_, one.level, one.unix_ms, one.what.view());
+    out.append(fields_.view());
     core::end_line(out, *form_);
   } else {
     out.append("tenure guard: ");
-    out.append(one.what);
+    out.append(one.what.view());
   }
   out.append("\n");
-  const std::string_view all = out;
+  const std::string_view all = out.view();
   [[maybe_unused]] const ssize_t sent = ::write(STDERR_FILENO, all.data(), all.size());
 }
 

@@ -27,8 +27,7 @@ std::expected<std::vector<std::string>, std::string> lease_file::open(core::time
     warnings.push_back(path_ +
                        " was deleted, replaced or overwritten while members held leases in it; "
                        "nothing is granted for " +
-                       std::string(std::string_view(core::spoken(left))) +
-                       ", until these have run out");
+                       std::string(core::spoken(left).view()) + ", until these have run out");
   }
   return warnings;
 }

@@ -28,16 +28,16 @@ TEST(TimeText, HasFourDigitsOfAYearWhateverTheNumber) {
 }
 
 TEST(Spoken, HasTheUnitsThatASentenceNeeds) {
-  EXPECT_EQ(std::string_view(spoken(0ms)), "0 ms");
-  EXPECT_EQ(std::string_view(spoken(-5s)), "0 ms");
-  EXPECT_EQ(std::string_view(spoken(695'400us)), "695 ms");
-  EXPECT_EQ(std::string_view(spoken(1s)), "1 s");
-  EXPECT_EQ(std::string_view(spoken(9'840ms)), "9.8 s");
-  EXPECT_EQ(std::string_view(spoken(19'999ms)), "20 s");
-  EXPECT_EQ(std::string_view(spoken(59'999ms)), "60 s");
-  EXPECT_EQ(std::string_view(spoken(60s)), "1 min");
-  EXPECT_EQ(std::string_view(spoken(2h + 59min + 59s)), "2 h 59 min");
-  EXPECT_EQ(std::string_view(spoken(75h)), "3 d 3 h");
+  EXPECT_EQ(spoken(0ms).view(), "0 ms");
+  EXPECT_EQ(spoken(-5s).view(), "0 ms");
+  EXPECT_EQ(spoken(695'400us).view(), "695 ms");
+  EXPECT_EQ(spoken(1s).view(), "1 s");
+  EXPECT_EQ(spoken(9'840ms).view(), "9.8 s");
+  EXPECT_EQ(spoken(19'999ms).view(), "20 s");
+  EXPECT_EQ(spoken(59'999ms).view(), "60 s");
+  EXPECT_EQ(spoken(60s).view(), "1 min");
+  EXPECT_EQ(spoken(2h + 59min + 59s).view(), "2 h 59 min");
+  EXPECT_EQ(spoken(75h).view(), "3 d 3 h");
 }
 
 }  // namespace

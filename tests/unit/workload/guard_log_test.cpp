@@ -78,7 +78,7 @@ TEST(GuardLogLines, NameOfAProgramCanForgeNothing) {
 }
 
 TEST(GuardLogLines, AnEndIsToldInWords) {
-  const auto text = [](int status) { return std::string(std::string_view(ended_words(status))); };
+  const auto text = [](int status) { return std::string(ended_words(status).view()); };
   EXPECT_EQ(text(W_EXITCODE(3, 0)), "the workload exited with status 3");
   EXPECT_EQ(text(W_EXITCODE(0, SIGTERM)), "the workload was ended by SIGTERM");
   EXPECT_EQ(text(-1), "the workload has ended");
