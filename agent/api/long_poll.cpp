@@ -12,11 +12,11 @@
 namespace tenure::api {
 namespace {
 
-constexpr const char* example = "ask e.g. /v1/elections/db?index=7&wait=30s";
+constexpr const char* wait_example = "ask e.g. /v1/elections/db?index=7&wait=30s";
 
-std::unexpected<problem> bad(std::string message) {
+std::unexpected<problem> bad_wait(std::string message) {
   return std::unexpected(
-      problem{.code = "bad_query", .message = std::move(message), .action = example});
+      problem{.code = "bad_query", .message = std::move(message), .action = wait_example});
 }
 
 bool is_repeated(const net::request& asked, std::string_view name) {
@@ -29,21 +29,21 @@ std::expected<condition, problem> read_condition(const net::request& asked) {
   condition out{.etags = asked.if_none_match};
   for (const std::string_view name : {"index", "wait"}) {
     if (is_repeated(asked, name))
-      return bad("\"" + std::string(name) + "\" is given more than once");
+      return bad_wait("\"" + std::string(name) + "\" is given more than once");
   }
   if (const std::string* index = asked.query_value("index")) {
     out.index = core::read_number<std::uint64_t>(*index);
-    if (!out.index) return bad("\"" + *index + "\" is not an index: a whole number");
+    if (!out.index) return bad_wait("\"" + *index + "\" is not an index: a whole number");
     out.wait = default_wait;
   }
   if (const std::string* wait = asked.query_value("wait")) {
     const auto read = core::read_duration(*wait, longest_wait);
     if (!read) {
-      return bad("wait is \"" + *wait + "\", which is no duration up to " +
-                 core::text(longest_wait));
+      return bad_wait("wait is \"" + *wait + "\", which is no duration up to " +
+                      core::text(longest_wait));
     }
     if (!out.index && !out.etags) {
-      return bad("wait needs what has been seen: an index, or an ETag in If-None-Match");
+      return bad_wait("wait needs what has been seen: an index, or an ETag in If-None-Match");
     }
     out.wait = *read;
   }

@@ -45,10 +45,6 @@ ruling rule(const term_question& asked, const knowledge& known, std::uint32_t sl
   return slots == 1 && asked.term < newest ? ruling::superseded : ruling::not_held;
 }
 
-std::int64_t whole_ms(core::duration d) {
-  return std::max<std::int64_t>(0, std::chrono::floor<std::chrono::milliseconds>(d).count());
-}
-
 }  // namespace
 
 verdict judge(const term_question& asked, const election_snapshot& election, const snapshot& seen,
@@ -64,7 +60,7 @@ verdict judge(const term_question& asked, const election_snapshot& election, con
         rule(asked, {.from = out.from, .as_of = view.lease->term, .shown = ours, .holders = ours},
              election.slots);
     out.holders = ours;
-    out.expires_in_ms = whole_ms(view.lease->stop_at - at.now);
+    out.expires_in_ms = ms_left(view.lease->stop_at - at.now);
     return out;
   }
   if (!is_vouched_for(election, seen.contact, at.now)) return out;

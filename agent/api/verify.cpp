@@ -12,16 +12,17 @@
 namespace tenure::api {
 namespace {
 
-constexpr const char* example = "ask e.g. /v1/elections/db/verify?version=7&holder=db-0&fresh=1";
+constexpr const char* verify_example =
+    "ask e.g. /v1/elections/db/verify?version=7&holder=db-0&fresh=1";
 
 struct verify_request {
   term_question what;
   bool fresh = false;
 };
 
-std::unexpected<problem> bad(std::string message) {
+std::unexpected<problem> bad_verify(std::string message) {
   return std::unexpected(
-      problem{.code = "bad_query", .message = std::move(message), .action = example});
+      problem{.code = "bad_query", .message = std::move(message), .action = verify_example});
 }
 
 /// A misspelt `holder` would otherwise be a check that is silently not made.
@@ -29,10 +30,10 @@ std::expected<void, problem> only_known_parameters(const net::request& asked) {
   static constexpr std::array<std::string_view, 3> known{"version", "holder", "fresh"};
   for (const net::parameter& one : asked.target.query) {
     if (std::ranges::find(known, one.name) == known.end()) {
-      return bad("\"" + one.name + "\" is not a parameter of verify");
+      return bad_verify("\"" + one.name + "\" is not a parameter of verify");
     }
     if (std::ranges::count(asked.target.query, one.name, &net::parameter::name) > 1) {
-      return bad("\"" + one.name + "\" is given more than once");
+      return bad_verify("\"" + one.name + "\" is given more than once");
     }
   }
   return {};
@@ -51,16 +52,19 @@ std::expected<verify_request, problem> parse(const net::request& asked) {
   }
   verify_request out;
   const std::string* version = asked.query_value("version");
-  if (version == nullptr) return bad("verify needs the version that is to be checked");
+  if (version == nullptr) return bad_verify("verify needs the version that is to be checked");
   const auto term = version_in(*version);
-  if (!term) return bad("\"" + *version + "\" is not a version: a whole number from 1 to 2^64-1");
+  if (!term)
+    return bad_verify("\"" + *version + "\" is not a version: a whole number from 1 to 2^64-1");
   out.what.term = *term;
   if (const std::string* holder = asked.query_value("holder")) {
-    if (holder->empty()) return bad("holder is empty; leave it out to check the version alone");
+    if (holder->empty())
+      return bad_verify("holder is empty; leave it out to check the version alone");
     out.what.holder = *holder;
   }
   if (const std::string* fresh = asked.query_value("fresh")) {
-    if (*fresh != "0" && *fresh != "1") return bad("fresh is 0 or 1, not \"" + *fresh + "\"");
+    if (*fresh != "0" && *fresh != "1")
+      return bad_verify("fresh is 0 or 1, not \"" + *fresh + "\"");
     out.fresh = *fresh == "1";
   }
   return out;

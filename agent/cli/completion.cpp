@@ -8,7 +8,7 @@
 namespace tenure::cli {
 namespace {
 
-constexpr std::string_view help_flag = "--help";
+constexpr std::string_view help_word = "--help";
 
 /// The words in front of the cursor, understood.
 struct line_so_far {
@@ -96,8 +96,8 @@ class completer {
         out.words.push_back({.word = std::string(flag.name), .doc = flag.doc});
       }
     }
-    if (help_flag.starts_with(word)) {
-      out.words.push_back({.word = std::string(help_flag), .doc = "Show what this verb takes"});
+    if (help_word.starts_with(word)) {
+      out.words.push_back({.word = std::string(help_word), .doc = "Show what this verb takes"});
     }
     if (!so_far_.verb->rest.empty() && std::string_view("--").starts_with(word)) {
       out.words.push_back({.word = "--", .doc = "The command follows"});
@@ -158,7 +158,7 @@ suggestions verbs(const std::string& word) {
     }
   }
   if (!word.starts_with('-')) return out;
-  for (const std::string_view flag : {help_flag, std::string_view("--version")}) {
+  for (const std::string_view flag : {help_word, std::string_view("--version")}) {
     if (flag.starts_with(word)) out.words.push_back({.word = std::string(flag), .doc = ""});
   }
   return out;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "cli/terminal.hpp"
+#include "cli/times.hpp"
 
 namespace tenure::cli {
 namespace {
@@ -22,15 +23,11 @@ const char* colour_of(const std::string& member) {
   return member_colours.at(letter % member_colours.size());
 }
 
-double seconds(core::duration d) {
-  return std::chrono::duration<double>(d).count();
-}
-
 }  // namespace
 
 std::string spoken(core::duration d) {
   std::array<char, 32> out{};
-  const double ms = seconds(d) * 1000;
+  const double ms = in_seconds(d) * 1000;
   if (ms < 100) {
     std::snprintf(out.data(), out.size(), "%.1f ms", ms);
   } else {
@@ -65,7 +62,7 @@ void demo_screen::act(const std::string& text) const {
 
 void demo_screen::event(core::time_point when, const std::string& text) const {
   std::array<char, 16> clock{};
-  std::snprintf(clock.data(), clock.size(), "%7.2f s", seconds(when - begin_));
+  std::snprintf(clock.data(), clock.size(), "%7.2f s", in_seconds(when - begin_));
   std::printf("  %s  %s\n", paint("2", clock.data()).c_str(), text.c_str());
 }
 
@@ -101,7 +98,7 @@ void demo_screen::timeline(const std::vector<std::string>& members,
                            const std::vector<run_record>& runs, core::time_point end) const {
   const core::duration whole = std::max<core::duration>(end - begin_, std::chrono::seconds(1));
   const auto column = [&](core::time_point t) {
-    return static_cast<int>(seconds(t - begin_) / seconds(whole) * timeline_columns);
+    return static_cast<int>(in_seconds(t - begin_) / in_seconds(whole) * timeline_columns);
   };
   std::printf("\n");
   for (const std::string& name : members) {
@@ -126,7 +123,7 @@ void demo_screen::timeline(const std::vector<std::string>& members,
     std::printf("  %s  %s\n", member(name).c_str(), row.c_str());
   }
   std::array<char, 16> last{};
-  std::snprintf(last.data(), last.size(), "%.0f s", seconds(whole));
+  std::snprintf(last.data(), last.size(), "%.0f s", in_seconds(whole));
   std::printf(
       "     %s\n\n",
       paint("2", "0 s" +

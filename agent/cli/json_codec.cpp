@@ -3,18 +3,15 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "core/json_nesting.hpp"
+#include "cli/reply_reading_codec.hpp"
+#include "cli/times.hpp"
 #include "core/unhealthy_terms.hpp"
 
 namespace tenure::cli {
 namespace {
 
-double seconds(core::duration d) {
-  return std::chrono::duration<double>(d).count();
-}
-
 nlohmann::ordered_json as_json(const std::vector<config::problem>& problems) {
-  nlohmann::ordered_json out = nlohmann::json::array();
+  nlohmann::ordered_json out = nlohmann::ordered_json::array();
   for (const config::problem& p : problems) {
     out.push_back({{"where", p.where}, {"what", p.what}, {"suggestion", p.suggestion}});
   }
@@ -28,28 +25,28 @@ std::string budget_json(const core::timing& t, const core::consequences& means,
   const core::budget b = t.of(t.ttl);
   nlohmann::ordered_json out{
       {"store", of.store},
-      {"ttl_seconds", seconds(t.ttl)},
+      {"ttl_seconds", in_seconds(t.ttl)},
       {"drift_ppm", t.drift_ppm},
-      {"safe_until_seconds", seconds(b.safe_until)},
-      {"kill_budget_seconds", seconds(t.kill_budget)},
-      {"kill_at_seconds", seconds(b.kill_at)},
-      {"grace_seconds", seconds(t.grace)},
-      {"stop_at_seconds", seconds(b.stop_at)},
-      {"renew_seconds", seconds(t.renew)},
-      {"try_timeout_seconds", seconds(means.try_timeout)},
-      {"tries_window_seconds", seconds(means.tries_window)},
-      {"lock_delay_seconds", seconds(t.lock_delay)},
-      {"drain_seconds", seconds(t.drain)},
-      {"worst_failover_seconds", seconds(means.worst_failover)},
-      {"detection_seconds", seconds(means.detection)},
-      {"margin_seconds", seconds(means.margin)},
+      {"safe_until_seconds", in_seconds(b.safe_until)},
+      {"kill_budget_seconds", in_seconds(t.kill_budget)},
+      {"kill_at_seconds", in_seconds(b.kill_at)},
+      {"grace_seconds", in_seconds(t.grace)},
+      {"stop_at_seconds", in_seconds(b.stop_at)},
+      {"renew_seconds", in_seconds(t.renew)},
+      {"try_timeout_seconds", in_seconds(means.try_timeout)},
+      {"tries_window_seconds", in_seconds(means.tries_window)},
+      {"lock_delay_seconds", in_seconds(t.lock_delay)},
+      {"drain_seconds", in_seconds(t.drain)},
+      {"worst_failover_seconds", in_seconds(means.worst_failover)},
+      {"detection_seconds", in_seconds(means.detection)},
+      {"margin_seconds", in_seconds(means.margin)},
       {"store_writes_per_hour", means.writes_per_hour},
   };
   if (of.health.is_checked()) {
-    out["health_noticed_within_seconds"] = seconds(of.health.noticed_within());
-    out["unhealthy_pause_seconds"] = seconds(t.ttl);
+    out["health_noticed_within_seconds"] = in_seconds(of.health.noticed_within());
+    out["unhealthy_pause_seconds"] = in_seconds(t.ttl);
     out["unhealthy_longest_pause_seconds"] =
-        seconds(std::max(t.ttl, core::unhealthy_terms::longest_pause));
+        in_seconds(std::max(t.ttl, core::unhealthy_terms::longest_pause));
   }
   return out.dump(2);
 }
@@ -62,7 +59,7 @@ std::string check_json(const std::string& file, bool good,
                                    {"problems", as_json(problems)},
                                    {"warnings", as_json(warnings)}};
   // A file may hold bytes that are not UTF-8, and its problems quote them.
-  return out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
+  return out.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 std::string version_json(const build_facts& what) {
@@ -76,8 +73,7 @@ std::string version_json(const build_facts& what) {
 }
 
 bool etcd_leads(const std::string& status) {
-  if (core::nests_deeper(status)) return false;
-  const auto reply = nlohmann::json::parse(status, nullptr, /*allow_exceptions=*/false);
+  const nlohmann::json reply = parsed_reply(status);
   if (!reply.is_object() || !reply.contains("leader") || !reply.contains("header")) return false;
   const auto& header = reply["header"];
   return header.is_object() && header.contains("member_id") && reply["leader"].is_string() &&

@@ -4,28 +4,13 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "cli/reply_reading_codec.hpp"
 #include "cli/times.hpp"
-#include "core/json_nesting.hpp"
-#include "core/printable_text.hpp"
 
 namespace tenure::cli {
 namespace {
 
 using nlohmann::json;
-
-json parsed(const std::string& body) {
-  return core::nests_deeper(body) ? json() : json::parse(body, nullptr, /*allow_exceptions=*/false);
-}
-
-json member(const json& from, const char* name) {
-  return from.is_object() ? from.value(name, json()) : json();
-}
-
-/// The text member of that name; empty if there is none.
-std::string text_in(const json& from, const char* name) {
-  const json found = member(from, name);
-  return found.is_string() ? core::printable(found.get<std::string>()) : std::string();
-}
 
 /// What agents that do not say so yet mean, too.
 bool true_unless_denied(const json& from, const char* name) {
@@ -147,11 +132,11 @@ const seat* election_report::seat_of(const std::string& member) const {
 }
 
 bool is_object(const std::string& body) {
-  return parsed(body).is_object();
+  return parsed_reply(body).is_object();
 }
 
 std::optional<std::string> error_in(const std::string& body) {
-  const json error = member(parsed(body), "error");
+  const json error = member(parsed_reply(body), "error");
   const std::string message = text_in(error, "message");
   if (message.empty()) return std::nullopt;
   const std::string action = text_in(error, "action");
@@ -159,7 +144,7 @@ std::optional<std::string> error_in(const std::string& body) {
 }
 
 std::string error_code_in(const std::string& body) {
-  return text_in(member(parsed(body), "error"), "code");
+  return text_in(member(parsed_reply(body), "error"), "code");
 }
 
 std::string error_json(std::string_view code, std::string_view message) {
@@ -167,7 +152,7 @@ std::string error_json(std::string_view code, std::string_view message) {
 }
 
 std::optional<std::vector<election_report>> read_elections(const std::string& body) {
-  const json answer = parsed(body);
+  const json answer = parsed_reply(body);
   const json list = member(answer, "elections");
   std::vector<election_report> out;
   if (list.is_array()) {
@@ -186,13 +171,13 @@ std::optional<std::vector<election_report>> read_elections(const std::string& bo
 
 std::vector<std::string> election_names(const std::string& list) {
   std::vector<std::string> out;
-  const json answer = parsed(list);
+  const json answer = parsed_reply(list);
   for (const json& one : member(answer, "elections")) out.push_back(text_in(one, "election"));
   return out;
 }
 
 std::optional<history_report> read_history(const std::string& body) {
-  const json answer = parsed(body);
+  const json answer = parsed_reply(body);
   const json terms = member(answer, "terms");
   if (!terms.is_array()) return std::nullopt;
   history_report out{.election = text_in(answer, "election"),
@@ -205,17 +190,17 @@ std::optional<history_report> read_history(const std::string& body) {
 }
 
 std::optional<std::uint64_t> index_in(const std::string& body) {
-  return number_in<std::uint64_t>(parsed(body), "index");
+  return number_in<std::uint64_t>(parsed_reply(body), "index");
 }
 
 std::string lasting_part(const std::string& body) {
-  json answer = parsed(body);
+  json answer = parsed_reply(body);
   if (answer.is_object()) keep_what_lasts(answer);
   return text(answer);
 }
 
 std::optional<std::string> accepting_member(const std::string& body) {
-  std::string by = text_in(parsed(body), "by");
+  std::string by = text_in(parsed_reply(body), "by");
   return by.empty() ? std::nullopt : std::optional(std::move(by));
 }
 

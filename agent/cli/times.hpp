@@ -1,12 +1,19 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "core/clock.hpp"
+
 /// Times as people read them.
 namespace tenure::cli {
+
+inline double in_seconds(core::duration d) {
+  return std::chrono::duration<double>(d).count();
+}
 
 /// Of "2026-01-31T12:00:00.250Z".
 std::optional<std::int64_t> unix_ms_of(std::string_view rfc3339);

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-#include "core/json_nesting.hpp"
+#include "cli/reply_reading_codec.hpp"
 #include "core/printable_text.hpp"
 #include "net/percent_text.hpp"
 
@@ -11,17 +11,6 @@ namespace tenure::cli {
 namespace {
 
 using nlohmann::json;
-
-/// The text member of that name; empty if there is none.
-std::string text_in(const json& from, const char* name) {
-  const auto found = from.find(name);
-  return found != from.end() && found->is_string() ? core::printable(found->get<std::string>())
-                                                   : std::string();
-}
-
-json member(const json& from, const char* name) {
-  return from.is_object() ? from.value(name, json()) : json();
-}
 
 /// True if a verdict is about what we have asked.
 bool answers(const json& body, const verify_query& asked) {
@@ -62,8 +51,7 @@ std::string verify_target(const verify_query& what) {
 
 verify_reading read_verify_reply(const verify_query& asked, unsigned status,
                                  const std::string& body) {
-  const json parsed =
-      core::nests_deeper(body) ? json() : json::parse(body, nullptr, /*allow_exceptions=*/false);
+  const json parsed = parsed_reply(body);
   const json valid = member(parsed, "valid");
   if (status == (valid == true ? 200U : 409U) && valid.is_boolean() && answers(parsed, asked)) {
     return verdict_in(parsed, valid == true);

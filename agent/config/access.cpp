@@ -13,10 +13,6 @@ constexpr std::array tls_settings{setting::ca_file, setting::certificate_file, s
                                   setting::server_name};
 constexpr std::array sign_in_settings{setting::user, setting::password_file};
 
-std::string key(setting which) {
-  return std::string(field_of(which).key);
-}
-
 std::string how_to_give_an_endpoint(std::string_view store) {
   if (store == "sqlite") {
     return "give the path of a file that all members on this host share, such as --endpoint "
@@ -107,13 +103,14 @@ class access_check {
     if (which == setting::password_file) {
       suggestion = "name the file that holds the password of this user";
     }
-    known_.reject(other, key(other) + " is given without " + key(which), std::move(suggestion));
+    known_.reject(other, key_of(other) + " is given without " + key_of(which),
+                  std::move(suggestion));
   }
 
   void refuse_what_only_servers_have() {
     const auto refuse = [this](setting which) {
       if (!known_.is_given(which)) return;
-      known_.reject(which, key(which) + " is given, and sqlite is a file, not a server",
+      known_.reject(which, key_of(which) + " is given, and sqlite is a file, not a server",
                     "remove it; who may open the file decides who takes part");
     };
     std::ranges::for_each(tls_settings, refuse);
@@ -132,9 +129,9 @@ class access_check {
     const auto first = std::ranges::find_if(
         tls_settings, [this](setting which) { return known_.is_given(which); });
     if (first == tls_settings.end()) return;
-    known_.reject(*first,
-                  key(*first) + " is given, but no endpoint is https: nothing would be encrypted",
-                  "write endpoint as https://..., or remove what is for TLS");
+    known_.reject(
+        *first, key_of(*first) + " is given, but no endpoint is https: nothing would be encrypted",
+        "write endpoint as https://..., or remove what is for TLS");
   }
 
   void check_password_in_the_clear() {

@@ -9,21 +9,11 @@ namespace tenure::config {
 namespace {
 
 constexpr std::string_view scheme_end = "://";
-constexpr std::uint32_t max_port = 65535;
 constexpr const char* example = "write it like http://10.0.0.1:2379 or https://[::1]:2379";
-
-bool is_visible(char c) {
-  return c > ' ' && c < '\x7F';
-}
 
 bool is_host_character(char c) {
   const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
   return letter || (c >= '0' && c <= '9') || c == '.' || c == '-' || c == '_';
-}
-
-bool is_ipv6(const std::string& host) {
-  in6_addr out{};
-  return ::inet_pton(AF_INET6, host.c_str(), &out) == 1;
 }
 
 std::string lower(std::string_view word) {
@@ -42,8 +32,8 @@ std::string http_scheme(std::string_view text) {
   return scheme == "http" || scheme == "https" ? scheme : "";
 }
 
-std::unexpected<mistake> wrong(std::string_view text, const std::string& why,
-                               std::string suggestion = example) {
+std::unexpected<mistake> wrong_url(std::string_view text, const std::string& why,
+                                   std::string suggestion = example) {
   return std::unexpected(mistake{quote_endpoint(text) + why, std::move(suggestion)});
 }
 
@@ -54,22 +44,23 @@ parsed<endpoint_url> parse_authority(std::string_view text, std::string_view aut
   const std::string host(bracketed ? authority.substr(1, end - 1) : authority.substr(0, end));
   std::string_view rest = authority.substr(end);
   if (bracketed) {
-    if (rest.empty() || !is_ipv6(host)) return wrong(text, " has no IPv6 address in its brackets");
+    if (rest.empty() || !is_ipv6(host))
+      return wrong_url(text, " has no IPv6 address in its brackets");
     rest.remove_prefix(1);
     if (!rest.empty() && !rest.starts_with(':')) {
-      return wrong(text, " has something other than a port behind its bracket");
+      return wrong_url(text, " has something other than a port behind its bracket");
     }
   } else {
     if (is_ipv6(std::string(authority))) {
-      return wrong(text, " has an IPv6 address without brackets");
+      return wrong_url(text, " has an IPv6 address without brackets");
     }
-    if (host.empty()) return wrong(text, " has no host");
+    if (host.empty()) return wrong_url(text, " has no host");
     if (!std::ranges::all_of(host, is_host_character)) {
-      return wrong(text, " has a character in its host that no host can have");
+      return wrong_url(text, " has a character in its host that no host can have");
     }
   }
   if (!rest.empty() && !parse_integer(rest.substr(1), 1, max_port)) {
-    return wrong(text, " has a port that is not from 1 to 65535");
+    return wrong_url(text, " has a port that is not from 1 to 65535");
   }
   return endpoint_url{.tls = tls, .host = host};
 }
@@ -78,17 +69,17 @@ parsed<endpoint_url> parse_authority(std::string_view text, std::string_view aut
 
 parsed<endpoint_url> parse_endpoint_url(std::string_view text) {
   if (has_user(text)) {
-    return wrong(text, " has a user or a password in it",
-                 "take it out, and sign in with user and password_file");
+    return wrong_url(text, " has a user or a password in it",
+                     "take it out, and sign in with user and password_file");
   }
   const std::string scheme = http_scheme(text);
   if (scheme.empty()) {
-    if (text.contains(scheme_end)) return wrong(text, " is neither http nor https");
-    return wrong(text, " does not say whether to use TLS", "put http:// or https:// in front");
+    if (text.contains(scheme_end)) return wrong_url(text, " is neither http nor https");
+    return wrong_url(text, " does not say whether to use TLS", "put http:// or https:// in front");
   }
-  if (text.find_first_of("?#") != text.npos) return wrong(text, " has a query or a fragment");
+  if (text.find_first_of("?#") != text.npos) return wrong_url(text, " has a query or a fragment");
   if (!std::ranges::all_of(text, is_visible)) {
-    return wrong(text, " has a blank or a character outside ASCII in it");
+    return wrong_url(text, " has a blank or a character outside ASCII in it");
   }
   const std::string_view rest = text.substr(scheme.size() + scheme_end.size());
   return parse_authority(text, rest.substr(0, rest.find('/')), scheme == "https");

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 
 /// The one table of settings. Parsing, flags, environment variables, the JSON Schema and
@@ -131,6 +132,11 @@ std::span<const field> fields();
 
 /// The row of one setting.
 const field& field_of(setting which);
+
+/// Its name in a file.
+inline std::string key_of(setting which) {
+  return std::string(field_of(which).key);
+}
 
 /// "Time budget", the heading of a group.
 constexpr std::string_view title(group section) {

@@ -26,10 +26,6 @@ constexpr core::duration hiccup = 1s;
 /// A workload that fails for longer without being noticed is hardly watched.
 constexpr core::duration too_late = 10min;
 
-std::string key(setting which) {
-  return std::string(field_of(which).key);
-}
-
 /// Lives for one call of `check_health`.
 class health_check {
  public:
@@ -50,13 +46,13 @@ class health_check {
     const auto is_bad = [this](setting which) { return known_.is_bad(which); };
     const auto kind = std::ranges::find_if(kinds, is_given);
     if (kind != kinds.end() && s_.observe) {
-      known_.reject(*kind, key(*kind) + " is given, and an observer never holds a lease",
+      known_.reject(*kind, key_of(*kind) + " is given, and an observer never holds a lease",
                     "remove it, or remove observe");
     }
     if (std::ranges::any_of(kinds, is_bad)) return;
     const auto number = std::ranges::find_if(numbers, is_given);
     if (kind == kinds.end() && number != numbers.end()) {
-      known_.reject(*number, key(*number) + " is given, but nothing is checked",
+      known_.reject(*number, key_of(*number) + " is given, but nothing is checked",
                     "give health_http, health_command or health_file, or remove it");
     } else if (h_.file_age && h_.file.empty()) {
       known_.reject(setting::health_file_age, "health_file_age is given without health_file",
@@ -85,7 +81,7 @@ class health_check {
     if (value >= least && value <= most) return;
     all_good_ = false;
     known_.reject(which,
-                  key(which) + " is " + core::text(value) + "; it must be from " +
+                  key_of(which) + " is " + core::text(value) + "; it must be from " +
                       core::text(least) + " to " + core::text(most),
                   "");
   }

@@ -9,17 +9,6 @@ namespace {
 constexpr const char* url_hint = "write it like http://127.0.0.1:8080/path";
 constexpr const char* command_hint = "give a program and its arguments, such as pg_isready -q";
 
-bool visible(char c) {
-  return c > ' ' && c < '\x7F';
-}
-bool control(char c) {
-  return static_cast<unsigned char>(c) < ' ' || c == '\x7F';
-}
-
-std::unexpected<mistake> wrong(std::string what, std::string suggestion) {
-  return std::unexpected(mistake{std::move(what), std::move(suggestion)});
-}
-
 }  // namespace
 
 parsed<std::string> parse_http_url(std::string_view text) {
@@ -33,7 +22,7 @@ parsed<std::string> parse_http_url(std::string_view text) {
     return wrong("is " + shown + ", with a user or a password in it",
                  "take it out; what has to sign in can be a command instead");
   }
-  if (text.contains('#') || !std::ranges::all_of(text, visible)) {
+  if (text.contains('#') || !std::ranges::all_of(text, is_visible)) {
     return wrong("is " + shown + ", with a fragment, a blank or a character outside ASCII in it",
                  url_hint);
   }
@@ -90,7 +79,7 @@ std::optional<mistake> command_mistake(const std::vector<std::string>& words) {
   std::size_t bytes = 0;
   for (const std::string& word : words) {
     bytes += word.size();
-    if (!std::ranges::any_of(word, control)) continue;
+    if (!std::ranges::any_of(word, is_control)) continue;
     return mistake{"has a control character in " + quote(word),
                    "take it out, or put the command into a script"};
   }

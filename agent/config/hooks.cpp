@@ -16,10 +16,6 @@ constexpr std::array hook_settings{setting::gain_http,    setting::gain_command,
 /// restart rules of its pod.
 constexpr core::duration container_ends_within = 3s;
 
-std::string key(setting which) {
-  return std::string(field_of(which).key);
-}
-
 /// Lives for one call of `check_hooks`.
 class hook_check {
  public:
@@ -33,7 +29,7 @@ class hook_check {
     if (s_.hooks.stop_exit_code) check_exit_code();
     if (s_.hooks.gain() && !s_.hooks.stop() && !s_.target.given()) {
       known_.warn(*given,
-                  key(*given) +
+                  key_of(*given) +
                       " is given, and nothing stops the workload: no lease is released, "
                       "so that each hand-over takes a ttl",
                   "give stop_http, stop_command or stop_exit_code");
@@ -44,17 +40,17 @@ class hook_check {
   void check_company(setting hook) {
     if (!s_.guard_dir.empty()) {
       known_.reject(hook,
-                    key(hook) + " and guard_dir are both given: one of them runs the workload",
+                    key_of(hook) + " and guard_dir are both given: one of them runs the workload",
                     "remove one; the guard is the safer way, because it kills");
     }
     if (s_.target.given()) check_target_company(hook);
     if (s_.observe) {
-      known_.reject(hook, key(hook) + " is given, and an observer never holds a lease",
+      known_.reject(hook, key_of(hook) + " is given, and an observer never holds a lease",
                     "remove it, or remove observe");
     }
     if (s_.elections.size() > 1) {
       known_.reject(hook,
-                    key(hook) + " tells one workload of one election, but " +
+                    key_of(hook) + " tells one workload of one election, but " +
                         std::to_string(s_.elections.size()) + " are configured",
                     "give one election to each agent");
     }
@@ -67,18 +63,18 @@ class hook_check {
          {setting::stop_http, setting::stop_command, setting::stop_exit_code}) {
       if (!known_.is_given(stop)) continue;
       known_.reject(stop,
-                    key(stop) +
+                    key_of(stop) +
                         " and target_* are both given: what is found by target_* is "
                         "stopped by stop_signal, and killed",
-                    "remove " + key(stop) + "; let the workload end in order on stop_signal");
+                    "remove " + key_of(stop) + "; let the workload end in order on stop_signal");
     }
     if (!s_.hooks.gain() || known_.is_bad(setting::while_standby)) return;
     if (s_.target.while_standby == on_standby::run) return;
     known_.reject(first_hook,
-                  key(first_hook) +
+                  key_of(first_hook) +
                       " is given, but while_standby is stop: what begins while we "
                       "are active needs no telling",
-                  "give while_standby run, or remove " + key(first_hook));
+                  "give while_standby run, or remove " + key_of(first_hook));
   }
 
   /// SIGKILL comes from the runtime, so late, and must have been before anybody else is granted.

@@ -7,10 +7,6 @@
 namespace tenure::config {
 namespace {
 
-std::unexpected<mistake> wrong(std::string what, std::string suggestion = {}) {
-  return std::unexpected(mistake{std::move(what), std::move(suggestion)});
-}
-
 bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }

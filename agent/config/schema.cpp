@@ -192,7 +192,7 @@ json sqlite_rule() {
   json then = {{"endpoint", either(no_url, list_of(no_url, 1))}};
   for (const setting which : {setting::ca_file, setting::certificate_file, setting::key_file,
                               setting::server_name, setting::user, setting::password_file}) {
-    then[std::string(field_of(which).key)] = false;
+    then[key_of(which)] = false;
   }
   return rule(store_is({{"const", "sqlite"}}), std::move(then));
 }

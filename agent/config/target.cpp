@@ -14,16 +14,8 @@ constexpr std::array only_with_a_target{setting::target_uid, setting::while_stan
 
 constexpr const char* three_ways = "target_executable, target_command_line or target_pid_file";
 
-std::string key(setting which) {
-  return std::string(field_of(which).key);
-}
-
 parsed<std::string> refuse(std::string what, std::string suggestion) {
   return std::unexpected(mistake{std::move(what), std::move(suggestion)});
-}
-
-bool is_control(char c) {
-  return static_cast<unsigned char>(c) < ' ' || c == '\x7F';
 }
 
 /// Without a target there is nothing that could be told or stopped.
@@ -32,7 +24,7 @@ void check_without_target(evidence& known) {
   if (std::ranges::any_of(ways_to_find, bad)) return;
   for (const setting which : only_with_a_target) {
     if (!known.is_given(which)) continue;
-    known.reject(which, key(which) + " is given, and nothing says what it is for",
+    known.reject(which, key_of(which) + " is given, and nothing says what it is for",
                  std::string("give ") + three_ways + ", or remove it");
   }
 }
@@ -79,7 +71,7 @@ void check_target(const settings& s, evidence& known) {
   for (const setting& which : ways_to_find) {
     if (!known.is_given(which)) continue;
     if (first != nullptr) {
-      known.reject(which, key(*first) + " and " + key(which) + " are both given",
+      known.reject(which, key_of(*first) + " and " + key_of(which) + " are both given",
                    "one finds the workload, and what belongs to it; remove the other");
     } else {
       first = &which;
@@ -87,12 +79,12 @@ void check_target(const settings& s, evidence& known) {
   }
   if (s.elections.size() > 1) {
     known.reject(*first,
-                 key(*first) + " is given, and there are " + std::to_string(s.elections.size()) +
+                 key_of(*first) + " is given, and there are " + std::to_string(s.elections.size()) +
                      " elections",
                  "one workload belongs to one election");
   }
   if (s.observe) {
-    known.reject(*first, key(*first) + " is given, and observe is true: it could never run",
+    known.reject(*first, key_of(*first) + " is given, and observe is true: it could never run",
                  "remove one of them");
   }
   check_gain(s.target, s.hooks, known);

@@ -11,10 +11,6 @@
 namespace tenure::config {
 namespace {
 
-std::unexpected<mistake> wrong(std::string what, std::string suggestion = {}) {
-  return std::unexpected(mistake{std::move(what), std::move(suggestion)});
-}
-
 parsed<std::string> parse_word(std::string_view text, std::span<const std::string_view> words) {
   if (std::ranges::find(words, text) != words.end()) return std::string(text);
   std::string suggestion = did_you_mean(text, words);
@@ -41,20 +37,13 @@ parsed<std::string> parse_signal(const field& f, std::string_view text) {
   return result;
 }
 
-bool printable(char c) {
-  return c > ' ' && c < '\x7F';
-}
-bool control(char c) {
-  return static_cast<unsigned char>(c) < ' ' || c == '\x7F';
-}
-
 parsed<std::string> parse_endpoint(std::string_view text) {
   if (text.empty()) return wrong("is empty", "give a URL, or a path for sqlite");
   if (text.size() > max_endpoint_bytes) {
     return wrong("is " + std::to_string(text.size()) + " bytes long",
                  "give no more than " + std::to_string(max_endpoint_bytes));
   }
-  if (std::ranges::any_of(text, control)) {
+  if (std::ranges::any_of(text, is_control)) {
     return wrong("is " + quote_endpoint(text) + ", which has a control character in it",
                  "take it out");
   }
@@ -67,7 +56,7 @@ parsed<std::string> parse_identity(std::string_view text) {
     return wrong("is " + std::to_string(text.size()) + " bytes long",
                  "give no more than " + std::to_string(max_name_bytes));
   }
-  if (!std::ranges::all_of(text, printable)) {
+  if (!std::ranges::all_of(text, is_visible)) {
     return wrong("is " + quote(text) + ", which has a blank or a character outside ASCII in it",
                  "use letters, digits and signs");
   }
@@ -163,7 +152,7 @@ parsed<std::string> parse_path(std::string_view text) {
   if (text.size() > max_path_bytes) {
     return wrong("is " + std::to_string(text.size()) + " bytes long", path_hint);
   }
-  if (std::ranges::any_of(text, control)) {
+  if (std::ranges::any_of(text, is_control)) {
     return wrong("has a control character in it", path_hint);
   }
   return std::string(text);
@@ -193,7 +182,7 @@ parsed<std::string> parse_user(std::string_view text) {
     return wrong("has a colon in it",
                  "give the name alone, and a file that holds the password as password_file");
   }
-  if (text.empty() || text.size() > max_name_bytes || !std::ranges::all_of(text, printable)) {
+  if (text.empty() || text.size() > max_name_bytes || !std::ranges::all_of(text, is_visible)) {
     return wrong("is not " + std::string(field_of(setting::user).range), "give the user's name");
   }
   return std::string(text);

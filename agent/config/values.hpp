@@ -22,6 +22,7 @@ inline constexpr std::size_t max_endpoint_bytes = 4096;
 inline constexpr std::uint32_t max_user_id = 0xffff'fffe;
 inline constexpr std::size_t max_path_bytes = 4095;        ///< what Linux opens
 inline constexpr std::size_t max_socket_path_bytes = 107;  ///< what Linux binds
+inline constexpr std::uint32_t max_port = 65535;
 inline constexpr std::size_t max_command_words = 64;
 inline constexpr std::size_t max_command_bytes = 4096;  ///< of all its words
 /// Beyond what any setting allows, and far from where nanoseconds overflow.
@@ -35,6 +36,21 @@ struct mistake {
 
 template <class T>
 using parsed = std::expected<T, mistake>;
+
+inline std::unexpected<mistake> wrong(std::string what, std::string suggestion = {}) {
+  return std::unexpected(mistake{std::move(what), std::move(suggestion)});
+}
+
+/// Of ASCII: neither a blank nor a control character.
+constexpr bool is_visible(char c) {
+  return c > ' ' && c < '\x7F';
+}
+constexpr bool is_control(char c) {
+  return static_cast<unsigned char>(c) < ' ' || c == '\x7F';
+}
+
+/// An address of IPv6, without brackets.
+bool is_ipv6(const std::string& host);
 
 /// An election as given; without slots, those of `slots` apply.
 struct named_election {

@@ -6,17 +6,16 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <cerrno>
 #include <chrono>
 #include <exception>
 #include <utility>
 
+#include "net/as_values.hpp"
 #include "net/listen_address.hpp"
 #include "net/tls_stream.hpp"
 #include "os/boot_time.hpp"
@@ -29,8 +28,6 @@ namespace asio = boost::asio;
 using asio::ip::tcp;
 using any_stream = asio::generic::stream_protocol;
 using outcome = std::expected<void, std::string>;
-
-constexpr auto as_values = asio::as_tuple(asio::use_awaitable);
 
 /// A peer that has vanished without a word is noticed after about ten seconds: an idle one by
 /// probes, one that owes us acknowledgements by the last of these.

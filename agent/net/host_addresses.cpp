@@ -29,7 +29,7 @@ using boost::asio::ip::tcp;
 using boost::asio::posix::stream_descriptor;
 
 /// Written by the thread, read once `ended` is readable.
-struct answer {
+struct name_answer {
   std::mutex lock;
   std::vector<tcp::endpoint> addresses;
   std::string failure;
@@ -37,7 +37,7 @@ struct answer {
 };
 
 /// Blocks for as long as the name service likes.
-void look_up(const std::string& host, std::uint16_t port, answer& into) {
+void look_up(const std::string& host, std::uint16_t port, name_answer& into) {
   addrinfo wanted{};
   wanted.ai_socktype = SOCK_STREAM;
   addrinfo* found = nullptr;
@@ -62,7 +62,7 @@ void look_up(const std::string& host, std::uint16_t port, answer& into) {
 }
 
 /// Starts a thread that nobody waits for: it shares `into` and nothing else.
-std::string start_look_up(std::string host, std::uint16_t port, std::shared_ptr<answer> into) {
+std::string start_look_up(std::string host, std::uint16_t port, std::shared_ptr<name_answer> into) {
   // Signals are for the threads that act on them.
   sigset_t all;
   sigset_t before;
@@ -90,7 +90,7 @@ struct host_addresses::job {
   job(const boost::asio::any_io_executor& where, int readable) : ended(where, readable) {}
 
   stream_descriptor ended;  ///< a descriptor of our own: closing it cannot hit the thread's
-  std::shared_ptr<answer> shared = std::make_shared<answer>();
+  std::shared_ptr<name_answer> shared = std::make_shared<name_answer>();
 };
 
 host_addresses::host_addresses(boost::asio::any_io_executor where, const endpoint& of)

@@ -1,12 +1,11 @@
 #include <sys/socket.h>
 
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/error.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
 #include <cerrno>
 #include <utility>
 
+#include "net/as_values.hpp"
 #include "net/byte_stream.hpp"
 #include "net/client_socket.hpp"
 #include "os/error_text.hpp"
@@ -15,9 +14,6 @@ namespace tenure::net {
 namespace {
 
 namespace asio = boost::asio;
-
-/// Operations end with a value, never an exception.
-constexpr auto as_values = asio::as_tuple(asio::use_awaitable);
 
 class plain_stream : public byte_stream {
  public:

@@ -3,16 +3,15 @@
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/asio/ssl/context.hpp>
 #include <boost/asio/ssl/error.hpp>
 #include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/ssl/verify_context.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
 #include <utility>
 
+#include "net/as_values.hpp"
 #include "net/client_socket.hpp"
 #include "net/listen_address.hpp"
 #include "net/tls_failure.hpp"
@@ -22,8 +21,6 @@ namespace {
 
 namespace asio = boost::asio;
 namespace ssl = boost::asio::ssl;
-
-constexpr auto as_values = asio::as_tuple(asio::use_awaitable);
 
 class tls_stream : public byte_stream {
  public:

@@ -199,7 +199,7 @@ key_value key_value_of(const fields& from, const reply_header& header, bool eras
   return kv;
 }
 
-range_reply range_of(const fields& from, const reply_header& header) {
+range_reply range_reply_of(const fields& from, const reply_header& header) {
   range_reply out{.header = header, .values = {}, .more = from.flag("more")};
   for (const json& one : from.list("kvs")) {
     out.values.push_back(key_value_of(fields(one, from.judged()), header, false));
@@ -215,7 +215,7 @@ transaction_reply::part part_of(const fields& from, const reply_header& header) 
   const bool is_range = from.find("response_range") != nullptr;
   from.require(int{is_put} + int{is_erase} + int{is_range} == 1, "responses",
                "has a part that is not one of put, delete and range");
-  if (is_range) return range_of(from.object("response_range"), header);
+  if (is_range) return range_reply_of(from.object("response_range"), header);
   if (is_put) {
     from.object("response_put");
     return put_done{};
@@ -258,7 +258,7 @@ revoke_reply read(const fields& from, std::type_identity<revoke_reply>) {
 }
 
 range_reply read(const fields& from, std::type_identity<range_reply>) {
-  return range_of(from, header_with_revision(from));
+  return range_reply_of(from, header_with_revision(from));
 }
 
 transaction_reply read(const fields& from, std::type_identity<transaction_reply>) {

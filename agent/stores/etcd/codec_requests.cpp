@@ -10,23 +10,23 @@
 namespace tenure::stores::etcd {
 namespace {
 
-using json = nlohmann::ordered_json;
+using nlohmann::ordered_json;
 
 /// A password need not be UTF-8: what is not becomes a replacement character, and etcd refuses it.
-std::string text_of(const json& body) {
-  return body.dump(-1, ' ', false, json::error_handler_t::replace);
+std::string text_of(const ordered_json& body) {
+  return body.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }
 
 /// JSON numbers are doubles to many readers; the gateway writes and reads 64 bits as strings.
 template <class Integer>
-json number(Integer value) {
+ordered_json number(Integer value) {
   return std::to_string(value);
 }
 
-json to_json(const compare& condition) {
+ordered_json to_json(const compare& condition) {
   static constexpr std::array relations{"EQUAL", "GREATER", "LESS", "NOT_EQUAL"};
-  json out{{"key", to_base64(condition.key)},
-           {"result", relations.at(static_cast<std::size_t>(condition.is))}};
+  ordered_json out{{"key", to_base64(condition.key)},
+                   {"result", relations.at(static_cast<std::size_t>(condition.is))}};
   if (!condition.end.empty()) out["range_end"] = to_base64(condition.end);
   switch (condition.what) {
     case compare::field::create_revision:
@@ -49,18 +49,18 @@ json to_json(const compare& condition) {
   return out;
 }
 
-json to_json(const put& what) {
-  json out{{"key", to_base64(what.key)}, {"value", to_base64(what.value)}};
+ordered_json to_json(const put& what) {
+  ordered_json out{{"key", to_base64(what.key)}, {"value", to_base64(what.value)}};
   if (what.lease != 0) out["lease"] = number(what.lease);
   return out;
 }
 
-json to_json(const erase& what) {
+ordered_json to_json(const erase& what) {
   return {{"key", to_base64(what.key)}};
 }
 
-json to_json(const range& what) {
-  json out{{"key", to_base64(what.key)}};
+ordered_json to_json(const range& what) {
+  ordered_json out{{"key", to_base64(what.key)}};
   if (!what.end.empty()) out["range_end"] = to_base64(what.end);
   if (what.limit != 0) out["limit"] = number(what.limit);
   if (what.by == range::order::create_ascend) {
@@ -82,11 +82,11 @@ constexpr const char* request_name(const range&) {
   return "request_range";
 }
 
-json to_json(const std::vector<operation>& operations) {
-  json out = json::array();
+ordered_json to_json(const std::vector<operation>& operations) {
+  ordered_json out = ordered_json::array();
   for (const operation& one : operations) {
     out.push_back(std::visit(
-        [](const auto& what) { return json{{request_name(what), to_json(what)}}; }, one));
+        [](const auto& what) { return ordered_json{{request_name(what), to_json(what)}}; }, one));
   }
   return out;
 }
@@ -119,7 +119,7 @@ std::string range_request(const range& what) {
 }
 
 std::string transaction_request(const transaction& what) {
-  json when = json::array();
+  ordered_json when = ordered_json::array();
   for (const compare& condition : what.when) when.push_back(to_json(condition));
   return text_of({{"compare", std::move(when)},
                   {"success", to_json(what.then)},
@@ -128,7 +128,7 @@ std::string transaction_request(const transaction& what) {
 
 std::string watch_request(const std::string& key, const std::string& end,
                           std::uint64_t start_revision, std::int64_t watch_id) {
-  json create{{"key", to_base64(key)}};
+  ordered_json create{{"key", to_base64(key)}};
   if (!end.empty()) create["range_end"] = to_base64(end);
   if (start_revision != 0) create["start_revision"] = number(start_revision);
   create["progress_notify"] = true;

@@ -11,8 +11,8 @@
 namespace tenure::stores::etcd {
 namespace {
 
-constexpr std::string_view accepted_word = "accepted";
-constexpr std::string_view refused_word = "refused";
+constexpr std::string_view accepted_reply = "accepted";
+constexpr std::string_view refused_reply = "refused";
 constexpr std::size_t words_of_order = 5;
 constexpr std::size_t words_of_acceptance = words_of_order + 2;
 constexpr std::size_t words_of_refusal = words_of_order + 5;
@@ -28,10 +28,10 @@ std::optional<std::string> name_in(std::string_view word) {
 }
 
 std::optional<core::order_reply> reply_in(const std::vector<std::string_view>& words) {
-  if (words.size() == words_of_acceptance && words[words_of_order] == accepted_word) {
+  if (words.size() == words_of_acceptance && words[words_of_order] == accepted_reply) {
     return core::order_reply{.accepted = true};
   }
-  if (words.size() != words_of_refusal || words[words_of_order] != refused_word) {
+  if (words.size() != words_of_refusal || words[words_of_order] != refused_reply) {
     return std::nullopt;
   }
   auto code = name_in(words[words_of_order + 2]);
@@ -52,7 +52,7 @@ std::string order_text(const core::left_order& what, const std::string& by) {
   out.append(" ").append(wanted.aside ? std::to_string(wanted.aside->count()) : nothing);
   out.append(" ").append(word_or_nothing(wanted.heir));
   if (!what.reply) return out;
-  out.append(" ").append(what.reply->accepted ? accepted_word : refused_word);
+  out.append(" ").append(what.reply->accepted ? accepted_reply : refused_reply);
   out.append(" ").append(word_or_nothing(by));
   if (what.reply->accepted) return out;
   for (const std::string* part : {&what.reply->code, &what.reply->message, &what.reply->action}) {

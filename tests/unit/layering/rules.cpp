@@ -119,13 +119,13 @@ constexpr std::array heavies{
     heavy{"msgpuck", "stores", 1, "", false},
     heavy{"yaml-cpp/", "config", 1, "", false},
     heavy{"spdlog/", "", 1, "", false},
-    heavy{"CLI/", "cli", 0, "", true},
     heavy{"prometheus/", "metrics", 1, "", false},
     heavy{"boost/beast", "net", 0, "", false},
     heavy{"boost/asio/ssl/stream", "net", 1, "", false},
     heavy{"boost/asio/ssl/context", "net", 2, "tls", false},
     heavy{"openssl/", "net", 0, "tls", true},
-    heavy{"nlohmann/", "", 0, "codec|schema", false},
+    heavy{"nlohmann/json.hpp", "", 0, "codec|schema", false},
+    heavy{"nlohmann/json_fwd.hpp", "", 0, "codec|schema", true},
 };
 
 bool contains(const auto& all, const auto& one) {
