@@ -254,13 +254,15 @@ void election::on(const moment& at, const event::granted& e, effects& out) {
 }
 
 void election::on(const moment& at, const event::refused& e, effects& out) {
-  if (acquire_.state != call::flying || e.number != acquire_.number) return;
-  maybe_held_ = false;
-  if (found_) {
-    acquire_ = {};
+  const bool awaited = acquire_.state == call::flying && e.number == acquire_.number;
+  if (awaited) maybe_held_ = false;
+  if (found_ && work_ != work::stopping) {
+    // However late: a try of ours would have been granted if the term of what runs were ours.
+    if (awaited) acquire_ = {};
     give_up(loss_reason::taken_over, at.now, at, out);
     return;
   }
+  if (!awaited) return;
   const time_point again = freed_meanwhile_ ? at.now : e.retry_at;
   acquire_ = {.state = call::waiting,
               .at = std::max({again, at.now + refused_pause, heir_first_until_})};

@@ -44,7 +44,7 @@ void agent::refused(const message& m) {
   } else if (m.retry_in != core::duration::max()) {
     retry_at = now_ + m.retry_in;
   }
-  if (m.number == clients_[m.election].acquire && machine_.at(place(m.election)).adopting()) {
+  if (machine_.at(place(m.election)).adopting()) {
     stage_.judge.told_lost(stage_.now, pod_, m.election, guards_[m.election].term(), true);
   }
   step(m.election, core::event::refused{.number = m.number, .retry_at = retry_at});
@@ -63,7 +63,11 @@ void agent::renewed(const message& m) {
       stage_.note("pod %u/%u: told that %llu is lost", pod_, item.election, digits(item.term));
       lost.push_back({place(item.election), item.why});
       if (awaited) {
-        stage_.judge.told_lost(stage_.now, pod_, item.election, item.term, in_time);
+        // That its session is over is no news of a key that an operator had taken before: a store
+        // that renews without a look at keys has confirmed it until now.
+        const bool tells_all =
+            stage_.drawn.renewal_checks_terms || item.why != core::loss_reason::session_invalid;
+        stage_.judge.told_lost(stage_.now, pod_, item.election, item.term, in_time && tells_all);
       }
     } else if (awaited) {
       stage_.judge.acknowledged(stage_.now, pod_, item.election, item.term, m.sent_at, m.ttl,

@@ -90,6 +90,16 @@ TEST(Adopt, RefusalEndsWhatRunsAtOnce) {
   EXPECT_THAT(c.workload_exits(), HasSubstr("draining > candidate")) << "nothing to release";
 }
 
+TEST(Adopt, SoDoesARefusalOfATryThatWasGivenUp) {
+  conversation c = adopting();
+  const attempt first = c.asked.number;
+  c.acquire_is_unknown();
+  c.at(c.next_wake()).wakes();
+  ASSERT_NE(c.asked.number, first);
+  EXPECT_THAT(c.says(event::refused{.number = first}),
+              HasSubstr("candidate > draining: taken_over"));
+}
+
 TEST(Adopt, UnknownIsAskedAgainUntilItsLeaseMustStop) {
   conversation c = adopting();
   EXPECT_EQ(c.acquire_is_unknown(), "");

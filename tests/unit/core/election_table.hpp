@@ -33,6 +33,7 @@ inline const std::map<std::string, std::map<std::string, std::string>>& answers(
            {"granted", "candidate > active, publish, arm 5 until 14.35s"},
            {"granted clean", "candidate > active, publish, arm 5 until 14.35s"},
            {"refused", "candidate > draining: taken_over, publish, stop by 1s: taken_over"},
+           {"refused late", "candidate > draining: taken_over, publish, stop by 1s: taken_over"},
            {"shows us", "publish"},
            {"shows other",
             "publish, candidate > draining: taken_over, publish, stop by 1s: taken_over"},
