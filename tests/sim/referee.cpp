@@ -70,7 +70,12 @@ void referee::released(world_time now, std::size_t election, std::size_t pod, co
     const bool entered = view.phase == core::phase::pending || view.phase == core::phase::active;
     in_use = in_use || (entered && view.lease->term == term);
   }
-  if (in_use) violated(rule::released_in_use, now, pod, election);
+  if (!in_use) return;
+  if (term > given_twice_[election]) violated(rule::released_in_use, now, pod, election);
+  // A late release of before the restore, and the number was given out again since: docs/safety.md,
+  // "a store restored from a backup".
+  running_[pod][election].given_again = true;
+  removed_by_operator(now, election, pod, term);
 }
 
 void referee::removed_by_operator(world_time now, std::size_t election, std::size_t pod,
