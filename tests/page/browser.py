@@ -2,15 +2,21 @@
 from __future__ import annotations
 
 import base64
+import functools
 import json
+import pathlib
 import shutil
+import sys
 import tempfile
-import time
-from collections.abc import Callable
 from typing import Any
 
 PATIENCE_SECONDS = 60  # a deadline for what ought to come at once
 LOOK_SECONDS = 0.05  # between two looks whether it has come
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import waiting  # noqa: E402
+
+until = functools.partial(waiting.until, patience=PATIENCE_SECONDS, pause=LOOK_SECONDS)
 
 PHONE = (360, 740)
 DESK = (1200, 900)
@@ -26,16 +32,6 @@ def what_is_missing() -> str:
     except ImportError:
         return "there is no python3-selenium; `./dev test` installs it"
     return ""
-
-
-def until(is_so: Callable[[], Any], what: str) -> Any:
-    """What `is_so` returns as soon as it is true. Fails when patience ends."""
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while not (found := is_so()):
-        if time.monotonic() > deadline:
-            raise AssertionError(f"not within {PATIENCE_SECONDS} s: {what}")
-        time.sleep(LOOK_SECONDS)
-    return found
 
 
 class Browser:

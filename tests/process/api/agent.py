@@ -1,24 +1,16 @@
 """A real agent for tests of its API: on SQLite, as a user starts it."""
 import json
 import os
+import pathlib
 import re
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
-import time
 
-PATIENCE = 30  # seconds; only a failing test waits so long
-
-
-def until(condition, what):
-    """Waits for `condition`, which is tried again and again; its value."""
-    deadline = time.monotonic() + PATIENCE
-    while not (value := condition()):
-        if time.monotonic() > deadline:
-            raise AssertionError(f"it did not happen: {what}")
-        time.sleep(0.02)
-    return value
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
+from waiting import PATIENCE, until  # noqa: E402
 
 
 class Agent:

@@ -1,25 +1,21 @@
 """The marked commands of a page, and a shell that they are pasted into."""
 import ctypes
+import functools
 import os
 import pathlib
 import re
 import signal
 import subprocess
+import sys
 import tempfile
-import time
 
 PR_SET_CHILD_SUBREAPER = 36
 PATIENCE = 60  # seconds; only a failing test waits so long
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
+import waiting  # noqa: E402
 
-def until(condition, what):
-    """Waits for `condition`, which is tried again and again; its value."""
-    deadline = time.monotonic() + PATIENCE
-    while not (value := condition()):
-        if time.monotonic() > deadline:
-            raise AssertionError(f"it did not happen: {what}")
-        time.sleep(0.1)
-    return value
+until = functools.partial(waiting.until, patience=PATIENCE, pause=0.1)
 
 
 def marked_blocks(text):
