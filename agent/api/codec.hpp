@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "api/snapshot.hpp"
@@ -21,6 +22,11 @@ struct problem {
   std::string message;  ///< what failed, against what
   std::string action;   ///< what to do next
 };
+
+/// For what the query of a request says. `example`: "ask e.g. /v1/elections/db?index=7&wait=30s".
+inline problem bad_query(std::string message, const char* example) {
+  return {.code = "bad_query", .message = std::move(message), .action = example};
+}
 
 /// {"error":{"code":...,"message":...,"action":...}}. What does not print in them is replaced: they
 /// repeat what the request said.

@@ -17,9 +17,8 @@ net::response answer_history(const net::request& asked, const election_snapshot&
         one.name == "limit" ? core::read_number<std::size_t>(one.value) : std::nullopt;
     if (!wanted || *wanted == 0) {
       return error_response(
-          400, {.code = "bad_query",
-                .message = "\"" + one.name + "=" + one.value + "\" is not a limit of the history",
-                .action = "ask e.g. /v1/elections/db/history?limit=10"});
+          400, bad_query("\"" + one.name + "=" + one.value + "\" is not a limit of the history",
+                         "ask e.g. /v1/elections/db/history?limit=10"));
     }
     limit = std::min(limit, *wanted);
   }

@@ -12,11 +12,9 @@
 namespace tenure::api {
 namespace {
 
-constexpr const char* wait_example = "ask e.g. /v1/elections/db?index=7&wait=30s";
-
 std::unexpected<problem> bad_wait(std::string message) {
   return std::unexpected(
-      problem{.code = "bad_query", .message = std::move(message), .action = wait_example});
+      bad_query(std::move(message), "ask e.g. /v1/elections/db?index=7&wait=30s"));
 }
 
 bool is_repeated(const net::request& asked, std::string_view name) {

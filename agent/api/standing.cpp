@@ -18,8 +18,8 @@ std::vector<core::holder> others(const core::election_view& view) {
 
 }  // namespace
 
-std::int64_t ms_left(core::duration left) {
-  return std::max<std::int64_t>(0, std::chrono::floor<std::chrono::milliseconds>(left).count());
+std::int64_t milliseconds_of(core::duration span) {
+  return std::max<std::int64_t>(0, std::chrono::floor<std::chrono::milliseconds>(span).count());
 }
 
 bool held_by_us(const core::election_view& view, core::time_point now) {
@@ -47,12 +47,12 @@ bool seen_gone(const core::election_view& view) {
 
 std::optional<std::int64_t> expires_in_ms(const election_snapshot& election, const instant& at) {
   const core::election_view& view = election.view;
-  if (held_by_us(view, at.now)) return ms_left(view.lease->stop_at - at.now);
+  if (held_by_us(view, at.now)) return milliseconds_of(view.lease->stop_at - at.now);
   if (!view.seen || view.seen->expires_at == core::never) return std::nullopt;
   // The store's word is about its oldest grant, which is the shown one's if there is no other.
   const std::vector<core::holder>& holders = view.seen->holders;
   if (holders.size() != 1 || holders.front().ours) return std::nullopt;
-  return ms_left(view.seen->expires_at - at.now);
+  return milliseconds_of(view.seen->expires_at - at.now);
 }
 
 std::optional<core::time_point> known_at(const election_snapshot& election,
@@ -96,7 +96,7 @@ standing standing_of(const election_snapshot& election, const snapshot& seen, co
   const bool may_run = view.phase == phase::pending || view.phase == phase::active;
   if (may_run && view.lease && at.now >= view.lease->stop_at) {
     out.phase = phase::draining;
-    out.since_unix_ms = at.unix_ms - ms_left(at.now - view.lease->stop_at);
+    out.since_unix_ms = at.unix_ms - milliseconds_of(at.now - view.lease->stop_at);
   }
 
   if (held_by_us(view, at.now)) {

@@ -46,8 +46,8 @@ struct standing {
   std::optional<std::int64_t> since_unix_ms;
 };
 
-/// Whole milliseconds of the time that is left; none once it is over.
-std::int64_t ms_left(core::duration left);
+/// Whole milliseconds; none of a time that is over.
+std::int64_t milliseconds_of(core::duration span);
 
 /// True while the store counts us as the holder, as far as we know, and stop_at is ahead.
 bool held_by_us(const core::election_view& view, core::time_point now);

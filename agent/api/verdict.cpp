@@ -60,7 +60,7 @@ verdict judge(const term_question& asked, const election_snapshot& election, con
         rule(asked, {.from = out.from, .as_of = view.lease->term, .shown = ours, .holders = ours},
              election.slots);
     out.holders = ours;
-    out.expires_in_ms = ms_left(view.lease->stop_at - at.now);
+    out.expires_in_ms = milliseconds_of(view.lease->stop_at - at.now);
     return out;
   }
   if (!is_vouched_for(election, seen.contact, at.now)) return out;

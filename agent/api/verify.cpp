@@ -12,17 +12,14 @@
 namespace tenure::api {
 namespace {
 
-constexpr const char* verify_example =
-    "ask e.g. /v1/elections/db/verify?version=7&holder=db-0&fresh=1";
-
 struct verify_request {
   term_question what;
   bool fresh = false;
 };
 
 std::unexpected<problem> bad_verify(std::string message) {
-  return std::unexpected(
-      problem{.code = "bad_query", .message = std::move(message), .action = verify_example});
+  return std::unexpected(bad_query(
+      std::move(message), "ask e.g. /v1/elections/db/verify?version=7&holder=db-0&fresh=1"));
 }
 
 /// A misspelt `holder` would otherwise be a check that is silently not made.

@@ -1,8 +1,5 @@
 #include "config/endpoint_url.hpp"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
-
 #include <algorithm>
 
 namespace tenure::config {
@@ -10,11 +7,6 @@ namespace {
 
 constexpr std::string_view scheme_end = "://";
 constexpr const char* example = "write it like http://10.0.0.1:2379 or https://[::1]:2379";
-
-bool is_host_character(char c) {
-  const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-  return letter || (c >= '0' && c <= '9') || c == '.' || c == '-' || c == '_';
-}
 
 std::string lower(std::string_view word) {
   std::string out(word);

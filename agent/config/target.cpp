@@ -14,10 +14,6 @@ constexpr std::array only_with_a_target{setting::target_uid, setting::while_stan
 
 constexpr const char* three_ways = "target_executable, target_command_line or target_pid_file";
 
-parsed<std::string> refuse(std::string what, std::string suggestion) {
-  return std::unexpected(mistake{std::move(what), std::move(suggestion)});
-}
-
 /// Without a target there is nothing that could be told or stopped.
 void check_without_target(evidence& known) {
   const auto bad = [&known](setting which) { return known.is_bad(which); };
@@ -92,35 +88,35 @@ void check_target(const settings& s, evidence& known) {
 
 parsed<std::string> parse_program(std::string_view text) {
   constexpr const char* hint = "give its absolute path, or its name alone";
-  if (text.empty()) return refuse("is empty", hint);
+  if (text.empty()) return wrong("is empty", hint);
   if (text.size() > max_path_bytes) {
-    return refuse("is " + std::to_string(text.size()) + " bytes long", hint);
+    return wrong("is " + std::to_string(text.size()) + " bytes long", hint);
   }
   if (std::ranges::any_of(text, is_control)) {
-    return refuse("is " + quote(text) + ", which has a control character in it", hint);
+    return wrong("is " + quote(text) + ", which has a control character in it", hint);
   }
-  if (text.ends_with('/')) return refuse("is " + quote(text) + ", which is a directory", hint);
+  if (text.ends_with('/')) return wrong("is " + quote(text) + ", which is a directory", hint);
   if (text.contains('/') && !text.starts_with('/')) {
-    return refuse("is " + quote(text) + ", which depends on a directory to begin in", hint);
+    return wrong("is " + quote(text) + ", which depends on a directory to begin in", hint);
   }
   return std::string(text);
 }
 
 parsed<std::string> parse_command_line(std::string_view text) {
   constexpr const char* hint = "give what ps -o args shows, or its beginning in whole arguments";
-  if (text.empty()) return refuse("is empty", hint);
+  if (text.empty()) return wrong("is empty", hint);
   if (text.size() > max_path_bytes) {
-    return refuse("is " + std::to_string(text.size()) + " bytes long",
-                  "give its beginning, no more than " + std::to_string(max_path_bytes));
+    return wrong("is " + std::to_string(text.size()) + " bytes long",
+                 "give its beginning, no more than " + std::to_string(max_path_bytes));
   }
   if (std::ranges::any_of(text, is_control)) {
-    return refuse("is " + quote(text) +
-                      ", which has a control character in it, such as the end "
-                      "of a line",
-                  hint);
+    return wrong("is " + quote(text) +
+                     ", which has a control character in it, such as the end "
+                     "of a line",
+                 hint);
   }
   if (text.starts_with(' ') || text.ends_with(' ')) {
-    return refuse("is " + quote(text) + ", which begins or ends with a blank", "take it out");
+    return wrong("is " + quote(text) + ", which begins or ends with a blank", "take it out");
   }
   return std::string(text);
 }

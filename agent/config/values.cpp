@@ -90,11 +90,8 @@ constexpr std::array<named_signal, 9> signal_numbers{{{"TERM", SIGTERM},
                                                       {"PWR", SIGPWR}}};
 
 bool is_host_name(std::string_view text) {
-  const auto belongs = [](char c) {
-    const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-    return letter || (c >= '0' && c <= '9') || c == '.' || c == '-' || c == '_';
-  };
-  return !text.empty() && text.size() <= max_name_bytes && std::ranges::all_of(text, belongs);
+  return !text.empty() && text.size() <= max_name_bytes &&
+         std::ranges::all_of(text, is_host_character);
 }
 
 }  // namespace

@@ -48,6 +48,11 @@ constexpr bool is_visible(char c) {
 constexpr bool is_control(char c) {
   return static_cast<unsigned char>(c) < ' ' || c == '\x7F';
 }
+/// Of the name of a host.
+constexpr bool is_host_character(char c) {
+  const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+  return letter || (c >= '0' && c <= '9') || c == '.' || c == '-' || c == '_';
+}
 
 /// An address of IPv6, without brackets.
 bool is_ipv6(const std::string& host);

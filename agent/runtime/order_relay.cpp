@@ -123,8 +123,9 @@ void order_relay::take(core::election_index which, const core::left_order& what)
 
 void order_relay::close() {
   store_ = nullptr;
-  for (auto& [id, one] : std::exchange(waiting_, {}))
+  for (auto& [id, one] : std::exchange(waiting_, {})) {
     one->done(std::unexpected(api::refusal_at_the_end()));
+  }
 }
 
 }  // namespace tenure::runtime
