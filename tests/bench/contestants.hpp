@@ -42,9 +42,7 @@ std::unique_ptr<contestants> two_etcdctls(const servers::etcd_release& of,
 /// `etcdctl` beside the etcd of a release.
 std::string etcdctl_of(const servers::etcd_release& release);
 
-/// How many keys are in a range; -1 if etcd does not say. Both ends as base64.
-long count_keys(const servers::etcd_cluster& at, const std::string& begin, const std::string& end);
-/// Those under "test/".
+/// How many keys are under "test/"; -1 if etcd does not say.
 long contenders(const servers::etcd_cluster& at);
 
 }  // namespace tenure::bench

@@ -18,8 +18,8 @@ using namespace tenure::sim;
 constexpr std::size_t trace_lines = 60;
 
 constexpr const char* usage =
-    "usage: sim [--seeds N] [--from S] [--jobs J] [--hours]   run N seeds (default 1000, from 1;\n"
-    "                                                         S may be \"random\")\n"
+    "usage: sim [--seeds N] [--from S|random] [--jobs J] [--hours]\n"
+    "                                                         run N seeds (default 1000, from 1)\n"
     "       sim --seed S [--lines L]                          replay one, with its last L lines\n"
     "       sim --seeds N --expect-violation                  exit 0 if a rule is broken\n"
     "       sim --seeds N --twice                             exit 0 if both runs are the same\n"
