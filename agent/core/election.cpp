@@ -66,8 +66,11 @@ bool election::may_hold(time_point now) const {
   return healthy_ && guarded_ && now >= aside_until();
 }
 
+/// A candidate does not campaign before its watch has shown the election: only the watch tells it
+/// of another run with its identity, or of another number of slots. A workload that an earlier
+/// agent has left running cannot wait for that.
 bool election::may_campaign(time_point now) const {
-  return may_hold(now) && disagreement() == campaign_obstacle::none;
+  return may_hold(now) && (view_.seen || found_) && disagreement() == campaign_obstacle::none;
 }
 
 /// Precondition: it may not hold.
@@ -211,7 +214,8 @@ void election::on(const moment& at, const event::granted& e, effects& out) {
   const lease got = extended({.term = e.term}, std::min(e.sent_at, at.now), e.ttl);
   const bool fits = settings_.when.fits(got.ttl);
   const bool too_late = fits && at.now >= got.stop_at;
-  if (too_late || e.term == no_version || seen_gone(e.term)) {
+  const bool disagrees = disagreement() != campaign_obstacle::none;
+  if (too_late || e.term == no_version || seen_gone(e.term) || disagrees) {
     acquire_.failures = failures;
     acquire_failed(at);
     return;

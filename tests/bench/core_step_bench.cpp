@@ -56,6 +56,7 @@ class busy_session {
   void gain(election_index which) {
     out_.clear();
     subject_.step({now_}, which, event::started{}, out_);
+    subject_.step({now_}, which, event::observed{}, out_);
     event::granted grant;
     for (const addressed& order : out_.commands) {
       if (const auto* asked = std::get_if<command::acquire>(&order.what))

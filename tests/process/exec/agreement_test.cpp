@@ -84,6 +84,34 @@ TEST_P(Agreement, TwinSaysThatItsIdentityIsInUse) {
   EXPECT_EQ(stamped_runs(in_).size(), 1U);
 }
 
+/// A slot that is free, and a twin that does not use its own, are no reason to run the workload of
+/// a twin.
+TEST_P(Agreement, TwinDoesNotCampaignForAFreeSlot) {
+  auto a = join("a", {"--slots", "2"});
+  ASSERT_TRUE(runs_as(in_, "a")) << a->process().err();
+  auto twin = join("a", {"--slots", "2"});
+  ASSERT_TRUE(eventually([&] { return twin->process().said("another agent takes part as"); }))
+      << twin->process().err();
+  auto b = join("b", {"--slots", "2"});
+  ASSERT_TRUE(runs_as(in_, "b")) << "nobody has the other slot";
+  EXPECT_EQ(stamped_runs(in_).size(), 2U);
+  EXPECT_FALSE(twin->process().said("campaigns again"));
+}
+
+TEST_P(Agreement, TwinOfOneThatIsPausedDoesNotCampaign) {
+  auto a = join("a");
+  ASSERT_TRUE(runs_as(in_, "a")) << a->process().err();
+  ASSERT_EQ(run({tenure_binary(), "pause", "test"}, in_).status, 0);
+  ASSERT_TRUE(eventually([&] { return a->process().said("released"); })) << a->process().err();
+  auto twin = join("a");
+  ASSERT_TRUE(eventually([&] { return twin->process().said("another agent takes part as"); }))
+      << twin->process().err();
+  auto b = join("b");
+  ASSERT_TRUE(runs_as(in_, "b")) << "nobody has the lease";
+  EXPECT_EQ(stamped_runs(in_).size(), 2U);
+  EXPECT_FALSE(twin->process().said("campaigns again"));
+}
+
 /// The lease of what runs outlives a store that is busy while the next agent opens it.
 TEST(AgreementOfAFile, StoreThatIsBusyAtFirstCostsAWorkloadThatRunsNothing) {
   const temporary_directory in;

@@ -73,6 +73,7 @@ struct Referee : testing::Test {
     const core::moment m{.now = local(now), .entropy = 1};
     const core::election_index first{0};
     machines[pod].step(m, first, core::event::started{}, ignored);
+    machines[pod].step(m, first, core::event::observed{}, ignored);
     for (const core::addressed& c : ignored.commands) {
       const auto* const ask = std::get_if<core::command::acquire>(&c.what);
       if (ask == nullptr) continue;

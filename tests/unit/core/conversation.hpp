@@ -118,7 +118,12 @@ class conversation {
     return all;
   }
 
-  std::string starts() { return says(event::started{}); }
+  /// Up to what the watch has shown first: that nobody holds. Until then nobody campaigns.
+  std::string starts() {
+    const std::string ordered = says(event::started{});
+    const bool waits = now_in() == phase::candidate && !view().seen;
+    return waits ? ordered + ", " + says(shows_free(no_version)) : ordered;
+  }
   std::string wakes() { return says(event::woke{}); }
 
   /// The store grants the acquire in flight. Unless told otherwise it was sent at the start.

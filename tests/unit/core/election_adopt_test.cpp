@@ -139,7 +139,7 @@ TEST(Adopt, EndAndResignationGiveItItsDrain) {
 TEST(Adopt, WhatIsDyingAlreadyIsWaitedForAndNothingIsAskedBefore) {
   conversation c;
   c.says(of_term_five(true));
-  EXPECT_EQ(c.starts(), "watch, publish");
+  EXPECT_EQ(c.starts(), "watch, publish, publish");
   EXPECT_EQ(c.next_wake(), duration::max());
   EXPECT_EQ(c.at(1h).wakes(), "");
   EXPECT_EQ(c.workload_exits(), "publish, release any") << "its term is over";
@@ -157,6 +157,7 @@ TEST(Inherit, ReleasesWhateverTheSessionHoldsBeforeItsFirstCampaign) {
   conversation c;
   EXPECT_EQ(inherits(c), "watch, publish, release any");
   EXPECT_FALSE(c.let_go.clean);
+  EXPECT_EQ(c.says(shows_free(no_version)), "publish");
   EXPECT_EQ(c.at(1s).release_is_unknown(), "");
   EXPECT_LT(c.next_wake(), 2s);
   EXPECT_EQ(c.at(2s).wakes(), "release any") << "nothing else before that is answered";
@@ -168,6 +169,7 @@ TEST(Inherit, TermThatHasRunIsNotBelievedAgain) {
   conversation c;
   inherits(c);
   c.is_released();
+  c.says(shows_free(no_version));
   EXPECT_EQ(c.asked.above, five);
   EXPECT_EQ(c.is_granted(five), "candidate > draining: version_regressed, publish, release 5");
 }
@@ -177,6 +179,7 @@ TEST(Inherit, ReleasesAlsoWhileItMayNotCampaign) {
   c.says(event::guard_away{});
   EXPECT_EQ(inherits(c), "watch, publish, release any");
   EXPECT_EQ(c.is_released(), "");
+  c.says(shows_free(no_version));
   EXPECT_EQ(c.says(event::guard_back{}), "acquire");
 }
 

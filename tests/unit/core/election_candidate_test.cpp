@@ -7,11 +7,20 @@
 namespace tenure::core::testing {
 namespace {
 
-TEST(Candidate, WatchesAndAsksForTheLeaseAtOnceWhenStarted) {
+TEST(Candidate, WatchesAndAsksForTheLeaseAsSoonAsItSeesTheElection) {
   conversation c;
-  EXPECT_EQ(c.starts(), "watch, publish, acquire");
+  EXPECT_EQ(c.says(event::started{}), "watch, publish");
   EXPECT_EQ(c.now_in(), phase::candidate);
   EXPECT_EQ(c.view().since, start_of_talk);
+  EXPECT_EQ(c.next_wake(), duration::max());
+  EXPECT_EQ(c.at(1s).says(shows_free(no_version)), "publish, acquire");
+}
+
+TEST(Candidate, DoesNotAskForALeaseThatItSeesHeld) {
+  conversation c;
+  c.says(event::started{});
+  EXPECT_EQ(c.says(shows_other()), "publish");
+  EXPECT_EQ(c.at(1s).says(shows_free(version{7})), "publish, acquire");
 }
 
 TEST(Candidate, DoesNothingBeforeItIsStarted) {

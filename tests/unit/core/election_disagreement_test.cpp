@@ -61,15 +61,29 @@ TEST(Disagreement, WhatAnAcquireMayHaveGotIsGivenBack) {
   EXPECT_EQ(c.let_go.term, no_version) << "whatever our session holds";
 }
 
+event::observed shows_a_twin() {
+  event::observed twin = shows_free(version{4});
+  twin.what.identity_in_use = true;
+  return twin;
+}
+
 TEST(Disagreement, MemberWhoseIdentityIsInUseDoesNotCampaign) {
   conversation c;
-  c.starts();
-  c.is_refused();
-  event::observed twin = shows_free();
-  twin.what.identity_in_use = true;
-  EXPECT_EQ(c.at(1s).says(twin), "publish");
+  c.says(event::started{});
+  EXPECT_EQ(c.says(shows_a_twin()), "publish") << "nor when it has just started";
   EXPECT_EQ(obstacle(c), campaign_obstacle::identity_used);
+  EXPECT_EQ(c.at(1s).wakes(), "");
   EXPECT_EQ(c.at(2s).says(shows_free()), "publish, acquire");
+}
+
+TEST(Disagreement, GrantThatComesAfterItIsGivenBack) {
+  conversation c;
+  c.starts();
+  c.at(5ms).says(shows_a_twin());
+  EXPECT_EQ(c.at(10ms).is_granted(), "release any");
+  EXPECT_EQ(c.now_in(), phase::candidate);
+  EXPECT_EQ(c.at(20ms).is_released(), "");
+  EXPECT_EQ(c.at(1s).says(shows_free(version{6})), "publish, acquire");
 }
 
 /// Up to a member that has given a grant of version 40 back, as it had seen 100.

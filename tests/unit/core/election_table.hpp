@@ -12,7 +12,21 @@ inline const std::map<std::string, std::map<std::string, std::string>>& answers(
       {"new",
        {
            {"found", "publish"},
-           {"started", "watch, publish, acquire"},
+           {"started", "watch, publish"},
+           {"shutdown",
+            "candidate > draining: shutdown, publish, draining > stopped: shutdown, publish, "
+            "finished: shutdown"},
+       }},
+      {"unseeing",
+       {
+           {"found", "publish, acquire"},
+           {"granted", "release any"},
+           {"granted clean", "release any"},
+           {"granted late", "release any"},
+           {"shows us", "publish, acquire"},
+           {"shows other", "publish"},
+           {"shows free", "publish, acquire"},
+           {"watch failed", "watch"},
            {"shutdown",
             "candidate > draining: shutdown, publish, draining > stopped: shutdown, publish, "
             "finished: shutdown"},
@@ -92,7 +106,7 @@ inline const std::map<std::string, std::map<std::string, std::string>>& answers(
            {"granted late", "acquire"},
            {"shows us", "publish, acquire"},
            {"shows other", "publish"},
-           {"shows free", "publish, acquire"},
+           {"shows free", "publish"},
            {"watch failed", "watch"},
            {"unhealthy", "release any"},
            {"resign", "release any"},

@@ -69,6 +69,10 @@ conversation active() {
 /// Each with its lease sent at 0, and the workload where there is one running since 0.6 s.
 constexpr std::array states{
     state{"new", [] { return changed(conversation(), [](auto& c) { c.at(1s); }); }},
+    state{"unseeing",
+          [] {
+            return changed(conversation(), [](auto& c) { c.says(event::started{}), c.at(1s); });
+          }},
     state{"observer", observing},
     state{"adopting", [] { return found(false); }},
     state{"dying", [] { return found(true); }},
@@ -114,7 +118,7 @@ constexpr std::array states{
 
 constexpr std::array inputs{
     input{"found", [](conversation& c) { return c.says(workload(false)); }},
-    input{"started", [](conversation& c) { return c.starts(); }},
+    input{"started", [](conversation& c) { return c.says(event::started{}); }},
     input{"granted", [](conversation& c) { return c.is_granted(); }},
     input{"granted clean", [](conversation& c) { return c.is_granted(five, 0s, 15s, true); }},
     input{"granted late",

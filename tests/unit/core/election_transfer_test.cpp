@@ -61,8 +61,7 @@ TEST(Transfer, AnHeirThatIsPausedStaysPaused) {
 
 TEST(Transfer, AReleaseOfLongAgoKeepsNobodyWaiting) {
   conversation c;
-  c.starts();
-  c.is_refused();
+  c.says(event::started{});
   EXPECT_EQ(c.at(1s).says(shows_parting("b")), "publish, acquire")
       << "the first thing that the watch shows may be of any age";
 }

@@ -22,6 +22,7 @@ class walk {
     if (settings_.campaigns && one_in(4)) step(what_is_found());
     step(
         event::started{.session_was_used = one_in(3), .last_term = one_in(2) ? term_ : no_version});
+    if (!one_in(8)) step(shows_free(no_version));
     for (int i = 0; i < steps && !::testing::Test::HasFatalFailure(); ++i) {
       pass_time();
       step(draw());
@@ -225,7 +226,7 @@ class ElectionWalk : public ::testing::TestWithParam<std::uint64_t> {};
 TEST_P(ElectionWalk, KeepsTheRulesWhateverHappens) {
   int starts = 0;
   int finished = 0;
-  for (std::uint64_t i = 0; i < 50; ++i) {
+  for (std::uint64_t i = 0; i < 75; ++i) {
     const std::uint64_t seed = GetParam() * 1000 + i;
     SCOPED_TRACE("seed " + std::to_string(seed));
     walk one(seed, with(member(), [&](auto& s) {

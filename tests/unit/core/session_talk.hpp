@@ -19,7 +19,10 @@ class session_talk {
       subject_.add(with(member(), [&](auto& m) { m.when = when; }));
     }
     asked_.resize(elections);
-    for (std::uint32_t i = 0; i < elections; ++i) step(i, event::started{});
+    for (std::uint32_t i = 0; i < elections; ++i) {
+      step(i, event::started{});
+      step(i, shows_free(no_version));
+    }
   }
 
   /// Moves the clock to `since_start`; says nothing to the session.

@@ -74,12 +74,16 @@ class story {
   }
   story& is_refused() { return happens(core::event::refused{.number = asked_}); }
   story& is_granted(std::uint64_t term, bool cleanly) {
-    return happens(core::event::granted{.number = asked_,
-                                        .term = version{term},
-                                        .sequencer = "proof",
-                                        .ttl = 15s,
-                                        .sent_at = now_,
-                                        .released_cleanly = cleanly});
+    const bool saw_nothing = !subject_.view().seen;
+    if (saw_nothing) sees({}, 0);
+    happens(core::event::granted{.number = asked_,
+                                 .term = version{term},
+                                 .sequencer = "proof",
+                                 .ttl = 15s,
+                                 .sent_at = now_,
+                                 .released_cleanly = cleanly});
+    if (!saw_nothing) return *this;
+    return sees({{.identity = "me", .term = version{term}, .ours = true}}, term);
   }
   story& workload_starts(std::uint64_t term) {
     return happens(core::event::workload_started{version{term}});
@@ -142,7 +146,7 @@ TEST(ElectionLines, AStandbyTellsBehindWhomAndHowLongNobodyWasActive) {
 
 TEST(ElectionLines, AHolderThatVanishedWasSeenToRunOut) {
   story s;
-  s.sees({b}, 4, {}, start_of_talk + 2s).at(3s).is_granted(5, true);
+  s.sees({}, 3).sees({b}, 4, {}, start_of_talk + 2s).at(3s).is_granted(5, true);
   EXPECT_THAT(s.told(), ElementsAre("info  standing by behind b (version 4)",
                                     "info  active under version 5, after 1 s without an active "
                                     "holder"));
