@@ -30,8 +30,10 @@ using error_code = boost::system::error_code;
 /// The guard has this long after a deadline before the agent kills by itself. Later than any
 /// guard that gets the processor at all.
 constexpr core::duration guard_is_late_after = std::chrono::milliseconds(50);
+static_assert(guard_is_late_after <= core::min_ttl / 20, "not later than the least kill_budget");
 /// A guard that gets any processor at all acknowledges in milliseconds.
 constexpr core::duration guard_hangs_after = std::chrono::seconds(1);
+static_assert(guard_hangs_after <= core::min_ttl, "within the shortest lease; docs/safety.md 2");
 /// Once more, for a machine that stood still: both of us come back at the same time.
 constexpr core::duration second_look_after = std::chrono::milliseconds(100);
 /// A stranger that was started a moment ago is not held against the workload if it ends so soon.

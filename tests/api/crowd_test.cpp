@@ -96,6 +96,29 @@ TEST(Crowd, AClientThatPipelinesWithoutEndLocksNobodyOut) {
   EXPECT_EQ(other.receive().body, "GET /livez");
 }
 
+/// A client that has much to ask waits for its turn after every few answers.
+TEST(Crowd, AClientThatPipelinesGivesWayAfterAFewAnswers) {
+  std::atomic<std::size_t> answered = 0;
+  std::atomic<std::size_t> answered_before_livez = 0;
+  std::promise<void> other_is_there;
+  const test_server s({.requests_per_connection = 1'000'000}, [&](const net::request& asked) {
+    if (asked.target.path == "/livez") answered_before_livez = answered.load();
+    if (answered++ == 0) other_is_there.get_future().wait();
+    return echo(asked);
+  });
+  constexpr std::size_t in_one_read = 300;
+  std::string many;
+  for (std::size_t i = 0; i < in_one_read; ++i) many += get("/");
+  raw_client busy(s.where);
+  busy.send(many);
+  ASSERT_TRUE(eventually([&] { return answered.load() > 0; }));
+  raw_client other(s.where);
+  other.send(get("/livez"));
+  other_is_there.set_value();
+  EXPECT_EQ(other.receive().body, "GET /livez");
+  EXPECT_LT(answered_before_livez.load(), in_one_read / 2);
+}
+
 TEST(Crowd, WhoDoesNotReadGivesWayAfterWhoAsksNothing) {
   big_server s({.connections = 2, .write = std::chrono::hours(1)});
   raw_client& deaf = s.add_deaf_client();

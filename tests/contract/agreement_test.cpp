@@ -37,6 +37,21 @@ TEST_P(StoreContract, TermThatIsHeldIsExtendedWhateverTheSlots) {
   EXPECT_EQ(next->hold().term, g.term);
 }
 
+/// An agent that follows another finds its term first, although another slot is free.
+TEST_P(StoreContract, TermThatIsHeldIsExtendedBesideAFreeSlot) {
+  auto a = join(settings("a", std::chrono::seconds(10), 2));
+  const grant g = a->hold();
+  a->close();
+  for (const bool watches : {false, true}) {
+    auto next = join(settings("a", std::chrono::seconds(10), 2));
+    const auto watched = next->watch();
+    if (watches) ASSERT_TRUE(loop_.run_until([&] { return !watched->seen.empty(); }));
+    EXPECT_EQ(next->hold().term, g.term) << watches;
+    EXPECT_EQ(next->read().holders.size(), 1U) << watches;
+    next->close();
+  }
+}
+
 TEST_P(StoreContract, SlotsAreChangedInTheStoreForAllWhoSeeIt) {
   auto a = join(settings("a"));
   auto b = join(settings("b", std::chrono::seconds(10), 2));

@@ -7,6 +7,7 @@
 
 #include "stores/etcd/base64.hpp"
 #include "stores/etcd/codec.hpp"
+#include "stores/etcd/layout.hpp"
 
 namespace tenure::tests {
 namespace {
@@ -156,6 +157,17 @@ void etcd_operator::revoke_lease_of(const std::string& key) const {
   const auto done = stores::etcd::parse_revoke(
       cluster_.post("/v3/lease/revoke", stores::etcd::revoke_request(lease), member_));
   EXPECT_TRUE(done) << done.error().why;
+}
+
+void etcd_operator::revoke_members(const std::string& election) const {
+  const std::string begin = stores::etcd::member_prefix(election);
+  const auto listed = stores::etcd::parse_range(cluster_.post(
+      "/v3/kv/range",
+      stores::etcd::range_request({.key = begin, .end = stores::etcd::prefix_end(begin)}),
+      member_));
+  ASSERT_TRUE(listed) << listed.error().why;
+  ASSERT_FALSE(listed->values.empty());
+  for (const auto& one : listed->values) revoke_lease_of(one.key);
 }
 
 std::uint64_t etcd_operator::revision() const {

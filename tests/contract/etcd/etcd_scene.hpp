@@ -111,6 +111,8 @@ class etcd_operator {
   void put(const std::string& key, const std::string& value) const;
   /// Revokes the lease that a key of the layout is attached to.
   void revoke_lease_of(const std::string& key) const;
+  /// Revokes the leases of all members that are listed.
+  void revoke_members(const std::string& election = "db0") const;
   /// Forgets all history up to the present revision.
   void compact() const;
   [[nodiscard]] std::size_t leases() const;

@@ -101,6 +101,20 @@ TEST_P(EtcdOperator, OneDeletedKeyOfManyLosesThatElectionAlone) {
   EXPECT_EQ(lost[0].which, core::election_index{0});
 }
 
+TEST_P(EtcdOperator, MemberWhoseLeaseIsRevokedIsListedAgain) {
+  stores::settings with = settings("a", {etcd_->endpoint()});
+  with.announce = true;
+  auto a = join(with);
+  const auto seen = a->watch();
+  const auto is_listed = [](const core::observation& o) {
+    return o.members == std::vector<std::string>{"a"};
+  };
+  ASSERT_TRUE(eventually([&] { return seen->shows(is_listed); }));
+  etcd_operator(*etcd_).revoke_members();
+  ASSERT_TRUE(eventually([&] { return seen->shows(std::not_fn(is_listed)); }));
+  EXPECT_TRUE(eventually([&] { return seen->shows(is_listed); }));
+}
+
 TEST_P(EtcdOperator, RevokedLeaseIsLostAndTheWatchShowsNobody) {
   auto a = join_as("a");
   const stores::grant held = a->hold();
