@@ -101,6 +101,8 @@ void election::settle_candidate(const moment& at, effects& out) {
 
 void election::settle_draining(const moment& at, effects& out) {
   if (work_ != work::none || at.now < quiet_until_) return;
+  const bool unseen = at.now < unseen_until_;
+  if (unseen && !leaving()) return;
   if (acquire_.state == call::flying) {
     // Released before the answer is known, a slow acquire could still be carried out afterwards.
     if (at.now < acquire_.at) return;
@@ -110,7 +112,8 @@ void election::settle_draining(const moment& at, effects& out) {
   // An unanswered release may be carried out late. Granted the same term again before, we would
   // run under a lease that it takes away; so only an agent that ends for good may give up on it.
   const bool ran_out = ours && at.now >= view_.lease->safe_until;
-  const bool enough = leaving() && (ran_out || release_.failures >= max_release_tries_at_end);
+  const bool gave_up = ran_out || unseen || release_.failures >= max_release_tries_at_end;
+  const bool enough = leaving() && gave_up;
   if (enough || (!ours && !maybe_held_)) {
     drained(at, out);
     return;
@@ -147,6 +150,7 @@ time_point election::next_wake() const {
             holding() && last_now_ < view_.lease->stop_at ? view_.lease->stop_at : never;
         return work_ != work::none ? expiry : std::min(expiry, quiet_until_);
       }
+      if (last_now_ < unseen_until_ && !leaving()) return unseen_until_;
       return acquire_.state == call::flying ? acquire_.at : release_.at;
     case phase::observer:
     case phase::stopped:
@@ -175,7 +179,10 @@ void election::on(const moment& at, const event::started& e, effects& out) {
   out.add(command::publish{});
   if (!settings_.campaigns) return;
   acquire_ = {.state = call::waiting, .at = at.now};
-  if (!found_ || e.last_term > found_->term) remember(e.last_term);
+  if (!found_ || e.last_term > found_->term) {
+    remember(e.last_term);
+    ended_ = e.last_term;
+  }
   if (!found_ && e.session_was_used) release_first(at);
 }
 
@@ -220,6 +227,13 @@ void election::on(const moment& at, const event::granted& e, effects& out) {
     acquire_failed(at);
     return;
   }
+  if (e.term == ended_ && !found_) {
+    // The store has kept it longer than it was worth, or was wrong when it said that it was gone.
+    acquire_.failures = failures;
+    acquire_failed(at);
+    release_first(at);
+    return;
+  }
   view_.lease = got;
   view_.sequencer = e.sequencer;
   maybe_held_ = false;
@@ -229,8 +243,7 @@ void election::on(const moment& at, const event::granted& e, effects& out) {
   const version inherited = std::exchange(inherited_, no_version);
   if (inherited != e.term) remember(inherited);
   if (e.term <= highest_seen_) {
-    // Resources have seen this version or a larger one, and would not tell us from its owner. Nor
-    // can it be a term of our own: nobody campaigns before that is known to be over.
+    // Resources have seen this version or a larger one, and would not tell us from its owner.
     aside_ = settings_.when.ttl;
     view_.regressed = {.granted = e.term, .seen = highest_seen_};
     give_up(loss_reason::version_regressed, at.now, at, out);
@@ -376,7 +389,10 @@ void election::give_up(loss_reason why, time_point kill_by, const moment& at, ef
                                  settings_.when.ttl);
   why_ = why;
   view_.last_loss = why;
-  if (found_) remember(found_->term);
+  if (found_) {
+    remember(found_->term);
+    ended_ = found_->term;
+  }
   found_.reset();
   pending_until_ = never;
   release_ = {};
@@ -416,8 +432,8 @@ bool election::leaving() const {
 /// Nothing runs, and what could be released is.
 void election::drained(const moment& at, effects& out) {
   // Granted meanwhile to a try that was given up: the session keeps it for as long as it lives.
-  const version ended = view_.lease ? view_.lease->term : no_version;
-  const auto is_newer = [&](const holder& h) { return h.ours && h.term > ended; };
+  if (view_.lease) ended_ = view_.lease->term;
+  const auto is_newer = [&](const holder& h) { return h.ours && h.term > ended_; };
   const bool holds_another = view_.seen && std::ranges::any_of(view_.seen->holders, is_newer);
   view_.lease.reset();
   view_.sequencer.clear();

@@ -125,8 +125,13 @@ struct workload_started {
 /// The last process of the workload was *observed* to be gone, or it could not be started.
 struct workload_exited {};
 
-/// What is left of the workload hangs in the kernel: SIGKILL waits, and nobody knows for how long.
+/// Nobody knows how long the end of what may be left of the workload takes: it hangs in the kernel,
+/// where SIGKILL waits, or its guard does. Its lease is not renewed any more.
 struct workload_stuck {};
+
+/// What may be left of the workload is out of everybody's sight and reach. Its lease is neither
+/// renewed nor released, and nothing is asked for, before it has run out.
+struct workload_unseen {};
 
 /// Health of the workload, after hysteresis.
 struct workload_unhealthy {};
@@ -167,8 +172,8 @@ using election_event = std::variant<
     event::workload_found, event::started, event::granted, event::refused, event::acquire_unknown,
     event::renewed, event::lost, event::observed, event::watch_failed, event::released,
     event::release_unknown, event::workload_started, event::workload_exited, event::workload_stuck,
-    event::workload_unhealthy, event::workload_healthy, event::guard_away, event::guard_back,
-    event::resign, event::resume, event::shutdown, event::woke, event::slept>;
+    event::workload_unseen, event::workload_unhealthy, event::workload_healthy, event::guard_away,
+    event::guard_back, event::resign, event::resume, event::shutdown, event::woke, event::slept>;
 
 namespace command {
 
@@ -225,6 +230,12 @@ struct transition {
 /// `view()` shows something new.
 struct publish {};
 
+/// An operator has accepted that versions begin anew: the newest grant that is kept for the next
+/// agent of this session (`event::started::last_term`) is not above `before`.
+struct forget_grants {
+  version before = no_version;
+};
+
 /// Nothing is held and nothing runs: the agent may end.
 struct finished {
   loss_reason why = loss_reason::none;
@@ -232,9 +243,10 @@ struct finished {
 
 }  // namespace command
 
-using election_command = std::variant<command::acquire, command::release, command::watch,
-                                      command::arm, command::start_workload, command::stop_workload,
-                                      command::transition, command::publish, command::finished>;
+using election_command =
+    std::variant<command::acquire, command::release, command::watch, command::arm,
+                 command::start_workload, command::stop_workload, command::transition,
+                 command::publish, command::forget_grants, command::finished>;
 
 /// The commands of one step, in the order in which they must be carried out. Holds them in
 /// place, so that a step allocates nothing.
@@ -363,6 +375,7 @@ class election {
   void on(const moment& at, const event::workload_started& e, effects& out);
   void on(const moment& at, const event::workload_exited&, effects& out);
   void on(const moment& at, const event::workload_stuck&, effects& out);
+  void on(const moment& at, const event::workload_unseen&, effects& out);
   void on(const moment& at, const event::workload_unhealthy&, effects& out);
   void on(const moment& at, const event::workload_healthy&, effects& out);
   void on(const moment& at, const event::guard_away&, effects& out);
@@ -399,7 +412,7 @@ class election {
   [[nodiscard]] time_point candidate_wake() const;
   [[nodiscard]] time_point drained_by(const moment& at) const;
   void remember(version seen);
-  void note_acceptance(const observation& seen, const moment& at);
+  void note_acceptance(const observation& seen, const moment& at, effects& out);
   [[nodiscard]] attempt next_attempt();
 
   /// A store that refuses and names the present as the time to try again is not asked in a circle.
@@ -423,7 +436,9 @@ class election {
   time_point rest_until_ = time_point::min();   ///< the same, when that is known
   time_point quiet_until_ = time_point::min();  ///< readers of our answers may still act until then
   time_point watched_from_ = never;             ///< when the watch was opened, or will be
+  time_point unseen_until_ = time_point::min();  ///< what may be left has a lease until then
   version highest_seen_ = no_version;
+  version ended_ = no_version;                  ///< the newest term of ours that is over
   std::int64_t accepted_unix_ms_ = 0;           ///< the newest acceptance of versions that was seen
   std::optional<event::workload_found> found_;  ///< until it is adopted, stopped or dead
   version inherited_ = no_version;              ///< of what was found, until a term is granted

@@ -20,7 +20,7 @@ void election::on(const moment& at, const event::observed& e, effects& out) {
                        view_.seen->retry_at != seen.retry_at || view_.seen->agreed != seen.agreed ||
                        view_.seen->identity_in_use != seen.identity_in_use;
   note_heir(seen, at);
-  note_acceptance(seen, at);
+  note_acceptance(seen, at, out);
   if (view_.seen != seen) {
     view_.seen = seen;
     out.add(command::publish{});
@@ -64,13 +64,15 @@ void election::note_heir(const observation& seen, const moment& at) {
 
 /// Of the first observation nobody knows how old what it says is: it may have been accepted for an
 /// earlier restore than the one that we have seen the versions of.
-void election::note_acceptance(const observation& seen, const moment& at) {
+void election::note_acceptance(const observation& seen, const moment& at, effects& out) {
   const bool is_news = view_.seen && seen.agreed.accepted_unix_ms > accepted_unix_ms_;
   accepted_unix_ms_ = std::max(accepted_unix_ms_, seen.agreed.accepted_unix_ms);
   if (!is_news) return;
   const version before{number(std::max(seen.agreed.versions_from, version{1})) - 1};
   highest_seen_ = std::min(highest_seen_, before);
   inherited_ = std::min(inherited_, before);
+  ended_ = std::min(ended_, before);
+  out.add(command::forget_grants{.before = before});
   if (!view_.regressed) return;
   view_.regressed.reset();
   if (aside_until_ != never) aside_until_ = time_point::min();

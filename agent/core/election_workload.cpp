@@ -73,6 +73,21 @@ void election::on(const moment&, const event::workload_stuck&, effects&) {
   stuck_ = stuck_ || (view_.phase == phase::draining && work_ == work::stopping);
 }
 
+void election::on(const moment& at, const event::workload_unseen&, effects& out) {
+  if (work_ == work::none || (!found_ && !holding())) return;
+  const duration ttl = found_ ? settings_.when.ttl : view_.lease->ttl;
+  const time_point safe_until =
+      found_ ? later(found_->kill_at, settings_.when.kill_budget) : view_.lease->safe_until;
+  // By the store's clock, which may be slower than ours by as much as it may be faster.
+  unseen_until_ = later(safe_until, 2 * (ttl - settings_.when.of(ttl).safe_until));
+  gone_ = true;
+  if (view_.phase == phase::draining) {
+    stop_work(at.now, loss_reason::guard_gone, out);
+  } else {
+    give_up(loss_reason::guard_gone, at.now, at, out);
+  }
+}
+
 void election::on(const moment& at, const event::workload_unhealthy&, effects& out) {
   healthy_ = false;
   if (view_.phase == phase::pending || view_.phase == phase::active || found_) {

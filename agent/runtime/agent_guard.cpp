@@ -214,11 +214,16 @@ void agent_loop::on(const workload::guard_gone& what) {
 void agent_loop::on(const workload::guard_hangs& what) {
   instruments_.guard_hung();
   guard_->end_orphans();
-  if (!has_door()) return without_guard(true);
-  if (!serve()) return end(exit_failed);
-  guard_here_ = false;
-  say_guard_hangs(log_, options_.settings.guard_dir);
-  lose_guard(what.workload_in_sight);
+  if (!has_door()) {
+    without_guard(true);
+  } else {
+    if (!serve()) return end(exit_failed);
+    guard_here_ = false;
+    say_guard_hangs(log_, options_.settings.guard_dir);
+    lose_guard(what.workload_in_sight);
+  }
+  // It may start when it goes on, but not once its deadline has passed: nothing may move that.
+  if (what.start_unanswered) feed(guarded, core::event::workload_stuck{});
 }
 
 void agent_loop::on(const workload::guard_recovers&) {
@@ -244,12 +249,14 @@ void agent_loop::lose_guard(bool workload_in_sight) {
 
 /// A workload whose end nobody can see keeps its lease from others until that runs out by itself.
 void agent_loop::let_lease_run_out() {
-  const std::optional<core::lease>& lease = session_.at(guarded).view().lease;
-  if (!lease) return;
-  feed(guarded, core::event::lost{.term = lease->term, .why = core::loss_reason::guard_gone});
+  feed(guarded, core::event::workload_unseen{});
 }
 
 // --- what it is told -------------------------------------------------------------------------
+
+void agent_loop::carry_out(core::election_index, const core::command::forget_grants& c) {
+  if (guard_) guard_->forget_grants(c.before);
+}
 
 void agent_loop::carry_out(core::election_index, const core::command::arm& c) {
   guard_->arm(c.term, c.stop_at, c.kill_at);

@@ -122,6 +122,7 @@ class agent_loop {
   void carry_out(core::election_index which, const core::command::stop_workload& c);
   void carry_out(core::election_index which, const core::command::transition& c);
   void carry_out(core::election_index which, const core::command::publish& c);
+  void carry_out(core::election_index which, const core::command::forget_grants& c);
   void carry_out(core::election_index which, const core::command::finished& c);
   void renew(const core::command::renew& c);
   void agree(core::election_index which, const core::order& what, api::control_handler done);

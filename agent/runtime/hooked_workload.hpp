@@ -80,6 +80,7 @@ class hooked_workload final : public workload::workload_owner {
   void arm(core::version term, core::time_point stop_at, core::time_point kill_at) override;
   void show(const workload::worker_term&) override {}
   void note_grant(core::version) override {}
+  void forget_grants(core::version) override {}
   void note_api_port(std::uint16_t) override {}
   /// Tells it by each way that is configured, http first, each in its share of the time to
   /// `stop_at`. If one fails those after it are not tried.

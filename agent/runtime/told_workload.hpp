@@ -40,6 +40,7 @@ class told_workload final : public workload::workload_owner {
   void arm(core::version term, core::time_point stop_at, core::time_point kill_at) override;
   void show(const workload::worker_term& what) override { guard_->show(what); }
   void note_grant(core::version term) override { guard_->note_grant(term); }
+  void forget_grants(core::version before) override { guard_->forget_grants(before); }
   void note_api_port(std::uint16_t port) override { guard_->note_api_port(port); }
   void start(core::version term, const std::vector<std::string>& environment) override;
   void stop(core::time_point kill_by, int signal) override;

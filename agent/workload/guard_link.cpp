@@ -312,13 +312,10 @@ void guard_link::impl::on_exited(const workload_exited& what) {
 
 void guard_link::impl::on_hang_up() {
   gone = true;
-  const work before = state;
+  // It may have started what it was asked to, and died before it could say so.
+  if (state == work::asked) state = work::running;
   emit(guard_gone{.workload_in_sight = left.in_sight()});
-  if (before == work::asked) {
-    state = work::none;
-    emit(start_failed{.term = term, .error = EPIPE});
-  }
-  if (before != work::running) return;
+  if (state == work::none) return;
   // What is out of sight dies with its container, and is dead at its deadline at the latest.
   if (!left.in_sight()) return watch_deadline();
   if (!std::exchange(killing, true)) kill_orphans();
@@ -339,7 +336,8 @@ void guard_link::impl::look_for_acknowledgement(std::int64_t asked, core::durati
     }
     if (heard < asked) {
       if (!std::exchange(self->hangs, true)) {
-        self->emit(guard_hangs{.workload_in_sight = self->left.in_sight()});
+        self->emit(guard_hangs{.workload_in_sight = self->left.in_sight(),
+                               .start_unanswered = self->state == work::asked});
       }
       return self->look_for_acknowledgement(asked, guard_hangs_after);
     }
@@ -373,9 +371,12 @@ void guard_link::impl::kill_orphans() {
     killing = false;
     return;
   }
-  // A start that was not answered may yet be: only the guard's own word ends that wait.
   const remains found = left.kill_all();
   const core::time_point now = os::boot_now();
+  // A start that was not answered may yet be carried out, until its deadline.
+  if (state == work::asked && now >= core::later(kill_at, guard_is_late_after)) {
+    state = work::running;
+  }
   if (found != remains::doubtful || in_doubt_from == core::never) {
     in_doubt_from = now + strangers_end_within;
   }
@@ -470,6 +471,10 @@ core::time_point guard_link::acknowledged() const {
 
 void guard_link::note_grant(core::version term) {
   self_->page->granted.store(std::max(self_->page->granted.load(), core::number(term)));
+}
+
+void guard_link::forget_grants(core::version before) {
+  self_->page->granted.store(std::min(self_->page->granted.load(), core::number(before)));
 }
 
 void guard_link::note_api_port(std::uint16_t port) {

@@ -73,6 +73,7 @@ class guard_link final : public workload_owner {
 
   /// Goes into the page, which outlives the agent.
   void note_grant(core::version term) override;
+  void forget_grants(core::version before) override;
   void note_api_port(std::uint16_t port) override;
 
   /// Starts the workload of a term that was armed before, with `environment` ("KEY=VALUE", none

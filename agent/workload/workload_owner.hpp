@@ -96,6 +96,8 @@ struct guard_gone {
 /// It cannot be relied on; call `end_orphans`. The same for a guard that does not answer at all.
 struct guard_hangs {
   bool workload_in_sight = true;  ///< as for `guard_gone`
+  /// It was asked to start a workload. When it goes on it may do so, until its deadline.
+  bool start_unanswered = false;
 };
 
 /// A guard that hung has acknowledged the last deadline after all.
@@ -124,6 +126,8 @@ class workload_owner {
 
   /// The store has granted our session this term. Kept for the next agent, should this one die.
   virtual void note_grant(core::version term) = 0;
+  /// None that was kept is above `before` any more.
+  virtual void forget_grants(core::version before) = 0;
 
   /// The workload that starts next is told to ask us at this port; 0: at none. Kept for the next
   /// agent, too.

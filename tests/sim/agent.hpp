@@ -72,6 +72,9 @@ class agent {
   void carry_out(std::size_t e, const core::command::stop_workload& c);
   void carry_out(std::size_t e, const core::command::transition& c);
   void carry_out(std::size_t, const core::command::publish&) {}
+  void carry_out(std::size_t e, const core::command::forget_grants& c) {
+    guards_[e].forget_grants(c.before);
+  }
   void carry_out(std::size_t e, const core::command::finished& c);
   void renew(const core::command::renew& c);
 

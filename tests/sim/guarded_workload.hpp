@@ -32,6 +32,7 @@ class guarded_workload {
   }
   /// Notes in the page what the session was granted, for the next agent.
   void note_grant(core::version term) { granted_ = std::max(granted_, term); }
+  void forget_grants(core::version before) { granted_ = std::min(granted_, before); }
   [[nodiscard]] core::version granted() const { return granted_; }
   /// Sends an order over the socket, which keeps their sequence.
   void tell(order what, core::time_point until = core::never);

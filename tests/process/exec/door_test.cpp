@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "harness.hpp"
+#include "support/own_cgroup.hpp"
 
 /// `tenure guard` in one container and `tenure agent` in another, of which each may come, go and be
 /// replaced by itself.
@@ -75,6 +76,12 @@ class pod {
   }
   [[nodiscard]] bool knows_holder(const std::string& who) const {
     return eventually([&] { return agent_->said("holder=" + who); });
+  }
+  /// "http://127.0.0.1:PORT" of its agent, once it has said so.
+  [[nodiscard]] std::string api() const {
+    const std::string said = agent_->err();
+    const auto begin = said.find(" api=") + 5;
+    return "http://" + said.substr(begin, said.find(' ', begin) - begin);
   }
   [[nodiscard]] std::string logs() const { return guard_->err() + agent_->err(); }
 
@@ -249,6 +256,40 @@ TEST_F(GuardDoor, WhatNobodyCanSeeEndKeepsItsLeaseUntilThatRunsOut) {
 
   a.start_guard({}, own_namespace);
   ASSERT_TRUE(eventually([&] { return a.agent().said("guard found"); })) << a.logs();
+}
+
+/// Neither news of the election nor a guard that comes back is a reason to release.
+TEST_F(GuardDoor, WhatMayBeLeftKeepsItsLeaseWhoeverComes) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root for a cgroup";
+  const own_cgroup cgroup("door");
+  if (!cgroup.missing().empty()) GTEST_SKIP() << cgroup.missing();
+  const std::string daemon = (in_ / "daemon").string();
+  pod a(in_, "a", long_ttl);
+  a.start_guard({"sh", "-c",
+                 "env -i setsid sleep 1000 & echo $! > " + daemon + "; exec " + stamper_binary() +
+                     " " + in_.path().string()},
+                {"sh", "-c", "echo $$ > " + cgroup.procs() + " && exec \"$@\"", "join"});
+  a.start_agent();
+  ASSERT_TRUE(runs_as(in_, "a")) << a.logs();
+  pod b(in_, "b", long_ttl);
+  b.start();
+  ASSERT_TRUE(b.knows_holder("a"));
+  pid_t left = 0;
+  ASSERT_TRUE(std::ifstream(daemon) >> left);
+  pod::end(a.guard(), SIGKILL);
+  ASSERT_TRUE(eventually([&] { return a.agent().said("may have come out of the workload"); }))
+      << a.logs();
+  a.start_guard();
+  pod c(in_, "c", long_ttl);
+  c.start();
+  ASSERT_TRUE(c.knows_holder("a")) << a.logs() << c.logs();
+  for (int i = 0; i < 20; ++i) {
+    const finished now = run(
+        {tenure_binary(), "verify", "test", "--version", "1", "--fresh", "--api", c.api()}, in_);
+    ASSERT_EQ(now.status, 0) << now.out << now.err << a.logs();
+  }
+  EXPECT_TRUE(is_alive(left));
+  ::kill(left, SIGKILL);
 }
 
 TEST_F(GuardDoor, OneDirectoryIsForOneGuardAndOneAgent) {

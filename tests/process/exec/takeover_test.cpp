@@ -130,6 +130,50 @@ TEST(Takeover, AFrozenGuardCostsItsAgentTheLeaseLongBeforeThatEnds) {
   expect_clean(in);
 }
 
+/// It may start what it was asked to when it goes on, but not after its deadline.
+TEST(Takeover, AGuardThatIsFrozenBeforeItsTermBeginsLetsOthersGoOn) {
+  const temporary_directory in;
+  member a(in, {.identity = "a", .ttl = "3s"});
+  ASSERT_TRUE(runs_as(in, "a"));
+  member b(in, {.identity = "b", .ttl = "3s"});
+  ASSERT_TRUE(eventually([&] { return b.process().said("holder=a"); }));
+  b.process().send(SIGSTOP);
+  a.process().send(SIGTERM);
+  ASSERT_TRUE(eventually([&] { return b.process().said("version=2"); })) << b.process().err();
+  member c(in, {.identity = "c", .ttl = "3s"});
+  ASSERT_TRUE(runs_as(in, "c", 2)) << b.process().err() << c.process().err();
+  b.process().send(SIGCONT);
+  EXPECT_TRUE(eventually([&] { return c.is_active() && !b.workload(); }));
+  expect_clean(in);
+}
+
+TEST(Takeover, AGuardThatDiesBeforeItSaysThatItHasStartedLeavesNothingBehind) {
+  const temporary_directory in;
+  member h(in, {.identity = "h", .ttl = "10m"});
+  ASSERT_TRUE(runs_as(in, "h"));
+  const std::string daemon = (in / "daemon").string();
+  member a(in, {.identity = "a",
+                .ttl = "10m",
+                .command = {"sh", "-c",
+                            "setsid sleep 1000 & echo $! > " + daemon + "; exec " +
+                                stamper_binary() + " " + in.path().string()}});
+  ASSERT_TRUE(eventually([&] { return a.process().said("holder=h"); }));
+  // Its word takes longer than it lives, for strace lets it die only then.
+  const program slow({"strace", "-e", "trace=sendto", "-e", "inject=sendto:delay_enter=3000000",
+                      "-p", std::to_string(a.process().pid())},
+                     in / "strace");
+  ASSERT_TRUE(eventually([&] { return slow.said("attached"); })) << slow.err();
+  h.process().send(SIGTERM);
+  ASSERT_TRUE(runs_as(in, "a", 1)) << a.process().err();
+  pid_t left = 0;
+  ASSERT_TRUE(std::ifstream(daemon) >> left);
+  a.process().send(SIGKILL);
+  EXPECT_TRUE(eventually([&] { return !is_alive(left); })) << a.process().err();
+  member b(in, {.identity = "b", .ttl = "10m"});
+  EXPECT_TRUE(runs_as(in, "b", 2)) << "what the guard left is dead: " << a.process().err();
+  expect_clean(in);
+}
+
 TEST(Takeover, AnOperatorWhoDeletesTheLockEndsTheTermAndTheVersionGoesOn) {
   const temporary_directory in;
   member a(in, {.identity = "a", .ttl = "10m", .command = stubborn(in)});

@@ -136,7 +136,13 @@ TEST(GuardAgentLoss, NewestTermThatWasGrantedOutlivesTheAgent) {
   first.tell("granted 7");
   EXPECT_EQ(first.hear(), "noted");
   ASSERT_EQ(::kill(first.pid(), SIGKILL), 0);
-  EXPECT_EQ(s.agent().last_term(), 8);
+  auto second = s.agent();
+  EXPECT_EQ(second.last_term(), 8);
+  // An operator has accepted that versions begin anew.
+  second.tell("forget 4");
+  EXPECT_EQ(second.hear(), "forgotten");
+  ASSERT_EQ(::kill(second.pid(), SIGKILL), 0);
+  EXPECT_EQ(s.agent().last_term(), 4);
 }
 
 TEST(GuardAgentLoss, CrashesInARowAreSurvived) {

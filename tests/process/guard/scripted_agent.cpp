@@ -133,6 +133,11 @@ class scripted_agent {
       words >> term;
       link_->note_grant(core::version{term});
       say("noted");
+    } else if (order == "forget") {
+      std::uint64_t before = 0;
+      words >> before;
+      link_->forget_grants(core::version{before});
+      say("forgotten");
     } else if (order == "stop") {
       const auto [signal, in] = term_and_time(words);
       link_->stop(os::boot_now() + in, static_cast<int>(signal));

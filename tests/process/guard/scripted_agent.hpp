@@ -12,6 +12,7 @@ inline constexpr const char* control_variable = "TENURE_TEST_CONTROL";
 ///
 ///     arm TERM MS [GRACE] kill_at in MS from now, stop_at GRACE milliseconds before
 ///     granted TERM        notes the grant; answered by "noted"
+///     forget BEFORE       no grant that is noted is above it; answered by "forgotten"
 ///     start TERM [K=V]... with this environment
 ///     stop SIGNAL MS      SIGKILL in MS from now
 ///     bye CODE|workload

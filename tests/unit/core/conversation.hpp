@@ -87,6 +87,9 @@ inline std::string in_words(const election_command& what) {
       return std::string(name(c.from)) + " > " + std::string(name(c.to)) + why(c.why);
     }
     std::string operator()(const command::publish&) const { return "publish"; }
+    std::string operator()(const command::forget_grants& c) const {
+      return "forget grants above " + of(c.before);
+    }
     std::string operator()(const command::finished& c) const { return "finished" + why(c.why); }
   };
   return std::visit(words{instant, term, because}, what);

@@ -109,7 +109,7 @@ TEST(Disagreement, OldVersionIsSaidWithBoth) {
 TEST(Disagreement, OperatorAcceptsThatVersionsBeginAnew) {
   conversation c;
   is_granted_an_old_version(c);
-  EXPECT_EQ(c.at(3s).says(accepted(version{41}, 1000)), "publish, acquire");
+  EXPECT_EQ(c.at(3s).says(accepted(version{41}, 1000)), "forget grants above 40, publish, acquire");
   EXPECT_EQ(c.view().regressed, std::nullopt);
   EXPECT_EQ(c.at(4s).is_granted(version{42}, 3s, 15s, true),
             "candidate > active, publish, arm 42 until 17.35s, start 42");

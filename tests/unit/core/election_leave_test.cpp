@@ -386,5 +386,55 @@ TEST(Release, SilentStoreDoesNotKeepAnAgentThatHasNothingLeftToDo) {
   }
 }
 
+// --- what nobody can see any more -------------------------------------------------------------
+
+/// What has come out of it may live on, and nobody can say that it does not.
+conversation unseen() {
+  conversation c;
+  c.becomes_active();
+  EXPECT_EQ(c.at(6s).says(event::workload_unseen{}),
+            "active > draining: guard_gone, publish, stop by 6s: guard_gone");
+  EXPECT_EQ(c.workload_exits(), "publish") << "the guard is dead: nobody has seen it";
+  return c;
+}
+
+TEST(Unseen, LeaseIsNeitherRenewedNorReleasedAndRunsOut) {
+  conversation c = unseen();
+  EXPECT_FALSE(c.subject().wants_renewal());
+  EXPECT_EQ(c.says(event::guard_away{}), "");
+  EXPECT_EQ(c.at(7s).says(shows({mine(), {"other", version{6}}}, version{6})), "publish");
+  EXPECT_EQ(c.at(8s).says(event::guard_back{}), "") << "of a new guard, which knows of nothing";
+  EXPECT_GT(c.next_wake(), 15s) << "ttl, by a clock that is slower than ours";
+  EXPECT_THAT(c.at(c.next_wake()).wakes(), HasSubstr("draining > candidate"));
+  EXPECT_THAT(c.at(c.next_wake()).wakes(), HasSubstr("acquire"));
+}
+
+TEST(Unseen, AgentThatEndsLeavesTheLeaseBehind) {
+  conversation c = unseen();
+  const std::string ordered = c.at(7s).shuts_down();
+  EXPECT_THAT(ordered, HasSubstr("finished"));
+  EXPECT_THAT(ordered, Not(HasSubstr("release")));
+}
+
+TEST(Unseen, WorkloadThatWasFoundHasTheTimeThatItsGuardKept) {
+  conversation c;
+  c.says(event::workload_found{
+      .term = five, .stop_at = start_of_talk + 10s, .kill_at = start_of_talk + 12s});
+  c.starts();
+  c.at(1s).says(event::workload_unseen{});
+  EXPECT_EQ(c.at(2s).workload_exits(), "publish");
+  EXPECT_GT(c.next_wake(), 12500ms);
+  EXPECT_THAT(c.at(c.next_wake()).wakes(), HasSubstr("release any")) << "it is over by now";
+}
+
+TEST(Unseen, WhatDoesNotRunIsNotMissed) {
+  conversation c;
+  c.starts();
+  EXPECT_EQ(c.says(event::workload_unseen{}), "");
+  c.is_granted();
+  EXPECT_EQ(c.says(event::workload_unseen{}), "");
+  EXPECT_EQ(c.now_in(), phase::pending);
+}
+
 }  // namespace
 }  // namespace tenure::core::testing

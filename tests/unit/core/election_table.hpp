@@ -43,6 +43,7 @@ inline const std::map<std::string, std::map<std::string, std::string>>& answers(
        }},
       {"adopting",
        {
+           {"workload unseen", "candidate > draining: guard_gone, publish, stop by 1s: guard_gone"},
            {"guard away", "candidate > draining: guard_gone, publish, stop by 21s: guard_gone"},
            {"granted", "candidate > active, publish, arm 5 until 14.35s"},
            {"granted clean", "candidate > active, publish, arm 5 until 14.35s"},
@@ -61,6 +62,7 @@ inline const std::map<std::string, std::map<std::string, std::string>>& answers(
        }},
       {"dying",
        {
+           {"workload unseen", "candidate > draining: guard_gone, publish, stop by 1s: guard_gone"},
            {"guard away", "candidate > draining: guard_gone, publish, stop by 21s: guard_gone"},
            {"shows us", "publish"},
            {"shows other",
@@ -177,6 +179,7 @@ inline const std::map<std::string, std::map<std::string, std::string>>& answers(
        }},
       {"starting",
        {
+           {"workload unseen", "active > draining: guard_gone, publish, stop by 1s: guard_gone"},
            {"guard away", "active > draining: guard_gone, publish, stop by 21s: guard_gone"},
            {"renewed", "arm 5 until 14.85s, publish"},
            {"lost", "active > draining: session_invalid, publish, stop by 1s: session_invalid"},
@@ -194,6 +197,7 @@ inline const std::map<std::string, std::map<std::string, std::string>>& answers(
        }},
       {"running",
        {
+           {"workload unseen", "active > draining: guard_gone, publish, stop by 1s: guard_gone"},
            {"guard away", "active > draining: guard_gone, publish, stop by 21s: guard_gone"},
            {"renewed", "arm 5 until 14.85s, publish"},
            {"lost", "active > draining: session_invalid, publish, stop by 1s: session_invalid"},
@@ -230,6 +234,7 @@ inline const std::map<std::string, std::map<std::string, std::string>>& answers(
        }},
       {"stopping",
        {
+           {"workload unseen", "stop by 1s: guard_gone"},
            {"renewed", "arm 5 until 14.85s, publish"},
            {"lost", "stop by 1s: session_invalid"},
            {"shows us", "publish"},

@@ -147,6 +147,7 @@ constexpr std::array inputs{
     input{"unhealthy", [](conversation& c) { return c.says(event::workload_unhealthy{}); }},
     input{"healthy", [](conversation& c) { return c.says(event::workload_healthy{}); }},
     input{"workload stuck", [](conversation& c) { return c.says(event::workload_stuck{}); }},
+    input{"workload unseen", [](conversation& c) { return c.says(event::workload_unseen{}); }},
     input{"guard away", [](conversation& c) { return c.says(event::guard_away{}); }},
     input{"guard back", [](conversation& c) { return c.says(event::guard_back{}); }},
     input{"resign", [](conversation& c) { return c.resigns(1h); }},

@@ -168,6 +168,7 @@ class walk {
   void obey(const command::watch&) {}
   void obey(const command::transition&) {}
   void obey(const command::publish&) {}
+  void obey(const command::forget_grants&) {}
 
   void check() {
     const election_view& v = talker_.view();
