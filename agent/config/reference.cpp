@@ -26,7 +26,7 @@ ttl: 10s
 ```
 
 - The file is one YAML 1.2 document of at most 1 MiB. Anchors and aliases are allowed, tags and
-  merge keys are not. Only `true` and `false` are booleans.
+  merge keys are not. Only `true` and `false` are booleans. A text in quotes is one line.
 - A duration needs its unit: `500ms`, `15s`, `1.5s`, `2m`, `1h`, `1m30s`.
 - A flag for a list is given once an item; an environment variable separates items with commas.
 - A flag that is `true` or `false` takes no value: `--observe`.

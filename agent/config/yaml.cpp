@@ -20,9 +20,41 @@ struct refused {
   std::string suggestion;
 };
 
+/// Where the quote that opens at `opening` is closed; npos if it never is.
+std::size_t closing_quote(std::string_view text, std::size_t opening) {
+  const char quote = text[opening];
+  for (std::size_t i = opening + 1; i < text.size(); ++i) {
+    const bool doubled = quote == '\'' && text.substr(i).starts_with("''");
+    if (doubled || (quote == '"' && text[i] == '\\')) {
+      ++i;
+    } else if (text[i] == quote) {
+      return i;
+    }
+  }
+  return std::string_view::npos;
+}
+
+/// Where a value begins whose anchor, if it has one, begins at `mark`.
+YAML::Mark after_anchor(std::string_view text, YAML::Mark mark) {
+  constexpr std::string_view blanks = " \t\r\n";
+  const auto begin = static_cast<std::size_t>(std::max(mark.pos, 0));
+  if (begin >= text.size() || text[begin] != '&') return mark;
+  const std::size_t end =
+      std::min(text.find_first_not_of(blanks, text.find_first_of(blanks, begin)), text.size());
+  for (const char c : text.substr(begin, end - begin)) {
+    ++mark.pos;
+    mark.column = c == '\n' ? 0 : mark.column + 1;
+    mark.line += c == '\n' ? 1 : 0;
+  }
+  return mark;
+}
+
 /// Builds the tree from the parser's events, so that limits hold while it reads.
 class tree_builder : public YAML::EventHandler {
  public:
+  /// `text`: what the parser reads, without a byte order mark.
+  explicit tree_builder(std::string_view text) : text_(text) {}
+
   [[nodiscard]] yaml_node_ptr take() { return std::move(root_); }
   [[nodiscard]] YAML::Mark start() const { return start_; }
 
@@ -36,6 +68,7 @@ class tree_builder : public YAML::EventHandler {
     // "!" is how the parser marks a quoted scalar, "?" a plain one.
     const bool plain = tag == "?" || tag.empty();
     if (!plain && tag != "!") refuse_tag(mark, tag);
+    if (!plain) check_quotes(mark);
     const auto node = made(mark, plain ? kind_of_plain(text) : yaml_kind::text);
     node->scalar = text;
     add(node, anchor);
@@ -69,6 +102,21 @@ class tree_builder : public YAML::EventHandler {
 
   [[noreturn]] static void refuse_tag(const YAML::Mark& mark, const std::string& tag) {
     throw refused{mark, "the tag " + quote(tag) + " has no meaning here", "leave it out"};
+  }
+
+  /// YAML lets a text in quotes go on in the next line, and the parser takes the end of the file
+  /// for a closing quote. No setting needs either; with a quote forgotten, both swallow settings.
+  void check_quotes(const YAML::Mark& mark) const {
+    const YAML::Mark opening = after_anchor(text_, mark);
+    const auto begin = static_cast<std::size_t>(std::max(opening.pos, 0));
+    if (begin >= text_.size() || (text_[begin] != '"' && text_[begin] != '\'')) return;
+    const std::size_t end = closing_quote(text_, begin);
+    if (text_.substr(begin, end - begin).find_first_of("\r\n") == std::string_view::npos) return;
+    if (end == std::string_view::npos) {
+      throw refused{opening, "a quote is never closed", "close it on this line"};
+    }
+    throw refused{opening, "a quote is not closed on its line",
+                  "close it there, as a text in quotes is one line"};
   }
 
   static mutable_node made(const YAML::Mark& mark, yaml_kind kind) {
@@ -114,6 +162,7 @@ class tree_builder : public YAML::EventHandler {
     }
   }
 
+  std::string_view text_;
   std::vector<level> levels_;
   std::map<YAML::anchor_t, yaml_node_ptr> anchors_;
   yaml_node_ptr root_;
@@ -129,6 +178,12 @@ std::unexpected<problem> at(const file& source, const YAML::Mark& mark, std::str
       problem{position(source.name, line, column), std::move(what), std::move(suggestion)});
 }
 
+std::string first_lines(const std::string& text, int count) {
+  std::size_t end = 0;
+  while (count-- > 0 && end != std::string::npos) end = text.find('\n', end + 1);
+  return text.substr(0, end);
+}
+
 /// True if one of the lines up to the one with the error is indented with a tab.
 bool indented_with_a_tab(const file& source, int error_line) {
   std::istringstream lines(source.text);
@@ -141,14 +196,19 @@ bool indented_with_a_tab(const file& source, int error_line) {
 }
 
 std::expected<yaml_node_ptr, problem> parse(const file& source) {
-  std::istringstream in(source.text);
+  constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
+  std::string text =
+      source.text.substr(source.text.starts_with(byte_order_mark) ? byte_order_mark.size() : 0);
+  // Only then does the parser say where a text begins that the end of the file cuts off.
+  if (!text.ends_with('\n')) text += '\n';
+  std::istringstream in(text);
   YAML::Parser parser(in);
-  tree_builder first;
+  tree_builder first(text);
   if (!parser.HandleNextDocument(first)) {
     return at(source, YAML::Mark::null_mark(), "the file is empty",
               R"(give at least "store", "endpoint" and "election")");
   }
-  tree_builder second;
+  tree_builder second(text);
   if (parser.HandleNextDocument(second)) {
     return at(source, second.start(), "a second document begins here",
               "keep one document in the file");
@@ -247,6 +307,11 @@ std::expected<yaml_node_ptr, problem> parse_yaml(const file& source) {
   } catch (const refused& e) {
     return at(source, e.mark, e.what, e.suggestion);
   } catch (const YAML::Exception& e) {
+    // The text in quotes that this line ends begins further up.
+    if (e.msg == YAML::ErrorMsg::DOC_IN_SCALAR && e.mark.line > 0) {
+      auto above = parse_yaml({source.name, first_lines(source.text, e.mark.line)});
+      if (!above) return above;
+    }
     return at(source, e.mark, in_plain_words(e.msg),
               indented_with_a_tab(source, e.mark.line) ? "indent with spaces, not with tabs" : "");
   } catch (const std::exception& e) {

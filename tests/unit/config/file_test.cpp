@@ -142,7 +142,6 @@ TEST(ConfigFile, SyntaxErrorsHaveLineAndColumn) {
                "above, and is a text with a colon in it in quotes?"},
            row{"ttl: 15s\nlisten: a: b\n", "tenure.yaml:2:10: a value stands where none can"},
            row{"ttl: 15s\nlisten: ]\n", "tenure.yaml:2:9: this ] or } has no [ or { to close"},
-           row{"ttl: 15s\nlisten: \"a", "a quote is never closed"},
            row{"ttl: 15s\nlisten: @a\n", "tenure.yaml:2:9: no value begins with this character"},
            row{"ttl: 15s\nlisten: \"\\q\"\n", "what follows a backslash in double quotes"},
            row{"ttl: 15s\nlisten: *a\n", "tenure.yaml:2:9: nothing is marked with & by this name"},
@@ -151,6 +150,53 @@ TEST(ConfigFile, SyntaxErrorsHaveLineAndColumn) {
     EXPECT_THAT(all, ElementsAre(HasSubstr(r.problem))) << r.text;
     EXPECT_THAT(all, ElementsAre(StartsWith("tenure.yaml:"))) << r.text;
   }
+}
+
+TEST(ConfigFile, AQuoteThatIsNotClosedOnItsLineSwallowsNoSettings) {
+  struct row {
+    const char* position;
+    const char* text;
+  };
+  constexpr const char* never = ": a quote is never closed; close it on this line";
+  constexpr const char* later =
+      ": a quote is not closed on its line; close it there, as a text in quotes is one line";
+  for (const row& r : {
+           row{"1:11", "endpoint: \"/tmp/a.db\nttl: 3s\nslots: 2\n"},
+           row{"1:11", "endpoint: '/tmp/a.db\nttl: 3s\nslots: 2\n"},
+           row{"1:11", "endpoint: 'it''s\nttl: 3s\n"},
+           row{"1:11", "endpoint: \"a\\\"\nttl: 3s\n"},
+           row{"2:9", "ttl: 15s\nlisten: \"a"},
+           row{"2:9", "ttl: 15s\r\nlisten: \"a\r\n"},
+           row{"1:15", "\xef\xbb\xbfgrace: &short \"1s\nttl: 15s\n"},
+           row{"2:3", "grace: &short\n  \"1s\nttl: 15s\n"},
+           row{"1:9", "listen: \"a\\\n"},
+           row{"2:1", "ttl: 15s\n\"listen: off\nslots: 1\n"},
+           row{"1:13", "elections: [\"a, b]\nttl: 3s\n"},
+           row{"1:11", "endpoint: \"a\n---\nttl: 3s\n"},
+           row{"2:11", "# \xc3\xa9, 'it's\nendpoint: \"a\n...\n"},
+       }) {
+    EXPECT_THAT(problems_of(with_file(r.text)),
+                ElementsAre(StartsWith("tenure.yaml:" + std::string(r.position) + never)))
+        << quote(r.text);
+  }
+  for (const row& r : {
+           row{"1:11", "endpoint: \"a\nttl: \"3s\"\n"},
+           row{"1:11", "endpoint: 'a\n  b'\nttl: 3s\n"},
+           row{"1:11", "endpoint: \"a\\\n  b\"\nttl: 3s\n"},
+           row{"2:5", "elections:\n  - \"a\n  - \"b\"\n"},
+       }) {
+    EXPECT_THAT(problems_of(with_file(r.text)),
+                ElementsAre("tenure.yaml:" + std::string(r.position) + later))
+        << quote(r.text);
+  }
+}
+
+TEST(ConfigFile, QuotesThatAreClosedOrAreNoneAreTaken) {
+  const settings s =
+      good(with_file("\"grace\": &g \"1s\"  # it's a comment\r\n"
+                     "lock_delay: '1s'\ngain_command: [a, \"b \\\" ' c\", 'it''s',\n"
+                     "  it's]\ngain_file: >-\n  /tmp/it's\n"));
+  EXPECT_EQ(s.timing.lock_delay, 1s);
 }
 
 TEST(ConfigFile, TabsAsIndentationAreNamed) {
