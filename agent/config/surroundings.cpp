@@ -24,7 +24,7 @@ std::unexpected<problem> cannot_read(const std::string& path, const std::string&
 file_result read_file(const std::string& path) {
   const auto fd = os::open_trusted(AT_FDCWD, path.c_str(), O_RDONLY, os::named_by_an_operator);
   if (!fd && fd.error().why == os::flaw::kind::cannot_open) {
-    return cannot_read(path, os::error_text(fd.error().error), "check its path");
+    return cannot_read(path, os::error_text(fd.error().error), os::remedy_of(fd.error().error));
   }
   if (!fd) return cannot_read(path, os::text("it", fd.error()));
 

@@ -52,9 +52,10 @@ outcome readable(const std::string& what, const std::string& file) {
   const auto opened = os::open_trusted(AT_FDCWD, file.c_str(), O_RDONLY, os::named_by_an_operator);
   if (opened) return {};
   const os::flaw& why = opened.error();
-  return failed(
-      what, file,
-      why.why == os::flaw::kind::cannot_open ? os::error_text(why.error) : os::text("it", why));
+  return failed(what, file,
+                why.why == os::flaw::kind::cannot_open
+                    ? os::error_text(why.error) + "; " + os::remedy_of(why.error)
+                    : os::text("it", why));
 }
 
 outcome load_authorities(SSL_CTX* into, const std::string& file) {

@@ -24,9 +24,33 @@ const char* noun_of(mode_t type) {
   return type == S_IFDIR ? "directory" : type == S_IFSOCK ? "socket" : "regular file";
 }
 
+const char* noun_of_any(mode_t mode) {
+  switch (mode & S_IFMT) {
+    case S_IFREG:
+      return "regular file";
+    case S_IFDIR:
+      return "directory";
+    case S_IFSOCK:
+      return "socket";
+    case S_IFIFO:
+      return "pipe";
+    default:
+      return "device";
+  }
+}
+
+/// Of something else than what is asked for.
+std::string text_of_wrong_type(const flaw& what) {
+  if (!what.named) return std::string(" is not a ") + noun_of(what.type) + "; remove it";
+  const std::string is = std::string(" is a ") + noun_of_any(what.about.st_mode);
+  if (what.type == S_IFREG && S_ISDIR(what.about.st_mode)) return is + "; name a file in it";
+  return is + "; name a " + noun_of(what.type);
+}
+
 /// The kernel does not tell a link from another thing that could not be opened.
-flaw why_not_opened(int directory, const char* name, int error, mode_t type) {
-  flaw out{.why = flaw::kind::cannot_open, .error = error, .type = type};
+flaw why_not_opened(int directory, const char* name, int error, const demands& asked) {
+  flaw out{
+      .why = flaw::kind::cannot_open, .error = error, .type = asked.type, .named = asked.named};
   if (error != ELOOP && error != ENOTDIR) return out;
   if (::fstatat(directory, name, &out.about, AT_SYMLINK_NOFOLLOW) != 0) return out;
   out.why = S_ISLNK(out.about.st_mode) ? flaw::kind::link : flaw::kind::wrong_type;
@@ -47,6 +71,13 @@ std::unexpected<refusal> refuse(const std::string& path, const flaw& why) {
   return std::unexpected(refusal{.text = text(path, why), .missing = why.missing()});
 }
 
+std::expected<unique_fd, refusal> open_directory(const std::string& path, named_directory named) {
+  auto opened = open_trusted(AT_FDCWD, path.c_str(), O_RDONLY,
+                             {.type = S_IFDIR, .named = named == named_directory::yes});
+  if (!opened) return refuse(path, opened.error());
+  return std::move(*opened);
+}
+
 }  // namespace
 
 bool is_trusted_user(uid_t who, std::optional<uid_t> also) {
@@ -60,15 +91,17 @@ bool flaw::missing() const {
 std::string text(const std::string& path, const flaw& what) {
   switch (what.why) {
     case flaw::kind::cannot_open:
-      return "cannot open " + path + ": " + error_text(what.error);
+      return "cannot open " + path + ": " + error_text(what.error) +
+             (what.named && what.error == EACCES ? "; " + remedy_of(what.error) : "");
     case flaw::kind::link:
-      return path + " is a symbolic link; remove it";
+      return path + " is a symbolic link; " + (what.named ? "name what it leads to" : "remove it");
     case flaw::kind::wrong_type:
-      return path + " is not a " + noun_of(what.type) + "; remove it";
+      return path + text_of_wrong_type(what);
     case flaw::kind::owner:
       return path + " belongs to user " + std::to_string(what.about.st_uid) + ", not to user " +
-             std::to_string(::geteuid()) +
-             ", whom this process runs as, or root; see who made it and remove it";
+             std::to_string(::geteuid()) + ", whom this process runs as, or root; " +
+             (what.named ? "give it to one of these, or name another"
+                         : "see who made it and remove it");
     case flaw::kind::mode:
       return path + " can be written to by other users (mode " + octal(what.about.st_mode) +
              "); run `chmod go-w` on it once you know what is in it";
@@ -79,6 +112,12 @@ std::string text(const std::string& path, const flaw& what) {
   return path;
 }
 
+std::string remedy_of(int error) {
+  if (error != EACCES) return "check its path";
+  return "let user " + std::to_string(::geteuid()) +
+         ", whom this process runs as, read it and enter its directories";
+}
+
 std::expected<unique_fd, flaw> open_trusted(int directory, const char* name, int flags,
                                             const demands& asked) {
   constexpr mode_t for_its_owner = S_IRUSR | S_IWUSR;
@@ -86,8 +125,8 @@ std::expected<unique_fd, flaw> open_trusted(int directory, const char* name, int
   if (!asked.may_be_link) flags |= O_NOFOLLOW;
   if (asked.type == S_IFDIR) flags |= O_DIRECTORY;
   unique_fd opened(::openat(directory, name, flags, for_its_owner));
-  if (!opened) return std::unexpected(why_not_opened(directory, name, errno, asked.type));
-  flaw found{.type = asked.type};
+  if (!opened) return std::unexpected(why_not_opened(directory, name, errno, asked));
+  flaw found{.type = asked.type, .named = asked.named};
   if (::fstat(opened.get(), &found.about) != 0) {
     found.error = errno;
     return std::unexpected(found);
@@ -100,16 +139,15 @@ std::expected<unique_fd, flaw> open_trusted(int directory, const char* name, int
 }
 
 std::expected<unique_fd, refusal> open_own_directory(const std::string& path) {
-  auto opened = open_trusted(AT_FDCWD, path.c_str(), O_RDONLY, {.type = S_IFDIR});
-  if (!opened) return refuse(path, opened.error());
-  return std::move(*opened);
+  return open_directory(path, named_directory::no);
 }
 
-std::expected<unique_fd, refusal> make_own_directory(const std::string& path) {
+std::expected<unique_fd, refusal> make_own_directory(const std::string& path,
+                                                     named_directory named) {
   if (::mkdir(path.c_str(), S_IRWXU) != 0 && errno != EEXIST) {
     return std::unexpected(refusal{.text = path + " cannot be made: " + error_text(errno)});
   }
-  return open_own_directory(path);
+  return open_directory(path, named);
 }
 
 std::expected<unique_fd, refusal> open_own_file(int directory, const std::string& name, int flags) {

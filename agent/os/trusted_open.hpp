@@ -28,9 +28,12 @@ struct demands {
   mode_t not_for = S_IWGRP | S_IWOTH;
   /// A user who may own it, beside ours and root.
   std::optional<uid_t> owner{};
-  bool any_owner = false;  ///< an operator has named it
+  bool any_owner = false;
   bool may_be_link = false;
   bool one_name = false;  ///< no hard links beside it
+  /// An operator has named it, and may have named another thing by mistake: nobody is told to
+  /// remove what is there. What is not named is of our own making.
+  bool named = false;
 };
 
 /// Why something is not trusted. Allocates nothing.
@@ -40,6 +43,7 @@ struct flaw {
   int error = 0;        ///< of `cannot_open`
   struct stat about{};  ///< of the rest
   mode_t type = S_IFREG;
+  bool named = false;  ///< as in `demands`
 
   /// Nothing is there.
   [[nodiscard]] bool missing() const;
@@ -47,6 +51,9 @@ struct flaw {
 
 /// What is wrong with `path`, and what to do about it.
 [[nodiscard]] std::string text(const std::string& path, const flaw& what);
+
+/// What can be done about a file that an operator has named and that open(2) refuses with `error`.
+[[nodiscard]] std::string remedy_of(int error);
 
 /// Opens `name`, which begins in the open `directory` (AT_FDCWD: ours), if it is what is asked for.
 /// A pipe does not block us. `flags` are those of open(2); a new file is for its owner alone.
@@ -64,8 +71,12 @@ struct refusal {
 /// user or to root, and neither its group nor others can write to it. Thread-safe.
 std::expected<unique_fd, refusal> open_own_directory(const std::string& path);
 
-/// The same, and makes it first, for our user alone, if nothing is there.
-std::expected<unique_fd, refusal> make_own_directory(const std::string& path);
+enum class named_directory : bool { no, yes };
+
+/// The same, and makes it first, for our user alone, if nothing is there. `named`: an operator has
+/// named it.
+std::expected<unique_fd, refusal> make_own_directory(const std::string& path,
+                                                     named_directory named = named_directory::no);
 
 /// Opens a file in a directory that `open_own_directory` has opened: a regular file of our user or
 /// root that only its owner can write to. `flags` are those of open(2).
@@ -74,7 +85,7 @@ std::expected<unique_fd, refusal> open_own_file(int directory, const std::string
 /// A file that an operator has named: not everybody can write to it. It may be a symbolic link, as
 /// in volumes of Kubernetes, and belong to anybody.
 inline constexpr demands named_by_an_operator{
-    .type = S_IFREG, .not_for = S_IWOTH, .any_owner = true, .may_be_link = true};
+    .type = S_IFREG, .not_for = S_IWOTH, .any_owner = true, .may_be_link = true, .named = true};
 
 /// Opens one for reading. `noun` says in a refusal what it is: "the password file".
 std::expected<unique_fd, refusal> open_named_file(const std::string& noun, const std::string& path);

@@ -129,7 +129,8 @@ std::string agent_loop::local_socket() const {
   if (given == "off") return {};
   const std::string directory = given.empty() ? os::default_runtime_directory() : given;
   if (directory.empty()) return {};
-  if (const auto ours = os::make_own_directory(directory); !ours) {
+  const auto named = given.empty() ? os::named_directory::no : os::named_directory::yes;
+  if (const auto ours = os::make_own_directory(directory, named); !ours) {
     say_hard_to_find(log_, given.empty() ? log_level::info : log_level::warn, ours.error().text);
     return {};
   }

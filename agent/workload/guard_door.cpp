@@ -73,8 +73,9 @@ std::expected<void, std::string> guard_door::open(const options& with) {
   }
   // Others may be able to write to it, as to every emptyDir: they can then keep agent and guard
   // apart, but each of the two is recognized by its user, and so is the lock.
-  const auto directory = os::open_trusted(AT_FDCWD, with.directory.c_str(), O_RDONLY,
-                                          {.type = S_IFDIR, .not_for = 0, .owner = with.agent_uid});
+  const auto directory =
+      os::open_trusted(AT_FDCWD, with.directory.c_str(), O_RDONLY,
+                       {.type = S_IFDIR, .not_for = 0, .owner = with.agent_uid, .named = true});
   if (!directory) return std::unexpected(os::text(with.directory, directory.error()));
   auto lock = os::open_trusted(directory->get(), door_lock_name, O_RDWR | O_CREAT, {});
   if (!lock) {

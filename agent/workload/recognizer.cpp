@@ -42,9 +42,9 @@ void recognizer::refresh() {
   pid_ = 0;
   timespec written{};
   // Whoever can write to it names the process that is killed.
-  const auto text =
-      read_file(what_.value.c_str(), {.not_for = S_IWOTH, .owner = what_.uid, .one_name = true},
-                room_, written);
+  const auto text = read_file(
+      what_.value.c_str(),
+      {.not_for = S_IWOTH, .owner = what_.uid, .one_name = true, .named = true}, room_, written);
   if (!text) {
     flaw_ = text.error();
     file_ = flaw_.missing() ? pid_file_state::missing : pid_file_state::unreadable;

@@ -29,7 +29,7 @@ TEST(TlsFiles, WrongOneIsAnErrorAtStartThatNamesIt) {
   EXPECT_EQ(fault({.ca_file = ca, .certificate_file = client, .key_file = key}), "");
   EXPECT_THAT(fault({.ca_file = "/no/such.pem"}),
               HasSubstr("cannot use the CA file /no/such.pem: No such file or directory"));
-  EXPECT_THAT(fault({.ca_file = "/etc"}), HasSubstr("it is not a regular file"));
+  EXPECT_THAT(fault({.ca_file = "/etc"}), HasSubstr("it is a directory; name a file in it"));
   EXPECT_THAT(fault({.ca_file = key}), HasSubstr("it holds no PEM certificate"));
   EXPECT_THAT(fault({.certificate_file = client}), HasSubstr("only one is given"));
   EXPECT_THAT(fault({.key_file = key}), HasSubstr("only one is given"));

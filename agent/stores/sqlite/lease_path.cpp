@@ -128,8 +128,8 @@ std::expected<void, std::string> check_directory(const std::string& path) {
   // SQLite opens -wal and -shm there by name, and follows links: who can put some there chooses
   // which file we write to. So not even /tmp will do, whoever the files in it belong to. A group
   // that shares it on purpose may.
-  const auto ours =
-      os::open_trusted(AT_FDCWD, directory.c_str(), O_PATH, {.type = S_IFDIR, .not_for = S_IWOTH});
+  const auto ours = os::open_trusted(AT_FDCWD, directory.c_str(), O_PATH,
+                                     {.type = S_IFDIR, .not_for = S_IWOTH, .named = true});
   if (!ours && ours.error().missing()) {
     return cannot_use(path, "the directory " + directory +
                                 " does not exist; create it, or mount the volume there");
@@ -174,8 +174,8 @@ std::expected<std::string, std::string> prepare(const std::string& path) {
   }
 
   // With O_PATH: closing a file in another way would end SQLite's locks on it.
-  const auto there =
-      os::open_trusted(AT_FDCWD, path.c_str(), O_PATH, {.not_for = S_IWOTH, .any_owner = true});
+  const auto there = os::open_trusted(AT_FDCWD, path.c_str(), O_PATH,
+                                      {.not_for = S_IWOTH, .any_owner = true, .named = true});
   if (!there) return cannot_use(path, os::text("it", there.error()));
   struct stat about{};
   if (::fstat(there->get(), &about) != 0) return cannot_use(path, os::error_text(errno));

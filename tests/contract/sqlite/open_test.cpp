@@ -81,7 +81,8 @@ TEST_F(SqliteOpen, MissingDirectoryIsNamed) {
 
 TEST_F(SqliteOpen, DirectoryInThePlaceOfTheFile) {
   std::filesystem::create_directory(path_);
-  EXPECT_THAT(open(path_), AllOf(HasSubstr(path_), HasSubstr("not a regular file")));
+  EXPECT_THAT(open(path_),
+              AllOf(HasSubstr(path_), HasSubstr("it is a directory; name a file in it")));
 }
 
 TEST_F(SqliteOpen, DirectoryThatIsNotOursToWriteIn) {

@@ -195,7 +195,7 @@ TEST_F(TargetSurvey, APidFileThatIsNoneIsRefused) {
   EXPECT_THAT(refused(target_fault::pid_file_malformed, "pid_file", pod_.write("a.pid", "main\n")),
               HasSubstr("a.pid does not begin with a process id; name the file that"));
   EXPECT_THAT(refused(target_fault::pid_file_unreadable, "pid_file", pod_.file("")),
-              HasSubstr("is not a regular file; remove it; mount its volume"));
+              HasSubstr("is a directory; name a file in it; mount its volume"));
   const std::string secret = pod_.write("b.pid", "7\n");
   ASSERT_EQ(::chmod(secret.c_str(), 0600), 0);
   EXPECT_THAT(refused(target_fault::pid_file_unreadable, "pid_file", secret, as_nobody()),

@@ -34,14 +34,15 @@ TEST(Surroundings, AFileThatCannotBeReadIsNamedWithTheReason) {
   const std::string path = dir / "none.yaml";
   EXPECT_EQ(render(read_file(path).error()),
             path + ": the file cannot be read: No such file or directory (ENOENT); check its path");
-  EXPECT_THAT(render(read_file(dir / "").error()), HasSubstr("it is not a regular file"));
+  EXPECT_THAT(render(read_file(dir / "").error()),
+              HasSubstr("it is a directory; name a file in it"));
 }
 
 TEST(Surroundings, AFifoIsRefusedAndNotWaitedFor) {
   const tests::temporary_directory dir;
   const std::string path = dir / "fifo";
   ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
-  EXPECT_THAT(render(read_file(path).error()), HasSubstr("it is not a regular file"));
+  EXPECT_THAT(render(read_file(path).error()), HasSubstr("it is a pipe; name a regular file"));
 }
 
 TEST(Surroundings, AFileThatEverybodyCanWriteToIsRefused) {

@@ -89,6 +89,40 @@ TEST_F(TrustedOpen, DirectoryOrPipeIsNoFileAndNobodyWaitsForItsWriter) {
   EXPECT_EQ(flaw_of(file("ours"), {.type = S_IFDIR}), "it is not a directory; remove it");
 }
 
+TEST_F(TrustedOpen, WhatAnOperatorHasNamedIsNeverToBeRemoved) {
+  ASSERT_EQ(::mkdir(path("directory").c_str(), 0700), 0);
+  ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+  ASSERT_EQ(::symlink(file("ours").c_str(), path("link").c_str()), 0);
+  EXPECT_EQ(flaw_of(path("directory"), named_by_an_operator),
+            "it is a directory; name a file in it");
+  EXPECT_EQ(flaw_of(path("pipe"), named_by_an_operator), "it is a pipe; name a regular file");
+  EXPECT_EQ(flaw_of("/dev/null", named_by_an_operator), "it is a device; name a regular file");
+  EXPECT_EQ(flaw_of(path("link"), {.named = true}), "it is a symbolic link; name what it leads to");
+  const demands directory{.type = S_IFDIR, .named = true};
+  EXPECT_EQ(flaw_of(path("ours"), directory), "it is a regular file; name a directory");
+  EXPECT_EQ(flaw_of(path("link"), directory), "it is a symbolic link; name what it leads to");
+  const auto made = make_own_directory(path("ours"), named_directory::yes);
+  ASSERT_FALSE(made);
+  EXPECT_THAT(made.error().text, EndsWith("ours is a regular file; name a directory"));
+}
+
+TEST_F(TrustedOpenOfOthers, WhatAnOperatorHasNamedAndSomebodyElseOwnsIsNotToBeRemovedEither) {
+  const std::string given = file("given");
+  give_away(given, nobody);
+  EXPECT_THAT(flaw_of(given, {.named = true}),
+              EndsWith("or root; give it to one of these, or name another"));
+}
+
+TEST_F(TrustedOpenOfOthers, FileThatMayNotBeReadSaysWhoNeedsTo) {
+  const std::string secret = file("secret", 0600);
+  ASSERT_EQ(::seteuid(nobody), 0);
+  const auto refused = read_named_file("the token", secret, 5);
+  ASSERT_EQ(::seteuid(0), 0);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error(), EndsWith("secret: Permission denied (EACCES); let user 65534, whom "
+                                        "this process runs as, read it and enter its directories"));
+}
+
 TEST_F(TrustedOpen, SecondNameIsRefusedWhereOneIsAskedFor) {
   ASSERT_EQ(::link(file("ours").c_str(), path("second").c_str()), 0);
   EXPECT_EQ(flaw_of(path("second")), "");
