@@ -37,9 +37,8 @@ ttl: 10s
 - An endpoint of `etcd` is `http://HOST:PORT` or `https://HOST:PORT`; only `https` is encrypted.
   TLS settings without any `https` endpoint are refused. A `ttl` that is no whole number of seconds
   is kept longer by `etcd`, which rounds it up.
-- An election's name becomes a key in the store, so it is held to what all stores can carry. With
-  `kubernetes` it names a Lease: lower-case letters, digits, `-` and `.` only. Two names of one
-  agent must not be inside each other (`a` and `a/b`).
+- An election's name becomes a key in the store, so it is held to what all stores can carry. Two
+  names of one agent must not be inside each other (`a` and `a/b`).
 )";
 
 std::string code(std::string_view text) {

@@ -19,8 +19,6 @@ constexpr const char* duration_pattern =
 constexpr const char* percent_pattern = R"(^([0-9]|1[0-9]|20)(\.[0-9]{1,4})?%$)";
 constexpr const char* name_pattern =
     R"(^[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9][A-Za-z0-9._-]*)*$)";
-constexpr const char* lease_name_pattern =
-    R"(^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$)";
 constexpr const char* identity_pattern = "^[!-~]+$";
 constexpr const char* endpoint_pattern = R"(^[^\u0000-\u001f\u007f]+$)";
 constexpr const char* path_pattern = R"(^(?!-----BEGIN)[^\u0000-\u001f\u007f]+$)";
@@ -72,8 +70,6 @@ json words_of(const field& f) {
     words.push_back(word);
     if (f.type == field_type::signal) words.push_back("SIG" + std::string(word));
   }
-  // A file may be for another build.
-  for (const std::string_view word : f.refused) words.push_back(word);
   return {{"enum", words}};
 }
 
@@ -197,13 +193,6 @@ json sqlite_rule() {
   return rule(store_is({{"const", "sqlite"}}), std::move(then));
 }
 
-json kubernetes_rule() {
-  const json name = {{"type", "string"}, {"pattern", lease_name_pattern}};
-  const json entry = {{"type", "object"}, {"properties", {{"name", name}}}};
-  const json names = {{"items", either(name, entry)}};
-  return rule(store_is({{"const", "kubernetes"}}), {{"election", name}, {"elections", names}});
-}
-
 /// Stores that are called over HTTP.
 json url_rule(const json& is_such_a_store) {
   const json url = {{"type", "string"}, {"pattern", url_pattern()}};
@@ -276,8 +265,8 @@ void add_target_rules(json& rules) {
 
 /// What only some stores ask for.
 json store_rules() {
-  const json over_http = store_is({{"enum", json::array({"etcd", "consul", "kubernetes"})}});
-  return json::array({sqlite_rule(), kubernetes_rule(), url_rule(over_http), tls_rule(over_http)});
+  const json over_http = store_is({{"const", "etcd"}});
+  return json::array({sqlite_rule(), url_rule(over_http), tls_rule(over_http)});
 }
 
 }  // namespace

@@ -4,10 +4,13 @@
 
 #include <algorithm>
 #include <cctype>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 
+#include "config/field_words.hpp"
 #include "config/fields.hpp"
+#include "config/reference.hpp"
 #include "stores/store.hpp"
 
 namespace tenure::cli {
@@ -58,6 +61,17 @@ TEST(Commands, WhatTakesOneOfSomeWordsNamesThem) {
 TEST(Commands, OnlyStoresOfThisBuildAreOffered) {
   EXPECT_TRUE(
       std::ranges::equal(config::field_of(config::setting::store).words, stores::store_kinds()));
+}
+
+TEST(Commands, SchemaAndReferenceSpeakOfTheStoresOfThisBuildAlone) {
+  const auto schema = nlohmann::json::parse(config::json_schema());
+  EXPECT_EQ(schema["properties"]["store"]["enum"], nlohmann::json(stores::store_kinds()));
+  for (const std::string& text : {config::json_schema(), config::reference_markdown()}) {
+    for (const std::string_view store : config::accepts::stores_of_other_builds) {
+      EXPECT_FALSE(text.contains("\"" + std::string(store) + "\"")) << store;
+      EXPECT_FALSE(text.contains("`" + std::string(store) + "`")) << store;
+    }
+  }
 }
 
 TEST(Commands, NoFlagTakesASecret) {
