@@ -16,6 +16,7 @@
 #include "cli/demo_member.hpp"
 #include "cli/demo_record.hpp"
 #include "cli/demo_screen.hpp"
+#include "cli/print.hpp"
 #include "cli/verbs.hpp"
 #include "config/values.hpp"
 #include "os/boot_time.hpp"
@@ -352,7 +353,7 @@ int run_demo(const invocation& what) {
   const std::string ttl_text = what.value("--ttl").value_or("3s");
   const auto ttl = config::parse_duration(ttl_text);
   if (!ttl) {
-    std::fprintf(stderr, "tenure demo: --ttl %s\n", ttl.error().what.c_str());
+    print_failure(what.verb, wrong_value("--ttl", ttl.error()));
     return runtime::exit_bad_settings;
   }
   const scratch_folder folder;

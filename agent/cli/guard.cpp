@@ -8,6 +8,7 @@
 
 #include "cli/checked_words.hpp"
 #include "cli/command_check.hpp"
+#include "cli/print.hpp"
 #include "cli/variable.hpp"
 #include "cli/verbs.hpp"
 #include "config/values.hpp"
@@ -26,11 +27,6 @@ int complain(const std::string& what) {
   return runtime::exit_bad_settings;
 }
 
-template <class T>
-std::string wrong(const char* flag, const config::parsed<T>& value) {
-  return std::string(flag) + " " + value.error().what + "; " + value.error().suggestion;
-}
-
 }  // namespace
 
 int run_guard(const invocation& what, int argc, const char* const* argv) {
@@ -42,16 +38,16 @@ int run_guard(const invocation& what, int argc, const char* const* argv) {
     return complain("no directory; give --dir DIR, the one that is shared with the agent");
   }
   const auto directory = config::parse_path(where);
-  if (!directory) return complain(wrong("--dir", directory));
+  if (!directory) return complain(wrong_value("--dir", directory.error()));
   const auto drain = config::parse_duration(given("--drain", "20s"));
-  if (!drain) return complain(wrong("--drain", drain));
+  if (!drain) return complain(wrong_value("--drain", drain.error()));
   const auto signal = config::parse_value(config::field_of(config::setting::stop_signal),
                                           given("--stop-signal", "TERM"));
-  if (!signal) return complain(wrong("--stop-signal", signal));
+  if (!signal) return complain(wrong_value("--stop-signal", signal.error()));
   std::string user(nobody_else);
   if (const auto uid_text = what.value("--agent-uid")) {
     const auto uid = config::parse_integer(*uid_text, 0, config::max_user_id);
-    if (!uid) return complain(wrong("--agent-uid", uid));
+    if (!uid) return complain(wrong_value("--agent-uid", uid.error()));
     user = std::to_string(*uid);
   }
   const char* const* const command = argv + separator(argc, argv) + 1;

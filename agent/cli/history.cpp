@@ -74,7 +74,7 @@ int run_history(const invocation& what) {
     constexpr std::uint32_t most = 1'000'000;
     const auto number = config::parse_integer(*limit, 1, most);
     if (!number) {
-      print_failure(what.verb, "--limit " + number.error().what);
+      print_failure(what.verb, wrong_value("--limit", number.error()));
       return runtime::exit_bad_settings;
     }
   }

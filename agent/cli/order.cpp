@@ -43,7 +43,7 @@ std::expected<net::client_request, std::string> request_of(const invocation& wha
   const std::string aside = may_stand_aside ? what.value("--aside").value_or("") : "";
   if (!aside.empty()) {
     const auto duration = config::parse_duration(aside);
-    if (!duration) return std::unexpected("--aside " + duration.error().what);
+    if (!duration) return std::unexpected(wrong_value("--aside", duration.error()));
   }
   return order_request(what, to.election, order_json(order.to, aside, order.member));
 }
@@ -93,7 +93,7 @@ int see_it_done(const invocation& what, const given_order& order, const election
 int run_order(const invocation& what) {
   given_order order = order_of(what);
   const auto patience = config::parse_duration(what.value("--timeout").value_or(default_timeout));
-  if (!patience) return complain(what, "--timeout " + patience.error().what);
+  if (!patience) return complain(what, wrong_value("--timeout", patience.error()));
   // Without a member, pause and resume are of the one whose agent is asked.
   const auto which = election_address_of(
       what, gives_up(order) || !order.member.empty() ? meant::any : meant::self, order.member);

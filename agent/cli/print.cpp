@@ -12,6 +12,11 @@ void print_failure(std::string_view verb, std::string_view text) {
   std::fprintf(stderr, "tenure%s: %s\n", of.c_str(), core::printable(text).c_str());
 }
 
+std::string wrong_value(std::string_view option, const config::mistake& why) {
+  std::string out = std::string(option) + " " + why.what;
+  return why.suggestion.empty() ? out : out + "; " + why.suggestion;
+}
+
 std::string json_line(std::string_view json) {
   // Between values; within a text JSON has escapes for these.
   constexpr std::string_view blanks = " \t\r\n";

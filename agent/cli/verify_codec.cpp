@@ -60,10 +60,15 @@ verify_reading read_verify_reply(const verify_query& asked, unsigned status,
   if (error.is_object()) {
     const bool ours_to_mend = status >= 400 && status < 500;
     const std::string code = text_in(error, "code");
+    // The agent's advice is for whoever writes requests.
+    const std::string advice =
+        code == "bad_query"
+            ? "e.g. tenure verify " + core::printable(asked.election) + " --version 7"
+            : text_in(error, "action");
     return {.is = ours_to_mend ? verify_meaning::bad_question : verify_meaning::cannot_tell,
             .store_may_tell = !asked.fresh && (code == "cache_behind" || code == "watch_broken" ||
                                                code == "lease_may_be_over"),
-            .text = text_in(error, "message") + "; " + text_in(error, "action")};
+            .text = text_in(error, "message") + "; " + advice};
   }
   return {.is = verify_meaning::cannot_tell,
           .text = "the reply (status " + std::to_string(status) +

@@ -81,7 +81,7 @@ int run_wait(const invocation& what) {
   std::optional<core::duration> patience;
   if (const auto text = what.value("--timeout")) {
     const auto parsed = config::parse_duration(*text);
-    if (!parsed) return complain("--timeout " + parsed.error().what);
+    if (!parsed) return complain(wrong_value("--timeout", parsed.error()));
     patience = *parsed;
   }
   using kind = wait_condition::kind;

@@ -143,7 +143,9 @@ std::optional<api::control_refusal> agent_loop::objection_to(core::election_inde
   const std::string& heir = what.wanted.heir;
   if (heir == identity) {
     return refusal(409, "already_holder", heir + " holds " + of + " already",
-                   "name another member, or leave it out");
+                   what.wanted.what == core::order_action::transfer
+                       ? "name another member"
+                       : "name another member, or none");
   }
   const bool other_term =
       what.term != core::no_version && (!view.lease || view.lease->term != what.term);

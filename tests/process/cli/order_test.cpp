@@ -71,6 +71,14 @@ TEST_P(Order, WhatTheAgentRefusesIsSaidInItsWordsAndChangesNothing) {
   const finished stranger = order(*a_, {"transfer", "d"});
   EXPECT_EQ(stranger.status, 2);
   EXPECT_THAT(stranger.err, AllOf(HasSubstr("\"d\" is not a member"), HasSubstr("a, b, c")));
+  const finished itself = order(*a_, {"transfer", "a"});
+  EXPECT_EQ(itself.status, 2);
+  EXPECT_EQ(itself.err,
+            "tenure transfer: a holds election \"test\" already; name another member\n");
+  const finished to_itself = order(*a_, {"resign", "--to", "a"});
+  EXPECT_EQ(to_itself.status, 2);
+  EXPECT_EQ(to_itself.err,
+            "tenure resign: a holds election \"test\" already; name another member, or none\n");
   const finished idle = order(*b_, {"resign", "--member", "c", "--output", "json"});
   EXPECT_EQ(idle.status, 2);
   EXPECT_THAT(idle.err, AllOf(HasSubstr("c does not hold"), HasSubstr("a does")));
@@ -174,6 +182,12 @@ TEST_F(ScriptedOrder, ATransferThatGoesElsewhereHasFailed) {
   agent_.becomes(R"("state":"candidate","holders":[{"identity":"b","version":7}])");
   EXPECT_EQ(p.wait(), 1) << p.err();
   EXPECT_EQ(p.out(), "b holds db now, under version 7, not c\n");
+}
+
+TEST_F(ScriptedOrder, ATimeWithoutAUnitSaysHowItIsWritten) {
+  const finished r = run(words({"resign", "db", "--aside", "5"}), in_);
+  EXPECT_EQ(r.status, 2);
+  EXPECT_THAT(r.err, HasSubstr("--aside is \"5\", without a unit; say which unit: \"5s\"\n"));
 }
 
 TEST_F(ScriptedOrder, WhoHasNoTokenIsToldWhereOneGoes) {

@@ -62,7 +62,16 @@ TEST_F(Status, WhatTheAgentRefusesIsSaidInItsWords) {
   const finished r = tenure({"status", "nope", "--api", a_->api(), "--output", "json"});
   EXPECT_EQ(r.status, 2);
   EXPECT_THAT(r.err, HasSubstr("there is no election \"nope\"; this agent has: test"));
+  EXPECT_THAT(r.err, Not(HasSubstr("percent-encoded"))) << "advice for those who write requests";
   EXPECT_THAT(r.out, HasSubstr(R"({"error":{"code":"unknown_election")"));
+}
+
+TEST_F(Status, AVersionThatIsNoneIsAnsweredWithACommand) {
+  const finished r = tenure({"verify", "test", "--version", "0", "--api", a_->api()});
+  EXPECT_EQ(r.status, 2);
+  EXPECT_EQ(r.err,
+            "tenure verify: \"0\" is not a version: a whole number from 1 to 2^64-1; e.g. tenure "
+            "verify test --version 7\n");
 }
 
 TEST_F(Status, TheHistoryTellsWhoLeftAndWhy) {
