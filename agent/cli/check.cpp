@@ -21,6 +21,7 @@ int run_check(const invocation& what) {
   }
   // The file alone: what this shell happens to export is not part of it.
   config::inputs in;
+  in.file_alone = true;
   in.file = config::read_file(*file);
   in.host_name = config::host_name();
   in.stores = stores::store_kinds();

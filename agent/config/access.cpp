@@ -13,13 +13,16 @@ constexpr std::array tls_settings{setting::ca_file, setting::certificate_file, s
                                   setting::server_name};
 constexpr std::array sign_in_settings{setting::user, setting::password_file};
 
-std::string how_to_give_an_endpoint(std::string_view store) {
+std::string how_to_give_an_endpoint(std::string_view store, const evidence& known) {
+  constexpr setting which = setting::endpoint;
   if (store == "sqlite") {
-    return "give the path of a file that all members on this host share, such as --endpoint "
-           "/var/lib/tenure/tenure.db";
+    return "give the path of a file that all members on this host share, such as " +
+           known.written(which, "/var/lib/tenure/tenure.db");
   }
-  if (store == "etcd") return "say where etcd is, such as --endpoint http://127.0.0.1:2379";
-  return "say where the store is with --endpoint";
+  if (store == "etcd") {
+    return "say where etcd is, such as " + known.written(which, "http://127.0.0.1:2379");
+  }
+  return "say where the store is with " + known.written(which);
 }
 
 /// Lives for one call of `check_access`.
@@ -57,7 +60,7 @@ class access_check {
     constexpr setting which = setting::endpoint;
     const std::vector<std::string>& all = s_.endpoints;
     if (known_.is_missing(which) && s_.store != "kubernetes") {
-      known_.reject(which, "endpoint is missing", how_to_give_an_endpoint(s_.store));
+      known_.reject_missing(which, how_to_give_an_endpoint(s_.store, known_));
     }
     if (all.size() > max_endpoints) {
       known_.reject(which, "endpoint has " + std::to_string(all.size()) + " values",

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "config/draft.hpp"
 
@@ -33,6 +34,23 @@ class evidence {
 
   void reject(setting which, std::string what, std::string suggestion) {
     draft_.reject({where(which), std::move(what), std::move(suggestion)});
+  }
+
+  /// It has to be given, and is not.
+  void reject_missing(setting which, std::string suggestion) {
+    std::string name(in_.file_alone && in_.file && *in_.file ? (*in_.file)->name : "");
+    draft_.reject(
+        {std::move(name), std::string(field_of(which).key) + " is missing", std::move(suggestion)});
+  }
+
+  /// How it is given: "--ttl 15s", or "ttl: 15s" in a file that is checked alone; without a value
+  /// "--ttl" or "ttl".
+  [[nodiscard]] std::string written(setting which, std::string_view value = {}) const {
+    const field& f = field_of(which);
+    std::string out(in_.file_alone ? f.key : f.flag);
+    if (value.empty()) return out;
+    out += in_.file_alone ? ": " : " ";
+    return out += value;
   }
 
   void warn(setting which, std::string what, std::string suggestion) {

@@ -46,6 +46,8 @@ struct inputs {
   /// Nothing is required: for those who ask about the time budget only. What is missing stays
   /// empty in the settings.
   bool partial = false;
+  /// The file is checked by itself: what to give is said as it stands in one, without flags.
+  bool file_alone = false;
 };
 
 /// Checks all sources and puts them together. Returns *all* problems at once: those of the file

@@ -61,7 +61,8 @@ class assembly {
 
   void check_store() {
     if (known_.is_missing(setting::store)) {
-      draft_.reject({"", "store is missing", "give --store " + std::string(choices(in_.stores))});
+      known_.reject_missing(setting::store,
+                            "give " + known_.written(setting::store, choices(in_.stores)));
     }
     if (out_.store.empty() || std::ranges::find(in_.stores, out_.store) != in_.stores.end()) return;
     known_.reject(setting::store, "store " + quote(out_.store) + " is not in this build",
@@ -72,8 +73,8 @@ class assembly {
     const assignment* const one = chosen_[place(setting::election)];
     const assignment* const list = chosen_[place(setting::elections)];
     if (known_.is_missing(setting::election) && known_.is_missing(setting::elections)) {
-      draft_.reject({"", "election is missing",
-                     "give the name that all members share, such as --election db"});
+      known_.reject_missing(setting::election, "give the name that all members share, such as " +
+                                                   known_.written(setting::election, "db"));
       return;
     }
     if (one != nullptr && list != nullptr && one->from.from == source::file) {
@@ -130,8 +131,8 @@ class assembly {
       out_.identity = std::get<std::string>(std::move(*usual));
       return;
     }
-    draft_.reject(
-        {"", "identity, by default the host name, " + usual.error().what, "give --identity"});
+    draft_.reject({"", "identity, by default the host name, " + usual.error().what,
+                   "give " + known_.written(setting::identity)});
   }
 
   void check_timing() {

@@ -116,6 +116,9 @@ TEST(Cli, CheckShowsWhatAGoodFileMeansAndWhatIsWrongWithABadOne) {
   const finished json = run({tenure_binary(), "check", in / "bad.yaml", "--output", "json"}, in);
   EXPECT_EQ(json.status, 2);
   EXPECT_TRUE(has(json.out, "\"good\": false")) << json.out;
+  std::ofstream(in / "bad.yaml") << "store: sqlite\n";
+  const finished less = run({tenure_binary(), "check", in / "bad.yaml"}, in);
+  EXPECT_FALSE(has(less.err, "--")) << "flags are no part of a file: " << less.err;
   EXPECT_EQ(run({tenure_binary(), "check", in / "none.yaml"}, in).status, 2);
 }
 

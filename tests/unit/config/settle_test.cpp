@@ -53,6 +53,26 @@ TEST(Settings, WhatMustBeGivenIsAskedForAllAtOnce) {
                                                  HasSubstr("/var/lib/tenure/tenure.db"))));
 }
 
+TEST(Settings, WhatIsMissingInAFileThatIsCheckedAloneIsNamedAsTheFileHasIt) {
+  inputs in = only_file("ttl: 15s\n");
+  in.host_name.clear();
+  in.file_alone = true;
+  EXPECT_THAT(problems_of(in),
+              ElementsAre("tenure.yaml: store is missing; give store: sqlite",
+                          "tenure.yaml: endpoint is missing; say where the store is with endpoint",
+                          "tenure.yaml: election is missing; give the name that all members share, "
+                          "such as election: db",
+                          "identity, by default the host name, is empty; give identity"));
+  in = only_file("store: etcd\nelection: db\n");
+  in.file_alone = true;
+  in.stores = {"sqlite", "etcd"};
+  EXPECT_THAT(problems_of(in),
+              ElementsAre("tenure.yaml: endpoint is missing; say where etcd is, such as "
+                          "endpoint: http://127.0.0.1:2379"));
+  in.file->value().text = "store: sqlite\nelection: db\n";
+  EXPECT_THAT(problems_of(in), ElementsAre(HasSubstr("such as endpoint: /var/lib/tenure/")));
+}
+
 TEST(Settings, ABadValueIsNotAlsoCalledMissing) {
   inputs in = minimal();
   in.flags = {{"--store", "x"}, {"--endpoint", ""}, {"--election", "/"}, {"--identity", " "}};
