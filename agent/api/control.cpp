@@ -111,7 +111,7 @@ std::expected<control_request, net::response> read_control(const net::request& a
 net::response control_response(const net::request& asked, const core::order& what,
                                const control_result& result) {
   if (!result) return error_response(result.error().status, result.error().why);
-  return accepted_response(asked.target.segments[2], what, result->by);
+  return accepted_response(asked.target.segments[2], what, *result);
 }
 
 }  // namespace tenure::api

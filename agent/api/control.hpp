@@ -29,7 +29,8 @@ control_refusal refusal_at_the_end();
 /// It has been begun; of `set`: it is done. What comes of it is for those to see who watch the
 /// election.
 struct control_acceptance {
-  std::string by;  ///< the member that obeys
+  std::string by;          ///< the member that obeys
+  bool unchanged = false;  ///< of `set`: the election was so already
 };
 
 using control_result = std::expected<control_acceptance, control_refusal>;

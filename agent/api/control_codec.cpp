@@ -67,12 +67,15 @@ std::expected<core::order, std::string> parse_order(core::order_action what,
 }
 
 net::response accepted_response(const std::string& election, const core::order& what,
-                                const std::string& by) {
-  json out{
-      {"accepted", true}, {"election", election}, {"action", core::name(what.what)}, {"by", by}};
+                                const control_acceptance& accepted) {
+  json out{{"accepted", true},
+           {"election", election},
+           {"action", core::name(what.what)},
+           {"by", accepted.by}};
   if (!what.heir.empty()) out["to"] = what.heir;
   if (what.slots > 0) out["slots"] = what.slots;
   if (what.accept_versions) out["accept_versions"] = true;
+  if (accepted.unchanged) out["unchanged"] = true;
   return {.status = 202,
           .body = out.dump(-1, ' ', false, json::error_handler_t::replace) + "\n",
           .headers = {{.name = "Cache-Control", .value = "no-store"}}};

@@ -15,8 +15,7 @@ namespace tenure::api {
 /// unknown is refused: a misspelt `to` would otherwise let anybody take over.
 std::expected<core::order, std::string> parse_order(core::order_action what, std::string_view body);
 
-/// `by`: the member that obeys.
 net::response accepted_response(const std::string& election, const core::order& what,
-                                const std::string& by);
+                                const control_acceptance& accepted);
 
 }  // namespace tenure::api

@@ -204,6 +204,10 @@ std::optional<std::string> accepting_member(const std::string& body) {
   return by.empty() ? std::nullopt : std::optional(std::move(by));
 }
 
+bool changed_nothing(const std::string& body) {
+  return member(parsed_reply(body), "unchanged") == true;
+}
+
 std::string order_json(const std::string& to, const std::string& aside, const std::string& member) {
   json out = json::object();
   if (!member.empty()) out["member"] = member;

@@ -40,6 +40,9 @@ std::string order_json(const std::string& to, const std::string& aside, const st
 /// Who has accepted an order, by the answer to it; nothing from an agent that does not say so.
 std::optional<std::string> accepting_member(const std::string& body);
 
+/// True if an accepted order has changed nothing.
+bool changed_nothing(const std::string& body);
+
 /// The body of `set`; 0 and false are left out.
 std::string agreement_json(std::uint32_t slots, bool accept_versions);
 

@@ -15,11 +15,16 @@
 namespace tenure::cli {
 namespace {
 
+std::string slots_sentence(const std::string& election, std::uint32_t slots, const char* since) {
+  return election + " has " + std::to_string(slots) + (slots == 1 ? " slot" : " slots") +
+         " by the store " + since;
+}
+
 std::string sentence_of(const std::string& election, std::uint32_t slots, bool accepted) {
   std::string out;
   if (slots > 0) {
-    out = election + " has " + std::to_string(slots) + (slots == 1 ? " slot" : " slots") +
-          " by the store now. Members that are set up for another number hold what they hold, and "
+    out = slots_sentence(election, slots, "now") +
+          ". Members that are set up for another number hold what they hold, and "
           "do not campaign: give them --slots " +
           std::to_string(slots) + " and restart them one after the other";
   }
@@ -49,6 +54,10 @@ int run_set(const invocation& what) {
   if (!request) return complain(what, request.error());
   const agent_answer done = ask_agent(which->agent, std::move(*request));
   if (!done) return report_failure(what, with_advice(done.error()));
+  if (changed_nothing(*done)) {
+    return print_done(
+        what, slots_sentence(which->election, slots, "already") + "; nothing has changed", *done);
+  }
   return print_done(what, sentence_of(which->election, slots, accepts), *done);
 }
 

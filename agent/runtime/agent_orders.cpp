@@ -58,10 +58,13 @@ void agent_loop::ordered(core::election_index which, core::order what, api::cont
 void agent_loop::agree(core::election_index which, const core::order& what,
                        api::control_handler done) {
   say_changing(log_, speaker_of(which), what);
+  const auto& seen = session_.at(which).view().seen;
+  const bool unchanged = !what.accept_versions && seen && seen->agreed.slots == what.slots &&
+                         snapshots_.is_vouched_for(which, os::boot_now());
   store_->agree(
       which, {.slots = what.slots, .accept_versions = what.accept_versions},
       os::boot_now() + stores::order_lasts,
-      [by = options_.settings.identity,
+      [by = options_.settings.identity, unchanged,
        done = std::move(done)](stores::agree_outcome said) mutable {
         if (const auto* no = std::get_if<stores::not_agreed>(&said)) {
           return done(std::unexpected(refusal(409, "not_agreed", no->why, "ask again then")));
@@ -71,7 +74,7 @@ void agent_loop::agree(core::election_index which, const core::order& what,
                                               "whether it was changed cannot be told: " + why->why,
                                               "see what GET /v1/elections says, and ask again")));
         }
-        done(api::control_acceptance{.by = std::move(by)});
+        done(api::control_acceptance{.by = std::move(by), .unchanged = unchanged});
       });
 }
 

@@ -106,6 +106,17 @@ TEST(Control, AnAcceptedOrderSaysWhoObeys) {
                 R"({"accepted":true,"election":"db","action":"transfer","by":"b","to":"c"})"));
 }
 
+TEST(Control, AnAcceptedOrderThatChangesNothingSaysSo) {
+  const net::response r =
+      api::control_response(control_scene::post("/v1/elections/db/set", R"({"slots":2})"),
+                            {.what = order_action::set, .slots = 2},
+                            api::control_acceptance{.by = "b", .unchanged = true});
+  EXPECT_EQ(r.status, 202U);
+  EXPECT_EQ(nlohmann::json::parse(r.body),
+            nlohmann::json::parse(R"({"accepted":true,"election":"db","action":"set","by":"b",)"
+                                  R"("slots":2,"unchanged":true})"));
+}
+
 TEST(Control, NobodyIsObeyedWithoutTheToken) {
   control_scene s;
   EXPECT_EQ(s.refused(control_scene::post("/v1/elections/db/resign")), 0U);
