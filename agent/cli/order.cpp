@@ -76,14 +76,20 @@ int see_it_done(const invocation& what, const given_order& order, const election
     print_done(what, last.text, body);
     return runtime::exit_failed;
   }
-  const std::string after = " after " + core::text(patience);
-  if (last.is == progress::settled) return print_done(what, last.text + after, body);
+  if (last.is == progress::settled) {
+    return print_done(what, last.text + " (waited " + core::text(patience) + ")", body);
+  }
+  if (!failure && last.is == progress::not_known) {
+    failure = {.status = runtime::exit_cannot_tell,
+               .text = last.text,
+               .json = error_json("cannot_tell", last.text)};
+  }
   if (failure) {
     failure->text = "accepted, but whether it is done cannot be told: " + failure->text;
     return report_failure(what, *failure);
   }
   return report_failure(what, {.status = runtime::exit_timed_out,
-                               .text = "not done" + after + ": " + last.text +
+                               .text = "not done after " + core::text(patience) + ": " + last.text +
                                        "; it goes on, see tenure status --watch",
                                .json = error_json("timed_out", last.text)});
 }

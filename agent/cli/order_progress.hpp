@@ -19,6 +19,7 @@ struct given_order {
 
 enum class progress : std::uint8_t {
   under_way,
+  not_known,  ///< the agent does not know how far it is
   settled,    ///< this member has done its part; who takes over is still open
   done,       ///< for good
   otherwise,  ///< for good, but not as it was ordered

@@ -173,7 +173,7 @@ TEST_F(ScriptedOrder, WhoHasGivenUpHasDoneItsPartAlthoughNobodyComes) {
   agent_.becomes(
       R"("state":"candidate","holders":[],"members":[{"identity":"b","state":"standby"}])");
   EXPECT_EQ(p.wait(), 0) << p.err();
-  EXPECT_EQ(p.out(), "a has given db up; nobody has taken it yet after 1s\n");
+  EXPECT_EQ(p.out(), "a has given db up; nobody has taken it yet (waited 1s)\n");
 }
 
 TEST_F(ScriptedOrder, ATransferThatGoesElsewhereHasFailed) {

@@ -136,6 +136,13 @@ TEST(StoreDownOnSqlite, AStandbyWhoseFileIsGoneCannotTellWhoHolds) {
   EXPECT_EQ(r.status, 4) << r.out << r.err;
   EXPECT_THAT(r.err, HasSubstr("sqlite does not answer"));
   EXPECT_EQ(ask(in, b, {"status"}).status, 4);
+  for (const auto& [verb, answer] :
+       {std::pair("pause", "b is paused; "), std::pair("resume", "b campaigns for test again; ")}) {
+    const finished order = run({tenure_binary(), verb, "--member", "b"}, in);
+    EXPECT_EQ(order.status, 0) << order.err;
+    EXPECT_THAT(order.out, AllOf(testing::StartsWith(answer),
+                                 HasSubstr("who holds test now is not known: sqlite does not")));
+  }
   std::filesystem::rename(in / "elsewhere", in / "shared");
   EXPECT_TRUE(comes_to_say(b, election_path, "\"holder_known\":true"));
 }

@@ -1,5 +1,6 @@
 #include "cli/order_progress.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <utility>
@@ -141,6 +142,54 @@ TEST(OrderProgress, ThatAnotherMemberIsPausedIsNotSeenButThatItHoldsNothing) {
   EXPECT_EQ(done.is, progress::done);
   EXPECT_EQ(done.text, "a was told to pause; b holds db now, under version 7");
   EXPECT_EQ(read(resume, before, before).text, "a was told to campaign for db again");
+}
+
+/// The agent does not reach its store any more: seats are what was last seen, or nothing was.
+election_report without_store(election_report what) {
+  what.holder_known = false;
+  what.store = {.kind = "sqlite", .reachable = false, .why = "file is not a database"};
+  return what;
+}
+
+constexpr const char* no_store = "sqlite does not answer: file is not a database";
+
+TEST(OrderProgress, WhoHoldsIsNotSaidWhereTheAgentDoesNotKnow) {
+  for (const std::vector<seat>& seats :
+       {std::vector<seat>(), std::vector<seat>{{.holder = "b", .version = 7}}}) {
+    election_report standby = without_store(seen("candidate", seats));
+    EXPECT_EQ(read(resume, standby, standby).is, progress::done);
+    EXPECT_EQ(read(resume, standby, standby).text,
+              std::string("a campaigns for db again; who holds db now is not known: ") + no_store);
+    standby.paused = true;
+    EXPECT_EQ(read(pause, standby, standby).is, progress::done);
+    EXPECT_EQ(read(pause, standby, standby).text,
+              std::string("a is paused; who holds db now is not known: ") + no_store);
+  }
+}
+
+TEST(OrderProgress, WhoHasGivenUpHasDoneItsPartAlthoughItDoesNotSeeWhoCame) {
+  for (std::vector<std::string> standbys : {std::vector<std::string>{"b"}, {}}) {
+    const election_report now = without_store(seen("candidate", {}, std::move(standbys)));
+    const order_reading r = read(resign, now);
+    EXPECT_EQ(r.is, progress::settled);
+    EXPECT_EQ(r.text, std::string("a has given db up; who holds db now is not known: ") + no_store);
+  }
+  const order_reading r =
+      read(to_c, without_store(seen("candidate", {{.holder = "c", .version = 7}})));
+  EXPECT_EQ(r.is, progress::not_known);
+  EXPECT_EQ(r.text,
+            std::string("a has given db up; whether c has taken it is not known: ") + no_store);
+}
+
+TEST(OrderProgress, WhetherAnotherMemberStillHoldsIsNotSaidWhereTheAgentDoesNotKnow) {
+  const election_report before = of_standby({{.holder = "a", .version = old_version}});
+  for (const std::vector<seat>& seats : {before.holders, std::vector<seat>()}) {
+    const order_reading r = read(resign, without_store(of_standby(seats)), before);
+    EXPECT_EQ(r.is, progress::not_known);
+    EXPECT_EQ(r.text, std::string("whether a still holds db is not known: ") + no_store);
+  }
+  EXPECT_EQ(read(pause, without_store(of_standby({})), of_standby({})).text,
+            std::string("a was told to pause; who holds db now is not known: ") + no_store);
 }
 
 }  // namespace
