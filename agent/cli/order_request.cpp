@@ -26,10 +26,20 @@ std::expected<net::client_request, std::string> order_request(const invocation& 
 }
 
 ask_failure with_advice(ask_failure why) {
-  if (error_code_in(why.json) == "token_missing") {
+  const std::string code = error_code_in(why.json);
+  const std::string what = error_message_in(why.json);
+  if (code == "token_missing") {
     why.text =
         "the agent needs its control token; give --token-file FILE, or --api unix:PATH if "
         "it has a Unix socket";
+  } else if (code == "control_off") {
+    why.text = what +
+               "; give --api unix:PATH as the agent's user if it has a Unix socket, or start it "
+               "with --control-token-file FILE and give --token-file FILE here";
+  } else if (code == "unknown_election") {
+    why.text = what + "; tenure status lists those that it has";
+  } else if (code == "store_unknown") {
+    why.text = what + "; see tenure status, and repeat the command if nothing has changed";
   }
   return why;
 }

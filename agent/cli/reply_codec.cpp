@@ -143,6 +143,10 @@ std::optional<std::string> error_in(const std::string& body) {
   return message + (action.empty() ? "" : "; " + action);
 }
 
+std::string error_message_in(const std::string& body) {
+  return text_in(member(parsed_reply(body), "error"), "message");
+}
+
 std::string error_code_in(const std::string& body) {
   return text_in(member(parsed_reply(body), "error"), "code");
 }

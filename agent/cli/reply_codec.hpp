@@ -16,6 +16,9 @@ bool is_object(const std::string& body);
 /// "message; action" of {"error":{...}}.
 std::optional<std::string> error_in(const std::string& body);
 
+/// The message alone, without what to do; empty if there is none.
+std::string error_message_in(const std::string& body);
+
 /// "token_missing"; empty if there is none.
 std::string error_code_in(const std::string& body);
 

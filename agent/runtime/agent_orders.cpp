@@ -57,24 +57,23 @@ void agent_loop::ordered(core::election_index which, core::order what, api::cont
 /// What the election is stands in the store, so whoever is asked can change it.
 void agent_loop::agree(core::election_index which, const core::order& what,
                        api::control_handler done) {
-  say_changing(log_, speaker_of(which), what);
   const auto& seen = session_.at(which).view().seen;
   const bool unchanged = !what.accept_versions && seen && seen->agreed.slots == what.slots &&
                          snapshots_.is_vouched_for(which, os::boot_now());
   store_->agree(
       which, {.slots = what.slots, .accept_versions = what.accept_versions},
       os::boot_now() + stores::order_lasts,
-      [by = options_.settings.identity, unchanged,
-       done = std::move(done)](stores::agree_outcome said) mutable {
+      [this, which, what, unchanged, done = std::move(done)](stores::agree_outcome said) mutable {
+        say_changed(log_, speaker_of(which), what, said);
         if (const auto* no = std::get_if<stores::not_agreed>(&said)) {
-          return done(std::unexpected(refusal(409, "not_agreed", no->why, "ask again then")));
+          return done(std::unexpected(refusal(409, "not_agreed", no->why, no->action)));
         }
         if (const auto* why = std::get_if<stores::unknown>(&said)) {
-          return done(std::unexpected(refusal(503, "store_unknown",
-                                              "whether it was changed cannot be told: " + why->why,
-                                              "see what GET /v1/elections says, and ask again")));
+          return done(std::unexpected(
+              refusal(503, "store_unknown", "whether it was changed cannot be told: " + why->why,
+                      "see GET /v1/elections, and ask again if it was not")));
         }
-        done(api::control_acceptance{.by = std::move(by), .unchanged = unchanged});
+        done(api::control_acceptance{.by = options_.settings.identity, .unchanged = unchanged});
       });
 }
 

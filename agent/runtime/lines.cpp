@@ -364,13 +364,21 @@ void say_aside(log& to, const speaker& who, core::loss_reason why, core::duratio
   to.write(log_level::info, sentence, {{"election", who.election}, {"identity", who.identity}});
 }
 
-void say_changing(log& to, const speaker& who, const core::order& what) {
-  std::string sentence = "told to change the election in the store:";
-  if (what.slots > 0) sentence += " slots " + std::to_string(what.slots);
-  if (what.accept_versions) {
-    sentence += std::string(what.slots > 0 ? "," : "") + " versions begin anew";
+void say_changed(log& to, const speaker& who, const core::order& what,
+                 const stores::agree_outcome& said) {
+  std::string change = what.slots > 0 ? "slots " + std::to_string(what.slots) : "";
+  if (what.accept_versions)
+    change += (change.empty() ? "" : ", ") + std::string("versions begin anew");
+  std::string sentence = "changed the election in the store, as told (" + change + ")";
+  log_level level = log_level::info;
+  if (const auto* no = std::get_if<stores::not_agreed>(&said)) {
+    sentence = "refused to change the election in the store (" + change + "): " + no->why;
+  } else if (const auto* why = std::get_if<stores::unknown>(&said)) {
+    level = log_level::warn;
+    sentence = "told to change the election in the store (" + change +
+               "); whether it was changed is not known: " + why->why;
   }
-  to.write(log_level::info, sentence, {{"election", who.election}, {"identity", who.identity}});
+  to.write(level, sentence, {{"election", who.election}, {"identity", who.identity}});
 }
 
 void say_disagreement(log& to, const speaker& who, const std::string& what) {

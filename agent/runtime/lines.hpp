@@ -120,8 +120,9 @@ void say_less_time(log& to, const speaker& who, const term_end& what);
 void say_released(log& to, const speaker& who, core::version term);
 /// The member does not campaign for so long; `core::duration::max()`: until it is told to.
 void say_aside(log& to, const speaker& who, core::loss_reason why, core::duration pause);
-/// The store is asked to.
-void say_changing(log& to, const speaker& who, const core::order& what);
+/// What the store has made of an order to change the election.
+void say_changed(log& to, const speaker& who, const core::order& what,
+                 const stores::agree_outcome& said);
 /// What is wrong with this member in the eyes of the store, or that it is not any more (empty).
 void say_disagreement(log& to, const speaker& who, const std::string& what);
 void say_ordered(log& to, const speaker& who, const core::order& what);

@@ -86,6 +86,7 @@ struct agreement_change {
 /// It cannot be changed so now: why, and what to do.
 struct not_agreed {
   std::string why;
+  std::string action;
 };
 
 /// So many hold, or wait for it, that there cannot be fewer slots.

@@ -343,8 +343,9 @@ agree_outcome lease_table::agree(const subject& what, const agreement_change& ch
                                  patience waiting) {
   if (change.accept_versions) {
     return not_agreed{
-        "the versions of a SQLite file never go back, also where it was replaced, so "
-        "there are none to accept"};
+        .why =
+            "the versions of a SQLite file never go back, not even where an older copy replaces it",
+        .action = "leave that out; only a restored etcd needs it"};
   }
   agree_outcome outcome;
   auto failure = transact(access::write, "change an election", waiting, [&] {

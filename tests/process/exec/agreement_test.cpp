@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sys/file.h>
 
+#include <filesystem>
 #include <memory>
 
 #include "harness.hpp"
@@ -16,6 +17,7 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
 constexpr const char* election = "/v1/elections/test";
 
@@ -75,7 +77,47 @@ TEST_P(Agreement, MemberWithOtherSlotsSaysBothNumbersAndCampaignsOnceTheElection
 
   const auto fewer = run({tenure_binary(), "set", "test", "--slots", "1"}, in_);
   EXPECT_EQ(fewer.status, 2) << fewer.out;
-  EXPECT_THAT(fewer.err, HasSubstr("2 hold"));
+  EXPECT_THAT(fewer.err, AllOf(HasSubstr("2 hold"), HasSubstr("no more than 1 holds it")));
+}
+
+TEST_P(Agreement, LogTellsWhatWasChangedAndWhatWasRefused) {
+  auto a = join("a", {"--slots", "2"});
+  ASSERT_TRUE(runs_as(in_, "a")) << a->process().err();
+  auto b = join("b", {"--slots", "2"});
+  ASSERT_TRUE(runs_as(in_, "b")) << b->process().err();
+  const auto fewer = run({tenure_binary(), "set", "test", "--slots", "1"}, in_);
+  EXPECT_EQ(fewer.status, 2) << fewer.out;
+  const auto more = run({tenure_binary(), "set", "test", "--slots", "3"}, in_);
+  EXPECT_EQ(more.status, 0) << more.err;
+  const std::string log = a->process().err() + b->process().err();
+  EXPECT_THAT(log, AllOf(HasSubstr("refused to change the election in the store (slots 1): 2 hold"),
+                         HasSubstr("changed the election in the store, as told (slots 3)"),
+                         Not(HasSubstr("as told (slots 1)"))));
+}
+
+TEST(AgreementOfAFile, VersionsThatNeverGoBackNeedNotBeAccepted) {
+  const temporary_directory in;
+  member a(in, {.identity = "a", .ttl = "1m"});
+  ASSERT_TRUE(runs_as(in, "a")) << a.process().err();
+  const auto refused = run({tenure_binary(), "set", "test", "--accept-versions"}, in);
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_THAT(refused.err, AllOf(HasSubstr("versions of a SQLite file never go back"),
+                                 HasSubstr("; leave that out; only a restored etcd needs it")));
+  EXPECT_THAT(a.process().err(), HasSubstr("refused to change the election in the store"));
+}
+
+TEST(AgreementOfAFile, ChangeThatTheStoreDoesNotConfirmIsNotToldAsDone) {
+  const temporary_directory in;
+  std::filesystem::create_directory(in / "shared");
+  member a(in, {.identity = "a", .ttl = "1m", .file = in / "shared/db"});
+  ASSERT_TRUE(runs_as(in, "a")) << a.process().err();
+  std::filesystem::rename(in / "shared", in / "elsewhere");
+  const auto unknown = run({tenure_binary(), "set", "test", "--slots", "2"}, in);
+  std::filesystem::rename(in / "elsewhere", in / "shared");
+  EXPECT_EQ(unknown.status, 4) << unknown.out << unknown.err;
+  EXPECT_THAT(unknown.err, AllOf(HasSubstr("see tenure status"), Not(HasSubstr("GET /"))));
+  EXPECT_THAT(a.process().err(), AllOf(HasSubstr("(slots 2); whether it was changed is not known"),
+                                       Not(HasSubstr("as told"))));
 }
 
 TEST_P(Agreement, TwinSaysThatItsIdentityIsInUse) {
