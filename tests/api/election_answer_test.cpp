@@ -8,6 +8,7 @@ namespace {
 
 using core::phase;
 using core::version;
+using testing::AllOf;
 using testing::HasSubstr;
 
 TEST(ElectionAnswer, ActiveHolderIsItself) {
@@ -127,6 +128,17 @@ TEST(ElectionAnswer, StandbyNamesWhatTheWatchHasShown) {
   EXPECT_EQ(s.db_json()["expires_in_ms"], 3000);
   s.advance(5s);
   EXPECT_EQ(s.db_json()["expires_in_ms"], 0) << "never negative";
+}
+
+TEST(ElectionAnswer, AnotherSessionThatIsNamedLikeUsIsShownAsTheHolder) {
+  scene s;
+  s.watch_shows({{.identity = "me", .term = version{5}, .ours = false}}, version{5});
+  EXPECT_EQ(s.db_json()["holder"], "me");
+  EXPECT_EQ(s.db_json()["version"], 5);
+  EXPECT_EQ(s.db_json()["holders"].size(), 1u);
+  EXPECT_EQ(s.db_json()["is_self"], false) << "it is not this agent";
+  s.watch_shows({{.identity = "me", .term = version{5}, .ours = true}}, version{5});
+  EXPECT_EQ(s.db_json()["holder"], nullptr) << "of our own session the watch is not believed";
 }
 
 TEST(ElectionAnswer, StandbySaysHowOldItsNewsIs) {
@@ -340,6 +352,17 @@ TEST(ElectionAnswer, SaysWhyAStandbyDoesNotCampaign) {
   s.view().seen->parting = core::farewell{.term = version{8}, .holder = "a", .heir = "b"};
   EXPECT_EQ(s.db_json()["not_campaigning"]["text"],
             "it lets b come first, as the last holder has asked");
+}
+
+TEST(ElectionAnswer, StandbyThatWasGrantedAnOldVersionSaysHowFarBackAndBothWaysOut) {
+  scene s;
+  s.view().held_back = {.why = core::campaign_obstacle::old_version};
+  s.view().regressed = core::regression{.granted = version{5}, .seen = version{12}};
+  const nlohmann::json why = s.db_json()["not_campaigning"];
+  EXPECT_EQ(why["reason"], "old_version");
+  EXPECT_THAT(why["text"].get<std::string>(),
+              AllOf(HasSubstr("granted version 5 after version 12 was seen, 7 versions back"),
+                    HasSubstr("--bump-revision"), HasSubstr("tenure set db --accept-versions")));
 }
 
 TEST(ElectionAnswer, MembersThatHaveVanishedAreKeptApart) {
