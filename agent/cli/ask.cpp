@@ -48,8 +48,10 @@ ask_failure not_an_agent(const net::endpoint& agent) {
 agent_answer judged(const net::endpoint& agent,
                     const std::expected<net::client_reply, net::client_error>& reply) {
   if (!reply) {
-    return std::unexpected(failure(runtime::exit_no_agent, "no_reply",
-                                   "no agent has answered: " + reply.error().text));
+    ask_failure out =
+        failure(runtime::exit_no_agent, "no_reply", "no agent has answered: " + reply.error().text);
+    out.silence = reply.error().text;
+    return std::unexpected(std::move(out));
   }
   const bool good = reply->status >= 200 && reply->status < 300;
   if (good && is_object(reply->body)) return reply->body;

@@ -20,9 +20,10 @@ inline constexpr net::client_limits agent_limits{.body_bytes = std::size_t{64} <
 
 /// Why there is no answer.
 struct ask_failure {
-  int status;        ///< to exit with
-  std::string text;  ///< one line for a person: what failed, against what, what to do
-  std::string json;  ///< the same for a program: the agent's own error if it gave one
+  int status;             ///< to exit with
+  std::string text;       ///< one line for a person: what failed, against what, what to do
+  std::string json;       ///< the same for a program: the agent's own error if it gave one
+  std::string silence{};  ///< why nothing has come from it; empty: something has
 };
 
 /// The body of an answer with a status of 200 to 299.

@@ -107,7 +107,13 @@ constexpr exit_meaning cannot_tell{
     exit_cannot_tell, "the agent cannot tell now, or what has answered is not an agent"};
 constexpr exit_meaning no_agent{exit_no_agent, "no agent has answered"};
 constexpr std::array ask_statuses{exit_meaning{exit_ok, "answered"}, refused_here, cannot_tell,
-                                  exit_meaning{exit_no_agent, "an agent has not answered"}};
+                                  no_agent};
+constexpr std::array status_statuses{
+    exit_meaning{exit_ok, "answered"}, refused_here,
+    exit_meaning{exit_cannot_tell,
+                 "the agent cannot tell now, one of several agents has not answered, or what has "
+                 "answered is not an agent"},
+    no_agent};
 constexpr std::array verify_statuses{exit_meaning{exit_ok, "valid"},
                                      exit_meaning{exit_failed, "not valid"}, refused_here,
                                      cannot_tell, no_agent};
@@ -298,7 +304,7 @@ constexpr std::array table{
                 "With --watch, a terminal shows one table that is kept up to date; elsewhere each "
                 "change is a line, with --output json the agent's answer on a line.",
             .example = "tenure status --watch",
-            .statuses = ask_statuses},
+            .statuses = status_statuses},
     command{.name = "wait",
             .summary = "Wait until this member is active, or somebody holds, or nobody does",
             .words = one_election,

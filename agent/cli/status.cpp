@@ -39,18 +39,27 @@ bool is_of_no_concern(const invocation& what, const agent_answer& answer) {
 
 int show_once(const invocation& what, const std::vector<net::endpoint>& agents,
               const std::string& path) {
+  std::vector<agent_sight> all;
   std::vector<agent_sight> seen;
   int status = runtime::exit_ok;
   const std::vector<agent_answer> answers =
       ask_all(agents, {.method = "GET", .target = path},
               agents.size() > 1 ? local_reply_limit : reply_limit);
+  const bool is_answered = std::ranges::any_of(
+      answers, [](const agent_answer& one) { return one || one.error().silence.empty(); });
   const bool concerns_somebody = std::ranges::any_of(
       answers, [&](const agent_answer& one) { return !is_of_no_concern(what, one); });
   for (std::size_t i = 0; i < agents.size(); ++i) {
-    if (concerns_somebody && is_of_no_concern(what, answers[i])) continue;
-    agent_sight& one = seen.emplace_back(agent_sight{.agent = agents[i]});
+    agent_sight& one = all.emplace_back(agent_sight{.agent = agents[i]});
     take(one, answers[i], os::boot_now());
-    if (!*one.answer) status = std::max(status, one.answer->error().status);
+    if (concerns_somebody && is_of_no_concern(what, answers[i])) continue;
+    seen.push_back(one);
+    const bool is_silent = !*one.answer && !one.answer->error().silence.empty();
+    if (is_silent && is_answered) {
+      status = std::max(status, runtime::exit_cannot_tell);
+    } else if (!*one.answer) {
+      status = std::max(status, one.answer->error().status);
+    }
     if (!doubt_text(one.elections).empty()) status = std::max(status, runtime::exit_cannot_tell);
   }
   if (what.output == output_form::json) {
@@ -63,7 +72,9 @@ int show_once(const invocation& what, const std::vector<net::endpoint>& agents,
       }
     }
   }
+  if (const std::string why = silence_text(all); !why.empty()) print_failure(what.verb, why);
   for (const agent_sight& one : seen) {
+    if (!*one.answer && !one.answer->error().silence.empty()) continue;
     const std::string why = *one.answer ? doubt_text(one.elections) : one.answer->error().text;
     if (!why.empty()) print_failure(what.verb, why);
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <utility>
 
 #include "cli/knowledge.hpp"
@@ -134,6 +135,27 @@ std::string trouble_of(const std::vector<election_report>& all, std::int64_t age
   return all.empty() ? "" : store_trouble(all.front().store, age_ms);
 }
 
+/// The process id in the name of a local agent's socket, ".../21511.sock"; empty if it has none.
+std::string pid_of(const net::endpoint& agent) {
+  const std::filesystem::path path(agent.socket_path);
+  const std::string name = path.stem().string();
+  if (path.extension() != ".sock") return {};
+  // Where that name was taken, "-" and a random word follow.
+  const std::string pid = name.substr(0, name.find('-'));
+  return std::ranges::all_of(pid, [](char c) { return c >= '0' && c <= '9'; }) ? pid : "";
+}
+
+const std::string* silence_of(const agent_sight& one) {
+  if (!one.answer || *one.answer || one.answer->error().silence.empty()) return nullptr;
+  return &one.answer->error().silence;
+}
+
+/// Why there is nothing to show of it. Precondition: there is not.
+std::string failure_text(const agent_sight& one) {
+  const std::string* const silence = silence_of(one);
+  return silence != nullptr ? "this agent has not answered: " + *silence : one.answer->error().text;
+}
+
 }  // namespace
 
 void take(agent_sight& of, agent_answer answer, core::time_point now) {
@@ -165,12 +187,29 @@ status_page page_of(const std::vector<agent_sight>& seen, core::time_point now) 
     for (const election_report& e : one.elections) out.table.push_back(row_of(e, age));
     const std::string where = net::text(one.agent) + ": ";
     if (one.answer && !*one.answer) {
-      out.failures.push_back({.text = where + one.answer->error().text, .colour = tint::bad});
+      out.failures.push_back({.text = where + failure_text(one), .colour = tint::bad});
     } else if (const std::string why = trouble_of(one.elections, age); !why.empty()) {
       out.failures.push_back({.text = where + why, .colour = tint::warning});
     }
   }
   return out;
+}
+
+std::string silence_text(const std::vector<agent_sight>& seen) {
+  std::size_t silent = 0;
+  std::string who;
+  for (const agent_sight& one : seen) {
+    const std::string* const silence = silence_of(one);
+    if (silence == nullptr) continue;
+    const std::string pid = pid_of(one.agent);
+    who += (silent++ == 0 ? "" : "; ") + (pid.empty() ? "" : "pid " + pid + ": ") + *silence;
+  }
+  if (silent == 0) return {};
+  if (seen.size() == 1) return "no agent has answered: " + who;
+  const std::string of = " of " + std::to_string(seen.size()) + " agents ";
+  if (silent == seen.size()) return "none" + of + "has answered: " + who;
+  if (silent == 1) return "one" + of + "has not answered: " + who;
+  return std::to_string(silent) + of + "have not answered: " + who;
 }
 
 core::duration shown_for(const agent_sight& seen) {
@@ -189,7 +228,7 @@ core::duration shown_for(const agent_sight& seen) {
 std::vector<std::string> lines_of(const agent_sight& seen) {
   if (!seen.answer) return {};
   if (!*seen.answer) {
-    return {"api=" + quoted(net::text(seen.agent)) + " error=" + quoted(seen.answer->error().text)};
+    return {"api=" + quoted(net::text(seen.agent)) + " error=" + quoted(failure_text(seen))};
   }
   std::vector<std::string> out;
   for (const election_report& e : seen.elections) out.push_back(line_of(e));
@@ -198,6 +237,7 @@ std::vector<std::string> lines_of(const agent_sight& seen) {
 
 std::string json_of(const agent_sight& seen) {
   if (!seen.answer) return {};
+  if (silence_of(seen) != nullptr) return error_json("no_reply", failure_text(seen));
   return json_line(*seen.answer ? **seen.answer : seen.answer->error().json);
 }
 

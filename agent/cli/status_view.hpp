@@ -31,6 +31,10 @@ struct status_page {
 };
 status_page page_of(const std::vector<agent_sight>& seen, core::time_point now);
 
+/// "one of 3 agents has not answered: pid 21511: GET ... at unix:/run/tenure/21511.sock: ...";
+/// empty if all have. A local agent's process id is in the name of its socket.
+std::string silence_text(const std::vector<agent_sight>& seen);
+
 /// For how long an answer may be shown before the next is asked for, so that what is left of a
 /// lease does not fall far below what it is because its renewals are no changes.
 core::duration shown_for(const agent_sight& seen);

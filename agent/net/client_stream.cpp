@@ -128,7 +128,7 @@ void client_stream::too_late() {
   if (has_head_) return;
   const std::string doing = dialer_ ? dialer_->doing() : "waiting for the reply";
   if (dialer_) std::exchange(dialer_, nullptr)->give_up();
-  fail("no answer in time; still " + doing);
+  fail("no answer in time while " + doing);
 }
 
 void client_stream::fail(std::string why) {

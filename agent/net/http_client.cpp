@@ -229,7 +229,7 @@ void http_client::state::too_late(const std::shared_ptr<call>& c) {
   // A late reply must not be taken for the answer to another request.
   if (c->connection) c->connection->close();
   if (c->dialer) std::exchange(c->dialer, nullptr)->give_up();
-  finish(c, std::unexpected("no answer in time; still " + doing));
+  finish(c, std::unexpected("no answer in time while " + doing));
 }
 
 void http_client::state::finish(const std::shared_ptr<call>& c,

@@ -103,7 +103,7 @@ TEST(ClientFault, ReplyThatDripsDoesNotOutliveTheDeadline) {
   scene s(server.where());
   const std::string said = words(s.ask(get(), shortly()));
   EXPECT_THAT(said, StartsWith("in doubt: "));
-  EXPECT_THAT(said, HasSubstr("no answer in time; still waiting for the reply"));
+  EXPECT_THAT(said, HasSubstr("no answer in time while waiting for the reply"));
 }
 
 TEST(ClientFault, LateReplyIsNotTakenForTheNextOne) {

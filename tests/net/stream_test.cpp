@@ -193,7 +193,7 @@ TEST(Stream, DeadlineIsOfTheHeadOnly) {
   const auto silent = s.client->stream(get("/silent"), deadline, late.handlers());
   ASSERT_TRUE(s.run_until([&] { return late.ended.has_value(); }));
   EXPECT_THAT(late.end(), StartsWith("in doubt: GET /silent"));
-  EXPECT_THAT(late.end(), HasSubstr("no answer in time; still waiting for the reply"));
+  EXPECT_THAT(late.end(), HasSubstr("no answer in time while waiting for the reply"));
   ASSERT_TRUE(s.run_until([&] { return os::boot_now() > deadline; }));
   passed.set_value();
   ASSERT_TRUE(s.run_until([&] { return good.ended.has_value(); }));

@@ -86,11 +86,18 @@ TEST_F(LocalAgents, OneThatHangsIsNamedAndTheOthersAreShown) {
   ASSERT_TRUE(agent);
   ::kill(*agent, SIGSTOP);
   const finished r = tenure({"status"});
+  ::kill(*a_->agent(), SIGSTOP);
+  const finished none = tenure({"status"});
+  ::kill(*a_->agent(), SIGCONT);
   ::kill(*agent, SIGCONT);
-  EXPECT_EQ(r.status, 5) << r.err;
+  EXPECT_EQ(r.status, 4) << "one has answered: " << r.err;
   EXPECT_THAT(r.out, AllOf(ContainsRegex("test +a +active"), Not(ContainsRegex("test +b "))));
-  EXPECT_THAT(r.err, AllOf(HasSubstr("no agent has answered"),
-                           HasSubstr("unix:" + (in_ / "agents/").string())));
+  const std::string pid = std::to_string(*agent);
+  EXPECT_THAT(r.err, AllOf(HasSubstr("one of 2 agents has not answered: pid " + pid + ": "),
+                           HasSubstr("unix:" + (in_ / "agents/").string() + pid + ".sock"),
+                           HasSubstr("no answer in time while"), Not(HasSubstr("still"))));
+  EXPECT_EQ(none.status, 5) << none.err;
+  EXPECT_THAT(none.err, HasSubstr("none of 2 agents has answered: pid "));
 }
 
 TEST_F(LocalAgents, OneThatIsDeadIsNotShownAndTheNextOneTidiesUp) {

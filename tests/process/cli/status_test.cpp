@@ -46,9 +46,12 @@ TEST_F(Status, SeveralAgentsMakeOneTable) {
 TEST_F(Status, AnAgentThatDoesNotAnswerIsNamedAndTheOthersAreShown) {
   const std::string nobody = "http://127.0.0.1:" + std::to_string(servers::free_port());
   const finished r = tenure({"status", "--api", nobody, "--api", a_->api()});
-  EXPECT_EQ(r.status, 5);
+  EXPECT_EQ(r.status, 4);
   EXPECT_THAT(r.out, ContainsRegex("test +a +active"));
-  EXPECT_THAT(r.err, AllOf(HasSubstr("no agent has answered"), HasSubstr(nobody)));
+  EXPECT_THAT(r.err, AllOf(HasSubstr("one of 2 agents has not answered"), HasSubstr(nobody)));
+  const finished none = tenure({"status", "--api", nobody, "--api", nobody});
+  EXPECT_EQ(none.status, 5);
+  EXPECT_THAT(none.err, HasSubstr("none of 2 agents has answered"));
 }
 
 TEST_F(Status, JsonIsTheAgentsOwnAnswer) {

@@ -117,14 +117,41 @@ TEST(StatusView, NobodyIsSaidToHoldOnlyIfThatIsKnown) {
 TEST(StatusView, AnAgentThatDoesNotAnswerIsNamedBelowTheTableAndItsRowsGo) {
   agent_sight one = sight_of(active);
   take(one,
-       std::unexpected(ask_failure{.status = 5, .text = "no agent has answered", .json = "{}"}),
+       std::unexpected(ask_failure{.status = 5,
+                                   .text = "no agent has answered: refused",
+                                   .json = "{}",
+                                   .silence = "refused"}),
        begin);
   const status_page page = page_of({one}, begin);
   EXPECT_EQ(page.table.size(), 1U);
   ASSERT_EQ(page.failures.size(), 1U);
-  EXPECT_EQ(page.failures[0].text, "http://127.0.0.1:4040: no agent has answered");
-  EXPECT_THAT(lines_of(one),
-              ElementsAre(R"(api=http://127.0.0.1:4040 error="no agent has answered")"));
+  EXPECT_EQ(page.failures[0].text, "http://127.0.0.1:4040: this agent has not answered: refused");
+  EXPECT_THAT(
+      lines_of(one),
+      ElementsAre(R"(api=http://127.0.0.1:4040 error="this agent has not answered: refused")"));
+  EXPECT_THAT(json_of(one), HasSubstr("this agent has not answered: refused"));
+}
+
+agent_sight silent_at(const std::string& socket) {
+  agent_sight out{.agent = {.host = {}, .socket_path = socket}};
+  take(out, std::unexpected(ask_failure{.status = 5, .text = {}, .json = {}, .silence = "late"}),
+       begin);
+  return out;
+}
+
+TEST(StatusView, HowManyAgentsAreSilentIsSaidWithTheirProcesses) {
+  const agent_sight good = sight_of(active);
+  const agent_sight bad = silent_at("/run/tenure/21511.sock");
+  const agent_sight other = silent_at("/run/tenure/7-2f.sock");
+  EXPECT_EQ(silence_text({good, good}), "");
+  EXPECT_EQ(silence_text({bad}), "no agent has answered: pid 21511: late");
+  EXPECT_EQ(silence_text({good, bad, good}), "one of 3 agents has not answered: pid 21511: late");
+  EXPECT_EQ(silence_text({other, good, bad}),
+            "2 of 3 agents have not answered: pid 7: late; pid 21511: late");
+  EXPECT_EQ(silence_text({bad, other}),
+            "none of 2 agents has answered: pid 21511: late; pid 7: late");
+  EXPECT_EQ(silence_text({good, silent_at("/run/tenure.sock")}),
+            "one of 2 agents has not answered: late");
 }
 
 TEST(StatusView, WhatDoesNotTellOfElectionsIsNoAnswer) {
