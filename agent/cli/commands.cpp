@@ -60,7 +60,9 @@ constexpr option token_file{
 constexpr option no_wait{.name = "--no-wait",
                          .doc = "Return once the agent has accepted it, not once it is done"};
 constexpr option order_timeout{
-    .name = "--timeout", .metavar = "DURATION", .doc = "How long to wait until it is done [60s]"};
+    .name = "--timeout",
+    .metavar = "DURATION",
+    .doc = "How long to wait, once it is accepted, until it is done [60s]"};
 constexpr option of_several{.name = "--member",
                             .metavar = "MEMBER",
                             .doc = "Who is to give it up, if several hold [the holder]",
