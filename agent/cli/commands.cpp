@@ -133,7 +133,9 @@ constexpr std::array wait_statuses{
     exit_meaning{exit_timed_out, "it was not so within --timeout"}};
 constexpr std::array probe_statuses{
     exit_meaning{exit_ok, "it is so"}, exit_meaning{exit_failed, "it is not, or nobody answers"},
-    exit_meaning{exit_bad_settings, "bad usage, or an election that the agent does not have"}};
+    exit_meaning{exit_bad_settings,
+                 "bad usage, an election that the agent does not have, or several local agents and "
+                 "none of them named"}};
 
 constexpr std::array older_flags{
     option{.name = "--id",

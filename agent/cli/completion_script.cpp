@@ -110,7 +110,7 @@ std::string_view name(offer what) {
 }
 
 std::vector<election_report> elections_of(const std::optional<std::string>& api) {
-  const auto agents = agents_to_ask(api);
+  const auto agents = agents_to_ask(api, "");
   if (!agents) return {};
   std::vector<election_report> out;
   for (const agent_answer& answer :

@@ -6,6 +6,7 @@
 #include <memory>
 #include <utility>
 
+#include "cli/print.hpp"
 #include "cli/reply_codec.hpp"
 #include "cli/variable.hpp"
 #include "net/http_client.hpp"
@@ -59,13 +60,18 @@ std::expected<std::string, ask_failure> only_election(const net::endpoint& agent
 
 }  // namespace
 
-std::vector<net::endpoint> local_agents() {
+std::expected<std::vector<net::endpoint>, std::string> local_agents() {
   const auto given = variable("TENURE_RUNTIME_DIR");
-  if (given == "off") return {};
-  const std::string directory = given.value_or(os::default_runtime_directory());
-  // What somebody else could have put there is not asked.
-  if (directory.empty() || !os::open_own_directory(directory)) return {};
   std::vector<net::endpoint> out;
+  if (given == "off") return out;
+  const std::string directory = given.value_or(os::default_runtime_directory());
+  if (directory.empty()) return out;
+  // What somebody else could have put there is not asked.
+  if (const auto opened = os::open_own_directory(directory); !opened) {
+    if (!given) return out;
+    return std::unexpected("the directory of TENURE_RUNTIME_DIR cannot be used: " +
+                           opened.error().text);
+  }
   std::error_code failed;
   for (std::filesystem::directory_iterator one(directory, failed), end; !failed && one != end;
        one.increment(failed)) {
@@ -78,12 +84,21 @@ std::vector<net::endpoint> local_agents() {
 }
 
 std::expected<std::vector<net::endpoint>, std::string> agents_to_ask(
-    const std::optional<std::string>& given) {
+    const std::optional<std::string>& given, const std::string& verb) {
+  std::string trouble;
   if (!given && !variable("TENURE_API")) {
-    if (auto local = local_agents(); !local.empty()) return local;
+    auto local = local_agents();
+    if (local && !local->empty()) return local;
+    if (!local) trouble = std::move(local.error());
   }
   auto one = agent_address(given);
   if (!one) return std::unexpected(std::move(one.error()));
+  if (!trouble.empty() && !verb.empty()) {
+    print_failure(verb, trouble +
+                            "; name the directory in which the agents leave their sockets, or "
+                            "unset the variable; asking " +
+                            net::text(*one) + " now");
+  }
   return std::vector{std::move(*one)};
 }
 
@@ -142,7 +157,7 @@ std::expected<election_address, ask_failure> chosen_of(const std::vector<candida
 std::expected<agent_choice, ask_failure> agent_of(const invocation& what,
                                                   std::optional<std::string> election, meant which,
                                                   const std::string& member) {
-  const auto agents = agents_to_ask(what.value("--api"));
+  const auto agents = agents_to_ask(what.value("--api"), what.verb);
   if (!agents) return std::unexpected(bad_usage(agents.error()));
   const std::vector<candidate> all =
       agents->size() > 1 ? candidates_of(*agents) : std::vector<candidate>();
@@ -150,6 +165,22 @@ std::expected<agent_choice, ask_failure> agent_of(const invocation& what,
   auto chosen = chosen_of(all, election, which, member);
   if (!chosen) return std::unexpected(std::move(chosen.error()));
   return agent_choice{.agent = std::move(chosen->agent), .election = std::move(chosen->election)};
+}
+
+std::expected<net::endpoint, ask_failure> one_agent_of(const invocation& what) {
+  const auto agents = agents_to_ask(what.value("--api"), what.verb);
+  if (!agents) return std::unexpected(bad_usage(agents.error()));
+  if (agents->size() == 1) return agents->front();
+  const std::vector<candidate> all = candidates_of(*agents);
+  std::string some;
+  for (const net::endpoint& one : *agents) {
+    const auto said = std::ranges::find_if(
+        all, [&one](const candidate& by) { return by.agent.socket_path == one.socket_path; });
+    some += (some.empty() ? "" : ", ") + (said == all.end() ? "one" : said->says.identity) +
+            " at " + net::text(one);
+  }
+  return std::unexpected(
+      bad_usage("which agent? this machine has: " + some + "; give --api for one of them"));
 }
 
 std::expected<election_address, ask_failure> election_address_of(const invocation& what,

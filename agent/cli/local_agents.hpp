@@ -17,13 +17,15 @@ namespace tenure::cli {
 /// How long an agent that nobody has named is waited for: one that lives answers in milliseconds.
 inline constexpr core::duration local_reply_limit = std::chrono::seconds(2);
 
-/// The agents of this user that have left a socket in its runtime directory and listen on it.
-std::vector<net::endpoint> local_agents();
+/// The agents of this user that have left a socket in its runtime directory and listen on it. The
+/// error says why the directory that TENURE_RUNTIME_DIR names cannot be used.
+std::expected<std::vector<net::endpoint>, std::string> local_agents();
 
 /// Those that are asked: the one of `--api`; else of TENURE_API; else the local ones; else the
-/// default address. The error says what is wrong with an address.
+/// default address. The error says what is wrong with an address. `verb`: says on stderr, in its
+/// name, that local agents could not be looked for; empty: does not.
 std::expected<std::vector<net::endpoint>, std::string> agents_to_ask(
-    const std::optional<std::string>& given);
+    const std::optional<std::string>& given, const std::string& verb);
 
 /// The same request to all of them at once; answers in their order.
 std::vector<agent_answer> ask_all(const std::vector<net::endpoint>& agents,
@@ -47,6 +49,10 @@ std::expected<agent_choice, ask_failure> agent_of(const invocation& what,
                                                   std::optional<std::string> election,
                                                   meant which = meant::any,
                                                   const std::string& member = {});
+
+/// The one agent of a verb that asks about that agent itself. Of several local ones none is meant
+/// more than another: the error lists them.
+std::expected<net::endpoint, ask_failure> one_agent_of(const invocation& what);
 
 /// Agent and election of a verb that takes `--api` and `ELECTION`. An election that is not named is
 /// the only one that there is. `member`: the agent of that member is preferred; empty: none is.

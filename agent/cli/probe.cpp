@@ -13,15 +13,8 @@ namespace tenure::cli {
 /// Exec probes know two answers: what nobody answers is a no. An error in the question is neither,
 /// and must be seen.
 int run_probe(const invocation& what) {
-  // A probe is of one agent: of several none is meant more than another.
-  const auto found = agents_to_ask(what.value("--api"));
-  const auto agent = found && found->size() == 1
-                         ? std::expected<net::endpoint, std::string>(found->front())
-                         : agent_address(what.value("--api"));
-  if (!agent) {
-    std::fprintf(stderr, "tenure probe: %s\n", agent.error().c_str());
-    return runtime::exit_bad_settings;
-  }
+  const auto agent = one_agent_of(what);
+  if (!agent) return report_failure(what, agent.error());
   const std::string probe = what.value("PROBE").value_or("");
   std::string target = "/" + probe;
   if (const auto election = what.value("ELECTION")) {

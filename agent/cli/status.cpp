@@ -28,7 +28,7 @@ std::expected<std::vector<net::endpoint>, std::string> agents_of(const invocatio
     if (!agent) return std::unexpected(std::move(agent.error()));
     out.push_back(std::move(*agent));
   }
-  return out.empty() ? agents_to_ask(std::nullopt) : out;
+  return out.empty() ? agents_to_ask(std::nullopt, what.verb) : out;
 }
 
 /// An agent that was found need not have the election that is asked for; one that was named should.

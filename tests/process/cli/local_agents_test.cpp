@@ -73,6 +73,21 @@ TEST_F(LocalAgents, QuestionsAboutTheElectionGoToWhoeverKnowsAndThoseAboutAMembe
   EXPECT_THAT(tenure({"pause", "--member", "b"}).out, HasSubstr("b is paused; a holds test now"));
 }
 
+TEST_F(LocalAgents, AProbeOfSeveralAgentsSaysWhichThereAre) {
+  for (const char* probe : {"livez", "leader"}) {
+    const finished unclear = tenure({"probe", probe});
+    EXPECT_EQ(unclear.status, 2) << unclear.out;
+    EXPECT_THAT(unclear.err, AllOf(HasSubstr("which agent?"), HasSubstr("a at unix:"),
+                                   HasSubstr("b at unix:"), HasSubstr("give --api")));
+  }
+  for (const auto& one : sockets()) {
+    const bool is_of_a = one.stem() == std::to_string(*a_->agent());
+    EXPECT_EQ(tenure({"probe", "leader", "--api", "unix:" + one.string()}).status, is_of_a ? 0 : 1);
+  }
+  b_.reset();
+  EXPECT_EQ(tenure({"probe", "leader"}).status, 0) << "of one agent it is clear";
+}
+
 TEST_F(LocalAgents, OrdersNeedNeitherAnAddressNorATokenForTheAgentsOwnUser) {
   const finished r = tenure({"transfer", "b", "--aside", "1s"});
   EXPECT_EQ(r.status, 0) << r.err;
@@ -129,6 +144,27 @@ TEST(LocalAgentsElsewhere, ADirectoryThatOthersCanWriteToIsNotUsed) {
   EXPECT_THAT(agent.err(), AllOf(HasSubstr("will not find this agent"),
                                  HasSubstr("can be written to by other users")));
   EXPECT_TRUE(std::filesystem::is_empty(in / "shared"));
+}
+
+TEST(LocalAgentsElsewhere, ADirectoryThatIsNamedAndCannotBeUsedIsNotPassedOverInSilence) {
+  const temporary_directory in;
+  const std::string nowhere = "TENURE_RUNTIME_DIR=" + (in / "nowhere").string();
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"status"}, {"history"}, {"probe", "livez"}, {"pause"}}) {
+    std::vector<std::string> line{tenure_binary()};
+    line.insert(line.end(), words.begin(), words.end());
+    EXPECT_THAT(run(line, in, {nowhere}).err,
+                AllOf(HasSubstr("tenure " + words.front() +
+                                ": the directory of "
+                                "TENURE_RUNTIME_DIR cannot be used: "),
+                      HasSubstr((in / "nowhere").string()), HasSubstr("unset the variable"),
+                      HasSubstr("asking http://127.0.0.1:4040 now")));
+    line.insert(line.end(), {"--api", "unix:" + (in / "none").string()});
+    EXPECT_THAT(run(line, in, {nowhere}).err, Not(HasSubstr("TENURE_RUNTIME_DIR")))
+        << "an address is given";
+  }
+  EXPECT_THAT(run({tenure_binary(), "status"}, in, {"TENURE_RUNTIME_DIR=off"}).err,
+              Not(HasSubstr("TENURE_RUNTIME_DIR")));
 }
 
 TEST(LocalAgentsElsewhere, OffMakesNone) {
