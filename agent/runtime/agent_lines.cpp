@@ -39,6 +39,10 @@ void agent_loop::answered(store_request what) {
     say_store_back(log_, options_.settings.identity, options_.settings.store, *gone_for);
 }
 
+void agent_loop::say(const stores::notice& what) {
+  say_store_notice(log_, options_.settings.store, what);
+}
+
 /// Until the first workload has to stop if nothing is renewed; nothing if no lease is held.
 std::optional<core::duration> agent_loop::safe_for() const {
   core::time_point stop_at = core::never;

@@ -100,21 +100,22 @@ void agent_loop::open_store() {
   opening_.cancel();
   if (!service_ && !serve()) return end(exit_failed);
   const config::settings& s = options_.settings;
-  auto made = stores::make_store(
-      io_.get_executor(), {.kind = s.store,
-                           .endpoints = s.endpoints,
-                           .identity = s.identity,
-                           .session = options_.session,
-                           .ttl = s.timing.ttl,
-                           .elections = elections_,
-                           .announce = !s.observe && !s.unlisted,
-                           .secure = {.ca_file = s.secure.ca_file,
-                                      .certificate_file = s.secure.certificate_file,
-                                      .key_file = s.secure.key_file,
-                                      .server_name = s.secure.server_name,
-                                      .user = s.secure.user,
-                                      .password_file = s.secure.password_file},
-                           .hears = [this](const core::contact_event& what) { hear(what); }});
+  auto made = stores::make_store(io_.get_executor(),
+                                 {.kind = s.store,
+                                  .endpoints = s.endpoints,
+                                  .identity = s.identity,
+                                  .session = options_.session,
+                                  .ttl = s.timing.ttl,
+                                  .elections = elections_,
+                                  .announce = !s.observe && !s.unlisted,
+                                  .secure = {.ca_file = s.secure.ca_file,
+                                             .certificate_file = s.secure.certificate_file,
+                                             .key_file = s.secure.key_file,
+                                             .server_name = s.secure.server_name,
+                                             .user = s.secure.user,
+                                             .password_file = s.secure.password_file},
+                                  .hears = [this](const core::contact_event& what) { hear(what); },
+                                  .notes = [this](const stores::notice& what) { say(what); }});
   if (!made) return open_failed(made.error());
   store_ = make_metered_store(std::move(*made), instruments_);
   store_->open([this](std::expected<stores::description, stores::open_error> what) {

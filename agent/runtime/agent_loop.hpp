@@ -138,6 +138,7 @@ class agent_loop {
   void open_health();
   void tell_health(core::election_index which, const core::command::transition& what);
   void failed(store_request what, const std::string& why);
+  void say(const stores::notice& what);
   void answered(store_request what);
   void set_timer();
   void open_watches(core::time_point now);

@@ -161,6 +161,10 @@ void say_store_warning(log& to, std::string_view store, std::string_view warning
   to.write(log_level::warn, warning, {{"store", store}});
 }
 
+void say_store_notice(log& to, std::string_view store, const stores::notice& what) {
+  to.write(what.is_trouble ? log_level::warn : log_level::info, what.text, {{"store", store}});
+}
+
 void say_store_reached(log& to, const stores::description& what, std::string_view identity) {
   to.write(log_level::info, "store reached",
            {{"store", what.store},

@@ -69,6 +69,8 @@ void say_store_tried_again(log& to, std::string_view store, std::string_view why
 void say_ttl_impossible(log& to, std::string_view store, core::duration ttl,
                         const stores::description& what);
 void say_store_warning(log& to, std::string_view store, std::string_view warning);
+/// What the store tells while it is in use.
+void say_store_notice(log& to, std::string_view store, const stores::notice& what);
 void say_store_reached(log& to, const stores::description& what, std::string_view identity);
 
 /// The store has ceased to do what it is asked.

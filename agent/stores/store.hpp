@@ -117,6 +117,12 @@ struct election_spec {
   std::uint32_t slots = 1;
 };
 
+/// What somebody who reads the log should know of a store that is in use.
+struct notice {
+  bool is_trouble = true;  ///< false: what was told before is mended
+  std::string text;        ///< one line
+};
+
 /// How a store is reached and signed in to. What is empty is not used. No secret is in here: those
 /// are in files, which are read again when they change.
 struct security {
@@ -142,6 +148,10 @@ struct settings {
   /// core::store_looks_per_ttl the store has something to answer, also while nobody asks anything.
   /// Called on the executor, also from within a call: it must not call the store.
   std::function<void(const core::contact_event&)> hears{};
+  /// Is told what goes wrong without failing a request: once when it begins, and once when it is
+  /// over, if that can be told. Called as `hears` is. What is so at the start is in
+  /// `description::warnings`.
+  std::function<void(const notice&)> notes{};
 };
 
 /// For so long a member can take an order that was left for it. One that lives takes it in

@@ -21,15 +21,36 @@ std::expected<std::vector<std::string>, std::string> lease_file::open(core::time
   if (!opened) return std::unexpected(opened.error());
   std::vector<std::string> warnings;
   if (!opened->empty()) warnings.push_back(*opened);
-  if (auto ready = members_.prepare(); !ready) warnings.push_back(std::move(ready.error()));
-  members_.appear(self_.identity, elections_, announce_);
-  if (const core::duration left = table_->grants_from() - self_.clock(); left > left.zero()) {
-    warnings.push_back(path_ +
-                       " was deleted, replaced or overwritten while members held leases in it; "
-                       "nothing is granted for " +
-                       std::string(core::spoken(left).view()) + ", until these have run out");
+  if (auto ready = members_.prepare(); !ready) {
+    members_directory_usable_ = false;
+    warnings.push_back(std::move(ready.error()));
   }
+  members_.appear(self_.identity, elections_, announce_);
+  if (auto news = news_of_replacement(); !news.empty()) warnings.push_back(std::move(news));
   return warnings;
+}
+
+/// Why nothing is granted for some time. Empty: that was told, or is not so.
+std::string lease_file::news_of_replacement() {
+  const core::time_point until = table_->grants_from();
+  const core::duration left = until - self_.clock();
+  if (left <= left.zero() || std::exchange(told_wait_until_, until) == until) return {};
+  return path_ +
+         " was deleted, replaced or overwritten while members held leases in it; "
+         "nothing is granted for " +
+         std::string(core::spoken(left).view()) + ", until these have run out";
+}
+
+/// It may be mended, or spoilt, at any time.
+void lease_file::look_at_members_directory() {
+  auto ready = members_.prepare();
+  if (std::exchange(members_directory_usable_, ready.has_value()) == ready.has_value()) return;
+  if (ready) {
+    notices_.push_back(
+        {.is_trouble = false, .text = members_directory(path_) + " can be used again"});
+  } else {
+    notices_.push_back({.text = std::move(ready.error())});
+  }
 }
 
 std::expected<std::string, std::string> lease_file::reopen(core::time_point deadline) {
@@ -62,6 +83,9 @@ auto lease_file::with_table(core::time_point deadline, Operation operation)
   for (int tries = 0;; ++tries) {
     if (!table_ || table_->replaced()) {
       if (auto opened = reopen(deadline); !opened) return std::unexpected(unknown{opened.error()});
+      if (auto news = news_of_replacement(); !news.empty()) {
+        notices_.push_back({.text = std::move(news)});
+      }
     }
     auto outcome = operation(*table_);
     if (!table_->replaced() || tries == most_replacements) return outcome;
@@ -140,6 +164,7 @@ std::expected<std::vector<core::observation>, unknown> lease_file::read(
     return table.read(subjects, until(deadline));
   });
   if (!outcome) return std::unexpected(std::move(outcome.error()));
+  look_at_members_directory();
   if (*outcome) {
     const auto others = members_.others();
     for (std::size_t i = 0; i < which.size(); ++i) {

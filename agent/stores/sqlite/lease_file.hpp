@@ -4,6 +4,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "stores/sqlite/lease_table.hpp"
@@ -42,6 +43,9 @@ class lease_file {
   std::expected<std::vector<core::observation>, unknown> read(
       std::span<const core::election_index> which, core::time_point deadline);
 
+  /// What has come up since the last call, besides what failed.
+  std::vector<notice> take_notices() { return std::exchange(notices_, {}); }
+
   /// Our name disappears from the members.
   void leave() { members_.leave(); }
 
@@ -55,6 +59,8 @@ class lease_file {
   auto asked(core::time_point deadline, Operation operation)
       -> decltype(operation(std::declval<lease_table&>()));
   std::expected<std::string, std::string> reopen(core::time_point deadline);
+  std::string news_of_replacement();
+  void look_at_members_directory();
   [[nodiscard]] subject subject_of(core::election_index which) const;
   [[nodiscard]] patience until(core::time_point deadline) const { return {deadline, &stop_}; }
 
@@ -65,6 +71,9 @@ class lease_file {
   const std::atomic<bool>& stop_;
   member_files members_;
   std::string cluster_id_;
+  std::vector<notice> notices_;
+  core::time_point told_wait_until_{};    ///< that nothing is granted before
+  bool members_directory_usable_ = true;  ///< as was told last
   std::unique_ptr<lease_table> table_;
 };
 

@@ -38,6 +38,8 @@ class sqlite_store final : public store {
   sqlite_store(asio::any_io_executor where, settings with, std::string path)
       : executor_(std::move(where)),
         hears_(std::move(with.hears)),
+        notes_(std::move(with.notes)),
+        contact_(with.ttl),
         look_every_(with.ttl / core::store_looks_per_ttl),
         look_timer_(executor_),
         path_(std::move(path)),
@@ -175,6 +177,8 @@ class sqlite_store final : public store {
 
   asio::any_io_executor executor_;
   std::function<void(const core::contact_event&)> hears_;
+  std::function<void(const notice&)> notes_;
+  core::store_contact contact_;  ///< as `hears_` knows it
   core::duration look_every_;
   asio::steady_timer look_timer_;
   std::string path_;
@@ -196,12 +200,18 @@ bool sqlite_store::run(worker::place where, Work work, Then then) {
   // The executor's run() must not end while an answer is on its way to it.
   auto tracked = asio::prefer(executor_, asio::execution::outstanding_work.tracked);
   return worker_.add(
-      [tracked, work = std::move(work), then = std::move(then),
+      [this, tracked, work = std::move(work), then = std::move(then),
        alive = std::weak_ptr(alive_)]() mutable {
-        asio::post(tracked,
-                   [result = work(), then = std::move(then), alive = std::move(alive)]() mutable {
-                     if (!alive.expired()) then(std::move(result));
-                   });
+        auto result = work();
+        asio::post(tracked, [this, result = std::move(result), notices = file_.take_notices(),
+                             then = std::move(then), alive = std::move(alive)]() mutable {
+          if (alive.expired()) return;
+          // First: they may be why the result is as it is.
+          for (const notice& one : notices) {
+            if (notes_) notes_(one);
+          }
+          then(std::move(result));
+        });
       },
       where);
 }

@@ -92,6 +92,27 @@ TEST_F(SqlitePlanted, MembersDirectoryThatOthersCanWriteToIsNotUsed) {
   EXPECT_THAT(names_in(members_), ElementsAre(member_name));
 }
 
+TEST_F(SqlitePlanted, MembersDirectoryThatIsOpenedToOthersMeanwhileIsToldOnceAndItsEndToo) {
+  std::vector<stores::notice> told;
+  stores::settings with = settings_for("sqlite", path_, "a");
+  with.notes = [&](const stores::notice& what) { told.push_back(what); };
+  member a(loop_, with);
+  ASSERT_TRUE(a.open());
+  a.read();
+  EXPECT_THAT(told, testing::IsEmpty());
+  ASSERT_EQ(::chmod(members_.c_str(), 0777), 0);
+  for (int i = 0; i < 3; ++i) a.read();
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_TRUE(told[0].is_trouble);
+  EXPECT_THAT(told[0].text, AllOf(HasSubstr("can be written to by other users (mode 0777)"),
+                                  HasSubstr("members are not listed")));
+  ASSERT_EQ(::chmod(members_.c_str(), 0700), 0);
+  for (int i = 0; i < 3; ++i) a.read();
+  ASSERT_EQ(told.size(), 2u);
+  EXPECT_FALSE(told[1].is_trouble);
+  EXPECT_EQ(told[1].text, members_.string() + " can be used again");
+}
+
 TEST_F(SqlitePlanted, FileInADirectoryThatEverybodyCanWriteToIsRefused) {
   // As /tmp is, where another user may put a link in the place of leases.db-wal.
   ASSERT_EQ(::chmod(directory_.path().c_str(), 01777), 0);

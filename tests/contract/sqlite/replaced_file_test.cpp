@@ -89,6 +89,35 @@ TEST_F(SqliteReplaced, HolderIsToldByItsWatchWithoutAskingForAnything) {
       [&] { return watched->shows([](const auto& seen) { return !seen.holders.empty(); }); }));
 }
 
+TEST_F(SqliteReplaced, EachMemberThatRunsSaysOnceWhyNothingIsGranted) {
+  std::vector<std::string> told_a;
+  std::vector<std::string> told_b;
+  const auto run = [&](const std::string& identity, std::vector<std::string>& told) {
+    stores::settings with = settings_for("sqlite", path_, identity, ttl);
+    with.notes = [&told](const stores::notice& what) {
+      EXPECT_TRUE(what.is_trouble);
+      told.push_back(what.text);
+    };
+    auto made = std::make_unique<member>(loop_, with);
+    EXPECT_TRUE(made->open());
+    return made;
+  };
+  auto a = run("a", told_a);
+  auto b = run("b", told_b);
+  const auto seen_by_a = a->watch();
+  const auto seen_by_b = b->watch();
+  a->hold();
+  EXPECT_THAT(told_a, testing::IsEmpty());
+  delete_all();
+  ASSERT_TRUE(loop_.run_until([&] { return !told_a.empty() && !told_b.empty(); }));
+  hold_after_refusal(*b);
+  for (const auto& told : {told_a, told_b}) {
+    EXPECT_THAT(told, ElementsAre(testing::AllOf(
+                          testing::HasSubstr(path_ + " was deleted, replaced or overwritten"),
+                          testing::HasSubstr("nothing is granted for "))));
+  }
+}
+
 TEST_F(SqliteReplaced, FileThatIsRenamedAwayTakesNoLeaseWithIt) {
   auto a = join("a", path_);
   const auto watched = a->watch();
