@@ -171,7 +171,12 @@ class sqlite_store final : public store {
   std::expected<description, open_error> opened(
       std::expected<std::vector<std::string>, std::string> warnings, std::string cluster_id);
 
-  void tell(const core::contact_event& what) const {
+  /// While another program keeps a lock, the file can be read and not written. Then looks are no
+  /// answer: the silence is that of what is asked for.
+  void tell(const core::contact_event& what) {
+    const core::time_point now = os::boot_now();
+    contact_.take(now, what);
+    if (std::holds_alternative<core::contact::showed>(what) && !contact_.reachable(now)) return;
     if (hears_) hears_(what);
   }
 

@@ -41,6 +41,43 @@ TEST(SqliteTrouble, LockHeldByAnotherProgramIsUnknownAtTheDeadlineAndOverWithIt)
       std::holds_alternative<stores::renewal>(a.renew({{core::election_index{0}, g.term}})));
 }
 
+TEST(SqliteTrouble, LooksAreNoAnswerWhileTheFileCannotBeWritten) {
+  loop loop;
+  const temporary_directory directory;
+  const std::string path = directory / "leases.db";
+  int showed = 0;
+  stores::settings with = settings_for("sqlite", path, "a", std::chrono::seconds(2));
+  with.hears = [&](const core::contact_event& what) {
+    if (std::holds_alternative<core::contact::showed>(what)) ++showed;
+  };
+  member a(loop, with);
+  ASSERT_TRUE(a.open());
+  const auto watched = a.watch();
+  ASSERT_TRUE(loop.run_until([&] { return showed > 0; }));
+  child other({FOREIGN_PROGRAM, path, "BEGIN IMMEDIATE", "hold"});
+  ASSERT_EQ(other.line(), "done");
+
+  const auto fails = [&] {
+    std::optional<acquire_outcome> outcome;
+    a->acquire(core::election_index{0}, core::no_version,
+               os::boot_now() + std::chrono::milliseconds(300),
+               [&](acquire_outcome o) { outcome.emplace(std::move(o)); });
+    return loop.run_until([&] { return outcome.has_value(); }) &&
+           std::holds_alternative<unknown>(*outcome);
+  };
+  ASSERT_TRUE(fails());
+  const int before = showed;
+  // Longer than any pause between two looks.
+  const core::time_point until = os::boot_now() + with.ttl;
+  while (os::boot_now() < until) ASSERT_TRUE(fails());
+  EXPECT_EQ(showed, before) << "read it can, but nobody has asked for that";
+
+  other.kill();
+  other.wait();
+  a.hold();
+  EXPECT_TRUE(loop.run_until([&] { return showed > before; }));
+}
+
 TEST(SqliteTrouble, CloseDoesNotWaitForALockThatOthersHold) {
   loop loop;
   const temporary_directory directory;
