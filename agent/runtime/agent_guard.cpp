@@ -119,6 +119,7 @@ core::event::workload_found agent_loop::event_of(const workload::found_workload&
 
 void agent_loop::guard_returned(const workload::guard_ready& what) {
   say_guard_found(log_, options_.settings.guard_dir);
+  workload_is_killed_ = false;
   if (what.found) {
     workload::found_workload found = *what.found;
     if (what.session != options_.session) {
@@ -236,13 +237,15 @@ void agent_loop::on(const workload::guard_recovers&) {
 
 /// Our own guard: without it there is no point in going on.
 void agent_loop::without_guard(bool hangs) {
-  say_guard_lost(log_, speaker_of(guarded), hangs);
+  say_guard_lost(log_, speaker_of(guarded), hangs, guard_->may_run());
+  workload_is_killed_ = true;
   snapshots_.guard_gone();
   shut_down(SIGKILL, core::loss_reason::guard_gone);
 }
 
 void agent_loop::lose_guard(bool workload_in_sight) {
   if (session_.size() == 0) return;
+  workload_is_killed_ = workload_in_sight;
   if (!workload_in_sight && guard_->may_run()) let_lease_run_out();
   feed(guarded, core::event::guard_away{});
 }
@@ -265,6 +268,7 @@ void agent_loop::carry_out(core::election_index, const core::command::arm& c) {
 void agent_loop::carry_out(core::election_index which, const core::command::start_workload& c) {
   workload_ran_ = false;
   stop_ordered_ = false;
+  workload_is_killed_ = false;
   const bool has_port = service_ && service_->api_address();
   guard_->note_api_port(has_port ? service_->api_address()->port : std::uint16_t{0});
   guard_->start(c.term, workload_environment(which));

@@ -66,7 +66,9 @@ term_end agent_loop::how_it_ends(core::election_index which) const {
   term_end out;
   const auto* order = guard_ ? find<core::command::stop_workload>(effects_, which) : nullptr;
   if (order == nullptr) return out;
-  const core::duration left = std::max(order->kill_by - os::boot_now(), core::duration::zero());
+  const core::duration left =
+      workload_is_killed_ ? core::duration::zero()
+                          : std::max(order->kill_by - os::boot_now(), core::duration::zero());
   out.why = order->why;
   out.time_to_stop = left;
   out.signal = has_hooks() ? 0 : stop_signal_;

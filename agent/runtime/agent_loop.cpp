@@ -221,7 +221,10 @@ void agent_loop::shut_down(int signo, core::loss_reason why) {
   // A person at a terminal means this very signal; whoever sends SIGTERM means "end, as agreed".
   if (signo == SIGINT || signo == SIGQUIT) stop_signal_ = signo;
   if (std::exchange(shutting_down_, true)) return;
-  say_told_to_end(log_, options_.settings.identity, signo);
+  // Nobody has told us to end if it is for the death of our guard.
+  if (why != core::loss_reason::guard_gone) {
+    say_told_to_end(log_, options_.settings.identity, signo);
+  }
   snapshots_.stopping();
   dirty_ = true;
   if (session_.size() == 0 || lapsing_) {

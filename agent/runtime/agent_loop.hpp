@@ -224,6 +224,7 @@ class agent_loop {
   bool ended_ = false;
   bool workload_ran_ = false;                      ///< in the term that is ending
   bool stop_ordered_ = false;                      ///< of what runs
+  bool workload_is_killed_ = false;                ///< without its guard, as that is dead or hangs
   std::optional<workload::found_workload> found_;  ///< at our start
   bool session_was_used_ = false;                  ///< by agents before us, as the guard says
   core::version last_term_ = core::no_version;     ///< the newest that they were granted

@@ -172,8 +172,9 @@ void say_guard_ends(log& to, std::string_view directory, int signo);
 void say_guard_gone(log& to, std::string_view directory);
 void say_guard_hangs(log& to, std::string_view directory);
 void say_guard_answers(log& to, std::string_view directory);
-/// Our own guard is dead (`hangs`: or as good as dead), and so the workload is ended from here.
-void say_guard_lost(log& to, const speaker& who, bool hangs);
+/// Our own guard is dead (`hangs`: or as good as dead), and so the agent ends. `runs`: a workload
+/// did, and the kernel or the agent kills it.
+void say_guard_lost(log& to, const speaker& who, bool hangs, bool runs);
 /// The next agent is to find the workload running.
 void say_leaving_workload(log& to, std::string_view identity);
 void say_left_workload(log& to, std::string_view identity);

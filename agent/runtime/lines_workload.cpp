@@ -175,11 +175,10 @@ void say_guard_answers(log& to, std::string_view directory) {
   to.write(log_level::info, "the guard answers again", {{"directory", directory}});
 }
 
-void say_guard_lost(log& to, const speaker& who, bool hangs) {
-  say(to, log_level::error,
-      std::string(hangs ? hangs_words : "the guard is gone") +
-          "; ending the workload and giving the lease up",
-      who);
+void say_guard_lost(log& to, const speaker& who, bool hangs, bool runs) {
+  std::string sentence = hangs ? hangs_words : "the guard is dead";
+  if (runs) sentence += hangs ? "; killing the workload" : "; its workload is killed with it";
+  say(to, log_level::error, sentence + (runs ? ", and the agent ends" : "; the agent ends"), who);
 }
 
 void say_leaving_workload(log& to, std::string_view identity) {

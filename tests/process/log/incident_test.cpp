@@ -189,6 +189,13 @@ TEST_P(Incident, StoreIsSilentForLongerThanTheLease) {
   EXPECT_THAT(lines(all.end() - std::ssize(end), all.end()), ElementsAreArray(end));
 }
 
+TEST_P(Incident, GuardIsKilled) {
+  auto a = join("a", long_ttl);
+  told_by(*a, "workload started");
+  a->process().send(SIGKILL);
+  EXPECT_THAT(told_by(*a, "info  ended"), ElementsAreArray(wanted_here("guard", "a")));
+}
+
 TEST_P(Incident, HolderGivesTheLeaseUp) {
   auto a = join("a", long_ttl);
   told_by(*a, "workload started");
