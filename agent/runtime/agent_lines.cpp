@@ -58,7 +58,12 @@ std::optional<core::duration> agent_loop::safe_for() const {
 
 void agent_loop::say(core::election_index which, const core::command::transition& what) {
   lines_[core::place(which)].changed(log_, speaker_of(which), session_.at(which), what,
-                                     how_it_ends(which), os::boot_now());
+                                     how_it_ends(which), circumstances_now());
+}
+
+/// Nobody writes of who holds what the store may not know any more.
+circumstances agent_loop::circumstances_now() const {
+  return {.now = os::boot_now(), .store_answers = !outage_.lasts()};
 }
 
 /// How what runs is stopped by the step that is being carried out.

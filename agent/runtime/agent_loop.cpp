@@ -279,7 +279,7 @@ void agent_loop::from_watch(core::election_index which,
   core::observation& seen = std::get<core::observation>(what);
   answered(store_request::watch);
   lines_[core::place(which)].observed(log_, speaker_of(which), session_.at(which), seen,
-                                      os::boot_now());
+                                      circumstances_now());
   dirty_ = snapshots_.watch_showed(which, os::boot_now()) || dirty_;
   history& terms = histories_[core::place(which)];
   if (terms.observed(seen, os::wall_now_ms())) {

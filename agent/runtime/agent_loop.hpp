@@ -157,6 +157,7 @@ class agent_loop {
   /// As the core is told of it.
   [[nodiscard]] static core::event::workload_found event_of(const workload::found_workload& what);
   [[nodiscard]] std::optional<core::duration> safe_for() const;
+  [[nodiscard]] circumstances circumstances_now() const;
   [[nodiscard]] term_end how_it_ends(core::election_index which) const;
   void say(core::election_index which, const core::command::transition& what);
   void say(core::election_index which, const core::command::stop_workload& what);

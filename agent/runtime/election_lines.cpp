@@ -9,82 +9,110 @@ namespace {
 /// An end of which nobody says a word within this time was not seen to by this agent.
 constexpr core::duration in_time = std::chrono::milliseconds(500);
 
+/// `held` is over because its holder has said so.
+bool has_released(const core::observation& seen, const core::holder& held) {
+  return seen.parting && seen.parting->term == held.term;
+}
+
 }  // namespace
 
 void election_lines::observed(log& to, const speaker& who, const core::election& one,
-                              const core::observation& seen, core::time_point now) {
-  expires_at_ = seen.expires_at;
-  if (seen.holders.empty()) {
-    if (last_ && !vacant_since_) vacant_since_ = now;
-  } else if (!seen.holders.front().ours) {
-    vacant_since_.reset();
-  }
+                              const core::observation& seen, const circumstances& at) {
+  note_vacancy(seen, at.now);
   // Of what we hold ourselves our own lines speak.
-  if (!one.holding()) say_holders(to, who, one.view().phase, seen);
-  if (!seen.holders.empty()) last_ = seen.holders.front();
+  if (!one.holding()) say_holders(to, who, one.view(), one.view().phase, seen, at);
+  if (seen.holders.empty()) return;
+  last_ = seen.holders.front();
+  expires_at_ = seen.expires_at;
 }
 
-void election_lines::say_holders(log& to, const speaker& who, core::phase state,
-                                 const core::observation& seen) {
+void election_lines::note_vacancy(const core::observation& seen, core::time_point now) {
+  if (!seen.holders.empty()) {
+    if (!seen.holders.front().ours) vacant_.reset();
+    return;
+  }
+  if (!last_ || vacant_) return;
+  vacant_ = gap{.since = std::min(now, expires_at_)};
+  if (!last_->ours && !has_released(seen, *last_)) vacant_->lease_of = last_->identity;
+}
+
+void election_lines::say_holders(log& to, const speaker& who, const core::election_view& view,
+                                 core::phase state, const core::observation& seen,
+                                 const circumstances& at) {
   if (state != core::phase::candidate && state != core::phase::observer) return;
   const bool nobody = seen.holders.empty();
   // The watch may show what we were granted before the answer is here, or what we have released
   // after it was.
   if (!nobody && seen.holders.front().ours) return;
+  if (nobody && !at.store_answers) return;
   const core::version first = nobody ? core::no_version : seen.holders.front().term;
   if (std::exchange(said_, first) == first) return;
   if (!nobody) {
     return state == core::phase::observer ? say_held(to, who, seen.holders)
                                           : say_standing_by(to, who, seen.holders);
   }
-  // A candidate that has seen no holder campaigns, and that is what its next line is about.
-  if (!last_ && state == core::phase::candidate) return;
-  vacancy what{.state = state};
-  // How our own term ended is in the lines before.
-  if (last_ && !last_->ours) {
-    what.last = last_->identity;
-    if (seen.parting && seen.parting->term == last_->term) {
-      what.why = seen.parting->why == core::loss_reason::none ? "without a reason"
-                                                              : core::name(seen.parting->why);
-    }
-  }
-  say_vacant(to, who, what);
+  // A candidate that has seen no holder, or knows that the lease has run out, campaigns, and that
+  // is what its next line is about.
+  const bool campaigns =
+      state == core::phase::candidate && view.held_back.why == core::campaign_obstacle::none;
+  const bool released = last_ && has_released(seen, *last_);
+  if (campaigns && (!last_ || (ran_out(at.now) && !released))) return;
+  say_vacant(to, who, vacancy_of(state, seen, at.now));
 }
 
-std::optional<core::duration> election_lines::vacant_for(core::time_point now) const {
-  if (vacant_since_) return now - *vacant_since_;
+vacancy election_lines::vacancy_of(core::phase state, const core::observation& seen,
+                                   core::time_point now) const {
+  vacancy out{.state = state};
+  // How our own term ended is in the lines before.
+  if (!last_ || last_->ours) return out;
+  out.last = last_->identity;
+  if (has_released(seen, *last_)) {
+    out.why = seen.parting->why == core::loss_reason::none ? "without a reason"
+                                                           : core::name(seen.parting->why);
+  } else {
+    out.deleted = expires_at_ != core::never && !ran_out(now);
+  }
+  return out;
+}
+
+std::optional<wait_for_holder> election_lines::vacant_for(core::time_point now) const {
+  if (vacant_) return wait_for_holder{now - vacant_->since, vacant_->lease_of};
   // A store that shows no end of a lease says when it is.
-  if (last_ && expires_at_ <= now) return now - expires_at_;
-  return std::nullopt;
+  if (!ran_out(now)) return std::nullopt;
+  const std::string_view whose = last_->ours ? std::string_view() : last_->identity;
+  return wait_for_holder{now - expires_at_, whose};
 }
 
 void election_lines::changed(log& to, const speaker& who, const core::election& one,
                              const core::command::transition& what, term_end end,
-                             core::time_point now) {
+                             const circumstances& at) {
   using core::phase;
   const std::optional<core::lease>& lease = one.view().lease;
   const core::version term = lease ? lease->term : core::no_version;
   if (what.to == phase::pending || what.to == phase::active) held_ = term;
   switch (what.to) {
     case phase::pending:
-      if (!vacant_since_ && last_ && expires_at_ <= now) vacant_since_ = expires_at_;
+      if (const auto until_now = vacant_for(at.now); until_now && !vacant_) {
+        vacant_ = gap{at.now - until_now->lasted, std::string(until_now->after_lease_of)};
+      }
       return say_granted(to, who, term, one.settings().when.lock_delay);
     case phase::active:
       if (one.view().workload_running) {
         say_active_again(to, who, term);
       } else {
-        say_active(to, who, term, vacant_for(now));
+        say_active(to, who, term, vacant_for(at.now));
       }
-      vacant_since_.reset();
+      vacant_.reset();
+      expires_at_ = core::never;
       last_ = core::holder{.identity = std::string(who.identity), .term = term, .ours = true};
       return;
     case phase::draining:
-      return ending(to, who, one, what, std::move(end), now);
+      return ending(to, who, one, what, std::move(end), at.now);
     case phase::candidate:
-      released(to, who, what, now);
-      return standby(to, who, one, what, now);
+      released(to, who, what, at.now);
+      return standby(to, who, one, what, at);
     case phase::stopped:
-      return released(to, who, what, now);
+      return released(to, who, what, at.now);
     case phase::observer:
       return;
   }
@@ -98,12 +126,12 @@ void election_lines::ending(log& to, const speaker& who, const core::election& o
   end.term = lease ? lease->term : held_;
   // A member that holds nothing and runs nothing has nothing to give up.
   if (end.term == core::no_version && !end.time_to_stop) return;
-  vacant_since_ = now;
   end.why = what.why;
   end.heir = one.heir();
   if (lease && core::is_loss(what.why) && now >= lease->stop_at + in_time) {
     end.ran_out_ago = now - lease->stop_at;
   }
+  vacant_ = gap{.since = now - end.ran_out_ago.value_or(core::duration::zero())};
   say_ending(to, who, end);
 }
 
@@ -124,13 +152,13 @@ void election_lines::released(log& to, const speaker& who, const core::command::
 }
 
 void election_lines::standby(log& to, const speaker& who, const core::election& one,
-                             const core::command::transition& what, core::time_point now) {
+                             const core::command::transition& what, const circumstances& at) {
   const core::election_view& view = one.view();
   said_.reset();
   held_ = core::no_version;
   const core::time_point until = one.aside_until();
-  say_aside(to, who, what.why, view.paused ? core::duration::max() : until - now);
-  if (view.seen) say_holders(to, who, core::phase::candidate, *view.seen);
+  say_aside(to, who, what.why, view.paused ? core::duration::max() : until - at.now);
+  if (view.seen) say_holders(to, who, view, core::phase::candidate, *view.seen, at);
 }
 
 }  // namespace tenure::runtime

@@ -228,9 +228,14 @@ void say_held(log& to, const speaker& who, const std::vector<core::holder>& hold
 void say_vacant(log& to, const speaker& who, const vacancy& what) {
   std::string sentence = "nobody holds the lease";
   if (!what.last.empty()) {
-    sentence += ": " + std::string(what.last);
-    sentence += what.why.empty() ? " has not renewed it"
-                                 : " has released it (" + std::string(what.why) + ")";
+    const std::string last(what.last);
+    if (!what.why.empty()) {
+      sentence += ": " + last + " has released it (" + std::string(what.why) + ")";
+    } else if (what.deleted) {
+      sentence += ": that of " + last + " was deleted from the store";
+    } else {
+      sentence += ": " + last + " has not renewed it";
+    }
   }
   to.write(log_level::info, sentence,
            {{"election", who.election},
@@ -246,9 +251,14 @@ void say_granted(log& to, const speaker& who, core::version term, core::duration
 }
 
 void say_active(log& to, const speaker& who, core::version term,
-                std::optional<core::duration> vacant_for) {
+                const std::optional<wait_for_holder>& vacant_for) {
   std::string sentence = "active under version " + text_of(term);
-  if (vacant_for) sentence += ", after " + spoken(*vacant_for) + " without an active holder";
+  if (vacant_for && vacant_for->after_lease_of.empty()) {
+    sentence += ", after " + spoken(vacant_for->lasted) + " without an active holder";
+  } else if (vacant_for) {
+    sentence += ", " + spoken(vacant_for->lasted) + " after the lease of " +
+                std::string(vacant_for->after_lease_of) + " ended";
+  }
   say_phase(to, log_level::info, sentence, who, core::phase::active, term);
 }
 

@@ -92,17 +92,25 @@ void say_store_back(log& to, std::string_view identity, std::string_view store,
 void say_standing_by(log& to, const speaker& who, const std::vector<core::holder>& holders);
 /// The same, seen by a member that never holds it.
 void say_held(log& to, const speaker& who, const std::vector<core::holder>& holders);
-/// `last`: who held it, if that is known, and `why` that ended; empty: it was not released.
+/// `last`: who held it, if that is known, and `why` it was released; empty: it was not.
 struct vacancy {
   core::phase state = core::phase::candidate;
   std::string_view last{};
   std::string_view why{};
+  bool deleted = false;  ///< it was not released, and had not run out
 };
 void say_vacant(log& to, const speaker& who, const vacancy& what);
 void say_granted(log& to, const speaker& who, core::version term, core::duration lock_delay);
-/// `vacant_for`: how long nobody was active before, as far as it is known.
+/// How long the election was without a holder.
+struct wait_for_holder {
+  core::duration lasted{};
+  /// Since the lease of this member ended, as nobody has said when it ceased to be active. Empty:
+  /// since the last holder ceased to be.
+  std::string_view after_lease_of{};
+};
+/// `vacant_for`: nothing where that is not known.
 void say_active(log& to, const speaker& who, core::version term,
-                std::optional<core::duration> vacant_for);
+                const std::optional<wait_for_holder>& vacant_for);
 /// The lease of a workload that an agent before has started was confirmed.
 void say_active_again(log& to, const speaker& who, core::version term);
 

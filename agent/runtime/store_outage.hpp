@@ -21,6 +21,8 @@ class store_outage {
   /// True if it begins with this.
   bool failed(store_request what, core::time_point now);
 
+  [[nodiscard]] bool lasts() const { return failing_ != 0; }
+
   /// How long it has lasted, if it ends with this.
   std::optional<core::duration> done(store_request what, core::time_point now);
 

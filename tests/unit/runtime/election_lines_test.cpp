@@ -42,7 +42,7 @@ class story {
 
   story& happens(const core::election_event& what) {
     if (const auto* seen = std::get_if<core::event::observed>(&what)) {
-      lines_.observed(*log_, me, subject_, seen->what, now_);
+      lines_.observed(*log_, me, subject_, seen->what, {now_, answers_});
     }
     const core::effects out = subject_.step({.now = now_, .entropy = 0}, what);
     term_end end;
@@ -59,7 +59,7 @@ class story {
     }
     for (const core::election_command& c : out) {
       if (const auto* t = std::get_if<core::command::transition>(&c)) {
-        lines_.changed(*log_, me, subject_, *t, end, now_);
+        lines_.changed(*log_, me, subject_, *t, end, {now_, answers_});
       }
     }
     return *this;
@@ -90,6 +90,14 @@ class story {
   }
   story& workload_exits() { return happens(core::event::workload_exited{}); }
   story& is_released() { return happens(core::event::released{let_go_}); }
+  story& store_fails() {
+    answers_ = false;
+    return *this;
+  }
+  story& store_answers() {
+    answers_ = true;
+    return *this;
+  }
   story& wakes() { return happens(core::event::woke{}); }
 
   /// The lines so far, without their times. The last call.
@@ -114,6 +122,7 @@ class story {
   core::time_point now_ = start_of_talk;
   core::attempt asked_{};
   core::attempt let_go_{};
+  bool answers_ = true;
 };
 
 const core::holder b{.identity = "b", .term = version{4}};
@@ -148,12 +157,58 @@ TEST(ElectionLines, AHolderThatVanishedWasSeenToRunOut) {
   story s;
   s.sees({}, 3).sees({b}, 4, {}, start_of_talk + 2s).at(3s).is_granted(5, true);
   EXPECT_THAT(s.told(), ElementsAre("info  standing by behind b (version 4)",
-                                    "info  active under version 5, after 1 s without an active "
-                                    "holder"));
-  story deleted;
-  deleted.sees({b}, 4).sees({}, 5);
-  EXPECT_THAT(deleted.told(), ElementsAre("info  standing by behind b (version 4)",
-                                          "info  nobody holds the lease: b has not renewed it"));
+                                    "info  active under version 5, 1 s after the lease of b ended"))
+      << "nobody knows since when b was not active";
+  story silent;
+  silent.sees({b}, 4).is_refused().sees({b}, 4).at(9s).sees({}, 5).at(10s).is_granted(6, true);
+  EXPECT_THAT(silent.told(),
+              ElementsAre("info  standing by behind b (version 4)",
+                          "info  nobody holds the lease: b has not renewed it",
+                          "info  active under version 6, 1 s after the lease of b ended"));
+}
+
+TEST(ElectionLines, ALeaseThatEndsBeforeItsTimeWasNotLeftToRunOut) {
+  story s;
+  s.sees({b}, 4, {}, start_of_talk + 6s).is_refused().sees({b}, 4, {}, start_of_talk + 6s);
+  s.at(2s).sees({}, 5).at(4s).is_granted(6, true);
+  EXPECT_THAT(s.told(),
+              ElementsAre("info  standing by behind b (version 4)",
+                          "info  nobody holds the lease: that of b was deleted from the store",
+                          "info  active under version 6, 2 s after the lease of b ended"));
+}
+
+TEST(ElectionLines, WhileTheStoreDoesNotAnswerNobodyIsSaidToHoldNothing) {
+  story s;
+  s.sees({b}, 4).at(9s).store_fails().sees({}, 5);
+  s.at(10s).store_answers().sees({{.identity = "c", .term = version{6}}}, 6);
+  EXPECT_THAT(s.told(), ElementsAre("info  standing by behind b (version 4)",
+                                    "info  standing by behind c (version 6)"));
+  story holder;
+  holder.is_granted(5, true).workload_starts(5).sees({ours}, 5).at(12'350ms).store_fails();
+  holder.wakes().sees({}, 5).workload_exits().is_released();
+  EXPECT_THAT(holder.told(), testing::Not(testing::Contains("info  nobody holds the lease")));
+}
+
+TEST(ElectionLines, AStandbyThatSeesALeaseRunOutCampaignsAtOnce) {
+  story s;
+  s.sees({b}, 4, {}, start_of_talk + 2s).at(2s).sees({}, 4).at(3s).is_granted(5, true);
+  EXPECT_THAT(s.told(),
+              ElementsAre("info  standing by behind b (version 4)",
+                          "info  active under version 5, 1 s after the lease of b ended"));
+  story paused;
+  paused.happens(core::event::resign{.aside = core::duration::max()});
+  paused.sees({b}, 4, {}, start_of_talk + 2s).at(2s).sees({}, 4);
+  EXPECT_THAT(paused.told(),
+              testing::Contains("info  nobody holds the lease: b has not renewed it"))
+      << "and this one does not";
+}
+
+TEST(ElectionLines, AnAgentThatStoodStillWasNotActiveMeanwhile) {
+  story s;
+  s.is_granted(5, true).workload_starts(5).at(20s).wakes().workload_exits().is_released();
+  s.sees({}, 5).at(21s).wakes().is_granted(6, true);
+  EXPECT_THAT(s.told(), testing::Contains(
+                            "info  active under version 6, after 8.7 s without an active holder"));
 }
 
 TEST(ElectionLines, ALostLeaseSaysUntilWhenTheWorkloadMayStop) {
