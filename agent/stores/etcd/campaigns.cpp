@@ -80,7 +80,7 @@ void campaigns::look_first(const attempt_ptr& a) {
 
 /// What the election holds now decides: ours already, room for us, or neither.
 void campaigns::judge(const attempt_ptr& a, const looked& now) {
-  if (const contender* own = now.at.find_own()) return adopt(a, *own, now.sent_at);
+  if (const contender* own = now.at.find_own()) return adopt(a, *own, now.sent_at, now.by);
   if (now.at.has_room() && now.at.agrees()) return campaign(a, now.at.basis_now());
   finish(a, refusal{now.at.observe()});
 }
@@ -117,7 +117,8 @@ void campaigns::campaigned(const attempt_ptr& a, const kept_lease& lease, const 
   const auto read = reads_in(what->body, 1);
   if (!read) return fail(a, session_.broken_reply(read.error()).why);
   const looked now{.at = session_.as_read(a->which, read->values.front(), read->header.revision),
-                   .sent_at = what->sent_at};
+                   .sent_at = what->sent_at,
+                   .by = {.raft_term = read->header.raft_term, .member = what->member}};
   if (!read->succeeded) return judge(a, now);
 
   const contender* own = now.at.find_own();
@@ -126,20 +127,27 @@ void campaigns::campaigned(const attempt_ptr& a, const kept_lease& lease, const 
     return fail(a, session_.members.present() + " says that we hold \"" +
                        session_.spec(a->which).name + "\", and does not show it");
   }
+  // The key is ours, and the next try finds it.
+  if (auto good = session_.believe(lease, now.by); !good)
+    return fail(a, std::move(good.error().why));
   won(a, *own, lease);
 }
 
-/// Ours already, by an earlier call or an earlier life of this agent: renews it. `seen_at`: before
-/// the quorum has shown it.
-void campaigns::adopt(const attempt_ptr& a, const contender& own, core::time_point seen_at) {
+/// Ours already, by an earlier call or an earlier life of this agent: renews it. `seen_at`, `by`:
+/// before and by whom the quorum has shown it.
+void campaigns::adopt(const attempt_ptr& a, const contender& own, core::time_point seen_at,
+                      const quorum_view& by) {
   session_.leases.keep(own.lease, a->deadline,
-                       session_.guarded([this, a, own, seen_at](const kept_or_failure& kept) {
+                       session_.guarded([this, a, own, seen_at, by](const kept_or_failure& kept) {
                          if (!kept) return fail(a, kept.error());
                          if (!kept->has_value()) {
                            return fail(a,
                                        "the lease of our own key " + own.key + " has just ended");
                          }
                          kept_lease lease = **kept;
+                         if (auto good = session_.believe(lease, by); !good) {
+                           return fail(a, std::move(good.error().why));
+                         }
                          lease.sent_at = std::min(lease.sent_at, seen_at);
                          won(a, own, lease);
                        }));

@@ -57,7 +57,8 @@ class campaigns {
   void ask_for_key(const attempt_ptr& a, const kept_lease& lease, const basis& on);
   void campaigned(const attempt_ptr& a, const kept_lease& lease, const basis& on,
                   const reply_or_failure& what);
-  void adopt(const attempt_ptr& a, const contender& own, core::time_point seen_at);
+  void adopt(const attempt_ptr& a, const contender& own, core::time_point seen_at,
+             const quorum_view& by);
   void won(const attempt_ptr& a, const contender& own, const kept_lease& kept);
   void sighted(core::election_index which);
   void fail(const attempt_ptr& a, std::string why);

@@ -129,7 +129,7 @@ void cluster::state::answered(const call_ptr& c, core::time_point sent_at,
   // A streamed reply has its errors inside.
   if (what->status == 200 && !what->body.starts_with("{\"error\"")) {
     c->answered = true;
-    return finish(c, reply{.body = std::move(what->body), .sent_at = sent_at});
+    return finish(c, reply{.body = std::move(what->body), .sent_at = sent_at, .member = c->member});
   }
   const gateway_error error = read_error(what->status, what->body);
   if (error.meaning == error_meaning::unauthenticated && !secrets.user.empty() &&
@@ -316,6 +316,11 @@ void cluster::warm_up(core::time_point deadline) {
 
 void cluster::move_on() {
   state_->leave(state_->present);
+}
+
+void cluster::prefer(std::size_t member) {
+  TENURE_CHECK(member < state_->members.size());
+  if (std::exchange(state_->present, member) != member) state_->moved();
 }
 
 std::string cluster::present() const {

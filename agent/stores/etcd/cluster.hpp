@@ -21,6 +21,7 @@ namespace tenure::stores::etcd {
 struct reply {
   std::string body;
   core::time_point sent_at{};  ///< just before the request that it answers left
+  std::size_t member = 0;      ///< who has answered, for `prefer`
 };
 
 /// Why there is none.
@@ -73,6 +74,9 @@ class cluster {
 
   /// Makes the next member the present one, as the present one is not to be relied on.
   void move_on();
+
+  /// Makes the member that has given a reply the present one.
+  void prefer(std::size_t member);
 
   /// The URL of the present member.
   [[nodiscard]] std::string present() const;

@@ -24,7 +24,9 @@ lease_keeper::lease_keeper(cluster& through, lease_ids& ids, core::duration ttl)
 
 void lease_keeper::obtain(core::time_point deadline, lease_handler done) {
   const core::time_point now = os::boot_now();
-  if (present_ && now - present_->sent_at < present_->ttl / fresh_part) return done(*present_);
+  if (present_ && !doubted_ && now - present_->sent_at < present_->ttl / fresh_part) {
+    return done(*present_);
+  }
   waiting_.push_back(std::move(done));
   if (waiting_.size() > 1) return;
   if (!present_ || now - present_->sent_at >= present_->ttl) return make(deadline);
@@ -59,6 +61,7 @@ void lease_keeper::made(std::int64_t lease, core::time_point deadline, reply_or_
   }
   present_ = {
       .id = lease, .sent_at = what->sent_at, .ttl = std::chrono::seconds(parsed->ttl_seconds)};
+  doubted_ = false;
   answer(*present_);
 }
 
@@ -85,13 +88,22 @@ void lease_keeper::keep(std::int64_t lease, core::time_point deadline,
           forget(lease);
           return done(std::optional<kept_lease>());
         }
-        const kept_lease kept{
-            .id = lease, .sent_at = what->sent_at, .ttl = std::chrono::seconds(reply->ttl_seconds)};
+        const kept_lease kept{.id = lease,
+                              .sent_at = what->sent_at,
+                              .ttl = std::chrono::seconds(reply->ttl_seconds),
+                              .raft_term = reply->header.raft_term};
         // One that an earlier life of this agent has left serves as well.
-        if (!present_ || present_->id == lease) present_ = kept;
+        if (!present_ || present_->id == lease) {
+          present_ = kept;
+          doubted_ = false;
+        }
         done(std::optional(kept));
       },
       priority::urgent);
+}
+
+void lease_keeper::doubt(std::int64_t lease) {
+  if (present_ && present_->id == lease) doubted_ = true;
 }
 
 void lease_keeper::forget(std::int64_t lease) {

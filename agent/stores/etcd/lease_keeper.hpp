@@ -18,6 +18,10 @@ struct kept_lease {
   std::int64_t id = 0;
   core::time_point sent_at{};  ///< of that request
   core::duration ttl{};        ///< as granted
+  /// Of the answer to the keepalive. A leader that has been replaced may have answered it, so this
+  /// is compared with what the quorum says: `session::believe`. Nothing: it was just granted, by
+  /// the quorum, and each later leader extends it.
+  std::optional<std::uint64_t> raft_term{};
 };
 
 /// Nothing: the lease is gone, by etcd's own word. An error: unknown, and why.
@@ -43,6 +47,9 @@ class lease_keeper {
   /// Renews a lease by one request.
   void keep(std::int64_t lease, core::time_point deadline, handler<kept_or_failure> done);
 
+  /// Nobody knows whether its last keepalive was heard: the next campaign renews it first.
+  void doubt(std::int64_t lease);
+
   /// It is gone: the next campaign gets another one.
   void forget(std::int64_t lease);
 
@@ -55,6 +62,7 @@ class lease_keeper {
   lease_ids& ids_;
   core::duration ttl_;
   std::optional<kept_lease> present_;
+  bool doubted_ = false;                ///< the present one
   std::vector<lease_handler> waiting_;  ///< for a lease that has been asked for
 };
 

@@ -43,6 +43,7 @@ void renewals::kept(const turn_ptr& t, std::int64_t lease, const kept_or_failure
   if (what->has_value()) {
     t->so_far.sent_at = std::min(t->so_far.sent_at, (*what)->sent_at);
     t->so_far.ttl = std::min(t->so_far.ttl, (*what)->ttl);
+    t->kept.push_back(**what);
   } else {
     t->dead.insert(lease);
   }
@@ -122,6 +123,9 @@ void renewals::read(const turn_ptr& t, const std::vector<core::renewal_item>& so
                           const auto found = reads_in(what->body, count);
                           if (!found) return fail(t, session_.broken_reply(found.error()));
                           t->so_far.sent_at = std::min(t->so_far.sent_at, what->sent_at);
+                          if (found->header.raft_term >= t->by.raft_term) {
+                            t->by = {.raft_term = found->header.raft_term, .member = what->member};
+                          }
                           then(*found);
                         }),
                         priority::urgent);
@@ -141,6 +145,9 @@ void renewals::lose(const turn_ptr& t, const core::renewal_item& item) {
 /// One of those that were asked.
 void renewals::answered(const turn_ptr& t) {
   if (--t->unanswered > 0 || t->over) return;
+  for (const kept_lease& one : t->kept) {
+    if (auto good = session_.believe(one, t->by); !good) return fail(t, std::move(good.error()));
+  }
   renewal& out = t->so_far;
   std::erase_if(out.lost, [&](const core::renewal_loss& one) {
     const auto& held = session_.held(one.which);

@@ -15,7 +15,9 @@ namespace tenure::stores::etcd {
 ///
 /// A keepalive says nothing about keys, and what its answer says of etcd's revision is how far the
 /// answering member is, which may lag for as long as its disk does, while the leader renews. So a
-/// renewal counts only if a quorum has shown our keys since it was sent:
+/// renewal counts only if a quorum has shown our keys since it was sent, and the keepalive was not
+/// answered in an earlier raft term than the quorum has shown (`session::believe`). The look is one
+/// of these:
 ///
 /// - Up to `most_operations` terms: one linearizable read of their keys.
 /// - More: a linearizable read of one of them, which tells how far the quorum is; the watch has to
@@ -39,7 +41,9 @@ class renewals {
     core::time_point deadline{};
     handler<renew_outcome> done;
     renewal so_far;
+    std::vector<kept_lease> kept;                         ///< leases that were renewed
     std::set<std::int64_t> dead;                          ///< leases that are gone
+    quorum_view by;                                       ///< of its reads that of the latest term
     std::size_t unanswered = 0;                           ///< keepalives, and the look
     std::unique_ptr<boost::asio::steady_timer> patience;  ///< with the watch
     bool over = false;                                    ///< it has failed

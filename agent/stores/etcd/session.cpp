@@ -63,7 +63,8 @@ void session::read(core::election_index which, core::time_point deadline, read_h
                  auto found = reads_in(what->body, 1);
                  if (!found) return then(std::unexpected(broken_reply(found.error())));
                  then(looked{.at = as_read(which, found->values.front(), found->header.revision),
-                             .sent_at = what->sent_at});
+                             .sent_at = what->sent_at,
+                             .by = {.raft_term = found->header.raft_term, .member = what->member}});
                }));
 }
 
@@ -72,6 +73,16 @@ mirror session::as_read(core::election_index which, std::span<const key_value> v
   mirror now(spec(which), self);
   now.replace(values, revision);
   return now;
+}
+
+std::expected<void, unknown> session::believe(const kept_lease& lease, const quorum_view& look) {
+  if (!lease.raft_term || *lease.raft_term >= look.raft_term) return {};
+  leases.doubt(lease.id);
+  members.prefer(look.member);
+  return std::unexpected(unknown{"the lease was renewed by a member in raft term " +
+                                 std::to_string(*lease.raft_term) + ", and " + members.present() +
+                                 " is in raft term " + std::to_string(look.raft_term) +
+                                 ": the new leader may not have heard of it"});
 }
 
 unknown session::broken_reply(const malformed& what) const {

@@ -30,10 +30,18 @@ struct held_term {
   std::int64_t lease = 0;
 };
 
+/// The raft term in which the quorum has answered a linearizable read or a transaction, and the
+/// member by which it did: that has applied an entry of this term.
+struct quorum_view {
+  std::uint64_t raft_term = 0;
+  std::size_t member = 0;  ///< for `cluster::prefer`
+};
+
 /// What a linearizable read of one election has shown.
 struct looked {
   mirror at;
   core::time_point sent_at{};  ///< before the read left
+  quorum_view by{};
 };
 
 /// What the parts of the store share: one agent's standing with one cluster.
@@ -56,6 +64,12 @@ class session {
   /// What an election holds, as a reply shows it.
   [[nodiscard]] mirror as_read(core::election_index which, std::span<const key_value> values,
                                std::uint64_t revision) const;
+
+  /// Whether this lease lives for its TTL from the earlier of its `sent_at` and of when `look` was
+  /// sent. Not if its keepalive was answered in an earlier raft term: then it may be that a leader
+  /// answered who had been replaced before either left, and nobody else has heard of it (decision
+  /// 22). What is to be asked next then goes to the member that gave `look`, which is further.
+  std::expected<void, unknown> believe(const kept_lease& lease, const quorum_view& look);
 
   /// "http://...: why", for what the present member has answered.
   [[nodiscard]] unknown broken_reply(const malformed& what) const;

@@ -1,6 +1,10 @@
 // Members of an etcd cluster that die, stall and come back, and what becomes of a lease meanwhile.
 
+#include <cstdint>
+#include <string>
+
 #include "etcd_scene.hpp"
+#include "fake_etcd.hpp"
 
 namespace tenure::tests {
 namespace {
@@ -129,6 +133,34 @@ TEST_P(EtcdCluster, MemberThatLagsConfirmsNoTermWhoseKeyIsGone) {
   lag.reset();
   EXPECT_TRUE(renews_until(*a, held.term,
                            [](const std::string& said) { return said == "lost: taken_over"; }));
+}
+
+/// The seconds that whoever leads lets a lease live, as `member` knows who that is.
+std::int64_t seconds_left(const servers::etcd_cluster& of, std::size_t member,
+                          const stores::grant& term) {
+  const std::string key = key_of(term);
+  const std::uint64_t lease = std::stoull(key.substr(key.rfind('/') + 1), nullptr, 16);
+  const std::string said =
+      of.post("/v3/lease/timetolive", R"({"ID":")" + std::to_string(lease) + "\"}", member);
+  const std::string left = field_of(said, "TTL");
+  return left.empty() ? INT64_MAX : std::stoll(left);
+}
+
+TEST_P(EtcdCluster, KeepaliveThatADeposedLeaderAnswersRenewsNothing) {
+  const core::duration ttl = std::chrono::seconds(30);
+  const std::size_t deposed = etcd_->wait_for_leader();
+  const std::size_t other = (deposed + 1) % 3;
+  auto a = join(settings("a", from(deposed), ttl, 2));
+  const stores::grant held = a->hold();
+
+  // It goes on renewing leases for as long as its disk hangs, whoever leads meanwhile.
+  auto lag = etcd_->slow_down(deposed, std::chrono::seconds(60));
+  auto b = join(settings("b", {etcd_->endpoint(deposed)}, ttl, 2));
+  ASSERT_THAT(words(acquire(*b, try_time, 1)), StartsWith("unknown")) << "its disk hangs now";
+  ASSERT_TRUE(eventually([&] { return etcd_->healthy(other); })) << "another leads";
+  ASSERT_TRUE(eventually([&] { return seconds_left(*etcd_, other, held) <= 26; }));
+  ASSERT_TRUE(renews_until(*a, held.term, renewed));
+  EXPECT_GE(seconds_left(*etcd_, other, held), 28) << "the new leader has not heard of it";
 }
 
 TEST_P(EtcdCluster, WithoutAQuorumARenewalIsUnknownAndNothingElse) {

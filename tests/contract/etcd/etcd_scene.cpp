@@ -105,9 +105,10 @@ stores::renew_outcome etcd_scene::renew(member& who, core::version term, core::d
   });
 }
 
-stores::acquire_outcome etcd_scene::acquire(member& who, core::duration within) {
+stores::acquire_outcome etcd_scene::acquire(member& who, core::duration within,
+                                            std::uint32_t which) {
   return answer_of<stores::acquire_outcome>(loop_, [&](auto done) {
-    who->acquire(core::election_index{0}, core::no_version, os::boot_now() + within,
+    who->acquire(core::election_index{which}, core::no_version, os::boot_now() + within,
                  std::move(done));
   });
 }

@@ -53,7 +53,7 @@ class etcd_scene {
   std::unique_ptr<member> join(const stores::settings& with);
 
   stores::renew_outcome renew(member& who, core::version term, core::duration within);
-  stores::acquire_outcome acquire(member& who, core::duration within);
+  stores::acquire_outcome acquire(member& who, core::duration within, std::uint32_t which = 0);
   stores::release_outcome release(member& who, core::version term, core::duration within);
 
   /// Renews, by one call after the other, until what comes of it satisfies `good`.

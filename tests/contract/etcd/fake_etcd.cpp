@@ -39,6 +39,12 @@ void fake_etcd::on(const std::string& path, const std::string& body) {
   on(path, [body](peer& to, const std::string&) { to.reply(body); });
 }
 
+void fake_etcd::be_in_terms(const std::string& keepalive, const std::string& transaction) {
+  const std::lock_guard lock(mutex_);
+  keepalive_term_ = keepalive;
+  transaction_term_ = transaction;
+}
+
 std::string fake_etcd::endpoint() const {
   return net::text(server_.where());
 }
@@ -76,8 +82,9 @@ void fake_etcd::answer_as_etcd(peer& to, const std::string& path, const std::str
     to.reply("{" + header() + R"(,"ID":")" + field_of(request, "ID") + R"(","TTL":")" +
              field_of(request, "TTL") + "\"}");
   } else if (path == "/v3/lease/keepalive") {
-    to.reply(R"({"result":{)" + header() + R"(,"ID":")" + field_of(request, "ID") +
-             R"(","TTL":"60"}})");
+    const std::lock_guard lock(mutex_);
+    to.reply(R"({"result":{)" + header("5", keepalive_term_) + R"(,"ID":")" +
+             field_of(request, "ID") + R"(","TTL":"60"}})");
   } else if (path == "/v3/watch") {
     const std::string created = R"({"result":{)" + header() + R"(,"watch_id":"1","created":true}})";
     constexpr const char* hex = "0123456789abcdef";
@@ -89,9 +96,14 @@ void fake_etcd::answer_as_etcd(peer& to, const std::string& path, const std::str
   }
 }
 
+/// Holds all reads of an election, its campaigns and its releases together.
 std::string fake_etcd::transaction(const std::string& request) {
   const std::lock_guard lock(mutex_);
   std::string parts;
+  if (request.contains("request_delete_range")) {
+    key_.clear();
+    return "{" + header("5", transaction_term_) + R"(,"succeeded":true})";
+  }
   if (request.contains("request_put")) {
     // The last one: before it the agreement may be written down.
     const auto put = request.rfind("request_put");
@@ -106,8 +118,8 @@ std::string fake_etcd::transaction(const std::string& request) {
                                             R"(","lease":")" + lease_ +
                                             R"(","create_revision":"5","mod_revision":"5"}],)"
                                             R"("count":"1")";
-  return "{" + header(key_.empty() ? "4" : "5") + R"(,"succeeded":true,"responses":[)" + parts +
-         R"({"response_range":{)" + kv + "}}]}";
+  return "{" + header(key_.empty() ? "4" : "5", transaction_term_) +
+         R"(,"succeeded":true,"responses":[)" + parts + R"({"response_range":{)" + kv + "}}]}";
 }
 
 }  // namespace tenure::tests

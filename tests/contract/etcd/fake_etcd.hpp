@@ -25,6 +25,13 @@ class fake_etcd {
   /// The same with one body for all.
   void on(const std::string& path, const std::string& body);
 
+  /// From now on it has applied entries of these raft terms, by the headers of its answers: to
+  /// keepalives, and to transactions.
+  void be_in_terms(const std::string& keepalive, const std::string& transaction);
+
+  /// How it answers a transaction; for another one that is a member of the same cluster.
+  std::string transaction(const std::string& request);
+
   [[nodiscard]] std::string endpoint() const;
   /// Requests for this path so far.
   [[nodiscard]] int count(const std::string& path) const;
@@ -32,8 +39,6 @@ class fake_etcd {
  private:
   void serve(peer& with);
   void answer_as_etcd(peer& to, const std::string& path, const std::string& request);
-  /// Holds all reads of an election and its campaigns together.
-  std::string transaction(const std::string& request);
 
   mutable std::mutex mutex_;  ///< of all that follows but the server
   std::map<std::string, answer> told_;
@@ -41,6 +46,8 @@ class fake_etcd {
   std::string key_;  ///< base64, and what it was put with
   std::string value_;
   std::string lease_;
+  std::string keepalive_term_ = "2";
+  std::string transaction_term_ = "2";
   scripted_server server_;  ///< last: its threads use the rest
 };
 
