@@ -82,18 +82,24 @@ void renewals::read_keys(const turn_ptr& t, std::size_t first) {
 
 /// How far the quorum is, and whether the watch is there, too.
 void renewals::follow_watch(const turn_ptr& t, const core::renewal_item& any) {
-  watch_is_asked_ = true;
   read(t, {any}, [this, t](const reads& found) {
-    // It may break before, or say nothing.
-    t->patience = std::make_unique<boost::asio::steady_timer>(session_.executor,
-                                                              t->deadline - os::boot_now());
+    // The read may have gone on to another member, which the watch follows.
+    if (!session_.connection.tells_progress()) return read_keys(t, 0);
+    watch_is_asked_ = true;
+    // It may break before, or say nothing: a new one does so for a moment. Then half of what is
+    // left of the time is for reading the keys.
+    const core::time_point now = os::boot_now();
+    t->patience =
+        std::make_unique<boost::asio::steady_timer>(session_.executor, (t->deadline - now) / 2);
     t->patience->async_wait(session_.guarded([this, t](boost::system::error_code canceled) {
-      if (!canceled) fail(t, {"the watch has not said in time how far it is"});
+      if (canceled || t->over) return;
+      t->patience.reset();
+      read_keys(t, 0);
     }));
     session_.connection.await(found.header.revision, session_.guarded([this, t] {
-      if (t->over) return;
       watch_is_asked_ = false;
-      t->patience->cancel();
+      if (t->over || !t->patience) return;
+      t->patience.reset();
       watch_got_there(t);
     }));
   });

@@ -24,8 +24,9 @@ namespace tenure::stores::etcd {
 ///   get there, and says so when it is asked for its progress. That is a constant number of
 ///   requests for any number of terms. It needs an etcd whose answers about progress keep their
 ///   place among the events (`progress_keeps_order`).
-/// - Else, and where the watch has not answered the last time: reads of `most_operations` keys at a
-///   time.
+/// - Else, where the watch moves to another member meanwhile or does not answer in half of the
+/// time,
+///   and the next time after that: reads of `most_operations` keys at a time.
 ///
 /// Used on the session's executor only.
 class renewals {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/check.hpp"
 #include "os/boot_time.hpp"
 #include "os/random.hpp"
 #include "stores/etcd/requests.hpp"
@@ -176,6 +177,7 @@ void watcher::confirm(std::size_t which) {
 }
 
 void watcher::await(std::uint64_t revision, std::move_only_function<void()> reached) {
+  TENURE_CHECK(tells_progress());
   awaited_.push_back({.revision = revision, .reached = std::move(reached)});
   stream_->send(progress_request());
 }

@@ -54,7 +54,7 @@ class watcher {
   void tells_progress(bool reliably) { tells_progress_ = reliably; }
 
   /// Calls `reached` once all events up to `revision` are in the mirrors; never, if the stream
-  /// breaks before. Precondition: `tells_progress`.
+  /// breaks before. Precondition: `tells_progress`, which the end of any call may have changed.
   void await(std::uint64_t revision, std::move_only_function<void()> reached);
 
   /// The cluster's id, once it was connected.

@@ -98,11 +98,28 @@ std::unique_ptr<member> etcd_scene::join(const stores::settings& with) {
   return made;
 }
 
+std::vector<core::renewal_item> etcd_scene::hold_all(member& who, std::uint32_t elections) {
+  const auto terms = std::make_shared<std::vector<core::renewal_item>>();
+  for (std::uint32_t i = 0; i < elections; ++i) {
+    who->acquire(core::election_index{i}, core::no_version, soon(),
+                 [terms, i](const stores::acquire_outcome& what) {
+                   const auto* got = std::get_if<stores::grant>(&what);
+                   ASSERT_NE(got, nullptr) << words(what);
+                   terms->push_back({core::election_index{i}, got->term});
+                 });
+  }
+  EXPECT_TRUE(loop_.run_until([&] { return terms->size() == elections; }));
+  return *terms;
+}
+
 stores::renew_outcome etcd_scene::renew(member& who, core::version term, core::duration within) {
-  return answer_of<stores::renew_outcome>(loop_, [&](auto done) {
-    who->renew({{.which = core::election_index{0}, .term = term}}, os::boot_now() + within,
-               std::move(done));
-  });
+  return renew(who, {{.which = core::election_index{0}, .term = term}}, within);
+}
+
+stores::renew_outcome etcd_scene::renew(member& who, const std::vector<core::renewal_item>& terms,
+                                        core::duration within) {
+  return answer_of<stores::renew_outcome>(
+      loop_, [&](auto done) { who->renew(terms, os::boot_now() + within, std::move(done)); });
 }
 
 stores::acquire_outcome etcd_scene::acquire(member& who, core::duration within,

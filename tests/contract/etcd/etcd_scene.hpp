@@ -52,7 +52,12 @@ class etcd_scene {
   /// An agent that has opened the store, and must not fail to.
   std::unique_ptr<member> join(const stores::settings& with);
 
+  /// Acquires this many elections, all at once; fails the test if one is not granted.
+  std::vector<core::renewal_item> hold_all(member& who, std::uint32_t elections);
+
   stores::renew_outcome renew(member& who, core::version term, core::duration within);
+  stores::renew_outcome renew(member& who, const std::vector<core::renewal_item>& terms,
+                              core::duration within);
   stores::acquire_outcome acquire(member& who, core::duration within, std::uint32_t which = 0);
   stores::release_outcome release(member& who, core::version term, core::duration within);
 

@@ -1,7 +1,7 @@
 // Many elections at once, and the connections that they share.
 
 #include <algorithm>
-#include <optional>
+#include <vector>
 
 #include "etcd_scene.hpp"
 
@@ -68,15 +68,7 @@ class EtcdManyTerms : public EtcdBehindANetwork {
     a_ = far("a", long_ttl, held_terms);
     seen_ = a_->watch();
     ASSERT_TRUE(loop_.run_until([&] { return seen_->shows(nobody); }));
-    for (std::uint32_t i = 0; i < held_terms; ++i) {
-      (*a_)->acquire(core::election_index{i}, core::no_version, soon(),
-                     [this, i](const stores::acquire_outcome& what) {
-                       const auto* got = std::get_if<stores::grant>(&what);
-                       ASSERT_NE(got, nullptr);
-                       terms_.push_back({core::election_index{i}, got->term});
-                     });
-    }
-    ASSERT_TRUE(loop_.run_until([&] { return terms_.size() == held_terms; }));
+    terms_ = hold_all(*a_, held_terms);
   }
 
   [[nodiscard]] std::size_t reads() const { return near_->count("/v3/kv/txn"); }
@@ -84,13 +76,7 @@ class EtcdManyTerms : public EtcdBehindANetwork {
   /// Debian's etcd tells the progress of a watch past events that are on their way.
   [[nodiscard]] static bool reads_all() { return GetParam().name == "debian"; }
 
-  stores::renew_outcome renew_all(core::duration within) {
-    std::optional<stores::renew_outcome> outcome;
-    (*a_)->renew(terms_, os::boot_now() + within,
-                 [&](stores::renew_outcome what) { outcome = std::move(what); });
-    EXPECT_TRUE(loop_.run_until([&] { return outcome.has_value(); }));
-    return outcome.value_or(stores::unknown{"no answer"});
-  }
+  stores::renew_outcome renew_all(core::duration within) { return renew(*a_, terms_, within); }
 
   std::unique_ptr<member> a_;
   std::shared_ptr<sightings> seen_;
@@ -111,11 +97,8 @@ TEST_P(EtcdManyTerms, AreRenewedByOneKeepaliveAndOneReadWhereTheWatchCanVouchFor
 TEST_P(EtcdManyTerms, ThatAreGoneAreLostWhetherTheWatchHasShownItOrNot) {
   near_->hold_request("progress_request");
   etcd_operator(*etcd_).erase_election("db299");
-  const stores::renew_outcome first = renew_all(try_time);
-  if (!reads_all()) {
-    EXPECT_THAT(words(first), StartsWith("unknown"))
-        << "the watch does not say how far it is, and nothing else has shown the keys";
-  }
+  EXPECT_THAT(words(renew_all(renewal_time)), StartsWith("lost"))
+      << "the watch does not say how far it is, so the keys are read in what is left of the time";
   const std::size_t reads_before = reads();
   const stores::renew_outcome next = renew_all(renewal_time);
   const auto* said = std::get_if<stores::renewal>(&next);
@@ -123,6 +106,28 @@ TEST_P(EtcdManyTerms, ThatAreGoneAreLostWhetherTheWatchHasShownItOrNot) {
   ASSERT_EQ(said->lost.size(), 1U);
   EXPECT_EQ(core::place(said->lost.front().which), 299U);
   EXPECT_EQ(reads() - reads_before, reads_of_all) << "the watch was asked once, and was silent";
+}
+
+/// The same on three members, of which the one that is asked hangs.
+class EtcdManyTermsOnACluster : public EtcdFault {
+ protected:
+  static constexpr std::uint32_t held_terms = 200;
+};
+
+INSTANTIATE_TEST_SUITE_P(Servers, EtcdManyTermsOnACluster,
+                         testing::ValuesIn(servers::etcd_releases()),
+                         [](const auto& one) { return one.param.name; });
+
+TEST_P(EtcdManyTermsOnACluster, AreRenewedPastAMemberThatHangs) {
+  servers::etcd_cluster etcd(GetParam(), {.members = 3, .tls = {}, .flags = {}});
+  auto a = join(settings("a", etcd.endpoints(), long_ttl, held_terms));
+  const std::vector<core::renewal_item> terms = hold_all(*a, held_terms);
+  ASSERT_EQ(words(renew(*a, terms, renewal_time)), "renewed");
+  etcd.freeze(0);
+  EXPECT_EQ(words(renew(*a, terms, renewal_time)), "renewed")
+      << "the watch is dropped while the look is under way";
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(words(renew(*a, terms, renewal_time)), "renewed");
+  etcd.thaw(0);
 }
 
 TEST_P(EtcdMany, StandbyTakesOverOnConnectionsThatItHasOpenAlready) {
