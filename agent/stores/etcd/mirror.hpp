@@ -48,7 +48,8 @@ class mirror {
   mirror(election_spec election, const own_run& self);
 
   /// Every key of the election's range, as of `revision`, when events may have been missed since
-  /// the last one that is known. A revision may be an earlier one: of a restored store.
+  /// the last one that is known. A revision may be an earlier one, or the same one with other keys:
+  /// of a restored store.
   void replace(std::span<const key_value> all, std::uint64_t revision);
 
   /// Events, in the order of their revisions. Those that are known already are skipped.

@@ -255,6 +255,34 @@ TEST(EtcdMirror, ARestoredStoreMovesItBack) {
   EXPECT_THAT(holders(m), IsEmpty());
 }
 
+TEST(EtcdMirror, ARestoredStoreThatHasReachedTheSameRevisionIsAnother) {
+  mirror m({.name = "db", .slots = 1}, us());
+  replace(m, {key("db.tenure.members/1", "a", 3), key("db/a", "a", 4)}, 100);
+  replace(m, {}, 100);
+  EXPECT_THAT(holders(m), IsEmpty());
+  EXPECT_FALSE(m.observe().members.has_value());
+  apply(m, {came("db/b", "b", 101)});
+  EXPECT_FALSE(last_began_cleanly(m)) << "nobody knows who held in between";
+}
+
+TEST(EtcdMirror, AKeyOfARestoredStoreIsNotTakenForAnotherOfTheSameRevision) {
+  mirror m({.name = "db", .slots = 1}, us());
+  replace(m, {key("db/a", "a", 4)}, 5);
+  apply(m, {came("db.tenure", "4", 6), went("db/a", 6), came("db/b", "b", 7)});
+  ASSERT_TRUE(last_began_cleanly(m));
+  replace(m, {key("db/c", "c", 7)}, 9);
+  EXPECT_FALSE(last_began_cleanly(m));
+}
+
+TEST(EtcdMirror, AVacancyOfARestoredStoreIsNotThatOfTheSameRevisionBefore) {
+  mirror m({.name = "db", .slots = 1}, us());
+  replace(m, {key("db/a", "a", 4)}, 5);
+  apply(m, {went("db/a", 6), came("db.tenure", "4", 6)});
+  ASSERT_TRUE(next_begins_cleanly(m));
+  replace(m, {}, 6);
+  EXPECT_FALSE(next_begins_cleanly(m));
+}
+
 TEST(EtcdMirror, ADeletedAndRecreatedKeyIsAnotherTerm) {
   mirror m({.name = "db", .slots = 1}, us());
   replace(m, {key("db/a", "a", 4)}, 5);
