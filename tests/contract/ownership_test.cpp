@@ -114,6 +114,18 @@ TEST_P(StoreContract, ReleaseWithoutAVersionGivesUpWhateverTheSessionHolds) {
   EXPECT_THAT(a->read().holders, IsEmpty());
 }
 
+TEST_P(StoreContract, ReleaseWithoutAVersionGivesUpWhatTheStoreShowsAndNotWhatWasHeldBefore) {
+  auto a = join(settings("a"));
+  const grant first = a->hold();
+  store_->delete_lock("db0");
+  // As of an acquire of a's own whose reply was lost: a does not know of this term.
+  auto same_session = join(settings("a"));
+  const grant second = same_session->hold();
+  ASSERT_GT(second.term, first.term);
+  EXPECT_TRUE(std::holds_alternative<released>(a->release()));
+  EXPECT_THAT(a->read().holders, IsEmpty());
+}
+
 TEST_P(StoreContract, VersionGrowsEvenAfterTheLockObjectWasDeleted) {
   auto a = join(settings("a"));
   auto b = join(settings("b"));

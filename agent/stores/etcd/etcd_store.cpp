@@ -227,9 +227,9 @@ void etcd_store::release(core::election_index which, core::version term, parting
   const std::string note =
       term == core::no_version ? "" : release_note_text(term, session_.with.identity, how);
   const auto& held = session_.held(which);
-  if (held && (term == core::no_version || term == held->term)) {
-    return erase(which, *held, note, deadline, std::move(done));
-  }
+  if (held && term == held->term) return erase(which, *held, note, deadline, std::move(done));
+  // What we know of may be over, and what an acquire has been granted whose reply was lost is not
+  // known here.
   session_.read(
       which, deadline,
       [=, this, done = std::move(done)](std::expected<looked, unknown> now) mutable {
