@@ -2,31 +2,19 @@
 
 #include <fcntl.h>
 #include <linux/magic.h>
-#include <sys/stat.h>
 #include <sys/vfs.h>
 
 #include <cstdint>
 #include <ctime>
 #include <fstream>
-#include <sstream>
 
+#include "os/mount_point.hpp"
 #include "os/unique_fd.hpp"
 
 namespace tenure::os {
 namespace {
 
 constexpr const char* boot_id_path = "/proc/sys/kernel/random/boot_id";
-
-/// For kernels before 5.8, which do not say it of the file.
-bool is_mount_point(const std::string& path) {
-  std::ifstream mounts("/proc/self/mountinfo");
-  for (std::string line; std::getline(mounts, line);) {
-    std::istringstream words(line);
-    std::string id, parent, device, root, point;
-    if (words >> id >> parent >> device >> root >> point && point == path) return true;
-  }
-  return false;
-}
 
 }  // namespace
 
@@ -48,12 +36,7 @@ bool boot_id_is_replaced() {
   struct statfs in{};
   if (!file || ::fstatfs(file.get(), &in) != 0) return false;
   if (in.f_type != PROC_SUPER_MAGIC) return true;
-  struct statx about{};
-  if (::statx(file.get(), "", AT_EMPTY_PATH, STATX_TYPE, &about) != 0 ||
-      (about.stx_attributes_mask & STATX_ATTR_MOUNT_ROOT) == 0) {
-    return is_mount_point(boot_id_path);
-  }
-  return (about.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
+  return is_mount_point(file, boot_id_path);
 }
 
 bool boot_time_is_shifted() {

@@ -14,6 +14,7 @@
 
 #include "os/boot_time.hpp"
 #include "os/error_text.hpp"
+#include "os/mount_point.hpp"
 #include "os/trusted_open.hpp"
 #include "stores/sqlite/filesystem_check.hpp"
 
@@ -184,13 +185,19 @@ std::expected<std::string, std::string> prepare(const std::string& path) {
                                 " names (hard links), and openers under different names would not "
                                 "exclude each other; remove all but one");
   }
+  if (os::is_mount_point(*there, path)) {
+    return cannot_use(path,
+                      "the file is mounted by itself, and -wal, -shm and -members/ beside it are "
+                      "not, so members in other containers would not be excluded; mount its "
+                      "directory instead");
+  }
   if (::faccessat(AT_FDCWD, path.c_str(), R_OK | W_OK, AT_EACCESS) != 0) {
     return cannot_use(path, os::error_text(errno) +
                                 "; make the file readable and writable for "
                                 "the agent (user " +
                                 std::to_string(::geteuid()) + ")");
   }
-  // Once more: a single file may be mounted into a directory of another file system.
+  // Once more, of the file itself: the warning names it.
   return check_filesystem(path);
 }
 

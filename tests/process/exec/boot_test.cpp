@@ -1,12 +1,14 @@
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <fstream>
 
 #include "harness.hpp"
 
 /// SQLite compares instants of CLOCK_BOOTTIME between members: all must be of one boot, on one
-/// clock.
+/// clock. And they meet in the files beside the lease file: all must see the same ones.
 namespace tenure::tests {
 namespace {
 
@@ -15,7 +17,7 @@ using ::testing::HasSubstr;
 
 constexpr const char* boot_id = "/proc/sys/kernel/random/boot_id";
 
-class SqliteBoot : public ::testing::Test {
+class SqliteNamespaces : public ::testing::Test {
  protected:
   void SetUp() override {
     if (::geteuid() != 0) GTEST_SKIP() << "needs root for namespaces";
@@ -24,7 +26,7 @@ class SqliteBoot : public ::testing::Test {
   /// A member that ends at once, started through `before`.
   finished join(std::vector<std::string> before) {
     before.insert(before.end(),
-                  {tenure_binary(), "exec", "--store", "sqlite", "--endpoint", in_ / "db",
+                  {tenure_binary(), "exec", "--store", "sqlite", "--endpoint", endpoint_,
                    "--election", "test", "--listen", "off", "--probe-listen", "off", "--", "true"});
     return run(before, in_);
   }
@@ -35,7 +37,11 @@ class SqliteBoot : public ::testing::Test {
   }
 
   temporary_directory in_;
+  std::string endpoint_ = in_ / "db";
 };
+
+class SqliteBoot : public SqliteNamespaces {};
+class SqliteMount : public SqliteNamespaces {};
 
 TEST_F(SqliteBoot, TheKernelsOwnIsTaken) {
   EXPECT_EQ(join_after("true").status, 0);
@@ -67,6 +73,32 @@ TEST_F(SqliteBoot, ClockThatIsShiftedIsRefused) {
   const finished shifted = join({"unshare", "--time", "--boottime", "60", "--fork"});
   EXPECT_EQ(shifted.status, 1) << shifted.err;
   EXPECT_THAT(shifted.err, HasSubstr("time namespace"));
+}
+
+TEST_F(SqliteMount, FileThatIsMountedByItselfIsRefused) {
+  // As `docker run -v /srv/l.db:/data/l.db` has it: -wal, -shm and -members/ are the container's.
+  const std::string shared = in_ / "srv l.db";
+  endpoint_ = in_ / "data l.db";
+  for (const std::string& one : {shared, endpoint_}) {
+    std::ofstream{one};
+    ASSERT_EQ(::chmod(one.c_str(), 0600), 0);
+  }
+  const finished alone = join_after("mount --bind '" + shared + "' '" + endpoint_ + "'");
+  EXPECT_EQ(alone.status, 1) << alone.err;
+  EXPECT_THAT(alone.err, AllOf(HasSubstr(endpoint_), HasSubstr("-wal"),
+                               HasSubstr("mount its directory instead")));
+  EXPECT_FALSE(std::filesystem::exists(endpoint_ + "-wal")) << "it was used";
+}
+
+TEST_F(SqliteMount, FileInADirectoryThatIsMountedIsTaken) {
+  std::filesystem::create_directories(in_ / "srv");
+  std::filesystem::create_directories(in_ / "data");
+  endpoint_ = in_ / "data/l.db";
+  const std::string mount =
+      "mount --bind '" + (in_ / "srv").string() + "' '" + (in_ / "data").string() + "'";
+  EXPECT_EQ(join_after(mount).status, 0) << "it is made";
+  EXPECT_EQ(join_after(mount).status, 0) << "it is found";
+  EXPECT_TRUE(std::filesystem::exists(in_ / "srv/l.db"));
 }
 
 }  // namespace
