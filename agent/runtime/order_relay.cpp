@@ -21,6 +21,12 @@ core::order_reply reply_of(const std::optional<api::control_refusal>& objection)
           .action = objection->why.action};
 }
 
+/// What a member has said, for whoever asked.
+api::control_result result_of(const core::order_reply& said, const std::string& member) {
+  if (said.accepted) return api::control_acceptance{member};
+  return std::unexpected(api::refusal(409, said.code, said.message, said.action));
+}
+
 }  // namespace
 
 order_relay::order_relay(boost::asio::any_io_executor where, std::string identity, judge judged,
@@ -56,7 +62,8 @@ void order_relay::give(core::election_index which, core::left_order what,
       });
 }
 
-/// Nobody has taken it. Once it is gone from the store, nobody will.
+/// Nobody is known to have taken it. Once it is gone from the store, nobody will; what was in it
+/// when it was dropped tells whether somebody had.
 void order_relay::withdraw(const std::string& id) {
   const auto found = waiting_.find(id);
   if (found == waiting_.end() || store_ == nullptr) return;
@@ -66,12 +73,18 @@ void order_relay::withdraw(const std::string& id) {
         const auto one = waiting_.find(id);
         if (one == waiting_.end()) return;
         const std::string& member = one->second->member;
-        if (const auto* why = std::get_if<stores::unknown>(&dropped)) {
-          return finish(id, std::unexpected(api::refusal(
-                                503, "store_unknown",
-                                "whether " + member + " carries it out cannot be told: " + why->why,
-                                "see whether it is carried out, and ask again if not")));
+        const auto cannot_tell = [&](const std::string& why) {
+          finish(id, std::unexpected(api::refusal(
+                         503, "store_unknown",
+                         "whether " + member + " carries it out cannot be told: " + why,
+                         "see whether it is carried out, and ask again if not")));
+        };
+        if (const auto* failed = std::get_if<stores::unknown>(&dropped)) {
+          return cannot_tell(failed->why);
         }
+        const auto& was = std::get<stores::order_written>(dropped);
+        if (!was.done) return cannot_tell("the order is not in the store any more");
+        if (was.reply) return finish(id, result_of(*was.reply, member));
         finish(id, std::unexpected(api::refusal(
                        503, "no_taker",
                        member + " has not taken the order within " + core::text(lasts_) +
@@ -98,12 +111,9 @@ void order_relay::seen(core::election_index which, const std::vector<core::left_
   });
   for (const core::left_order& one : orders) {
     if (one.reply && waiting_.contains(one.id)) {
-      const core::order_reply& said = *one.reply;
       store_->drop_order(which, one.id, os::boot_now() + withdrawal_limit,
                          [](const stores::order_outcome&) {});
-      finish(one.id, said.accepted ? api::control_result(api::control_acceptance{one.wanted.member})
-                                   : std::unexpected(
-                                         api::refusal(409, said.code, said.message, said.action)));
+      finish(one.id, result_of(*one.reply, one.wanted.member));
     } else if (!one.reply && one.wanted.member == identity_ && taken.insert(one.id).second) {
       take(which, one);
     }

@@ -15,6 +15,12 @@ void clean(std::string& text) {
   text = core::printable(text);
 }
 
+void clean(core::order_reply& said) {
+  clean(said.code);
+  clean(said.message);
+  clean(said.action);
+}
+
 void clean(core::observation& seen) {
   for (core::holder& one : seen.holders) clean(one.identity);
   if (seen.parting) {
@@ -25,10 +31,7 @@ void clean(core::observation& seen) {
   }
   for (core::left_order& one : seen.orders) {
     clean(one.wanted.heir);
-    if (!one.reply) continue;
-    clean(one.reply->code);
-    clean(one.reply->message);
-    clean(one.reply->action);
+    if (one.reply) clean(*one.reply);
   }
   if (seen.members) std::ranges::for_each(*seen.members, [](std::string& one) { clean(one); });
 }
@@ -53,7 +56,9 @@ void clean(refusal& what) {
 void clean(grant&) {}
 void clean(renewal&) {}
 void clean(released&) {}
-void clean(order_written&) {}
+void clean(order_written& what) {
+  if (what.reply) clean(*what.reply);
+}
 
 template <class Outcome>
 handler<Outcome> cleaned(handler<Outcome> done) {

@@ -68,10 +68,13 @@ struct released {};
 
 using release_outcome = std::variant<released, unknown>;
 
-/// An order was left, answered or dropped. False: it was not there any more, or somebody else had
-/// answered it before.
+/// An order was left, answered or dropped.
 struct order_written {
+  /// False: it was not there any more, or somebody else had answered it before.
   bool done = true;
+  /// Of one that was dropped: what a member had answered until then; that member obeys. Nothing
+  /// if nobody had, and then nobody will.
+  std::optional<core::order_reply> reply{};
 };
 
 using order_outcome = std::variant<order_written, unknown>;
@@ -157,6 +160,9 @@ struct settings {
 /// For so long a member can take an order that was left for it. One that lives takes it in
 /// milliseconds.
 inline constexpr core::duration order_lasts = std::chrono::seconds(4);
+/// For so long the store shows it: whoever takes an order back when its time is over finds it
+/// there, and so learns whether it was answered.
+inline constexpr core::duration order_stays = order_lasts + std::chrono::seconds(1);
 
 template <class Outcome>
 using handler = std::move_only_function<void(Outcome)>;
@@ -211,7 +217,7 @@ class store {
   virtual void agree(core::election_index which, agreement_change what, core::time_point deadline,
                      handler<agree_outcome> done) = 0;
 
-  /// Leaves an order where the watches of all members show it, for `order_lasts`.
+  /// Leaves an order where the watches of all members show it, for `order_stays`.
   virtual void leave_order(core::election_index which, core::left_order what,
                            core::time_point deadline, handler<order_outcome> done) = 0;
 
@@ -221,7 +227,9 @@ class store {
                             core::order_reply reply, core::time_point deadline,
                             handler<order_outcome> done) = 0;
 
-  /// Takes an order away, answered or not. Once that is done, nobody can answer it any more.
+  /// Takes an order away, answered or not, and says which. Once that is done, nobody can answer it
+  /// any more. What became of one that was not there cannot be told: it may have been answered
+  /// before it was gone, and a drop that is repeated finds nothing.
   virtual void drop_order(core::election_index which, const std::string& id,
                           core::time_point deadline, handler<order_outcome> done) = 0;
 

@@ -35,7 +35,7 @@ TEST_P(StoreContract, AnOrderIsShownToEveryWatchAndSoIsItsAnswer) {
   const core::order_reply no{.code = "not_holder", .message = "b does not hold it", .action = "-"};
   EXPECT_TRUE(b->answer_order(resign.id, no));
   ASSERT_TRUE(loop_.run_until([&] { return seen_by_a->shows(has_order(resign, no)); }));
-  EXPECT_TRUE(a->drop_order(resign.id));
+  EXPECT_TRUE(a->drop_order(resign.id).done);
   ASSERT_TRUE(loop_.run_until([&] { return seen_by_b->shows(no_order); }));
   EXPECT_THAT(seen_by_b->broken, testing::IsEmpty());
 }
@@ -61,9 +61,30 @@ TEST_P(StoreContract, AnOrderThatWasDroppedIsAnsweredByNobody) {
   const auto seen_by_b = b->watch();
   EXPECT_TRUE(a->leave_order(resign));
   ASSERT_TRUE(loop_.run_until([&] { return seen_by_b->shows(has_order(resign)); }));
-  EXPECT_TRUE(a->drop_order(resign.id));
+  const auto dropped = a->drop_order(resign.id);
+  EXPECT_TRUE(dropped.done);
+  EXPECT_FALSE(dropped.reply);
   EXPECT_FALSE(b->answer_order(resign.id, {.accepted = true}));
-  EXPECT_FALSE(a->drop_order(resign.id)) << "it is gone";
+  EXPECT_FALSE(a->drop_order(resign.id).done) << "it is gone";
+}
+
+TEST_P(StoreContract, AnOrderThatWasAnsweredIsDroppedWithItsAnswer) {
+  auto a = join(settings("a"));
+  auto b = join(settings("b"));
+  const auto seen_by_b = b->watch();
+  const core::order_reply yes{.accepted = true};
+  const core::order_reply no{.code = "not_holder", .message = "b does \x1b[2J", .action = "- %"};
+  const core::order_reply no_as_shown{
+      .code = "not_holder", .message = "b does \ufffd[2J", .action = "- %"};
+  for (const auto& [given, shown] : {std::pair(yes, yes), std::pair(no, no_as_shown)}) {
+    ASSERT_TRUE(loop_.run_until([&] { return seen_by_b->shows(no_order); }));
+    EXPECT_TRUE(a->leave_order(resign));
+    ASSERT_TRUE(loop_.run_until([&] { return seen_by_b->shows(has_order(resign)); }));
+    EXPECT_TRUE(b->answer_order(resign.id, given));
+    const auto dropped = a->drop_order(resign.id);
+    EXPECT_TRUE(dropped.done);
+    EXPECT_EQ(dropped.reply, std::optional(shown));
+  }
 }
 
 TEST_P(StoreContract, AnOrderThatNobodyTakesIsForgotten) {

@@ -94,28 +94,31 @@ stores::agree_outcome member::agree(stores::agreement_change what) {
 
 bool member::leave_order(core::left_order what) {
   return written(wait_for<stores::order_outcome>([&](auto done) {
-    store_->leave_order(core::election_index{0}, std::move(what), soon(), std::move(done));
-  }));
+           store_->leave_order(core::election_index{0}, std::move(what), soon(), std::move(done));
+         }))
+      .done;
 }
 
 bool member::answer_order(const std::string& id, core::order_reply reply) {
   return written(wait_for<stores::order_outcome>([&](auto done) {
-    store_->answer_order(core::election_index{0}, id, std::move(reply), soon(), std::move(done));
-  }));
+           store_->answer_order(core::election_index{0}, id, std::move(reply), soon(),
+                                std::move(done));
+         }))
+      .done;
 }
 
-bool member::drop_order(const std::string& id) {
+stores::order_written member::drop_order(const std::string& id) {
   return written(wait_for<stores::order_outcome>([&](auto done) {
     store_->drop_order(core::election_index{0}, id, soon(), std::move(done));
   }));
 }
 
-bool member::written(const stores::order_outcome& what) {
+stores::order_written member::written(const stores::order_outcome& what) {
   if (const auto* failed = std::get_if<stores::unknown>(&what)) {
     ADD_FAILURE() << failed->why;
-    return false;
+    return {.done = false};
   }
-  return std::get<stores::order_written>(what).done;
+  return std::get<stores::order_written>(what);
 }
 
 void member::leave() {

@@ -62,11 +62,11 @@ class member {
                                   bool clean = true);
   /// Releases term `term` of the first election, and fails the test if that does not work.
   void part(core::version term, stores::parting how);
-  /// Orders of the first election. False if the store says that there is none to be answered or
-  /// dropped; fails the test if it does not answer.
+  /// Orders of the first election. False, or not done, if the store says that there is none to be
+  /// answered or dropped; fails the test if it does not answer.
   bool leave_order(core::left_order what);
   bool answer_order(const std::string& id, core::order_reply reply);
-  bool drop_order(const std::string& id);
+  stores::order_written drop_order(const std::string& id);
   stores::agree_outcome agree(stores::agreement_change what);
   void leave();
   core::observation read(std::uint32_t which = 0);
@@ -85,7 +85,7 @@ class member {
   template <class Outcome, class Call>
   Outcome wait_for(Call call);
 
-  bool written(const stores::order_outcome& what);
+  stores::order_written written(const stores::order_outcome& what);
 
   loop& loop_;
   std::unique_ptr<stores::store> store_;

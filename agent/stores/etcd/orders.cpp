@@ -1,7 +1,7 @@
 #include "stores/etcd/orders.hpp"
 
-#include <algorithm>
 #include <chrono>
+#include <optional>
 #include <utility>
 
 #include "core/number_text.hpp"
@@ -11,12 +11,26 @@
 namespace tenure::stores::etcd {
 namespace {
 
-/// True if the transaction has read this value.
-bool finds(const transaction_reply& what, const std::string& value) {
-  return std::ranges::any_of(what.parts, [&](const transaction_reply::part& one) {
+/// What the transaction has read; null if that is nothing.
+const std::string* value_read(const transaction_reply& what) {
+  for (const transaction_reply::part& one : what.parts) {
     const auto* read = std::get_if<range_reply>(&one);
-    return read != nullptr && !read->values.empty() && read->values.front().value == value;
-  });
+    if (read != nullptr && !read->values.empty()) return &read->values.front().value;
+  }
+  return nullptr;
+}
+
+order_outcome left(const transaction_reply& what) {
+  return order_written{.done = what.succeeded};
+}
+
+/// The order was read before it was deleted, in the same transaction.
+order_outcome dropped(const std::string& id, const transaction_reply& what) {
+  if (!what.succeeded) return order_written{.done = false};
+  const std::string* const value = value_read(what);
+  auto was = value == nullptr ? std::nullopt : parse_order(id, *value);
+  if (!was) return unknown{"what was in the order's key is not an order"};
+  return order_written{.reply = std::move(was->reply)};
 }
 
 }  // namespace
@@ -26,7 +40,7 @@ orders::orders(session& of) : session_(of), us_(core::hex(os::random_bits())) {}
 void orders::leave(core::election_index which, core::left_order what, core::time_point deadline,
                    handler<order_outcome> done) {
   const std::int64_t lease = session_.self.ids.next();
-  constexpr auto ttl = std::chrono::ceil<std::chrono::seconds>(order_lasts);
+  constexpr auto ttl = std::chrono::ceil<std::chrono::seconds>(order_stays);
   session_.members.call(
       grant_path, grant_request(ttl.count(), lease), deadline,
       session_.guarded([this, which, lease, deadline, what = std::move(what),
@@ -40,7 +54,7 @@ void orders::leave(core::election_index which, core::left_order what, core::time
                                              .value = order_text(what),
                                              .lease = lease}},
                                 .otherwise = {}};
-        carry_out(write, {}, deadline, std::move(done));
+        carry_out(write, deadline, left, std::move(done));
       }));
 }
 
@@ -62,27 +76,35 @@ void orders::answer(core::election_index which, const std::string& id, core::ord
         .key = key, .what = compare::field::value, .is = compare::relation::equal, .value = value};
   };
   const put write{.key = key, .value = after, .lease = shown->lease};
-  carry_out({.when = {is(before)}, .then = {write}, .otherwise = {range{.key = key, .end = {}}}},
-            after, deadline, std::move(done));
+  carry_out(
+      {.when = {is(before)}, .then = {write}, .otherwise = {range{.key = key, .end = {}}}},
+      deadline,
+      [after](const transaction_reply& what) -> order_outcome {
+        const std::string* const value = value_read(what);
+        return order_written{.done = what.succeeded || (value && *value == after)};
+      },
+      std::move(done));
 }
 
 void orders::drop(core::election_index which, const std::string& id, core::time_point deadline,
                   handler<order_outcome> done) {
   const std::string key = order_key(session_.spec(which).name, id);
-  carry_out({.when = {{.key = key,
-                       .what = compare::field::create_revision,
-                       .is = compare::relation::greater,
-                       .number = 0}},
-             .then = {erase{.key = key}},
-             .otherwise = {}},
-            {}, deadline, std::move(done));
+  carry_out(
+      {.when = {{.key = key,
+                 .what = compare::field::create_revision,
+                 .is = compare::relation::greater,
+                 .number = 0}},
+       .then = {range{.key = key, .end = {}}, erase{.key = key}},
+       .otherwise = {}},
+      deadline, [id](const transaction_reply& what) { return dropped(id, what); }, std::move(done));
 }
 
-void orders::carry_out(const transaction& what, const std::string& own, core::time_point deadline,
+void orders::carry_out(const transaction& what, core::time_point deadline, reader meaning,
                        handler<order_outcome> done) {
   session_.members.call(
       transaction_path, transaction_request(what), deadline,
-      session_.guarded([this, own, done = std::move(done)](const reply_or_failure& reply) mutable {
+      session_.guarded([this, meaning = std::move(meaning),
+                        done = std::move(done)](const reply_or_failure& reply) mutable {
         if (!reply) {
           // Its lease ended before the answer came.
           const bool gone = reply.error().meaning == error_meaning::lease_gone;
@@ -94,9 +116,7 @@ void orders::carry_out(const transaction& what, const std::string& own, core::ti
           return session_.answer(std::move(done),
                                  order_outcome(session_.broken_reply(parsed.error())));
         }
-        const bool was_done = !own.empty() && finds(*parsed, own);
-        session_.answer(std::move(done),
-                        order_outcome(order_written{.done = parsed->succeeded || was_done}));
+        session_.answer(std::move(done), meaning(*parsed));
       }));
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "stores/etcd/session.hpp"
@@ -24,8 +25,9 @@ class orders {
             handler<order_outcome> done);
 
  private:
-  /// `own`: what the key has if this was carried out before; empty if it need not be told.
-  void carry_out(const transaction& what, const std::string& own, core::time_point deadline,
+  /// What etcd's reply to a transaction means.
+  using reader = std::move_only_function<order_outcome(const transaction_reply&)>;
+  void carry_out(const transaction& what, core::time_point deadline, reader meaning,
                  handler<order_outcome> done);
 
   session& session_;

@@ -314,7 +314,7 @@ order_outcome lease_table::leave_order(const subject& what, const core::left_ord
                                        patience waiting) {
   auto failure = transact(access::write, "leave an order", waiting, [&] {
     const core::time_point now = self_.clock();
-    orders_->leave(what.election, order, now, now + order_lasts);
+    orders_->leave(what.election, order, now, now + order_stays);
   });
   if (failure) return std::move(*failure);
   return order_written{};
@@ -334,7 +334,7 @@ order_outcome lease_table::drop_order(const subject& what, const std::string& id
                                       patience waiting) {
   order_written outcome;
   auto failure = transact(access::write, "drop an order", waiting,
-                          [&] { outcome.done = orders_->drop(what.election, id); });
+                          [&] { outcome = orders_->drop(what.election, id); });
   if (failure) return std::move(*failure);
   return outcome;
 }

@@ -14,6 +14,16 @@ constexpr const char* open_state = "open";
 constexpr const char* accepted_state = "accepted";
 constexpr const char* refused_state = "refused";
 
+/// In the columns from `first` on: state, code, message, advice. Nothing while it is open.
+std::optional<core::order_reply> reply_in(const statement::cursor& row, int first) {
+  const std::string state = row.text(first);
+  if (state == open_state) return std::nullopt;
+  return core::order_reply{.accepted = state == accepted_state,
+                           .code = row.text(first + 1),
+                           .message = row.text(first + 2),
+                           .action = row.text(first + 3)};
+}
+
 }  // namespace
 
 order_table::order_table(connection& on, std::string boot_id)
@@ -27,6 +37,9 @@ order_table::order_table(connection& on, std::string boot_id)
           on,
           "UPDATE member_order SET state = ?, code = ?, message = ?, advice = ? "
           "WHERE election = ? AND id = ? AND state = 'open' AND boot_id = ? AND expires_ns > ?"),
+      select_reply_(on,
+                    "SELECT state, code, message, advice FROM member_order "
+                    "WHERE election = ? AND id = ?"),
       delete_(on, "DELETE FROM member_order WHERE election = ? AND id = ?"),
       select_(on,
               "SELECT election, id, member, action, version, aside_ns, heir, state, code, message, "
@@ -49,8 +62,14 @@ bool order_table::answer(std::string_view election, const std::string& id,
                      column(now)) == 1;
 }
 
-bool order_table::drop(std::string_view election, const std::string& id) {
-  return delete_.run(election, id) == 1;
+order_written order_table::drop(std::string_view election, const std::string& id) {
+  order_written out;
+  {
+    auto rows = select_reply_.rows(election, id);
+    if (rows.next()) out.reply = reply_in(rows, 0);
+  }
+  out.done = delete_.run(election, id) == 1;
+  return out;
 }
 
 std::vector<order_table::entry> order_table::live(core::time_point now) {
@@ -63,12 +82,7 @@ std::vector<order_table::entry> order_table::live(core::time_point now) {
     one.what.wanted = {.what = *action, .member = rows.text(2), .heir = rows.text(6)};
     if (rows.integer(5) >= 0) one.what.wanted.aside = core::duration(rows.integer(5));
     one.what.term = core::version{static_cast<std::uint64_t>(rows.integer(4))};
-    if (const std::string state = rows.text(7); state != open_state) {
-      one.what.reply = core::order_reply{.accepted = state == accepted_state,
-                                         .code = rows.text(8),
-                                         .message = rows.text(9),
-                                         .action = rows.text(10)};
-    }
+    one.what.reply = reply_in(rows, 7);
     out.push_back(std::move(one));
   }
   return out;

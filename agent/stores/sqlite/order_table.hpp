@@ -8,6 +8,7 @@
 #include "core/clock.hpp"
 #include "core/member_order.hpp"
 #include "stores/sqlite/connection.hpp"
+#include "stores/store.hpp"
 
 namespace tenure::stores::sqlite {
 
@@ -27,8 +28,8 @@ class order_table {
   bool answer(std::string_view election, const std::string& id, const core::order_reply& reply,
               core::time_point now);
 
-  /// False if it is not there.
-  bool drop(std::string_view election, const std::string& id);
+  /// Says what it was answered, if it was. Not done if it is not there.
+  order_written drop(std::string_view election, const std::string& id);
 
   struct entry {
     std::string election;
@@ -42,6 +43,7 @@ class order_table {
   statement insert_;
   statement delete_dead_;
   statement answer_;
+  statement select_reply_;
   statement delete_;
   statement select_;
 };

@@ -121,6 +121,36 @@ TEST(OrderRelay, WhatNobodyTakesIsTakenBackBeforeItIsSaidThatNothingIsDone) {
   EXPECT_THAT(s.results[0].error().why.message, HasSubstr("nothing is done"));
 }
 
+TEST(OrderRelay, WhatWasTakenBeforeItIsTakenBackIsReportedAsItWasAnswered) {
+  for (const bool obeyed : {true, false}) {
+    scene s;
+    s.give(resign_of("b"));
+    s.store.leaving(stores::order_written{});
+    s.io.run_one();  // its time is over, and the watch has not shown the answer
+    s.store.dropping(stores::order_written{
+        .reply = obeyed ? core::order_reply{.accepted = true}
+                        : core::order_reply{.code = "not_holder", .message = "c does"}});
+    ASSERT_EQ(s.results.size(), 1U);
+    ASSERT_EQ(s.results[0].has_value(), obeyed);
+    if (obeyed) {
+      EXPECT_EQ(s.results[0]->by, "b");
+    } else {
+      EXPECT_EQ(s.results[0].error().status, 409U);
+      EXPECT_EQ(s.results[0].error().why.message, "c does");
+    }
+  }
+}
+
+TEST(OrderRelay, OfWhatIsNotInTheStoreAnyMoreNobodySaysThatNothingIsDone) {
+  scene s;
+  s.give(resign_of("b"));
+  s.store.leaving(stores::order_written{});
+  s.io.run_one();
+  s.store.dropping(stores::order_written{.done = false});
+  EXPECT_EQ(s.code(), "store_unknown");
+  EXPECT_THAT(s.results[0].error().why.message, HasSubstr("cannot be told"));
+}
+
 TEST(OrderRelay, WhatCannotBeTakenBackIsNeitherDoneNorNotDone) {
   scene s;
   s.give(resign_of("b"));
