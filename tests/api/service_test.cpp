@@ -120,6 +120,20 @@ TEST(Service, AllowedHostNamesAreAnswered) {
   EXPECT_EQ(client.ask("GET / HTTP/1.1\r\nHost: evil.example\r\n\r\n").status, 403);
 }
 
+TEST(Service, ProbesAreForNoPageOfAStranger) {
+  served s;
+  s.publish(scene());
+  const auto service = s.begin();
+  ASSERT_TRUE(service) << service.error().text;
+  raw_client probe((*service)->probe_address().value());
+  EXPECT_EQ(probe.ask("GET /livez HTTP/1.1\r\nHost: 10.1.2.3:4041\r\n\r\n").status, 200);
+  for (const char* path : {"/livez", "/leader", "/metrics"}) {
+    const std::string asked =
+        std::string("GET ") + path + " HTTP/1.1\r\nHost: [::1].evil.com\r\n\r\n";
+    EXPECT_EQ(raw_client((*service)->probe_address().value()).ask(asked).status, 403) << path;
+  }
+}
+
 TEST(Service, ReadersNeverSeeHalfASnapshot) {
   served s;
   scene one;

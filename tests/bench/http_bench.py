@@ -129,16 +129,21 @@ def child_of(pid):
         return int(children.read().split()[0])
 
 
+def refuse_failures(out):
+    """Ends the run unless all that wrk has counted were answers."""
+    # wrk counts a connection that it cuts at its end as a read that failed.
+    for failed in re.findall(r"Non-2xx.*|Socket errors:.*", out):
+        if not re.fullmatch(r"Socket errors: connect 0, read \d+, write \d+, timeout 0", failed):
+            raise SystemExit(f"http_bench: {failed}")
+
+
 def wrk(pid, port, path, connections, seconds):
     """Answers a second, the 99th percentile in us, and us of processor time an answer."""
     before = processor_seconds(pid)
     out = subprocess.run(
         ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--latency",
          f"http://127.0.0.1:{port}{path}"], capture_output=True, text=True, check=True).stdout
-    # wrk counts a connection that it cuts at its end as a read that failed.
-    for failed in re.findall(r"Non-2xx.*|Socket errors:.*", out):
-        if not re.fullmatch(r"Socket errors: connect 0, read \d+, write \d+, timeout 0", failed):
-            raise SystemExit(f"http_bench: {failed}")
+    refuse_failures(out)
     rate = float(re.search(r"Requests/sec:\s+([\d.]+)", out).group(1))
     value, unit = re.search(r"99%\s+([\d.]+)(us|ms|s)", out).groups()
     count = int(re.search(r"(\d+) requests in", out).group(1))
@@ -236,13 +241,13 @@ def measure_margin(tenure):
             load = subprocess.Popen(
                 ["wrk", "-t1", f"-c{SATURATING}", f"-d{PATIENCE}s",
                  f"http://127.0.0.1:{agent.port}/v1/elections/db"],
-                stdout=subprocess.DEVNULL) if what == "saturated" else None
+                stdout=subprocess.PIPE, text=True) if what == "saturated" else None
             before = agent.margins()
             until(lambda: agent.margins()[float("inf")] >= before[float("inf")] + RENEWALS)
             after = agent.margins()
             if load:
-                load.kill()
-                load.wait()
+                load.send_signal(signal.SIGINT)
+                refuse_failures(load.communicate()[0])
             new = sorted((bound, after[bound] - before[bound]) for bound in after)
             seen[what] = [next(bound for bound, count in new if count >= share)
                           for share in (1, RENEWALS / 2)]
