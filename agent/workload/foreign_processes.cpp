@@ -21,10 +21,6 @@ int last_spare_descriptor() {
   return static_cast<int>(std::min(limit.rlim_cur, enough)) - spare_descriptors;
 }
 
-bool is_gone(int error) {
-  return error == ENOENT || error == ESRCH;
-}
-
 }  // namespace
 
 int foreign_processes::prepare(target what) {

@@ -7,6 +7,7 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <expected>
 #include <fstream>
 #include <string>
 
@@ -25,24 +26,30 @@ bool lives(const os::unique_fd& process) {
   return ::poll(&one, 1, 0) == 0;
 }
 
-enum class mark : std::uint8_t { seen, missing, hidden };
+enum class mark : std::uint8_t {
+  seen,
+  missing,
+  hidden,  ///< cannot be told, also for want of descriptors or memory
+};
 
 /// As the environment was when the process began to execute its program.
 mark look_for(const std::string& entry, pid_t pid) {
   errno = 0;
   std::ifstream file("/proc/" + std::to_string(pid) + "/environ", std::ios::binary);
-  if (!file) return errno == EACCES || errno == EPERM ? mark::hidden : mark::missing;
+  if (!file) return is_gone(errno) ? mark::missing : mark::hidden;
   bool is_empty = true;
   for (std::string one; std::getline(file, one, '\0'); is_empty = false) {
     if (one == entry) return mark::seen;
   }
-  return is_empty ? mark::hidden : mark::missing;
+  return is_empty || file.bad() ? mark::hidden : mark::missing;
 }
 
-std::string cgroups_of(pid_t pid) {
+/// An errno value if they cannot be read.
+std::expected<std::string, int> cgroups_of(pid_t pid) {
   std::array<char, 4096> room;
   const auto text = read_proc(pid, "cgroup", room);
-  return text ? std::string(*text) : std::string();
+  if (!text) return std::unexpected(text.error());
+  return std::string(*text);
 }
 
 }  // namespace
@@ -51,7 +58,7 @@ orphans::orphans(pid_t guard) : guard_(guard) {
   if (guard == 0 || !proc_is_ours()) return;
   session_ = ::getsid(guard);
   guard_fd_ = open_pidfd(guard);
-  cgroups_ = cgroups_of(guard);
+  cgroups_ = cgroups_of(guard).value_or("");
   process_scan processes;
   if (!processes.open()) return;
   if (const auto stat = processes.look_up(guard)) began_ = stat->start;
@@ -132,10 +139,12 @@ bool orphans::kill_children_of_guard() {
   bool nobody = true;
   while (const auto child = children.next()) {
     if (*child == ::getpid()) continue;
-    const auto stat = processes.look_up(*child);
+    int error = 0;
+    const auto stat = processes.look_up(*child, error);
     // A guard that is frozen does not reap.
-    if (!stat || stat->dead()) continue;
+    if (stat ? stat->dead() : is_gone(error)) continue;
     nobody = false;
+    if (!stat) continue;
     ::kill(stat->group == *child ? -stat->group : *child, SIGKILL);
   }
   if (!nobody) kill_descendants(guard_, ::getpid());
@@ -170,20 +179,23 @@ bool orphans::kill_marked() {
   while (const auto process = processes.next()) {
     if (process->dead() || process->pid == ::getpid()) continue;
     const os::unique_fd same = open_pidfd(process->pid);
-    if (!same) continue;
+    if (!same && is_gone(errno)) continue;
     const mark found = look_for(mark_, process->pid);
     if (found == mark::hidden && may_be_of_it(*process)) {
       hidden_.push_back({.pid = process->pid, .start = process->start});
     }
     if (found != mark::seen) continue;
     nobody = false;
-    static_cast<void>(send_signal(same, SIGKILL));
+    // Without a descriptor its number may be a stranger's by now. It is there in the next look.
+    if (same) static_cast<void>(send_signal(same, SIGKILL));
   }
   return nobody && processes.complete();
 }
 
 bool orphans::may_be_of_it(const process_stat& one) const {
-  return !one.of_the_kernel && one.start >= began_ && is_within(cgroups_of(one.pid), cgroups_);
+  if (one.of_the_kernel || one.start < began_) return false;
+  const auto theirs = cgroups_of(one.pid);
+  return theirs ? is_within(*theirs, cgroups_) : !is_gone(theirs.error());
 }
 
 }  // namespace tenure::workload

@@ -31,7 +31,8 @@ enum class remains : std::uint8_t {
 /// kernel ends the rest with it.
 ///
 /// A process that has left that group may hide its environment: it belongs to another user and we
-/// may not look (root without CAP_SYS_PTRACE), or it has none. If it is in the guard's cgroup, or
+/// may not look (root without CAP_SYS_PTRACE), or it has none. What cannot be looked at for want of
+/// descriptors or memory hides, too. If it is in the guard's cgroup, or
 /// below that, and is younger than the workload, it may have come out of it. It is not killed,
 /// because a stranger may have been started there meanwhile; but nobody may say that the workload
 /// is dead while it lives. One that is older, or elsewhere, did not come out of it.
@@ -80,7 +81,7 @@ class orphans {
   pid_t session_ = 0;  ///< the guard's, in which it starts the workload
   pid_t leader_ = 0;
   std::string mark_;
-  std::string cgroups_;             ///< the guard's, as /proc shows them
+  std::string cgroups_;             ///< the guard's, as /proc shows them; empty: unknown
   std::uint64_t began_ = 0;         ///< the workload, or else the guard: ticks since boot
   std::vector<process_id> hidden_;  ///< may be of it, in the look that is under way
   std::optional<std::vector<process_id>> doubted_;  ///< none: something certain was still left

@@ -66,7 +66,7 @@ std::optional<process_stat> process_scan::next() {
     int error = 0;
     if (const auto found = look_up(pid, error)) return found;
     // One that has ended meanwhile is no failure; being out of descriptors is.
-    if (error != ENOENT && error != ESRCH) failed_ = true;
+    if (!is_gone(error)) failed_ = true;
   }
   return std::nullopt;
 }

@@ -3,6 +3,7 @@
 #include <sys/types.h>
 
 #include <array>
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -46,10 +47,10 @@ class process_scan {
 
   /// This process, whatever `next` is at; nothing if there is none.
   [[nodiscard]] std::optional<process_stat> look_up(pid_t pid) const;
+  /// The same. `error`: the errno of a look that failed (see `is_gone`); untouched otherwise.
+  [[nodiscard]] std::optional<process_stat> look_up(pid_t pid, int& error) const;
 
  private:
-  /// `error`: the errno of a look that failed; untouched otherwise.
-  [[nodiscard]] std::optional<process_stat> look_up(pid_t pid, int& error) const;
   [[nodiscard]] bool fill();
 
   os::unique_fd proc_;
@@ -63,6 +64,12 @@ class process_scan {
 /// A thread of it that can still be asked: on cgroup version 1, and for its program and command
 /// line, a first thread that has ended shows nothing of the process any more. Mostly the first.
 [[nodiscard]] pid_t living_thread(const process_stat& process);
+
+/// True if a look at a process failed with this errno because the process is gone. After any other
+/// failure it may well be there: descriptors or memory may have run out.
+[[nodiscard]] constexpr bool is_gone(int error) {
+  return error == ENOENT || error == ESRCH;
+}
 
 /// True if /proc is that of our own PID namespace. Another one shows other ids.
 [[nodiscard]] bool proc_is_ours();

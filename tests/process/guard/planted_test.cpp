@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "os/unique_fd.hpp"
+#include "other_process.hpp"
 #include "support/eventually.hpp"
 #include "support/temporary_directory.hpp"
 #include "workload/guard_dialer.hpp"
@@ -35,37 +36,6 @@ using namespace tenure::workload;
 
 constexpr uid_t stranger = 65534;
 constexpr unsigned some_bytes = 64;
-
-/// A process of its own that does `what`, as `user`, until this object ends.
-class other_process {
- public:
-  explicit other_process(const std::function<void()>& what, uid_t user = ::geteuid())
-      : pid_(::fork()) {
-    if (pid_ != 0) return;
-    if (user == ::geteuid() || ::setresuid(user, user, user) == 0) what();
-    ::_exit(0);
-  }
-  ~other_process() {
-    ::kill(pid_, SIGKILL);
-    ::waitpid(pid_, nullptr, 0);
-  }
-  other_process(const other_process&) = delete;
-  other_process& operator=(const other_process&) = delete;
-
-  [[nodiscard]] pid_t pid() const { return pid_; }
-  [[nodiscard]] bool ended() const {
-    siginfo_t how{};
-    return ::waitid(P_PID, static_cast<id_t>(pid_), &how, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-           how.si_pid == pid_;
-  }
-
- private:
-  pid_t pid_;
-};
-
-[[noreturn]] void sleep_on() {
-  while (true) ::pause();
-}
 
 /// A whole guard's door, for agents of any user whom it lets in.
 void open_door_and_welcome(const std::string& directory) {
