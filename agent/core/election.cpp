@@ -172,17 +172,19 @@ time_point election::candidate_wake() const {
 // --- gaining ---------------------------------------------------------------------------------
 
 void election::on(const moment& at, const event::started& e, effects& out) {
-  if (view_.since != never) return;
-  view_.since = at.now;
+  if (watched_from_ != never || view_.phase == phase::stopped) return;
   watched_from_ = at.now;
   out.add(command::watch{.not_before = at.now});
+  if (!found_ || e.last_term > found_->term) {
+    remember(e.last_term);
+    ended_ = std::max(ended_, e.last_term);
+  }
+  // The time of what was found may have been over by now.
+  if (view_.phase == phase::draining) return;
+  view_.since = at.now;
   out.add(command::publish{});
   if (!settings_.campaigns) return;
   acquire_ = {.state = call::waiting, .at = at.now};
-  if (!found_ || e.last_term > found_->term) {
-    remember(e.last_term);
-    ended_ = e.last_term;
-  }
   if (!found_ && e.session_was_used) release_first(at);
 }
 

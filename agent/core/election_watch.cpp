@@ -39,9 +39,10 @@ void election::on(const moment& at, const event::observed& e, effects& out) {
     }
   } else if (found_ && seen_gone(found_->term)) {
     give_up(how_lost, at.now, at, out);
-  } else if (view_.phase == phase::draining && !view_.lease && work_ != work::none &&
-             seen_gone(work_term_)) {
-    // It was found, its time was over, and now it is somebody else's.
+  } else if (view_.phase == phase::draining && work_ != work::none && seen_gone(work_term_) &&
+             (!view_.lease || !room)) {
+    // What was found had its time, or the grace that a store's lock-delay leaves is not there, as
+    // an operator had deleted the key before: it is somebody else's now.
     stop_work(at.now, how_lost, out);
   } else if (view_.phase == phase::candidate) {
     wait_for(seen, changed, room, at);

@@ -319,7 +319,7 @@ class AtWill(PageTest):
         self.shows("#summary", "The workload here is unhealthy")
 
     def test_time_without_a_holder_is_shown_between_terms(self) -> None:
-        terms = [term("a", 9, 50), term("b", 8, 200, 62, "resigned"),
+        terms = [term("a", 9, 50), term("b", 8, 200, 62.5, "resigned"),
                  term("a", 7, 400, 200.2, "shutdown")]
         stand_in = StandIn(page_of(tenure), [election("db", "b", "a", 9)], {"db": terms})
         shown.open(self.serve(stand_in))

@@ -62,6 +62,13 @@ void referee::promised(std::size_t election, std::size_t pod, core::version term
 /// The store does as it is told, so a slot that is freed too early was given up too early, or was
 /// asked for again while an old release was still under way.
 void referee::released(world_time now, std::size_t election, std::size_t pod, core::version term) {
+  if (term <= given_twice_[election]) {
+    // A late release of before the restore may take a number that was given out again for dead, and
+    // the next holder does not wait: docs/safety.md, "a store restored from a backup".
+    for (auto& of_pod : removals_) {
+      for (removal& one : of_pod[election]) one.is_waited_for = false;
+    }
+  }
   const running& r = running_[pod][election];
   bool in_use = r.alive && r.term == term;
   if (agents_[pod].machine != nullptr) {

@@ -169,6 +169,7 @@ class referee {
     core::version term = core::no_version;
     world_time at{};
     world_time news = world_never;  ///< when the agent heard of it
+    bool is_waited_for = true;      ///< by whoever is granted next
   };
 
   /// The newest removal of this term; null if no operator has touched it.

@@ -69,7 +69,8 @@ bool referee::excused(world_time now, std::size_t pod, std::size_t election) con
   const removal* const gone = removed(pod, election, r.term);
   if (gone == nullptr) return false;
   // Whoever comes next has waited for the store's delay and its own, whatever the news.
-  if (now < gone->at + shrunk(mix_.store_lock_delay) + shrunk(mix_.when.lock_delay)) return false;
+  const core::duration delay = shrunk(mix_.store_lock_delay) + shrunk(mix_.when.lock_delay);
+  if (gone->is_waited_for && now < gone->at + delay) return false;
   // It ends at its own deadline at the latest, and once it was told, as soon as a kill can.
   world_time dead_by = killed_by(pod, election);
   if (gone->news != world_never) {

@@ -136,6 +136,16 @@ TEST(Adopt, EndAndResignationGiveItItsDrain) {
             "candidate > draining: unhealthy, publish, stop by 21s: unhealthy");
 }
 
+TEST(Adopt, WhatHadItsTimeBeforeTheStoreWasReachedEndsAndTheElectionIsWatched) {
+  conversation c;
+  c.says(of_term_five());
+  EXPECT_EQ(c.at(11s).says(event::started{}),
+            "candidate > draining: renew_timeout, publish, stop by 12s: renew_timeout, watch");
+  EXPECT_EQ(c.workload_exits(), "publish, release any");
+  EXPECT_THAT(c.is_released(), HasSubstr("draining > candidate"));
+  EXPECT_EQ(c.at(12s).says(shows_free(six)), "publish, acquire");
+}
+
 TEST(Adopt, WhatIsDyingAlreadyIsWaitedForAndNothingIsAskedBefore) {
   conversation c;
   c.says(of_term_five(true));

@@ -254,6 +254,16 @@ TEST(Loss, ADeletedKeyHasNoLockDelayAndLeavesNoRoom) {
   EXPECT_THAT(c.at(1s).says(shows_free()), HasSubstr("stop by 1s: revoked"));
 }
 
+TEST(Loss, RoomOfALockDelayEndsWithTheNewsThatAnotherHolds) {
+  conversation c(with(member(), [](auto& s) { s.store_lock_delay = 5s; }));
+  c.becomes_active();
+  EXPECT_THAT(c.is_lost(), HasSubstr("stop by 4.45s: session_invalid"));
+  EXPECT_EQ(c.at(2s).says(shows_free(version{6})), "publish")
+      << "the session has taken the key along";
+  // An operator had deleted it before, and a deleted key has no lock-delay.
+  EXPECT_EQ(c.at(3s).says(shows_other(version{7})), "publish, stop by 3s: taken_over");
+}
+
 TEST(Loss, LockDelayThatMayBeOverLeavesNoRoom) {
   conversation c(with(member(), [](auto& s) { s.store_lock_delay = 5s; }));
   c.becomes_active();
