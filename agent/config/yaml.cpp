@@ -180,7 +180,11 @@ std::unexpected<problem> at(const file& source, const YAML::Mark& mark, std::str
 
 std::string first_lines(const std::string& text, int count) {
   std::size_t end = 0;
-  while (count-- > 0 && end != std::string::npos) end = text.find('\n', end + 1);
+  while (count-- > 0) {
+    const std::size_t newline = text.find('\n', end);
+    if (newline == std::string::npos) return text;
+    end = newline + 1;
+  }
   return text.substr(0, end);
 }
 
@@ -309,8 +313,11 @@ std::expected<yaml_node_ptr, problem> parse_yaml(const file& source) {
   } catch (const YAML::Exception& e) {
     // The text in quotes that this line ends begins further up.
     if (e.msg == YAML::ErrorMsg::DOC_IN_SCALAR && e.mark.line > 0) {
-      auto above = parse_yaml({source.name, first_lines(source.text, e.mark.line)});
-      if (!above) return above;
+      std::string above = first_lines(source.text, e.mark.line);
+      if (above.size() < source.text.size()) {
+        auto what = parse_yaml({source.name, std::move(above)});
+        if (!what) return what;
+      }
     }
     return at(source, e.mark, in_plain_words(e.msg),
               indented_with_a_tab(source, e.mark.line) ? "indent with spaces, not with tabs" : "");

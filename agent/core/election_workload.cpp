@@ -74,12 +74,13 @@ void election::on(const moment&, const event::workload_stuck&, effects&) {
 }
 
 void election::on(const moment& at, const event::workload_unseen&, effects& out) {
-  if (work_ == work::none || (!found_ && !holding())) return;
-  const duration ttl = found_ ? settings_.when.ttl : view_.lease->ttl;
-  const time_point safe_until =
-      found_ ? later(found_->kill_at, settings_.when.kill_budget) : view_.lease->safe_until;
+  if (work_ == work::none || (!holding() && !maybe_held_)) return;
+  // What was found may have been renewed by a try to acquire, until that was given up.
+  const duration ttl = holding() ? view_.lease->ttl : settings_.when.ttl;
+  const time_point renewed_at =
+      holding() ? view_.lease->sent_at : later(at.now, settings_.when.try_timeout());
   // By the store's clock, which may be slower than ours by as much as it may be faster.
-  unseen_until_ = later(safe_until, 2 * (ttl - settings_.when.of(ttl).safe_until));
+  unseen_until_ = later(renewed_at, 2 * ttl - settings_.when.of(ttl).safe_until);
   gone_ = true;
   if (view_.phase == phase::draining) {
     stop_work(at.now, loss_reason::guard_gone, out);

@@ -60,14 +60,17 @@ bool agent_loop::open_guard() {
 }
 
 void agent_loop::dialed(workload::guard_fds with) {
-  // A container is started anew only when nothing of it is left.
-  if (guard_) guard_->presume_dead();
   auto link = workload::guard_link::over(io_.get_executor(), std::move(with),
                                          {.id = options_.session, .is_bound = store_ != nullptr},
                                          [this](const workload::guard_event& e) { from_guard(e); });
-  if (!link) return on(workload::guard_unusable{.why = link.error()});
-  tell_guard_the_log(**link);
-  guard_ = std::move(*link);
+  const auto before = std::move(guard_);
+  if (link) {
+    tell_guard_the_log(**link);
+    guard_ = std::move(*link);
+  }
+  // A container is started anew only when nothing of it is left.
+  if (before) before->presume_dead();
+  if (!link) on(workload::guard_unusable{.why = link.error()});
 }
 
 /// One in another container may be replaced by one that can be used.
@@ -184,7 +187,7 @@ void agent_loop::on(const workload::workload_survives& what) {
 void agent_loop::on(const workload::workload_exited& what) {
   say(guarded, what);
   feed(guarded, core::event::workload_exited{});
-  if (has_door() && guard_->gone()) dialer_->start();
+  if (has_door() && guard_ && guard_->gone()) dialer_->start();
   if (leaving_ != leave::no) shut_down(SIGTERM);
 }
 
@@ -244,9 +247,9 @@ void agent_loop::without_guard(bool hangs) {
 }
 
 void agent_loop::lose_guard(bool workload_in_sight) {
+  if (!workload_in_sight && guard_->may_run()) let_lease_run_out();
   if (session_.size() == 0) return;
   workload_is_killed_ = workload_in_sight;
-  if (!workload_in_sight && guard_->may_run()) let_lease_run_out();
   feed(guarded, core::event::guard_away{});
 }
 

@@ -91,6 +91,7 @@ struct guard_dialer::impl : std::enable_shared_from_this<impl> {
   handler outcome;
   asio::posix::stream_descriptor socket;
   asio::steady_timer timer;
+  bool dials = false;  ///< until a guard has answered
   bool closed = false;
 };
 
@@ -167,6 +168,7 @@ void guard_dialer::impl::read_welcome() {
     return failed("what answers there is no guard");
   }
   timer.cancel();
+  dials = false;
   outcome(guard_fds{.socket = os::unique_fd(socket.release()),
                     .page = std::move(fds.page),
                     .worker_page = std::move(fds.worker_page)});
@@ -180,6 +182,7 @@ void guard_dialer::impl::failed(const std::string& why, bool absent) {
 }
 
 void guard_dialer::impl::try_after(std::chrono::milliseconds pause) {
+  dials = true;
   timer.expires_after(pause);
   timer.async_wait([self = shared_from_this()](error_code cancelled) {
     if (!cancelled && !self->closed) self->try_now();
@@ -199,11 +202,11 @@ guard_dialer::~guard_dialer() {
 }
 
 void guard_dialer::start() {
-  self_->try_after(std::chrono::milliseconds(0));
+  if (!self_->dials) self_->try_after(std::chrono::milliseconds(0));
 }
 
 void guard_dialer::start_later() {
-  self_->try_after(between_tries);
+  if (!self_->dials) self_->try_after(between_tries);
 }
 
 }  // namespace tenure::workload

@@ -276,6 +276,7 @@ TEST_F(GuardDoor, WhatMayBeLeftKeepsItsLeaseWhoeverComes) {
   ASSERT_TRUE(b.knows_holder("a"));
   pid_t left = 0;
   ASSERT_TRUE(std::ifstream(daemon) >> left);
+  ASSERT_TRUE(eventually([&] { return name_of(left) == "sleep"; }));
   pod::end(a.guard(), SIGKILL);
   ASSERT_TRUE(eventually([&] { return a.agent().said("may have come out of the workload"); }))
       << a.logs();

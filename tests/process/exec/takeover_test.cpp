@@ -102,6 +102,8 @@ TEST(Takeover, WhatMayBeLeftOfTheWorkloadKeepsTheLeaseFromOthers) {
   ASSERT_TRUE(agent && workload);
   pid_t left = 0;
   ASSERT_TRUE(std::ifstream(daemon) >> left);
+  // It is the other user's, in a session of its own, once it sleeps.
+  ASSERT_TRUE(eventually([&] { return name_of(left) == "sleep"; }));
   a.process().send(SIGKILL);
   ASSERT_TRUE(eventually([&] { return !is_alive(*agent); })) << "it has nothing more to do";
   EXPECT_TRUE(is_alive(left));

@@ -173,6 +173,8 @@ TEST(ConfigFile, AQuoteThatIsNotClosedOnItsLineSwallowsNoSettings) {
            row{"2:1", "ttl: 15s\n\"listen: off\nslots: 1\n"},
            row{"1:13", "elections: [\"a, b]\nttl: 3s\n"},
            row{"1:11", "endpoint: \"a\n---\nttl: 3s\n"},
+           row{"2:11", "\nendpoint: \"a\n---\nttl: 3s\n"},
+           row{"3:11", "\n\nendpoint: \"a\n...\nttl: 3s\n"},
            row{"2:11", "# \xc3\xa9, 'it's\nendpoint: \"a\n...\n"},
        }) {
     EXPECT_THAT(problems_of(with_file(r.text)),

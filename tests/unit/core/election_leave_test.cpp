@@ -416,15 +416,19 @@ TEST(Unseen, AgentThatEndsLeavesTheLeaseBehind) {
   EXPECT_THAT(ordered, Not(HasSubstr("release")));
 }
 
-TEST(Unseen, WorkloadThatWasFoundHasTheTimeThatItsGuardKept) {
-  conversation c;
-  c.says(event::workload_found{
-      .term = five, .stop_at = start_of_talk + 10s, .kill_at = start_of_talk + 12s});
-  c.starts();
-  c.at(1s).says(event::workload_unseen{});
-  EXPECT_EQ(c.at(2s).workload_exits(), "publish");
-  EXPECT_GT(c.next_wake(), 12500ms);
-  EXPECT_THAT(c.at(c.next_wake()).wakes(), HasSubstr("release any")) << "it is over by now";
+TEST(Unseen, WorkloadThatWasFoundMayHaveBeenRenewedByATryThatWasNotAnswered) {
+  for (const bool given_up : {false, true}) {
+    conversation c;
+    c.says(event::workload_found{
+        .term = five, .stop_at = start_of_talk + 10s, .kill_at = start_of_talk + 12s});
+    c.starts();
+    if (given_up) c.at(1s).resigns(0s);
+    c.at(1s).says(event::workload_unseen{});
+    EXPECT_EQ(c.at(2s).workload_exits(), "publish") << given_up;
+    EXPECT_EQ(c.at(3s).says(shows({mine(), {"other", version{6}}}, version{6})), "publish");
+    EXPECT_GT(c.next_wake(), 16s) << given_up;
+    EXPECT_THAT(c.at(c.next_wake()).wakes(), HasSubstr("release any")) << "it is over by now";
+  }
 }
 
 TEST(Unseen, WhatDoesNotRunIsNotMissed) {
