@@ -25,8 +25,7 @@ namespace tenure::stores::etcd {
 ///   requests for any number of terms. It needs an etcd whose answers about progress keep their
 ///   place among the events (`progress_keeps_order`).
 /// - Else, where the watch moves to another member meanwhile or does not answer in half of the
-/// time,
-///   and the next time after that: reads of `most_operations` keys at a time.
+///   time, and the next time after that: reads of `most_operations` keys at a time.
 ///
 /// Used on the session's executor only.
 class renewals {

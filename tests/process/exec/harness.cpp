@@ -262,12 +262,6 @@ std::vector<pid_t> children_of(pid_t pid) {
   return out;
 }
 
-std::string name_of(pid_t pid) {
-  std::string name;
-  std::getline(std::ifstream("/proc/" + std::to_string(pid) + "/comm"), name);
-  return name;
-}
-
 bool is_alive(pid_t pid) {
   const std::string status = contents("/proc/" + std::to_string(pid) + "/stat");
   const auto state = status.rfind(") ");

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "support/eventually.hpp"
+#include "support/process_name.hpp"
 #include "support/temporary_directory.hpp"
 
 /// Real processes for the tests: the binary that ships, as a user starts it.
@@ -107,8 +108,6 @@ std::optional<stamped_run> runs_as(const temporary_directory& in, const std::str
 /// Those that it has made and that have not been waited for.
 std::vector<pid_t> children_of(pid_t pid);
 bool is_alive(pid_t pid);
-/// Of the program that it runs, cut to 15 bytes; empty if there is no such process.
-std::string name_of(pid_t pid);
 std::string tenure_binary();
 std::string stamper_binary();
 

@@ -1,7 +1,6 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <fstream>
@@ -9,8 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "other_process.hpp"
 #include "stage.hpp"
 #include "support/own_cgroup.hpp"
+#include "support/process_name.hpp"
 
 namespace tenure::tests {
 namespace {
@@ -55,12 +56,6 @@ const std::vector<std::string> blind_root{
     "--"};
 const std::string as_nobody = "setpriv --reuid=65534 --regid=65534 --clear-groups ";
 
-std::string command_of(pid_t pid) {
-  std::string name;
-  std::getline(std::ifstream("/proc/" + std::to_string(pid) + "/comm"), name);
-  return name;
-}
-
 /// In a cgroup of its own, where nobody starts anything but the workload.
 class GuardLossInDoubt : public testing::Test {
  protected:
@@ -79,26 +74,11 @@ class GuardLossInDoubt : public testing::Test {
   own_cgroup cgroup_{"doubt"};
 };
 
-/// Sleeps as nobody, where the test runs.
-class stranger {
- public:
-  stranger() : pid_(::fork()) {
-    if (pid_ != 0) return;
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    ::execlp("setpriv", "setpriv", "--reuid=65534", "--clear-groups", "sleep", "1000", nullptr);
-    ::_exit(127);
-  }
-  ~stranger() {
-    ::kill(pid_, SIGKILL);
-    ::waitpid(pid_, nullptr, 0);
-  }
-  stranger(const stranger&) = delete;
-  stranger& operator=(const stranger&) = delete;
-  [[nodiscard]] pid_t pid() const { return pid_; }
-
- private:
-  pid_t pid_;
-};
+/// Of a process of its own, where the test runs.
+void sleep_as_nobody() {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  ::execlp("setpriv", "setpriv", "--reuid=65534", "--clear-groups", "sleep", "1000", nullptr);
+}
 
 TEST_F(GuardLossInDoubt, DaemonOfAnotherUserMayBeOfTheWorkload) {
   const auto s = guard("setsid " + as_nobody +
@@ -107,7 +87,7 @@ TEST_F(GuardLossInDoubt, DaemonOfAnotherUserMayBeOfTheWorkload) {
   const pid_t leader = agent.start(7, s->mark());
   EXPECT_TRUE(eventually([&] { return s->has("up"); }));
   const pid_t daemon = std::stoi(s->read("daemon"));
-  EXPECT_TRUE(eventually([&] { return command_of(daemon) == "sleep"; }));
+  EXPECT_TRUE(eventually([&] { return name_of(daemon) == "sleep"; }));
   s->signal_guard(SIGKILL);
   EXPECT_EQ(agent.hear(), "guard_gone");
   EXPECT_EQ(agent.hear(), "doubtful 1 " + std::to_string(daemon));
@@ -124,7 +104,7 @@ TEST_F(GuardLossInDoubt, SoMayADaemonWithoutAnEnvironment) {
   agent.start(7, s->mark());
   EXPECT_TRUE(eventually([&] { return s->has("up"); }));
   const pid_t daemon = std::stoi(s->read("daemon"));
-  EXPECT_TRUE(eventually([&] { return command_of(daemon) == "sleep"; }));
+  EXPECT_TRUE(eventually([&] { return name_of(daemon) == "sleep"; }));
   s->signal_guard(SIGKILL);
   EXPECT_EQ(agent.hear(), "guard_gone");
   EXPECT_EQ(agent.hear(), "doubtful 1 " + std::to_string(daemon));
@@ -132,7 +112,7 @@ TEST_F(GuardLossInDoubt, SoMayADaemonWithoutAnEnvironment) {
 }
 
 TEST_F(GuardLossInDoubt, WhatIsOlderIsAStrangers) {
-  const stranger other;
+  const other_process other(sleep_as_nobody);
   std::ofstream(cgroup_.procs()) << other.pid();
   const auto s = guard("touch $DIR/up; exec sleep 1000");
   auto agent = s->agent();
@@ -149,8 +129,8 @@ TEST_F(GuardLossInDoubt, SoIsWhatIsInAnotherCgroup) {
   auto agent = s->agent();
   agent.start(7, s->mark());
   EXPECT_TRUE(eventually([&] { return s->has("up"); }));
-  const stranger other;
-  EXPECT_TRUE(eventually([&] { return command_of(other.pid()) == "sleep"; }));
+  const other_process other(sleep_as_nobody);
+  EXPECT_TRUE(eventually([&] { return name_of(other.pid()) == "sleep"; }));
   s->signal_guard(SIGKILL);
   EXPECT_EQ(agent.hear(), "guard_gone");
   EXPECT_EQ(agent.hear(), "exited " + std::to_string(SIGKILL));
@@ -165,7 +145,7 @@ TEST_F(GuardLossInDoubt, WhatEndsWithTheRestIsNotDoubted) {
   agent.start(7, s->mark());
   EXPECT_TRUE(eventually([&] { return s->has("up"); }));
   const pid_t daemon = std::stoi(s->read("daemon"));
-  EXPECT_TRUE(eventually([&] { return command_of(daemon) == "sleep"; }));
+  EXPECT_TRUE(eventually([&] { return name_of(daemon) == "sleep"; }));
   s->signal_guard(SIGKILL);
   EXPECT_EQ(agent.hear(), "guard_gone");
   EXPECT_EQ(agent.hear(), "exited " + std::to_string(SIGKILL));

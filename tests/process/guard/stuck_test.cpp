@@ -1,12 +1,12 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
-#include <fstream>
 #include <iterator>
 #include <sstream>
 
 #include "stage.hpp"
 #include "support/freezer.hpp"
+#include "support/process_name.hpp"
 
 /// What hangs in the kernel: SIGKILL waits for it, and everybody else does not.
 namespace tenure::tests {
@@ -22,13 +22,6 @@ class GuardStuck : public testing::Test {
   [[nodiscard]] std::vector<std::string> joins(const std::string& before,
                                                const std::string& after) const {
     return stage::shell(before + "\necho $$ > " + freezer_.procs() + "; touch $DIR/in\n" + after);
-  }
-
-  static std::string name_of(pid_t pid) {
-    std::ifstream file("/proc/" + std::to_string(pid) + "/comm");
-    std::string name;
-    std::getline(file, name);
-    return name;
   }
 
   freezer freezer_;
