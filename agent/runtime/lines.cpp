@@ -67,7 +67,7 @@ void say_listening(log& to, const listeners& at, std::string_view identity, std:
   const log_field api("api", at.api);
   const log_field probe("probe", at.probe);
   const log_field socket("socket", at.socket);
-  const log_field local("local", at.local);
+  const log_field local("local_socket", at.local);
   const log_field us("identity", identity);
   if (guard == 0) {
     to.write(log_level::info, "listening", {api, probe, socket, local, us, {"pid", pid}});

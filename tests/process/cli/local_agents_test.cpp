@@ -173,7 +173,7 @@ TEST(LocalAgentsElsewhere, OffMakesNone) {
       {tenure_binary(), "agent", "--store", "sqlite", "--endpoint", in / "db", "--election", "db",
        "--listen", "127.0.0.1:0", "--probe-listen", "off", "--runtime-dir", "off"},
       in / "agent");
-  ASSERT_TRUE(eventually([&] { return agent.said("local=off"); })) << agent.err();
+  ASSERT_TRUE(eventually([&] { return agent.said("local_socket=off"); })) << agent.err();
   EXPECT_FALSE(std::filesystem::exists(in / "agents"));
 }
 

@@ -92,9 +92,10 @@ TEST(Takeover, WhatMayBeLeftOfTheWorkloadKeepsTheLeaseFromOthers) {
   const std::string daemon = (in / "daemon").string();
   member a(in, {.identity = "a",
                 .ttl = "10m",
+                // Its parent ends at once: the workload's own child would be seen to be of it.
                 .command = {"sh", "-c",
-                            "setsid setpriv --reuid=65534 --clear-groups sleep 1000 & echo $! > " +
-                                daemon + "; exec " + stamper_binary() + " " + in.path().string()},
+                            "(setsid setpriv --reuid=65534 --clear-groups sleep 1000 & echo $! > " +
+                                daemon + "); exec " + stamper_binary() + " " + in.path().string()},
                 .before = contained});
   ASSERT_TRUE(runs_as(in, "a")) << a.process().err();
   const auto agent = a.agent();
