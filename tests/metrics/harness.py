@@ -1,8 +1,10 @@
 """Real agents, and a real Prometheus that scrapes them."""
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import random
 import shutil
 import signal
 import socket
@@ -47,9 +49,12 @@ def eventually(condition: Callable[[], object], what: Callable[[], str] | str) -
 
 
 def free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
+    """Below those that the kernel gives to clients: it stays free while its server is restarted."""
+    while True:
+        port = random.randint(20_000, 31_999)
+        with socket.socket() as one, contextlib.suppress(OSError):
+            one.bind(("127.0.0.1", port))
+            return port
 
 
 def get(url: str) -> str:
