@@ -23,7 +23,8 @@ class Page(Scene):
                 self.assertEqual(promtool("check", "metrics", stdin=one.page()), "")
 
     def test_api_has_the_same_page(self):
-        one = self.member("a", listen=self.instance("api"))
+        # Active, it has had an answer of its store, and with that all that it will ever show.
+        one = self.active(self.member("a", listen=self.instance("api")))
         of_api = harness.get(f"http://{self.instance('api')}/metrics")
         types = r"^# TYPE (\S+) (\S+)$"
         self.assertEqual(re.findall(types, of_api, re.M), re.findall(types, one.page(), re.M))

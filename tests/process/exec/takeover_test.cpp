@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "harness.hpp"
+#include "support/other_process.hpp"
 #include "support/own_cgroup.hpp"
 
 /// What happens to the holder, and that nobody else's workload runs before its own is dead. The
@@ -89,21 +90,17 @@ TEST(Takeover, WhatMayBeLeftOfTheWorkloadKeepsTheLeaseFromOthers) {
           " && exec setpriv --bounding-set=-all,+setuid,+setgid,+kill,"
           "+dac_override -- \"$@\"",
       "join"};
-  const std::string daemon = (in / "daemon").string();
-  member a(in, {.identity = "a",
-                .ttl = "10m",
-                // Its parent ends at once: the workload's own child would be seen to be of it.
-                .command = {"sh", "-c",
-                            "(setsid setpriv --reuid=65534 --clear-groups sleep 1000 & echo $! > " +
-                                daemon + "); exec " + stamper_binary() + " " + in.path().string()},
-                .before = contained});
+  member a(in, {.identity = "a", .ttl = "10m", .before = contained});
   ASSERT_TRUE(runs_as(in, "a")) << a.process().err();
   const auto agent = a.agent();
-  const auto workload = a.workload();
-  ASSERT_TRUE(agent && workload);
-  pid_t left = 0;
-  ASSERT_TRUE(std::ifstream(daemon) >> left);
-  // It is the other user's, in a session of its own, once it sleeps.
+  ASSERT_TRUE(agent);
+  // Younger than the workload, in its cgroup, and another user's: it looks like a daemon of it. One
+  // that is may be killed with the guard's other children, if the guard takes long enough to die.
+  const other_process daemon([&] {
+    std::ofstream(cgroup.procs()) << ::getpid() << std::flush;
+    ::execlp("setpriv", "setpriv", "--reuid=65534", "--clear-groups", "sleep", "1000", nullptr);
+  });
+  const pid_t left = daemon.pid();
   ASSERT_TRUE(eventually([&] { return name_of(left) == "sleep"; }));
   a.process().send(SIGKILL);
   ASSERT_TRUE(eventually([&] { return !is_alive(*agent); })) << "it has nothing more to do";
@@ -112,7 +109,6 @@ TEST(Takeover, WhatMayBeLeftOfTheWorkloadKeepsTheLeaseFromOthers) {
   // Who comes now finds the lease held.
   member b(in, {.identity = "b", .ttl = "10m"});
   EXPECT_TRUE(eventually([&] { return b.process().said("holder=a"); })) << b.process().err();
-  ::kill(left, SIGKILL);
   expect_clean(in);
 }
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "other_process.hpp"
 #include "stage.hpp"
+#include "support/other_process.hpp"
 #include "support/own_cgroup.hpp"
 #include "support/process_name.hpp"
 
@@ -80,13 +80,22 @@ void sleep_as_nobody() {
   ::execlp("setpriv", "setpriv", "--reuid=65534", "--clear-groups", "sleep", "1000", nullptr);
 }
 
+void sleep_without_environment() {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  ::execlp("env", "env", "-i", "sleep", "1000", nullptr);
+}
+
+// The daemons are the test's. One of the workload's looks the same once the guard is dead; a guard
+// that is dying still has its children when the agent hears of its end, and those are killed.
+
 TEST_F(GuardLossInDoubt, DaemonOfAnotherUserMayBeOfTheWorkload) {
-  const auto s = guard("setsid " + as_nobody +
-                       "sleep 1000 & echo $! > $DIR/daemon; touch $DIR/up; exec sleep 1000");
+  const auto s = guard("touch $DIR/up; exec sleep 1000");
   auto agent = s->agent();
   const pid_t leader = agent.start(7, s->mark());
   EXPECT_TRUE(eventually([&] { return s->has("up"); }));
-  const pid_t daemon = std::stoi(s->read("daemon"));
+  const other_process other(sleep_as_nobody);
+  std::ofstream(cgroup_.procs()) << other.pid();
+  const pid_t daemon = other.pid();
   EXPECT_TRUE(eventually([&] { return name_of(daemon) == "sleep"; }));
   s->signal_guard(SIGKILL);
   EXPECT_EQ(agent.hear(), "guard_gone");
@@ -97,18 +106,16 @@ TEST_F(GuardLossInDoubt, DaemonOfAnotherUserMayBeOfTheWorkload) {
 }
 
 TEST_F(GuardLossInDoubt, SoMayADaemonWithoutAnEnvironment) {
-  const auto s = guard(
-      "setsid env -i sleep 1000 & echo $! > $DIR/daemon; touch $DIR/up; "
-      "exec sleep 1000");
+  const auto s = guard("touch $DIR/up; exec sleep 1000");
   auto agent = s->agent();
   agent.start(7, s->mark());
   EXPECT_TRUE(eventually([&] { return s->has("up"); }));
-  const pid_t daemon = std::stoi(s->read("daemon"));
-  EXPECT_TRUE(eventually([&] { return name_of(daemon) == "sleep"; }));
+  const other_process daemon(sleep_without_environment);
+  std::ofstream(cgroup_.procs()) << daemon.pid();
+  EXPECT_TRUE(eventually([&] { return name_of(daemon.pid()) == "sleep"; }));
   s->signal_guard(SIGKILL);
   EXPECT_EQ(agent.hear(), "guard_gone");
-  EXPECT_EQ(agent.hear(), "doubtful 1 " + std::to_string(daemon));
-  ::kill(daemon, SIGKILL);
+  EXPECT_EQ(agent.hear(), "doubtful 1 " + std::to_string(daemon.pid()));
 }
 
 TEST_F(GuardLossInDoubt, WhatIsOlderIsAStrangers) {

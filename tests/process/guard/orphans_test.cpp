@@ -15,8 +15,8 @@
 #include <string>
 
 #include "os/unique_fd.hpp"
-#include "other_process.hpp"
 #include "support/eventually.hpp"
+#include "support/other_process.hpp"
 #include "workload/pidfd.hpp"
 
 namespace tenure::tests {

@@ -18,8 +18,8 @@
 #include <vector>
 
 #include "os/unique_fd.hpp"
-#include "other_process.hpp"
 #include "support/eventually.hpp"
+#include "support/other_process.hpp"
 #include "support/temporary_directory.hpp"
 #include "workload/guard_dialer.hpp"
 #include "workload/guard_door.hpp"
