@@ -55,6 +55,7 @@ void open_door_and_welcome(const std::string& directory) {
 int connect_to(const std::string& directory) {
   const auto address = door_address(directory);
   const int fd = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (fd < 0) return -1;
   if (::connect(fd, reinterpret_cast<const sockaddr*>(&*address), sizeof *address) == 0) return fd;
   ::close(fd);
   return -1;
@@ -102,7 +103,8 @@ TEST_F(PlantedGuard, ProcessOfAnotherUserThatListensOnOurSocketIsNotUsed) {
     // Root has made the socket, and gives up its user before it listens.
     const int fd = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
     const auto address = door_address(shared_);
-    ::bind(fd, reinterpret_cast<const sockaddr*>(&*address), sizeof *address);
+    const auto* const name = reinterpret_cast<const sockaddr*>(&*address);
+    if (fd < 0 || ::bind(fd, name, sizeof *address) != 0) return;
     if (::setresuid(stranger, stranger, stranger) != 0) return;
     ::listen(fd, 1);
     sleep_on();
