@@ -22,6 +22,8 @@
 /// I/O, reads no clock, draws no random number and starts no thread.
 namespace tenure::core {
 
+struct state_reader;  // tests/explore: tells two states apart
+
 /// What follows the loss of a lease.
 enum class after_loss : std::uint8_t { standby, exit };
 
@@ -344,6 +346,7 @@ class election {
   [[nodiscard]] const election_settings& settings() const { return settings_; }
 
  private:
+  friend struct state_reader;
   enum class work : std::uint8_t { none, starting, running, stopping };
   enum class call : std::uint8_t { idle, flying, waiting };
 

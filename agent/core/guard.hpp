@@ -15,6 +15,8 @@
 /// It is the same object in the guard process and in the simulator.
 namespace tenure::core {
 
+struct state_reader;  // tests/explore: tells two states apart
+
 /// What the guard process must do now; several may be set. Carried out from top to bottom.
 struct guard_actions {
   bool kill = false;       ///< SIGKILL to everything that is left of the workload
@@ -62,6 +64,8 @@ class guard {
   [[nodiscard]] version term() const { return term_; }
 
  private:
+  friend struct state_reader;
+
   [[nodiscard]] guard_actions stop(time_point now, time_point kill_by);
 
   state state_ = state::empty;

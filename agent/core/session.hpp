@@ -99,6 +99,8 @@ class session {
   [[nodiscard]] const election& at(election_index i) const { return elections_[place(i)]; }
 
  private:
+  friend struct state_reader;
+
   void apply(const moment& at, election_index which, const election_event& what,
              session_effects& out);
   void settle(const moment& at, session_effects& out);

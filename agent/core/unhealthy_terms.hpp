@@ -6,6 +6,8 @@
 
 namespace tenure::core {
 
+struct state_reader;  // tests/explore: tells two states apart
+
 /// How long a member stands aside after a term that ended because its workload was unhealthy, so
 /// that a workload that always fails does not bounce the lease between members for ever.
 ///
@@ -29,6 +31,8 @@ class unhealthy_terms {
   }
 
  private:
+  friend struct state_reader;
+
   duration last_pause_{};
 };
 

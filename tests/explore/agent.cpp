@@ -1,0 +1,276 @@
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "small_world.hpp"
+
+/// What runs around core in an agent: a client of the store, and a link to the guard.
+namespace tenure::explore {
+
+void world::come_up(std::size_t m) {
+  member& it = all[m];
+  it.agent.emplace(budget());
+  it.agent->add({.identity = m == 0 ? "a" : "b", .when = budget()});
+  it.known = {};
+  const core::version last = it.session_was_used ? it.granted : core::no_version;
+  if (it.guard.current() != core::guard::state::empty) {
+    const bool stopping = it.guard.current() != core::guard::state::running;
+    it.known.term = it.known.found = it.guard.term();
+    it.known.must_stop_at = it.known.may_stop_at = it.stop_at;
+    if (stopping) it.known.seen = it.guard.term();
+    step(m, core::event::workload_found{.term = it.guard.term(),
+                                        .stop_at = it.stop_at,
+                                        .kill_at = it.kill_at,
+                                        .stopping = stopping});
+    if (last > it.guard.term()) it.known.seen = std::max(it.known.seen, last);
+  } else {
+    it.known.seen = last;
+  }
+  step(m, core::event::started{.session_was_used = it.session_was_used, .last_term = last});
+  it.session_was_used = true;
+}
+
+/// What it has sent outlives it; answers do not.
+void world::end_agent(std::size_t m) {
+  member& it = all[m];
+  it.agent.reset();
+  it.watch = member::stream::closed;
+  it.shown.clear();
+  it.reports.clear();
+  it.unhealthy = it.lags = it.frozen = false;
+  it.acquire = it.release = it.renewal = {};
+  const auto is_answer = [&](const letter& l) { return l.member == m && l.what >= mail::granted; };
+  letters.erase(std::remove_if(letters.begin(), letters.end(), is_answer), letters.end());
+  for (letter& l : letters) l.orphan = l.orphan || l.member == m;
+}
+
+void world::step(std::size_t m, const core::election_event& what) {
+  core::session_effects out;
+  all[m].agent->step(moment(), core::election_index{0}, what, out);
+  carry_out(m, out);
+}
+
+void world::carry_out(std::size_t m, const core::session_effects& out) {
+  for (const core::addressed& c : out.commands) {
+    std::visit([&](const auto& what) { carry_out(m, what); }, c.what);
+  }
+  if (out.renew && !all[m].ended) renew(m, *out.renew);
+  if (all[m].ended) end_agent(m);
+}
+
+// --- what it is told -----------------------------------------------------------------------------
+
+void world::carry(const letter& l) {
+  if (l.what < mail::granted) {
+    receive(l);
+    return;
+  }
+  const std::size_t m = l.member;
+  member& it = all[m];
+  switch (l.what) {
+    case mail::granted:
+      granted(m, l);
+      break;
+    case mail::refused:
+      if (election(m).adopting()) told_lost(m, it.guard.term(), true);
+      step(m, core::event::refused{.number = l.number});
+      break;
+    case mail::renewed:
+      renewed(m, l);
+      break;
+    case mail::own:
+      if (l.number != it.release || now >= it.release_by || !std::exchange(it.asks_own, false)) {
+        break;
+      }
+      if (l.term != core::no_version) {
+        send(m, mail::release, l.number, l.term, it.release_clean);
+        break;
+      }
+      [[fallthrough]];
+    case mail::released:
+      if (l.number == it.release) it.known.releasing = false;
+      step(m, core::event::released{l.number});
+      break;
+    default:
+      break;
+  }
+}
+
+void world::fail(const letter& l) {
+  const std::size_t m = l.member;
+  switch (l.what) {
+    case mail::acquire:
+    case mail::granted:
+    case mail::refused:
+      step(m, core::event::acquire_unknown{l.number});
+      break;
+    case mail::renew:
+    case mail::renewed: {
+      if (l.number == all[m].renewal) all[m].renewal = {};
+      core::session_effects out;
+      all[m].agent->renewal_unknown(moment(), l.number, out);
+      carry_out(m, out);
+      break;
+    }
+    default:
+      step(m, core::event::release_unknown{l.number});
+      break;
+  }
+}
+
+void world::granted(std::size_t m, const letter& l) {
+  member& it = all[m];
+  ledger& k = it.known;
+  it.granted = std::max(it.granted, l.term);
+  const bool adopting = election(m).adopting();
+  const bool in_time = l.number == it.acquire && now < it.acquire_by &&
+                       election(m).view().phase == core::phase::candidate &&
+                       !(adopting && it.stop_at <= now);
+  if (in_time) {
+    k.overtaken = k.shown_as_of >= l.term && k.shown_ours != l.term;
+    if (now < l.sent_at + budget().of(budget().ttl).stop_at && !k.overtaken) {
+      const core::version found = std::exchange(k.found, core::no_version);
+      if (found != l.term) k.seen = std::max(k.seen, found);
+      k.lost = false;
+      k.term = l.term;
+      k.must_stop_at = k.may_stop_at = core::time_point::min();
+    }
+    acknowledged(m, l.term, l.sent_at, true);
+    if (adopting && l.term != it.guard.term()) told_lost(m, l.term, true);
+  }
+  step(m, core::event::granted{.number = l.number,
+                               .term = l.term,
+                               .sequencer = {},
+                               .ttl = budget().ttl,
+                               .sent_at = l.sent_at,
+                               .released_cleanly = l.clean});
+}
+
+void world::renewed(std::size_t m, const letter& l) {
+  member& it = all[m];
+  const bool awaited = l.number == it.renewal;
+  const bool in_time = awaited && now < it.renewal_by;
+  if (awaited) it.renewal = {};
+  std::vector<core::renewal_loss> lost;
+  if (l.lost != core::loss_reason::none) {
+    lost.push_back({core::election_index{0}, l.lost});
+    if (awaited) told_lost(m, l.term, in_time);
+  } else if (awaited) {
+    acknowledged(m, l.term, l.sent_at, in_time);
+  }
+  core::session_effects out;
+  it.agent->renewed(moment(), l.number, l.sent_at, budget().ttl, lost, out);
+  carry_out(m, out);
+}
+
+void world::see(std::size_t m) {
+  member& it = all[m];
+  if (it.shown.empty()) {
+    it.watch = member::stream::closed;
+    step(m, core::event::watch_failed{});
+    return;
+  }
+  const snapshot s = it.shown.front();
+  it.shown.erase(it.shown.begin());
+  core::observation seen;
+  seen.as_of = s.as_of;
+  seen.agreed.slots = 1;
+  const bool ours = s.term != core::no_version && s.holder == m;
+  if (s.term != core::no_version) {
+    seen.holders.push_back({.identity = s.holder == 0 ? "a" : "b", .term = s.term, .ours = ours});
+    if (!ours) it.known.seen = std::max(it.known.seen, s.term);
+  }
+  it.known.shown_as_of = s.as_of;
+  it.known.shown_ours = ours ? s.term : core::no_version;
+  const core::election& one = election(m);
+  const core::version term = one.adopting()     ? it.guard.term()
+                             : one.view().lease ? one.view().lease->term
+                                                : core::no_version;
+  if (term != core::no_version && s.as_of >= term && !(ours && s.term == term)) {
+    told_lost(m, term, true);
+  }
+  step(m, core::event::observed{std::move(seen)});
+}
+
+// --- what it does
+// ----------------------------------------------------------------------------------
+
+void world::send(std::size_t m, mail what, core::attempt number, core::version term, bool clean) {
+  post({.what = what,
+        .member = static_cast<std::uint8_t>(m),
+        .clean = clean,
+        .number = number,
+        .term = term,
+        .sent_at = now});
+}
+
+/// What has been under way for longest is lost where there is too much.
+void world::post(const letter& l) {
+  if (letters.size() == letters.capacity()) letters.erase(letters.begin());
+  letters.push_back(l);
+}
+
+void world::carry_out(std::size_t m, const core::command::acquire& c) {
+  judge_campaign(m);
+  all[m].acquire = c.number;
+  all[m].acquire_by = c.deadline;
+  send(m, mail::acquire, c.number, core::no_version);
+}
+
+void world::carry_out(std::size_t m, const core::command::release& c) {
+  member& it = all[m];
+  if (it.runs) violated(rule::released_while_running);
+  it.known.releasing = true;
+  it.release = c.number;
+  it.release_by = c.deadline;
+  it.release_clean = c.clean;
+  it.asks_own = c.term == core::no_version;
+  // A blind release that is late would hit whatever is granted meanwhile.
+  send(m, it.asks_own ? mail::ask_own : mail::release, c.number, c.term, c.clean);
+}
+
+void world::carry_out(std::size_t m, const core::command::watch& c) {
+  all[m].watch = member::stream::wanted;
+  all[m].watch_at = c.not_before;
+  all[m].shown.clear();
+}
+
+void world::carry_out(std::size_t m, const core::command::arm& c) {
+  member& it = all[m];
+  judge_arm(m, c);
+  it.page_term = c.term;
+  it.stop_at = c.stop_at;
+  it.kill_at = c.kill_at;
+  guard_does(m, it.guard.armed(now, c.stop_at, c.kill_at), now);
+}
+
+void world::carry_out(std::size_t m, const core::command::start_workload&) {
+  member& it = all[m];
+  if (it.runs) violated(rule::started_over_previous);
+  if (now >= it.known.may_stop_at) violated(rule::started_late);
+  guard_does(m, it.guard.start_asked(now, it.page_term), now);
+}
+
+void world::carry_out(std::size_t m, const core::command::stop_workload& c) {
+  member& it = all[m];
+  if (!it.runs) return;
+  it.told = true;
+  it.kill_by = std::min(it.kill_by, std::max(c.kill_by, now));
+  guard_does(m, it.guard.stop_asked(now, c.kill_by), now);
+}
+
+void world::carry_out(std::size_t m, const core::command::transition& c) {
+  judge_transition(m, c);
+}
+
+void world::carry_out(std::size_t m, const core::command::finished&) {
+  all[m].ended = true;
+}
+
+void world::renew(std::size_t m, const core::command::renew& c) {
+  all[m].renewal = c.number;
+  all[m].renewal_by = c.deadline;
+  send(m, mail::renew, c.number, all[m].agent->renewing().front().term);
+}
+
+}  // namespace tenure::explore

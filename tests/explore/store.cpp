@@ -1,0 +1,105 @@
+#include <algorithm>
+
+#include "small_world.hpp"
+
+/// The store: linearizable, with a clock of its own that goes as ours does, and as late as it
+/// likes when it ends what has run out.
+namespace tenure::explore {
+
+void world::receive(const letter& l) {
+  const bool ours = held != core::no_version && holder == l.member;
+  letter answer = l;
+  switch (l.what) {
+    case mail::acquire:
+      if (held == core::no_version) {
+        answer.clean = !doubtful;
+        doubtful = false;
+        held = core::version{++revision};
+        holder = l.member;
+        judge_grant(l.member);
+        change();
+      } else if (!ours) {
+        answer.what = mail::refused;
+        break;
+      } else {
+        answer.clean = false;
+      }
+      answer.what = mail::granted;
+      answer.term = held;
+      extend(l.member);
+      break;
+    case mail::renew:
+      answer.what = mail::renewed;
+      if (!ours || held != l.term) {
+        answer.lost = core::loss_reason::revoked;
+      } else {
+        extend(l.member);
+      }
+      break;
+    case mail::ask_own:
+      answer.what = mail::own;
+      answer.term = ours ? held : core::no_version;
+      break;
+    case mail::release:
+      answer.what = mail::released;
+      if (ours && held == l.term) {
+        judge_release(l.member, l.term);
+        held = core::no_version;
+        doubtful = doubtful || !l.clean;
+        ++revision;
+        change();
+      }
+      break;
+    default:
+      break;
+  }
+  answer.stalled = false;
+  if (!l.orphan) post(answer);
+}
+
+/// Precondition: it holds.
+void world::extend(std::size_t m) {
+  ends_at = now + budget().ttl;
+  all[m].promised_term = held;
+  all[m].promised_until = ends_at;
+}
+
+/// Everybody who watches will see it. Nobody is told of every state that did not last.
+void world::change() {
+  for (member& it : all) {
+    if (it.watch != member::stream::open) continue;
+    if (it.shown.size() == it.shown.capacity()) it.shown.pop_back();
+    it.shown.push_back({.as_of = core::version{revision}, .term = held, .holder = holder});
+  }
+}
+
+void world::open_watch(std::size_t m) {
+  all[m].watch = member::stream::open;
+  all[m].shown.clear();
+  all[m].shown.push_back({.as_of = core::version{revision}, .term = held, .holder = holder});
+}
+
+void world::take_away(bool by_operator) {
+  if (by_operator) note_removal(holder, held);
+  held = core::no_version;
+  doubtful = true;
+  ++revision;
+  change();
+}
+
+/// Nothing is held, and versions have moved back. Whoever restores a backup stops the store first,
+/// and connections end with it.
+void world::restored(std::uint64_t versions_lost) {
+  if (held != core::no_version) take_away(true);
+  for (member& it : all) {
+    if (it.watch != member::stream::open) continue;
+    it.watch = member::stream::broken;
+    it.shown.clear();
+  }
+  letters.clear();
+  given_twice = std::max(given_twice, last_granted);
+  last_granted = core::no_version;
+  revision -= versions_lost;
+}
+
+}  // namespace tenure::explore
