@@ -19,8 +19,14 @@ import signal
 import socket
 import statistics
 import subprocess
+import sys
 import tempfile
 import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+
+from ports import free_port  # noqa: E402
 
 CONNECTIONS = (16, 64)
 READERS = 1000
@@ -50,12 +56,6 @@ http {{
   }}
 }}
 """
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
 
 
 def until(condition):

@@ -39,7 +39,7 @@ void world::end_agent(std::size_t m) {
   it.reports.clear();
   it.unhealthy = it.lags = it.frozen = false;
   it.acquire = it.release = it.renewal = {};
-  const auto is_answer = [&](const letter& l) { return l.member == m && l.what >= mail::granted; };
+  const auto is_answer = [&](const letter& l) { return l.member == m && l.is_answer(); };
   letters.erase(std::remove_if(letters.begin(), letters.end(), is_answer), letters.end());
   for (letter& l : letters) l.orphan = l.orphan || l.member == m;
 }
@@ -61,7 +61,7 @@ void world::carry_out(std::size_t m, const core::session_effects& out) {
 // --- what it is told -----------------------------------------------------------------------------
 
 void world::carry(const letter& l) {
-  if (l.what < mail::granted) {
+  if (!l.is_answer()) {
     receive(l);
     return;
   }
@@ -120,21 +120,13 @@ void world::fail(const letter& l) {
 
 void world::granted(std::size_t m, const letter& l) {
   member& it = all[m];
-  ledger& k = it.known;
   it.granted = std::max(it.granted, l.term);
   const bool adopting = election(m).adopting();
   const bool in_time = l.number == it.acquire && now < it.acquire_by &&
                        election(m).view().phase == core::phase::candidate &&
                        !(adopting && it.stop_at <= now);
   if (in_time) {
-    k.overtaken = k.shown_as_of >= l.term && k.shown_ours != l.term;
-    if (now < l.sent_at + budget().of(budget().ttl).stop_at && !k.overtaken) {
-      const core::version found = std::exchange(k.found, core::no_version);
-      if (found != l.term) k.seen = std::max(k.seen, found);
-      k.lost = false;
-      k.term = l.term;
-      k.must_stop_at = k.may_stop_at = core::time_point::min();
-    }
+    began_term(m, l.term, l.sent_at);
     acknowledged(m, l.term, l.sent_at, true);
     if (adopting && l.term != it.guard.term()) told_lost(m, l.term, true);
   }
@@ -192,8 +184,7 @@ void world::see(std::size_t m) {
   step(m, core::event::observed{std::move(seen)});
 }
 
-// --- what it does
-// ----------------------------------------------------------------------------------
+// --- what it does ----------------------------------------------------------------------------
 
 void world::send(std::size_t m, mail what, core::attempt number, core::version term, bool clean) {
   post({.what = what,

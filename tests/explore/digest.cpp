@@ -12,8 +12,8 @@ namespace {
 
 using reader = core::state_reader;
 
-/// Two rounds of multiplication and folding for each number; of 64 bits, so that among 10^8 states
-/// two that differ are taken for one with a chance of 1 in 3,000.
+/// Each number is multiplied in, and the product folded. Of 64 bits, so that among 10^8 states two
+/// that differ are taken for one with a chance of 1 in 3,000.
 class hasher {
  public:
   void number(std::uint64_t n) {
@@ -120,15 +120,15 @@ std::uint64_t digest_of(const world& w, std::size_t m) {
   hasher h;
   const auto instant = [&](core::time_point t) { h.number(from.instant(t)); };
 
-  h.number(it.agent.has_value());
-  if (it.agent) {
-    const core::election& e = it.agent->at(core::election_index{0});
-    add(h, from, e);
+  const core::election* const e = it.agent ? &it.agent->at(core::election_index{0}) : nullptr;
+  h.number(e != nullptr);
+  if (e != nullptr) {
+    add(h, from, *e);
     reader::each_instant(*it.agent, instant);
     h.number(from.version(reader::renewing(*it.agent)));
     h.number(reader::failures(*it.agent));
-    h.number(reader::acquire(e).number == it.acquire);
-    h.number(reader::release(e).number == it.release);
+    h.number(reader::acquire(*e).number == it.acquire);
+    h.number(reader::release(*e).number == it.release);
     h.number(reader::renewal(*it.agent) == it.renewal);
   }
   instant(it.acquire_by);
@@ -150,9 +150,7 @@ std::uint64_t digest_of(const world& w, std::size_t m) {
     instant(it.fell_asleep + budget().ttl);
     h.number(it.fell_asleep < it.known.must_stop_at);
     h.number(it.fell_asleep < it.known.may_stop_at);
-    const bool leased = it.agent && it.agent->at(core::election_index{0}).view().lease;
-    h.number(leased &&
-             it.fell_asleep < it.agent->at(core::election_index{0}).view().lease->stop_at);
+    h.number(e != nullptr && e->view().lease && it.fell_asleep < e->view().lease->stop_at);
   }
   h.number(it.guard.current());
   h.number(from.version(it.guard.term()));

@@ -1,12 +1,11 @@
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
-#include <cstring>
 #include <optional>
 #include <ranges>
 #include <string_view>
 #include <thread>
 
+#include "core/number_text.hpp"
 #include "search.hpp"
 
 /// explore: goes through every state of two members, one election, a lossy store and two guards
@@ -17,11 +16,9 @@ using namespace tenure::explore;
 
 constexpr const char* usage =
     "usage: explore [--ticks T] [--faults F] [--of KIND,KIND...] [--states N] [--jobs J]\n"
-    "         all orders of what may happen in T ticks of 200 ms (default 200; the TTL is 1 s) "
-    "with\n"
-    "         at most F faults (default 1) of these kinds (default: all): stall, fail, crash, "
-    "freeze,\n"
-    "         sleep, lag, cut, exit, remove, restore, resign, shut_down, sicken.\n"
+    "         all orders of what may happen in T ticks of 200 ms (default 200; the TTL is 1 s)\n"
+    "         with at most F faults (default 1) of these kinds (default: all): stall, fail,\n"
+    "         crash, freeze, lag, sleep, exit, cut, remove, restore, resign, shut_down, sicken.\n"
     "         --states: stop after so many\n"
     "       explore ... --expect-violation    exit 0 if a rule is broken\n"
     "exit status: 0 well, 1 a rule was broken, 2 wrong usage\n";
@@ -35,10 +32,10 @@ struct options {
 };
 
 template <class Number>
-bool parse(const char* text, Number& out) {
-  const char* const end = text + std::strlen(text);
-  const auto [rest, error] = std::from_chars(text, end, out);
-  return error == std::errc() && rest == end;
+bool parse(std::string_view text, Number& out) {
+  const auto read = tenure::core::read_number<Number>(text);
+  out = read.value_or(out);
+  return read.has_value();
 }
 
 bool parse_kinds(std::string_view text, std::uint32_t& out) {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "small_world.hpp"
 
@@ -66,6 +67,19 @@ void world::judge_release(std::size_t m, core::version term) {
 
 // --- what an agent is told -----------------------------------------------------------------------
 
+/// A candidate is granted `term`. Not one that comes at its own stop_at or later, and not one whose
+/// end the watch has shown before: nobody need believe these.
+void world::began_term(std::size_t m, core::version term, core::time_point sent_at) {
+  ledger& k = all[m].known;
+  k.overtaken = k.shown_as_of >= term && k.shown_ours != term;
+  if (now >= sent_at + stop_after() || k.overtaken) return;
+  const core::version found = std::exchange(k.found, core::no_version);
+  if (found != term) k.seen = std::max(k.seen, found);
+  k.lost = false;
+  k.term = term;
+  k.must_stop_at = k.may_stop_at = core::time_point::min();
+}
+
 void world::acknowledged(std::size_t m, core::version term, core::time_point sent_at,
                          bool in_time) {
   ledger& k = all[m].known;
@@ -92,8 +106,7 @@ void world::told_lost(std::size_t m, core::version term, bool in_time) {
   }
 }
 
-// --- what it does
-// ----------------------------------------------------------------------------------
+// --- what it does ----------------------------------------------------------------------------
 
 void world::judge_campaign(std::size_t m) {
   const member& it = all[m];
@@ -181,8 +194,7 @@ bool world::fits_sleep(const ledger& k, loss_reason why) const {
   return !noticed || awake >= k.must_stop_at;
 }
 
-// --- what runs
-// -------------------------------------------------------------------------------------
+// --- what runs -------------------------------------------------------------------------------
 
 void world::judge_begin(std::size_t m) {
   for (std::size_t other = 0; other < members; ++other) {

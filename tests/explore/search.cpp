@@ -88,11 +88,7 @@ struct visit {
 class searcher {
  public:
   explicit searcher(const bounds& within) : within_(within) {
-    visit root;
-    root.state.ticks_left = within.ticks;
-    root.state.faults_left = within.faults;
-    root.state.kinds = within.kinds;
-    shared_.push_back(std::move(root));
+    shared_.push_back({.state = beginning(), .by = nullptr});
   }
 
   findings run() {
@@ -108,6 +104,14 @@ class searcher {
   }
 
  private:
+  [[nodiscard]] world beginning() const {
+    world out;
+    out.ticks_left = within_.ticks;
+    out.faults_left = within_.faults;
+    out.kinds = within_.kinds;
+    return out;
+  }
+
   void work() {
     std::vector<visit> stack;
     std::vector<move> moves;
@@ -187,10 +191,7 @@ class searcher {
     std::vector<move> moves;
     for (const way* w = by.get(); w != nullptr; w = w->before.get()) moves.push_back(w->last);
     std::ranges::reverse(moves);
-    world again;
-    again.ticks_left = within_.ticks;
-    again.faults_left = within_.faults;
-    again.kinds = within_.kinds;
+    world again = beginning();
     for (const move& m : moves) {
       found_.trace.push_back(again.text(m));
       again.apply(m);

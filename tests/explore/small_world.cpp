@@ -32,27 +32,6 @@ const core::timing& budget() {
   return it;
 }
 
-bool move::is_fault() const {
-  switch (what) {
-    case act::stall:
-    case act::fail:
-    case act::crash:
-    case act::freeze:
-    case act::lag:
-    case act::sleep:
-    case act::exit:
-    case act::cut:
-    case act::remove:
-    case act::restore:
-    case act::resign:
-    case act::shut_down:
-    case act::sicken:
-      return true;
-    default:
-      return false;
-  }
-}
-
 world::world() {
   for (std::size_t m = 0; m < members; ++m) come_up(m);
 }
@@ -70,7 +49,7 @@ void world::moves(std::vector<move>& out) const {
   if (ticks_left > 0 && may_pass()) add(act::pass, 0);
   for (std::size_t i = 0; i < letters.size(); ++i) {
     const letter& l = letters[i];
-    const bool heard = l.what < mail::granted || !all[l.member].frozen;
+    const bool heard = may_arrive(l);
     if (heard) add(act::carry, l.member, i);
     if (l.stalled) continue;
     add_fault(act::stall, l.member, i);
@@ -91,9 +70,8 @@ void world::moves(std::vector<move>& out) const {
     }
     if (it.agent->next_wake() <= now) add(act::wake, m);
     if (!it.reports.empty()) add(act::hear, m);
-    const bool breaks = it.watch == member::stream::broken && it.shown.empty();
-    if (!it.shown.empty() || breaks) add(act::see, m);
-    if (it.watch == member::stream::wanted && now >= it.watch_at) add(act::open, m);
+    if (it.has_news()) add(act::see, m);
+    if (may_open_watch(it)) add(act::open, m);
     if (it.unhealthy) add(act::recover, m);
     add_fault(act::crash, m);
     add_fault(act::freeze, m);
@@ -204,13 +182,13 @@ void world::apply(const move& m) {
       step(m.member, core::event::workload_healthy{});
       break;
   }
-  forget_dead_letters();
+  forget_what_is_over();
   judge_state();
 }
 
 /// Answers that nobody waits for any more, and releases of what is not held: whenever they arrive,
-/// nothing comes of them.
-void world::forget_dead_letters() {
+/// nothing comes of them. And removals that excuse nobody any more.
+void world::forget_what_is_over() {
   const auto is_dead = [&](const letter& l) {
     const member& it = all[l.member];
     switch (l.what) {
@@ -235,17 +213,23 @@ void world::forget_dead_letters() {
 
 // --- time ------------------------------------------------------------------------------------
 
+/// Not if it is an answer to an agent that is stopped.
+bool world::may_arrive(const letter& l) const {
+  return !l.is_answer() || !all[l.member].frozen;
+}
+
+bool world::may_open_watch(const member& it) const {
+  return it.watch == member::stream::wanted && now >= it.watch_at;
+}
+
 /// True if all that is due has happened, or is late because of a fault.
 bool world::may_pass() const {
-  const auto is_due = [&](const letter& l) {
-    return !l.stalled && (l.what < mail::granted || !all[l.member].frozen);
-  };
+  const auto is_due = [&](const letter& l) { return !l.stalled && may_arrive(l); };
   if (std::ranges::any_of(letters, is_due)) return false;
   return std::ranges::none_of(all, [&](const member& it) {
     if (!it.agent || it.frozen) return false;
-    const bool opens = it.watch == member::stream::wanted && now >= it.watch_at;
-    const bool shows = !it.shown.empty() || it.watch == member::stream::broken;
-    return it.agent->next_wake() <= now || !it.reports.empty() || (!it.lags && (shows || opens));
+    const bool watches = !it.lags && (it.has_news() || may_open_watch(it));
+    return it.agent->next_wake() <= now || !it.reports.empty() || watches;
   });
 }
 

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "bit.hpp"
 #include "core/guard.hpp"
 #include "core/session.hpp"
 #include "rule.hpp"
@@ -23,12 +24,13 @@
 /// a watch that lags. Guards are in time, as docs/safety.md demands.
 namespace tenure::explore {
 
+using sim::bit;
 using sim::rule;
 
 inline constexpr std::size_t members = 2;
 inline constexpr core::duration tick = std::chrono::milliseconds(200);
 
-/// What is under way between an agent and the store.
+/// What is under way between an agent and the store: requests, then answers.
 enum class mail : std::uint8_t {
   acquire,
   renew,
@@ -51,6 +53,8 @@ struct letter {
   core::attempt number{};
   core::version term = core::no_version;
   core::time_point sent_at{};
+
+  [[nodiscard]] bool is_answer() const { return what >= mail::granted; }
 };
 
 /// What a watch shows: who holds, at one point of the store's history.
@@ -137,13 +141,14 @@ struct member {
 
   ledger known;
   boost::container::static_vector<removal, 3> removals;  ///< oldest first
+
+  /// There is something to be read of its watch, or that it has broken.
+  [[nodiscard]] bool has_news() const { return !shown.empty() || watch == stream::broken; }
 };
 
-/// What may happen next. `cost`: how many of the faults that a run may have it uses up.
+/// What may happen next; faults come last.
 enum class act : std::uint8_t {
   carry,    ///< a letter arrives
-  stall,    ///< a letter is slow, or lost
-  fail,     ///< a letter is lost, and its sender is told so
   wake,     ///< the agent looks at the clock
   hear,     ///< the agent hears of its guard
   see,      ///< the agent reads its watch
@@ -152,7 +157,10 @@ enum class act : std::uint8_t {
   end,      ///< the workload ends as it was told
   expire,   ///< the store ends a lease whose time is over
   go_on,    ///< an agent that was stopped goes on
+  recover,  ///< the workload is healthy again
   pass,     ///< a tick passes
+  stall,    ///< a letter is slow, or lost
+  fail,     ///< a letter is lost, and its sender is told so
   crash,    ///< the agent dies, its guard does not
   freeze,   ///< the agent is stopped
   lag,      ///< its watch is slow
@@ -164,7 +172,6 @@ enum class act : std::uint8_t {
   resign,
   shut_down,
   sicken,
-  recover,
 };
 
 struct move {
@@ -172,7 +179,7 @@ struct move {
   std::uint8_t member = 0;
   std::uint8_t letter = 0;  ///< its place; of a backup, how many versions it is behind
 
-  [[nodiscard]] bool is_fault() const;
+  [[nodiscard]] bool is_fault() const { return what >= act::stall; }
   friend bool operator==(const move&, const move&) = default;
 };
 
@@ -181,11 +188,6 @@ std::optional<act> fault_named(std::string_view text);
 
 /// What everything takes, in ticks; see small_world.cpp.
 const core::timing& budget();
-
-/// A bit for each reason, or act.
-constexpr std::uint32_t bit(auto of) {
-  return 1U << static_cast<unsigned>(of);
-}
 
 struct world {
   world();
@@ -225,10 +227,13 @@ struct world {
   void be_in_time(std::size_t m, core::time_point next);
   void go_on(std::size_t m);
   [[nodiscard]] bool may_pass() const;
-  void forget_dead_letters();
+  [[nodiscard]] bool may_arrive(const letter& l) const;
+  [[nodiscard]] bool may_open_watch(const member& it) const;
+  void forget_what_is_over();
 
   // The store.
   void receive(const letter& l);
+  [[nodiscard]] snapshot present() const;
   void open_watch(std::size_t m);
   void extend(std::size_t m);
   void change();
@@ -264,6 +269,7 @@ struct world {
 
   // The rules.
   void violated(rule what);
+  void began_term(std::size_t m, core::version term, core::time_point sent_at);
   void acknowledged(std::size_t m, core::version term, core::time_point sent_at, bool in_time);
   void told_lost(std::size_t m, core::version term, bool in_time);
   [[nodiscard]] bool claims(std::size_t m) const;

@@ -77,8 +77,7 @@ struct state_reader {
   static attempt renewal(const session& s) { return s.number_; }
   static std::uint32_t failures(const session& s) { return s.failures_; }
 
-  // --- of a guard
-  // ----------------------------------------------------------------------------------
+  // --- of a guard ------------------------------------------------------------------------------
 
   static void each_instant(const guard& g, auto&& take) {
     take(g.stop_at_);

@@ -69,14 +69,18 @@ void world::change() {
   for (member& it : all) {
     if (it.watch != member::stream::open) continue;
     if (it.shown.size() == it.shown.capacity()) it.shown.pop_back();
-    it.shown.push_back({.as_of = core::version{revision}, .term = held, .holder = holder});
+    it.shown.push_back(present());
   }
+}
+
+snapshot world::present() const {
+  return {.as_of = core::version{revision}, .term = held, .holder = holder};
 }
 
 void world::open_watch(std::size_t m) {
   all[m].watch = member::stream::open;
   all[m].shown.clear();
-  all[m].shown.push_back({.as_of = core::version{revision}, .term = held, .holder = holder});
+  all[m].shown.push_back(present());
 }
 
 void world::take_away(bool by_operator) {

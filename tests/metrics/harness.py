@@ -1,13 +1,10 @@
 """Real agents, and a real Prometheus that scrapes them."""
 from __future__ import annotations
 
-import contextlib
 import json
 import os
-import random
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -20,9 +17,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests" / "chaos"))
+for room in ("chaos", "support"):
+    sys.path.insert(0, str(ROOT / "tests" / room))
 
 import processes  # noqa: E402
+from ports import free_port  # noqa: E402
 
 SERVERS = ROOT / "build" / "servers" / "prometheus"
 TENURE = os.environ.get("TENURE_BINARY", str(ROOT / "build" / "dev" / "tenure"))
@@ -46,15 +45,6 @@ def eventually(condition: Callable[[], object], what: Callable[[], str] | str) -
         if time.monotonic() > deadline:
             raise AssertionError(f"never happened: {what if isinstance(what, str) else what()}")
         time.sleep(BETWEEN_LOOKS_SECONDS)
-
-
-def free_port() -> int:
-    """Below those that the kernel gives to clients: it stays free while its server is restarted."""
-    while True:
-        port = random.randint(20_000, 31_999)
-        with socket.socket() as one, contextlib.suppress(OSError):
-            one.bind(("127.0.0.1", port))
-            return port
 
 
 def get(url: str) -> str:

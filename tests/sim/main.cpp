@@ -1,13 +1,12 @@
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
-#include <cstring>
 #include <optional>
 #include <random>
 #include <string_view>
 #include <thread>
 
 #include "bulk.hpp"
+#include "core/number_text.hpp"
 #include "world.hpp"
 
 /// sim: runs simulated worlds, one for each seed, and says which rule broke in which.
@@ -41,15 +40,15 @@ struct options {
 };
 
 template <class Number>
-bool parse(const char* text, Number& out) {
-  const char* const end = text + std::strlen(text);
-  const auto [rest, error] = std::from_chars(text, end, out);
-  return error == std::errc() && rest == end;
+bool parse(std::string_view text, Number& out) {
+  const auto read = tenure::core::read_number<Number>(text);
+  out = read.value_or(out);
+  return read.has_value();
 }
 
 /// A number, or "random": seeds that nobody has tried are drawn when the program runs.
-bool parse_beginning(const char* text, std::uint64_t& out) {
-  if (std::string_view(text) != "random") return parse(text, out);
+bool parse_beginning(std::string_view text, std::uint64_t& out) {
+  if (text != "random") return parse(text, out);
   out = std::random_device()();
   return true;
 }

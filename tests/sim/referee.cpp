@@ -4,15 +4,9 @@
 #include <cstdio>
 #include <utility>
 
+#include "bit.hpp"
+
 namespace tenure::sim {
-namespace {
-
-std::uint32_t bit(core::loss_reason why) {
-  return 1U << static_cast<unsigned>(why);
-}
-
-}  // namespace
-
 void referee::violated(rule what, world_time now, std::size_t pod, std::size_t election) {
   if (broken_ != rule::none) return;
   broken_ = what;

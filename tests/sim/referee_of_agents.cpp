@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "bit.hpp"
 #include "referee.hpp"
 
 /// The part of the referee that watches what agents do.
@@ -19,10 +20,6 @@ constexpr core::duration rounding = 1us;
 /// lasted for so long they begin anew.
 constexpr core::duration longest_pause = 5min;
 constexpr core::duration well_after = 5min;
-
-std::uint32_t bit(loss_reason why) {
-  return 1U << static_cast<unsigned>(why);
-}
 
 }  // namespace
 

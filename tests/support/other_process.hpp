@@ -1,6 +1,7 @@
 #pragma once
 
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/types.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -38,6 +39,12 @@ class other_process {
 
 [[noreturn]] inline void sleep_on() {
   while (true) ::pause();
+}
+
+/// As another user, who shows root his environment only if root may trace.
+inline void sleep_as_nobody() {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  ::execlp("setpriv", "setpriv", "--reuid=65534", "--clear-groups", "sleep", "1000", nullptr);
 }
 
 }  // namespace tenure::tests

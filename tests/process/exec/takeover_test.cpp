@@ -96,10 +96,8 @@ TEST(Takeover, WhatMayBeLeftOfTheWorkloadKeepsTheLeaseFromOthers) {
   ASSERT_TRUE(agent);
   // Younger than the workload, in its cgroup, and another user's: it looks like a daemon of it. One
   // that is may be killed with the guard's other children, if the guard takes long enough to die.
-  const other_process daemon([&] {
-    std::ofstream(cgroup.procs()) << ::getpid() << std::flush;
-    ::execlp("setpriv", "setpriv", "--reuid=65534", "--clear-groups", "sleep", "1000", nullptr);
-  });
+  const other_process daemon(sleep_as_nobody);
+  std::ofstream(cgroup.procs()) << daemon.pid();
   const pid_t left = daemon.pid();
   ASSERT_TRUE(eventually([&] { return name_of(left) == "sleep"; }));
   a.process().send(SIGKILL);

@@ -74,12 +74,6 @@ class GuardLossInDoubt : public testing::Test {
   own_cgroup cgroup_{"doubt"};
 };
 
-/// Of a process of its own, where the test runs.
-void sleep_as_nobody() {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  ::execlp("setpriv", "setpriv", "--reuid=65534", "--clear-groups", "sleep", "1000", nullptr);
-}
-
 void sleep_without_environment() {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   ::execlp("env", "env", "-i", "sleep", "1000", nullptr);
