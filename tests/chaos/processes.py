@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import select
 import signal
 import subprocess
 import time
@@ -81,6 +82,15 @@ class Handle:
             return True
         except OSError:
             return False
+
+    def wait(self, seconds: float) -> bool:
+        """Until it has ended with all its threads and has let go of what it had open; its program
+        (program_of) is gone before that. False if it has not by then."""
+        if self._fd < 0:
+            return True
+        end = select.poll()
+        end.register(self._fd, select.POLLIN)
+        return bool(end.poll(seconds * 1000))
 
     def close(self) -> None:
         if self._fd >= 0:

@@ -86,11 +86,13 @@ class Program:
     def kill(self) -> None:
         """All of it at once, as a machine that loses its power."""
         if self._process.poll() is None:
-            tree = [self._process.pid, *processes.descendants(self._process.pid)]
+            tree = [processes.Handle(pid, lambda _: True)
+                    for pid in [self._process.pid, *processes.descendants(self._process.pid)]]
             processes.kill_tree(self._process.pid)
-            # What they had open, ports above all, is free when they are gone.
-            eventually(lambda: not any(processes.program_of(pid) for pid in tree),
-                       "all of them are gone")
+            # Its ports and files are wanted by the next one.
+            for one in tree:
+                assert one.wait(PATIENCE_SECONDS), f"{self.log.stem} did not end"
+                one.close()
         self._process.wait(timeout=PATIENCE_SECONDS)
 
 
