@@ -6,6 +6,7 @@
 
 #include "cli/reply_codec.hpp"
 #include "net/client_route.hpp"
+#include "net/http_network.hpp"
 #include "os/boot_time.hpp"
 
 namespace tenure::cli {
@@ -22,7 +23,7 @@ constexpr core::duration longest_turn = std::chrono::hours(1);
 
 agent_feed::agent_feed(boost::asio::io_context& on, net::endpoint agent, std::string path,
                        core::duration hold, handler each)
-    : client_(on.get_executor(), std::move(agent), {}, agent_limits),
+    : client_(net::make_http_client(on.get_executor(), std::move(agent), {}, agent_limits)),
       timer_(on),
       path_(std::move(path)),
       hold_(hold),
@@ -31,7 +32,7 @@ agent_feed::agent_feed(boost::asio::io_context& on, net::endpoint agent, std::st
 void agent_feed::stop() {
   stopped_ = true;
   timer_.cancel();
-  client_.close();
+  client_->close();
 }
 
 void agent_feed::ask_now() {
@@ -44,13 +45,13 @@ void agent_feed::ask_now() {
         "?index=" + std::to_string(*index_) + "&wait=" + std::to_string(hold_ms.count()) + "ms";
     patience += hold_;
   }
-  client_.send({.method = "GET", .target = std::move(target)}, now + patience,
-               [this, now](const auto& reply) { take(reply, now); });
+  client_->send({.method = "GET", .target = std::move(target)}, now + patience,
+                [this, now](const auto& reply) { take(reply, now); });
 }
 
 void agent_feed::take(const std::expected<net::client_reply, net::client_error>& reply,
                       core::time_point asked_at) {
-  const agent_answer answer = judged(client_.server(), reply);
+  const agent_answer answer = judged(client_->server(), reply);
   const auto before = std::exchange(index_, answer ? index_in(*answer) : std::nullopt);
   each_(answer);
   if (stopped_) return;

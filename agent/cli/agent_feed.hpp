@@ -4,6 +4,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -35,7 +36,7 @@ class agent_feed {
   /// Nothing is passed on afterwards.
   void stop();
 
-  [[nodiscard]] const net::endpoint& agent() const { return client_.server(); }
+  [[nodiscard]] const net::endpoint& agent() const { return client_->server(); }
 
  private:
   void ask_now();
@@ -43,7 +44,7 @@ class agent_feed {
             core::time_point asked_at);
   void ask_later();
 
-  net::http_client client_;
+  std::unique_ptr<net::http_client> client_;
   boost::asio::steady_timer timer_;
   std::string path_;
   core::duration hold_;

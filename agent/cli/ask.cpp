@@ -6,7 +6,7 @@
 #include "cli/print.hpp"
 #include "cli/reply_codec.hpp"
 #include "cli/variable.hpp"
-#include "net/http_client.hpp"
+#include "net/http_network.hpp"
 #include "net/percent_text.hpp"
 #include "os/boot_time.hpp"
 #include "runtime/exit_status.hpp"
@@ -29,11 +29,11 @@ std::expected<net::client_reply, net::client_error> ask(const net::endpoint& ser
                                                         net::client_request what,
                                                         core::duration patience) {
   boost::asio::io_context loop;
-  net::http_client client(loop.get_executor(), server, {}, agent_limits);
+  const auto client = net::make_http_client(loop.get_executor(), server, {}, agent_limits);
   std::optional<std::expected<net::client_reply, net::client_error>> answer;
-  client.send(std::move(what), os::boot_now() + patience, [&](auto reply) {
+  client->send(std::move(what), os::boot_now() + patience, [&](auto reply) {
     answer.emplace(std::move(reply));
-    client.close();
+    client->close();
   });
   while (!answer) loop.run_one();
   return std::move(*answer);

@@ -9,7 +9,7 @@
 #include "cli/print.hpp"
 #include "cli/reply_codec.hpp"
 #include "cli/variable.hpp"
-#include "net/http_client.hpp"
+#include "net/http_network.hpp"
 #include "net/unix_socket.hpp"
 #include "os/boot_time.hpp"
 #include "os/runtime_directory.hpp"
@@ -109,9 +109,8 @@ std::vector<agent_answer> ask_all(const std::vector<net::endpoint>& agents,
   std::vector<std::optional<agent_answer>> answers(agents.size());
   std::size_t open = agents.size();
   for (std::size_t i = 0; i < agents.size(); ++i) {
-    net::http_client& client = *clients.emplace_back(std::make_unique<net::http_client>(
-        loop.get_executor(), agents[i], net::tls_settings{}, agent_limits));
-    client.send(what, os::boot_now() + patience, [&, i](auto reply) {
+    clients.push_back(net::make_http_client(loop.get_executor(), agents[i], {}, agent_limits));
+    clients.back()->send(what, os::boot_now() + patience, [&, i](auto reply) {
       answers[i] = judged(agents[i], reply);
       --open;
       clients[i]->close();

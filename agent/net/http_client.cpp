@@ -1,4 +1,4 @@
-#include "net/http_client.hpp"
+#include "net/http_network.hpp"
 
 #include <algorithm>
 #include <boost/asio/post.hpp>
@@ -40,12 +40,10 @@ struct idle_connection {
   core::time_point since;
 };
 
-}  // namespace
-
 /// Shared with what is under way, so that a handler may destroy the client.
-struct http_client::state : std::enable_shared_from_this<http_client::state> {
-  state(const boost::asio::any_io_executor& where, endpoint to, tls_settings tls,
-        client_limits granted)
+struct client_state : std::enable_shared_from_this<client_state> {
+  client_state(const boost::asio::any_io_executor& where, endpoint to, tls_settings tls,
+               client_limits granted)
       : executor(where),
         route(std::make_shared<client_route>(where, std::move(to), std::move(tls))),
         limits(granted),
@@ -83,7 +81,7 @@ struct http_client::state : std::enable_shared_from_this<http_client::state> {
   bool closed = false;
 };
 
-void http_client::state::send(client_request what, core::time_point deadline, reply_handler done) {
+void client_state::send(client_request what, core::time_point deadline, reply_handler done) {
   TENURE_CHECK(!closed && done);
   std::string name = summary(what, route->server);
   auto request = request_text(what, route->server);
@@ -112,7 +110,7 @@ void http_client::state::send(client_request what, core::time_point deadline, re
   pump();
 }
 
-void http_client::state::refuse(std::string text, reply_handler done) {
+void client_state::refuse(std::string text, reply_handler done) {
   boost::asio::post(executor, [self = shared_from_this(), text = std::move(text),
                                call_back = std::move(done)]() mutable {
     if (self->closed || !call_back) return;
@@ -121,7 +119,7 @@ void http_client::state::refuse(std::string text, reply_handler done) {
 }
 
 /// Gives waiting requests the connections that are free, or new ones.
-void http_client::state::pump() {
+void client_state::pump() {
   while (!closed) {
     const std::shared_ptr<call> c = next();
     if (!c) return;
@@ -135,7 +133,7 @@ void http_client::state::pump() {
 }
 
 /// Takes out the request whose turn it is, if there may be another connection for it.
-std::shared_ptr<call> http_client::state::next() {
+std::shared_ptr<call> client_state::next() {
   auto& queue = urgent.empty() ? waiting : urgent;
   if (queue.empty() || active.size() >= limits.connections) return nullptr;
   const auto urgent_ones = std::ranges::count_if(active, &call::urgent);
@@ -146,7 +144,7 @@ std::shared_ptr<call> http_client::state::next() {
   return first;
 }
 
-void http_client::state::begin(const std::shared_ptr<call>& c) {
+void client_state::begin(const std::shared_ptr<call>& c) {
   active.push_back(c);
   if (auto free = take_idle(); free) {
     exchange(c, std::move(free));
@@ -156,7 +154,7 @@ void http_client::state::begin(const std::shared_ptr<call>& c) {
 }
 
 /// The one that was used last: the others may then become old enough to be closed.
-std::shared_ptr<client_connection> http_client::state::take_idle() {
+std::shared_ptr<client_connection> client_state::take_idle() {
   drop_old();
   while (!idle.empty()) {
     auto last = std::move(idle.back().connection);
@@ -168,7 +166,7 @@ std::shared_ptr<client_connection> http_client::state::take_idle() {
   return nullptr;
 }
 
-void http_client::state::dial(const std::shared_ptr<call>& c) {
+void client_state::dial(const std::shared_ptr<call>& c) {
   c->dialer = std::make_shared<client_dialer>(executor, route);
   c->dialer->run(c->deadline, [self = shared_from_this(), c](client_dialer::result reached) {
     c->dialer.reset();
@@ -177,7 +175,7 @@ void http_client::state::dial(const std::shared_ptr<call>& c) {
   });
 }
 
-std::shared_ptr<client_connection> http_client::state::opened(std::shared_ptr<byte_stream> over) {
+std::shared_ptr<client_connection> client_state::opened(std::shared_ptr<byte_stream> over) {
   auto made = std::make_shared<client_connection>(executor, std::move(over));
   made->start([noted = weak_from_this(), which = made.get()] {
     if (const auto client = noted.lock(); client) client->drop_idle(which);
@@ -185,7 +183,7 @@ std::shared_ptr<client_connection> http_client::state::opened(std::shared_ptr<by
   return made;
 }
 
-void http_client::state::warm_up(core::time_point deadline) {
+void client_state::warm_up(core::time_point deadline) {
   const std::size_t wanted = std::min(limits.warm, limits.connections);
   while (active.size() + idle.size() + warming.size() < wanted) {
     auto dialer = std::make_shared<client_dialer>(executor, route);
@@ -198,8 +196,8 @@ void http_client::state::warm_up(core::time_point deadline) {
   }
 }
 
-void http_client::state::exchange(const std::shared_ptr<call>& c,
-                                  std::shared_ptr<client_connection> over) {
+void client_state::exchange(const std::shared_ptr<call>& c,
+                            std::shared_ptr<client_connection> over) {
   c->connection = std::move(over);
   c->connection->begin(std::move(c->request),
                        {.reader = reply_reader(limits, reply_reader::form::whole, c->is_head),
@@ -210,8 +208,8 @@ void http_client::state::exchange(const std::shared_ptr<call>& c,
                         }});
 }
 
-void http_client::state::replied(const std::shared_ptr<call>& c, reply_reader& reader,
-                                 std::expected<void, std::string> how) {
+void client_state::replied(const std::shared_ptr<call>& c, reply_reader& reader,
+                           std::expected<void, std::string> how) {
   if (!how) return finish(c, std::unexpected(std::move(how.error())));
   client_reply out{reader.head()};
   out.body = reader.take_body();
@@ -222,7 +220,7 @@ void http_client::state::replied(const std::shared_ptr<call>& c, reply_reader& r
   finish(c, std::move(out));
 }
 
-void http_client::state::too_late(const std::shared_ptr<call>& c) {
+void client_state::too_late(const std::shared_ptr<call>& c) {
   if (!c->done) return;
   std::string doing = c->connection ? "waiting for the reply" : "waiting for a free connection";
   if (c->dialer) doing = c->dialer->doing();
@@ -232,8 +230,8 @@ void http_client::state::too_late(const std::shared_ptr<call>& c) {
   finish(c, std::unexpected("no answer in time while " + doing));
 }
 
-void http_client::state::finish(const std::shared_ptr<call>& c,
-                                std::expected<client_reply, std::string> how) {
+void client_state::finish(const std::shared_ptr<call>& c,
+                          std::expected<client_reply, std::string> how) {
   if (closed || !c->done) return;
   const auto self = shared_from_this();
   c->deadline_timer.cancel();
@@ -247,17 +245,17 @@ void http_client::state::finish(const std::shared_ptr<call>& c,
   done(std::unexpected(client_error{.how = sent, .text = c->summary + ": " + how.error()}));
 }
 
-void http_client::state::keep(std::shared_ptr<client_connection> used) {
+void client_state::keep(std::shared_ptr<client_connection> used) {
   idle.emplace_back(std::move(used), os::boot_now());
   drop_old();
 }
 
-void http_client::state::drop_idle(const client_connection* which) {
+void client_state::drop_idle(const client_connection* which) {
   std::erase_if(idle, [which](const idle_connection& i) { return i.connection.get() == which; });
 }
 
 /// Closes those that have been idle for too long, and comes again when the next one will be.
-void http_client::state::drop_old() {
+void client_state::drop_old() {
   const core::time_point oldest = os::boot_now() - limits.idle;
   while (idle.size() > limits.warm && idle.front().since <= oldest) {
     idle.front().connection->close();
@@ -274,7 +272,7 @@ void http_client::state::drop_old() {
   });
 }
 
-void http_client::state::close() {
+void client_state::close() {
   closed = true;
   idle_timer.cancel();
   // Whatever is destroyed with a handler may call us again.
@@ -290,50 +288,60 @@ void http_client::state::close() {
   }
 }
 
-http_client::http_client(const boost::asio::any_io_executor& where, endpoint to, tls_settings tls,
-                         client_limits limits)
-    : state_(std::make_shared<state>(where, std::move(to), std::move(tls), limits)) {
+class network_client final : public http_client {
+ public:
+  explicit network_client(std::shared_ptr<client_state> what) : state_(std::move(what)) {}
+  ~network_client() override { state_->close(); }
+
+  std::expected<void, std::string> check() override {
+    if (!state_->route->server.tls) return {};
+    auto loaded = state_->route->secrets.current();
+    if (!loaded) return std::unexpected(std::move(loaded.error()));
+    return {};
+  }
+
+  void send(client_request what, core::time_point deadline, reply_handler done) override {
+    state_->send(std::move(what), deadline, std::move(done));
+  }
+
+  void warm_up(core::time_point deadline) override {
+    TENURE_CHECK(!state_->closed);
+    state_->warm_up(deadline);
+  }
+
+  [[nodiscard]] std::unique_ptr<http_stream> stream(client_request what,
+                                                    core::time_point head_deadline,
+                                                    stream_handlers on) override {
+    TENURE_CHECK(!state_->closed);
+    auto made = std::make_shared<client_stream>(state_->executor, state_->route, state_->limits,
+                                                std::move(on));
+    std::erase_if(state_->streams, [](const auto& noted) { return noted.expired(); });
+    state_->streams.push_back(made);
+    made->start(what, head_deadline);
+    return stream_handle(std::move(made));
+  }
+
+  void close() override { state_->close(); }
+
+  [[nodiscard]] const endpoint& server() const override { return state_->route->server; }
+
+ private:
+  std::shared_ptr<client_state> state_;
+};
+
+}  // namespace
+
+std::unique_ptr<http_client> make_http_client(const boost::asio::any_io_executor& where,
+                                              endpoint to, tls_settings tls, client_limits limits) {
   TENURE_CHECK(limits.connections > limits.reserved && limits.waiting > 0);
+  return std::make_unique<network_client>(
+      std::make_shared<client_state>(where, std::move(to), std::move(tls), limits));
 }
 
-http_client::~http_client() {
-  close();
-}
-
-std::expected<void, std::string> http_client::check() {
-  if (!state_->route->server.tls) return {};
-  auto loaded = state_->route->secrets.current();
-  if (!loaded) return std::unexpected(std::move(loaded.error()));
-  return {};
-}
-
-void http_client::send(client_request what, core::time_point deadline, reply_handler done) {
-  state_->send(std::move(what), deadline, std::move(done));
-}
-
-void http_client::warm_up(core::time_point deadline) {
-  TENURE_CHECK(!state_->closed);
-  state_->warm_up(deadline);
-}
-
-std::unique_ptr<http_stream> http_client::stream(client_request what,
-                                                 core::time_point head_deadline,
-                                                 stream_handlers on) {
-  TENURE_CHECK(!state_->closed);
-  auto made = std::make_shared<client_stream>(state_->executor, state_->route, state_->limits,
-                                              std::move(on));
-  std::erase_if(state_->streams, [](const auto& noted) { return noted.expired(); });
-  state_->streams.push_back(made);
-  made->start(what, head_deadline);
-  return stream_handle(std::move(made));
-}
-
-void http_client::close() {
-  state_->close();
-}
-
-const endpoint& http_client::server() const {
-  return state_->route->server;
+http_connector over_network(boost::asio::any_io_executor where) {
+  return [where = std::move(where)](endpoint to, tls_settings tls, client_limits limits) {
+    return make_http_client(where, std::move(to), std::move(tls), limits);
+  };
 }
 
 }  // namespace tenure::net

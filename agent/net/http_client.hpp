@@ -1,6 +1,5 @@
 #pragma once
 
-#include <boost/asio/any_io_executor.hpp>
 #include <expected>
 #include <functional>
 #include <memory>
@@ -53,47 +52,42 @@ class http_stream {
 ///
 /// TLS is 1.2 or newer and the server always has to prove that it is who the endpoint says.
 ///
-/// Deadlines are instants of CLOCK_BOOTTIME. All is done, and all handlers are called, on the
-/// executor, which has one thread; no handler is called from within the call that it was given to.
-/// This object, or a stream of it, may be destroyed from within any handler. The executor's
-/// context must outlive both.
+/// Deadlines are instants of CLOCK_BOOTTIME. All is done, and all handlers are called, on one
+/// thread; no handler is called from within the call that it was given to. This object, or a stream
+/// of it, may be destroyed from within any handler.
 class http_client {
  public:
-  http_client(const boost::asio::any_io_executor& where, endpoint to, tls_settings tls = {},
-              client_limits limits = {});
-  ~http_client();  ///< closes
-  http_client(const http_client&) = delete;
-  http_client& operator=(const http_client&) = delete;
+  virtual ~http_client() = default;  ///< closes
 
   /// Loads the files of the TLS settings, so that a wrong path is an error at start-up. The error
   /// names the file and what is wrong with it. Nothing to do for plain HTTP.
-  std::expected<void, std::string> check();
+  virtual std::expected<void, std::string> check() = 0;
 
   /// `done` is called once, by the deadline at the latest. With a reply of any status but a
   /// redirect; or with an error: no connection, no time left, too many requests waiting, or a
   /// server that broke the rules.
-  void send(client_request what, core::time_point deadline, reply_handler done);
+  virtual void send(client_request what, core::time_point deadline, reply_handler done) = 0;
 
   /// Connects until `client_limits::warm` connections are there, so that the next requests find one
   /// open. What fails is not tried again before the next call.
-  void warm_up(core::time_point deadline);
+  virtual void warm_up(core::time_point deadline) = 0;
 
   /// Asks for a reply without end, e.g. a watch, on a connection of its own. The head has to come
   /// by the deadline; after it silence is allowed for as long as the server's kernel answers.
   /// A server that has vanished is noticed in about ten seconds.
-  [[nodiscard]] std::unique_ptr<http_stream> stream(client_request what,
-                                                    core::time_point head_deadline,
-                                                    stream_handlers on);
+  [[nodiscard]] virtual std::unique_ptr<http_stream> stream(client_request what,
+                                                            core::time_point head_deadline,
+                                                            stream_handlers on) = 0;
 
   /// Ends all requests, streams and connections; no handler is called afterwards. Nothing may be
   /// sent any more.
-  void close();
+  virtual void close() = 0;
 
-  [[nodiscard]] const endpoint& server() const;
-
- private:
-  struct state;
-  std::shared_ptr<state> state_;
+  [[nodiscard]] virtual const endpoint& server() const = 0;
 };
+
+/// Makes clients. The simulator has one whose endpoints are modelled servers.
+using http_connector =
+    std::function<std::unique_ptr<http_client>(endpoint, tls_settings, client_limits)>;
 
 }  // namespace tenure::net

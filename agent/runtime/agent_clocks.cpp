@@ -1,4 +1,3 @@
-#include "os/boot_time.hpp"
 #include "os/clock_reading.hpp"
 #include "runtime/agent_loop.hpp"
 #include "runtime/lines.hpp"
@@ -14,7 +13,7 @@ core::moment agent_loop::moment() {
 
 core::moment agent_loop::present() {
   entropy_ = entropy_ * 6364136223846793005ULL + 1442695040888963407ULL;
-  return {.now = os::boot_now(), .entropy = entropy_ ^ (entropy_ >> 29)};
+  return {.now = loop_.now(), .entropy = entropy_ ^ (entropy_ >> 29)};
 }
 
 void agent_loop::look_at_clocks() {
@@ -22,7 +21,7 @@ void agent_loop::look_at_clocks() {
   const std::string& identity = options_.settings.identity;
   const auto say = [&](auto line, const char* what, core::duration how_long) {
     if (how_long == core::duration::zero()) return;
-    const auto held_back = failures_.let_through(what, os::boot_now());
+    const auto held_back = failures_.let_through(what, loop_.now());
     if (held_back) line(log_, identity, how_long, *held_back);
   };
   say(say_slept, "slept", news.slept);

@@ -1,7 +1,5 @@
-#include <boost/asio/post.hpp>
 #include <utility>
 
-#include "os/boot_time.hpp"
 #include "runtime/agent_loop.hpp"
 
 /// The part of the loop that knows how the store answers.
@@ -11,10 +9,10 @@ namespace tenure::runtime {
 /// by a later turn, together with all that comes until then.
 void agent_loop::hear(const core::contact_event& what) {
   if (ended_) return;
-  contact_.take(os::boot_now(), what);
+  contact_.take(loop_.now(), what);
   snapshots_.contact(contact_);
   if (std::exchange(contact_is_news_, true)) return;
-  boost::asio::post(io_, [this] {
+  loop_.post([this] {
     contact_is_news_ = false;
     if (ended_) return;
     dirty_ = true;

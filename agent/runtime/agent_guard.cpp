@@ -1,7 +1,6 @@
 #include <csignal>
 #include <utility>
 
-#include "os/boot_time.hpp"
 #include "os/error_text.hpp"
 #include "runtime/agent_loop.hpp"
 #include "runtime/exit_status.hpp"
@@ -27,7 +26,7 @@ constexpr core::duration others_are_told_within = std::chrono::seconds(1);
 
 bool agent_loop::open_guard() {
   if (has_door()) {
-    dial_until_ = os::boot_now() + guard_may_be_busy;
+    dial_until_ = loop_.now() + guard_may_be_busy;
     dialer_ = std::make_unique<workload::guard_dialer>(
         io_.get_executor(), options_.settings.guard_dir, options_.settings.guard_uid,
         [this](std::variant<workload::guard_fds, workload::no_guard> what) {
@@ -88,7 +87,7 @@ void agent_loop::dialed(const workload::no_guard& what) {
   if (std::exchange(no_guard_, what.why) != what.why) {
     say_no_guard(log_, options_.settings.guard_dir, what.why);
   }
-  if (!store_ && (what.absent || os::boot_now() >= dial_until_)) open_store();
+  if (!store_ && (what.absent || loop_.now() >= dial_until_)) open_store();
 }
 
 /// Only now is it known which session to be in.
@@ -128,7 +127,7 @@ void agent_loop::guard_returned(const workload::guard_ready& what) {
     if (what.session != options_.session) {
       // We could not be granted its term.
       found.stopping = true;
-      guard_->stop(os::boot_now() + options_.settings.timing.drain, stop_signal_);
+      guard_->stop(loop_.now() + options_.settings.timing.drain, stop_signal_);
     }
     say_workload_found(log_, speaker_of(guarded), found);
     feed(guarded, event_of(found));
@@ -331,9 +330,8 @@ bool agent_loop::may_leave_workload() const {
 void agent_loop::begin_to_leave() {
   leaving_ = leave::unless_guard_ends;
   say_leaving_workload(log_, options_.settings.identity);
-  leave_timer_.expires_after(others_are_told_within);
-  leave_timer_.async_wait([this](const boost::system::error_code& cancelled) {
-    if (!cancelled && leaving_ == leave::unless_guard_ends) leaving_ = leave::with_next_renewal;
+  leave_timer_.after(others_are_told_within, [this] {
+    if (leaving_ == leave::unless_guard_ends) leaving_ = leave::with_next_renewal;
   });
 }
 

@@ -38,9 +38,8 @@ void agent_loop::open_health() {
   }
   const std::string all = names_of(elections_);
   const speaker who{.election = all, .identity = options_.settings.identity};
-  health_ = std::make_unique<health_monitor>(io_.get_executor(), with, always,
-                                             make_health_checks(io_.get_executor(), with), log_,
-                                             who, [this] { health_changed(); });
+  health_ = std::make_unique<health_monitor>(loop_, with, always, make_health_checks(loop_, with),
+                                             log_, who, [this] { health_changed(); });
 }
 
 /// A workload of ours reports its start itself, unless it was found running. One that reads our

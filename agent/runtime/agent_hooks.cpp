@@ -18,14 +18,14 @@ constexpr core::election_index hooked{0};
 
 void agent_loop::open_hooks() {
   guard_ = std::make_unique<hooked_workload>(
-      io_.get_executor(), options_.settings.hooks, options_.settings.timing, names_for_workload(),
+      loop_, options_.settings.hooks, options_.settings.timing, names_for_workload(),
       hooked_workload::ended_by::its_word, [this](const hook_event& what) { from_hooks(what); });
 }
 
 /// What the kubelet starts is found and killed by the guard, and told by hooks that it is active.
 void agent_loop::open_told_workload() {
   guard_ = std::make_unique<told_workload>(
-      io_.get_executor(), std::move(guard_), options_.settings.hooks, options_.settings.timing,
+      loop_, std::move(guard_), options_.settings.hooks, options_.settings.timing,
       names_for_workload(),
       told_workload::listener{
           .environment = [this] { return workload_environment(hooked); },

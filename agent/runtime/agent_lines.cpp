@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <variant>
 
-#include "os/boot_time.hpp"
 #include "os/wall_time.hpp"
 #include "runtime/agent_loop.hpp"
 #include "runtime/lines.hpp"
@@ -25,7 +24,7 @@ const Command* find(const core::session_effects& in, core::election_index of) {
 // --- the store -------------------------------------------------------------------------------
 
 void agent_loop::failed(store_request what, const std::string& why) {
-  if (!outage_.failed(what, os::boot_now())) return;
+  if (!outage_.failed(what, loop_.now())) return;
   say_store_lost(log_, options_.settings.identity,
                  {.store = options_.settings.store,
                   .operation = name(what),
@@ -34,7 +33,7 @@ void agent_loop::failed(store_request what, const std::string& why) {
 }
 
 void agent_loop::answered(store_request what) {
-  const auto gone_for = outage_.done(what, os::boot_now());
+  const auto gone_for = outage_.done(what, loop_.now());
   if (gone_for)
     say_store_back(log_, options_.settings.identity, options_.settings.store, *gone_for);
 }
@@ -51,7 +50,7 @@ std::optional<core::duration> agent_loop::safe_for() const {
     if (lease) stop_at = std::min(stop_at, lease->stop_at);
   }
   if (stop_at == core::never) return std::nullopt;
-  return std::max(stop_at - os::boot_now(), core::duration::zero());
+  return std::max(stop_at - loop_.now(), core::duration::zero());
 }
 
 // --- the end of a term -----------------------------------------------------------------------
@@ -63,7 +62,7 @@ void agent_loop::say(core::election_index which, const core::command::transition
 
 /// Nobody writes of who holds what the store may not know any more.
 circumstances agent_loop::circumstances_now() const {
-  return {.now = os::boot_now(), .store_answers = !outage_.lasts()};
+  return {.now = loop_.now(), .store_answers = !outage_.lasts()};
 }
 
 /// How what runs is stopped by the step that is being carried out.
@@ -71,9 +70,9 @@ term_end agent_loop::how_it_ends(core::election_index which) const {
   term_end out;
   const auto* order = guard_ ? find<core::command::stop_workload>(effects_, which) : nullptr;
   if (order == nullptr) return out;
-  const core::duration left =
-      workload_is_killed_ ? core::duration::zero()
-                          : std::max(order->kill_by - os::boot_now(), core::duration::zero());
+  const core::duration left = workload_is_killed_
+                                  ? core::duration::zero()
+                                  : std::max(order->kill_by - loop_.now(), core::duration::zero());
   out.why = order->why;
   out.time_to_stop = left;
   out.signal = has_hooks() ? 0 : stop_signal_;
@@ -89,7 +88,7 @@ void agent_loop::say(core::election_index which, const core::command::stop_workl
 }
 
 void agent_loop::say(core::election_index which, const workload::workload_exited& what) {
-  const core::duration ago = what.at ? os::boot_now() - *what.at : core::duration::zero();
+  const core::duration ago = what.at ? loop_.now() - *what.at : core::duration::zero();
   say_workload_exited(log_, speaker_of(which),
                       {.wait_status = what.status,
                        .asked = std::exchange(stop_ordered_, false),

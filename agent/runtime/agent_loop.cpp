@@ -3,17 +3,14 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <boost/asio/post.hpp>
 #include <csignal>
 #include <utility>
 
 #include "api/obstacle.hpp"
 #include "config/values.hpp"
 #include "core/number_text.hpp"
-#include "os/boot_time.hpp"
 #include "os/error_text.hpp"
 #include "os/memory.hpp"
-#include "os/random.hpp"
 #include "os/wall_time.hpp"
 #include "runtime/exit_status.hpp"
 #include "runtime/lines.hpp"
@@ -45,23 +42,23 @@ agent_loop::agent_loop(agent_options options, log& to)
       log_(to),
       elections_(specs_of(options_.settings)),
       session_(options_.settings.timing),
-      entropy_(os::random_bits()),
+      entropy_(loop_.random_bits()),
       instruments_({.when = options_.settings.timing,
                     .has_guard = options_.has_guard && !has_hooks(),
                     .has_health = options_.settings.health.is_checked()}),
-      snapshots_(board_, core::hex(os::random_bits()), options_.settings.identity,
+      snapshots_(board_, core::hex(loop_.random_bits()), options_.settings.identity,
                  options_.settings.store, elections_, options_.has_guard,
                  !options_.settings.observe),
       histories_(elections_.size(),
                  history(options_.settings.identity, terms_kept(elections_.size()))),
       member_logs_(elections_.size()),
-      fresh_reads_(io_.get_executor()),
-      orders_(io_.get_executor(),
+      fresh_reads_(loop_),
+      orders_(loop_,
               [this](core::election_index which, core::order what, api::control_handler done) {
                 ordered(which, std::move(what), std::move(done));
               }),
       order_relay_(
-          io_.get_executor(), options_.settings.identity,
+          loop_, options_.settings.identity,
           [this](core::election_index which, const core::left_order& what) {
             return objection_to(which, what);
           },
@@ -71,12 +68,12 @@ agent_loop::agent_loop(agent_options options, log& to)
           }),
       contact_(options_.settings.timing.ttl),
       signals_(io_),
-      timer_(std::make_unique<boot_timer>(io_.get_executor(), [this] { turn(); })),
+      timer_(loop_),
       watch_at_(elections_.size(), core::never),
       clocks_(os::read_clocks()),
       lines_(elections_.size()),
-      leave_timer_(io_),
-      opening_(io_),
+      leave_timer_(loop_),
+      opening_(loop_),
       stop_signal_(options_.settings.stop_signal) {}
 
 agent_loop::~agent_loop() = default;
@@ -85,8 +82,8 @@ agent_loop::~agent_loop() = default;
 
 int agent_loop::run() {
   listen_for_signals();
-  board_.beat(os::boot_now());
-  snapshots_.publish(session_, os::boot_now());
+  board_.beat(loop_.now());
+  snapshots_.publish(session_, loop_.now());
   if (!open_guard()) {
     end(status_.value_or(exit_failed));
   } else if (!guard_ && !dialer_) {
@@ -100,22 +97,22 @@ void agent_loop::open_store() {
   opening_.cancel();
   if (!service_ && !serve()) return end(exit_failed);
   const config::settings& s = options_.settings;
-  auto made = stores::make_store(io_.get_executor(),
-                                 {.kind = s.store,
-                                  .endpoints = s.endpoints,
-                                  .identity = s.identity,
-                                  .session = options_.session,
-                                  .ttl = s.timing.ttl,
-                                  .elections = elections_,
-                                  .announce = !s.observe && !s.unlisted,
-                                  .secure = {.ca_file = s.secure.ca_file,
-                                             .certificate_file = s.secure.certificate_file,
-                                             .key_file = s.secure.key_file,
-                                             .server_name = s.secure.server_name,
-                                             .user = s.secure.user,
-                                             .password_file = s.secure.password_file},
-                                  .hears = [this](const core::contact_event& what) { hear(what); },
-                                  .notes = [this](const stores::notice& what) { say(what); }});
+  auto made =
+      stores::make_store(loop_, {.kind = s.store,
+                                 .endpoints = s.endpoints,
+                                 .identity = s.identity,
+                                 .session = options_.session,
+                                 .ttl = s.timing.ttl,
+                                 .elections = elections_,
+                                 .announce = !s.observe && !s.unlisted,
+                                 .secure = {.ca_file = s.secure.ca_file,
+                                            .certificate_file = s.secure.certificate_file,
+                                            .key_file = s.secure.key_file,
+                                            .server_name = s.secure.server_name,
+                                            .user = s.secure.user,
+                                            .password_file = s.secure.password_file},
+                                 .hears = [this](const core::contact_event& what) { hear(what); },
+                                 .notes = [this](const stores::notice& what) { say(what); }});
   if (!made) return open_failed(made.error());
   store_ = make_metered_store(std::move(*made), instruments_);
   store_->open([this](std::expected<stores::description, stores::open_error> what) {
@@ -126,17 +123,16 @@ void agent_loop::open_store() {
 /// Our end would be that of the workload that was found. Its lease may still be confirmed.
 void agent_loop::open_failed(const stores::open_error& why) {
   const std::string& store = options_.settings.store;
-  const core::time_point again = os::boot_now() + open_pause;
+  const core::time_point again = loop_.now() + open_pause;
   if (!found_ || found_->ended || found_->stopping || again >= found_->stop_at) {
     say_cannot_use_store(log_, store, why.text);
     return end(exit_failed);
   }
-  if (failures_.let_through("open", os::boot_now())) {
-    say_store_tried_again(log_, store, why.text, found_->stop_at - os::boot_now());
+  if (failures_.let_through("open", loop_.now())) {
+    say_store_tried_again(log_, store, why.text, found_->stop_at - loop_.now());
   }
-  opening_.expires_after(open_pause);
-  opening_.async_wait([this](boost::system::error_code canceled) {
-    if (canceled || ended_) return;
+  opening_.after(open_pause, [this] {
+    if (ended_) return;
     // Closed already: it has told us of its failure.
     store_.reset();
     open_store();
@@ -247,6 +243,7 @@ void agent_loop::end(int status, bool as_workload) {
   // First: should a disk that hangs keep the store from closing, the guard ends us.
   if (guard_ && !has_door()) guard_->bye(as_workload ? std::nullopt : std::optional(status));
   leave_timer_.cancel();
+  opening_.cancel();
   // Before the server waits for answers that only this thread could give.
   fresh_reads_.close();
   orders_.close();
@@ -254,11 +251,11 @@ void agent_loop::end(int status, bool as_workload) {
   if (service_) service_->stop();
   if (store_) store_->close();
   // Not from inside a call of one of them, as which this may run.
-  boost::asio::post(io_, [this] {
+  loop_.post([this] {
     dialer_.reset();
     guard_.reset();
     health_.reset();
-    timer_.reset();
+    timer_.cancel();
   });
 }
 
@@ -280,7 +277,7 @@ void agent_loop::from_watch(core::election_index which,
   answered(store_request::watch);
   lines_[core::place(which)].observed(log_, speaker_of(which), session_.at(which), seen,
                                       circumstances_now());
-  dirty_ = snapshots_.watch_showed(which, os::boot_now()) || dirty_;
+  dirty_ = snapshots_.watch_showed(which, loop_.now()) || dirty_;
   history& terms = histories_[core::place(which)];
   if (terms.observed(seen, os::wall_now_ms())) {
     snapshots_.terms_changed(which, terms.terms());
@@ -300,7 +297,7 @@ void agent_loop::from_watch(core::election_index which,
 /// Time has passed.
 void agent_loop::turn() {
   if (ended_) return;
-  const core::time_point now = os::boot_now();
+  const core::time_point now = loop_.now();
   if (first_watch_ <= now) open_watches(now);
   session_.wake(moment(), effects_);
   carry_out();
@@ -347,18 +344,18 @@ void agent_loop::carry_out() {
   }
   if (effects_.renew && !ended_) renew(*effects_.renew);
   effects_.clear();
-  if (std::exchange(dirty_, false)) snapshots_.publish(session_, os::boot_now());
+  if (std::exchange(dirty_, false)) snapshots_.publish(session_, loop_.now());
   if (!ended_) set_timer();
 }
 
 void agent_loop::set_timer() {
-  const core::time_point now = os::boot_now();
+  const core::time_point now = loop_.now();
   if (now >= next_beat_) {
     board_.beat(now);
     next_beat_ = now + beat_interval;
   }
   const core::time_point next = std::min({session_.next_wake(), next_beat_, first_watch_});
-  timer_->set(next);
+  if (timer_.when() != next) timer_.at(next, [this] { turn(); });
   clocks_.await(next);
 }
 
@@ -408,11 +405,11 @@ std::optional<core::duration> agent_loop::renewal_margin() const {
     if (lease && lease->term == item.term) first = std::min(first, lease->stop_at);
   }
   if (first == core::never) return std::nullopt;
-  return first - os::boot_now();
+  return first - loop_.now();
 }
 
 void agent_loop::carry_out(core::election_index which, const core::command::watch& c) {
-  if (c.not_before <= os::boot_now()) {
+  if (c.not_before <= loop_.now()) {
     open_watch(which);
   } else {
     watch_at_[core::place(which)] = c.not_before;
@@ -468,13 +465,13 @@ void agent_loop::carry_out(core::election_index, const core::command::finished& 
   if (!status_) status_ = core::is_loss(c.why) && !shutting_down_ ? exit_lease_lost : exit_ok;
   if (--unfinished_ > 0) {
     // One agent, one fate: the others are given up in order, too.
-    boost::asio::post(io_, [this] { shut_down(SIGTERM); });
+    loop_.post([this] { shut_down(SIGTERM); });
     return;
   }
   // After the other commands of this step, which may still be on their way. Nothing is held any
   // more: that our name is there a moment longer harms nobody.
-  boost::asio::post(io_, [this, by_workload] {
-    store_->leave(os::boot_now() + leave_patience, [this, by_workload](stores::release_outcome) {
+  loop_.post([this, by_workload] {
+    store_->leave(loop_.now() + leave_patience, [this, by_workload](stores::release_outcome) {
       end(*status_, by_workload && *status_ == exit_ok);
     });
   });

@@ -2,7 +2,6 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <cstdint>
 #include <expected>
 #include <memory>
@@ -15,8 +14,8 @@
 #include "core/session.hpp"
 #include "core/store_contact.hpp"
 #include "metrics/instruments.hpp"
+#include "net/asio_loop.hpp"
 #include "runtime/agent.hpp"
-#include "runtime/boot_timer.hpp"
 #include "runtime/clock_watch.hpp"
 #include "runtime/election_lines.hpp"
 #include "runtime/fresh_reads.hpp"
@@ -173,6 +172,7 @@ class agent_loop {
   [[nodiscard]] std::vector<std::string> names_for_workload() const;
 
   boost::asio::io_context io_{1};
+  net::asio_loop loop_{io_.get_executor()};
   agent_options options_;
   log& log_;
   std::vector<stores::election_spec> elections_;
@@ -199,7 +199,7 @@ class agent_loop {
   std::unique_ptr<workload::workload_owner> guard_;  ///< null: readers of our answers are it
   std::unique_ptr<health_monitor> health_;           ///< null: nothing is checked
   boost::asio::signal_set signals_;
-  std::unique_ptr<boot_timer> timer_;
+  base::timer timer_;
 
   std::vector<core::time_point> watch_at_;  ///< when to open a watch (again); `never`: it is open
   core::time_point first_watch_ = core::never;  ///< no later than the first of these
@@ -212,10 +212,10 @@ class agent_loop {
   /// Whether a workload is left to another agent, and when.
   enum class leave : std::uint8_t { no, unless_guard_ends, with_next_renewal };
   leave leaving_ = leave::no;
-  boost::asio::steady_timer leave_timer_;
-  boost::asio::steady_timer opening_;  ///< the next try, where one has failed
-  core::time_point dial_until_{};      ///< a guard that is there but busy is waited for until then
-  std::string no_guard_;               ///< why there is none, as the log has said
+  base::timer leave_timer_;
+  base::timer opening_;            ///< the next try, where one has failed
+  core::time_point dial_until_{};  ///< a guard that is there but busy is waited for until then
+  std::string no_guard_;           ///< why there is none, as the log has said
   bool guard_here_ = false;
   int stop_signal_;
   bool store_reached_ = false;

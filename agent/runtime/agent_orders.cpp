@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "core/check.hpp"
-#include "os/boot_time.hpp"
 #include "os/wall_time.hpp"
 #include "runtime/agent_loop.hpp"
 
@@ -59,10 +58,10 @@ void agent_loop::agree(core::election_index which, const core::order& what,
                        api::control_handler done) {
   const auto& seen = session_.at(which).view().seen;
   const bool unchanged = !what.accept_versions && seen && seen->agreed.slots == what.slots &&
-                         snapshots_.is_vouched_for(which, os::boot_now());
+                         snapshots_.is_vouched_for(which, loop_.now());
   store_->agree(
       which, {.slots = what.slots, .accept_versions = what.accept_versions},
-      os::boot_now() + stores::order_lasts,
+      loop_.now() + stores::order_lasts,
       [this, which, what, unchanged, done = std::move(done)](stores::agree_outcome said) mutable {
         say_changed(log_, speaker_of(which), what, said);
         if (const auto* no = std::get_if<stores::not_agreed>(&said)) {
@@ -101,7 +100,7 @@ std::expected<core::left_order, api::control_refusal> agent_loop::addressed_to(
         refusal(409, "observer", "this agent only watches " + of, "name the member that is meant"));
   }
   const core::election_view& view = session_.at(which).view();
-  const core::time_point now = os::boot_now();
+  const core::time_point now = loop_.now();
   if (!snapshots_.is_vouched_for(which, now)) {
     return std::unexpected(refusal(503, "store_unreachable",
                                    "who holds " + of + " is not known: " + contact_.why(now),

@@ -1,13 +1,10 @@
 #include "runtime/fresh_reads.hpp"
 
 #include <algorithm>
-#include <boost/asio/post.hpp>
 #include <iterator>
 #include <string>
 #include <utility>
 #include <variant>
-
-#include "os/boot_time.hpp"
 
 namespace tenure::runtime {
 namespace {
@@ -30,9 +27,9 @@ void fresh_reads::ask(core::election_index which, api::fresh_handler done) {
     if (!closed_ && unanswered_ < most_questions) {
       ++unanswered_;
       waiting_.push_back(
-          {.which = which, .until = os::boot_now() + question_limit, .done = std::move(done)});
+          {.which = which, .until = loop_.now() + question_limit, .done = std::move(done)});
       // Under the lock: the election thread is there until `close`.
-      boost::asio::post(where_, [this] { next(); });
+      loop_.post([this] { next(); });
       return;
     }
     if (!closed_) {
@@ -60,7 +57,7 @@ void fresh_reads::close() {
 /// The oldest question and all others of its election, but for those that have waited too long:
 /// they are answered.
 fresh_reads::questions fresh_reads::take() {
-  const core::time_point now = os::boot_now();
+  const core::time_point now = loop_.now();
   questions late;
   questions out;
   {
@@ -96,7 +93,7 @@ void fresh_reads::next() {
                                           "ask again in a moment"));
   }
   being_read_ = std::move(all);
-  const core::time_point asked_at = os::boot_now();
+  const core::time_point asked_at = loop_.now();
   store_->read(being_read_.front().which, asked_at + read_limit,
                [this, asked_at](stores::read_outcome what) { came(asked_at, std::move(what)); });
 }

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <boost/asio/any_io_executor.hpp>
 #include <chrono>
 #include <cstddef>
 #include <deque>
@@ -8,6 +7,7 @@
 #include <utility>
 
 #include "api/verify.hpp"
+#include "base/event_loop.hpp"
 #include "core/clock.hpp"
 #include "core/session.hpp"
 #include "stores/store.hpp"
@@ -31,8 +31,8 @@ class fresh_reads {
   /// it comes, and its own.
   static constexpr core::duration read_limit = std::chrono::seconds(2);
 
-  /// `where`: of the election thread. Its context must outlive this.
-  explicit fresh_reads(boost::asio::any_io_executor where) : where_(std::move(where)) {}
+  /// `on`: of the election thread. It outlives this.
+  explicit fresh_reads(base::event_loop& on) : loop_(on) {}
   fresh_reads(const fresh_reads&) = delete;
   fresh_reads& operator=(const fresh_reads&) = delete;
 
@@ -59,7 +59,7 @@ class fresh_reads {
   void came(core::time_point asked_at, stores::read_outcome what);
   void answer(questions all, const api::fresh_result& with);
 
-  boost::asio::any_io_executor where_;
+  base::event_loop& loop_;
 
   // The election thread's.
   stores::store* store_ = nullptr;

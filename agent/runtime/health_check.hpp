@@ -1,6 +1,5 @@
 #pragma once
 
-#include <boost/asio/any_io_executor.hpp>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -9,13 +8,14 @@
 
 #include "config/settings.hpp"
 #include "core/clock.hpp"
+#include "net/asio_loop.hpp"
 
 namespace tenure::runtime {
 
 /// One way to find out whether the workload is well.
 ///
 /// Nothing here waits: a check takes place in another process, or between turns of the loop. Used
-/// on its executor only. No handler is called from inside a call, and none after destruction.
+/// on its loop only. No handler is called from inside a call, and none after destruction.
 class health_check {
  public:
   /// What failed, and against what, in one line for a person; nothing if the workload is well.
@@ -36,22 +36,19 @@ class health_check {
 };
 
 /// The checks that are configured, in the order of the settings.
-std::vector<std::unique_ptr<health_check>> make_health_checks(
-    const boost::asio::any_io_executor& where, const config::health& with);
+std::vector<std::unique_ptr<health_check>> make_health_checks(net::asio_loop& on,
+                                                              const config::health& with);
 
 /// GET of a URL that `config` has accepted. A new connection for each check, so that what is
 /// checked includes that the workload accepts one.
-std::unique_ptr<health_check> make_http_check(const boost::asio::any_io_executor& where,
-                                              const std::string& url);
+std::unique_ptr<health_check> make_http_check(net::asio_loop& on, const std::string& url);
 
 /// Exit status 0 of a program. All of it is killed when its time is over.
-std::unique_ptr<health_check> make_command_check(const boost::asio::any_io_executor& where,
-                                                 std::vector<std::string> argv);
+std::unique_ptr<health_check> make_command_check(net::asio_loop& on, std::vector<std::string> argv);
 
 /// A file is there, and was modified no longer than `most_age` ago if that is given. Its time is
 /// the wall clock's, and one in the future counts as now.
-std::unique_ptr<health_check> make_file_check(const boost::asio::any_io_executor& where,
-                                              std::string path,
+std::unique_ptr<health_check> make_file_check(net::asio_loop& on, std::string path,
                                               std::optional<core::duration> most_age);
 
 }  // namespace tenure::runtime

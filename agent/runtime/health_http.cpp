@@ -2,8 +2,7 @@
 #include <utility>
 
 #include "core/timing.hpp"
-#include "net/http_client.hpp"
-#include "os/boot_time.hpp"
+#include "net/http_network.hpp"
 #include "runtime/health_check.hpp"
 #include "runtime/local_url.hpp"
 
@@ -18,21 +17,23 @@ constexpr std::size_t most_connections = 2;
 
 class http_check final : public health_check {
  public:
-  http_check(const boost::asio::any_io_executor& where, local_url what)
-      : target_(what.target),
+  http_check(net::asio_loop& on, local_url what)
+      : loop_(on),
+        target_(what.target),
         subject_(subject_of("GET", what)),
-        client_(where, std::move(what.server), {},
-                {.body_bytes = most_answer_bytes, .connections = most_connections, .idle = {}}) {}
+        client_(net::make_http_client(
+            on.executor(), std::move(what.server), {},
+            {.body_bytes = most_answer_bytes, .connections = most_connections, .idle = {}})) {}
 
   void begin(core::duration limit, handler done) override {
     done_ = std::move(done);
-    const core::time_point deadline = os::boot_now() + limit;
-    client_.send(
+    const core::time_point deadline = loop_.now() + limit;
+    client_->send(
         {.method = "GET", .target = target_, .headers = {{.name = "Connection", .value = "close"}}},
         deadline,
         [this, limit, deadline,
          number = ++number_](const std::expected<net::client_reply, net::client_error>& how) {
-          if (number == number_) done_with(how, limit, os::boot_now() >= deadline);
+          if (number == number_) done_with(how, limit, loop_.now() >= deadline);
         });
   }
 
@@ -58,18 +59,18 @@ class http_check final : public health_check {
     }
   }
 
+  net::asio_loop& loop_;
   std::string target_;
   std::string subject_;
   handler done_;
   std::uint64_t number_ = 0;  ///< of the newest check: an earlier one may yet be answered
-  net::http_client client_;
+  std::unique_ptr<net::http_client> client_;
 };
 
 }  // namespace
 
-std::unique_ptr<health_check> make_http_check(const boost::asio::any_io_executor& where,
-                                              const std::string& url) {
-  return std::make_unique<http_check>(where, take_apart(url));
+std::unique_ptr<health_check> make_http_check(net::asio_loop& on, const std::string& url) {
+  return std::make_unique<http_check>(on, take_apart(url));
 }
 
 }  // namespace tenure::runtime

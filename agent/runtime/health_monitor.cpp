@@ -1,19 +1,17 @@
 #include "runtime/health_monitor.hpp"
 
-#include <boost/asio/post.hpp>
 #include <utility>
 
 #include "core/timing.hpp"
-#include "os/boot_time.hpp"
 #include "os/wall_time.hpp"
 #include "runtime/lines.hpp"
 
 namespace tenure::runtime {
 
-health_monitor::health_monitor(const boost::asio::any_io_executor& where,
-                               const config::health& with, bool always, checks what, log& to,
-                               const speaker& who, std::function<void()> changed)
-    : where_(where),
+health_monitor::health_monitor(base::event_loop& on, const config::health& with, bool always,
+                               checks what, log& to, const speaker& who,
+                               std::function<void()> changed)
+    : loop_(on),
       always_(always),
       interval_(with.interval),
       timeout_(with.timeout),
@@ -23,7 +21,7 @@ health_monitor::health_monitor(const boost::asio::any_io_executor& where,
       elections_(who.election),
       identity_(who.identity),
       changed_(std::make_shared<std::function<void()>>(std::move(changed))),
-      timer_(where, [this] { turn(); }) {
+      timer_(on) {
   shown_.since_unix_ms = os::wall_now_ms();
 }
 
@@ -39,32 +37,32 @@ void health_monitor::start() {
   for (const auto& check : checks_) subjects += (subjects.empty() ? "" : ", ") + check->subject();
   say_health_checked(log_, subjects, interval_, always_);
   if (!always_) return;
-  const core::time_point now = os::boot_now();
+  const core::time_point now = loop_.now();
   judge_.begin(now);
   checking_ = true;
-  timer_.set(next_round_ = now);
+  turn_at(next_round_ = now);
 }
 
 void health_monitor::workload_started() {
-  const core::time_point now = os::boot_now();
+  const core::time_point now = loop_.now();
   if (always_) return judge_.forgive(now);
   if (std::exchange(checking_, true)) return;
   judge_.begin(now);
-  timer_.set(next_round_ = now);
+  turn_at(next_round_ = now);
 }
 
 void health_monitor::workload_stopping() {
   if (always_ || !std::exchange(checking_, false)) return;
-  timer_.set(core::never);
+  timer_.cancel();
   cancel_round();
-  judge_.begin(os::boot_now());
+  judge_.begin(loop_.now());
   show({});
 }
 
 void health_monitor::turn() {
-  const core::time_point now = os::boot_now();
+  const core::time_point now = loop_.now();
   if (!checking_ || unanswered_ > 0) return;
-  if (now < next_round_) return timer_.set(next_round_);
+  if (now < next_round_) return turn_at(next_round_);
   begin_round(now);
 }
 
@@ -99,7 +97,7 @@ void health_monitor::round_ended() {
     say_health(log_, {.election = elections_, .identity = identity_}, judge_.verdict(), failure_);
   }
   show(failure_);
-  timer_.set(next_round_);
+  turn_at(next_round_);
 }
 
 void health_monitor::show(const std::string& reason) {
@@ -108,7 +106,7 @@ void health_monitor::show(const std::string& reason) {
     shown_.since_unix_ms = os::wall_now_ms();
   }
   shown_.reason = reason;
-  boost::asio::post(where_, [noted = std::weak_ptr(changed_)] {
+  loop_.post([noted = std::weak_ptr(changed_)] {
     if (const auto changed = noted.lock()) (*changed)();
   });
 }

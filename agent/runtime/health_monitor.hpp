@@ -1,6 +1,5 @@
 #pragma once
 
-#include <boost/asio/any_io_executor.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -10,9 +9,9 @@
 #include <vector>
 
 #include "api/snapshot.hpp"
+#include "base/event_loop.hpp"
 #include "config/settings.hpp"
 #include "core/health.hpp"
-#include "runtime/boot_timer.hpp"
 #include "runtime/health_check.hpp"
 #include "runtime/lines.hpp"
 #include "runtime/log.hpp"
@@ -22,7 +21,7 @@ namespace tenure::runtime {
 /// Checks the workload's health in rounds and makes a verdict of them. A round passes if each of
 /// its checks does.
 ///
-/// Used on its executor only. `changed` is never called from inside a call, and not after
+/// Used on its loop only. `changed` is never called from inside a call, and not after
 /// destruction.
 class health_monitor {
  public:
@@ -30,8 +29,8 @@ class health_monitor {
 
   /// `who`: whose workload it is, for the log. `changed`: `shown` or `fit` may be new. Checks begin
   /// with `start`.
-  health_monitor(const boost::asio::any_io_executor& where, const config::health& with, bool always,
-                 checks what, log& to, const speaker& who, std::function<void()> changed);
+  health_monitor(base::event_loop& on, const config::health& with, bool always, checks what,
+                 log& to, const speaker& who, std::function<void()> changed);
   ~health_monitor();
   health_monitor(const health_monitor&) = delete;
   health_monitor& operator=(const health_monitor&) = delete;
@@ -51,13 +50,16 @@ class health_monitor {
 
  private:
   void turn();
+  void turn_at(core::time_point when) {
+    timer_.at(when, [this] { turn(); });
+  }
   void begin_round(core::time_point now);
   void cancel_round();
   void came(std::uint64_t round, health_check::verdict what);
   void round_ended();
   void show(const std::string& reason);
 
-  boost::asio::any_io_executor where_;
+  base::event_loop& loop_;
   bool always_;
   core::duration interval_;
   core::duration timeout_;
@@ -67,7 +69,7 @@ class health_monitor {
   std::string elections_;
   std::string identity_;
   std::shared_ptr<std::function<void()>> changed_;  ///< shared with posts that may outlive us
-  boot_timer timer_;
+  base::timer timer_;
 
   bool checking_ = false;
   core::time_point next_round_{};

@@ -1,11 +1,9 @@
 #include "runtime/health_process.hpp"
 
-#include <boost/asio/post.hpp>
 #include <utility>
 
 #include "core/printable_text.hpp"
 #include "core/timing.hpp"
-#include "os/boot_time.hpp"
 #include "os/error_text.hpp"
 #include "os/wall_time.hpp"
 #include "runtime/lines.hpp"
@@ -26,25 +24,24 @@ std::string subject_of(const std::vector<std::string>& argv) {
 
 }  // namespace
 
-process_check::process_check(boost::asio::any_io_executor where, workload::check_task what,
-                             std::string subject, judge says)
-    : where_(std::move(where)),
+process_check::process_check(net::asio_loop& on, workload::check_task what, std::string subject,
+                             judge says)
+    : loop_(on),
       what_(std::move(what)),
       subject_(std::move(subject)),
       says_(std::move(says)),
-      deadline_(where_, [this] { too_late(); }) {}
+      deadline_(loop_) {}
 
 void process_check::begin(core::duration limit, handler done) {
   done_ = std::make_shared<handler>(std::move(done));
   limit_ = limit;
-  until_ = os::boot_now() + limit;
-  deadline_.set(until_);
+  deadline_.after(limit, [this] { too_late(); });
   if (!process_) start();
 }
 
 void process_check::start() {
   auto started = workload::check_process::start(
-      where_, what_, [this](const workload::check_outcome& how) { ended(how); });
+      loop_.executor(), what_, [this](const workload::check_outcome& how) { ended(how); });
   if (started) {
     process_ = std::move(*started);
   } else {
@@ -58,7 +55,7 @@ void process_check::kill() {
 
 void process_check::cancel() {
   done_.reset();
-  deadline_.set(core::never);
+  deadline_.cancel();
   kill();
 }
 
@@ -70,7 +67,6 @@ void process_check::ended(const workload::check_outcome& how) {
 
 void process_check::too_late() {
   if (!done_) return;
-  if (os::boot_now() < until_) return deadline_.set(until_);
   const bool never_began = killed_;
   kill();
   finish(subject_ + ": " +
@@ -79,20 +75,20 @@ void process_check::too_late() {
 }
 
 void process_check::finish(verdict what) {
-  deadline_.set(core::never);
+  deadline_.cancel();
   const auto done = std::exchange(done_, nullptr);
   if (done) (*done)(std::move(what));
 }
 
 void process_check::fail_soon(const std::string& why) {
-  deadline_.set(core::never);
-  boost::asio::post(where_, [noted = std::weak_ptr(done_), why = subject_ + ": " + why] {
+  deadline_.cancel();
+  loop_.post([noted = std::weak_ptr(done_), why = subject_ + ": " + why] {
     // Gone if it was cancelled, or with all of this.
     if (const auto done = noted.lock()) (*done)(why);
   });
 }
 
-std::unique_ptr<health_check> make_command_check(const boost::asio::any_io_executor& where,
+std::unique_ptr<health_check> make_command_check(net::asio_loop& on,
                                                  std::vector<std::string> argv) {
   std::string subject = subject_of(argv);
   auto says = [subject](const workload::check_outcome& how) -> health_check::verdict {
@@ -106,12 +102,11 @@ std::unique_ptr<health_check> make_command_check(const boost::asio::any_io_execu
     }
     return subject + " was killed";
   };
-  return std::make_unique<process_check>(where, workload::run_command{std::move(argv)},
+  return std::make_unique<process_check>(on, workload::run_command{std::move(argv)},
                                          std::move(subject), std::move(says));
 }
 
-std::unique_ptr<health_check> make_file_check(const boost::asio::any_io_executor& where,
-                                              std::string path,
+std::unique_ptr<health_check> make_file_check(net::asio_loop& on, std::string path,
                                               std::optional<core::duration> most_age) {
   auto says = [path, most_age](const workload::check_outcome& how) -> health_check::verdict {
     if (const auto* missing = std::get_if<workload::file_not_found>(&how)) {
@@ -125,16 +120,16 @@ std::unique_ptr<health_check> make_file_check(const boost::asio::any_io_executor
     return path + " is " + core::text(age) + " old, " + core::text(*most_age) + " are allowed";
   };
   std::string subject = path;
-  return std::make_unique<process_check>(where, workload::look_at_file{std::move(path)},
+  return std::make_unique<process_check>(on, workload::look_at_file{std::move(path)},
                                          std::move(subject), std::move(says));
 }
 
-std::vector<std::unique_ptr<health_check>> make_health_checks(
-    const boost::asio::any_io_executor& where, const config::health& with) {
+std::vector<std::unique_ptr<health_check>> make_health_checks(net::asio_loop& on,
+                                                              const config::health& with) {
   std::vector<std::unique_ptr<health_check>> out;
-  if (!with.http.empty()) out.push_back(make_http_check(where, with.http));
-  if (!with.command.empty()) out.push_back(make_command_check(where, with.command));
-  if (!with.file.empty()) out.push_back(make_file_check(where, with.file, with.file_age));
+  if (!with.http.empty()) out.push_back(make_http_check(on, with.http));
+  if (!with.command.empty()) out.push_back(make_command_check(on, with.command));
+  if (!with.file.empty()) out.push_back(make_file_check(on, with.file, with.file_age));
   return out;
 }
 

@@ -1,12 +1,10 @@
 #pragma once
 
-#include <boost/asio/any_io_executor.hpp>
 #include <functional>
 #include <memory>
 #include <string>
 
 #include "core/clock.hpp"
-#include "runtime/boot_timer.hpp"
 #include "runtime/health_check.hpp"
 #include "workload/check_process.hpp"
 
@@ -19,8 +17,7 @@ class process_check final : public health_check {
   /// What an outcome says of the workload.
   using judge = std::function<verdict(const workload::check_outcome&)>;
 
-  process_check(boost::asio::any_io_executor where, workload::check_task what, std::string subject,
-                judge says);
+  process_check(net::asio_loop& on, workload::check_task what, std::string subject, judge says);
 
   void begin(core::duration limit, handler done) override;
   void cancel() override;
@@ -34,17 +31,16 @@ class process_check final : public health_check {
   void ended(const workload::check_outcome& how);
   void too_late();
 
-  boost::asio::any_io_executor where_;
+  net::asio_loop& loop_;
   workload::check_task what_;
   std::string subject_;
   judge says_;
 
-  boot_timer deadline_;
+  base::timer deadline_;
   std::unique_ptr<workload::check_process> process_;  ///< until it is gone
   std::shared_ptr<handler> done_;                     ///< null: nobody waits
   bool killed_ = false;                               ///< `process_` was, and is to be gone soon
   core::duration limit_{};
-  core::time_point until_{};
 };
 
 }  // namespace tenure::runtime

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <boost/asio/any_io_executor.hpp>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -8,6 +7,7 @@
 #include <vector>
 
 #include "core/clock.hpp"
+#include "net/asio_loop.hpp"
 
 namespace tenure::runtime {
 
@@ -25,7 +25,7 @@ struct hook_failure {
 
 /// One way to tell a workload something that the agent does not run itself.
 ///
-/// Nothing here waits. Used on its executor only. No handler is called from inside a call, and none
+/// Nothing here waits. Used on its loop only. No handler is called from inside a call, and none
 /// after `cancel` or destruction.
 class hook {
  public:
@@ -50,19 +50,16 @@ class hook {
 };
 
 /// POST of the body; taken in if answered with 200 to 299.
-std::unique_ptr<hook> make_http_hook(const boost::asio::any_io_executor& where,
-                                     const std::string& url);
+std::unique_ptr<hook> make_http_hook(net::asio_loop& on, const std::string& url);
 
 /// A program with the environment on top of the agent's own; taken in if it ends with status 0. All
 /// of it is killed when the call is given up.
-std::unique_ptr<hook> make_command_hook(const boost::asio::any_io_executor& where,
-                                        std::vector<std::string> argv);
+std::unique_ptr<hook> make_command_hook(net::asio_loop& on, std::vector<std::string> argv);
 
 /// The body as a file, written whole or not at all.
-std::unique_ptr<hook> make_file_hook(const boost::asio::any_io_executor& where, std::string path);
+std::unique_ptr<hook> make_file_hook(net::asio_loop& on, std::string path);
 
 /// The end of that file; taken in also if there is none.
-std::unique_ptr<hook> make_file_removal(const boost::asio::any_io_executor& where,
-                                        std::string path);
+std::unique_ptr<hook> make_file_removal(net::asio_loop& on, std::string path);
 
 }  // namespace tenure::runtime

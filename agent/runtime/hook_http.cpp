@@ -1,7 +1,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "net/http_client.hpp"
+#include "net/http_network.hpp"
 #include "runtime/hook.hpp"
 #include "runtime/local_url.hpp"
 
@@ -13,17 +13,17 @@ constexpr std::size_t most_unread_bytes = 1024 * 1024;
 
 class http_hook final : public hook {
  public:
-  http_hook(const boost::asio::any_io_executor& where, local_url what)
+  http_hook(net::asio_loop& on, local_url what)
       : target_(what.target),
         subject_(subject_of("POST", what)),
-        where_(where),
+        loop_(on),
         server_(std::move(what.server)) {}
 
   void call(const hook_order& what, core::time_point until, handler done) override {
     done_ = std::move(done);
-    client_ = std::make_unique<net::http_client>(
-        where_, server_, net::tls_settings{},
-        net::client_limits{.body_bytes = most_unread_bytes, .connections = 1, .idle = {}});
+    client_ =
+        net::make_http_client(loop_.executor(), server_, {},
+                              {.body_bytes = most_unread_bytes, .connections = 1, .idle = {}});
     client_->send({.method = "POST",
                    .target = target_,
                    .headers = {{.name = "Connection", .value = "close"}},
@@ -59,7 +59,7 @@ class http_hook final : public hook {
 
   std::string target_;
   std::string subject_;
-  boost::asio::any_io_executor where_;
+  net::asio_loop& loop_;
   net::endpoint server_;
   handler done_;
   std::unique_ptr<net::http_client> client_;  ///< of the newest call
@@ -67,9 +67,8 @@ class http_hook final : public hook {
 
 }  // namespace
 
-std::unique_ptr<hook> make_http_hook(const boost::asio::any_io_executor& where,
-                                     const std::string& url) {
-  return std::make_unique<http_hook>(where, take_apart(url));
+std::unique_ptr<hook> make_http_hook(net::asio_loop& on, const std::string& url) {
+  return std::make_unique<http_hook>(on, take_apart(url));
 }
 
 }  // namespace tenure::runtime

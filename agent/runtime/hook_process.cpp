@@ -1,4 +1,3 @@
-#include <boost/asio/post.hpp>
 #include <cstdint>
 #include <map>
 #include <utility>
@@ -21,23 +20,24 @@ class process_hook final : public hook {
  public:
   using task = std::function<check_task(const hook_order&)>;
 
-  process_hook(boost::asio::any_io_executor where, std::string subject, task what)
-      : where_(std::move(where)), subject_(std::move(subject)), task_(std::move(what)) {}
+  process_hook(net::asio_loop& on, std::string subject, task what)
+      : loop_(on), subject_(std::move(subject)), task_(std::move(what)) {}
 
   void call(const hook_order& what, core::time_point, handler done) override {
     done_ = std::make_shared<handler>(std::move(done));
     const std::uint64_t number = ++number_;
-    auto started = check_process::start(
-        where_, task_(what), [this, number](const check_outcome& how) { ended(number, how); });
+    auto started =
+        check_process::start(loop_.executor(), task_(what),
+                             [this, number](const check_outcome& how) { ended(number, how); });
     if (started) {
       under_way_.emplace(number, std::move(*started));
       return;
     }
-    boost::asio::post(where_, [noted = std::weak_ptr(done_),
-                               why = subject_ + ": " + os::error_text(started.error())] {
-      // Gone if it was cancelled, or with all of this.
-      if (const auto call = noted.lock()) (*call)(hook_failure{.why = why});
-    });
+    loop_.post(
+        [noted = std::weak_ptr(done_), why = subject_ + ": " + os::error_text(started.error())] {
+          // Gone if it was cancelled, or with all of this.
+          if (const auto call = noted.lock()) (*call)(hook_failure{.why = why});
+        });
   }
 
   void cancel() override {
@@ -78,7 +78,7 @@ class process_hook final : public hook {
     return hook_failure{.why = subject_ + " was killed", .in_doubt = true};
   }
 
-  boost::asio::any_io_executor where_;
+  net::asio_loop& loop_;
   std::string subject_;
   task task_;
   std::shared_ptr<handler> done_;  ///< null: nobody waits
@@ -89,29 +89,27 @@ class process_hook final : public hook {
 
 }  // namespace
 
-std::unique_ptr<hook> make_command_hook(const boost::asio::any_io_executor& where,
-                                        std::vector<std::string> argv) {
+std::unique_ptr<hook> make_command_hook(net::asio_loop& on, std::vector<std::string> argv) {
   // The program alone: any of its arguments may be a secret.
   std::string subject = argv.front();
   return std::make_unique<process_hook>(
-      where, std::move(subject), [argv = std::move(argv)](const hook_order& what) {
+      on, std::move(subject), [argv = std::move(argv)](const hook_order& what) {
         return workload::run_command{.argv = argv, .environment = what.environment};
       });
 }
 
-std::unique_ptr<hook> make_file_hook(const boost::asio::any_io_executor& where, std::string path) {
+std::unique_ptr<hook> make_file_hook(net::asio_loop& on, std::string path) {
   std::string subject = "write " + path;
   return std::make_unique<process_hook>(
-      where, std::move(subject), [path = std::move(path)](const hook_order& what) {
+      on, std::move(subject), [path = std::move(path)](const hook_order& what) {
         return workload::write_file{.path = path, .text = what.body + '\n'};
       });
 }
 
-std::unique_ptr<hook> make_file_removal(const boost::asio::any_io_executor& where,
-                                        std::string path) {
+std::unique_ptr<hook> make_file_removal(net::asio_loop& on, std::string path) {
   std::string subject = "remove " + path;
   return std::make_unique<process_hook>(
-      where, std::move(subject),
+      on, std::move(subject),
       [path = std::move(path)](const hook_order&) { return workload::remove_file{path}; });
 }
 

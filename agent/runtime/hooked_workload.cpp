@@ -1,11 +1,9 @@
 #include "runtime/hooked_workload.hpp"
 
 #include <algorithm>
-#include <boost/asio/post.hpp>
 #include <utility>
 
 #include "core/check.hpp"
-#include "os/boot_time.hpp"
 
 namespace tenure::runtime {
 namespace {
@@ -29,11 +27,10 @@ stop_plan::ways ways_to_clear(const config::hooks& h) {
 
 }  // namespace
 
-hooked_workload::hooked_workload(const boost::asio::any_io_executor& where,
-                                 const config::hooks& with, const core::timing& when,
-                                 std::vector<std::string> environment, ended_by how,
-                                 handler on_event)
-    : where_(where),
+hooked_workload::hooked_workload(net::asio_loop& on, const config::hooks& with,
+                                 const core::timing& when, std::vector<std::string> environment,
+                                 ended_by how, handler on_event)
+    : loop_(on),
       with_(with),
       ended_by_(how),
       // A renewal may have been on its way when we gave up; twice the ttl is beyond what it can
@@ -41,18 +38,18 @@ hooked_workload::hooked_workload(const boost::asio::any_io_executor& where,
       lapse_(2 * when.ttl + granted_more),
       on_event_(std::make_shared<handler>(std::move(on_event))),
       plan_(ways_to_clear(with)),
-      timer_(where, [this] { turn(); }),
+      timer_(on),
       environment_(std::move(environment)) {
-  if (!with.gain_http.empty()) gain_.push_back(make_http_hook(where, with.gain_http));
-  if (!with.gain_command.empty()) gain_.push_back(make_command_hook(where, with.gain_command));
+  if (!with.gain_http.empty()) gain_.push_back(make_http_hook(on, with.gain_http));
+  if (!with.gain_command.empty()) gain_.push_back(make_command_hook(on, with.gain_command));
   if (!with.gain_file.empty()) {
-    gain_.push_back(make_file_hook(where, with.gain_file));
-    removal_ = make_file_removal(where, with.gain_file);
+    gain_.push_back(make_file_hook(on, with.gain_file));
+    removal_ = make_file_removal(on, with.gain_file);
   }
-  if (!with.stop_http.empty()) stop_http_ = make_http_hook(where, with.stop_http);
-  if (!with.stop_command.empty()) stop_command_ = make_command_hook(where, with.stop_command);
+  if (!with.stop_http.empty()) stop_http_ = make_http_hook(on, with.stop_http);
+  if (!with.stop_command.empty()) stop_command_ = make_command_hook(on, with.stop_command);
   environment_.insert(environment_.end(), {"TENURE_VERSION=0", "TENURE_SEQUENCER="});
-  stop_at_ = os::boot_now();
+  stop_at_ = loop_.now();
   plan_.begin(stop_at_, stop_at_ + std::min(when.drain, when.ttl));
   stop_now();
 }
@@ -60,7 +57,7 @@ hooked_workload::hooked_workload(const boost::asio::any_io_executor& where,
 hooked_workload::~hooked_workload() = default;
 
 void hooked_workload::emit_soon(hook_event what) {
-  boost::asio::post(where_, [noted = std::weak_ptr(on_event_), what = std::move(what)] {
+  loop_.post([noted = std::weak_ptr(on_event_), what = std::move(what)] {
     if (const auto on_event = noted.lock()) (*on_event)(what);
   });
 }
@@ -72,17 +69,17 @@ void hooked_workload::call(hook& which, const hook_order& what, core::time_point
   TENURE_CHECK(calling_ == nullptr);
   calling_ = &which;
   then_ = std::move(done);
-  timer_.set(until_ = until);
+  turn_at(until_ = until);
   which.call(what, until, [this](std::optional<hook_failure> how) {
     calling_ = nullptr;
-    timer_.set(until_ = core::never);
+    turn_at(until_ = core::never);
     std::exchange(then_, nullptr)(std::move(how));
   });
 }
 
 /// The time of what is under way is over.
 void hooked_workload::turn() {
-  if (os::boot_now() < until_) return timer_.set(until_);
+  if (loop_.now() < until_) return turn_at(until_);
   until_ = core::never;
   if (calling_ != nullptr) {
     hook& late = *std::exchange(calling_, nullptr);
@@ -91,7 +88,7 @@ void hooked_workload::turn() {
         hook_failure{.why = late.subject() + ": not done in its time", .in_doubt = true});
   } else if (std::exchange(waits_, false)) {
     (*on_event_)(stop_way_failed{"what was to tell the workload was killed, and has not ended"});
-    while (plan_.current() && plan_.current() != stop_way::exit_code) plan_.next(os::boot_now());
+    while (plan_.current() && plan_.current() != stop_way::exit_code) plan_.next(loop_.now());
     no_way_left();
   } else if (state_ == state::lapsing) {
     state_ = state::idle;
@@ -130,7 +127,7 @@ void hooked_workload::gain_next() {
     state_ = state::told;
     return emit_soon(workload_told{term_});
   }
-  const core::time_point now = os::boot_now();
+  const core::time_point now = loop_.now();
   const auto left = static_cast<core::duration::rep>(gain_.size() - gained_);
   call(*gain_[gained_],
        order_of({.event = "gain", .term = term_, .expires_in = stop_at_ - now, .left = {}},
@@ -151,7 +148,7 @@ void hooked_workload::gained(const std::optional<hook_failure>& how) {
 // --- stop ------------------------------------------------------------------------------------
 
 void hooked_workload::stop(core::time_point kill_by, int) {
-  const core::time_point now = os::boot_now();
+  const core::time_point now = loop_.now();
   switch (state_) {
     case state::clearing:
     case state::idle:
@@ -162,7 +159,7 @@ void hooked_workload::stop(core::time_point kill_by, int) {
       return emit_soon(workload_obeyed{});
     case state::stopping:
       plan_.shorten(now, kill_by);
-      if (until_ != core::never) timer_.set(until_ = std::min(until_, plan_.until()));
+      if (until_ != core::never) turn_at(until_ = std::min(until_, plan_.until()));
       return;
     case state::gaining:
       if (calling_ != nullptr) std::exchange(calling_, nullptr)->cancel();
@@ -177,17 +174,17 @@ void hooked_workload::stop(core::time_point kill_by, int) {
 /// that the workload says is its last word.
 void hooked_workload::begin_to_stop(core::time_point kill_by) {
   state_ = state::stopping;
-  plan_.begin(os::boot_now(), kill_by);
+  plan_.begin(loop_.now(), kill_by);
   const auto go_on = [this] {
     if (!std::exchange(waits_, false)) return;
     // With what is left of its time; a late word takes as long as it takes.
-    plan_.begin(os::boot_now(), plan_.kill_by());
+    plan_.begin(loop_.now(), plan_.kill_by());
     stop_now();
   };
   for (const auto& one : gain_) {
     if (one->settled(go_on)) continue;
     waits_ = true;
-    timer_.set(until_ = std::max(kill_by, plan_.until()));
+    turn_at(until_ = std::max(kill_by, plan_.until()));
     return;
   }
   stop_now();
@@ -210,7 +207,7 @@ hook* hooked_workload::stopper() const {
 void hooked_workload::stop_now() {
   hook* const by = plan_.current() ? stopper() : nullptr;
   if (by == nullptr) return no_way_left();
-  const core::time_point now = os::boot_now();
+  const core::time_point now = loop_.now();
   call(*by,
        order_of({.event = "stop",
                  .term = term_,
@@ -229,7 +226,7 @@ void hooked_workload::way_ended(const std::optional<hook_failure>& how) {
     return;
   }
   if (how) (*on_event_)(stop_way_failed{how->why});
-  plan_.next(os::boot_now());
+  plan_.next(loop_.now());
   stop_now();
 }
 
@@ -243,7 +240,7 @@ void hooked_workload::no_way_left() {
     return emit_soon(agent_must_end{static_cast<int>(*with_.stop_exit_code)});
   }
   state_ = state::lapsing;
-  timer_.set(until_ = os::boot_now() + lapse_);
+  turn_at(until_ = loop_.now() + lapse_);
   emit_soon(workload_defied{term_});
 }
 

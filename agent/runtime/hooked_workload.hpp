@@ -1,6 +1,5 @@
 #pragma once
 
-#include <boost/asio/any_io_executor.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -12,7 +11,7 @@
 
 #include "config/settings.hpp"
 #include "core/timing.hpp"
-#include "runtime/boot_timer.hpp"
+#include "net/asio_loop.hpp"
 #include "runtime/hook.hpp"
 #include "runtime/hook_codec.hpp"
 #include "runtime/stop_plan.hpp"
@@ -72,9 +71,8 @@ class hooked_workload final : public workload::workload_owner {
   /// Begins with a stop of whatever an earlier agent may have told it: once, and within
   /// `drain`, but no longer than a lease lasts. Nothing may be asked of it before `hooks_ready`.
   /// `environment`: what is told then, when there is no term yet.
-  hooked_workload(const boost::asio::any_io_executor& where, const config::hooks& with,
-                  const core::timing& when, std::vector<std::string> environment, ended_by how,
-                  handler on_event);
+  hooked_workload(net::asio_loop& on, const config::hooks& with, const core::timing& when,
+                  std::vector<std::string> environment, ended_by how, handler on_event);
   ~hooked_workload() override;
 
   void arm(core::version term, core::time_point stop_at, core::time_point kill_at) override;
@@ -115,10 +113,13 @@ class hooked_workload final : public workload::workload_owner {
   void no_way_left();
   void call(hook& which, const hook_order& what, core::time_point until, hook::handler done);
   void turn();
+  void turn_at(core::time_point when) {
+    timer_.at(when, [this] { turn(); });
+  }
   void emit_soon(hook_event what);
   [[nodiscard]] hook* stopper() const;
 
-  boost::asio::any_io_executor where_;
+  net::asio_loop& loop_;
   config::hooks with_;
   ended_by ended_by_;
   core::duration lapse_;
@@ -128,7 +129,7 @@ class hooked_workload final : public workload::workload_owner {
   std::unique_ptr<hook> stop_http_;
   std::unique_ptr<hook> stop_command_;
   stop_plan plan_;
-  boot_timer timer_;  ///< for what is tried now, and for the end of a lease that runs out
+  base::timer timer_;  ///< for what is tried now, and for the end of a lease that runs out
 
   state state_ = state::clearing;
   core::version term_ = core::no_version;

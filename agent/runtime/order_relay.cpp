@@ -4,8 +4,6 @@
 
 #include "core/number_text.hpp"
 #include "core/timing.hpp"
-#include "os/boot_time.hpp"
-#include "os/random.hpp"
 
 namespace tenure::runtime {
 namespace {
@@ -29,9 +27,9 @@ api::control_result result_of(const core::order_reply& said, const std::string& 
 
 }  // namespace
 
-order_relay::order_relay(boost::asio::any_io_executor where, std::string identity, judge judged,
+order_relay::order_relay(base::event_loop& on, std::string identity, judge judged,
                          carrier carry_out, core::duration lasts)
-    : where_(std::move(where)),
+    : loop_(on),
       identity_(std::move(identity)),
       judge_(std::move(judged)),
       carry_out_(std::move(carry_out)),
@@ -42,17 +40,16 @@ order_relay::order_relay(boost::asio::any_io_executor where, std::string identit
 void order_relay::give(core::election_index which, core::left_order what,
                        api::control_handler done) {
   if (store_ == nullptr) return done(std::unexpected(api::refusal_at_the_end()));
-  what.id = core::hex(os::random_bits());
+  what.id = core::hex(loop_.random_bits());
   const std::string id = what.id;
-  auto one = std::make_unique<waiting>(which, what.wanted.member, std::move(done),
-                                       boost::asio::steady_timer(where_));
-  one->patience.expires_after(lasts_);
-  one->patience.async_wait([this, id](const boost::system::error_code& canceled) {
-    if (!canceled) withdraw(id);
-  });
+  auto one = std::make_unique<waiting>(loop_);
+  one->which = which;
+  one->member = what.wanted.member;
+  one->done = std::move(done);
+  one->patience.after(lasts_, [this, id] { withdraw(id); });
   waiting_.emplace(id, std::move(one));
   store_->leave_order(
-      which, std::move(what), os::boot_now() + lasts_, [this, id](stores::order_outcome left) {
+      which, std::move(what), loop_.now() + lasts_, [this, id](stores::order_outcome left) {
         const auto* why = std::get_if<stores::unknown>(&left);
         if (why == nullptr || !waiting_.contains(id)) return;
         finish(id,
@@ -68,7 +65,7 @@ void order_relay::withdraw(const std::string& id) {
   const auto found = waiting_.find(id);
   if (found == waiting_.end() || store_ == nullptr) return;
   store_->drop_order(
-      found->second->which, id, os::boot_now() + withdrawal_limit,
+      found->second->which, id, loop_.now() + withdrawal_limit,
       [this, id](stores::order_outcome dropped) {
         const auto one = waiting_.find(id);
         if (one == waiting_.end()) return;
@@ -111,7 +108,7 @@ void order_relay::seen(core::election_index which, const std::vector<core::left_
   });
   for (const core::left_order& one : orders) {
     if (one.reply && waiting_.contains(one.id)) {
-      store_->drop_order(which, one.id, os::boot_now() + withdrawal_limit,
+      store_->drop_order(which, one.id, loop_.now() + withdrawal_limit,
                          [](const stores::order_outcome&) {});
       finish(one.id, result_of(*one.reply, one.wanted.member));
     } else if (!one.reply && one.wanted.member == identity_ && taken.insert(one.id).second) {
@@ -123,7 +120,7 @@ void order_relay::seen(core::election_index which, const std::vector<core::left_
 /// Answered first: only the one whose answer the store has taken obeys.
 void order_relay::take(core::election_index which, const core::left_order& what) {
   const core::order_reply reply = reply_of(judge_(which, what));
-  store_->answer_order(which, what.id, reply, os::boot_now() + lasts_,
+  store_->answer_order(which, what.id, reply, loop_.now() + lasts_,
                        [this, which, what, reply](stores::order_outcome answered) {
                          const auto* written = std::get_if<stores::order_written>(&answered);
                          if (store_ == nullptr || written == nullptr || !written->done) return;

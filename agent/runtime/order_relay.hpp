@@ -1,7 +1,5 @@
 #pragma once
 
-#include <boost/asio/any_io_executor.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <functional>
 #include <map>
 #include <memory>
@@ -10,6 +8,7 @@
 #include <string>
 #include <utility>
 #include <vector>
+#include "base/event_loop.hpp"
 
 #include "api/control.hpp"
 #include "core/member_order.hpp"
@@ -31,8 +30,8 @@ class order_relay {
   using carrier = std::function<void(core::election_index, const core::left_order&)>;
 
   /// `lasts`: how long an order is waited for.
-  order_relay(boost::asio::any_io_executor where, std::string identity, judge judged,
-              carrier carry_out, core::duration lasts = stores::order_lasts);
+  order_relay(base::event_loop& on, std::string identity, judge judged, carrier carry_out,
+              core::duration lasts = stores::order_lasts);
 
   /// From now on. Before, and after `close`, nothing is given or taken.
   void begin(stores::store& through) { store_ = &through; }
@@ -49,17 +48,19 @@ class order_relay {
 
  private:
   struct waiting {
+    explicit waiting(base::event_loop& on) : patience(on) {}
+
     core::election_index which{};
     std::string member;
     api::control_handler done;
-    boost::asio::steady_timer patience;
+    base::timer patience;
   };
 
   void take(core::election_index which, const core::left_order& what);
   void finish(const std::string& id, api::control_result with);
   void withdraw(const std::string& id);
 
-  boost::asio::any_io_executor where_;
+  base::event_loop& loop_;
   std::string identity_;
   judge judge_;
   carrier carry_out_;

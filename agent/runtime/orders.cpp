@@ -1,6 +1,5 @@
 #include "runtime/orders.hpp"
 
-#include <boost/asio/post.hpp>
 #include <string>
 #include <utility>
 
@@ -13,8 +12,7 @@ void orders::give(core::election_index which, core::order what, api::control_han
       const std::size_t number = ++given_;
       waiting_.emplace(number, std::move(done));
       // Under the lock: the election thread is there until `close`.
-      boost::asio::post(
-          where_, [this, number, which, what = std::move(what)] { take(number, which, what); });
+      loop_.post([this, number, which, what = std::move(what)] { take(number, which, what); });
       return;
     }
     if (!closed_) {

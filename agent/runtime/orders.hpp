@@ -1,6 +1,5 @@
 #pragma once
 
-#include <boost/asio/any_io_executor.hpp>
 #include <cstddef>
 #include <functional>
 #include <map>
@@ -8,6 +7,7 @@
 #include <mutex>
 
 #include "api/control.hpp"
+#include "base/event_loop.hpp"
 
 namespace tenure::runtime {
 
@@ -17,9 +17,8 @@ class orders {
   /// Answers by `done`, once: at once, or later.
   using carrier = std::function<void(core::election_index, core::order, api::control_handler done)>;
 
-  /// `carry_out` is called on `where`, the election thread.
-  orders(boost::asio::any_io_executor where, carrier carry_out)
-      : where_(std::move(where)), carry_out_(std::move(carry_out)) {}
+  /// `carry_out` is called on `on`, the loop of the election thread.
+  orders(base::event_loop& on, carrier carry_out) : loop_(on), carry_out_(std::move(carry_out)) {}
 
   /// Thread-safe; returns at once.
   void give(core::election_index which, core::order what, api::control_handler done);
@@ -35,7 +34,7 @@ class orders {
  private:
   void take(std::size_t number, core::election_index which, const core::order& what);
 
-  boost::asio::any_io_executor where_;
+  base::event_loop& loop_;
   carrier carry_out_;
   std::mutex mutex_;
   bool closed_ = false;

@@ -16,12 +16,12 @@ constexpr core::duration file_time = std::chrono::seconds(1);
 
 }  // namespace
 
-told_workload::told_workload(const boost::asio::any_io_executor& where,
-                             std::unique_ptr<workload_owner> guard, const config::hooks& with,
-                             const core::timing& when, std::vector<std::string> names, listener to)
+told_workload::told_workload(net::asio_loop& on, std::unique_ptr<workload_owner> guard,
+                             const config::hooks& with, const core::timing& when,
+                             std::vector<std::string> names, listener to)
     : to_(std::move(to)),
       guard_(std::move(guard)),
-      hooks_(where, with, when, std::move(names), hooked_workload::ended_by::guard,
+      hooks_(on, with, when, std::move(names), hooked_workload::ended_by::guard,
              [this](const hook_event& what) { from_hooks(what); }) {}
 
 // --- what the guard says ---------------------------------------------------------------------

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <boost/asio/any_io_executor.hpp>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -30,9 +29,9 @@ class told_workload final : public workload::workload_owner {
 
   /// `names`: what is told while there is no term. Precondition: there is a way to tell a gain, and
   /// none to stop.
-  told_workload(const boost::asio::any_io_executor& where,
-                std::unique_ptr<workload::workload_owner> guard, const config::hooks& with,
-                const core::timing& when, std::vector<std::string> names, listener to);
+  told_workload(net::asio_loop& on, std::unique_ptr<workload::workload_owner> guard,
+                const config::hooks& with, const core::timing& when, std::vector<std::string> names,
+                listener to);
 
   /// What the guard's link says.
   void from_guard(const workload::guard_event& what);

@@ -1,17 +1,13 @@
 #include <utility>
 
+#include "net/asio_loop.hpp"
+#include "net/http_network.hpp"
 #include "stores/etcd/etcd_store.hpp"
 #include "stores/printable_store.hpp"
 #include "stores/sqlite/sqlite_store.hpp"
 #include "stores/store.hpp"
 
 namespace tenure::stores {
-
-not_agreed too_many_hold(std::string_view election, std::size_t holders, std::uint32_t slots) {
-  return {.why = std::to_string(holders) + " hold election \"" + std::string(election) + "\" now",
-          .action = "have so many resign first that no more than " + std::to_string(slots) +
-                    (slots == 1 ? " holds it" : " hold it") + ", and ask again"};
-}
 
 std::vector<std::string_view> store_kinds() {
   return {"sqlite", "etcd"};
@@ -29,15 +25,16 @@ core::duration expiry_lag_of(std::string_view kind) {
   return kind == "etcd" ? etcd_expiry_lag : core::duration::zero();
 }
 
-std::expected<std::unique_ptr<store>, open_error> make_store(boost::asio::any_io_executor where,
-                                                             settings with) {
+std::expected<std::unique_ptr<store>, open_error> make_store(net::asio_loop& on, settings with) {
   const auto printable = [](std::expected<std::unique_ptr<store>, open_error> made) {
     if (made) made = make_printable_store(std::move(*made));
     return made;
   };
   with.hears = printable_hearing(std::move(with.hears));
-  if (with.kind == "sqlite") return printable(make_sqlite_store(std::move(where), std::move(with)));
-  if (with.kind == "etcd") return printable(make_etcd_store(std::move(where), std::move(with)));
+  if (with.kind == "sqlite") return printable(make_sqlite_store(on, std::move(with)));
+  if (with.kind == "etcd") {
+    return printable(make_etcd_store(on, net::over_network(on.executor()), std::move(with)));
+  }
   return std::unexpected(
       open_error{"store \"" + with.kind + "\" is not in this build; there are: sqlite, etcd"});
 }

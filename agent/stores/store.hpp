@@ -1,6 +1,5 @@
 #pragma once
 
-#include <boost/asio/any_io_executor.hpp>
 #include <cstdint>
 #include <expected>
 #include <functional>
@@ -21,6 +20,10 @@
 /// Every outcome is one of: done, refused (somebody else holds it), lost (the store's own word
 /// that it is no longer ours), unknown (it may or may not have happened). A table in each store's
 /// file maps every error of that store to one of the four; whatever is not in it is unknown.
+namespace tenure::net {
+class asio_loop;
+}
+
 namespace tenure::stores {
 
 /// It may or may not have happened. `why` is for a person: what failed, against what, and what
@@ -149,7 +152,7 @@ struct settings {
   security secure{};
   /// Is told of each answer and each failure, whoever has asked. At least every ttl /
   /// core::store_looks_per_ttl the store has something to answer, also while nobody asks anything.
-  /// Called on the executor, also from within a call: it must not call the store.
+  /// Called on the loop, also from within a call: it must not call the store.
   std::function<void(const core::contact_event&)> hears{};
   /// Is told what goes wrong without failing a request: once when it begins, and once when it is
   /// over, if that can be told. Called as `hears` is. What is so at the start is in
@@ -173,7 +176,7 @@ using watch_handler = std::function<void(std::variant<core::observation, unknown
 
 /// A store that leases are kept in.
 ///
-/// All calls are made, and all handlers are called, on the executor it was made with; no call
+/// All calls are made, and all handlers are called, on the loop it was made with; no call
 /// blocks it. A handler is never called from within the call that it was given to. Operations
 /// end by their deadline, `unknown` at the latest. No exception crosses this interface.
 class store {
@@ -255,7 +258,6 @@ std::vector<std::string_view> store_kinds();
 core::duration expiry_lag_of(std::string_view kind);
 
 /// Makes the store `with.kind`, or says which kinds there are. Does not touch the store yet.
-std::expected<std::unique_ptr<store>, open_error> make_store(boost::asio::any_io_executor where,
-                                                             settings with);
+std::expected<std::unique_ptr<store>, open_error> make_store(net::asio_loop& on, settings with);
 
 }  // namespace tenure::stores

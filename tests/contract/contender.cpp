@@ -16,6 +16,7 @@
 #include <string_view>
 #include <variant>
 
+#include "net/asio_loop.hpp"
 #include "os/boot_time.hpp"
 #include "stores/store.hpp"
 
@@ -136,7 +137,8 @@ int run(int count, char** words) {
   with.ttl = std::chrono::milliseconds(std::atoll(words[4]));
   with.elections = {{.name = "db0", .slots = 1}};
   boost::asio::io_context loop;
-  auto store = stores::make_store(loop.get_executor(), with);
+  net::asio_loop events(loop.get_executor());
+  auto store = stores::make_store(events, with);
   if (!store) return 2;
   contender one(loop, std::move(*store), count > 5 ? words[5] : "");
   one.begin();

@@ -31,7 +31,7 @@ bool loop::run_until(const std::function<bool()>& condition) {
 // A member -------------------------------------------------------------------------------------
 
 member::member(loop& where, const stores::settings& with) : loop_(where) {
-  auto made = stores::make_store(where.context().get_executor(), with);
+  auto made = stores::make_store(where.events(), with);
   if (!made) ADD_FAILURE() << made.error().text;
   TENURE_CHECK(made.has_value());
   store_ = std::move(*made);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/vocabulary.hpp"
+#include "net/asio_loop.hpp"
 #include "os/boot_time.hpp"
 #include "stores/store.hpp"
 #include "support/patience.hpp"
@@ -26,9 +27,11 @@ class loop {
   /// False if the condition did not come true within `patience`.
   [[nodiscard]] bool run_until(const std::function<bool()>& condition);
   boost::asio::io_context& context() { return context_; }
+  net::asio_loop& events() { return events_; }
 
  private:
   boost::asio::io_context context_;
+  net::asio_loop events_{context_.get_executor()};
 };
 
 /// What the store shows of a holder: to itself, and to others.

@@ -19,13 +19,14 @@ TEST(Lifetime, NothingIsCalledAfterCloseWhateverWasUnderWay) {
     with.closed();
   });
   loop l;
-  net::http_client client(l.io.get_executor(), server.where(), {}, {.connections = 2});
+  const auto client =
+      net::make_http_client(l.io.get_executor(), server.where(), {}, {.connections = 2});
   int called = 0;
   const auto count = [&](const auto&) { ++called; };
-  for (int i = 0; i < 5; ++i) client.send(get(), soon(), count);
-  auto stream = client.stream(get(), soon(), {.head = count, .data = count, .ended = count});
+  for (int i = 0; i < 5; ++i) client->send(get(), soon(), count);
+  auto stream = client->stream(get(), soon(), {.head = count, .data = count, .ended = count});
   ASSERT_TRUE(l.run_until([&] { return asked == 3; }));
-  client.close();
+  client->close();
   l.io.restart();
   l.io.run();  // until nothing is left
   EXPECT_EQ(called, 0);
@@ -40,7 +41,7 @@ TEST(Lifetime, NothingIsLeftToWaitForAfterCloseAtAnyStep) {
   for (const net::endpoint& where : {server.where(), named, secure}) {
     for (int steps = 0; steps < 12; ++steps) {
       loop l;
-      auto client = std::make_unique<net::http_client>(l.io.get_executor(), where);
+      auto client = net::make_http_client(l.io.get_executor(), where);
       int called = 0;
       client->send(get(), soon(), [&](const outcome&) { ++called; });
       auto stream = client->stream(get(), soon(), {.ended = [&](auto) { ++called; }});
@@ -60,7 +61,7 @@ TEST(Lifetime, LoopMayEndWithEverythingUnderWay) {
   for (const net::endpoint& where : {server.where(), named}) {
     for (int steps = 0; steps < 8; ++steps) {
       auto io = std::make_unique<boost::asio::io_context>(1);
-      auto client = std::make_unique<net::http_client>(io->get_executor(), where);
+      auto client = net::make_http_client(io->get_executor(), where);
       client->send(get(), soon(), [](const outcome&) { ADD_FAILURE(); });
       auto stream = client->stream(get(), soon(), {.ended = [](auto) { ADD_FAILURE(); }});
       for (int i = 0; i < steps; ++i) io->run_one_for(5ms);

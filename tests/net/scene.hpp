@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "net/http_client.hpp"
+#include "net/http_network.hpp"
 #include "os/boot_time.hpp"
 #include "scripted_server.hpp"
 
@@ -51,7 +51,7 @@ class loop {
 struct scene : loop {
   explicit scene(const net::endpoint& of, net::client_limits limits = {},
                  net::tls_settings tls = {})
-      : client(std::make_unique<net::http_client>(io.get_executor(), of, std::move(tls), limits)) {}
+      : client(net::make_http_client(io.get_executor(), of, std::move(tls), limits)) {}
 
   /// Sends, and returns where the outcome will be.
   std::shared_ptr<std::optional<outcome>> send(net::client_request what,

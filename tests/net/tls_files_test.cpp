@@ -16,8 +16,9 @@ using testing::Not;
 /// What is wrong with these settings at start.
 std::string fault(net::tls_settings tls) {
   loop l;
-  net::http_client client(l.io.get_executor(), {.tls = true, .host = "a", .port = 1}, tls);
-  const auto checked = client.check();
+  const auto client =
+      net::make_http_client(l.io.get_executor(), {.tls = true, .host = "a", .port = 1}, tls);
+  const auto checked = client->check();
   return checked ? "" : checked.error();
 }
 
@@ -54,8 +55,9 @@ TEST(TlsFiles, OneThatEverybodyCanWriteToVouchesForNobody) {
 
 TEST(TlsFiles, PlainEndpointNeedsNone) {
   loop l;
-  net::http_client client(l.io.get_executor(), {.host = "a", .port = 1}, {.ca_file = "/no/such"});
-  EXPECT_TRUE(client.check());
+  const auto client =
+      net::make_http_client(l.io.get_executor(), {.host = "a", .port = 1}, {.ca_file = "/no/such"});
+  EXPECT_TRUE(client->check());
 }
 
 TEST(TlsFiles, SwappedOneServesTheNextConnection) {

@@ -1,10 +1,8 @@
 #include "stores/etcd/audiences.hpp"
 
 #include <algorithm>
-#include <boost/asio/post.hpp>
 #include <utility>
 
-#include "os/boot_time.hpp"
 #include "stores/etcd/requests.hpp"
 
 namespace tenure::stores::etcd {
@@ -15,10 +13,9 @@ constexpr core::duration look_patience = std::chrono::seconds(5);
 
 }  // namespace
 
-audiences::audiences(boost::asio::any_io_executor where, cluster& through,
-                     const std::vector<mirror>& mirrors, const std::vector<key_range>& ranges,
-                     watcher& connection)
-    : executor_(std::move(where)),
+audiences::audiences(base::event_loop& on, cluster& through, const std::vector<mirror>& mirrors,
+                     const std::vector<key_range>& ranges, watcher& connection)
+    : loop_(on),
       cluster_(through),
       mirrors_(mirrors),
       ranges_(ranges),
@@ -32,7 +29,7 @@ void audiences::add(core::election_index which, watch_handler seen) {
   if (!watcher_.live()) return;
   to_look_.push_back({.which = which, .number = who.opened});
   if (to_look_.size() > 1) return;
-  boost::asio::post(executor_, [this, alive = std::weak_ptr(alive_)] {
+  loop_.post([this, alive = std::weak_ptr(alive_)] {
     if (!alive.expired()) look();
   });
 }
@@ -50,8 +47,7 @@ void audiences::look_at(std::vector<opening> some) {
   std::vector<key_range> ranges;
   for (const opening& one : some) ranges.push_back(ranges_[core::place(one.which)]);
   cluster_.call(
-      transaction_path, transaction_request(read_transaction(ranges)),
-      os::boot_now() + look_patience,
+      transaction_path, transaction_request(read_transaction(ranges)), loop_.now() + look_patience,
       [this, some = std::move(some), alive = std::weak_ptr(alive_)](const reply_or_failure& what) {
         if (alive.expired()) return;
         auto read =

@@ -1,12 +1,12 @@
 #pragma once
 
-#include <boost/asio/any_io_executor.hpp>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/event_loop.hpp"
 #include "stores/etcd/cluster.hpp"
 #include "stores/etcd/mirror.hpp"
 #include "stores/etcd/watcher.hpp"
@@ -19,13 +19,12 @@ namespace tenure::stores::etcd {
 /// What is shown first is the state at the call, which the mirror may not have reached: etcd is
 /// asked for it, for many elections at a time, and the mirror speaks once it shows that or later.
 ///
-/// Used on its executor only. No handler is called after `close`; one may open its watch again or
+/// Used on its loop only. No handler is called after `close`; one may open its watch again or
 /// close the store.
 class audiences {
  public:
-  audiences(boost::asio::any_io_executor where, cluster& through,
-            const std::vector<mirror>& mirrors, const std::vector<key_range>& ranges,
-            watcher& connection);
+  audiences(base::event_loop& on, cluster& through, const std::vector<mirror>& mirrors,
+            const std::vector<key_range>& ranges, watcher& connection);
 
   /// Opens the watch of one election, or opens it again.
   void add(core::election_index which, watch_handler seen);
@@ -60,7 +59,7 @@ class audiences {
   void look_at(std::vector<opening> some);
   [[nodiscard]] audience& of(core::election_index which) { return all_[core::place(which)]; }
 
-  boost::asio::any_io_executor executor_;
+  base::event_loop& loop_;
   cluster& cluster_;
   const std::vector<mirror>& mirrors_;
   const std::vector<key_range>& ranges_;

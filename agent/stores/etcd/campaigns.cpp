@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "os/boot_time.hpp"
-
 namespace tenure::stores::etcd {
 namespace {
 
@@ -23,7 +21,7 @@ void campaigns::acquire(core::election_index which, core::time_point deadline,
   auto a = std::make_shared<attempt>();
   a->which = which;
   a->deadline = deadline;
-  const core::time_point now = os::boot_now();
+  const core::time_point now = session_.loop.now();
   a->begin_by = now + (deadline - now) / 2;
   a->done = std::move(done);
   waiting_.push_back(a);
@@ -52,7 +50,7 @@ void campaigns::begin(const attempt_ptr& a) {
 
 /// Tells those whose time is over, and comes again when that of the next one will be.
 void campaigns::expire_waiting() {
-  while (!waiting_.empty() && waiting_.front()->begin_by <= os::boot_now()) {
+  while (!waiting_.empty() && waiting_.front()->begin_by <= session_.loop.now()) {
     const attempt_ptr a = std::move(waiting_.front());
     waiting_.pop_front();
     session_.answer(
@@ -65,10 +63,7 @@ void campaigns::expire_waiting() {
     first_begin_by_.cancel();
     return;
   }
-  first_begin_by_.expires_after(waiting_.front()->begin_by - os::boot_now());
-  first_begin_by_.async_wait(session_.guarded([this](boost::system::error_code canceled) {
-    if (!canceled) expire_waiting();
-  }));
+  first_begin_by_.at(waiting_.front()->begin_by, [this] { expire_waiting(); });
 }
 
 void campaigns::look_first(const attempt_ptr& a) {
@@ -164,10 +159,8 @@ void campaigns::won(const attempt_ptr& a, const contender& own, const kept_lease
   const contender* known = m.find(own.key, own.create_revision);
   if (known != nullptr) out.released_cleanly = known->after_release;
   if (known != nullptr || !session_.connection.live()) return finish(a, std::move(out));
-  auto timer = std::make_unique<boost::asio::steady_timer>(session_.executor, sight_patience);
-  timer->async_wait(session_.guarded([this, which = a->which](boost::system::error_code canceled) {
-    if (!canceled) sighted(which);
-  }));
+  auto timer = std::make_unique<base::timer>(session_.loop);
+  timer->after(sight_patience, [this, which = a->which] { sighted(which); });
   unsighted_[core::place(a->which)] =
       unsighted{.what = std::move(out), .done = std::move(a->done), .timer = std::move(timer)};
   ended();

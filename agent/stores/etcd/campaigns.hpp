@@ -1,6 +1,5 @@
 #pragma once
 
-#include <boost/asio/steady_timer.hpp>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -17,11 +16,11 @@ namespace tenure::stores::etcd {
 /// and sends nothing: the lease is obtained first, then the key is written. Of many campaigns some
 /// are under way, and the others wait in turn.
 ///
-/// Used on the session's executor only.
+/// Used on the session's loop only.
 class campaigns {
  public:
   explicit campaigns(session& of)
-      : session_(of), first_begin_by_(of.executor), unsighted_(of.with.elections.size()) {}
+      : session_(of), first_begin_by_(of.loop), unsighted_(of.with.elections.size()) {}
 
   void acquire(core::election_index which, core::time_point deadline,
                handler<acquire_outcome> done);
@@ -45,7 +44,7 @@ class campaigns {
   struct unsighted {
     grant what;
     handler<acquire_outcome> done;
-    std::unique_ptr<boost::asio::steady_timer> timer;
+    std::unique_ptr<base::timer> timer;
   };
 
   void begin(const attempt_ptr& a);
@@ -68,7 +67,7 @@ class campaigns {
   session& session_;
   std::size_t under_way_ = 0;
   std::deque<attempt_ptr> waiting_;  ///< not begun; in the order in which they came
-  boost::asio::steady_timer first_begin_by_;
+  base::timer first_begin_by_;
   std::vector<std::optional<unsighted>> unsighted_;
 };
 

@@ -1,20 +1,15 @@
 #include "stores/etcd/cluster.hpp"
 
-#include <boost/asio/post.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <deque>
 #include <optional>
 #include <utility>
 
 #include "core/check.hpp"
-#include "os/boot_time.hpp"
 #include "os/trusted_open.hpp"
 #include "stores/etcd/codec.hpp"
 
 namespace tenure::stores::etcd {
 namespace {
-
-namespace asio = boost::asio;
 
 constexpr const char* authenticate_path = "/v3/auth/authenticate";
 /// A call signs in again that often; a server that forgets each token at once is broken.
@@ -53,7 +48,7 @@ struct one_call {
   std::size_t member = 0;    ///< asked now
   std::size_t members_left;  ///< to be asked after this one
   int sign_ins = 0;
-  std::optional<asio::steady_timer> patience{};  ///< while it waits for a token
+  std::optional<base::timer> patience{};  ///< while it waits for a token
 };
 
 using call_ptr = std::shared_ptr<one_call>;
@@ -88,7 +83,9 @@ struct cluster::state : std::enable_shared_from_this<cluster::state> {
     return net::text(members[member]->server());
   }
 
-  asio::any_io_executor executor;
+  explicit state(base::event_loop& on) : loop(on) {}
+
+  base::event_loop& loop;
   std::vector<std::unique_ptr<net::http_client>> members;
   security secrets;
   std::function<void()> moved;
@@ -107,7 +104,7 @@ std::vector<net::header> cluster::state::headers() const {
 }
 
 void cluster::state::send(const call_ptr& c) {
-  const core::time_point now = os::boot_now();
+  const core::time_point now = loop.now();
   if (now >= c->deadline) {
     return finish(c, std::unexpected(call_failure{
                          .why = "no time is left before its deadline for POST " + c->path}));
@@ -166,7 +163,7 @@ void cluster::state::finish(const call_ptr& c, reply_or_failure outcome) {
   } else {
     tell(core::contact::failed{.asked_at = c->asked_at, .why = outcome.error().why});
   }
-  asio::post(executor, [self = shared_from_this(), c, outcome = std::move(outcome)]() mutable {
+  loop.post([self = shared_from_this(), c, outcome = std::move(outcome)]() mutable {
     if (!self->closed) c->done(std::move(outcome));
   });
 }
@@ -187,7 +184,7 @@ void cluster::state::sign_in(const call_ptr& c) {
        .target = authenticate_path,
        .body = authenticate_request(secrets.user, *password),
        .urgent = true},
-      try_deadline(*c, os::boot_now()), [self = shared_from_this(), member](auto what) {
+      try_deadline(*c, loop.now()), [self = shared_from_this(), member](auto what) {
         if (self->closed) return;
         if (!what) return self->signed_in(std::unexpected(call_failure{.why = what.error().text}));
         if (what->status != 200) {
@@ -213,17 +210,16 @@ void cluster::state::sign_in(const call_ptr& c) {
 /// The sign-in may be that of a call with a later deadline.
 void cluster::state::wait_for_token(const call_ptr& c) {
   for_token.push_back(c);
-  c->patience.emplace(executor).expires_after(c->deadline - os::boot_now());
-  c->patience->async_wait(
-      [noted = weak_from_this(), late = std::weak_ptr(c)](boost::system::error_code canceled) {
-        const auto self = noted.lock();
-        const auto one = late.lock();
-        if (canceled || !self || !one || self->closed) return;
-        if (std::erase(self->for_token, one) == 0) return;
-        self->finish(one, std::unexpected(call_failure{
-                              .why = self->name(one->member) + " has not let us sign in as \"" +
-                                     self->secrets.user + "\" in time for POST " + one->path}));
-      });
+  c->patience.emplace(loop);
+  c->patience->at(c->deadline, [noted = weak_from_this(), late = std::weak_ptr(c)] {
+    const auto self = noted.lock();
+    const auto one = late.lock();
+    if (!self || !one || self->closed) return;
+    if (std::erase(self->for_token, one) == 0) return;
+    self->finish(one, std::unexpected(call_failure{
+                          .why = self->name(one->member) + " has not let us sign in as \"" +
+                                 self->secrets.user + "\" in time for POST " + one->path}));
+  });
 }
 
 void cluster::state::signed_in(std::expected<void, call_failure> outcome) {
@@ -240,12 +236,12 @@ void cluster::state::signed_in(std::expected<void, call_failure> outcome) {
   }
 }
 
-cluster::cluster(const asio::any_io_executor& where, const std::vector<net::endpoint>& members,
-                 const security& with, std::size_t most_calls, std::function<void()> moved,
+cluster::cluster(base::event_loop& on, const net::http_connector& connect,
+                 const std::vector<net::endpoint>& members, const security& with,
+                 std::size_t most_calls, std::function<void()> moved,
                  std::function<void(const core::contact_event&)> hears)
-    : state_(std::make_shared<state>()) {
+    : state_(std::make_shared<state>(on)) {
   TENURE_CHECK(!members.empty());
-  state_->executor = where;
   state_->secrets = with;
   state_->token_needed = !with.user.empty();
   state_->moved = std::move(moved);
@@ -255,12 +251,11 @@ cluster::cluster(const asio::any_io_executor& where, const std::vector<net::endp
                               .key_file = with.key_file,
                               .server_name = with.server_name};
   for (const net::endpoint& one : members) {
-    state_->members.push_back(
-        std::make_unique<net::http_client>(where, one, tls,
-                                           net::client_limits{.connections = connections,
-                                                              .reserved = reserved_connections,
-                                                              .waiting = most_calls,
-                                                              .warm = warm_connections}));
+    state_->members.push_back(connect(one, tls,
+                                      {.connections = connections,
+                                       .reserved = reserved_connections,
+                                       .waiting = most_calls,
+                                       .warm = warm_connections}));
   }
 }
 
@@ -288,7 +283,7 @@ void cluster::call(std::string path, std::string body, core::time_point deadline
   c->deadline = deadline;
   c->done = std::move(done);
   c->as = as;
-  c->asked_at = os::boot_now();
+  c->asked_at = state_->loop.now();
   c->member = state_->present;
   c->members_left = state_->members.size() - 1;
   state_->send(c);

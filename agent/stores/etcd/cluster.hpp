@@ -1,6 +1,5 @@
 #pragma once
 
-#include <boost/asio/any_io_executor.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <expected>
@@ -9,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/event_loop.hpp"
 #include "core/clock.hpp"
 #include "core/store_contact.hpp"
 #include "net/http_client.hpp"
@@ -42,16 +42,16 @@ enum class priority : std::uint8_t { urgent, other };
 /// must be safe to repeat: a call whose outcome is unknown at one member is tried at the others
 /// within its deadline. Signs in where a user is given, again when etcd has forgotten the token.
 ///
-/// Used on its executor only. No handler is called from within the call that it was given to.
+/// Used on its loop only. No handler is called from within the call that it was given to.
 class cluster {
  public:
   using done_handler = handler<reply_or_failure>;
 
   /// Precondition: there is an endpoint. `moved`: another member has become the present one.
   /// `hears`: of each call, that it was answered, or that no member has answered it; may be empty.
-  cluster(const boost::asio::any_io_executor& where, const std::vector<net::endpoint>& members,
-          const security& with, std::size_t most_calls, std::function<void()> moved,
-          std::function<void(const core::contact_event&)> hears);
+  cluster(base::event_loop& on, const net::http_connector& connect,
+          const std::vector<net::endpoint>& members, const security& with, std::size_t most_calls,
+          std::function<void()> moved, std::function<void(const core::contact_event&)> hears);
   ~cluster();
   cluster(const cluster&) = delete;
   cluster& operator=(const cluster&) = delete;

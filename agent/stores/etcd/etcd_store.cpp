@@ -5,7 +5,6 @@
 
 #include "core/check.hpp"
 #include "core/number_text.hpp"
-#include "os/boot_time.hpp"
 #include "stores/etcd/agreements.hpp"
 #include "stores/etcd/audiences.hpp"
 #include "stores/etcd/campaigns.hpp"
@@ -19,7 +18,6 @@
 namespace tenure::stores {
 namespace {
 
-namespace asio = boost::asio;
 using namespace etcd;
 
 /// What a user waits for at start before hearing that etcd cannot be reached.
@@ -36,19 +34,20 @@ bool is_final(error_meaning what, const security& with) {
 
 class etcd_store final : public store {
  public:
-  etcd_store(asio::any_io_executor where, settings with, const std::vector<net::endpoint>& members)
-      : session_(std::move(where), std::move(with), members,
+  etcd_store(base::event_loop& on, const net::http_connector& connect, settings with,
+             const std::vector<net::endpoint>& members)
+      : session_(on, connect, std::move(with), members,
                  {.changed = [this](core::election_index which) { changed(which); },
                   .live = [this] { live(); },
                   .broken = [this](const call_failure& what) { broken(what); },
                   .heard = [this] { heard(); }}),
         campaigns_(session_),
         renewals_(session_),
-        audiences_(session_.executor, session_.members, session_.mirrors, session_.ranges,
+        audiences_(session_.loop, session_.members, session_.mirrors, session_.ranges,
                    session_.connection),
         agreements_(session_),
         orders_(session_),
-        presence_(session_.executor, session_.members, session_.self.ids, session_.with.identity,
+        presence_(session_.loop, session_.members, session_.self.ids, session_.with.identity,
                   session_.with.ttl, session_.with.elections) {}
 
   ~etcd_store() override { close(); }
@@ -158,11 +157,10 @@ void etcd_store::open(handler<std::expected<description, open_error>> done) {
   self_.min_ttl = std::chrono::seconds(1);
   self_.max_ttl = std::chrono::seconds(max_ttl_seconds);
   if (auto checked = session_.members.check(); !checked) {
-    asio::post(session_.executor,
-               session_.guarded([this, why = checked.error()] { refuse_to_open(why); }));
+    session_.loop.post(session_.guarded([this, why = checked.error()] { refuse_to_open(why); }));
     return;
   }
-  session_.members.call(version_path, "", os::boot_now() + open_patience,
+  session_.members.call(version_path, "", session_.loop.now() + open_patience,
                         session_.guarded([this](const reply_or_failure& what) {
                           if (!what && is_final(what.error().meaning, session_.with.secure)) {
                             return refuse_to_open(what.error().why);
@@ -202,7 +200,7 @@ void etcd_store::live() {
   const bool many = session_.with.elections.size() > most_operations;
   if (!self_.server_version.empty() && !many) return tell();
   session_.members.call(
-      version_path, "", os::boot_now() + open_patience,
+      version_path, "", session_.loop.now() + open_patience,
       session_.guarded([this, tell](const reply_or_failure& what) {
         note_version(what);
         session_.connection.tells_progress(what && progress_keeps_order(self_.server_version));
@@ -279,8 +277,8 @@ void etcd_store::read(core::election_index which, core::time_point deadline,
 
 }  // namespace
 
-std::expected<std::unique_ptr<store>, open_error> make_etcd_store(asio::any_io_executor where,
-                                                                  settings with) {
+std::expected<std::unique_ptr<store>, open_error> make_etcd_store(
+    base::event_loop& on, const net::http_connector& connect, settings with) {
   std::vector<net::endpoint> members;
   for (const std::string& url : with.endpoints) {
     auto parsed = net::parse_endpoint(url, default_port);
@@ -291,7 +289,7 @@ std::expected<std::unique_ptr<store>, open_error> make_etcd_store(asio::any_io_e
     return std::unexpected(
         open_error{"store etcd needs an endpoint; give --endpoint http://127.0.0.1:2379"});
   }
-  return std::make_unique<etcd_store>(std::move(where), std::move(with), members);
+  return std::make_unique<etcd_store>(on, connect, std::move(with), members);
 }
 
 }  // namespace tenure::stores

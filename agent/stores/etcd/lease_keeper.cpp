@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "os/boot_time.hpp"
 #include "stores/etcd/codec.hpp"
 #include "stores/etcd/requests.hpp"
 
@@ -19,11 +18,12 @@ std::int64_t whole_seconds(core::duration ttl) {
 
 }  // namespace
 
-lease_keeper::lease_keeper(cluster& through, lease_ids& ids, core::duration ttl)
-    : cluster_(through), ids_(ids), ttl_(ttl) {}
+lease_keeper::lease_keeper(base::event_loop& on, cluster& through, lease_ids& ids,
+                           core::duration ttl)
+    : loop_(on), cluster_(through), ids_(ids), ttl_(ttl) {}
 
 void lease_keeper::obtain(core::time_point deadline, lease_handler done) {
-  const core::time_point now = os::boot_now();
+  const core::time_point now = loop_.now();
   if (present_ && !doubted_ && now - present_->sent_at < present_->ttl / fresh_part) {
     return done(*present_);
   }

@@ -33,12 +33,12 @@ using kept_or_failure = std::expected<std::optional<kept_lease>, std::string>;
 /// TTL at most; until then the next campaign may use it. So no revocation can arrive late, and end
 /// a lease that is in use again.
 ///
-/// Used on its executor only; handlers are called through `cluster::call`, never from within.
+/// Used on its loop only; handlers are called through `cluster::call`, never from within.
 class lease_keeper {
  public:
   using lease_handler = handler<std::expected<kept_lease, unknown>>;
 
-  lease_keeper(cluster& through, lease_ids& ids, core::duration ttl);
+  lease_keeper(base::event_loop& on, cluster& through, lease_ids& ids, core::duration ttl);
 
   /// A lease to campaign with, which has just been made or renewed. Those who ask while it is on
   /// its way share it.
@@ -58,6 +58,7 @@ class lease_keeper {
   void made(std::int64_t lease, core::time_point deadline, reply_or_failure what);
   void answer(const std::expected<kept_lease, unknown>& outcome);
 
+  base::event_loop& loop_;
   cluster& cluster_;
   lease_ids& ids_;
   core::duration ttl_;

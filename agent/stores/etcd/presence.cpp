@@ -1,10 +1,8 @@
 #include "stores/etcd/presence.hpp"
 
 #include <algorithm>
-#include <boost/asio/post.hpp>
 #include <utility>
 
-#include "os/boot_time.hpp"
 #include "stores/etcd/codec.hpp"
 #include "stores/etcd/requests.hpp"
 
@@ -18,16 +16,15 @@ constexpr core::duration call_patience = std::chrono::seconds(5);
 
 }  // namespace
 
-presence::presence(boost::asio::any_io_executor where, cluster& through, lease_ids& ids,
-                   std::string identity, core::duration ttl,
-                   const std::vector<election_spec>& elections)
-    : executor_(std::move(where)),
+presence::presence(base::event_loop& on, cluster& through, lease_ids& ids, std::string identity,
+                   core::duration ttl, const std::vector<election_spec>& elections)
+    : loop_(on),
       cluster_(through),
       ids_(ids),
       identity_(std::move(identity)),
       ttl_(std::clamp(ttl, least_ttl, most_ttl)),
       elections_(elections),
-      timer_(executor_) {}
+      timer_(loop_) {}
 
 template <class Handler>
 auto presence::guarded(Handler what) {
@@ -40,7 +37,7 @@ void presence::appear() {
   if (lease_ != 0 || !alive_ || elections_.size() > most_announced) return;
   lease_ = ids_.next();
   const auto seconds = std::chrono::ceil<std::chrono::seconds>(ttl_);
-  cluster_.call(grant_path, grant_request(seconds.count(), lease_), os::boot_now() + call_patience,
+  cluster_.call(grant_path, grant_request(seconds.count(), lease_), loop_.now() + call_patience,
                 guarded([this](const reply_or_failure& what) { granted(what); }));
 }
 
@@ -51,7 +48,7 @@ void presence::granted(const reply_or_failure& what) {
     names.then.emplace_back(
         put{.key = member_key(e.name, lease_), .value = identity_, .lease = lease_});
   }
-  cluster_.call(transaction_path, transaction_request(names), os::boot_now() + call_patience,
+  cluster_.call(transaction_path, transaction_request(names), loop_.now() + call_patience,
                 guarded([this](const reply_or_failure& reply) { written(reply); }));
 }
 
@@ -60,7 +57,7 @@ void presence::written(const reply_or_failure& what) {
 }
 
 void presence::keep() {
-  cluster_.call(keep_alive_path, keep_alive_request(lease_), os::boot_now() + call_patience,
+  cluster_.call(keep_alive_path, keep_alive_request(lease_), loop_.now() + call_patience,
                 guarded([this](const reply_or_failure& what) { kept(what); }));
 }
 
@@ -79,10 +76,7 @@ void presence::again() {
 }
 
 void presence::later(void (presence::*what)()) {
-  timer_.expires_after(ttl_ / keeps_per_ttl);
-  timer_.async_wait(guarded([this, what](boost::system::error_code canceled) {
-    if (!canceled) (this->*what)();
-  }));
+  timer_.after(ttl_ / keeps_per_ttl, [this, what] { (this->*what)(); });
 }
 
 void presence::leave(core::time_point deadline, handler<release_outcome> done) {
@@ -90,7 +84,7 @@ void presence::leave(core::time_point deadline, handler<release_outcome> done) {
   const std::int64_t lease = std::exchange(lease_, 0);
   alive_.reset();
   if (lease == 0) {
-    boost::asio::post(executor_, [done = std::move(done)]() mutable { done(released{}); });
+    loop_.post([done = std::move(done)]() mutable { done(released{}); });
     return;
   }
   cluster_.call(revoke_path, revoke_request(lease), deadline,

@@ -1,12 +1,11 @@
 #pragma once
 
-#include <boost/asio/any_io_executor.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "base/event_loop.hpp"
 #include "stores/etcd/cluster.hpp"
 #include "stores/etcd/layout.hpp"
 #include "stores/store.hpp"
@@ -21,13 +20,13 @@ inline constexpr std::size_t most_announced = 100;
 /// own, renewed three times in its life. It has nothing to do with who holds: whatever fails here
 /// is tried again, and nobody is told.
 ///
-/// Used on its executor only. No handler is called after `close`.
+/// Used on its loop only. No handler is called after `close`.
 class presence {
  public:
   /// Of a member that is gone without a word, its name stays for `ttl`, but for no less than 5 s
   /// and no more than 30 s.
-  presence(boost::asio::any_io_executor where, cluster& through, lease_ids& ids,
-           std::string identity, core::duration ttl, const std::vector<election_spec>& elections);
+  presence(base::event_loop& on, cluster& through, lease_ids& ids, std::string identity,
+           core::duration ttl, const std::vector<election_spec>& elections);
 
   /// The cluster can be reached: appears, unless that is under way or done.
   void appear();
@@ -47,13 +46,13 @@ class presence {
   template <class Handler>
   auto guarded(Handler what);
 
-  boost::asio::any_io_executor executor_;
+  base::event_loop& loop_;
   cluster& cluster_;
   lease_ids& ids_;
   std::string identity_;
   core::duration ttl_;
   const std::vector<election_spec>& elections_;
-  boost::asio::steady_timer timer_;
+  base::timer timer_;
   std::int64_t lease_ = 0;  ///< asked for or granted; 0: none
   /// Held by this object alone; handlers look whether it is there still.
   std::shared_ptr<const bool> alive_ = std::make_shared<const bool>(true);

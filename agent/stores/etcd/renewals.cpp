@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "os/boot_time.hpp"
-
 namespace tenure::stores::etcd {
 
 bool renewals::ours(const core::renewal_item& item) const {
@@ -23,11 +21,7 @@ void renewals::renew(std::vector<core::renewal_item> items, core::time_point dea
   // One, but for terms that an earlier life of this agent has left.
   std::set<std::int64_t> leases;
   for (const core::renewal_item& item : t->items) {
-    if (ours(item)) {
-      leases.insert(session_.held(item.which)->lease);
-    } else {
-      lose(t, item);
-    }
+    if (ours(item)) leases.insert(session_.held(item.which)->lease);
   }
   t->unanswered = leases.size() + 1;
   for (const std::int64_t lease : leases) {
@@ -88,11 +82,10 @@ void renewals::follow_watch(const turn_ptr& t, const core::renewal_item& any) {
     watch_is_asked_ = true;
     // It may break before, or say nothing: a new one does so for a moment. Then half of what is
     // left of the time is for reading the keys.
-    const core::time_point now = os::boot_now();
-    t->patience =
-        std::make_unique<boost::asio::steady_timer>(session_.executor, (t->deadline - now) / 2);
-    t->patience->async_wait(session_.guarded([this, t](boost::system::error_code canceled) {
-      if (canceled || t->over) return;
+    const core::time_point now = session_.loop.now();
+    t->patience = std::make_unique<base::timer>(session_.loop);
+    t->patience->at(now + (t->deadline - now) / 2, session_.guarded([this, t] {
+      if (t->over) return;
       t->patience.reset();
       read_keys(t, 0);
     }));
@@ -155,17 +148,19 @@ void renewals::answered(const turn_ptr& t) {
     if (auto good = session_.believe(one, t->by); !good) return fail(t, std::move(good.error()));
   }
   renewal& out = t->so_far;
-  std::erase_if(out.lost, [&](const core::renewal_loss& one) {
-    const auto& held = session_.held(one.which);
-    return held && t->dead.contains(held->lease);
-  });
   for (const core::renewal_item& item : t->items) {
-    if (!ours(item) || !t->dead.contains(session_.held(item.which)->lease)) continue;
-    out.lost.push_back({.which = item.which, .why = core::loss_reason::session_invalid});
+    const auto is_this = [&](const core::renewal_loss& one) { return one.which == item.which; };
+    if (ours(item) && t->dead.contains(session_.held(item.which)->lease)) {
+      std::erase_if(out.lost, is_this);
+      out.lost.push_back({.which = item.which, .why = core::loss_reason::session_invalid});
+    } else if (!ours(item) && std::ranges::none_of(out.lost, is_this)) {
+      // Not ours when it was asked for, or released since.
+      lose(t, item);
+    }
   }
   if (out.sent_at == core::never || out.ttl == core::duration::max()) {
     // No lease of ours is alive: all terms are lost, and nobody looks at these.
-    out.sent_at = os::boot_now();
+    out.sent_at = session_.loop.now();
     out.ttl = session_.with.ttl;
   }
   session_.answer(std::move(t->done), renew_outcome(std::move(out)));

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <boost/asio/steady_timer.hpp>
 #include <cstdint>
 #include <memory>
 #include <set>
@@ -27,7 +26,7 @@ namespace tenure::stores::etcd {
 /// - Else, where the watch moves to another member meanwhile or does not answer in half of the
 ///   time, and the next time after that: reads of `most_operations` keys at a time.
 ///
-/// Used on the session's executor only.
+/// Used on the session's loop only.
 class renewals {
  public:
   explicit renewals(session& of) : session_(of) {}
@@ -41,12 +40,12 @@ class renewals {
     core::time_point deadline{};
     handler<renew_outcome> done;
     renewal so_far;
-    std::vector<kept_lease> kept;                         ///< leases that were renewed
-    std::set<std::int64_t> dead;                          ///< leases that are gone
-    quorum_view by;                                       ///< of its reads that of the latest term
-    std::size_t unanswered = 0;                           ///< keepalives, and the look
-    std::unique_ptr<boost::asio::steady_timer> patience;  ///< with the watch
-    bool over = false;                                    ///< it has failed
+    std::vector<kept_lease> kept;           ///< leases that were renewed
+    std::set<std::int64_t> dead;            ///< leases that are gone
+    quorum_view by;                         ///< of its reads that of the latest term
+    std::size_t unanswered = 0;             ///< keepalives, and the look
+    std::unique_ptr<base::timer> patience;  ///< with the watch
+    bool over = false;                      ///< it has failed
   };
   using turn_ptr = std::shared_ptr<turn>;
 

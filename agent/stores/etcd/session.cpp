@@ -1,7 +1,5 @@
 #include "stores/etcd/session.hpp"
 
-#include "os/random.hpp"
-
 namespace tenure::stores::etcd {
 namespace {
 
@@ -25,26 +23,26 @@ std::vector<mirror> mirrors_of(const std::vector<election_spec>& elections, cons
 
 }  // namespace
 
-session::session(boost::asio::any_io_executor where, settings what,
+session::session(base::event_loop& where, const net::http_connector& connect, settings what,
                  const std::vector<net::endpoint>& endpoints, watcher::handlers on)
-    : executor(std::move(where)),
+    : loop(where),
       with(std::move(what)),
       ranges(ranges_of(with.elections)),
-      self{.ids = lease_ids(with.session, os::random_bits()), .identity = with.identity},
+      self{.ids = lease_ids(with.session, loop.random_bits()), .identity = with.identity},
       // The watch goes where the calls go: a member that confirms renewals is in touch with the
       // leader, and so are its events.
       members(
-          executor, endpoints, with.secure,
+          loop, connect, endpoints, with.secure,
           with.elections.size() * calls_per_election + other_calls,
           [this] {
-            boost::asio::post(executor, guarded([this] {
-                                if (connection.live()) connection.connect();
-                              }));
+            loop.post(guarded([this] {
+              if (connection.live()) connection.connect();
+            }));
           },
           with.hears),
-      leases(members, self.ids, with.ttl),
+      leases(loop, members, self.ids, with.ttl),
       mirrors(mirrors_of(with.elections, self)),
-      connection(executor, members, mirrors, ranges, with.ttl / core::store_looks_per_ttl,
+      connection(loop, members, mirrors, ranges, with.ttl / core::store_looks_per_ttl,
                  std::move(on)),
       held_(with.elections.size()) {}
 

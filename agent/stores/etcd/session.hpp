@@ -1,8 +1,6 @@
 #pragma once
 
 #include <algorithm>
-#include <boost/asio/any_io_executor.hpp>
-#include <boost/asio/post.hpp>
 #include <cstdint>
 #include <expected>
 #include <functional>
@@ -13,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/event_loop.hpp"
 #include "stores/etcd/cluster.hpp"
 #include "stores/etcd/layout.hpp"
 #include "stores/etcd/lease_keeper.hpp"
@@ -46,12 +45,12 @@ struct looked {
 
 /// What the parts of the store share: one agent's standing with one cluster.
 ///
-/// Used on its executor only. No handler that went through `guarded` is called after `close`.
+/// Used on its loop only. No handler that went through `guarded` is called after `close`.
 class session {
  public:
   using read_handler = std::move_only_function<void(std::expected<looked, unknown>)>;
 
-  session(boost::asio::any_io_executor where, settings with,
+  session(base::event_loop& where, const net::http_connector& connect, settings with,
           const std::vector<net::endpoint>& members, watcher::handlers on);
 
   /// Ends everything. Releases nothing.
@@ -98,14 +97,13 @@ class session {
   /// Calls `done` later, as it must not be from within the call that it was given to.
   template <class Outcome>
   void answer(handler<Outcome> done, Outcome outcome) {
-    boost::asio::post(executor,
-                      guarded([done = std::move(done), outcome = std::move(outcome)]() mutable {
-                        done(std::move(outcome));
-                      }));
+    loop.post(guarded([done = std::move(done), outcome = std::move(outcome)]() mutable {
+      done(std::move(outcome));
+    }));
   }
 
   // In the order in which they need each other.
-  const boost::asio::any_io_executor executor;
+  base::event_loop& loop;
   const settings with;
   const std::vector<key_range> ranges;  ///< of each election
   own_run self;

@@ -4,8 +4,6 @@
 #include <utility>
 
 #include "core/check.hpp"
-#include "os/boot_time.hpp"
-#include "os/random.hpp"
 #include "stores/etcd/requests.hpp"
 
 namespace tenure::stores::etcd {
@@ -34,24 +32,24 @@ std::int64_t watch_id_of(std::size_t election) {
 /// What speaks of all watches of a stream has this id.
 constexpr std::int64_t all_watches = -1;
 
-core::duration pause_after(std::uint32_t failures) {
+core::duration pause_after(std::uint32_t failures, std::uint64_t chance) {
   const core::duration most = std::min(longest_pause, first_pause * (1U << std::min(failures, 6U)));
   return most / 2 + core::duration(static_cast<core::duration::rep>(
-                        os::random_bits() % static_cast<std::uint64_t>((most / 2).count())));
+                        chance % static_cast<std::uint64_t>((most / 2).count())));
 }
 
 }  // namespace
 
-watcher::watcher(boost::asio::any_io_executor where, cluster& through, std::vector<mirror>& mirrors,
+watcher::watcher(base::event_loop& where, cluster& through, std::vector<mirror>& mirrors,
                  const std::vector<key_range>& ranges, core::duration check_every, handlers on)
-    : executor_(std::move(where)),
+    : loop_(where),
       cluster_(through),
       mirrors_(mirrors),
       ranges_(ranges),
       check_every_(check_every),
       on_(std::move(on)),
       taken_(most_at_once, most_a_second),
-      next_(executor_) {}
+      next_(loop_) {}
 
 watcher::~watcher() = default;
 
@@ -76,7 +74,7 @@ void watcher::read_from(std::size_t first) {
   const std::size_t count = std::min(ranges_.size() - first, most_operations);
   const auto some = std::span(ranges_).subspan(first, count);
   cluster_.call(transaction_path, transaction_request(read_transaction(some)),
-                os::boot_now() + connect_patience,
+                loop_.now() + connect_patience,
                 [this, first, count, generation = generation_,
                  alive = std::weak_ptr(alive_)](reply_or_failure answer) {
                   if (alive.expired() || generation != generation_) return;
@@ -102,16 +100,15 @@ void watcher::open_stream() {
   const auto current = [this, generation = generation_, alive = std::weak_ptr(alive_)] {
     return !alive.expired() && generation == generation_;
   };
-  next_.expires_after(connect_patience);
-  next_.async_wait([this, current](boost::system::error_code canceled) {
-    if (canceled || !current() || live_) return;
+  next_.after(connect_patience, [this, current] {
+    if (!current() || live_) return;
     fail({.why = cluster_.present() +
                  " has not confirmed in time that it lets us watch; is there a proxy that "
                  "waits for the end of a request?"});
   });
   auto status = std::make_shared<unsigned>(0);
   stream_ =
-      cluster_.stream(watch_path, std::move(body), os::boot_now() + connect_patience,
+      cluster_.stream(watch_path, std::move(body), loop_.now() + connect_patience,
                       {.head = [status](const net::reply_head& head) { *status = head.status; },
                        .data =
                            [this, current, status](std::string_view piece) {
@@ -131,7 +128,7 @@ void watcher::take(std::string_view piece) {
   const auto documents = documents_.feed(piece);
   if (!documents) return fail({.why = cluster_.present() + ": " + documents.error().why});
   const std::size_t cost = piece.size() + documents->size() * document_bytes;
-  stream_->pause(taken_.take(os::boot_now(), static_cast<std::int64_t>(cost)));
+  stream_->pause(taken_.take(loop_.now(), static_cast<std::int64_t>(cost)));
   const std::weak_ptr alive = alive_;
   const std::uint64_t generation = generation_;
   for (const std::string& document : *documents) {
@@ -169,10 +166,10 @@ void watcher::confirm(std::size_t which) {
   created_[which] = true;
   if (live_ || std::ranges::find(created_, false) != created_.end()) return;
   live_ = true;
-  live_since_ = os::boot_now();
+  live_since_ = loop_.now();
   heard_ = true;
   check_later();
-  cluster_.warm_up(os::boot_now() + connect_patience);
+  cluster_.warm_up(loop_.now() + connect_patience);
   on_.live();
 }
 
@@ -198,10 +195,8 @@ void watcher::progressed(std::uint64_t revision) {
 }
 
 void watcher::check_later() {
-  next_.expires_after(check_every_);
-  next_.async_wait([this, generation = generation_,
-                    alive = std::weak_ptr(alive_)](boost::system::error_code canceled) {
-    if (!canceled && !alive.expired() && generation == generation_) check();
+  next_.after(check_every_, [this, generation = generation_] {
+    if (generation == generation_) check();
   });
 }
 
@@ -211,7 +206,7 @@ void watcher::check() {
   }
   heard_ = false;
   stream_->send(progress_request());
-  cluster_.warm_up(os::boot_now() + connect_patience);
+  cluster_.warm_up(loop_.now() + connect_patience);
   check_later();
 }
 
@@ -231,14 +226,11 @@ void watcher::fail(const gateway_error& what, std::string_view doing) {
 void watcher::fail(call_failure what) {
   const bool was_live = live_;
   drop_stream();
-  if (was_live && os::boot_now() - live_since_ >= steady_after) failures_ = 0;
+  if (was_live && loop_.now() - live_since_ >= steady_after) failures_ = 0;
   const std::uint32_t before = failures_++;
   if (was_live && before == 0) return connect();
   cluster_.move_on();
-  next_.expires_after(pause_after(before));
-  next_.async_wait([this, alive = std::weak_ptr(alive_)](boost::system::error_code canceled) {
-    if (!canceled && !alive.expired()) connect();
-  });
+  next_.after(pause_after(before, loop_.random_bits()), [this] { connect(); });
   on_.broken(std::move(what));
 }
 

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <boost/asio/any_io_executor.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -9,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/event_loop.hpp"
 #include "core/token_bucket.hpp"
 #include "stores/etcd/cluster.hpp"
 #include "stores/etcd/document_splitter.hpp"
@@ -24,7 +23,7 @@ namespace tenure::stores::etcd {
 /// keeps its connections. So it is asked for its progress now and then, on the stream itself, and
 /// has to answer there until it is asked again.
 ///
-/// Used on its executor only; no handler is called after its destruction.
+/// Used on its loop only; no handler is called after its destruction.
 class watcher {
  public:
   struct handlers {
@@ -34,7 +33,7 @@ class watcher {
     std::function<void()> heard;  ///< the mirrors are what etcd holds as of now; may be empty
   };
 
-  watcher(boost::asio::any_io_executor where, cluster& through, std::vector<mirror>& mirrors,
+  watcher(base::event_loop& where, cluster& through, std::vector<mirror>& mirrors,
           const std::vector<key_range>& ranges, core::duration check_every, handlers on);
   ~watcher();
   watcher(const watcher&) = delete;
@@ -73,7 +72,7 @@ class watcher {
   void fail(call_failure what);
   void fail(const gateway_error& what, std::string_view doing);
 
-  boost::asio::any_io_executor executor_;
+  base::event_loop& loop_;
   cluster& cluster_;
   std::vector<mirror>& mirrors_;
   const std::vector<key_range>& ranges_;
@@ -83,7 +82,7 @@ class watcher {
   core::token_bucket taken_;  ///< what may come on streams, see `take`
   document_splitter documents_;
   /// For the end of a pause, of the patience with a new stream, or for the next check.
-  boost::asio::steady_timer next_;
+  base::timer next_;
   std::vector<bool> created_;  ///< watches of the stream that etcd has confirmed
   bool heard_ = false;         ///< since the stream was asked for its progress
   std::uint32_t failures_ = 0;

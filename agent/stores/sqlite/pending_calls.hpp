@@ -1,15 +1,12 @@
 #pragma once
 
-#include <algorithm>
-#include <boost/asio/any_io_executor.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <functional>
 #include <memory>
 #include <unordered_set>
 #include <utility>
 
+#include "base/event_loop.hpp"
 #include "core/clock.hpp"
-#include "os/boot_time.hpp"
 #include "stores/store.hpp"
 
 namespace tenure::stores::sqlite {
@@ -17,10 +14,10 @@ namespace tenure::stores::sqlite {
 /// Calls under way. The handler of each is called once: with an answer, or with `unknown` at its
 /// deadline, however the disk hangs.
 ///
-/// Used on its executor only. No handler is called after `clear`.
+/// Used on its loop only. No handler is called after `clear`.
 class pending_calls {
  public:
-  explicit pending_calls(boost::asio::any_io_executor where) : executor_(std::move(where)) {}
+  explicit pending_calls(base::event_loop& on) : loop_(on) {}
 
   /// Notes a call. The returned function ends it with the outcome it is given; it does nothing if
   /// the call has ended. It must not be called after this object is gone.
@@ -32,13 +29,10 @@ class pending_calls {
   void clear() { calls_.clear(); }
 
  private:
-  /// Timers do not take "never".
-  static constexpr core::duration longest = std::chrono::hours(24);
-
   struct call {
-    explicit call(const boost::asio::any_io_executor& where) : late(where) {}
+    explicit call(base::event_loop& on) : late(on) {}
     virtual ~call() = default;
-    boost::asio::steady_timer late;
+    base::timer late;
   };
   template <class Outcome>
   struct call_of : call {
@@ -46,14 +40,14 @@ class pending_calls {
     handler<Outcome> done;
   };
 
-  boost::asio::any_io_executor executor_;
+  base::event_loop& loop_;
   std::unordered_set<std::shared_ptr<call>> calls_;
 };
 
 template <class Outcome>
 std::function<void(Outcome)> pending_calls::add(core::time_point deadline, handler<Outcome> done,
                                                 std::function<unknown()> too_late) {
-  auto made = std::make_shared<call_of<Outcome>>(executor_);
+  auto made = std::make_shared<call_of<Outcome>>(loop_);
   made->done = std::move(done);
   calls_.insert(made);
   auto finish = [this, noted = std::weak_ptr(made)](Outcome outcome) {
@@ -63,10 +57,7 @@ std::function<void(Outcome)> pending_calls::add(core::time_point deadline, handl
     found->late.cancel();
     if (found->done) std::exchange(found->done, nullptr)(std::move(outcome));
   };
-  made->late.expires_after(std::clamp(deadline - os::boot_now(), core::duration::zero(), longest));
-  made->late.async_wait([finish, too_late = std::move(too_late)](boost::system::error_code error) {
-    if (!error) finish(too_late());
-  });
+  made->late.at(deadline, [finish, too_late = std::move(too_late)] { finish(too_late()); });
   return finish;
 }
 

@@ -3,7 +3,6 @@
 #include <atomic>
 #include <boost/asio/post.hpp>
 #include <boost/asio/prefer.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <optional>
 #include <utility>
 
@@ -31,17 +30,17 @@ constexpr core::duration look_patience = std::chrono::seconds(2);
 constexpr std::size_t calls_per_election = 3;
 constexpr std::size_t other_calls = 8 + 64;
 
-/// The asynchronous shell: calls go to one worker thread, answers come back to the executor, and
+/// The asynchronous shell: calls go to one worker thread, answers come back to the loop, and
 /// changes of the file become looks at it.
 class sqlite_store final : public store {
  public:
-  sqlite_store(asio::any_io_executor where, settings with, std::string path)
-      : executor_(std::move(where)),
+  sqlite_store(net::asio_loop& on, settings with, std::string path)
+      : loop_(on),
         hears_(std::move(with.hears)),
         notes_(std::move(with.notes)),
         contact_(with.ttl),
         look_every_(with.ttl / core::store_looks_per_ttl),
-        look_timer_(executor_),
+        look_timer_(loop_),
         path_(std::move(path)),
         file_(path_,
               member{.identity = with.identity,
@@ -51,7 +50,7 @@ class sqlite_store final : public store {
                      .clock = os::boot_now},
               with.elections, with.announce, stopping_),
         watches_(with.elections.size()),
-        calls_(executor_),
+        calls_(loop_),
         worker_(with.elections.size() * calls_per_election + other_calls) {}
 
   ~sqlite_store() override { close(); }
@@ -157,7 +156,7 @@ class sqlite_store final : public store {
   void call(const char* what, core::time_point deadline, worker::place where, handler<Outcome> done,
             Work work);
 
-  /// Calls `then(result of work)` on the executor, unless the store is closed by then.
+  /// Calls `then(result of work)` on the loop, unless the store is closed by then.
   template <class Work, class Then>
   bool run(worker::place where, Work work, Then then);
 
@@ -174,18 +173,18 @@ class sqlite_store final : public store {
   /// While another program keeps a lock, the file can be read and not written. Then looks are no
   /// answer: the silence is that of what is asked for.
   void tell(const core::contact_event& what) {
-    const core::time_point now = os::boot_now();
+    const core::time_point now = loop_.now();
     contact_.take(now, what);
     if (std::holds_alternative<core::contact::showed>(what) && !contact_.reachable(now)) return;
     if (hears_) hears_(what);
   }
 
-  asio::any_io_executor executor_;
+  net::asio_loop& loop_;
   std::function<void(const core::contact_event&)> hears_;
   std::function<void(const notice&)> notes_;
   core::store_contact contact_;  ///< as `hears_` knows it
   core::duration look_every_;
-  asio::steady_timer look_timer_;
+  base::timer look_timer_;
   std::string path_;
   std::atomic<bool> stopping_ = false;
   lease_file file_;  // the worker's
@@ -202,8 +201,8 @@ class sqlite_store final : public store {
 
 template <class Work, class Then>
 bool sqlite_store::run(worker::place where, Work work, Then then) {
-  // The executor's run() must not end while an answer is on its way to it.
-  auto tracked = asio::prefer(executor_, asio::execution::outstanding_work.tracked);
+  // The context's run() must not end while an answer is on its way to it.
+  auto tracked = asio::prefer(loop_.executor(), asio::execution::outstanding_work.tracked);
   return worker_.add(
       [this, tracked, work = std::move(work), then = std::move(then),
        alive = std::weak_ptr(alive_)]() mutable {
@@ -232,7 +231,7 @@ void sqlite_store::call(const char* what, core::time_point deadline, worker::pla
         "not done by its deadline; see whether the disk is slow or another program holds the "
         "file");
   };
-  handler<Outcome> heard = [this, asked_at = os::boot_now(),
+  handler<Outcome> heard = [this, asked_at = loop_.now(),
                             done = std::move(done)](Outcome outcome) mutable {
     if (const auto* none = std::get_if<unknown>(&outcome)) {
       tell(core::contact::failed{.asked_at = asked_at, .why = none->why});
@@ -250,17 +249,17 @@ void sqlite_store::call(const char* what, core::time_point deadline, worker::pla
       },
       finish);
   if (queued) return;
-  asio::post(executor_, [finish, give_up, alive = std::weak_ptr(alive_)] {
+  loop_.post([finish, give_up, alive = std::weak_ptr(alive_)] {
     if (!alive.expired()) finish(give_up("too many calls are waiting for the disk"));
   });
 }
 
 void sqlite_store::open(handler<std::expected<description, open_error>> done) {
   const auto fail = [&](std::string text) {
-    asio::post(executor_, [done = std::move(done), text = std::move(text),
-                           alive = std::weak_ptr(alive_)]() mutable {
-      if (!alive.expired()) done(std::unexpected(open_error{std::move(text)}));
-    });
+    loop_.post(
+        [done = std::move(done), text = std::move(text), alive = std::weak_ptr(alive_)]() mutable {
+          if (!alive.expired()) done(std::unexpected(open_error{std::move(text)}));
+        });
   };
   if (os::boot_id().empty()) {
     return fail("cannot keep leases in " + path_ +
@@ -317,10 +316,7 @@ std::expected<description, open_error> sqlite_store::opened(
 /// Nobody writes to a file whose holders are dead. It is looked at all the same, so that those who
 /// wait know that it can still be read.
 void sqlite_store::look_later() {
-  look_timer_.expires_after(look_every_);
-  look_timer_.async_wait([this, alive = std::weak_ptr(alive_)](boost::system::error_code canceled) {
-    if (!canceled && !alive.expired()) look();
-  });
+  look_timer_.after(look_every_, [this] { look(); });
 }
 
 /// Reads what is watched, once for all, after whatever is under way.
@@ -330,8 +326,8 @@ void sqlite_store::look() {
   const bool queued = run(
       worker::place::last,
       [this, watched] { return file_.read(watched, os::boot_now() + look_patience); },
-      [this, watched, asked_at = os::boot_now()](
-          const std::expected<std::vector<core::observation>, unknown>& seen) {
+      [this, watched,
+       asked_at = loop_.now()](const std::expected<std::vector<core::observation>, unknown>& seen) {
         showed(watched, asked_at, seen);
       });
   if (queued) return;
@@ -340,7 +336,7 @@ void sqlite_store::look() {
 }
 
 void sqlite_store::fail_soon(std::string why) {
-  asio::post(executor_, [this, why = std::move(why), alive = std::weak_ptr(alive_)] {
+  loop_.post([this, why = std::move(why), alive = std::weak_ptr(alive_)] {
     if (!alive.expired()) fail_watches(why);
   });
 }
@@ -372,7 +368,7 @@ void sqlite_store::showed(const std::vector<core::election_index>& watched,
 
 std::expected<void, std::string> sqlite_store::watch_file() {
   changes_.emplace(
-      executor_, path_, [this] { look(); },
+      loop_.executor(), path_, [this] { look(); },
       [this](const std::string& why) {
         changes_stale_ = true;
         fail_watches(why);
@@ -392,11 +388,11 @@ void sqlite_store::fail_watches(const std::string& why) {
 
 }  // namespace
 
-std::expected<std::unique_ptr<store>, open_error> make_sqlite_store(asio::any_io_executor where,
+std::expected<std::unique_ptr<store>, open_error> make_sqlite_store(net::asio_loop& on,
                                                                     settings with) {
   auto path = path_of(with.endpoints);
   if (!path) return std::unexpected(open_error{std::move(path.error())});
-  return std::make_unique<sqlite_store>(std::move(where), std::move(with), std::move(*path));
+  return std::make_unique<sqlite_store>(on, std::move(with), std::move(*path));
 }
 
 }  // namespace tenure::stores

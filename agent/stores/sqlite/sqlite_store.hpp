@@ -1,9 +1,9 @@
 #pragma once
 
-#include <boost/asio/any_io_executor.hpp>
 #include <expected>
 #include <memory>
 
+#include "net/asio_loop.hpp"
 #include "stores/store.hpp"
 
 namespace tenure::stores {
@@ -17,7 +17,7 @@ namespace tenure::stores {
 /// A term is lost (revoked) when the file is deleted or replaced; the store then goes on with the
 /// file that has the name, with larger versions. Replace it by renaming, never by writing over
 /// it.
-std::expected<std::unique_ptr<store>, open_error> make_sqlite_store(
-    boost::asio::any_io_executor where, settings with);
+std::expected<std::unique_ptr<store>, open_error> make_sqlite_store(net::asio_loop& on,
+                                                                    settings with);
 
 }  // namespace tenure::stores

@@ -66,7 +66,7 @@ TEST_F(SqliteOpen, DescribesItself) {
 TEST_F(SqliteOpen, EndpointMustBeOnePath) {
   stores::settings with = settings_for("sqlite", path_, "a");
   with.endpoints.push_back("another");
-  const auto made = stores::make_store(loop_.context().get_executor(), with);
+  const auto made = stores::make_store(loop_.events(), with);
   ASSERT_FALSE(made);
   EXPECT_THAT(made.error().text, AllOf(HasSubstr("exactly one"), HasSubstr("2 are given")));
   for (const char* wrong : {"", "/tmp/", "file://"}) {

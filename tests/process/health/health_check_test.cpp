@@ -33,24 +33,25 @@ struct scene : tests::loop {
     return found.value_or("");
   }
 
+  net::asio_loop events{io.get_executor()};
   std::unique_ptr<health_check> check;
 };
 
 struct http_scene : scene {
   explicit http_scene(const net::endpoint& server, const std::string& target = "/healthz") {
-    check = make_http_check(io.get_executor(), net::text(server) + target);
+    check = make_http_check(events, net::text(server) + target);
   }
 };
 
 struct command_scene : scene {
   explicit command_scene(std::vector<std::string> argv) {
-    check = make_command_check(io.get_executor(), std::move(argv));
+    check = make_command_check(events, std::move(argv));
   }
 };
 
 struct file_scene : scene {
   explicit file_scene(std::string path, std::optional<core::duration> most_age = {}) {
-    check = make_file_check(io.get_executor(), std::move(path), most_age);
+    check = make_file_check(events, std::move(path), most_age);
   }
 };
 

@@ -20,16 +20,18 @@ struct room {
 const std::vector<room>& table_of_rooms() {
   static const std::vector<room> table{
       {"core", {}},
+      {"base", {"core"}},
       {"os", {"core"}},
       {"config", {"core", "os"}},
-      {"net", {"core", "os"}},
+      {"net", {"core", "base", "os"}},
       {"workload", {"core", "os"}},
-      {"stores", {"core", "os", "net"}},
+      {"stores", {"core", "base", "os", "net"}},
       {"api", {"core", "os", "net"}},
       // Shows what is on the board; api serves the page without knowing what is on it.
       {"metrics", {"core", "os", "net", "api"}},
       {"kube", {"core", "os", "net"}},
-      {"runtime", {"core", "os", "config", "net", "workload", "stores", "api", "metrics", "kube"}},
+      {"runtime",
+       {"core", "base", "os", "config", "net", "workload", "stores", "api", "metrics", "kube"}},
       {"cli",
        {"core", "os", "config", "net", "workload", "stores", "api", "metrics", "kube", "runtime"}},
   };

@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "net/asio_loop.hpp"
 #include "os/boot_time.hpp"
 #include "unit/runtime/unasked_store.hpp"
 
@@ -61,7 +62,8 @@ struct scene {
 
   boost::asio::io_context io;
   store_of_reads store;
-  fresh_reads reads{io.get_executor()};
+  net::asio_loop loop{io.get_executor()};
+  fresh_reads reads{loop};
   std::vector<api::fresh_result> answers;
 };
 

@@ -62,12 +62,11 @@ struct scene {
       told.push_back(one.get());
       made.push_back(std::move(one));
     }
-    subject =
-        std::make_unique<health_monitor>(io.get_executor(), with, always, std::move(made), silent,
-                                         speaker{.election = "db", .identity = "a"}, [this] {
-                                           ++changes;
-                                           states.push_back(subject->shown().state);
-                                         });
+    subject = std::make_unique<health_monitor>(loop, with, always, std::move(made), silent,
+                                               speaker{.election = "db", .identity = "a"}, [this] {
+                                                 ++changes;
+                                                 states.push_back(subject->shown().state);
+                                               });
   }
 
   /// False if the condition does not come true within `patience`.
@@ -94,6 +93,7 @@ struct scene {
   }
 
   boost::asio::io_context io;
+  net::asio_loop loop{io.get_executor()};
   log silent{log_form::logfmt, log_level::error};
   std::vector<told_check*> told;
   std::unique_ptr<health_monitor> subject;

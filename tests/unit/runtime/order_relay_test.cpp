@@ -5,6 +5,7 @@
 
 #include <boost/asio/io_context.hpp>
 
+#include "net/asio_loop.hpp"
 #include "unit/runtime/unasked_store.hpp"
 
 namespace tenure::runtime {
@@ -66,12 +67,12 @@ struct scene {
   }
 
   boost::asio::io_context io;
+  net::asio_loop loop{io.get_executor()};
   store_of_orders store;
   std::optional<api::control_refusal> objection;
   std::vector<std::string> obeyed;
   order_relay relay{
-      io.get_executor(), "me",
-      [this](core::election_index, const core::left_order&) { return objection; },
+      loop, "me", [this](core::election_index, const core::left_order&) { return objection; },
       [this](core::election_index, const core::left_order& what) { obeyed.push_back(what.id); },
       std::chrono::milliseconds(1)};
   std::vector<api::control_result> results;

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "base/timer_queue.hpp"
+#include "core/clock.hpp"
+
+namespace tenure::base {
+
+/// The work of one thread: what is to be done next, and what at an instant. Whoever works on it
+/// learns from it alone what time it is, and draws from it alone: `net::asio_loop` has both from
+/// the kernel, the simulator's loop has virtual time and a seed.
+class event_loop {
+ public:
+  using task = std::move_only_function<void()>;
+
+  virtual ~event_loop() = default;
+  event_loop(const event_loop&) = delete;
+  event_loop& operator=(const event_loop&) = delete;
+
+  /// CLOCK_BOOTTIME. Thread-safe.
+  [[nodiscard]] virtual core::time_point now() const = 0;
+
+  /// 64 random bits. Thread-safe.
+  [[nodiscard]] virtual std::uint64_t random_bits() = 0;
+
+  /// Calls `what` on the loop's thread, never from within this call, in the order of the calls.
+  /// Thread-safe.
+  virtual void post(task what) = 0;
+
+ protected:
+  event_loop() = default;
+
+  /// The earliest timer may be another one now.
+  virtual void timers_changed() = 0;
+
+  timer_queue timers_;
+
+ private:
+  friend class timer;
+};
+
+/// Calls a function once, at an instant. Used on the loop's thread only. It may outlive the loop,
+/// which cancels it at its end.
+class timer {
+ public:
+  explicit timer(event_loop& on) : loop_(on) {}
+  ~timer() { cancel(); }
+  timer(const timer&) = delete;
+  timer& operator=(const timer&) = delete;
+
+  /// Calls `what` at `when` or soon after it, never from within this call; never, if that is
+  /// `core::never`. Takes the place of what it was set to before. `what` may set or destroy this
+  /// timer.
+  void at(core::time_point when, event_loop::task what);
+
+  /// At `loop.now() + wait`.
+  void after(core::duration wait, event_loop::task what);
+
+  /// What it was set to is not called any more.
+  void cancel();
+
+  /// When it will call; `core::never` if it is not set.
+  [[nodiscard]] core::time_point when() const { return entry_.when; }
+
+ private:
+  event_loop& loop_;
+  timer_queue::entry entry_;
+};
+
+}  // namespace tenure::base
