@@ -1,0 +1,158 @@
+#include "judge.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace tenure::shell {
+namespace {
+
+/// "db0" of "db0/5f…"; empty for what is not a contender.
+std::string election_of(const std::string& key) {
+  const auto slash = key.find('/');
+  const std::string before = key.substr(0, slash);
+  return slash == std::string::npos || before.contains('.') ? std::string() : before;
+}
+
+}  // namespace
+
+const char* name(rule r) {
+  switch (r) {
+    case rule::none:
+      return "none";
+    case rule::too_many_running:
+      return "too_many_running";
+    case rule::version_not_larger:
+      return "version_not_larger";
+    case rule::believed_what_is_not:
+      return "believed_what_is_not";
+    case rule::believed_what_was_gone:
+      return "believed_what_was_gone";
+    case rule::believed_beyond_promise:
+      return "believed_beyond_promise";
+    case rule::clean_without_release:
+      return "clean_without_release";
+    case rule::released_while_running:
+      return "released_while_running";
+    case rule::released_in_use:
+      return "released_in_use";
+    case rule::shows_what_is_not:
+      return "shows_what_is_not";
+    case rule::no_holder:
+      return "no_holder";
+    case rule::busy_loop:
+      return "busy_loop";
+  }
+  return "unknown";
+}
+
+void judge::say(const std::string& what) const {
+  if (!traced_) return;
+  const auto since = world_.now.time_since_epoch() - std::chrono::hours(1);
+  std::printf("%9.3f   %s\n", std::chrono::duration<double>(since).count(), what.c_str());
+}
+
+void judge::broke(rule what, const std::string& details) {
+  if (broken_ != rule::none) return;
+  broken_ = what;
+  const auto since = world_.now.time_since_epoch() - std::chrono::hours(1);
+  details_ = std::string(name(what)) + " after " +
+             std::to_string(std::chrono::duration<double>(since).count()) + " s: " + details;
+}
+
+void judge::created(const std::string& key, std::uint64_t revision, std::int64_t lease) {
+  const std::string which = election_of(key);
+  if (which.empty()) return;
+  terms_[revision] = {.which = which, .lease = lease};
+  say(key + " is there in version " + std::to_string(revision));
+}
+
+void judge::erased(const std::string& key, std::uint64_t create_revision, erased_by how) {
+  if (election_of(key).empty()) return;
+  term& one = terms_[create_revision];
+  one.erased_at = world_.now;
+  one.how = how;
+  const std::string version = std::to_string(create_revision);
+  say(key + " of version " + version +
+      (how == erased_by::transaction ? " is released"
+       : how == erased_by::expiry    ? " has run out"
+                                     : " is taken away"));
+  if (how != erased_by::transaction) return;
+  if (one.alive)
+    broke(rule::released_while_running, "the workload of version " + version + " runs");
+  if (one.entered_by >= 0) {
+    broke(rule::released_in_use,
+          "pod " + std::to_string(one.entered_by) + " is in version " + version);
+  }
+}
+
+void judge::believes(std::size_t pod, const std::string& which, std::uint64_t version,
+                     world_time sent_at, core::duration ttl, const modelled_etcd& of) {
+  const std::string who = "pod " + std::to_string(pod) + " in version " + std::to_string(version);
+  say(who + " believes in it until " +
+      std::to_string(
+          std::chrono::duration<double>((sent_at + ttl).time_since_epoch() - std::chrono::hours(1))
+              .count()));
+  const auto found = terms_.find(version);
+  if (found == terms_.end() || found->second.which != which) {
+    return broke(rule::believed_what_is_not, who + " of " + which);
+  }
+  const term& one = found->second;
+  if (one.erased_at < sent_at) {
+    const auto ago = std::chrono::duration<double>(sent_at - one.erased_at).count();
+    return broke(rule::believed_what_was_gone,
+                 who + ": the key was gone " + std::to_string(ago) + " s before");
+  }
+  const world_time until = sent_at + ttl;
+  if (of.promised(one.lease) < until) {
+    const auto more = std::chrono::duration<double>(until - of.promised(one.lease)).count();
+    broke(rule::believed_beyond_promise, who + ": by " + std::to_string(more) + " s");
+  }
+}
+
+void judge::believes_clean(std::size_t pod, const std::string& which, std::uint64_t version) {
+  const term* before = nullptr;
+  for (const auto& [number, one] : terms_) {
+    if (number >= version) break;
+    if (one.which == which) before = &one;
+  }
+  if (before == nullptr || (before->how == erased_by::transaction && before->clean)) return;
+  broke(rule::clean_without_release,
+        "pod " + std::to_string(pod) + " in version " + std::to_string(version));
+}
+
+void judge::starts(std::size_t pod, const std::string& which, std::uint64_t version) {
+  auto& all = running_[which];
+  const std::string who = "pod " + std::to_string(pod) + " in version " + std::to_string(version);
+  // Who lost its key to an operator or a fault of the store learns of it when its watch does.
+  for (const running_one& other : all) {
+    const term& theirs = terms_[other.version];
+    if (theirs.how == erased_by::somebody && theirs.erased_at <= world_.now) continue;
+    broke(rule::too_many_running, who + " beside pod " + std::to_string(other.pod) +
+                                      " in version " + std::to_string(other.version));
+  }
+  auto& highest = highest_[which];
+  if (version <= highest) {
+    broke(rule::version_not_larger, who + " after version " + std::to_string(highest));
+  }
+  highest = std::max(highest, version);
+  ++entered_;
+  say(who + " starts a workload of " + which);
+  all.push_back({.pod = pod, .version = version});
+  terms_[version].alive = true;
+}
+
+void judge::ends(std::size_t pod, const std::string& which) {
+  auto& all = running_[which];
+  say("the workload of " + which + " in pod " + std::to_string(pod) + " is dead");
+  for (const running_one& one : all) {
+    if (one.pod == pod) terms_[one.version].alive = false;
+  }
+  std::erase_if(all, [&](const running_one& one) { return one.pod == pod; });
+}
+
+std::size_t judge::running(const std::string& which) const {
+  const auto found = running_.find(which);
+  return found == running_.end() ? 0 : found->second.size();
+}
+
+}  // namespace tenure::shell

@@ -1,0 +1,279 @@
+#include "modelled_network.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <deque>
+#include <set>
+#include <utility>
+
+namespace tenure::shell {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+/// The kernel gives a connection up whose bytes nobody has confirmed for so long.
+constexpr core::duration dead_after = 10s;
+constexpr std::uint32_t half = 500'000;
+
+}  // namespace
+
+void modelled_network::cut(std::size_t pod, std::size_t server) {
+  link& one = of(pod, server);
+  if (!std::exchange(one.is_cut, true)) ++one.cuts;
+}
+
+void modelled_network::heal(std::size_t pod, std::size_t server) {
+  link& one = of(pod, server);
+  one.is_cut = false;
+  // What is sent again comes in its order, after a pause of TCP's.
+  core::duration pause = world_.dice.spread(1ms, 500ms);
+  for (world::task& next : std::exchange(one.held, {})) {
+    world_.after(pause, std::move(next));
+    pause += 10us;
+  }
+}
+
+void modelled_network::carry(std::size_t pod, std::size_t server, world::task arrive) {
+  link& over = of(pod, server);
+  if (!over.is_cut) {
+    const core::duration takes = world_.dice.spread(20us, over.most_delay);
+    world_.after(takes, [this, pod, server, arrive = std::move(arrive)]() mutable {
+      link& then = of(pod, server);
+      if (!then.is_cut) return arrive();
+      if (world_.dice.chance(half)) then.held.push_back(std::move(arrive));
+    });
+  } else if (world_.dice.chance(half)) {
+    over.held.push_back(std::move(arrive));
+  }
+}
+
+/// A watch: both directions keep their order.
+class modelled_stream final : public net::http_stream {
+ public:
+  /// Shared with what is under way.
+  struct state : std::enable_shared_from_this<state> {
+    modelled_network* network = nullptr;
+    std::size_t pod = 0;
+    std::size_t server = 0;
+    std::weak_ptr<process> agent;
+    net::stream_handlers on;
+    std::shared_ptr<modelled_etcd::stream> there;
+    std::deque<world::task> up;    ///< to the server
+    std::deque<world::task> down;  ///< to the agent
+    bool up_moves = false;
+    bool down_moves = false;
+    bool over = false;
+
+    /// The first of a queue moves; those behind it wait.
+    void move(std::deque<world::task>& queue, bool& moves) {
+      if (moves || queue.empty() || over) return;
+      moves = true;
+      auto& link = network->of(pod, server);
+      if (link.is_cut) {
+        link.held.emplace_back([self = shared_from_this(), &queue, &moves] {
+          moves = false;
+          self->move(queue, moves);
+        });
+        return;
+      }
+      const core::duration takes = network->world_.dice.spread(20us, link.most_delay);
+      network->world_.after(takes, [self = shared_from_this(), &queue, &moves] {
+        moves = false;
+        if (self->over || queue.empty()) return;
+        if (!self->network->of(self->pod, self->server).is_cut) {
+          auto first = std::move(queue.front());
+          queue.pop_front();
+          first();
+        }
+        self->move(queue, moves);
+      });
+    }
+
+    void to_server(world::task what) {
+      up.push_back(std::move(what));
+      move(up, up_moves);
+    }
+    void to_agent(world::task what) {
+      down.push_back([self = shared_from_this(), work = std::move(what)]() mutable {
+        const auto agent_there = self->agent.lock();
+        if (!agent_there) return;
+        agent_there->post([self, then = std::move(work)]() mutable {
+          if (!self->over) then();
+        });
+      });
+      move(down, down_moves);
+    }
+
+    void end(std::optional<net::client_error> why) {
+      if (std::exchange(over, true)) return;
+      up.clear();
+      down.clear();
+      if (there) there->closed = true;
+      const auto agent_there = agent.lock();
+      if (!agent_there) return;
+      agent_there->post([self = shared_from_this(), why = std::move(why)]() mutable {
+        if (self->on.ended) self->on.ended(std::move(why));
+      });
+    }
+  };
+
+  explicit modelled_stream(std::shared_ptr<state> what) : state_(std::move(what)) {}
+  ~modelled_stream() override {
+    // Its handlers stay: one of them may be what destroys this.
+    state_->over = true;
+    state_->up.clear();
+    state_->down.clear();
+    if (state_->there) state_->there->closed = true;
+  }
+
+  void send(std::string_view more) override {
+    state_->to_server(
+        [s = state_, text = std::string(more)] { s->network->servers_.more(s->there, text); });
+  }
+  void pause(core::duration) override {}
+
+ private:
+  std::shared_ptr<state> state_;
+};
+
+class modelled_client final : public net::http_client {
+ public:
+  modelled_client(modelled_network& over, std::size_t pod, std::size_t server,
+                  const std::shared_ptr<process>& agent, net::endpoint to)
+      : network_(over), pod_(pod), number_(server), agent_(agent), server_(std::move(to)) {}
+  ~modelled_client() override { close(); }
+
+  std::expected<void, std::string> check() override { return {}; }
+
+  void send(net::client_request what, core::time_point deadline, net::reply_handler done) override {
+    const auto agent = agent_.lock();
+    auto one = std::make_shared<call>(*agent);
+    one->done = std::move(done);
+    calls_.insert(one);
+    one->late.at(deadline, [this, noted = std::weak_ptr(one)] {
+      if (const auto there = noted.lock())
+        finish(there, failed(net::sending::in_doubt, "no answer in time"));
+    });
+    network_.carry(
+        pod_, number_,
+        [this, noted = std::weak_ptr(one), alive = std::weak_ptr(alive_), network = &network_,
+         pod = pod_, number = number_, agent = agent_, path = what.target, body = what.body] {
+          const auto back = [=, this](std::expected<net::client_reply, net::client_error> answer) {
+            network->carry(pod, number, [=, this, answer = std::move(answer)]() mutable {
+              const auto there = agent.lock();
+              if (!there) return;
+              there->post([=, this, answer = std::move(answer)]() mutable {
+                const auto waiting = noted.lock();
+                if (!alive.expired() && waiting) finish(waiting, std::move(answer));
+              });
+            });
+          };
+          if (!network->servers_.listens(number)) {
+            return back(failed(net::sending::not_sent, "connection refused"));
+          }
+          network->servers_.handle(number, path, body, [back](unsigned status, std::string text) {
+            net::client_reply out{{.status = status}};
+            out.body = std::move(text);
+            back(std::move(out));
+          });
+        });
+  }
+
+  void warm_up(core::time_point) override {}
+
+  [[nodiscard]] std::unique_ptr<net::http_stream> stream(net::client_request what, core::time_point,
+                                                         net::stream_handlers on) override {
+    auto made = std::make_shared<modelled_stream::state>();
+    made->network = &network_;
+    made->pod = pod_;
+    made->server = number_;
+    made->agent = agent_;
+    made->on = std::move(on);
+    made->there = std::make_shared<modelled_etcd::stream>();
+    made->there->data = [noted = std::weak_ptr(made)](std::string text) {
+      const auto self = noted.lock();
+      if (!self) return;
+      self->to_agent([s = self.get(), text = std::move(text)] { s->on.data(text); });
+    };
+    made->there->end = [noted = std::weak_ptr(made)] {
+      const auto self = noted.lock();
+      if (self) self->to_agent([s = self.get()] { s->end(std::nullopt); });
+    };
+    made->to_server([s = made.get(), body = std::move(what.body)] {
+      if (!s->network->servers_.listens(s->server)) {
+        return s->end(net::client_error{.text = "connection refused"});
+      }
+      s->to_agent([s] {
+        net::reply_head head;
+        head.status = 200;
+        s->on.head(head);
+      });
+      s->network->servers_.open(s->server, s->there, body);
+    });
+    watch_for_death(network_.world_, made, 0);
+    return std::make_unique<modelled_stream>(std::move(made));
+  }
+
+  void close() override {
+    alive_.reset();
+    for (const auto& one : std::exchange(calls_, {})) one->late.cancel();
+  }
+
+  [[nodiscard]] const net::endpoint& server() const override { return server_; }
+
+ private:
+  struct call {
+    explicit call(base::event_loop& on) : late(on) {}
+    net::reply_handler done;
+    base::timer late;
+  };
+
+  static std::expected<net::client_reply, net::client_error> failed(net::sending how,
+                                                                    std::string why) {
+    return std::unexpected(net::client_error{.how = how, .text = std::move(why)});
+  }
+
+  /// A connection that is cut for too long ends.
+  static void watch_for_death(world& in, const std::shared_ptr<modelled_stream::state>& one,
+                              std::uint64_t cuts_before) {
+    in.after(dead_after, [&in, noted = std::weak_ptr(one), cuts_before] {
+      const auto self = noted.lock();
+      if (!self || self->over) return;
+      const auto& link = self->network->of(self->pod, self->server);
+      if (link.is_cut && link.cuts == cuts_before) {
+        return self->end(net::client_error{.text = "the server has vanished"});
+      }
+      watch_for_death(in, self, link.is_cut ? link.cuts : 0);
+    });
+  }
+
+  void finish(const std::shared_ptr<call>& one,
+              std::expected<net::client_reply, net::client_error> how) {
+    if (calls_.erase(one) == 0) return;
+    one->late.cancel();
+    auto done = std::exchange(one->done, nullptr);
+    done(std::move(how));
+  }
+
+  modelled_network& network_;
+  std::size_t pod_;
+  std::size_t number_;
+  std::weak_ptr<process> agent_;
+  net::endpoint server_;
+  std::set<std::shared_ptr<call>> calls_;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+net::http_connector modelled_network::connector(std::size_t pod,
+                                                const std::shared_ptr<process>& agent) {
+  return [this, pod, noted = std::weak_ptr(agent)](net::endpoint to, const net::tls_settings&,
+                                                   net::client_limits) {
+    std::size_t server = 0;
+    std::from_chars(to.host.data(), to.host.data() + to.host.size(), server);
+    return std::make_unique<modelled_client>(*this, pod, server % modelled_etcd::most_servers,
+                                             noted.lock(), std::move(to));
+  };
+}
+
+}  // namespace tenure::shell

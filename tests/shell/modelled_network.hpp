@@ -1,0 +1,53 @@
+#pragma once
+
+#include <array>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "modelled_etcd.hpp"
+#include "net/http_client.hpp"
+#include "process.hpp"
+
+namespace tenure::shell {
+
+inline constexpr std::size_t most_pods = 4;
+
+/// What is between the agents and the servers. TCP: what is sent on one connection arrives in its
+/// order, late, or not at all, and then the connection is broken.
+class modelled_network {
+ public:
+  modelled_network(world& in, modelled_etcd& servers) : world_(in), servers_(servers) {}
+
+  /// No byte passes between this pod and this server, until it does again.
+  void cut(std::size_t pod, std::size_t server);
+  void heal(std::size_t pod, std::size_t server);
+  /// Each message takes up to this long.
+  void slow(std::size_t pod, std::size_t server, core::duration most) {
+    of(pod, server).most_delay = most;
+  }
+
+  /// Clients of the servers for one agent: that of "http://N:2379" talks to server N.
+  net::http_connector connector(std::size_t pod, const std::shared_ptr<process>& agent);
+
+ private:
+  friend class modelled_client;
+  friend class modelled_stream;
+
+  struct link {
+    bool is_cut = false;
+    std::uint64_t cuts = 0;
+    core::duration most_delay = std::chrono::milliseconds(2);
+    std::vector<world::task> held;  ///< until it is healed
+  };
+
+  link& of(std::size_t pod, std::size_t server) { return links_[pod][server]; }
+  /// One message of its own: what is sent into a cut is lost, or comes when that is healed.
+  void carry(std::size_t pod, std::size_t server, world::task arrive);
+
+  world& world_;
+  modelled_etcd& servers_;
+  std::array<std::array<link, modelled_etcd::most_servers>, most_pods> links_;
+};
+
+}  // namespace tenure::shell
