@@ -123,15 +123,18 @@ void judge::believes_clean(std::size_t pod, const std::string& which, std::uint6
 void judge::starts(std::size_t pod, const std::string& which, std::uint64_t version) {
   auto& all = running_[which];
   const std::string who = "pod " + std::to_string(pod) + " in version " + std::to_string(version);
-  // Who lost its key to an operator or a fault of the store learns of it when its watch does.
+  // Who lost its key to an operator learns of it when its watch does.
+  const auto was_taken_away = [&](std::uint64_t number) {
+    const term& one = terms_[number];
+    return one.how == erased_by::somebody && one.erased_at <= world_.now;
+  };
   for (const running_one& other : all) {
-    const term& theirs = terms_[other.version];
-    if (theirs.how == erased_by::somebody && theirs.erased_at <= world_.now) continue;
+    if (was_taken_away(other.version) || was_taken_away(version)) continue;
     broke(rule::too_many_running, who + " beside pod " + std::to_string(other.pod) +
                                       " in version " + std::to_string(other.version));
   }
   auto& highest = highest_[which];
-  if (version <= highest) {
+  if (version <= highest && !was_taken_away(version)) {
     broke(rule::version_not_larger, who + " after version " + std::to_string(highest));
   }
   highest = std::max(highest, version);
