@@ -70,9 +70,8 @@ TEST_P(StoreContract, RenewalOfATermThatIsOverIsLostNotUnknown) {
   b->hold();
   // That it is gone is read; who has it since is known by the watch.
   const auto seen = a->watch();
-  ASSERT_TRUE(loop_.run_until([&] {
-    return seen->shows([](const core::observation& o) { return !o.holders.empty(); });
-  }));
+  ASSERT_TRUE(loop_.run_until(
+      [&] { return seen->shows([](const core::observation& o) { return !o.holders.empty(); }); }));
   outcome = a->renew(only(g.term));
   ASSERT_EQ(std::get<renewal>(outcome).lost.size(), 1u);
   EXPECT_EQ(std::get<renewal>(outcome).lost[0].why, core::loss_reason::taken_over);
