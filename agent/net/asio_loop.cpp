@@ -55,7 +55,6 @@ struct asio_loop::alarm : std::enable_shared_from_this<asio_loop::alarm> {
     std::uint64_t expirations = 0;
     // EAGAIN: it was set anew since it fired.
     if (::read(timer.native_handle(), &expirations, sizeof expirations) > 0) set_to = core::never;
-    const auto self = shared_from_this();
     of->call_due(os::boot_now());
     if (of == nullptr) return;
     set(of->next());

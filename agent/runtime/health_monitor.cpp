@@ -60,10 +60,7 @@ void health_monitor::workload_stopping() {
 }
 
 void health_monitor::turn() {
-  const core::time_point now = loop_.now();
-  if (!checking_ || unanswered_ > 0) return;
-  if (now < next_round_) return turn_at(next_round_);
-  begin_round(now);
+  if (checking_ && unanswered_ == 0) begin_round(loop_.now());
 }
 
 void health_monitor::begin_round(core::time_point now) {

@@ -69,18 +69,16 @@ void hooked_workload::call(hook& which, const hook_order& what, core::time_point
   TENURE_CHECK(calling_ == nullptr);
   calling_ = &which;
   then_ = std::move(done);
-  turn_at(until_ = until);
+  turn_at(until);
   which.call(what, until, [this](std::optional<hook_failure> how) {
     calling_ = nullptr;
-    turn_at(until_ = core::never);
+    timer_.cancel();
     std::exchange(then_, nullptr)(std::move(how));
   });
 }
 
 /// The time of what is under way is over.
 void hooked_workload::turn() {
-  if (loop_.now() < until_) return turn_at(until_);
-  until_ = core::never;
   if (calling_ != nullptr) {
     hook& late = *std::exchange(calling_, nullptr);
     late.cancel();
@@ -159,7 +157,7 @@ void hooked_workload::stop(core::time_point kill_by, int) {
       return emit_soon(workload_obeyed{});
     case state::stopping:
       plan_.shorten(now, kill_by);
-      if (until_ != core::never) turn_at(until_ = std::min(until_, plan_.until()));
+      if (timer_.when() != core::never) turn_at(std::min(timer_.when(), plan_.until()));
       return;
     case state::gaining:
       if (calling_ != nullptr) std::exchange(calling_, nullptr)->cancel();
@@ -184,7 +182,7 @@ void hooked_workload::begin_to_stop(core::time_point kill_by) {
   for (const auto& one : gain_) {
     if (one->settled(go_on)) continue;
     waits_ = true;
-    turn_at(until_ = std::max(kill_by, plan_.until()));
+    turn_at(std::max(kill_by, plan_.until()));
     return;
   }
   stop_now();
@@ -240,7 +238,7 @@ void hooked_workload::no_way_left() {
     return emit_soon(agent_must_end{static_cast<int>(*with_.stop_exit_code)});
   }
   state_ = state::lapsing;
-  turn_at(until_ = loop_.now() + lapse_);
+  turn_at(loop_.now() + lapse_);
   emit_soon(workload_defied{term_});
 }
 

@@ -139,7 +139,6 @@ class hooked_workload final : public workload::workload_owner {
   hook* calling_ = nullptr;  ///< under way
   bool waits_ = false;       ///< for the end of a killed program, before it stops anything
   hook::handler then_;       ///< of that
-  core::time_point until_ = core::never;  ///< it is given up then, or the lease has run out
 };
 
 }  // namespace tenure::runtime

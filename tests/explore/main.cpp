@@ -5,14 +5,15 @@
 #include <string_view>
 #include <thread>
 
-#include "core/number_text.hpp"
 #include "search.hpp"
+#include "support/seeds/number_argument.hpp"
 
 /// explore: goes through every state of two members, one election, a lossy store and two guards
 /// within bounds, and says which rule broke, and how.
 namespace {
 
 using namespace tenure::explore;
+using tenure::tests::read_argument;
 
 constexpr const char* usage =
     "usage: explore [--ticks T] [--faults F] [--of KIND,KIND...] [--states N] [--jobs J]\n"
@@ -30,13 +31,6 @@ struct options {
   bool expect_violation = false;
   bool help = false;
 };
-
-template <class Number>
-bool parse(std::string_view text, Number& out) {
-  const auto read = tenure::core::read_number<Number>(text);
-  out = read.value_or(out);
-  return read.has_value();
-}
 
 bool parse_kinds(std::string_view text, std::uint32_t& out) {
   out = 0;
@@ -62,15 +56,15 @@ std::optional<options> parse(int argc, char** argv) {
       out.expect_violation = good = true;
       takes_value = false;
     } else if (flag == "--ticks") {
-      good = parse(value, out.within.ticks);
+      good = read_argument(value, out.within.ticks);
     } else if (flag == "--faults") {
-      good = parse(value, out.within.faults);
+      good = read_argument(value, out.within.faults);
     } else if (flag == "--of") {
       good = parse_kinds(value, out.within.kinds);
     } else if (flag == "--states") {
-      good = parse(value, out.within.states);
+      good = read_argument(value, out.within.states);
     } else if (flag == "--jobs") {
-      good = parse(value, out.within.jobs) && out.within.jobs > 0;
+      good = read_argument(value, out.within.jobs) && out.within.jobs > 0;
     }
     if (!good) {
       std::fprintf(stderr, "explore: cannot make sense of %s %s\n%s", argv[i], value, usage);

@@ -12,8 +12,7 @@ using namespace std::chrono_literals;
 
 // The workload -----------------------------------------------------------------------------------
 
-void workload::arm(core::version term, core::time_point stop_at, core::time_point kill_at) {
-  term_ = term;
+void workload::arm(core::version /*term*/, core::time_point stop_at, core::time_point kill_at) {
   carry_out(guard_.armed(now(), stop_at, kill_at));
 }
 
@@ -166,12 +165,6 @@ void member::resign(std::size_t election, core::duration aside) {
   loop_->post([this, election, aside] { step(election, core::event::resign{.aside = aside}); });
 }
 
-void member::shut_down() {
-  loop_->post([this] {
-    for (std::size_t e = 0; e < stage_.elections.size(); ++e) step(e, core::event::shutdown{});
-  });
-}
-
 void member::carry_out() {
   for (const core::addressed& one : effects_.commands) {
     std::visit([&](const auto& c) { carry_out(core::place(one.which), c); }, one.what);
@@ -282,10 +275,6 @@ void member::carry_out(std::size_t e, const core::command::transition& c) {
   } else if (!in_term && entered_[e] != core::no_version) {
     stage_.referee.leaves(core::number(std::exchange(entered_[e], core::no_version)));
   }
-}
-
-void member::carry_out(std::size_t, const core::command::finished&) {
-  ++finished_;
 }
 
 }  // namespace tenure::shell

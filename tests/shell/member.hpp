@@ -54,7 +54,6 @@ class workload {
   std::size_t pod_;
   std::string election_;
   core::guard guard_;
-  core::version term_ = core::no_version;
   bool alive_ = false;
   bool ignores_term_ = false;
   std::uint64_t instance_ = 0;
@@ -76,13 +75,11 @@ class member {
   void pause() { loop_->pause(); }
   void go_on() { loop_->go_on(); }
   void resign(std::size_t election, core::duration aside);
-  void shut_down();
 
   [[nodiscard]] const core::election_view& view(std::size_t election) const {
     return session_.at(index(election)).view();
   }
   [[nodiscard]] bool opened() const { return session_.size() > 0; }
-  [[nodiscard]] bool finished() const { return finished_ == stage_.elections.size(); }
   /// What its watch shows, if it works: versions of holders.
   [[nodiscard]] std::optional<std::vector<std::uint64_t>> shown(std::size_t election) const {
     return shown_[election];
@@ -104,7 +101,7 @@ class member {
   void carry_out(std::size_t e, const core::command::transition& c);
   void carry_out(std::size_t, const core::command::publish&) {}
   void carry_out(std::size_t, const core::command::forget_grants&) {}
-  void carry_out(std::size_t e, const core::command::finished& c);
+  void carry_out(std::size_t, const core::command::finished&) {}
   void renew(const core::command::renew& c);
   void open_watch(std::size_t e);
   void believes(std::size_t e, core::version term, core::time_point sent_at, core::duration ttl);
@@ -120,7 +117,6 @@ class member {
   core::session_effects effects_;
   std::vector<std::optional<std::vector<std::uint64_t>>> shown_;
   std::vector<core::version> entered_;
-  std::size_t finished_ = 0;
   std::unique_ptr<stores::store> store_;
   std::vector<std::unique_ptr<base::timer>> watch_timers_;
   base::timer timer_;

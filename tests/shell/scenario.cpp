@@ -54,7 +54,7 @@ class scenario {
     }
   }
 
-  outcome run() {
+  tests::seed_outcome run() {
     const world_time quiet = world_.now + world_.dice.between(core::duration(20s), 90s);
     const auto faults = world_.dice.between(std::int64_t{2}, 40);
     for (std::int64_t i = 0; i < faults; ++i) {
@@ -67,12 +67,12 @@ class scenario {
     go_until(quiet + patience + patience_in_ttls * stage_.when.ttl);
     if (judge_.broken() == rule::none) check_end();
     say(servers_.describe());
-    return {.broken = judge_.broken(),
+    say(std::to_string(judge_.terms_entered()) + " terms");
+    return {.broken = judge_.broken() == rule::none ? "" : name(judge_.broken()),
             .details = judge_.details(),
+            .simulated = world_.now - began,
             .events = world_.events,
-            .terms = judge_.terms_entered(),
-            .fingerprint = world_.events * 31 + servers_.revision() + world_.dice.bits(),
-            .seconds = std::chrono::duration<double>(world_.now - began).count()};
+            .fingerprint = world_.events * 31 + servers_.revision() + world_.dice.bits()};
   }
 
  private:
@@ -247,7 +247,7 @@ class scenario {
 
 }  // namespace
 
-outcome run_seed(std::uint64_t seed, bool trace) {
+tests::seed_outcome run_seed(std::uint64_t seed, bool trace) {
   return scenario(seed, trace).run();
 }
 

@@ -1,4 +1,4 @@
-#include "bulk.hpp"
+#include "support/seeds/seed_runs.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -9,9 +9,10 @@
 #include <limits>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
-namespace tenure::sim {
+namespace tenure::tests {
 namespace {
 
 using clock = std::chrono::steady_clock;
@@ -20,14 +21,15 @@ constexpr std::uint64_t no_seed = std::numeric_limits<std::uint64_t>::max();
 constexpr std::chrono::seconds progress_interval{10};
 
 thread_local std::uint64_t current_seed = no_seed;
+const char* replay_command = "";
 
 std::atomic<bool> end_asked = false;
 static_assert(std::atomic<bool>::is_always_lock_free, "it is set by a signal handler");
 
-/// A check of core that fails ends the process; say first which seed did it.
+/// A check that fails ends the process; say first which seed did it.
 void print_seed_and_die(int /*signal*/) {
-  std::fprintf(stderr, "sim: core aborted in seed %llu\nreplay: ./dev sim --seed %llu\n",
-               static_cast<unsigned long long>(current_seed),
+  std::fprintf(stderr, "aborted in seed %llu\nreplay: %s --seed %llu\n",
+               static_cast<unsigned long long>(current_seed), replay_command,
                static_cast<unsigned long long>(current_seed));
   std::_Exit(EXIT_FAILURE);
 }
@@ -42,6 +44,7 @@ double seconds_since(clock::time_point start) {
 
 /// What the threads share.
 struct work {
+  const std::function<seed_outcome(std::uint64_t)>& run;
   std::uint64_t end;
   std::atomic<std::uint64_t> next;
   std::atomic<std::uint64_t> first_failure = no_seed;
@@ -50,8 +53,8 @@ struct work {
   std::condition_variable ended;
   unsigned running;
 
-  explicit work(const bulk_request& asked)
-      : end(asked.from + asked.seeds), next(asked.from), running(asked.jobs) {}
+  work(const seed_request& asked, const std::function<seed_outcome(std::uint64_t)>& by)
+      : run(by), end(asked.from + asked.seeds), next(asked.from), running(asked.jobs) {}
 
   void failed(std::uint64_t seed) {
     std::uint64_t before = first_failure.load();
@@ -65,25 +68,25 @@ struct work {
 };
 
 /// One thread's share.
-bulk_result run_share(work& all) {
-  bulk_result done;
+seed_results run_share(work& all) {
+  seed_results done;
   const auto start = clock::now();
   while (!end_asked) {
     const std::uint64_t seed = all.next.fetch_add(1);
     if (seed >= all.end || seed > all.first_failure.load()) break;
     current_seed = seed;
-    const outcome o = run_seed(seed, nullptr);
+    seed_outcome one = all.run(seed);
     ++all.done;
     ++done.seeds;
-    done.events += o.events;
-    done.simulated_hours += std::chrono::duration<double>(o.simulated).count() / 3600.0;
-    done.fingerprint ^= o.fingerprint * (2 * seed + 1);
-    if (o.broken == rule::none) continue;
+    done.events += one.events;
+    done.simulated_hours += std::chrono::duration<double>(one.simulated).count() / 3600.0;
+    done.fingerprint ^= one.fingerprint * (2 * seed + 1);
+    if (one.broken.empty()) continue;
     all.failed(seed);
     if (!done.failed) {
       done.failed = seed;
-      done.broken = o.broken;
-      done.details = o.details;
+      done.broken = std::move(one.broken);
+      done.details = std::move(one.details);
     }
   }
   done.busy_seconds = seconds_since(start);
@@ -91,14 +94,16 @@ bulk_result run_share(work& all) {
   return done;
 }
 
-void report_progress(work& all, const bulk_request& asked, clock::time_point start) {
+void report_progress(work& all, std::uint64_t of, clock::time_point start) {
   std::unique_lock lock(all.mutex);
   while (!all.ended.wait_for(lock, progress_interval, [&] { return all.running == 0; })) {
-    if (asked.progress) asked.progress(all.done, seconds_since(start));
+    std::fprintf(stderr, "%llu of %llu seeds in %.0f s\n",
+                 static_cast<unsigned long long>(all.done.load()),
+                 static_cast<unsigned long long>(of), seconds_since(start));
   }
 }
 
-void add(bulk_result& sum, const bulk_result& share) {
+void add(seed_results& sum, const seed_results& share) {
   sum.seeds += share.seeds;
   sum.events += share.events;
   sum.simulated_hours += share.simulated_hours;
@@ -113,25 +118,27 @@ void add(bulk_result& sum, const bulk_result& share) {
 
 }  // namespace
 
-bulk_result run_bulk(const bulk_request& asked) {
+seed_results run_seeds(const seed_request& asked,
+                       const std::function<seed_outcome(std::uint64_t)>& run, const char* replay) {
+  replay_command = replay;
   std::signal(SIGABRT, print_seed_and_die);
   std::signal(SIGINT, ask_for_end);
   std::signal(SIGTERM, ask_for_end);
   const auto start = clock::now();
-  work all(asked);
-  std::vector<bulk_result> shares(asked.jobs);
+  work all(asked, run);
+  std::vector<seed_results> shares(asked.jobs);
   {
     std::vector<std::jthread> threads;
-    for (bulk_result& share : shares) {
+    for (seed_results& share : shares) {
       threads.emplace_back([&share, &all] { share = run_share(all); });
     }
-    report_progress(all, asked, start);
+    report_progress(all, asked.seeds, start);
   }
-  bulk_result sum;
-  for (const bulk_result& share : shares) add(sum, share);
+  seed_results sum;
+  for (const seed_results& share : shares) add(sum, share);
   sum.interrupted = end_asked && !sum.failed && sum.seeds < asked.seeds;
   sum.wall_seconds = seconds_since(start);
   return sum;
 }
 
-}  // namespace tenure::sim
+}  // namespace tenure::tests

@@ -1,0 +1,146 @@
+#include "support/seeds/seed_program.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <optional>
+#include <random>
+#include <string_view>
+#include <thread>
+
+#include "support/seeds/number_argument.hpp"
+
+namespace tenure::tests {
+namespace {
+
+constexpr std::size_t trace_lines = 60;
+
+constexpr int exit_broken = 1;
+constexpr int exit_usage = 2;
+constexpr int exit_interrupted = 130;
+
+struct options {
+  seed_request bulk{.jobs = std::max(1U, std::thread::hardware_concurrency())};
+  std::optional<std::uint64_t> replay;
+  std::size_t lines = trace_lines;
+  std::string_view expect;  ///< a rule, or "any"; empty: none is to be broken
+  bool twice = false;
+  bool help = false;
+};
+
+void print_usage(const seed_program& what, std::FILE* to) {
+  std::fprintf(to,
+               "usage: %s [--seeds N] [--from S|random] [--jobs J]\n"
+               "                                  run N seeds (default 1000, from 1)\n"
+               "       ... --seed S [--lines L]   replay one, with its last L lines\n"
+               "       ... --expect RULE|any      exit 0 if this rule is broken before any other\n"
+               "       ... --twice                exit 0 if both runs are the same\n"
+               "       ... --help\n"
+               "exit status: 0 well, 1 a rule was broken, 2 wrong usage, 130 interrupted\n",
+               what.name);
+}
+
+/// A number, or "random": seeds that nobody has tried are drawn when the program runs.
+bool read_beginning(std::string_view text, std::uint64_t& out) {
+  if (text != "random") return read_argument(text, out);
+  out = std::random_device()();
+  return true;
+}
+
+std::optional<options> parse(const seed_program& what, int argc, char** argv) {
+  options out;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view flag = argv[i];
+    if (flag == "--help" || flag == "-h") {
+      out.help = true;
+      continue;
+    }
+    if (flag == "--twice") {
+      out.twice = true;
+      continue;
+    }
+    const std::string_view value = ++i < argc ? argv[i] : "";
+    bool good = false;
+    if (flag == "--seeds") good = read_argument(value, out.bulk.seeds);
+    if (flag == "--from") good = read_beginning(value, out.bulk.from);
+    if (flag == "--jobs") good = read_argument(value, out.bulk.jobs) && out.bulk.jobs > 0;
+    if (flag == "--lines") good = read_argument(value, out.lines);
+    if (flag == "--expect") good = !(out.expect = value).empty();
+    if (flag == "--seed") good = read_argument(value, out.replay.emplace());
+    if (!good) {
+      std::fprintf(stderr, "%s: cannot make sense of %.*s %.*s\n", what.name,
+                   static_cast<int>(flag.size()), flag.data(), static_cast<int>(value.size()),
+                   value.data());
+      print_usage(what, stderr);
+      return std::nullopt;
+    }
+  }
+  return out;
+}
+
+int replay(const seed_program& what, std::uint64_t seed, std::size_t lines) {
+  std::printf("seed %llu\n", static_cast<unsigned long long>(seed));
+  const seed_outcome one = what.replay(seed, lines);
+  if (one.broken.empty()) {
+    std::printf("no rule was broken in %llu events\n", static_cast<unsigned long long>(one.events));
+    return 0;
+  }
+  std::printf("BROKEN %s\n", one.details.c_str());
+  return exit_broken;
+}
+
+void print_summary(const seed_results& r) {
+  std::printf("%llu seeds, %.0f simulated hours, %llu events in %.1f s; %.0f hours/s of one core\n",
+              static_cast<unsigned long long>(r.seeds), r.simulated_hours,
+              static_cast<unsigned long long>(r.events), r.wall_seconds,
+              r.simulated_hours / r.busy_seconds);
+}
+
+/// The exit status of a mutant's run: it is to break the rule that it was made to break.
+int judge_mutant(const seed_results& r, std::string_view expected) {
+  if (r.failed && (expected == "any" || expected == r.broken)) return 0;
+  std::printf("%.*s was to be broken first, and was not\n", static_cast<int>(expected.size()),
+              expected.data());
+  return exit_broken;
+}
+
+int run_many(const seed_program& what, const options& asked) {
+  const seed_results r = run_seeds(asked.bulk, what.run, what.replay_command);
+  print_summary(r);
+  if (r.interrupted) {
+    std::printf("interrupted: no rule was broken in %llu of %llu seeds\n",
+                static_cast<unsigned long long>(r.seeds),
+                static_cast<unsigned long long>(asked.bulk.seeds));
+    return exit_interrupted;
+  }
+  if (r.failed) {
+    std::printf("seed %llu: %s\nreplay: %s --seed %llu\n",
+                static_cast<unsigned long long>(*r.failed), r.details.c_str(), what.replay_command,
+                static_cast<unsigned long long>(*r.failed));
+  }
+  if (!asked.expect.empty()) return judge_mutant(r, asked.expect);
+  if (r.failed) return exit_broken;
+  if (asked.twice &&
+      run_seeds(asked.bulk, what.run, what.replay_command).fingerprint != r.fingerprint) {
+    std::printf("two runs of the same seeds differ\n");
+    return exit_broken;
+  }
+  std::printf("no rule was broken in %llu seeds from %llu\n",
+              static_cast<unsigned long long>(r.seeds),
+              static_cast<unsigned long long>(asked.bulk.from));
+  return 0;
+}
+
+}  // namespace
+
+int run_seed_program(const seed_program& what, int argc, char** argv) {
+  const std::optional<options> asked = parse(what, argc, argv);
+  if (!asked) return exit_usage;
+  if (asked->help) {
+    print_usage(what, stdout);
+    return 0;
+  }
+  if (asked->replay) return replay(what, *asked->replay, asked->lines);
+  return run_many(what, *asked);
+}
+
+}  // namespace tenure::tests

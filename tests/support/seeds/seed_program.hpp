@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+
+#include "support/seeds/seed_runs.hpp"
+
+namespace tenure::tests {
+
+/// A simulator as a program: what it calls itself, and how it runs a seed.
+struct seed_program {
+  const char* name;            ///< in its usage
+  const char* replay_command;  ///< without the seed: "./dev sim"
+  /// Called by several threads at a time.
+  std::function<seed_outcome(std::uint64_t seed)> run;
+  /// Runs it and prints what a person needs to understand it, the last `lines` events among it.
+  std::function<seed_outcome(std::uint64_t seed, std::size_t lines)> replay;
+};
+
+/// Reads the command line, does what it asks, and says what came of it. Returns the status to exit
+/// with: 0 well, 1 a rule was broken, 2 wrong usage, 130 interrupted.
+int run_seed_program(const seed_program& what, int argc, char** argv);
+
+}  // namespace tenure::tests
