@@ -5,7 +5,7 @@
 #include "cli/command_check.hpp"
 #include "cli/verbs.hpp"
 #include "os/random.hpp"
-#include "runtime/agent.hpp"
+#include "runtime/run_agent.hpp"
 #include "runtime/exit_status.hpp"
 #include "workload/guard_link.hpp"
 #include "workload/guard_process.hpp"

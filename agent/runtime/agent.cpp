@@ -1,31 +1,310 @@
 #include "runtime/agent.hpp"
 
-#include <sys/prctl.h>
-
+#include <csignal>
 #include <utility>
 
-#include "os/memory.hpp"
-#include "runtime/agent_loop.hpp"
+#include "core/number_text.hpp"
+#include "os/boot_time.hpp"
+#include "os/wall_time.hpp"
+#include "runtime/exit_status.hpp"
 #include "runtime/lines.hpp"
-#include "runtime/log.hpp"
-#include "workload/agent_process.hpp"
+#include "runtime/metered_store.hpp"
 
 namespace tenure::runtime {
+namespace {
 
-int run_agent(agent_options options) {
-  // Threads that are started later have it, too.
-  ::prctl(PR_SET_NAME, workload::agent_name);
-  os::give_back_large_blocks();
-  // The store's password, keys and the control token; the workload is often of our user.
-  os::keep_memory_private();
-  const config::settings& s = options.settings;
-  log to(form_of(s.log_format), s.log_level);
-  for (const config::problem& warning : s.warnings) {
-    say_settings_warning(to, config::render(warning));
+/// Between tries to open a store that the workload of an earlier agent depends on.
+constexpr core::duration open_pause = std::chrono::milliseconds(200);
+
+/// For the store to forget our name, at the end.
+constexpr core::duration leave_patience = std::chrono::milliseconds(500);
+
+std::vector<stores::election_spec> specs_of(const config::settings& s) {
+  std::vector<stores::election_spec> out;
+  for (const config::election& e : s.elections) out.push_back({.name = e.name, .slots = e.slots});
+  return out;
+}
+
+/// True if a guard kills the workload; hooks only tell it.
+bool is_killed(const agent_options& o) {
+  return o.has_guard && (!o.settings.hooks.any() || o.settings.target.given());
+}
+
+stores::settings store_settings(const agent_options& o,
+                                const std::vector<stores::election_spec>& elections) {
+  const config::settings& s = o.settings;
+  return {.kind = s.store,
+          .endpoints = s.endpoints,
+          .identity = s.identity,
+          .session = o.session,
+          .ttl = s.timing.ttl,
+          .elections = elections,
+          .announce = !s.observe && !s.unlisted,
+          .secure = {.ca_file = s.secure.ca_file,
+                     .certificate_file = s.secure.certificate_file,
+                     .key_file = s.secure.key_file,
+                     .server_name = s.secure.server_name,
+                     .user = s.secure.user,
+                     .password_file = s.secure.password_file}};
+}
+
+}  // namespace
+
+agent::agent(agent_options options, surroundings& on, log& to, std::function<void(int)> ended)
+    : options_(std::move(options)),
+      machine_(on),
+      log_(to),
+      on_end_(std::move(ended)),
+      elections_(specs_of(options_.settings)),
+      instruments_({.when = options_.settings.timing,
+                    .has_guard = is_killed(options_),
+                    .has_health = options_.settings.health.is_checked()}),
+      shown_(board_, core::hex(on.loop().random_bits()), options_.settings.identity,
+             options_.settings.store, elections_, options_.has_guard, !options_.settings.observe),
+      workload_(make_workload_mode({.settings = options_.settings,
+                                    .session = options_.session,
+                                    .election = elections_.front(),
+                                    .machine = machine_,
+                                    .to = log_,
+                                    .instruments = instruments_,
+                                    .shown = shown_,
+                                    .host = *this},
+                                   options_.has_guard)),
+      reports_({.loop = on.loop(),
+                .read_clocks = [this] { return machine_.read_clocks(); },
+                .settings = options_.settings,
+                .elections = elections_,
+                .to = log_,
+                .instruments = instruments_,
+                .board = board_,
+                .shown = shown_,
+                .way_to_stop =
+                    [this](const core::command::stop_workload& what) {
+                      return workload_->way_to_stop(what);
+                    },
+                .watch_works = [this] { store_reached(store_->describe()); }}),
+      driver_(on.loop(), [this] { return machine_.read_clocks(); }, options_.settings.timing,
+              {.workload = *workload_, .listener = reports_, .host = *this}),
+      fresh_reads_(on.loop()),
+      orders_({.loop = on.loop(),
+               .settings = options_.settings,
+               .to = log_,
+               .driver = driver_,
+               .reports = reports_,
+               .shown = shown_}),
+      opening_(on.loop()) {
+  workload_->drive_by(driver_);
+  reports_.follow(driver_);
+}
+
+agent::~agent() = default;
+
+// --- start -----------------------------------------------------------------------------------
+
+void agent::start() {
+  board_.beat(machine_.loop().now());
+  reports_.publish();
+  if (!workload_->open()) end(status_.value_or(exit_failed));
+}
+
+void agent::open_store(const workload::guard_ready& left) {
+  if (ended_ || store_) return;
+  left_ = left;
+  if (!left.session.empty()) options_.session = left.session;
+  try_store();
+}
+
+void agent::try_store() {
+  opening_.cancel();
+  if (!serve()) return end(exit_failed);
+  stores::settings with = store_settings(options_, elections_);
+  with.hears = [this](const core::contact_event& what) {
+    if (!ended_) reports_.heard(what);
+  };
+  with.notes = [this](const stores::notice& what) {
+    say_store_notice(log_, options_.settings.store, what);
+  };
+  auto made = machine_.make_store(std::move(with));
+  if (!made) return store_failed_to_open(made.error());
+  store_ = make_metered_store(std::move(*made), instruments_, machine_.loop());
+  store_->open([this](std::expected<stores::description, stores::open_error> what) {
+    store_opened(std::move(what));
+  });
+}
+
+/// Our end would be that of the workload that was found. Its lease may still be confirmed.
+void agent::store_failed_to_open(const stores::open_error& why) {
+  const std::string& store = options_.settings.store;
+  const core::time_point now = machine_.loop().now();
+  const auto& found = left_.found;
+  if (!found || found->ended || found->stopping || now + open_pause >= found->stop_at) {
+    say_cannot_use_store(log_, store, why.text);
+    return end(exit_failed);
   }
-  options.has_guard = options.has_guard || s.hooks.any();
-  agent_loop loop(std::move(options), to);
-  return loop.run();
+  if (failures_.let_through("open", now)) {
+    say_store_tried_again(log_, store, why.text, found->stop_at - now);
+  }
+  opening_.after(open_pause, [this] {
+    if (ended_) return;
+    // Closed already: it has told us of its failure.
+    store_.reset();
+    try_store();
+  });
+}
+
+void agent::store_opened(std::expected<stores::description, stores::open_error> what) {
+  if (ended_) return;
+  if (!what) return store_failed_to_open(what.error());
+  const config::settings& s = options_.settings;
+  if (s.timing.ttl < what->min_ttl || s.timing.ttl > what->max_ttl) {
+    say_ttl_impossible(log_, s.store, s.timing.ttl, *what);
+    return end(exit_bad_settings);
+  }
+  // A store that was not reached is reported by the first operation that fails.
+  if (!what->server_version.empty()) store_reached(*what);
+  fresh_reads_.begin(*store_);
+  orders_.begin(*store_);
+  begin_elections(*what);
+}
+
+void agent::store_reached(const stores::description& what) {
+  if (std::exchange(store_reached_, true)) return;
+  reports_.store_reached(what);
+  machine_.settled();
+}
+
+void agent::begin_elections(const stores::description& of) {
+  health_ = std::make_unique<workload_health>(workload_health::parts{.machine = machine_,
+                                                                     .settings = options_.settings,
+                                                                     .elections = elections_,
+                                                                     .to = log_,
+                                                                     .driver = driver_,
+                                                                     .workload = *workload_,
+                                                                     .reports = reports_,
+                                                                     .shown = shown_,
+                                                                     .instruments = instruments_});
+  // First: a member that is to be found healthy before must not even ask.
+  const bool healthy = health_->begin(left_.found.has_value());
+  std::vector<core::election_settings> all;
+  for (const stores::election_spec& one : elections_) {
+    all.push_back({.identity = options_.settings.identity,
+                   .when = options_.settings.timing,
+                   .slots = one.slots,
+                   .campaigns = !options_.settings.observe,
+                   .owns_workload = workload_->owns_workload(),
+                   .ends_with_workload = workload_->ends_with_workload(),
+                   .on_lost = options_.settings.on_lost,
+                   .checked_always = health_->always(),
+                   .store_lock_delay = of.store_lock_delay});
+  }
+  unfinished_ = static_cast<std::uint32_t>(all.size());
+  election_driver::beginning first;
+  if (!healthy) first.emplace_back(core::event::workload_unhealthy{});
+  if (!workload_->is_ready()) first.emplace_back(core::event::guard_away{});
+  if (left_.found) {
+    first.emplace_back(event_of(*left_.found));
+    if (left_.found->ended) first.emplace_back(core::event::workload_exited{});
+  }
+  first.emplace_back(core::event::started{.session_was_used = !left_.session.empty(),
+                                          .last_term = left_.last_term});
+  reports_.elections_open();
+  driver_.begin(*store_, std::move(all), first);
+}
+
+bool agent::serve() {
+  agent_listeners& at = machine_.asked_by();
+  if (at.is_open()) return true;
+  return at.open(
+      {.board = board_,
+       .metrics =
+           [this] {
+             return instruments_.page(board_, [] {
+               return api::instant{.now = os::boot_now(), .unix_ms = os::wall_now_ms()};
+             });
+           },
+       .api_traffic = &instruments_.api_traffic(),
+       .probe_traffic = &instruments_.probe_traffic(),
+       .fresh = [this](core::election_index which,
+                       api::fresh_handler done) { fresh_reads_.ask(which, std::move(done)); },
+       .control =
+           [this](core::election_index which, core::order what, api::control_handler done) {
+             orders_.give(which, std::move(what), std::move(done));
+           },
+       .owns_a_process = workload_->ends_with_workload(),
+       .told_api_port = left_.api_port,
+       .workload_found = left_.found.has_value()});
+}
+
+// --- for the elections -----------------------------------------------------------------------
+
+void agent::phase_changed(core::election_index which, const core::command::transition& what) {
+  workload_->phase_changed(what);
+  health_->phase_changed(which, what);
+}
+
+void agent::orders_shown(core::election_index which, const std::vector<core::left_order>& what) {
+  orders_.seen(which, what);
+}
+
+void agent::workload_started() {
+  health_->workload_started();
+}
+
+void agent::finished(core::election_index, core::loss_reason why) {
+  const bool as_workload = workload_->exits_as_workload(why);
+  if (!status_) status_ = core::is_loss(why) && !shutting_down_ ? exit_lease_lost : exit_ok;
+  if (--unfinished_ > 0) {
+    // One agent, one fate: the others are given up in order, too.
+    machine_.loop().post([this] { shut_down(SIGTERM, core::loss_reason::shutdown); });
+    return;
+  }
+  // After the other commands of this step, which may still be on their way. Nothing is held any
+  // more: that our name is there a moment longer harms nobody.
+  machine_.loop().post([this, as_workload] {
+    store_->leave(machine_.loop().now() + leave_patience,
+                  [this, as_workload](const stores::release_outcome&) {
+                    end(*status_, as_workload && *status_ == exit_ok);
+                  });
+  });
+}
+
+// --- end -------------------------------------------------------------------------------------
+
+void agent::shut_down(int signo, core::loss_reason why) {
+  if (ended_) return;
+  if (signo == SIGTERM && workload_->leaves()) return;
+  workload_->give_up(signo);
+  if (std::exchange(shutting_down_, true)) return;
+  // Nobody has told us to end if it is for the death of our guard.
+  if (why != core::loss_reason::guard_gone) {
+    say_told_to_end(log_, options_.settings.identity, signo);
+  }
+  reports_.stopping();
+  orders_.stop();
+  if (!driver_.begun() || workload_->is_lapsing()) return end(exit_ok);
+  driver_.feed_all(core::event::shutdown{why});
+}
+
+/// Everything is released: closes what is open, in order.
+void agent::end(int status, bool as_workload) {
+  if (std::exchange(ended_, true)) return;
+  status_ = status;
+  say_ended(log_, options_.settings.identity, status);
+  // First: should a disk that hangs keep the store from closing, the guard ends us.
+  workload_->bye(as_workload ? std::nullopt : std::optional(status));
+  driver_.end();
+  opening_.cancel();
+  // Before the server waits for answers that only this thread could give.
+  fresh_reads_.close();
+  orders_.close();
+  machine_.asked_by().stop();
+  if (store_) store_->close();
+  // Not from inside a call of one of them, as which this may run.
+  machine_.loop().post([this] {
+    workload_->close();
+    health_.reset();
+    on_end_(*status_);
+  });
 }
 
 }  // namespace tenure::runtime

@@ -1,26 +1,104 @@
 #pragma once
 
+#include <cstdint>
+#include <expected>
+#include <functional>
 #include <memory>
-#include <string>
+#include <optional>
+#include <vector>
 
-#include "config/settings.hpp"
+#include "api/snapshot.hpp"
+#include "core/session.hpp"
+#include "metrics/instruments.hpp"
+#include "runtime/agent_options.hpp"
+#include "runtime/election_driver.hpp"
+#include "runtime/fresh_reads.hpp"
+#include "runtime/log.hpp"
+#include "runtime/order_executor.hpp"
+#include "runtime/repeats.hpp"
+#include "runtime/reporter.hpp"
+#include "runtime/snapshots.hpp"
+#include "runtime/surroundings.hpp"
+#include "runtime/workload_health.hpp"
+#include "runtime/workload_mode.hpp"
+#include "stores/store.hpp"
 
 namespace tenure::runtime {
 
-struct agent_options {
-  config::settings settings;
-  /// Of this incarnation, unless it goes on with that of one that has died.
-  std::string session;
-  /// A guard owns a workload; set by `run_agent` where hooks do. Precondition: exactly one
-  /// election.
-  bool has_guard = false;
-};
-
-/// The agent: connects the elections, the store, the guard and the HTTP listeners, and carries out
-/// what the elections decide. The election work runs on the calling thread, serving on another.
+/// An agent from its start to its end: finds its workload, opens the listeners and the store, has
+/// the driver turn the elections, and ends when these are over.
 ///
-/// Returns the status to exit with, when everything is released and closed. Call it once, while
-/// the process has one thread.
-int run_agent(agent_options options);
+/// Everything happens on the loop of `on`, which outlives it, but is not turned after it. The
+/// process, its signals and its threads are `run_agent`'s.
+class agent final : private election_host, private workload_host {
+ public:
+  /// `ended` is called once, when nothing is left to do but to turn what was posted.
+  agent(agent_options options, surroundings& on, log& to, std::function<void(int status)> ended);
+  ~agent() override;
+  agent(const agent&) = delete;
+  agent& operator=(const agent&) = delete;
+
+  /// Once.
+  void start();
+
+  /// The process was told to end, by this signal.
+  void told_to_end(int signo) { shut_down(signo, core::loss_reason::shutdown); }
+
+  /// `api::controller`: a person's order. Thread-safe.
+  void give_order(core::election_index which, core::order what, api::control_handler done) {
+    orders_.give(which, std::move(what), std::move(done));
+  }
+
+  [[nodiscard]] const core::session& session() const { return driver_.session(); }
+
+ private:
+  void try_store();
+  void store_failed_to_open(const stores::open_error& why);
+  void store_opened(std::expected<stores::description, stores::open_error> what);
+  void store_reached(const stores::description& what);
+  void begin_elections(const stores::description& of);
+  void finish(int status, bool as_workload);
+  void end(int status, bool as_workload);
+
+  // For the elections.
+  void phase_changed(core::election_index which, const core::command::transition& what) override;
+  void orders_shown(core::election_index which, const std::vector<core::left_order>& what) override;
+  void finished(core::election_index which, core::loss_reason why) override;
+
+  // For the workload's mode.
+  void open_store(const workload::guard_ready& left) override;
+  [[nodiscard]] bool store_is_open() const override { return store_ != nullptr; }
+  bool serve() override;
+  void workload_started() override;
+  void shut_down(int signo, core::loss_reason why) override;
+  [[nodiscard]] bool is_shutting_down() const override { return shutting_down_; }
+  void end(int status) override { end(status, false); }
+  [[nodiscard]] bool has_ended() const override { return ended_; }
+
+  agent_options options_;
+  surroundings& machine_;
+  log& log_;
+  std::function<void(int)> on_end_;
+  std::vector<stores::election_spec> elections_;
+  metrics::instruments instruments_;
+  api::board board_;
+  snapshots shown_;
+  std::unique_ptr<workload_mode> workload_;
+  reporter reports_;
+  election_driver driver_;
+  fresh_reads fresh_reads_;
+  order_executor orders_;
+  std::unique_ptr<workload_health> health_;
+  std::unique_ptr<stores::store> store_;
+
+  base::timer opening_;           ///< the next try to open the store, where one has failed
+  repeats failures_;              ///< of these tries
+  workload::guard_ready left_;    ///< by the agents before us
+  std::uint32_t unfinished_ = 0;  ///< elections that have not ended
+  bool store_reached_ = false;
+  bool shutting_down_ = false;
+  bool ended_ = false;
+  std::optional<int> status_;  ///< the first reason to end decides
+};
 
 }  // namespace tenure::runtime

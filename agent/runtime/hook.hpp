@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "config/settings.hpp"
 #include "core/clock.hpp"
 #include "net/asio_loop.hpp"
 
@@ -48,6 +49,15 @@ class hook {
   /// For the log: "POST http://127.0.0.1:8080/active". No secret is in it.
   [[nodiscard]] virtual const std::string& subject() const = 0;
 };
+
+/// All ways that are configured; null or empty: there is no such.
+struct hooks {
+  std::vector<std::unique_ptr<hook>> gain;  ///< in the order in which they are called
+  std::unique_ptr<hook> removal;            ///< of the file of `gain`
+  std::unique_ptr<hook> stop_http;
+  std::unique_ptr<hook> stop_command;
+};
+hooks make_hooks(net::asio_loop& on, const config::hooks& with);
 
 /// POST of the body; taken in if answered with 200 to 299.
 std::unique_ptr<hook> make_http_hook(net::asio_loop& on, const std::string& url);

@@ -113,4 +113,17 @@ std::unique_ptr<hook> make_file_removal(net::asio_loop& on, std::string path) {
       [path = std::move(path)](const hook_order&) { return workload::remove_file{path}; });
 }
 
+hooks make_hooks(net::asio_loop& on, const config::hooks& with) {
+  hooks out;
+  if (!with.gain_http.empty()) out.gain.push_back(make_http_hook(on, with.gain_http));
+  if (!with.gain_command.empty()) out.gain.push_back(make_command_hook(on, with.gain_command));
+  if (!with.gain_file.empty()) {
+    out.gain.push_back(make_file_hook(on, with.gain_file));
+    out.removal = make_file_removal(on, with.gain_file);
+  }
+  if (!with.stop_http.empty()) out.stop_http = make_http_hook(on, with.stop_http);
+  if (!with.stop_command.empty()) out.stop_command = make_command_hook(on, with.stop_command);
+  return out;
+}
+
 }  // namespace tenure::runtime

@@ -27,7 +27,7 @@ stop_plan::ways ways_to_clear(const config::hooks& h) {
 
 }  // namespace
 
-hooked_workload::hooked_workload(net::asio_loop& on, const config::hooks& with,
+hooked_workload::hooked_workload(base::event_loop& on, hooks ways, const config::hooks& with,
                                  const core::timing& when, std::vector<std::string> environment,
                                  ended_by how, handler on_event)
     : loop_(on),
@@ -37,17 +37,10 @@ hooked_workload::hooked_workload(net::asio_loop& on, const config::hooks& with,
       // have prolonged, and beyond what clocks differ.
       lapse_(2 * when.ttl + granted_more),
       on_event_(std::make_shared<handler>(std::move(on_event))),
+      ways_(std::move(ways)),
       plan_(ways_to_clear(with)),
       timer_(on),
       environment_(std::move(environment)) {
-  if (!with.gain_http.empty()) gain_.push_back(make_http_hook(on, with.gain_http));
-  if (!with.gain_command.empty()) gain_.push_back(make_command_hook(on, with.gain_command));
-  if (!with.gain_file.empty()) {
-    gain_.push_back(make_file_hook(on, with.gain_file));
-    removal_ = make_file_removal(on, with.gain_file);
-  }
-  if (!with.stop_http.empty()) stop_http_ = make_http_hook(on, with.stop_http);
-  if (!with.stop_command.empty()) stop_command_ = make_command_hook(on, with.stop_command);
   environment_.insert(environment_.end(), {"TENURE_VERSION=0", "TENURE_SEQUENCER="});
   stop_at_ = loop_.now();
   plan_.begin(stop_at_, stop_at_ + std::min(when.drain, when.ttl));
@@ -101,7 +94,7 @@ void hooked_workload::cleared(bool stopped) {
   state_ = state::idle;
   plan_ = stop_plan(ways_of(with_));
   std::optional<bool> by_its_word;
-  if (stop_http_ || stop_command_) by_its_word = stopped;
+  if (ways_.stop_http || ways_.stop_command) by_its_word = stopped;
   emit_soon(hooks_ready{by_its_word});
 }
 
@@ -121,13 +114,13 @@ void hooked_workload::start(core::version term, const std::vector<std::string>& 
 }
 
 void hooked_workload::gain_next() {
-  if (gained_ == gain_.size()) {
+  if (gained_ == ways_.gain.size()) {
     state_ = state::told;
     return emit_soon(workload_told{term_});
   }
   const core::time_point now = loop_.now();
-  const auto left = static_cast<core::duration::rep>(gain_.size() - gained_);
-  call(*gain_[gained_],
+  const auto left = static_cast<core::duration::rep>(ways_.gain.size() - gained_);
+  call(*ways_.gain[gained_],
        order_of({.event = "gain", .term = term_, .expires_in = stop_at_ - now, .left = {}},
                 environment_),
        now + (stop_at_ - now) / left,
@@ -179,7 +172,7 @@ void hooked_workload::begin_to_stop(core::time_point kill_by) {
     plan_.begin(loop_.now(), plan_.kill_by());
     stop_now();
   };
-  for (const auto& one : gain_) {
+  for (const auto& one : ways_.gain) {
     if (one->settled(go_on)) continue;
     waits_ = true;
     turn_at(std::max(kill_by, plan_.until()));
@@ -191,11 +184,11 @@ void hooked_workload::begin_to_stop(core::time_point kill_by) {
 hook* hooked_workload::stopper() const {
   switch (*plan_.current()) {
     case stop_way::remove_file:
-      return removal_.get();
+      return ways_.removal.get();
     case stop_way::http:
-      return stop_http_.get();
+      return ways_.stop_http.get();
     case stop_way::command:
-      return stop_command_.get();
+      return ways_.stop_command.get();
     case stop_way::exit_code:
       break;
   }

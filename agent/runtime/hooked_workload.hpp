@@ -9,9 +9,9 @@
 #include <variant>
 #include <vector>
 
+#include "base/event_loop.hpp"
 #include "config/settings.hpp"
 #include "core/timing.hpp"
-#include "net/asio_loop.hpp"
 #include "runtime/hook.hpp"
 #include "runtime/hook_codec.hpp"
 #include "runtime/stop_plan.hpp"
@@ -68,11 +68,12 @@ class hooked_workload final : public workload::workload_owner {
   /// is only told of its gain, and `stop` just takes `gain_file` back.
   enum class ended_by : std::uint8_t { its_word, guard };
 
-  /// Begins with a stop of whatever an earlier agent may have told it: once, and within
-  /// `drain`, but no longer than a lease lasts. Nothing may be asked of it before `hooks_ready`.
-  /// `environment`: what is told then, when there is no term yet.
-  hooked_workload(net::asio_loop& on, const config::hooks& with, const core::timing& when,
-                  std::vector<std::string> environment, ended_by how, handler on_event);
+  /// `ways`: those that `with` configures. Begins with a stop of whatever an earlier agent may have
+  /// told it: once, and within `drain`, but no longer than a lease lasts. Nothing may be asked of
+  /// it before `hooks_ready`. `environment`: what is told then, when there is no term yet.
+  hooked_workload(base::event_loop& on, hooks ways, const config::hooks& with,
+                  const core::timing& when, std::vector<std::string> environment, ended_by how,
+                  handler on_event);
   ~hooked_workload() override;
 
   void arm(core::version term, core::time_point stop_at, core::time_point kill_at) override;
@@ -119,15 +120,12 @@ class hooked_workload final : public workload::workload_owner {
   void emit_soon(hook_event what);
   [[nodiscard]] hook* stopper() const;
 
-  net::asio_loop& loop_;
+  base::event_loop& loop_;
   config::hooks with_;
   ended_by ended_by_;
   core::duration lapse_;
   std::shared_ptr<handler> on_event_;  ///< shared with posts that may outlive us
-  std::vector<std::unique_ptr<hook>> gain_;
-  std::unique_ptr<hook> removal_;
-  std::unique_ptr<hook> stop_http_;
-  std::unique_ptr<hook> stop_command_;
+  hooks ways_;
   stop_plan plan_;
   base::timer timer_;  ///< for what is tried now, and for the end of a lease that runs out
 

@@ -63,6 +63,7 @@ struct log::sink {
   log_level least;
   std::shared_ptr<spdlog::details::thread_pool> writer;
   std::shared_ptr<spdlog::async_logger> logger;
+  std::function<void(const std::string&)> write{};  ///< instead of the logger
 };
 
 log::log(log_form form, log_level least)
@@ -75,11 +76,19 @@ log::log(log_form form, log_level least)
   sink_->logger->set_pattern("%v");
 }
 
+log::log(log_form form, log_level least, std::function<void(const std::string&)> write)
+    : sink_(std::make_unique<sink>(
+          sink{.least = least, .writer = nullptr, .logger = nullptr, .write = std::move(write)})),
+      form_(form) {}
+
 log::~log() = default;
 
 void log::write(log_level level, std::string_view message,
                 std::initializer_list<log_field> fields) {
   if (level < sink_->least) return;
+  if (sink_->write) {
+    return sink_->write(log_line(form_, level, os::wall_now_ms(), message, fields));
+  }
   // As a level of spdlog that always passes: ours is in the line.
   sink_->logger->critical("{}", log_line(form_, level, os::wall_now_ms(), message, fields));
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <string>
@@ -39,6 +40,8 @@ log_field coded(std::string_view key, std::string_view value);
 class log {
  public:
   log(log_form form, log_level least);
+  /// Gives each line to `write` at once, instead; no thread, nothing on stderr.
+  log(log_form form, log_level least, std::function<void(const std::string&)> write);
   ~log();
   log(const log&) = delete;
   log& operator=(const log&) = delete;

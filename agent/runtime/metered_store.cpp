@@ -3,8 +3,6 @@
 #include <utility>
 #include <vector>
 
-#include "os/boot_time.hpp"
-
 namespace tenure::runtime {
 namespace {
 
@@ -33,8 +31,9 @@ outcome outcome_of(const stores::unknown&) {
 
 class metered_store final : public stores::store {
  public:
-  metered_store(std::unique_ptr<stores::store> of, metrics::instruments& in)
-      : of_(std::move(of)), in_(in) {}
+  metered_store(std::unique_ptr<stores::store> of, metrics::instruments& in,
+                const base::event_loop& on)
+      : of_(std::move(of)), in_(in), loop_(on) {}
 
   void open(stores::handler<std::expected<stores::description, stores::open_error>> done) override {
     of_->open(std::move(done));
@@ -48,10 +47,10 @@ class metered_store final : public stores::store {
 
   void renew(std::vector<core::renewal_item> items, core::time_point deadline,
              stores::handler<stores::renew_outcome> done) override {
-    auto timed = [this, asked_at = os::boot_now(),
+    auto timed = [this, asked_at = loop_.now(),
                   done = std::move(done)](stores::renew_outcome what) mutable {
       if (std::holds_alternative<stores::renewal>(what)) {
-        in_.renewal_took(os::boot_now() - asked_at);
+        in_.renewal_took(loop_.now() - asked_at);
       }
       done(std::move(what));
     };
@@ -120,13 +119,15 @@ class metered_store final : public stores::store {
 
   std::unique_ptr<stores::store> of_;
   metrics::instruments& in_;
+  const base::event_loop& loop_;
 };
 
 }  // namespace
 
 std::unique_ptr<stores::store> make_metered_store(std::unique_ptr<stores::store> of,
-                                                  metrics::instruments& in) {
-  return std::make_unique<metered_store>(std::move(of), in);
+                                                  metrics::instruments& in,
+                                                  const base::event_loop& on) {
+  return std::make_unique<metered_store>(std::move(of), in, on);
 }
 
 }  // namespace tenure::runtime

@@ -2,13 +2,16 @@
 
 #include <memory>
 
+#include "base/event_loop.hpp"
 #include "metrics/instruments.hpp"
 #include "stores/store.hpp"
 
 namespace tenure::runtime {
 
-/// The same store, with each of its answers counted on the way. `in` must outlive it.
+/// The same store, with each of its answers counted on the way, timed by the loop it is used on.
+/// `in` and `on` must outlive it.
 std::unique_ptr<stores::store> make_metered_store(std::unique_ptr<stores::store> of,
-                                                  metrics::instruments& in);
+                                                  metrics::instruments& in,
+                                                  const base::event_loop& on);
 
 }  // namespace tenure::runtime

@@ -100,32 +100,55 @@ void order_relay::finish(const std::string& id, api::control_result with) {
 
 // --- for this member ---------------------------------------------------------------------------
 
+/// An order that was answered stays until its time is over: a member whose answer was taken, but
+/// who has not heard so, finds it there.
 void order_relay::seen(core::election_index which, const std::vector<core::left_order>& orders) {
   if (store_ == nullptr) return;
-  std::set<std::string>& taken = taken_[which];
-  std::erase_if(taken, [&](const std::string& id) {
-    return std::ranges::find(orders, id, &core::left_order::id) == orders.end();
+  auto& ours = taken_[which];
+  std::erase_if(ours, [&](const auto& known) {
+    return std::ranges::find(orders, known.first, &core::left_order::id) == orders.end();
   });
   for (const core::left_order& one : orders) {
     if (one.reply && waiting_.contains(one.id)) {
-      store_->drop_order(which, one.id, loop_.now() + withdrawal_limit,
-                         [](const stores::order_outcome&) {});
       finish(one.id, result_of(*one.reply, one.wanted.member));
-    } else if (!one.reply && one.wanted.member == identity_ && taken.insert(one.id).second) {
-      take(which, one);
+    }
+    if (one.wanted.member != identity_) continue;
+    const auto known = ours.find(one.id);
+    if (known == ours.end()) {
+      if (!one.reply) take(which, one);
+    } else if (one.reply) {
+      known->second.shows_yes = one.reply->accepted;
+      obey_if_ours(which, one.id);
     }
   }
 }
 
 /// Answered first: only the one whose answer the store has taken obeys.
 void order_relay::take(core::election_index which, const core::left_order& what) {
+  taken_[which].emplace(what.id, taken{.what = what});
   const core::order_reply reply = reply_of(judge_(which, what));
   store_->answer_order(which, what.id, reply, loop_.now() + lasts_,
-                       [this, which, what, reply](stores::order_outcome answered) {
-                         const auto* written = std::get_if<stores::order_written>(&answered);
-                         if (store_ == nullptr || written == nullptr || !written->done) return;
-                         if (reply.accepted) carry_out_(which, what);
+                       [this, which, what, reply](const stores::order_outcome& answered) {
+                         if (store_ == nullptr) return;
+                         if (const auto* written = std::get_if<stores::order_written>(&answered)) {
+                           if (written->done && reply.accepted) carry_out_(which, what);
+                           return;
+                         }
+                         const auto known = taken_[which].find(what.id);
+                         if (known == taken_[which].end()) return;
+                         known->second.in_doubt = true;
+                         obey_if_ours(which, what.id);
                        });
+}
+
+/// Nobody has told us whether our answer was taken: what the watch shows does.
+void order_relay::obey_if_ours(core::election_index which, const std::string& id) {
+  taken& one = taken_[which].at(id);
+  if (!one.in_doubt || !one.shows_yes) return;
+  one.in_doubt = false;
+  // It may lead to another look at the watch.
+  const core::left_order what = one.what;
+  carry_out_(which, what);
 }
 
 void order_relay::close() {

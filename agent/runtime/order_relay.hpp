@@ -4,13 +4,12 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
-#include "base/event_loop.hpp"
 
 #include "api/control.hpp"
+#include "base/event_loop.hpp"
 #include "core/member_order.hpp"
 #include "core/session.hpp"
 #include "stores/store.hpp"
@@ -56,7 +55,15 @@ class order_relay {
     base::timer patience;
   };
 
+  /// One of ours that was answered, or is about to be.
+  struct taken {
+    core::left_order what;
+    bool in_doubt = false;   ///< nobody has told us whether the answer was taken
+    bool shows_yes = false;  ///< the watch shows that it was accepted
+  };
+
   void take(core::election_index which, const core::left_order& what);
+  void obey_if_ours(core::election_index which, const std::string& id);
   void finish(const std::string& id, api::control_result with);
   void withdraw(const std::string& id);
 
@@ -67,8 +74,8 @@ class order_relay {
   core::duration lasts_;
   stores::store* store_ = nullptr;
   std::map<std::string, std::unique_ptr<waiting>> waiting_;  ///< by the ids of the orders
-  /// Seen, and answered or about to be; of each election, as long as its watch shows them.
-  std::map<core::election_index, std::set<std::string>> taken_;
+  /// Of each election by their ids, as long as its watch shows them.
+  std::map<core::election_index, std::map<std::string, taken>> taken_;
 };
 
 }  // namespace tenure::runtime

@@ -4,8 +4,6 @@
 #include <utility>
 #include <variant>
 
-#include "os/boot_time.hpp"
-
 namespace tenure::runtime {
 namespace {
 
@@ -16,12 +14,13 @@ constexpr core::duration file_time = std::chrono::seconds(1);
 
 }  // namespace
 
-told_workload::told_workload(net::asio_loop& on, std::unique_ptr<workload_owner> guard,
-                             const config::hooks& with, const core::timing& when,
+told_workload::told_workload(base::event_loop& on, std::unique_ptr<workload_owner> guard,
+                             hooks ways, const config::hooks& with, const core::timing& when,
                              std::vector<std::string> names, listener to)
-    : to_(std::move(to)),
+    : loop_(on),
+      to_(std::move(to)),
       guard_(std::move(guard)),
-      hooks_(on, with, when, std::move(names), hooked_workload::ended_by::guard,
+      hooks_(on, std::move(ways), with, when, std::move(names), hooked_workload::ended_by::guard,
              [this](const hook_event& what) { from_hooks(what); }) {}
 
 // --- what the guard says ---------------------------------------------------------------------
@@ -51,7 +50,7 @@ void told_workload::on(const workload_exited& what) {
   forget();
   if (!hooks_.may_run()) return to_.on_guard(what);
   exited_ = what;
-  hooks_.stop(os::boot_now() + file_time, 0);
+  hooks_.stop(loop_.now() + file_time, 0);
 }
 
 void told_workload::tell(core::version term) {

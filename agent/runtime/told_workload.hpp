@@ -29,7 +29,7 @@ class told_workload final : public workload::workload_owner {
 
   /// `names`: what is told while there is no term. Precondition: there is a way to tell a gain, and
   /// none to stop.
-  told_workload(net::asio_loop& on, std::unique_ptr<workload::workload_owner> guard,
+  told_workload(base::event_loop& on, std::unique_ptr<workload::workload_owner> guard, hooks ways,
                 const config::hooks& with, const core::timing& when, std::vector<std::string> names,
                 listener to);
 
@@ -57,6 +57,7 @@ class told_workload final : public workload::workload_owner {
   void tell(core::version term);
   void forget();
 
+  base::event_loop& loop_;
   listener to_;
   std::unique_ptr<workload::workload_owner> guard_;
   hooked_workload hooks_;

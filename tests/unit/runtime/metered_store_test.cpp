@@ -3,11 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <boost/asio/io_context.hpp>
 #include <memory>
 #include <string>
 #include <utility>
 
 #include "core/timing.hpp"
+#include "net/asio_loop.hpp"
 #include "unit/runtime/unasked_store.hpp"
 
 namespace tenure::runtime {
@@ -61,7 +63,7 @@ struct metered {
   metered() {
     auto made = std::make_unique<scripted_store>();
     inner = made.get();
-    store = make_metered_store(std::move(made), in);
+    store = make_metered_store(std::move(made), in, loop);
   }
 
   std::string page() {
@@ -73,6 +75,8 @@ struct metered {
                        std::to_string(times) + "\n") != std::string::npos;
   }
 
+  boost::asio::io_context io;
+  net::asio_loop loop{io.get_executor()};
   metrics::instruments in{{.when = *core::resolve({})}};
   api::board board;
   scripted_store* inner = nullptr;

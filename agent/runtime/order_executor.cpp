@@ -1,12 +1,12 @@
+#include "runtime/order_executor.hpp"
+
 #include <algorithm>
 #include <string>
 #include <utility>
 
 #include "core/check.hpp"
-#include "os/wall_time.hpp"
-#include "runtime/agent_loop.hpp"
+#include "runtime/lines.hpp"
 
-/// The part of the loop that carries out what people order.
 namespace tenure::runtime {
 namespace {
 
@@ -31,12 +31,44 @@ std::string who_holds(const std::vector<core::holder>& holders) {
 
 }  // namespace
 
+order_executor::order_executor(const parts& with)
+    : with_(with),
+      inbox_(with.loop,
+             [this](core::election_index which, core::order what, api::control_handler done) {
+               ordered(which, std::move(what), std::move(done));
+             }),
+      relay_(
+          with.loop, with.settings.identity,
+          [this](core::election_index which, const core::left_order& what) {
+            return objection_to(which, what);
+          },
+          [this](core::election_index which, const core::left_order& what) {
+            // The term may have ended meanwhile.
+            if (!closed_ && !objection_to(which, what)) obey(which, what);
+          }) {}
+
+void order_executor::begin(stores::store& through) {
+  store_ = &through;
+  relay_.begin(through);
+}
+
+void order_executor::seen(core::election_index which, const std::vector<core::left_order>& orders) {
+  relay_.seen(which, orders);
+}
+
+void order_executor::close() {
+  closed_ = true;
+  inbox_.close();
+  relay_.close();
+}
+
 /// To this member or, through the store, to the one whose agent has to obey.
-void agent_loop::ordered(core::election_index which, core::order what, api::control_handler done) {
-  if (ended_ || shutting_down_) {
+void order_executor::ordered(core::election_index which, core::order what,
+                             api::control_handler done) {
+  if (closed_ || stopping_) {
     return done(std::unexpected(api::refusal_at_the_end()));
   }
-  if (session_.size() == 0) {
+  if (!with_.driver.begun()) {
     return done(std::unexpected(refusal(
         503, "not_started", "the agent has not begun its elections yet", "ask again in a moment")));
   }
@@ -44,9 +76,9 @@ void agent_loop::ordered(core::election_index which, core::order what, api::cont
   auto order = addressed_to(which, std::move(what));
   if (!order) return done(std::unexpected(std::move(order.error())));
   const std::string member = order->wanted.member;
-  if (options_.settings.observe || member != options_.settings.identity) {
-    say_order_passed_on(log_, speaker_of(which), order->wanted);
-    return order_relay_.give(which, std::move(*order), std::move(done));
+  if (with_.settings.observe || member != with_.settings.identity) {
+    say_order_passed_on(with_.to, with_.reports.speaker_of(which), order->wanted);
+    return relay_.give(which, std::move(*order), std::move(done));
   }
   if (auto why = objection_to(which, *order)) return done(std::unexpected(std::move(*why)));
   obey(which, *order);
@@ -54,16 +86,16 @@ void agent_loop::ordered(core::election_index which, core::order what, api::cont
 }
 
 /// What the election is stands in the store, so whoever is asked can change it.
-void agent_loop::agree(core::election_index which, const core::order& what,
-                       api::control_handler done) {
-  const auto& seen = session_.at(which).view().seen;
+void order_executor::agree(core::election_index which, const core::order& what,
+                           api::control_handler done) {
+  const auto& seen = election(which).view().seen;
   const bool unchanged = !what.accept_versions && seen && seen->agreed.slots == what.slots &&
-                         snapshots_.is_vouched_for(which, loop_.now());
+                         with_.shown.is_vouched_for(which, with_.loop.now());
   store_->agree(
       which, {.slots = what.slots, .accept_versions = what.accept_versions},
-      loop_.now() + stores::order_lasts,
+      with_.loop.now() + stores::order_lasts,
       [this, which, what, unchanged, done = std::move(done)](stores::agree_outcome said) mutable {
-        say_changed(log_, speaker_of(which), what, said);
+        say_changed(with_.to, with_.reports.speaker_of(which), what, said);
         if (const auto* no = std::get_if<stores::not_agreed>(&said)) {
           return done(std::unexpected(refusal(409, "not_agreed", no->why, no->action)));
         }
@@ -72,21 +104,22 @@ void agent_loop::agree(core::election_index which, const core::order& what,
               refusal(503, "store_unknown", "whether it was changed cannot be told: " + why->why,
                       "see GET /v1/elections, and ask again if it was not")));
         }
-        done(api::control_acceptance{.by = options_.settings.identity, .unchanged = unchanged});
+        done(api::control_acceptance{.by = with_.settings.identity, .unchanged = unchanged});
       });
 }
 
 /// True while this member holds a term that it could give up.
-bool agent_loop::may_act(core::election_index which) const {
-  const core::phase now = session_.at(which).view().phase;
+bool order_executor::may_act(core::election_index which) const {
+  const core::phase now = election(which).view().phase;
   return now == core::phase::pending || now == core::phase::active;
 }
 
 /// Who has to obey, and which term is meant, by what this agent knows now.
-std::expected<core::left_order, api::control_refusal> agent_loop::addressed_to(
+std::expected<core::left_order, api::control_refusal> order_executor::addressed_to(
     core::election_index which, core::order what) const {
-  const config::settings& s = options_.settings;
-  const std::string of = "election \"" + std::string(name_of(which)) + "\"";
+  const config::settings& s = with_.settings;
+  const std::string of =
+      "election \"" + std::string(with_.reports.speaker_of(which).election) + "\"";
   core::left_order out{.wanted = std::move(what)};
   std::string& member = out.wanted.member;
   const bool by_us = !s.observe && (member.empty() || member == s.identity);
@@ -99,12 +132,13 @@ std::expected<core::left_order, api::control_refusal> agent_loop::addressed_to(
     return std::unexpected(
         refusal(409, "observer", "this agent only watches " + of, "name the member that is meant"));
   }
-  const core::election_view& view = session_.at(which).view();
-  const core::time_point now = loop_.now();
-  if (!snapshots_.is_vouched_for(which, now)) {
-    return std::unexpected(refusal(503, "store_unreachable",
-                                   "who holds " + of + " is not known: " + contact_.why(now),
-                                   "ask again in a moment, or ask the agent of the holder"));
+  const core::election_view& view = election(which).view();
+  const core::time_point now = with_.loop.now();
+  if (!with_.shown.is_vouched_for(which, now)) {
+    return std::unexpected(
+        refusal(503, "store_unreachable",
+                "who holds " + of + " is not known: " + with_.reports.contact().why(now),
+                "ask again in a moment, or ask the agent of the holder"));
   }
   const std::vector<core::holder>& holders = view.seen->holders;
   if (holders.empty()) {
@@ -129,17 +163,18 @@ std::expected<core::left_order, api::control_refusal> agent_loop::addressed_to(
 }
 
 /// Why this member, which is meant, does not obey.
-std::optional<api::control_refusal> agent_loop::objection_to(core::election_index which,
-                                                             const core::left_order& what) const {
-  const std::string& identity = options_.settings.identity;
-  const std::string of = "election \"" + std::string(name_of(which)) + "\"";
-  if (options_.settings.observe) {
+std::optional<api::control_refusal> order_executor::objection_to(
+    core::election_index which, const core::left_order& what) const {
+  const std::string& identity = with_.settings.identity;
+  const std::string of =
+      "election \"" + std::string(with_.reports.speaker_of(which).election) + "\"";
+  if (with_.settings.observe) {
     return refusal(409, "observer", identity + " only watches " + of, "name a member");
   }
-  if (shutting_down_) return refusal(409, "stopping", identity + " ends", "wait for its successor");
+  if (stopping_) return refusal(409, "stopping", identity + " ends", "wait for its successor");
   if (!core::gives_up(what.wanted.what)) return std::nullopt;
 
-  const core::election_view& view = session_.at(which).view();
+  const core::election_view& view = election(which).view();
   const auto& seen = view.seen;
   const std::string& heir = what.wanted.heir;
   if (heir == identity) {
@@ -167,37 +202,17 @@ std::optional<api::control_refusal> agent_loop::objection_to(core::election_inde
 }
 
 /// Precondition: there is no objection.
-void agent_loop::obey(core::election_index which, const core::left_order& what) {
+void order_executor::obey(core::election_index which, const core::left_order& what) {
   const core::order& wanted = what.wanted;
-  say_ordered(log_, speaker_of(which), wanted);
-  snapshots_.changed(which);
-  dirty_ = true;
-  if (wanted.what == core::order_action::resume) return feed(which, core::event::resume{});
-  const core::duration ttl = session_.at(which).settings().when.ttl;
+  say_ordered(with_.to, with_.reports.speaker_of(which), wanted);
+  with_.reports.changed(which);
+  if (wanted.what == core::order_action::resume)
+    return with_.driver.feed(which, core::event::resume{});
+  const core::duration ttl = election(which).settings().when.ttl;
   const bool for_good = wanted.what == core::order_action::pause;
-  feed(which,
-       core::event::resign{.aside = for_good ? core::duration::max() : wanted.aside.value_or(ttl),
-                           .heir = wanted.heir});
-}
-
-void agent_loop::carry_out(core::election_index which, const core::command::release& c) {
-  const core::election& election = session_.at(which);
-  if (election.holding()) lines_[core::place(which)].releasing(election.view().lease->safe_until);
-  store_->release(which, c.term,
-                  {.clean = c.clean,
-                   .why = election.view().last_loss,
-                   .heir = election.heir(),
-                   .at_unix_ms = os::wall_now_ms()},
-                  c.deadline, [this, which, c](stores::release_outcome what) {
-                    if (const auto* why = std::get_if<stores::unknown>(&what)) {
-                      failed(store_request::release, why->why);
-                      lines_[core::place(which)].not_released();
-                      feed(which, core::event::release_unknown{.number = c.number});
-                    } else {
-                      answered(store_request::release);
-                      feed(which, core::event::released{.number = c.number});
-                    }
-                  });
+  with_.driver.feed(which, core::event::resign{.aside = for_good ? core::duration::max()
+                                                                 : wanted.aside.value_or(ttl),
+                                               .heir = wanted.heir});
 }
 
 }  // namespace tenure::runtime

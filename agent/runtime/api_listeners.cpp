@@ -1,3 +1,5 @@
+#include "runtime/api_listeners.hpp"
+
 #include <unistd.h>
 
 #include "api/token.hpp"
@@ -10,10 +12,8 @@
 #include "os/runtime_directory.hpp"
 #include "os/trusted_open.hpp"
 #include "os/wall_time.hpp"
-#include "runtime/agent_loop.hpp"
 #include "runtime/lines.hpp"
 
-/// The part of the loop that opens what the agent is asked by.
 namespace tenure::runtime {
 namespace {
 
@@ -22,14 +22,13 @@ constexpr std::size_t other_descriptors = 128;
 
 }  // namespace
 
-/// Once it is known whether there is a workload that was told where to find its agent. Then once.
-bool agent_loop::serve() {
-  if (service_) return true;
+bool api_listeners::open(served_agent what) {
+  told_api_port_ = what.told_api_port;
   const auto wanted = [](const config::listen_address& a) -> std::optional<net::listen_address> {
     if (!a.enabled) return std::nullopt;
     return net::listen_address{.host = a.host, .port = a.port};
   };
-  const config::settings& s = options_.settings;
+  const config::settings& s = settings_;
   api::service_settings with;
   with.api = wanted(s.listen);
   if (with.api && may_keep_port()) with.api->port = told_api_port_;
@@ -39,24 +38,14 @@ bool agent_loop::serve() {
   with.socket = s.socket;
   with.local_socket = local_socket();
   os::raise_file_limit(with.descriptors() + other_descriptors);
-  with.metrics = [this] {
-    return instruments_.page(
-        board_, [] { return api::instant{.now = os::boot_now(), .unix_ms = os::wall_now_ms()}; });
-  };
-  with.api_traffic = &instruments_.api_traffic();
-  with.probe_traffic = &instruments_.probe_traffic();
+  with.metrics = std::move(what.metrics);
+  with.api_traffic = what.api_traffic;
+  with.probe_traffic = what.probe_traffic;
   const api::clocks time{.boot = os::boot_now, .unix_ms = os::wall_now_ms};
-  const auto fresh = [this](core::election_index which, api::fresh_handler done) {
-    fresh_reads_.ask(which, std::move(done));
-  };
-  const auto control = [this](core::election_index which, core::order what,
-                              api::control_handler done) {
-    orders_.give(which, std::move(what), std::move(done));
-  };
 
-  auto started = api::service::start(board_, with, time, fresh, control);
+  auto started = api::service::start(what.board, with, time, what.fresh, what.control);
   while (!started && give_way(started.error(), with)) {
-    started = api::service::start(board_, with, time, fresh, control);
+    started = api::service::start(what.board, with, time, what.fresh, what.control);
   }
   if (!started) {
     say_cannot_listen(log_, started.error().text);
@@ -73,7 +62,7 @@ bool agent_loop::serve() {
                  .socket = shown_path(s.socket),
                  .local = shown_path(with.local_socket)},
                 s.identity, static_cast<std::uint64_t>(::getpid()),
-                has_command() ? static_cast<std::uint64_t>(::getppid()) : 0);
+                what.owns_a_process ? static_cast<std::uint64_t>(::getppid()) : 0);
   if (s.probe_listen.enabled && !config::is_loopback(s.probe_listen)) {
     say_probe_is_open(log_, shown(service_->probe_address()));
   }
@@ -81,32 +70,32 @@ bool agent_loop::serve() {
     const auto token = api::read_token(s.control_token_file);
     if (!token) say_token_unreadable(log_, token.error());
   }
-  say_if_moved();
+  if (what.workload_found) say_if_moved();
   return true;
 }
 
 /// A port that somebody has chosen is that one.
-bool agent_loop::may_keep_port() const {
-  const config::listen_address& given = options_.settings.listen;
+bool api_listeners::may_keep_port() const {
+  const config::listen_address& given = settings_.listen;
   return told_api_port_ != 0 && (!given.explicit_ || given.port == 0);
 }
 
-void agent_loop::say_if_moved() const {
+void api_listeners::say_if_moved() const {
   const std::optional<net::listen_address>& api = service_->api_address();
-  if (!found_ || told_api_port_ == 0 || (api && api->port == told_api_port_)) return;
+  if (told_api_port_ == 0 || (api && api->port == told_api_port_)) return;
   say_api_moved(log_, told_api_port_, api ? net::text(*api) : std::string("off"));
 }
 
 /// Several agents on one host must be easy to try, so a port that nobody has asked for gives way,
 /// and so does the one of the agent before, which somebody else may have taken meanwhile. Without
 /// its local socket an agent is only harder to find. False if it cannot be done without.
-bool agent_loop::give_way(const api::service_error& why, api::service_settings& with) const {
+bool api_listeners::give_way(const api::service_error& why, api::service_settings& with) const {
   if (why.which == api::listener::local_socket) {
     say_hard_to_find(log_, log_level::warn, why.text);
     with.local_socket.clear();
     return true;
   }
-  const config::settings& s = options_.settings;
+  const config::settings& s = settings_;
   const bool is_api = why.which == api::listener::api;
   if (is_api && may_keep_port() && with.api->port == told_api_port_ &&
       told_api_port_ != s.listen.port) {
@@ -124,8 +113,8 @@ bool agent_loop::give_way(const api::service_error& why, api::service_settings& 
 }
 
 /// By which commands find this agent; empty if they are not to, or cannot.
-std::string agent_loop::local_socket() const {
-  const std::string& given = options_.settings.runtime_dir;
+std::string api_listeners::local_socket() const {
+  const std::string& given = settings_.runtime_dir;
   if (given == "off") return {};
   const std::string directory = given.empty() ? os::default_runtime_directory() : given;
   if (directory.empty()) return {};

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "api/service.hpp"
+#include "config/settings.hpp"
+#include "runtime/log.hpp"
+#include "runtime/surroundings.hpp"
+
+namespace tenure::runtime {
+
+/// The agent's HTTP listeners, as the settings want them.
+class api_listeners final : public agent_listeners {
+ public:
+  /// Both outlive it.
+  api_listeners(const config::settings& with, log& to) : settings_(with), log_(to) {}
+
+  bool open(served_agent what) override;
+  [[nodiscard]] bool is_open() const override { return service_ != nullptr; }
+  [[nodiscard]] std::optional<net::listen_address> api_address() const override {
+    return service_ ? service_->api_address() : std::nullopt;
+  }
+  void stop() override {
+    if (service_) service_->stop();
+  }
+
+ private:
+  [[nodiscard]] std::string local_socket() const;
+  bool give_way(const api::service_error& why, api::service_settings& with) const;
+  [[nodiscard]] bool may_keep_port() const;
+  void say_if_moved() const;
+
+  const config::settings& settings_;
+  log& log_;
+  std::unique_ptr<api::service> service_;
+  /// Where a workload was told to find the agent before this one; 0: at no port.
+  std::uint16_t told_api_port_ = 0;
+};
+
+}  // namespace tenure::runtime

@@ -1,0 +1,286 @@
+#include "runtime/election_driver.hpp"
+
+#include <algorithm>
+
+namespace tenure::runtime {
+namespace {
+
+/// How often the loop turns although nothing happens; well inside `api::default_beat_bound`.
+constexpr core::duration longest_turn = std::chrono::seconds(3);
+
+/// The order to stop the workload of `of`; null if this step gives none.
+const core::command::stop_workload* stop_order(const core::session_effects& in,
+                                               core::election_index of) {
+  for (const core::addressed& one : in.commands) {
+    const auto* found = std::get_if<core::command::stop_workload>(&one.what);
+    if (found != nullptr && one.which == of) return found;
+  }
+  return nullptr;
+}
+
+std::int64_t unix_ms(const os::clock_reading& at) {
+  return std::chrono::floor<std::chrono::milliseconds>(at.wall).count();
+}
+
+}  // namespace
+
+election_driver::election_driver(base::event_loop& on, clock_reader clocks,
+                                 const core::timing& when, const parties& with)
+    : loop_(on),
+      read_clocks_(std::move(clocks)),
+      with_(with),
+      session_(when),
+      entropy_(on.random_bits()),
+      clocks_(read_clocks_()),
+      timer_(on) {
+  timer_.at(loop_.now(), [this] { turn(); });
+}
+
+void election_driver::begin(stores::store& of, std::vector<core::election_settings> elections,
+                            const beginning& first) {
+  store_ = &of;
+  watch_at_.assign(elections.size(), core::never);
+  for (core::election_settings& one : elections) session_.add(std::move(one));
+  for (std::uint32_t i = 0; i < session_.size(); ++i) {
+    for (const core::election_event& what : first) {
+      session_.step(moment(), core::election_index{i}, what, effects_);
+    }
+  }
+  carry_out();
+  for (const auto& [which, what] : std::exchange(early_, {})) {
+    which ? feed(*which, what) : feed_all(what);
+  }
+}
+
+void election_driver::end() {
+  ended_ = true;
+  timer_.cancel();
+}
+
+// --- what comes in ---------------------------------------------------------------------------
+
+void election_driver::feed(core::election_index which, const core::election_event& what) {
+  if (ended_) return;
+  if (!begun()) {
+    early_.emplace_back(which, what);
+    return;
+  }
+  step(which, what);
+  carry_out();
+}
+
+void election_driver::feed_all(const core::election_event& what) {
+  if (ended_) return;
+  if (!begun()) {
+    early_.emplace_back(std::nullopt, what);
+    return;
+  }
+  for (std::uint32_t i = 0; i < session_.size(); ++i) step(core::election_index{i}, what);
+  carry_out();
+}
+
+/// What follows from it is for `carry_out`. That a member is held back, or is not any more, makes
+/// no command.
+void election_driver::step(core::election_index which, const core::election_event& what) {
+  const core::held_back before = session_.at(which).view().held_back;
+  session_.step(moment(), which, what, effects_);
+  if (session_.at(which).view().held_back != before) with_.listener.held_back(which, before);
+}
+
+void election_driver::turn() {
+  const core::time_point now = loop_.now();
+  if (first_watch_ <= now) open_due_watches(now);
+  session_.wake(moment(), effects_);
+  carry_out();
+}
+
+void election_driver::watch_says(core::election_index which,
+                                 std::variant<core::observation, stores::unknown> what) {
+  if (ended_) return;
+  if (const auto* broken = std::get_if<stores::unknown>(&what)) {
+    with_.listener.watch_broke(which, broken->why);
+    return feed(which, core::event::watch_failed{});
+  }
+  core::observation& seen = std::get<core::observation>(what);
+  with_.listener.watch_shows(which, seen);
+  const std::vector<core::left_order> orders = seen.orders;
+  feed(which, core::event::observed{std::move(seen)});
+  if (!ended_) with_.host.orders_shown(which, orders);
+}
+
+// --- what goes out ---------------------------------------------------------------------------
+
+void election_driver::carry_out() {
+  // Before a workload is started, and before it is told to stop.
+  if (!effects_.commands.empty()) with_.workload.show(session_);
+  // Nothing below calls back from inside the call, so the list cannot grow under us.
+  for (const core::addressed& one : effects_.commands) {
+    std::visit([&](const auto& c) { carry_out(one.which, c); }, one.what);
+  }
+  if (effects_.renew && !ended_) renew(*effects_.renew);
+  effects_.clear();
+  with_.listener.step_ended();
+  if (!ended_) set_timer();
+}
+
+void election_driver::set_timer() {
+  const core::time_point now = loop_.now();
+  if (now >= next_turn_) {
+    with_.listener.turned(now);
+    next_turn_ = now + longest_turn;
+  }
+  const core::time_point next = std::min({session_.next_wake(), next_turn_, first_watch_});
+  if (timer_.when() != next) timer_.at(next, [this] { turn(); });
+  clocks_.await(next);
+}
+
+void election_driver::carry_out(core::election_index which, const core::command::acquire& c) {
+  store_->acquire(which, c.above, c.deadline, [this, which, c](stores::acquire_outcome what) {
+    if (const auto* why = std::get_if<stores::unknown>(&what)) {
+      with_.listener.store_failed(store_request::acquire, why->why);
+      return feed(which, core::event::acquire_unknown{.number = c.number});
+    }
+    with_.listener.store_answered(store_request::acquire);
+    if (const auto* refusal = std::get_if<stores::refusal>(&what)) {
+      return feed(which,
+                  core::event::refused{.number = c.number, .retry_at = refusal->seen.retry_at});
+    }
+    auto& grant = std::get<stores::grant>(what);
+    with_.workload.granted(grant.term);
+    feed(which, core::event::granted{.number = c.number,
+                                     .term = grant.term,
+                                     .sequencer = std::move(grant.sequencer),
+                                     .ttl = grant.ttl,
+                                     .sent_at = grant.sent_at,
+                                     .released_cleanly = grant.released_cleanly});
+  });
+}
+
+void election_driver::carry_out(core::election_index which, const core::command::release& c) {
+  const core::election& election = session_.at(which);
+  if (election.holding()) with_.listener.releasing(which);
+  store_->release(which, c.term,
+                  {.clean = c.clean,
+                   .why = election.view().last_loss,
+                   .heir = election.heir(),
+                   .at_unix_ms = unix_ms(read_clocks_())},
+                  c.deadline, [this, which, c](const stores::release_outcome& what) {
+                    if (const auto* why = std::get_if<stores::unknown>(&what)) {
+                      with_.listener.store_failed(store_request::release, why->why);
+                      with_.listener.release_failed(which);
+                      return feed(which, core::event::release_unknown{.number = c.number});
+                    }
+                    with_.listener.store_answered(store_request::release);
+                    feed(which, core::event::released{.number = c.number});
+                  });
+}
+
+void election_driver::renew(const core::command::renew& c) {
+  const auto batch = session_.renewing();
+  store_->renew({batch.begin(), batch.end()}, c.deadline, [this, c](stores::renew_outcome what) {
+    if (ended_) return;
+    if (const auto* why = std::get_if<stores::unknown>(&what)) {
+      with_.listener.store_failed(store_request::renewal, why->why);
+      session_.renewal_unknown(moment(), c.number, effects_);
+      return carry_out();
+    }
+    const auto& done = std::get<stores::renewal>(what);
+    with_.listener.store_answered(store_request::renewal);
+    with_.listener.renewed(renewal_margin());
+    session_.renewed(moment(), c.number, done.sent_at, done.ttl, done.lost, effects_);
+    carry_out();
+    with_.workload.renewed();
+  });
+}
+
+/// Nothing if all that was to be renewed is over. Before the session hears of the answer.
+std::optional<core::duration> election_driver::renewal_margin() const {
+  core::time_point first = core::never;
+  for (const core::renewal_item& item : session_.renewing()) {
+    const auto& lease = session_.at(item.which).view().lease;
+    if (lease && lease->term == item.term) first = std::min(first, lease->stop_at);
+  }
+  if (first == core::never) return std::nullopt;
+  return first - loop_.now();
+}
+
+void election_driver::carry_out(core::election_index which, const core::command::watch& c) {
+  if (c.not_before <= loop_.now()) {
+    open_watch(which);
+  } else {
+    watch_at_[core::place(which)] = c.not_before;
+    first_watch_ = std::min(first_watch_, c.not_before);
+  }
+}
+
+void election_driver::open_due_watches(core::time_point now) {
+  for (std::uint32_t i = 0; i < watch_at_.size(); ++i) {
+    if (watch_at_[i] > now) continue;
+    watch_at_[i] = core::never;
+    open_watch(core::election_index{i});
+  }
+  first_watch_ = *std::ranges::min_element(watch_at_);
+}
+
+void election_driver::open_watch(core::election_index which) {
+  store_->watch(which, [this, which](std::variant<core::observation, stores::unknown> what) {
+    watch_says(which, std::move(what));
+  });
+}
+
+void election_driver::carry_out(core::election_index, const core::command::arm& c) {
+  with_.workload.arm(c);
+}
+
+void election_driver::carry_out(core::election_index which, const core::command::start_workload&) {
+  with_.workload.start(which, session_.at(which).view());
+}
+
+void election_driver::carry_out(core::election_index, const core::command::stop_workload& c) {
+  with_.workload.stop(c);
+}
+
+void election_driver::carry_out(core::election_index which, const core::command::transition& c) {
+  with_.listener.phase_changed(which, c, stop_order(effects_, which));
+  with_.host.phase_changed(which, c);
+}
+
+void election_driver::carry_out(core::election_index which, const core::command::publish&) {
+  with_.listener.view_changed(which);
+}
+
+void election_driver::carry_out(core::election_index, const core::command::forget_grants& c) {
+  with_.workload.forget_grants(c);
+}
+
+void election_driver::carry_out(core::election_index which, const core::command::finished& c) {
+  with_.host.finished(which, c.why);
+}
+
+// --- time ------------------------------------------------------------------------------------
+
+/// The instant of a step. A sleep that is noticed only now is stepped before it, in all elections.
+core::moment election_driver::moment() {
+  look_at_clocks();
+  return present();
+}
+
+core::moment election_driver::present() {
+  entropy_ = entropy_ * 6364136223846793005ULL + 1442695040888963407ULL;
+  return {.now = loop_.now(), .entropy = entropy_ ^ (entropy_ >> 29)};
+}
+
+void election_driver::look_at_clocks() {
+  const clock_news news = clocks_.look(read_clocks_());
+  if (news.slept == core::duration::zero() && news.late == core::duration::zero() &&
+      news.wall_jumped == core::duration::zero()) {
+    return;
+  }
+  with_.listener.clocks_jumped(news);
+  if (news.slept == core::duration::zero()) return;
+  for (std::uint32_t i = 0; i < session_.size(); ++i) {
+    session_.step(present(), core::election_index{i}, core::event::slept{news.slept}, effects_);
+  }
+}
+
+}  // namespace tenure::runtime

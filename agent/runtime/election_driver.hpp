@@ -1,0 +1,110 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/event_loop.hpp"
+#include "core/session.hpp"
+#include "os/clock_reading.hpp"
+#include "runtime/clock_watch.hpp"
+#include "runtime/election_host.hpp"
+#include "runtime/election_listener.hpp"
+#include "runtime/election_workload.hpp"
+#include "stores/store.hpp"
+
+namespace tenure::runtime {
+
+/// Turns the elections of one agent. It hands them what the store, the workload and time bring, and
+/// carries out the commands they answer with: on the store, on the workload, and as timers. It
+/// decides nothing about leases itself; `core::election` does.
+///
+///     store, workload, people --events--> core::session --commands--> store, workload, timer
+///                                                       --reports---> election_listener
+///
+/// Everything happens on one loop, which outlives the driver, as does the store. In the simulator
+/// that loop has virtual time, and the rest is the code that ships.
+class election_driver {
+ public:
+  using clock_reader = std::function<os::clock_reading()>;
+
+  /// Whom it turns the elections for. They outlive it.
+  struct parties {
+    election_workload& workload;
+    election_listener& listener;
+    election_host& host;
+  };
+
+  election_driver(base::event_loop& on, clock_reader clocks, const core::timing& when,
+                  const parties& with);
+  election_driver(const election_driver&) = delete;
+  election_driver& operator=(const election_driver&) = delete;
+
+  /// The events with which each election begins: the last of them is `event::started`.
+  using beginning = std::vector<core::election_event>;
+
+  /// Begins with these elections, in the order of `store::settings::elections`. Once. What was fed
+  /// before comes after `first`.
+  void begin(stores::store& of, std::vector<core::election_settings> elections,
+             const beginning& first);
+
+  /// Something has happened to one election, or to all of them. Kept until `begin`, ignored after
+  /// `end`. Must not be called from inside a listener's or a store's call.
+  void feed(core::election_index which, const core::election_event& what);
+  void feed_all(const core::election_event& what);
+
+  /// Gives nothing to the elections any more, and asks nothing of the store and the workload. The
+  /// store is closed next.
+  void end();
+
+  [[nodiscard]] const core::session& session() const { return session_; }
+  /// True from `begin` on.
+  [[nodiscard]] bool begun() const { return session_.size() > 0; }
+
+ private:
+  void step(core::election_index which, const core::election_event& what);
+  void turn();
+  void carry_out();
+  void set_timer();
+  void carry_out(core::election_index which, const core::command::acquire& c);
+  void carry_out(core::election_index which, const core::command::release& c);
+  void carry_out(core::election_index which, const core::command::watch& c);
+  void carry_out(core::election_index which, const core::command::arm& c);
+  void carry_out(core::election_index which, const core::command::start_workload& c);
+  void carry_out(core::election_index which, const core::command::stop_workload& c);
+  void carry_out(core::election_index which, const core::command::transition& c);
+  void carry_out(core::election_index which, const core::command::publish& c);
+  void carry_out(core::election_index which, const core::command::forget_grants& c);
+  void carry_out(core::election_index which, const core::command::finished& c);
+  void renew(const core::command::renew& c);
+  void open_watch(core::election_index which);
+  void open_due_watches(core::time_point now);
+  void watch_says(core::election_index which,
+                  std::variant<core::observation, stores::unknown> what);
+  [[nodiscard]] std::optional<core::duration> renewal_margin() const;
+  [[nodiscard]] core::moment moment();
+  [[nodiscard]] core::moment present();
+  void look_at_clocks();
+
+  base::event_loop& loop_;
+  clock_reader read_clocks_;
+  parties with_;
+  stores::store* store_ = nullptr;
+
+  core::session session_;
+  core::session_effects effects_;
+  std::uint64_t entropy_;
+  clock_watch clocks_;
+  base::timer timer_;
+  core::time_point next_turn_{};            ///< the latest, even if nothing happens
+  std::vector<core::time_point> watch_at_;  ///< when to open a watch (again); `never`: it is open
+  core::time_point first_watch_ = core::never;  ///< no later than the first of these
+  /// What was fed before `begin`.
+  std::vector<std::pair<std::optional<core::election_index>, core::election_event>> early_;
+  bool ended_ = false;
+};
+
+}  // namespace tenure::runtime

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "core/session.hpp"
+#include "runtime/clock_watch.hpp"
+#include "runtime/store_outage.hpp"
+
+namespace tenure::runtime {
+
+/// What the driver reports of the elections it turns, for those who log, count and publish it.
+///
+/// Every call comes on the driver's loop and may read `election_driver::session()`. None of them
+/// may feed the driver.
+class election_listener {
+ public:
+  virtual ~election_listener() = default;
+
+  /// The store has answered this request, or the request has failed.
+  virtual void store_answered(store_request what) = 0;
+  virtual void store_failed(store_request what, const std::string& why) = 0;
+
+  /// The watch shows this. The election hears of it after this call.
+  virtual void watch_shows(core::election_index which, const core::observation& what) = 0;
+  /// The driver opens the watch again.
+  virtual void watch_broke(core::election_index which, const std::string& why) = 0;
+
+  /// A renewal was acknowledged, so long before the first workload would have been stopped; nothing
+  /// if none of its terms is held any more. The elections hear of it after this call.
+  virtual void renewed(std::optional<core::duration> margin) = 0;
+
+  /// Why this election does not campaign has changed; it was `before`.
+  virtual void held_back(core::election_index which, const core::held_back& before) = 0;
+  /// Something that the view of this election shows has changed.
+  virtual void view_changed(core::election_index which) = 0;
+  /// The phase has changed. `stop`: how its workload is stopped in the same step; null: it is not.
+  virtual void phase_changed(core::election_index which, const core::command::transition& what,
+                             const core::command::stop_workload* stop) = 0;
+  /// The store is asked to release the term; it did not, as far as is known.
+  virtual void releasing(core::election_index which) = 0;
+  virtual void release_failed(core::election_index which) = 0;
+
+  /// The machine has slept, this process had no processor, or the wall clock was set.
+  virtual void clocks_jumped(const clock_news& what) = 0;
+
+  /// All commands of a step are carried out.
+  virtual void step_ended() = 0;
+  /// The loop turns; called every few seconds at least.
+  virtual void turned(core::time_point now) = 0;
+};
+
+}  // namespace tenure::runtime

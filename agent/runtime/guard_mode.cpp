@@ -1,0 +1,74 @@
+#include "runtime/guard_mode.hpp"
+
+#include <utility>
+#include <variant>
+
+#include "os/error_text.hpp"
+#include "runtime/exit_status.hpp"
+
+namespace tenure::runtime {
+
+void guard_mode::from_guard(const workload::guard_event& what) {
+  if (!with_.host.has_ended()) std::visit([this](const auto& one) { on(one); }, what);
+}
+
+/// The guard writes its lines where ours are.
+guard_wish guard_mode::wish() const {
+  const speaker us = who();
+  const log_form form = with_.to.form();
+  return {
+      .session = with_.session,
+      .form = form,
+      .fields = fields_text(
+          form, {{"election", us.election}, {"identity", us.identity}, coded("process", "guard")})};
+}
+
+/// Only now is it known which session to be in.
+void guard_mode::on(const workload::guard_ready& what) {
+  with_.instruments.guard_found();
+  if (what.found) {
+    ran_ = true;
+    if (what.found->ended) {
+      say_exit(*what.found->ended);
+    } else {
+      say_workload_found(with_.to, who(), *what.found);
+    }
+  }
+  with_.host.open_store(what);
+}
+
+void guard_mode::on(const workload::workload_started& what) {
+  say_workload_started(with_.to, who(), what.term, static_cast<std::uint64_t>(what.pid));
+  runs(what.term);
+}
+
+void guard_mode::on(const workload::start_refused&) {
+  say_start_refused(with_.to, who());
+  feed(core::event::workload_exited{});
+}
+
+void guard_mode::on(const workload::start_failed& what) {
+  start_failed_ = true;
+  say_start_failed(with_.to, who(), true, os::error_text(what.error));
+  feed(core::event::workload_exited{});
+}
+
+/// What hangs in the kernel runs nothing of its own any more: no reason to keep others waiting.
+void guard_mode::on(const workload::workload_survives& what) {
+  say_survivors(with_.to, who(), what.what);
+  if (what.what.all_stuck()) feed(core::event::workload_stuck{});
+}
+
+void guard_mode::on(const workload::workload_exited& what) {
+  say_exit(what);
+  feed(core::event::workload_exited{});
+}
+
+/// What was found, and is not ours yet, can only be kept from a release by ending here.
+void guard_mode::on(const workload::workload_doubtful& what) {
+  say_doubtful(with_.to, who(), what.what);
+  if (!driver().begun() || session().at(owned).adopting()) return with_.host.end(exit_failed);
+  let_lease_run_out();
+}
+
+}  // namespace tenure::runtime

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "runtime/workload_mode.hpp"
+
+namespace tenure::runtime {
+
+/// The workload is owned by a guard: what the guard says becomes events of the election.
+class guard_mode : public owned_mode {
+ public:
+  using owned_mode::owned_mode;
+
+  [[nodiscard]] bool has_guard() const override { return true; }
+
+ protected:
+  /// The guard's answer.
+  void from_guard(const workload::guard_event& what);
+  [[nodiscard]] guard_wish wish() const;
+  /// A workload whose end nobody can see keeps its lease from others until that runs out by itself.
+  void let_lease_run_out() { feed(core::event::workload_unseen{}); }
+
+  virtual void on(const workload::guard_ready& what);
+  virtual void on(const workload::guard_unusable& what) = 0;
+  virtual void on(const workload::workload_started& what);
+  virtual void on(const workload::start_refused& what);
+  virtual void on(const workload::start_failed& what);
+  virtual void on(const workload::workload_survives& what);
+  virtual void on(const workload::workload_exited& what);
+  virtual void on(const workload::workload_doubtful& what);
+  virtual void on(const workload::signalled& what) = 0;
+  virtual void on(const workload::guard_gone& what) = 0;
+  virtual void on(const workload::guard_hangs& what) = 0;
+  virtual void on(const workload::guard_recovers& what) = 0;
+
+  bool start_failed_ = false;  ///< ever
+};
+
+}  // namespace tenure::runtime

@@ -1,0 +1,34 @@
+#pragma once
+
+#include "runtime/hooked_workload.hpp"
+#include "runtime/workload_mode.hpp"
+
+namespace tenure::runtime {
+
+/// The workload is told by hooks when it is active and when it has to stop. Nothing else stops it.
+class hook_mode final : public owned_mode {
+ public:
+  using owned_mode::owned_mode;
+
+  bool open() override;
+  [[nodiscard]] bool is_lapsing() const override { return lapsing_; }
+  void bye(std::optional<int>) override {}
+
+ protected:
+  [[nodiscard]] int stop_signal() const override { return 0; }
+
+ private:
+  void from_hooks(const hook_event& what);
+  void on(const hooks_ready& what);
+  void on(const workload_told& what);
+  void on(const workload_not_told& what);
+  void on(const stop_way_failed& what);
+  void on(const workload_obeyed& what);
+  void on(const workload_defied& what);
+  void on(const workload_lapsed& what);
+  void on(const agent_must_end& what);
+
+  bool lapsing_ = false;  ///< nothing has stopped the workload, and its lease runs out
+};
+
+}  // namespace tenure::runtime

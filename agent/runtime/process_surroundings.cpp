@@ -1,0 +1,82 @@
+#include "runtime/process_surroundings.hpp"
+
+#include <utility>
+
+#include "os/memory.hpp"
+#include "workload/guard_link.hpp"
+
+namespace tenure::runtime {
+namespace {
+
+guard_result with_log(std::expected<std::unique_ptr<workload::guard_link>, std::string> link,
+                      const guard_wish& how) {
+  if (!link) return std::unexpected(std::move(link.error()));
+  (*link)->log_as(how.form, how.fields);
+  return std::move(*link);
+}
+
+class directory_search final : public guard_search {
+ public:
+  directory_search(const boost::asio::any_io_executor& on, const config::settings& with,
+                   handler found)
+      : on_(on),
+        found_(std::move(found)),
+        dialer_(on, with.guard_dir, with.guard_uid,
+                [this](std::variant<workload::guard_fds, workload::no_guard> what) {
+                  dialed(std::move(what));
+                }) {}
+
+  void start() override { dialer_.start(); }
+  void start_later() override { dialer_.start_later(); }
+
+ private:
+  void dialed(std::variant<workload::guard_fds, workload::no_guard> what) {
+    if (const auto* none = std::get_if<workload::no_guard>(&what)) return found_(*none);
+    found_(guard_opener([on = on_, fds = std::move(std::get<workload::guard_fds>(what))](
+                            const guard_wish& how, guard_handler on_event) mutable {
+      return with_log(workload::guard_link::over(
+                          on, std::move(fds), {.id = how.session, .is_bound = how.session_is_bound},
+                          std::move(on_event)),
+                      how);
+    }));
+  }
+
+  boost::asio::any_io_executor on_;
+  handler found_;
+  workload::guard_dialer dialer_;
+};
+
+}  // namespace
+
+std::expected<std::unique_ptr<stores::store>, stores::open_error> process_surroundings::make_store(
+    stores::settings with) {
+  return stores::make_store(loop_, std::move(with));
+}
+
+guard_result process_surroundings::connect_parent_guard(const guard_wish& how,
+                                                        guard_handler on_event) {
+  return with_log(workload::guard_link::from_environment(
+                      loop_.executor(), {.id = how.session, .is_bound = how.session_is_bound},
+                      std::move(on_event), how.foreign),
+                  how);
+}
+
+std::unique_ptr<guard_search> process_surroundings::search_guard(guard_search::handler found) {
+  return std::make_unique<directory_search>(loop_.executor(), settings_, std::move(found));
+}
+
+hooks process_surroundings::make_hooks(const config::hooks& with) {
+  return runtime::make_hooks(loop_, with);
+}
+
+std::vector<std::unique_ptr<health_check>> process_surroundings::make_health_checks(
+    const config::health& with) {
+  return runtime::make_health_checks(loop_, with);
+}
+
+/// What reads command lines and files is not needed any more.
+void process_surroundings::settled() {
+  os::forget_code_pages();
+}
+
+}  // namespace tenure::runtime

@@ -1,0 +1,197 @@
+#include "runtime/reporter.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "api/obstacle.hpp"
+#include "runtime/lines.hpp"
+
+namespace tenure::runtime {
+
+reporter::reporter(parts with)
+    : with_(std::move(with)),
+      histories_(with_.elections.size(),
+                 history(with_.settings.identity, terms_kept(with_.elections.size()))),
+      member_logs_(with_.elections.size()),
+      lines_(with_.elections.size()),
+      contact_(with_.settings.timing.ttl) {}
+
+void reporter::changed(core::election_index which) {
+  with_.shown.changed(which);
+  dirty_ = true;
+}
+
+void reporter::publish() {
+  dirty_ = false;
+  with_.shown.publish(driver_->session(), with_.loop.now());
+}
+
+void reporter::step_ended() {
+  if (dirty_) publish();
+}
+
+void reporter::elections_open() {
+  for (std::uint32_t i = 0; i < with_.elections.size(); ++i) {
+    with_.shown.phase_changed(core::election_index{i}, wall_ms());
+  }
+  dirty_ = true;
+}
+
+void reporter::stopping() {
+  stopping_ = true;
+  with_.shown.stopping();
+  dirty_ = true;
+}
+
+// --- the store -------------------------------------------------------------------------------
+
+void reporter::store_reached(const stores::description& what) {
+  for (const std::string& warning : what.warnings) {
+    say_store_warning(with_.to, what.store, warning);
+  }
+  say_store_reached(with_.to, what, with_.settings.identity);
+  with_.shown.store_opened(what.cluster_id);
+}
+
+/// Called from within the store, in the middle of a step. So the news is published by a later turn,
+/// together with all that comes until then.
+void reporter::heard(const core::contact_event& what) {
+  contact_.take(with_.loop.now(), what);
+  with_.shown.contact(contact_);
+  dirty_ = true;
+  if (std::exchange(contact_is_news_, true)) return;
+  with_.loop.post([this] {
+    contact_is_news_ = false;
+    step_ended();
+  });
+}
+
+void reporter::store_failed(store_request what, const std::string& why) {
+  if (!outage_.failed(what, with_.loop.now())) return;
+  say_store_lost(
+      with_.to, with_.settings.identity,
+      {.store = with_.settings.store, .operation = name(what), .why = why, .safe_for = safe_for()});
+}
+
+void reporter::store_answered(store_request what) {
+  const auto gone_for = outage_.done(what, with_.loop.now());
+  if (!gone_for) return;
+  say_store_back(with_.to, with_.settings.identity, with_.settings.store, *gone_for);
+}
+
+/// Until the first workload has to stop if nothing is renewed; nothing if no lease is held.
+std::optional<core::duration> reporter::safe_for() const {
+  core::time_point stop_at = core::never;
+  const core::session& all = driver_->session();
+  for (std::uint32_t i = 0; i < all.size(); ++i) {
+    const auto& lease = all.at(core::election_index{i}).view().lease;
+    if (lease) stop_at = std::min(stop_at, lease->stop_at);
+  }
+  if (stop_at == core::never) return std::nullopt;
+  return std::max(stop_at - with_.loop.now(), core::duration::zero());
+}
+
+void reporter::watch_broke(core::election_index which, const std::string& why) {
+  store_failed(store_request::watch, why);
+  with_.shown.watch_broke(which);
+  heard(core::contact::watch_broke{why});
+}
+
+void reporter::watch_shows(core::election_index which, const core::observation& what) {
+  with_.watch_works();
+  store_answered(store_request::watch);
+  const std::size_t i = core::place(which);
+  lines_[i].observed(with_.to, speaker_of(which), election(which), what, now());
+  if (with_.shown.watch_showed(which, with_.loop.now())) dirty_ = true;
+  if (histories_[i].observed(what, wall_ms())) {
+    with_.shown.terms_changed(which, histories_[i].terms());
+    dirty_ = true;
+  }
+  if (member_logs_[i].observed(what.members, wall_ms())) {
+    with_.shown.members_gone(which, member_logs_[i].gone());
+    dirty_ = true;
+  }
+}
+
+void reporter::renewed(std::optional<core::duration> margin) {
+  if (margin) with_.instruments.renewal_left(*margin);
+}
+
+// --- the elections ---------------------------------------------------------------------------
+
+void reporter::held_back(core::election_index which, const core::held_back& before) {
+  changed(which);
+  const core::election_view& view = election(which).view();
+  if (view.held_back.why == before.why || stopping_) return;
+  const core::election_settings& s = election(which).settings();
+  const std::string now = api::disagreement_text(view.held_back.why, view,
+                                                 speaker_of(which).election, s.identity, s.slots);
+  if (!now.empty() || core::is_disagreement(before.why)) {
+    say_disagreement(with_.to, speaker_of(which), now);
+  }
+}
+
+void reporter::phase_changed(core::election_index which, const core::command::transition& what,
+                             const core::command::stop_workload* stop) {
+  with_.shown.phase_changed(which, wall_ms());
+  with_.shown.transition(which, what);
+  // A workload of our own is started by the transition, and cannot run yet.
+  if (what.to == core::phase::active && election(which).view().workload_running) {
+    with_.instruments.workload_adopted();
+  }
+  lines_[core::place(which)].changed(with_.to, speaker_of(which), election(which), what,
+                                     stop != nullptr ? with_.way_to_stop(*stop) : term_end{},
+                                     now());
+  note_term(which, what);
+}
+
+void reporter::note_term(core::election_index which, const core::command::transition& what) {
+  history& terms = histories_[core::place(which)];
+  const std::optional<core::lease>& lease = election(which).view().lease;
+  const bool began = what.from == core::phase::candidate &&
+                     (what.to == core::phase::pending || what.to == core::phase::active);
+  if (began && lease) terms.began(lease->term, wall_ms());
+  if (what.to == core::phase::draining) terms.ending(what.why);
+  if (what.from == core::phase::draining) terms.ended(wall_ms());
+  with_.shown.terms_changed(which, terms.terms());
+}
+
+void reporter::releasing(core::election_index which) {
+  lines_[core::place(which)].releasing(election(which).view().lease->safe_until);
+}
+
+void reporter::release_failed(core::election_index which) {
+  lines_[core::place(which)].not_released();
+}
+
+speaker reporter::speaker_of(core::election_index which) const {
+  return {.election = with_.elections[core::place(which)].name,
+          .identity = with_.settings.identity};
+}
+
+/// Nobody writes of who holds what the store may not know any more.
+circumstances reporter::now() const {
+  return {.now = with_.loop.now(), .store_answers = !outage_.lasts()};
+}
+
+// --- time ------------------------------------------------------------------------------------
+
+void reporter::clocks_jumped(const clock_news& what) {
+  const auto say = [&](auto line, const char* kind, core::duration how_long) {
+    if (how_long == core::duration::zero()) return;
+    const auto held_back = repeats_.let_through(kind, with_.loop.now());
+    if (held_back) line(with_.to, with_.settings.identity, how_long, *held_back);
+  };
+  say(say_slept, "slept", what.slept);
+  say(say_late, "late", what.late);
+  say(say_wall_jumped, "wall clock", what.wall_jumped);
+  if (what.late != core::duration::zero()) with_.instruments.was_late(what.late);
+  if (what.wall_jumped != core::duration::zero()) with_.instruments.wall_clock_jumped();
+  if (what.slept != core::duration::zero()) with_.instruments.slept(what.slept);
+}
+
+std::int64_t reporter::wall_ms() const {
+  return std::chrono::floor<std::chrono::milliseconds>(with_.read_clocks().wall).count();
+}
+
+}  // namespace tenure::runtime

@@ -1,0 +1,75 @@
+#include "runtime/run_agent.hpp"
+
+#include <sys/prctl.h>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <csignal>
+#include <utility>
+
+#include "os/memory.hpp"
+#include "runtime/agent.hpp"
+#include "runtime/exit_status.hpp"
+#include "runtime/lines.hpp"
+#include "runtime/process_surroundings.hpp"
+#include "workload/agent_process.hpp"
+
+namespace tenure::runtime {
+namespace {
+
+/// Tells the agent of every signal that asks it to end, until `stop`.
+class end_signals {
+ public:
+  end_signals(boost::asio::io_context& on, agent& whom) : signals_(on), agent_(whom) {
+    for (const int signo : {SIGTERM, SIGINT, SIGQUIT}) signals_.add(signo);
+    listen();
+  }
+  void stop() {
+    boost::system::error_code ignored;
+    signals_.cancel(ignored);
+  }
+
+ private:
+  void listen() {
+    signals_.async_wait([this](const boost::system::error_code& error, int signo) {
+      if (error) return;
+      listen();
+      agent_.told_to_end(signo);
+    });
+  }
+
+  boost::asio::signal_set signals_;
+  agent& agent_;
+};
+
+}  // namespace
+
+int run_agent(agent_options options) {
+  // Threads that are started later have it, too.
+  ::prctl(PR_SET_NAME, workload::agent_name);
+  os::give_back_large_blocks();
+  // The store's password, keys and the control token; the workload is often of our user.
+  os::keep_memory_private();
+  const config::settings settings = options.settings;
+  log to(form_of(settings.log_format), settings.log_level);
+  for (const config::problem& warning : settings.warnings) {
+    say_settings_warning(to, config::render(warning));
+  }
+  options.has_guard = options.has_guard || settings.hooks.any();
+
+  int status = exit_ok;
+  end_signals* until_ended = nullptr;
+  boost::asio::io_context io(1);
+  process_surroundings machine(io.get_executor(), settings, to);
+  agent one(std::move(options), machine, to, [&](int with) {
+    status = with;
+    until_ended->stop();
+  });
+  end_signals signals(io, one);
+  until_ended = &signals;
+  one.start();
+  io.run();
+  return status;
+}
+
+}  // namespace tenure::runtime

@@ -1,0 +1,177 @@
+#include "runtime/socket_guard_mode.hpp"
+
+#include <csignal>
+#include <utility>
+
+#include "runtime/exit_status.hpp"
+
+namespace tenure::runtime {
+namespace {
+
+/// A guard that runs is there at once. One that is busy with the end of the agent before gets this.
+constexpr core::duration guard_may_be_busy = std::chrono::seconds(2);
+
+/// When a pod ends, all of its containers are told so at about the same time.
+constexpr core::duration others_are_told_within = std::chrono::seconds(1);
+
+}  // namespace
+
+socket_guard_mode::socket_guard_mode(const mode_parts& with)
+    : guard_mode(with), leave_timer_(with.machine.loop()) {}
+
+// --- finding it ------------------------------------------------------------------------------
+
+bool socket_guard_mode::open() {
+  search_until_ = now() + guard_may_be_busy;
+  search_ = with_.machine.search_guard(
+      [this](std::variant<guard_opener, workload::no_guard> what) { found(std::move(what)); });
+  search_->start();
+  return true;
+}
+
+void socket_guard_mode::found(std::variant<guard_opener, workload::no_guard> what) {
+  if (with_.host.has_ended()) return;
+  if (auto* opener = std::get_if<guard_opener>(&what)) return use(std::move(*opener));
+  none(std::get<workload::no_guard>(what));
+}
+
+void socket_guard_mode::use(guard_opener with) {
+  guard_wish how = wish();
+  how.session_is_bound = with_.host.store_is_open();
+  guard_result link = with(how, [this](const workload::guard_event& what) { from_guard(what); });
+  const auto before = std::move(owner_);
+  if (link) owner_ = std::move(*link);
+  // A container is started anew only when nothing of it is left.
+  if (before) before->presume_dead();
+  if (!link) on(workload::guard_unusable{.why = link.error()});
+}
+
+/// Another guard, which can be used, may take its place.
+void socket_guard_mode::on(const workload::guard_unusable& what) {
+  owner_.reset();
+  none({.why = what.why});
+  search_->start_later();
+}
+
+void socket_guard_mode::none(const workload::no_guard& what) {
+  if (std::exchange(none_, what.why) != what.why) {
+    say_no_guard(with_.to, with_.settings.guard_dir, what.why);
+  }
+  if (!with_.host.store_is_open() && (what.absent || now() >= search_until_)) {
+    with_.host.open_store({});
+  }
+}
+
+void socket_guard_mode::on(const workload::guard_ready& what) {
+  none_.clear();
+  here_ = true;
+  if (!with_.host.store_is_open()) return guard_mode::on(what);
+  with_.instruments.guard_found();
+  returned(what);
+}
+
+void socket_guard_mode::returned(const workload::guard_ready& what) {
+  say_guard_found(with_.to, with_.settings.guard_dir);
+  is_killed_ = false;
+  if (what.found) {
+    workload::found_workload found = *what.found;
+    if (what.session != with_.session) {
+      // We could not be granted its term.
+      found.stopping = true;
+      owner_->stop(now() + with_.settings.timing.drain, stop_signal());
+    }
+    say_workload_found(with_.to, who(), found);
+    feed(event_of(found));
+  }
+  feed(core::event::guard_back{});
+}
+
+// --- what it says ----------------------------------------------------------------------------
+
+void socket_guard_mode::on(const workload::workload_exited& what) {
+  guard_mode::on(what);
+  if (owner_ && owner_->gone()) search_->start();
+  if (leaving_ != leave::no) with_.host.shut_down(SIGTERM, core::loss_reason::shutdown);
+}
+
+void socket_guard_mode::on(const workload::signalled& what) {
+  say_guard_ends(with_.to, with_.settings.guard_dir, what.signo);
+  here_ = false;
+  feed(core::event::guard_away{});
+  if (leaving_ != leave::no) with_.host.shut_down(SIGTERM, core::loss_reason::shutdown);
+}
+
+/// A workload in sight has to be ended first, by the link that we have.
+void socket_guard_mode::on(const workload::guard_gone& what) {
+  with_.instruments.guard_is(false);
+  if (std::exchange(here_, false)) say_guard_gone(with_.to, with_.settings.guard_dir);
+  lose(what.workload_in_sight);
+  if (!owner_->may_run() || !what.workload_in_sight) search_->start();
+}
+
+/// It may start what it was asked to when it goes on, but not once its deadline has passed: nothing
+/// may move that.
+void socket_guard_mode::on(const workload::guard_hangs& what) {
+  with_.instruments.guard_hung();
+  owner_->end_orphans();
+  if (!with_.host.serve()) return with_.host.end(exit_failed);
+  here_ = false;
+  say_guard_hangs(with_.to, with_.settings.guard_dir);
+  lose(what.workload_in_sight);
+  if (what.start_unanswered) feed(core::event::workload_stuck{});
+}
+
+void socket_guard_mode::on(const workload::guard_recovers&) {
+  with_.instruments.guard_is(true);
+  here_ = true;
+  say_guard_answers(with_.to, with_.settings.guard_dir);
+  feed(core::event::guard_back{});
+}
+
+void socket_guard_mode::lose(bool workload_in_sight) {
+  if (!workload_in_sight && owner_->may_run()) let_lease_run_out();
+  if (!driver().begun()) return;
+  is_killed_ = workload_in_sight;
+  feed(core::event::guard_away{});
+}
+
+// --- leaving the workload to another agent ---------------------------------------------------
+
+/// A sidecar that is restarted or replaced costs no fail-over. But if the whole pod ends, so does
+/// the guard, which is told at about the same time: then the lease is given up in order.
+bool socket_guard_mode::leaves() {
+  if (leaving_ != leave::no) return false;
+  const bool can =
+      here_ && owner_ && owner_->may_run() && driver().begun() && phase() == core::phase::active;
+  if (!can) return false;
+  leaving_ = leave::unless_guard_ends;
+  say_leaving_workload(with_.to, with_.settings.identity);
+  leave_timer_.after(others_are_told_within, [this] {
+    if (leaving_ == leave::unless_guard_ends) leaving_ = leave::with_next_renewal;
+  });
+  return true;
+}
+
+void socket_guard_mode::give_up(int signo) {
+  leaving_ = leave::no;
+  guard_mode::give_up(signo);
+}
+
+/// The next agent has all of a lease to come in.
+void socket_guard_mode::renewed() {
+  if (leaving_ != leave::with_next_renewal || with_.host.is_shutting_down()) return;
+  say_left_workload(with_.to, with_.settings.identity);
+  with_.host.end(exit_ok);
+}
+
+/// The guard goes on without us.
+void socket_guard_mode::bye(std::optional<int>) {
+  leave_timer_.cancel();
+}
+
+void socket_guard_mode::close() {
+  search_.reset();
+  guard_mode::close();
+}
+
+}  // namespace tenure::runtime

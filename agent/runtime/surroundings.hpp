@@ -1,0 +1,113 @@
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "api/control.hpp"
+#include "api/metrics_answer.hpp"
+#include "api/snapshot.hpp"
+#include "api/verify.hpp"
+#include "base/event_loop.hpp"
+#include "config/settings.hpp"
+#include "core/log_line.hpp"
+#include "net/listen_address.hpp"
+#include "net/traffic.hpp"
+#include "os/clock_reading.hpp"
+#include "runtime/health_check.hpp"
+#include "runtime/hook.hpp"
+#include "stores/store.hpp"
+#include "workload/guard_dialer.hpp"
+#include "workload/target.hpp"
+#include "workload/workload_owner.hpp"
+
+namespace tenure::runtime {
+
+/// How an agent wants to be connected with a guard.
+struct guard_wish {
+  std::string session;            ///< that the agent is in
+  bool session_is_bound = false;  ///< false: it takes the session of the guard's earlier agents
+  /// How a workload is found that the guard has not started; nothing: the guard starts it.
+  std::optional<workload::target> foreign{};
+  /// The guard writes its own lines in this form, with these fields behind the message.
+  core::log_form form{};
+  std::string fields{};
+};
+
+using guard_handler = std::function<void(const workload::guard_event&)>;
+
+/// A guard's agent's side, or why what was there is not a guard's.
+using guard_result = std::expected<std::unique_ptr<workload::workload_owner>, std::string>;
+
+/// Connects with a guard that was found. Called once.
+using guard_opener = std::move_only_function<guard_result(const guard_wish&, guard_handler)>;
+
+/// Looks for the guard that waits for an agent; see workload::guard_dialer.
+class guard_search {
+ public:
+  using handler = std::function<void(std::variant<guard_opener, workload::no_guard>)>;
+
+  virtual ~guard_search() = default;
+  virtual void start() = 0;
+  virtual void start_later() = 0;
+};
+
+/// What others may ask the agent, and where its answers are.
+struct served_agent {
+  api::board& board;
+  api::page_writer metrics;
+  net::traffic* api_traffic = nullptr;
+  net::traffic* probe_traffic = nullptr;
+  api::fresh_reader fresh;
+  api::controller control;
+  bool owns_a_process = false;      ///< the parent of this process runs the workload
+  std::uint16_t told_api_port = 0;  ///< where a workload was told to find the agent before; 0: none
+  bool workload_found = false;      ///< and that workload still runs
+};
+
+/// Where the agent is asked: the HTTP listeners.
+class agent_listeners {
+ public:
+  virtual ~agent_listeners() = default;
+  /// Opens them all. False, and the log says why, if that cannot be done. Once.
+  virtual bool open(served_agent what) = 0;
+  [[nodiscard]] virtual bool is_open() const = 0;
+  /// Nothing if the API listens on no port.
+  [[nodiscard]] virtual std::optional<net::listen_address> api_address() const = 0;
+  /// Lets answers that are under way finish. Calling it again does nothing.
+  virtual void stop() = 0;
+};
+
+/// What an agent gets from the machine on which it runs: in production from the kernel, in the
+/// simulator from a modelled one. All of it belongs to the election thread.
+class surroundings {
+ public:
+  virtual ~surroundings() = default;
+
+  [[nodiscard]] virtual base::event_loop& loop() = 0;
+  [[nodiscard]] virtual os::clock_reading read_clocks() = 0;
+  [[nodiscard]] virtual std::expected<std::unique_ptr<stores::store>, stores::open_error>
+  make_store(stores::settings with) = 0;
+
+  /// The guard that has started this process.
+  [[nodiscard]] virtual guard_result connect_parent_guard(const guard_wish& how,
+                                                          guard_handler on_event) = 0;
+  /// Looks for a guard in the directory of the settings.
+  [[nodiscard]] virtual std::unique_ptr<guard_search> search_guard(guard_search::handler found) = 0;
+
+  [[nodiscard]] virtual hooks make_hooks(const config::hooks& with) = 0;
+  [[nodiscard]] virtual std::vector<std::unique_ptr<health_check>> make_health_checks(
+      const config::health& with) = 0;
+
+  [[nodiscard]] virtual agent_listeners& asked_by() = 0;
+
+  /// The agent has begun: what starts it is not needed any more.
+  virtual void settled() = 0;
+};
+
+}  // namespace tenure::runtime

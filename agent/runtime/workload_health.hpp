@@ -1,0 +1,58 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "config/settings.hpp"
+#include "metrics/instruments.hpp"
+#include "runtime/election_driver.hpp"
+#include "runtime/health_monitor.hpp"
+#include "runtime/reporter.hpp"
+#include "runtime/surroundings.hpp"
+#include "runtime/workload_mode.hpp"
+
+namespace tenure::runtime {
+
+/// Tells the elections how the workload is, if that is checked.
+///
+/// On the election thread only.
+class workload_health {
+ public:
+  struct parts {
+    surroundings& machine;
+    const config::settings& settings;
+    const std::vector<stores::election_spec>& elections;
+    log& to;
+    election_driver& driver;
+    const workload_mode& workload;
+    reporter& reports;
+    snapshots& shown;
+    metrics::instruments& instruments;
+  };
+  explicit workload_health(const parts& with);
+  workload_health(const workload_health&) = delete;
+  workload_health& operator=(const workload_health&) = delete;
+
+  /// Begins to check. `workload_found`: one that an earlier agent has started runs. False if the
+  /// elections have to begin with an unhealthy workload: one that is to be found healthy first.
+  [[nodiscard]] bool begin(bool workload_found);
+
+  /// True if the workload is checked while no election is active, too.
+  [[nodiscard]] bool always() const { return monitor_ && monitor_->always(); }
+
+  /// The workload of an active term runs.
+  void workload_started();
+  void phase_changed(core::election_index which, const core::command::transition& what);
+
+ private:
+  void changed();
+  void show();
+  [[nodiscard]] bool is_fit() const;
+
+  parts with_;
+  std::unique_ptr<health_monitor> monitor_;  ///< null: nothing is checked
+  bool workload_found_ = false;
+  bool fit_ = true;  ///< as the elections were told last
+};
+
+}  // namespace tenure::runtime
