@@ -21,6 +21,8 @@ const char* name(rule r) {
       return "none";
     case rule::too_many_running:
       return "too_many_running";
+    case rule::started_too_early:
+      return "started_too_early";
     case rule::version_not_larger:
       return "version_not_larger";
     case rule::believed_what_is_not:
@@ -31,12 +33,18 @@ const char* name(rule r) {
       return "believed_beyond_promise";
     case rule::clean_without_release:
       return "clean_without_release";
-    case rule::released_while_running:
-      return "released_while_running";
+    case rule::granted_while_held:
+      return "granted_while_held";
     case rule::released_in_use:
       return "released_in_use";
     case rule::shows_what_is_not:
       return "shows_what_is_not";
+    case rule::campaigns_while_paused:
+      return "campaigns_while_paused";
+    case rule::campaigns_while_aside:
+      return "campaigns_while_aside";
+    case rule::campaigns_while_unhealthy:
+      return "campaigns_while_unhealthy";
     case rule::no_holder:
       return "no_holder";
     case rule::busy_loop:
@@ -62,7 +70,7 @@ void judge::broke(rule what, const std::string& details) {
 void judge::created(const std::string& key, std::uint64_t revision, std::int64_t lease) {
   const std::string which = election_of(key);
   if (which.empty()) return;
-  terms_[revision] = {.which = which, .lease = lease};
+  terms_[revision] = {.which = which, .lease = lease, .created_at = world_.now};
   say(key + " is there in version " + std::to_string(revision));
 }
 
@@ -77,11 +85,9 @@ void judge::erased(const std::string& key, std::uint64_t create_revision, erased
        : how == erased_by::expiry    ? " has run out"
                                      : " is taken away"));
   if (how != erased_by::transaction) return;
-  if (one.alive)
-    broke(rule::released_while_running, "the workload of version " + version + " runs");
-  if (one.entered_by >= 0) {
-    broke(rule::released_in_use,
-          "pod " + std::to_string(one.entered_by) + " is in version " + version);
+  if (one.alive) broke(rule::released_in_use, "the workload of version " + version + " runs");
+  if (const auto pod = in_use_by(create_revision)) {
+    broke(rule::released_in_use, "pod " + std::to_string(*pod) + " is in version " + version);
   }
 }
 
@@ -109,13 +115,32 @@ void judge::believes(std::size_t pod, const std::string& which, std::uint64_t ve
   }
 }
 
-void judge::believes_clean(std::size_t pod, const std::string& which, std::uint64_t version) {
-  const term* before = nullptr;
+void judge::granted(std::size_t pod, const std::string& which, std::uint64_t version) {
+  const world_time at = terms_[version].created_at;
+  const auto held = std::ranges::count_if(terms_, [&](const auto& other) {
+    return other.first < version && other.second.which == which && other.second.erased_at > at;
+  });
+  if (static_cast<std::size_t>(held) < slots_) return;
+  broke(rule::granted_while_held, "pod " + std::to_string(pod) + " in version " +
+                                      std::to_string(version) + ": " + std::to_string(held) +
+                                      " held it");
+}
+
+/// The newest term before this one; null: there is none.
+const judge::term* judge::before(std::uint64_t version, const std::string& which) const {
+  const term* out = nullptr;
   for (const auto& [number, one] : terms_) {
     if (number >= version) break;
-    if (one.which == which) before = &one;
+    if (one.which == which) out = &one;
   }
-  if (before == nullptr || (before->how == erased_by::transaction && before->clean)) return;
+  return out;
+}
+
+void judge::believes_clean(std::size_t pod, const std::string& which, std::uint64_t version) {
+  const term* last = before(version, which);
+  // With several slots it may be the place of another one that is free.
+  if (slots_ > 1 || last == nullptr) return;
+  if (last->how == erased_by::transaction && last->clean) return;
   broke(rule::clean_without_release,
         "pod " + std::to_string(pod) + " in version " + std::to_string(version));
 }
@@ -128,20 +153,42 @@ void judge::starts(std::size_t pod, const std::string& which, std::uint64_t vers
     const term& one = terms_[number];
     return one.how == erased_by::somebody && one.erased_at <= world_.now;
   };
-  for (const running_one& other : all) {
-    if (was_taken_away(other.version) || was_taken_away(version)) continue;
-    broke(rule::too_many_running, who + " beside pod " + std::to_string(other.pod) +
-                                      " in version " + std::to_string(other.version));
+  const auto beside = std::ranges::count_if(
+      all, [&](const running_one& other) { return !was_taken_away(other.version); });
+  if (static_cast<std::size_t>(beside) >= slots_ && !was_taken_away(version)) {
+    broke(rule::too_many_running, who + " beside " + std::to_string(beside) + ", pod " +
+                                      std::to_string(all.front().pod) + " in version " +
+                                      std::to_string(all.front().version));
+  }
+  const term* last = before(version, which);
+  const bool had_released = last != nullptr && last->how == erased_by::transaction && last->clean;
+  if (slots_ == 1 && last != nullptr && !had_released &&
+      world_.now < terms_[version].created_at + lock_delay_) {
+    broke(rule::started_too_early, who);
   }
   auto& highest = highest_[which];
-  if (version <= highest && !was_taken_away(version)) {
-    broke(rule::version_not_larger, who + " after version " + std::to_string(highest));
+  const bool goes_on = version == highest.version && pod == highest.pod;
+  if (slots_ == 1 && version <= highest.version && !goes_on && !was_taken_away(version)) {
+    broke(rule::version_not_larger, who + " after version " + std::to_string(highest.version));
   }
-  highest = std::max(highest, version);
+  if (version > highest.version) highest = {.version = version, .pod = pod};
   ++entered_;
   say(who + " starts a workload of " + which);
   all.push_back({.pod = pod, .version = version});
   terms_[version].alive = true;
+}
+
+void judge::begins_anew(std::size_t pod) {
+  std::erase_if(aside_, [&](const auto& one) { return one.first.first == pod; });
+}
+
+void judge::campaigns(std::size_t pod, const std::string& which, bool ill) {
+  const std::string who = "pod " + std::to_string(pod) + " of " + which;
+  if (ill) broke(rule::campaigns_while_unhealthy, who);
+  const auto found = aside_.find({pod, which});
+  if (found == aside_.end() || world_.now < found->second.resumed_until) return;
+  if (world_.now > found->second.paused_from) broke(rule::campaigns_while_paused, who);
+  if (world_.now < found->second.until) broke(rule::campaigns_while_aside, who);
 }
 
 void judge::ends(std::size_t pod, const std::string& which) {

@@ -1,12 +1,16 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/vocabulary.hpp"
 #include "modelled_etcd.hpp"
+#include "stores/store.hpp"
 
 namespace tenure::shell {
 
@@ -14,16 +18,20 @@ namespace tenure::shell {
 /// break it.
 enum class rule : std::uint8_t {
   none,
-  too_many_running,         ///< two workloads of one election run, and nobody took the key away
+  too_many_running,         ///< more workloads run than there are slots, and nobody took a key away
+  started_too_early,        ///< the one before has not released, and lock_delay is not over
   version_not_larger,       ///< a workload starts under no larger version than one before
   believed_what_is_not,     ///< a grant of a key that was never written, or is another's
   believed_what_was_gone,   ///< the key was gone before the request left that is believed
   believed_beyond_promise,  ///< the leader has not promised to keep the lease for so long
   clean_without_release,    ///< "the one before has released": it has not
-  released_while_running,   ///< a lease is given up while its workload may run
-  released_in_use,          ///< a key goes whose term its agent has entered and not left
+  granted_while_held,       ///< a grant of an election that another term held then
+  released_in_use,          ///< a key is given up while its workload runs, or its agent acts by it
   shows_what_is_not,        ///< a watch that works shows other holders than there are
-  no_holder,                ///< all is well again, and nobody is active
+  campaigns_while_paused,   ///< it was told to stand aside until it is told otherwise
+  campaigns_while_aside,    ///< it has resigned, and was told to let others go first for a while
+  campaigns_while_unhealthy,
+  no_holder,  ///< all is well again, and nobody is active
   busy_loop,
 };
 
@@ -35,6 +43,12 @@ class judge final : public etcd_witness {
   /// `traced`: what happens is printed.
   judge(world& in, bool traced) : world_(in), traced_(traced) {}
 
+  /// Of every election. `lock_delay`: as the slowest clock measures it.
+  void begin(std::size_t slots, core::duration lock_delay) {
+    slots_ = slots;
+    lock_delay_ = lock_delay;
+  }
+
   // What is true of the store.
   void created(const std::string& key, std::uint64_t revision, std::int64_t lease) override;
   void erased(const std::string& key, std::uint64_t create_revision, erased_by how) override;
@@ -43,16 +57,34 @@ class judge final : public etcd_witness {
   /// A grant or a renewal is believed, for `ttl` from `sent_at`.
   void believes(std::size_t pod, const std::string& which, std::uint64_t version,
                 world_time sent_at, core::duration ttl, const modelled_etcd& of);
+  /// A grant is believed.
+  void granted(std::size_t pod, const std::string& which, std::uint64_t version);
   void believes_clean(std::size_t pod, const std::string& which, std::uint64_t version);
   /// It gives up its term, and says that all that ran under it is dead, and that it need not be
   /// waited for.
   void says_clean(std::uint64_t version) { terms_[version].clean = true; }
-  void enters(std::size_t pod, std::uint64_t version) {
-    terms_[version].entered_by = static_cast<int>(pod);
-  }
-  void leaves(std::uint64_t version) { terms_[version].entered_by = -1; }
+  /// Asked when a term is released: the pod whose agent is in it and has not begun to give it up.
+  std::function<std::optional<std::size_t>(std::uint64_t version)> in_use_by;
+  /// A workload acts under this version. One that asks its agent may do so several times in a term.
   void starts(std::size_t pod, const std::string& which, std::uint64_t version);
   void ends(std::size_t pod, const std::string& which);
+
+  // What members were told, and have accepted.
+  /// It may hear last that its own answer counts, but in the time that an order has.
+  void paused(std::size_t pod, const std::string& which) {
+    aside_[{pod, which}].paused_from = world_.now + stores::order_stays;
+  }
+  /// It may hear of that as late as an order can be.
+  void resumes(std::size_t pod, const std::string& which) {
+    aside_[{pod, which}] = {.resumed_until = world_.now + stores::order_stays};
+  }
+  void stands_aside(std::size_t pod, const std::string& which, world_time until) {
+    aside_[{pod, which}].until = until;
+  }
+  /// Its agent is another one now, which knows nothing of that.
+  void begins_anew(std::size_t pod);
+  /// It asks for a lease. `ill`: its health is checked, and it must have been found ill.
+  void campaigns(std::size_t pod, const std::string& which, bool ill);
 
   void broke(rule what, const std::string& details);
   [[nodiscard]] rule broken() const { return broken_; }
@@ -64,26 +96,40 @@ class judge final : public etcd_witness {
   struct term {
     std::string which;
     std::int64_t lease = 0;
+    world_time created_at{};
     world_time erased_at = sim::world_never;
     erased_by how{};
     bool alive = false;  ///< its workload
     bool clean = false;  ///< so it was said
-    int entered_by = -1;
   };
   struct running_one {
     std::size_t pod;
     std::uint64_t version;
   };
 
+  struct standing_aside {
+    world_time paused_from = sim::world_never;
+    world_time until{};
+    world_time resumed_until{};
+  };
+  struct highest_one {
+    std::uint64_t version = 0;
+    std::size_t pod = 0;
+  };
+
   void say(const std::string& what) const;
+  [[nodiscard]] const term* before(std::uint64_t version, const std::string& which) const;
 
   world& world_;
   bool traced_;
+  std::size_t slots_ = 1;
+  core::duration lock_delay_{};
   rule broken_ = rule::none;
   std::string details_;
   std::map<std::uint64_t, term> terms_;
   std::map<std::string, std::vector<running_one>> running_;
-  std::map<std::string, std::uint64_t> highest_;
+  std::map<std::string, highest_one> highest_;
+  std::map<std::pair<std::size_t, std::string>, standing_aside> aside_;
   std::uint64_t entered_ = 0;
 };
 

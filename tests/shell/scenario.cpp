@@ -1,12 +1,15 @@
 #include "scenario.hpp"
 
+#include <array>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "core/check.hpp"
 #include "member.hpp"
+#include "reader.hpp"
 
 namespace tenure::shell {
 namespace {
@@ -16,6 +19,9 @@ using namespace std::chrono_literals;
 /// For the cluster to elect, the leases to run out and somebody to campaign, several times over.
 constexpr core::duration patience = 30s;
 constexpr int patience_in_ttls = 4;
+/// A watch may be so far behind.
+constexpr int ttls_behind = 5;
+constexpr core::duration slack = 5s;
 /// A world that does so much has a loop in it.
 constexpr std::uint64_t most_events = 3'000'000;
 
@@ -40,15 +46,26 @@ class scenario {
                .referee = judge_,
                .when = draw_timing(world_.dice),
                .elections = {}} {
-    const auto elections = 1 + world_.dice.below(3);
+    stage_.guarded = world_.dice.chance(650'000);
+    // A guard owns one workload.
+    const auto elections = stage_.guarded ? 1 : 1 + world_.dice.below(3);
     for (std::size_t e = 0; e < elections; ++e)
       stage_.elections.push_back("db" + std::to_string(e));
-    pods_.resize(2 + world_.dice.below(most_pods - 1));
-    for (std::size_t p = 0; p < pods_.size(); ++p) {
-      pods_[p].clock = machine_clock(world_.dice.between(core::duration(1h), 1000h),
-                                     world_.dice.between(-sim::most_ppm_off, sim::most_ppm_off));
-      for (const std::string& name : stage_.elections) {
-        pods_[p].workloads.push_back(std::make_unique<workload>(stage_, pods_[p].clock, p, name));
+    stage_.slots = world_.dice.chance(250'000) ? 2 : 1;
+    judge_.begin(stage_.slots, stage_.when.lock_delay * 99 / 100);
+    truths_.resize(elections);
+    judge_.in_use_by = [this](std::uint64_t version) { return user_of(version); };
+    const std::size_t pods = 2 + world_.dice.below(most_pods - 1);
+    for (std::size_t p = 0; p < pods; ++p) {
+      pods_.push_back(std::make_unique<pod>(
+          stage_, pod_machine{.number = p,
+                              .clock = machine_clock(
+                                  world_.dice.between(core::duration(1h), 1000h),
+                                  world_.dice.between(-sim::most_ppm_off, sim::most_ppm_off)),
+                              .checks_health = world_.dice.chance(500'000)}));
+      for (std::size_t e = 0; !stage_.guarded && e < elections; ++e) {
+        pods_[p]->readers.push_back(std::make_unique<reader>(
+            stage_, pods_[p]->machine, e, [one = pods_[p].get(), e] { return one->answer(e); }));
       }
       world_.after(world_.dice.between(core::duration{}, 3s), [this, p] { start(p); });
     }
@@ -56,7 +73,7 @@ class scenario {
 
   tests::seed_outcome run() {
     const world_time quiet = world_.now + world_.dice.between(core::duration(20s), 90s);
-    const auto faults = world_.dice.between(std::int64_t{2}, 40);
+    const auto faults = world_.dice.between(std::int64_t{3}, 60);
     for (std::int64_t i = 0; i < faults; ++i) {
       world_.at(world_.now + world_.dice.between(core::duration(3s), quiet - world_.now),
                 [this, quiet] { fault(quiet); });
@@ -77,9 +94,20 @@ class scenario {
 
  private:
   struct pod {
-    machine_clock clock;
-    std::vector<std::unique_ptr<workload>> workloads;
+    pod(stage& s, pod_machine with) : machine(with), guard(s, machine) {}
+
+    /// What a client of its agent hears.
+    [[nodiscard]] std::optional<std::uint64_t> answer(std::size_t election) const {
+      if (!agent || paused) return std::nullopt;
+      const auto active = agent->answer(election);
+      return active ? core::number(*active) : 0;
+    }
+
+    pod_machine machine;
+    stand_in_guard guard;
     std::unique_ptr<member> agent;
+    bool paused = false;
+    std::vector<std::unique_ptr<reader>> readers;
     std::uint32_t incarnation = 0;
   };
 
@@ -88,13 +116,32 @@ class scenario {
     while (world_.now < end && judge_.broken() == rule::none) {
       world_.run_until(std::min(end, world_.now + 1s));
       if (world_.events > most_events) judge_.broke(rule::busy_loop, "too many events");
+      for (std::size_t p = 0; p < pods_.size(); ++p) restart_if_ended(p);
+      check_watches();
     }
   }
 
   void start(std::size_t p) {
-    pod& one = pods_[p];
+    pod& one = *pods_[p];
     if (one.agent) return;
-    one.agent = std::make_unique<member>(stage_, one.clock, p, ++one.incarnation, one.workloads);
+    one.machine.looked_on_from = world_.now;
+    one.paused = false;
+    one.agent = std::make_unique<member>(stage_, one.machine, ++one.incarnation, one.guard, trace_);
+  }
+
+  /// As the kubelet does with a container.
+  void restart_if_ended(std::size_t p) {
+    if (!pods_[p]->agent || !pods_[p]->agent->ended()) return;
+    say("pod " + std::to_string(p) + " has ended");
+    pods_[p]->agent.reset();
+    world_.after(world_.dice.spread(10ms, 3s), [this, p] { start(p); });
+  }
+
+  std::optional<std::size_t> user_of(std::uint64_t version) const {
+    for (const auto& one : pods_) {
+      if (one->agent && one->agent->is_in(version)) return one->machine.number;
+    }
+    return std::nullopt;
   }
 
   void say(const std::string& what) const {
@@ -116,7 +163,7 @@ class scenario {
                                     (static_cast<int>(s) == servers_.leader() ? " (leader)" : "");
     const std::string for_long =
         " for " + std::to_string(std::chrono::duration<double>(lasts).count()) + " s";
-    switch (dice.below(18)) {
+    switch (dice.below(28)) {
       case 0:
         say("cut off" + pod_name + " from" + server_name + for_long);
         network_.cut(p, s);
@@ -176,26 +223,62 @@ class scenario {
         return;
       case 13:
         say("paused" + pod_name + for_long);
-        if (pods_[p].agent) pods_[p].agent->pause();
-        return world_.after(lasts, [this, p] {
-          if (pods_[p].agent) pods_[p].agent->go_on();
-        });
+        pause(p, true);
+        return world_.after(lasts, [this, p] { pause(p, false); });
       case 14:
         say("killed" + pod_name + for_long);
-        pods_[p].agent.reset();
-        for (const auto& one : pods_[p].workloads) one->vanish();
+        pods_[p]->agent.reset();
+        pods_[p]->guard.vanish();
         return world_.after(lasts, [this, p] { start(p); });
-      default:
-        if (dice.chance(500'000)) {
-          say("a workload ends in" + pod_name);
-          pods_[p].workloads[dice.below(pods_[p].workloads.size())]->exit();
-        } else if (pods_[p].agent && pods_[p].agent->opened()) {
-          say("resigns" + pod_name);
-          pods_[p].agent->resign(dice.below(stage_.elections.size()),
-                                 dice.between(core::duration{}, 3s));
-        }
+      case 15:
+        say("killed the agent alone of" + pod_name + for_long);
+        pods_[p]->agent.reset();
+        return world_.after(lasts, [this, p] { start(p); });
+      case 16:
+        say("SIGTERM to the agent of" + pod_name);
+        if (pods_[p]->agent) pods_[p]->agent->terminate();
         return;
+      case 17:
+        say("sick is" + pod_name);
+        pods_[p]->machine.sick_since = world_.now;
+        return world_.at(world_.now + dice.between(lasts, quiet - world_.now),
+                         [this, p] { pods_[p]->machine.sick_since.reset(); });
+      case 18:
+        say("a workload ends in" + pod_name);
+        return pods_[p]->guard.exit();
+      case 19:
+        say("the wall clock is set in" + pod_name);
+        pods_[p]->machine.wall_off += dice.between(core::duration(-10min), 10min);
+        return;
+      default:
+        return order(p);
     }
+  }
+
+  void pause(std::size_t p, bool on) {
+    pods_[p]->paused = on;
+    // Nothing was checked meanwhile.
+    pods_[p]->machine.looked_on_from = world_.now;
+    if (!pods_[p]->agent) return;
+    on ? pods_[p]->agent->pause() : pods_[p]->agent->go_on();
+  }
+
+  /// A person asks the agent of pod `p`, for its own member or for another one.
+  void order(std::size_t p) {
+    if (!pods_[p]->agent) return;
+    rng& dice = world_.dice;
+    using action = core::order_action;
+    const auto name_of = [](std::size_t pod) { return "pod-" + std::to_string(pod); };
+    const std::size_t other = dice.below(pods_.size());
+    constexpr std::array all{action::resign, action::resign, action::transfer, action::pause,
+                             action::resume};
+    core::order what{.what = all[dice.below(all.size())]};
+    if (dice.chance(250'000)) what.member = name_of(dice.below(pods_.size()));
+    if (what.what == action::transfer) what.heir = name_of(other);
+    if (what.what == action::resign) what.aside = dice.between(core::duration{}, 5s);
+    say("order to pod " + std::to_string(p) + ": " + std::string(core::name(what.what)) + " " +
+        what.member + " " + what.heir);
+    pods_[p]->agent->order(dice.below(stage_.elections.size()), what);
   }
 
   void mend() {
@@ -211,8 +294,38 @@ class scenario {
       }
     }
     for (std::size_t p = 0; p < pods_.size(); ++p) {
+      pods_[p]->machine.sick_since.reset();
       start(p);
-      pods_[p].agent->go_on();
+      pause(p, false);
+      for (std::size_t e = 0; e < stage_.elections.size(); ++e) {
+        pods_[p]->agent->order(
+            e, {.what = core::order_action::resume, .member = "pod-" + std::to_string(p)});
+      }
+    }
+  }
+
+  [[nodiscard]] std::vector<std::uint64_t> holders_of(std::size_t election) const {
+    auto out = servers_.contenders(stage_.elections[election] + "/");
+    if (out.size() > stage_.slots) out.resize(stage_.slots);
+    return out;
+  }
+
+  /// A watch that works may be behind, as servers lag and connections are slow; one that is behind
+  /// for longer than all of that together has lost something, or does not work.
+  void check_watches() {
+    const core::duration bound = ttls_behind * stage_.when.ttl + slack;
+    for (std::size_t e = 0; e < stage_.elections.size(); ++e) {
+      auto truth = holders_of(e);
+      if (truth != truths_[e].held_by) truths_[e] = {.held_by = truth, .since = world_.now};
+      for (const auto& one : pods_) {
+        if (!one->agent || one->paused) continue;
+        const auto& shown = one->agent->shown(e);
+        const world_time from = std::max(truths_[e].since, one->machine.looked_on_from);
+        if (!shown || *shown == truth || world_.now - from <= bound) continue;
+        judge_.broke(rule::shows_what_is_not, stage_.elections[e] + ": pod " +
+                                                  std::to_string(one->machine.number) +
+                                                  " shows another holder for too long");
+      }
     }
   }
 
@@ -220,17 +333,16 @@ class scenario {
   void check_end() {
     for (const std::string& name : stage_.elections) {
       const auto e = static_cast<std::size_t>(&name - stage_.elections.data());
-      auto truth = servers_.contenders(name + "/");
-      if (truth.size() > 1) truth.resize(1);
-      for (const pod& one : pods_) {
-        const auto shown = one.agent->shown(e);
+      const auto truth = holders_of(e);
+      for (const auto& one : pods_) {
+        const auto shown = one->agent ? one->agent->shown(e) : std::nullopt;
         if (shown && *shown == truth) continue;
         judge_.broke(rule::shows_what_is_not,
                      name + (shown ? ": another holder" : ": the watch does not work"));
       }
     }
     for (const std::string& name : stage_.elections) {
-      if (judge_.running(name) == 1) continue;
+      if (judge_.running(name) == std::min(stage_.slots, pods_.size())) continue;
       judge_.broke(rule::no_holder,
                    name + ": " + std::to_string(judge_.running(name)) + " workloads run");
     }
@@ -242,7 +354,13 @@ class scenario {
   modelled_etcd servers_;
   modelled_network network_;
   stage stage_;
-  std::vector<pod> pods_;
+  std::vector<std::unique_ptr<pod>> pods_;
+  /// Who holds each election.
+  struct truth {
+    std::vector<std::uint64_t> held_by{};
+    world_time since{};
+  };
+  std::vector<truth> truths_;
 };
 
 }  // namespace

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "stage.hpp"
+#include "stores/store.hpp"
+
+namespace tenure::shell {
+
+/// What the judge knows of one agent from the answers that its store gives it.
+struct heard_of_store {
+  /// What the watch of each election shows, if it works: versions of holders.
+  std::vector<std::optional<std::vector<std::uint64_t>>> shown;
+  /// Called before the agent asks for a lease.
+  std::function<void(core::election_index)> campaigns;
+  /// Called when the agent has heard of a grant or a renewal.
+  std::function<void()> believes;
+};
+
+/// The same store; the judge hears of each answer before the agent does.
+std::unique_ptr<stores::store> make_judged_store(std::unique_ptr<stores::store> of, stage& s,
+                                                 const pod_machine& on, heard_of_store& to);
+
+}  // namespace tenure::shell

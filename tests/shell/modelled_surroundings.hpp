@@ -1,0 +1,70 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "judged_store.hpp"
+#include "process.hpp"
+#include "runtime/surroundings.hpp"
+#include "stage.hpp"
+#include "stand_in_guard.hpp"
+
+namespace tenure::shell {
+
+/// Listeners without a network: what they would serve can be looked at.
+class modelled_listeners final : public runtime::agent_listeners {
+ public:
+  bool open(runtime::served_agent what) override {
+    serves_.emplace(std::move(what));
+    return true;
+  }
+  [[nodiscard]] bool is_open() const override { return serves_.has_value(); }
+  [[nodiscard]] std::optional<net::listen_address> api_address() const override {
+    return net::listen_address{.host = "127.0.0.1", .port = 4040};
+  }
+  void stop() override {}
+
+  /// What a client is answered from; null before they are open.
+  [[nodiscard]] const api::board* board() const { return serves_ ? &serves_->board : nullptr; }
+  /// A person's order.
+  void order(core::election_index which, core::order what, api::control_handler done) {
+    serves_->control(which, std::move(what), std::move(done));
+  }
+
+ private:
+  std::optional<runtime::served_agent> serves_;
+};
+
+/// What one agent gets from its modelled machine.
+class modelled_surroundings final : public runtime::surroundings {
+ public:
+  modelled_surroundings(stage& s, const pod_machine& on, std::shared_ptr<process> loop,
+                        stand_in_guard& guard, heard_of_store& to)
+      : stage_(s), on_(on), loop_(std::move(loop)), guard_(guard), to_(to) {}
+
+  [[nodiscard]] base::event_loop& loop() override { return *loop_; }
+  [[nodiscard]] os::clock_reading read_clocks() override;
+  [[nodiscard]] std::expected<std::unique_ptr<stores::store>, stores::open_error> make_store(
+      stores::settings with) override;
+  [[nodiscard]] runtime::guard_result connect_parent_guard(const runtime::guard_wish& how,
+                                                           runtime::guard_handler) override;
+  [[nodiscard]] std::unique_ptr<runtime::guard_search> search_guard(
+      runtime::guard_search::handler found) override;
+  [[nodiscard]] runtime::hooks make_hooks(const config::hooks&) override { return {}; }
+  [[nodiscard]] std::vector<std::unique_ptr<runtime::health_check>> make_health_checks(
+      const config::health& with) override;
+  [[nodiscard]] modelled_listeners& asked_by() override { return listeners_; }
+  void settled() override {}
+
+ private:
+  stage& stage_;
+  const pod_machine& on_;
+  std::shared_ptr<process> loop_;
+  stand_in_guard& guard_;
+  heard_of_store& to_;
+  modelled_listeners listeners_;
+};
+
+}  // namespace tenure::shell

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/timing.hpp"
+#include "judge.hpp"
+#include "modelled_network.hpp"
+#include "world.hpp"
+
+namespace tenure::shell {
+
+/// What the pods of one world have in common.
+struct stage {
+  world& in;
+  modelled_etcd& servers;
+  modelled_network& network;
+  judge& referee;
+  core::timing when;
+  std::vector<std::string> elections;
+  std::size_t slots = 1;  ///< how many may hold an election at a time
+  /// True: a guard in each pod starts and kills a workload. False: workloads run all the time, and
+  /// ask their agent before they act.
+  bool guarded = true;
+};
+
+/// One machine with the pod on it, which outlives the processes in it.
+struct pod_machine {
+  std::size_t number;
+  machine_clock clock;
+  core::duration asleep{};     ///< what it has slept
+  core::duration wall_off{};   ///< of its wall clock from the truth
+  bool checks_health = false;  ///< of its workload
+  std::optional<world_time> sick_since{};
+  world_time looked_on_from{};  ///< its agent has run without a pause since
+
+  /// True if an agent that checks all the time must have found its workload ill by now.
+  [[nodiscard]] bool is_ill(const stage& s) const {
+    return checks_health && !s.guarded && sick_since &&
+           s.in.now - std::max(*sick_since, looked_on_from) > s.when.ttl;
+  }
+};
+
+}  // namespace tenure::shell
