@@ -5,6 +5,7 @@
 
 #include "core/check.hpp"
 #include "core/printable_text.hpp"
+#include "net/chunk_text.hpp"
 #include "net/request_text.hpp"
 
 namespace tenure::net {

@@ -9,14 +9,15 @@
 
 #include "core/check.hpp"
 #include "net/listening_socket.hpp"
-#include "net/server_loop.hpp"
+#include "net/server_thread.hpp"
 #include "net/unix_socket.hpp"
 
 namespace tenure::net {
 
 struct http_server::state {
-  server_loop loop;
+  server_thread inside;
   std::thread thread;
+  bool was_started = false;
 };
 
 http_server::http_server() : state_(std::make_unique<state>()) {}
@@ -45,7 +46,7 @@ std::expected<listen_address, listen_error> http_server::listen_on(const listen_
   TENURE_CHECK(answer && limits.connections > 0 && !state_->thread.joinable());
   auto socket = open_listening_socket(where);
   if (!socket) return std::unexpected(std::move(socket.error()));
-  state_->loop.listen(std::move(socket->fd), std::nullopt, std::move(answer), limits, counted);
+  state_->inside.listen(std::move(socket->fd), std::nullopt, std::move(answer), limits, counted);
   return socket->bound;
 }
 
@@ -57,21 +58,22 @@ std::expected<void, listen_error> http_server::listen_on_path(const std::string&
   auto socket = unix_socket::open(path);
   if (!socket) return std::unexpected(std::move(socket.error()));
   os::unique_fd listening = socket->take();
-  state_->loop.listen(std::move(listening), std::move(*socket), std::move(answer), limits, counted);
+  state_->inside.listen(std::move(listening), std::move(*socket), std::move(answer), limits,
+                        counted);
   return {};
 }
 
 void http_server::attend_with(std::function<attention()> attend) {
   TENURE_CHECK(!state_->thread.joinable());
-  state_->loop.attend_with(std::move(attend));
+  state_->inside.attend_with(std::move(attend));
 }
 
 void http_server::news() {
-  state_->loop.box()->news();
+  state_->inside.news();
 }
 
 std::expected<void, std::string> http_server::start() {
-  TENURE_CHECK(!state_->thread.joinable() && !state_->loop.stopping());
+  TENURE_CHECK(!std::exchange(state_->was_started, true));
   // Signals are for the threads that act on them.
   sigset_t all;
   sigset_t before;
@@ -81,7 +83,7 @@ std::expected<void, std::string> http_server::start() {
   try {
     state_->thread = std::thread([s = state_.get()] {
       ::pthread_setname_np(::pthread_self(), "tenure-http");
-      s->loop.run();
+      s->inside.run();
     });
   } catch (const std::system_error& error) {
     started = std::unexpected("cannot start the serving thread: " + std::string(error.what()) +
@@ -93,7 +95,7 @@ std::expected<void, std::string> http_server::start() {
 
 void http_server::shutdown() {
   if (!state_->thread.joinable()) return;
-  state_->loop.box()->end();
+  state_->inside.end();
   state_->thread.join();
 }
 

@@ -8,11 +8,12 @@
 
 /// Bytes to requests, without sockets or state.
 ///
-/// Stricter than HTTP/1.1 asks for: whatever two readers could take for two different requests is
-/// refused. A proxy in front of us that reads it differently could otherwise be made to pass on a
-/// request that it has not seen (request smuggling). Not taken are: lines that end in a bare LF, a
-/// bare CR, folded lines, a blank before a colon, several Content-Length or Transfer-Encoding
-/// headers even if they agree, both of them, any coding but `chunked`, chunk extensions, trailers.
+/// Boost.Beast parses; what it has parsed is then checked. Whatever two readers could take for two
+/// different requests is refused, since a proxy in front of us could otherwise be made to pass on a
+/// request that it has not seen (request smuggling). Refused are: lines that end in a bare LF and
+/// folded lines, which are looked for in the bytes; any Transfer-Encoding; more than one
+/// Content-Length; a body that is not a POST's; more or less than one Host; and a second one of any
+/// header that is not a list.
 namespace tenure::net {
 
 struct request_limits {
@@ -21,7 +22,9 @@ struct request_limits {
 };
 
 /// The beginning of a request, as far as one can tell.
-struct incomplete {};
+struct incomplete {
+  std::size_t at_least = 1;  ///< with fewer bytes than these it stays incomplete
+};
 
 struct received_request {
   request what;
@@ -43,8 +46,8 @@ struct rejection {
 using read_result = std::variant<incomplete, received_request, rejection>;
 
 /// Reads the first request of `bytes`, which are all that came since the last one. What is
-/// incomplete is read again from its beginning when there is more of it; it cannot grow far beyond
-/// the sum of the limits.
+/// incomplete is read again from its beginning when there is more of it; it cannot grow beyond the
+/// sum of the limits. The result does not depend on how the bytes are cut into pieces.
 read_result read_request(std::string_view bytes, const request_limits& limits);
 
 /// The rejection as an answer.

@@ -1,12 +1,18 @@
 #include "net/request_text.hpp"
 
 #include <algorithm>
-#include <charconv>
+#include <boost/beast/http/empty_body.hpp>
+#include <boost/beast/http/fields.hpp>
+#include <boost/beast/http/message.hpp>
 
+#include "net/chunk_text.hpp"
 #include "net/header_text.hpp"
+#include "net/message_text.hpp"
 
 namespace tenure::net {
 namespace {
+
+namespace http = boost::beast::http;
 
 /// What RFC 9110 allows in a method or the name of a header.
 bool is_token(std::string_view words) {
@@ -29,13 +35,8 @@ bool is_header_value(std::string_view words) {
 
 /// Those that the client adds itself: a second one would make two requests out of one.
 bool is_ours(const std::string& name) {
-  return ::strcasecmp(name.c_str(), "Host") == 0 ||
-         ::strcasecmp(name.c_str(), "Content-Length") == 0 ||
-         ::strcasecmp(name.c_str(), "Transfer-Encoding") == 0;
-}
-
-void add(std::string& to, std::string_view name, std::string_view value) {
-  to.append(name).append(": ").append(value).append("\r\n");
+  return same_word(name, "Host") || same_word(name, "Content-Length") ||
+         same_word(name, "Transfer-Encoding");
 }
 
 }  // namespace
@@ -52,10 +53,11 @@ std::expected<std::string, std::string> request_text(const client_request& what,
   if (!is_target(what.target)) {
     return std::unexpected("the target is not a path, or has a character that is not encoded");
   }
-  std::string out = what.method + " " + where.base + what.target + " HTTP/1.1\r\n";
-  add(out, "Host", host_header(where));
-  add(out, "User-Agent", "tenure");
-  bool typed = false;
+  http::request<http::empty_body> message;
+  message.method_string(what.method);
+  message.target(where.base + what.target);
+  message.insert(http::field::host, host_header(where));
+  message.insert(http::field::user_agent, "tenure");
   for (const header& h : what.headers) {
     if (!is_token(h.name)) return std::unexpected("a header has a name that is not a word");
     if (is_ours(h.name)) return std::unexpected("the header " + h.name + " is not the caller's");
@@ -63,26 +65,23 @@ std::expected<std::string, std::string> request_text(const client_request& what,
       return std::unexpected("the header " + h.name +
                              " has a line break or control character in it");
     }
-    typed = typed || ::strcasecmp(h.name.c_str(), "Content-Type") == 0;
-    add(out, h.name, h.value);
+    message.insert(h.name, h.value);
   }
-  if (!what.body.empty() && !typed) add(out, "Content-Type", "application/json");
+  if (!what.body.empty() && message.count(http::field::content_type) == 0) {
+    message.insert(http::field::content_type, "application/json");
+  }
+  const bool may_have_body = what.method != "GET" && what.method != "HEAD";
   if (what.open) {
-    add(out, "Transfer-Encoding", "chunked");
-    return out.append("\r\n").append(chunk_text(what.body));
+    message.chunked(true);
+  } else if (!what.body.empty() || may_have_body) {
+    message.content_length(what.body.size());
   }
-  if (!what.body.empty() || (what.method != "GET" && what.method != "HEAD")) {
-    add(out, "Content-Length", std::to_string(what.body.size()));
-  }
-  return out.append("\r\n").append(what.body);
-}
 
-std::string chunk_text(std::string_view bytes) {
-  if (bytes.empty()) return {};
-  char size[16];
-  const auto end = std::to_chars(std::begin(size), std::end(size), bytes.size(), 16).ptr;
-  std::string out(std::begin(size), end);
-  return out.append("\r\n").append(bytes).append("\r\n");
+  std::string out;
+  http::fields::writer writing(message, message.version(), message.method());
+  append_buffers(out, writing.get());
+  out += what.open ? chunk_text(what.body) : what.body;
+  return out;
 }
 
 std::string summary(const client_request& what, const endpoint& where) {

@@ -2,7 +2,6 @@
 
 #include <expected>
 #include <string>
-#include <string_view>
 
 #include "net/client_message.hpp"
 #include "net/endpoint.hpp"
@@ -13,9 +12,6 @@ namespace tenure::net {
 /// sent, e.g. a token that was read from a file together with its line break, without repeating it.
 std::expected<std::string, std::string> request_text(const client_request& what,
                                                      const endpoint& where);
-
-/// More of an open request's body. Nothing for no bytes: an empty chunk would end it.
-std::string chunk_text(std::string_view bytes);
 
 /// "POST /v3/kv/txn at http://10.0.0.1:2379", for errors: without the query, which may hold a
 /// token.

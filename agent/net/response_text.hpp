@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <ctime>
 #include <string>
@@ -35,10 +34,5 @@ void append_response(std::string& to, const response& what, const framing& how,
 
 /// The same, alone.
 std::string response_text(const response& what, const framing& how, std::time_t now);
-
-/// A piece of a body that ends by its last chunk, without its bytes: those and a line end follow.
-std::string chunk_head(std::size_t size);
-inline constexpr std::string_view chunk_end = "\r\n";
-inline constexpr std::string_view last_chunk = "0\r\n\r\n";
 
 }  // namespace tenure::net

@@ -1,16 +1,12 @@
 #include "net/server_connection.hpp"
 
-#include <sys/epoll.h>
-#include <sys/socket.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <utility>
 
 #include "core/check.hpp"
+#include "net/chunk_text.hpp"
 #include "net/response_text.hpp"
-#include "net/server_loop.hpp"
 
 namespace tenure::net {
 namespace {
@@ -20,85 +16,99 @@ namespace {
 /// never see the answer.
 constexpr std::chrono::milliseconds linger_limit{1'000};
 constexpr std::size_t linger_bytes = 64 * 1024;
-/// Of one client's pipelined requests, before it is the others' turn.
-constexpr std::size_t most_requests_at_once = 16;
+/// Of one client's pipelined requests, or of one stream's pieces, before it is the others' turn.
+constexpr std::size_t most_in_a_turn = 16;
 /// Answers that wait to be sent together; with more, the client has to read first.
 constexpr std::size_t enough_to_send = 64 * 1024;
+/// What a client may send ahead while its answer is held back. With more, it has to wait, and is
+/// not noticed any more when it hangs up.
+constexpr std::size_t most_ahead = 16 * 1024;
 /// What a connection keeps of its buffer once everything was sent.
 constexpr std::size_t kept_buffer_bytes = 4 * 1024;
 constexpr rejection no_answer{.status = 503,
                               .code = "no_answer",
                               .message = "the agent did not come to an answer in time",
                               .action = "try again; see the agent's log if this lasts"};
+constexpr rejection too_many_readers{
+    .status = 503,
+    .code = "too_many_readers",
+    .message = "as many clients wait for news of this listener as it serves",
+    .action = "close those that are not needed, or ask without waiting"};
+
 }  // namespace
 
-server_connection::server_connection(server_loop& loop, server_listener& of, os::unique_fd socket,
-                                     std::optional<peer_process> peer, std::string network)
-    : loop_(loop), of_(of), socket_(std::move(socket)), peer_(peer), network_(std::move(network)) {
+server_connection::server_connection(connection_group& of, std::optional<peer_process> peer,
+                                     core::time_point now)
+    : of_(of), peer_(peer), rank_(++of.last_rank), until_(now + of.limits.idle) {
+  ++of_.connections;
   of_.counted.opened();
 }
 
 server_connection::~server_connection() {
-  of_.counted.closed();
+  close();
 }
 
-void server_connection::begin(std::list<server_connection>::iterator self) {
-  self_ = self;
-  until_ = loop_.now() + of_.limits.idle;
-  interest_ = EPOLLIN;
-  loop_.watch(socket_.get(), interest_, *this);
-  set_deadline(until_);
-}
+// --- events ------------------------------------------------------------------------------------
 
-server_connection::worth server_connection::worth_now() const {
-  if (stage_ == stage::answering) return changes_ ? worth::needed : worth::at_work;
-  if (!out_.empty()) return worth::unread;
-  return queued_ ? worth::at_work : worth::idle;
-}
-
-// --- what happens ------------------------------------------------------------------------------
-
-void server_connection::ready(std::uint32_t events) {
-  if (stage_ == stage::closed) return;
-  // Half a connection is enough to send an answer that is about to come; whoever waits for long is
-  // taken to have gone.
-  const bool gone = (events & (EPOLLERR | EPOLLHUP)) != 0 || (events & EPOLLRDHUP) != 0;
-  if (gone) return close();
-  if ((events & EPOLLOUT) != 0) return advance();
-  if ((events & EPOLLIN) != 0) receive();
-}
-
-void server_connection::receive() {
-  const std::span<char> room = loop_.scratch();
-  const ssize_t size = ::recv(socket_.get(), room.data(), room.size(), MSG_DONTWAIT);
-  if (size < 0 && (errno == EAGAIN || errno == EINTR)) return;
-  if (size <= 0) return close();
-  const std::string_view came(room.data(), static_cast<std::size_t>(size));
-  if (stage_ == stage::lingering) {
-    dropped_ += came.size();
-    if (dropped_ > linger_bytes) close();
-    return;
+void server_connection::received(std::string_view bytes, core::time_point now) {
+  TENURE_CHECK(wanted().read);
+  switch (stage_) {
+    case stage::waiting:
+    case stage::reading:
+      in_this_turn_ = 0;
+      if (in_.empty()) {
+        read_request_in(bytes, now);
+      } else {
+        in_.append(bytes);
+        read_request_in(in_, now);
+      }
+      return advance(now);
+    case stage::held:
+      in_.append(bytes);
+      return;
+    case stage::lingering:
+      dropped_ += bytes.size();
+      if (dropped_ > linger_bytes) close();
+      return;
+    case stage::streaming:  // it is the connection's last answer
+    case stage::asking:
+    case stage::answering:
+    case stage::closed:
+      return;
   }
-  if (in_.empty()) {
-    keep(came, read_requests(came));
-  } else {
-    in_.append(came);
-    keep(in_, read_requests(in_));
-  }
-  advance();
 }
 
-void server_connection::overdue() {
-  const core::time_point now = loop_.now();
+void server_connection::sent(std::size_t count, core::time_point now) {
+  TENURE_CHECK(count <= unsent_bytes());
+  sent_ += count;
+  // A stream lasts as long as its reader takes something; one answer has to come to an end.
+  if (stage_ == stage::streaming) write_by_ = core::never;
+  if (unsent_bytes() > 0) return;
+  write_by_ = core::never;
+  sent_ = 0;
+  out_.clear();
+  if (out_.capacity() > kept_buffer_bytes) std::string().swap(out_);
+  piece_.reset();
+  tail_.clear();
+  advance(now);
+}
+
+void server_connection::stalled(core::time_point now) {
+  if (write_by_ == core::never) write_by_ = now + of_.limits.write;
+}
+
+void server_connection::overdue(core::time_point now) {
   if (write_by_ <= now) return close();
+  if (until_ > now) return;
   switch (stage_) {
     case stage::waiting:
     case stage::reading:
     case stage::lingering:
       return close();
+    case stage::asking:
     case stage::answering:
-      settle();
-      break;
+      stage_ = stage::answering;
+      return answer(std::nullopt, now);
     case stage::held: {
       auto given = held_->ready(occasion::last);
       TENURE_CHECK(given.has_value());
@@ -108,108 +118,92 @@ void server_connection::overdue() {
     }
     case stage::streaming:
       until_ = now + stream_->idle;
-      if (out_.empty()) send_piece(stream_->idle_text);
+      if (unsent_bytes() == 0) send_piece(std::make_shared<const std::string>(stream_->idle_text));
       break;
     case stage::closed:
       return;
   }
-  advance();
+  advance(now);
 }
 
-void server_connection::answered() {
-  // What has come may have been for an earlier request of this connection, and too late.
-  if (stage_ != stage::answering || !slot_->settled()) return;
-  settle();
-  advance();
-}
-
-void server_connection::look_around() {
-  if (stage_ == stage::held || stage_ == stage::streaming) loop_.enqueue(*this);
-}
-
-void server_connection::go_on() {
+void server_connection::go_on(core::time_point now) {
+  in_this_turn_ = 0;
   if (stage_ == stage::held) {
-    if (auto given = held_->ready(occasion::news)) {
-      leave_readers();
-      give(*given);
-    }
-  } else if (stage_ == stage::waiting) {
-    keep(in_, read_requests(in_));
+    auto given = held_->ready(occasion::news);
+    if (!given) return;
+    leave_readers();
+    give(*given);
   }
-  advance();
+  if (is_reader() || !in_.empty()) advance(now);
 }
 
-void server_connection::finish() {
+void server_connection::finish(core::time_point now) {
   switch (stage_) {
     case stage::reading:
+    case stage::asking:
     case stage::answering:
     case stage::closed:
       return;
     case stage::waiting:
-      if (out_.empty() && in_.empty()) close();
+      if (unsent_bytes() == 0 && in_.empty()) close();
       return;
     case stage::lingering:
       return close();
     case stage::held:
-      until_ = loop_.now();
-      return overdue();
+      until_ = now;
+      return overdue(now);
     case stage::streaming:
-      if (!http_1_0_) out_.append(last_chunk);
+      // Behind the piece that is being sent, if there is one.
+      if (!http_1_0_) (piece_ ? tail_ : out_) += last_chunk();
       leave_readers();
       last_ = true;
-      return advance();
+      return advance(now);
   }
 }
 
 void server_connection::close() {
   if (stage_ == stage::closed) return;
-  const bool is_reader = stage_ == stage::held || stage_ == stage::streaming;
-  if (stage_ == stage::answering) {
-    loop_.forget_answer(number_);
-    slot_->close();
-  }
+  --(is_reader() ? of_.readers : of_.connections);
+  of_.counted.closed();
   stage_ = stage::closed;
-  clear_deadline();
-  loop_.dequeue(*this);
   held_.reset();
   stream_.reset();
-  loop_.unwatch(socket_.get());
-  socket_.reset();
-  loop_.retire(is_reader ? of_.readers : of_.connections, *this);
 }
 
 // --- requests ----------------------------------------------------------------------------------
 
-/// Answers as many as are complete, in their order. Returns how many bytes they had.
-std::size_t server_connection::read_requests(std::string_view bytes) {
+/// Reads one request, and keeps what is not read. `bytes` may be all of `in_`.
+void server_connection::read_request_in(std::string_view bytes, core::time_point now) {
+  if (bytes.size() < at_least_) return keep(bytes, 0);
   const request_limits limits{.header_bytes = of_.limits.header_bytes,
                               .body_bytes = of_.limits.body_bytes};
-  std::size_t used = 0;
-  for (std::size_t count = 0; count < most_requests_at_once && out_.size() < enough_to_send;
-       ++count) {
-    const bool wants_more = stage_ == stage::waiting || stage_ == stage::reading;
-    if (!wants_more || last_ || used == bytes.size()) break;
-    read_result next = read_request(bytes.substr(used), limits);
-    if (std::holds_alternative<incomplete>(next)) {
-      if (stage_ == stage::waiting) until_ = loop_.now() + of_.limits.read;
-      stage_ = stage::reading;
-      break;
-    }
-    stage_ = stage::waiting;
-    if (const auto* why = std::get_if<rejection>(&next)) {
-      head_ = false;
-      last_ = true;
-      give(to_response(*why));
-      break;
-    }
-    auto& asked = std::get<received_request>(next);
-    used += asked.size;
-    ask(std::move(asked));
+  read_result next = read_request(bytes, limits);
+  if (const auto* part = std::get_if<incomplete>(&next)) {
+    if (stage_ == stage::waiting) until_ = now + of_.limits.read;
+    stage_ = stage::reading;
+    at_least_ = part->at_least;
+    return keep(bytes, 0);
   }
-  return used;
+  at_least_ = 1;
+  if (const auto* why = std::get_if<rejection>(&next)) {
+    stage_ = stage::waiting;
+    head_ = false;
+    last_ = true;
+    std::string().swap(in_);
+    return give(to_response(*why));
+  }
+  auto& asked = std::get<received_request>(next);
+  keep(bytes, asked.size);
+  ++in_this_turn_;
+  head_ = asked.head;
+  changes_ = asked.what.method != "GET" && !asked.head;
+  http_1_0_ = asked.http_1_0;
+  last_ = asked.last;
+  asked_ = std::move(asked.what);
+  asked_->peer = peer_;
+  stage_ = stage::asking;
 }
 
-/// Keeps what was not read. `bytes` may be all of `in_`.
 void server_connection::keep(std::string_view bytes, std::size_t used) {
   if (used == bytes.size()) {
     std::string().swap(in_);
@@ -220,130 +214,178 @@ void server_connection::keep(std::string_view bytes, std::size_t used) {
   }
 }
 
-void server_connection::ask(received_request asked) {
-  head_ = asked.head;
-  changes_ = asked.what.method != "GET" && !asked.head;
-  http_1_0_ = asked.http_1_0;
-  last_ = asked.last;
-  asked.what.peer = peer_;
-  if (slot_ && slot_.use_count() == 1) {
-    slot_->reset();
-  } else {
-    slot_ = std::make_shared<answer_slot>();
-  }
+const request* server_connection::take_request(core::time_point now) {
+  if (stage_ != stage::asking) return nullptr;
   stage_ = stage::answering;
-  of_.answer(asked.what, responder(slot_));
-  if (slot_->settled()) return settle();
-  number_ = loop_.next_number();
-  loop_.await_answer(number_, *this);
-  until_ = loop_.now() + of_.limits.answer;
-  // Otherwise it has come in this very moment, and nobody will say so.
-  if (!slot_->await([box = loop_.box(), number = number_] { box->answered(number); })) settle();
+  until_ = now + of_.limits.answer;
+  return &*asked_;
 }
 
-/// Takes the answer, or does without it.
-void server_connection::settle() {
-  if (number_ != 0) loop_.forget_answer(std::exchange(number_, 0));
-  auto given = slot_->close();
+void server_connection::answer(std::optional<net::answer> what, core::time_point now) {
+  TENURE_CHECK(is_answering());
   stage_ = stage::waiting;
-  if (!given) return give(to_response(no_answer));
-  std::visit([this](auto& what) { give(std::move(what)); }, *given);
+  asked_.reset();
+  if (!what) {
+    give(to_response(no_answer));
+  } else if (auto* held = std::get_if<held_answer>(&*what)) {
+    give(std::move(*held), now);
+  } else if (auto* stream = std::get_if<streamed_answer>(&*what)) {
+    give(std::move(*stream), now);
+  } else {
+    give(std::get<response>(*what));
+  }
+  // Further answers are sent together with this one.
+  const bool goes_on = stage_ == stage::waiting && !last_ && !in_.empty();
+  if (goes_on && in_this_turn_ < most_in_a_turn && out_.size() < enough_to_send) {
+    read_request_in(in_, now);
+  }
+  advance(now);
 }
 
-// --- sending -----------------------------------------------------------------------------------
-
-/// True if everything was sent and the connection is still there.
-bool server_connection::flush() {
-  while (sent_ < out_.size()) {
-    const ssize_t size = ::send(socket_.get(), out_.data() + sent_, out_.size() - sent_,
-                                MSG_DONTWAIT | MSG_NOSIGNAL);
-    if (size < 0 && errno == EINTR) continue;
-    if (size < 0 && errno == EAGAIN) {
-      if (write_by_ == core::never) write_by_ = loop_.now() + of_.limits.write;
-      return false;
-    }
-    if (size < 0) {
-      close();
-      return false;
-    }
-    sent_ += static_cast<std::size_t>(size);
-    // A stream lasts as long as its reader takes something; one answer has to come to an end.
-    if (stage_ == stage::streaming) write_by_ = core::never;
-  }
-  write_by_ = core::never;
-  sent_ = 0;
-  out_.clear();
-  if (out_.capacity() > kept_buffer_bytes) std::string().swap(out_);
-  return true;
+void server_connection::give(const response& what) {
+  last_ = last_ || of_.stopping || ++requests_ >= of_.limits.requests_per_connection;
+  of_.counted.answered(what.status);
+  append_response(out_, what, {.head = head_, .last = last_}, of_.date);
 }
 
-/// Does what can be done now, and then waits for what comes next.
-void server_connection::advance() {
-  if (stage_ == stage::closed) return;
-  if (flush()) {
-    if (stage_ == stage::streaming) send_news();
-    if (stage_ == stage::waiting && last_) return linger();
-    if (stage_ == stage::waiting && in_.empty()) {
-      if (loop_.stopping()) return close();
-      until_ = loop_.now() + of_.limits.idle;
-      of_.connections.splice(of_.connections.end(), of_.connections, self_);
-    } else if (stage_ == stage::waiting) {
-      loop_.enqueue(*this);
-    }
-  }
-  if (stage_ == stage::streaming && !out_.empty() && write_by_ == core::never) {
-    write_by_ = loop_.now() + of_.limits.write;
-  }
-  plan();
+void server_connection::give(held_answer what, core::time_point now) {
+  if (auto given = what.ready(of_.stopping ? occasion::last : occasion::news)) return give(*given);
+  if (!has_place()) return give(to_response(too_many_readers));
+  until_ = now + what.limit;
+  held_ = std::move(what);
+  stage_ = stage::held;
+  become_reader();
 }
 
-void server_connection::linger() {
-  if (loop_.stopping()) return close();
+void server_connection::give(streamed_answer what, core::time_point now) {
+  if (!has_place() || of_.stopping) return give(to_response(too_many_readers));
+  const body_end ends = http_1_0_ ? body_end::by_close : body_end::by_last_chunk;
+  last_ = true;
+  of_.counted.answered(what.head.status);
+  append_response(out_, what.head, {.head = head_, .last = true, .ends = ends}, of_.date);
+  if (head_) return;
   std::string().swap(in_);
-  stage_ = stage::lingering;
-  until_ = loop_.now() + linger_limit;
-  ::shutdown(socket_.get(), SHUT_WR);
-  plan();
+  until_ = now + what.idle;
+  stream_ = std::move(what);
+  stage_ = stage::streaming;
+  become_reader();
 }
 
-/// Tells the loop what it waits for.
-void server_connection::plan() {
-  if (stage_ == stage::closed) return;
-  std::uint32_t events = 0;
-  const bool is_reader = stage_ == stage::held || stage_ == stage::streaming;
-  if (!out_.empty()) {
-    events = EPOLLOUT;
-  } else if (stage_ == stage::reading || stage_ == stage::lingering ||
-             (stage_ == stage::waiting && in_.empty())) {
-    events = EPOLLIN;
+// --- readers -----------------------------------------------------------------------------------
+
+bool server_connection::has_place() const {
+  return of_.readers < of_.limits.readers;
+}
+
+void server_connection::become_reader() {
+  --of_.connections;
+  ++of_.readers;
+}
+
+void server_connection::leave_readers() {
+  held_.reset();
+  stream_.reset();
+  stage_ = stage::waiting;
+  // Its place may have been taken meanwhile.
+  last_ = last_ || of_.connections >= of_.limits.connections;
+  --of_.readers;
+  ++of_.connections;
+}
+
+/// Precondition: everything before is sent.
+void server_connection::send_news(core::time_point now) {
+  if (in_this_turn_ >= most_in_a_turn) return;
+  auto text = stream_->next();
+  if (!text) return;
+  ++in_this_turn_;
+  until_ = now + stream_->idle;
+  send_piece(std::move(text));
+}
+
+void server_connection::send_piece(std::shared_ptr<const std::string> text) {
+  if (text->empty()) return;
+  if (!http_1_0_) {
+    out_ += chunk_head(text->size());
+    tail_ = chunk_end();
   }
-  if (is_reader) events |= EPOLLRDHUP;
-  if (events != interest_) loop_.change(socket_.get(), interest_ = events, *this);
-  set_deadline(due());
+  piece_ = std::move(text);
 }
 
-/// Lazily: one that is moved to later, as at every answer, is looked at again when the earlier one
-/// comes.
-void server_connection::set_deadline(core::time_point when) {
-  auto& all = loop_.all_deadlines();
-  if (!deadline_) {
-    deadline_ = all.emplace(when, this);
-  } else if (when < (*deadline_)->first) {
-    auto node = all.extract(*deadline_);
-    node.key() = when;
-    deadline_ = all.insert(std::move(node));
+// --- what it wants -----------------------------------------------------------------------------
+
+/// What follows once nothing is left to send.
+void server_connection::advance(core::time_point now) {
+  if (unsent_bytes() > 0) return;
+  if (stage_ == stage::streaming) return send_news(now);
+  if (stage_ != stage::waiting) return;
+  if (last_) {
+    if (of_.stopping) return close();
+    std::string().swap(in_);
+    stage_ = stage::lingering;
+    until_ = now + linger_limit;
+  } else if (!in_.empty()) {
+    if (in_this_turn_ < most_in_a_turn) read_request_in(in_, now);
+  } else {
+    if (of_.stopping) return close();
+    until_ = now + of_.limits.idle;
+    rank_ = ++of_.last_rank;
   }
 }
 
-void server_connection::look_again_at(core::time_point when) {
-  if (stage_ == stage::closed) return;
-  clear_deadline();
-  set_deadline(when);
+std::array<std::string_view, 3> server_connection::unsent() const {
+  std::array<std::string_view, 3> out{out_, piece_ ? std::string_view(*piece_) : "", tail_};
+  std::size_t skipped = sent_;
+  for (std::string_view& part : out) {
+    const std::size_t of_this = std::min(skipped, part.size());
+    part.remove_prefix(of_this);
+    skipped -= of_this;
+  }
+  return out;
 }
 
-void server_connection::clear_deadline() {
-  if (deadline_) loop_.all_deadlines().erase(*deadline_);
-  deadline_.reset();
+std::size_t server_connection::unsent_bytes() const {
+  return out_.size() + (piece_ ? piece_->size() : 0) + tail_.size() - sent_;
+}
+
+server_connection::wishes server_connection::wanted() const {
+  wishes out{.until = std::min(until_, write_by_)};
+  const bool all_sent = unsent_bytes() == 0;
+  switch (stage_) {
+    case stage::waiting:
+      out.read = all_sent && in_.empty();
+      out.turn = all_sent && !in_.empty();
+      break;
+    case stage::reading:
+      out.read = all_sent;
+      break;
+    case stage::asking:
+    case stage::answering:
+      break;
+    case stage::held:
+      // To notice that the client hangs up.
+      out.read = in_.size() < most_ahead;
+      break;
+    case stage::streaming:
+      out.read = true;
+      out.turn = all_sent && in_this_turn_ >= most_in_a_turn;
+      break;
+    case stage::lingering:
+      out.read = true;
+      out.end_send = true;
+      break;
+    case stage::closed:
+      out.close = true;
+      break;
+  }
+  return out;
+}
+
+server_connection::worth server_connection::worth_now() const {
+  if (stage_ == stage::asking || stage_ == stage::answering) {
+    return changes_ ? worth::needed : worth::at_work;
+  }
+  if (unsent_bytes() > 0) return worth::unread;
+  return wanted().turn ? worth::at_work : worth::idle;
 }
 
 }  // namespace tenure::net

@@ -1,21 +1,23 @@
 #include "net/server_listener.hpp"
 
-#include <sys/epoll.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <ctime>
+#include <cstdint>
+#include <limits>
 #include <map>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "net/listening_socket.hpp"
 #include "net/response_text.hpp"
-#include "net/server_loop.hpp"
+#include "net/server_thread.hpp"
 
 namespace tenure::net {
 namespace {
@@ -27,7 +29,7 @@ constexpr std::chrono::milliseconds accept_pause{100};
 /// So much for one client is a matter of course; with more, all are looked at together.
 constexpr std::size_t worth_a_look = 64 * 1024;
 
-/// Best effort: who is refused for want of room gets no further attention.
+/// Best effort: a client that is refused for want of room gets no further attention.
 void refuse(const os::unique_fd& client) {
   static const std::string words =
       response_text(to_response({.status = 503,
@@ -40,83 +42,102 @@ void refuse(const os::unique_fd& client) {
 
 }  // namespace
 
-server_listener::server_listener(server_loop& loop, os::unique_fd socket,
+server_listener::server_listener(server_thread& on, os::unique_fd socket,
                                  std::optional<unix_socket> file,
-                                 http_server::deferring_handler handler, const http_limits& granted,
+                                 http_server::deferring_handler handler, const http_limits& limits,
                                  traffic* count)
     : answer(std::move(handler)),
-      limits(granted),
-      counted(count != nullptr ? *count : uncounted_),
-      loop_(loop),
-      socket_(std::move(socket)),
-      file_(std::move(file)) {
-  loop_.watch(socket_.get(), EPOLLIN, *this);
+      group(limits, count != nullptr ? *count : uncounted_),
+      on_(on),
+      acceptor_(on.executor(), boost::asio::generic::stream_protocol(AF_INET, IPPROTO_TCP),
+                socket.release()),
+      file_(std::move(file)),
+      pause_(on.loop()) {}
+
+void server_listener::start() {
+  acceptor_.async_wait(acceptor::wait_read, [this](const boost::system::error_code& error) {
+    if (!error) accept();
+  });
 }
 
-void server_listener::ready(std::uint32_t) {
+void server_listener::accept() {
   for (int count = 0; count < most_accepts; ++count) {
-    auto client = accept_client(socket_.get());
+    // Not by Asio, whose `accept` leaves out SOCK_CLOEXEC.
+    auto client = accept_client(acceptor_.native_handle());
     if (!client) {
-      if (client.error() == EAGAIN || client.error() == ECONNABORTED) return;
-      loop_.change(socket_.get(), 0, *this);
-      paused_until = loop_.now() + accept_pause;
-      return;
+      if (client.error() == EAGAIN || client.error() == ECONNABORTED) break;
+      return pause_.after(accept_pause, [this] { start(); });
     }
     if (!make_room()) {
-      counted.refused();
+      group.counted.refused();
       refuse(*client);
       continue;
     }
     auto peer = file_ ? peer_of(client->get()) : std::nullopt;
     std::string network = network_of(client->get());
-    const auto which = connections.emplace(connections.end(), loop_, *this, std::move(*client),
-                                           peer, std::move(network));
-    which->begin(which);
+    const auto which = clients.insert(
+        clients.end(), std::make_shared<connection_driver>(on_, *this, std::move(*client), peer,
+                                                           std::move(network)));
+    (*which)->start(which);
   }
+  start();
 }
 
 /// True if one more client may come: another gives way, if it must.
 bool server_listener::make_room() {
-  if (connections.size() < limits.connections) return true;
+  if (group.connections < group.limits.connections) return true;
   std::map<std::string_view, std::size_t> shares;
-  for (const server_connection& one : connections) ++shares[one.network()];
-  // The first of the largest, which is the one that has waited longest.
-  const auto victim =
-      std::ranges::max_element(connections, {}, [&shares](const server_connection& one) {
-        const bool needed = one.worth_now() == server_connection::worth::needed;
-        return std::pair(needed ? 0 : shares[one.network()], one.worth_now());
-      });
-  if (victim->worth_now() == server_connection::worth::needed) return false;
-  victim->close();
+  for (const auto& one : clients) {
+    if (!one->connection().is_reader()) ++shares[one->network()];
+  }
+  // One of the largest share; of these, the one that is worth the least and has waited longest.
+  constexpr auto newest = std::numeric_limits<std::uint64_t>::max();
+  const auto loss = [&shares](const std::shared_ptr<connection_driver>& one) {
+    const server_connection& c = one->connection();
+    const bool stays = c.is_reader() || c.worth_now() == server_connection::worth::needed;
+    return std::tuple(stays ? 0 : shares[one->network()], c.worth_now(), newest - c.rank());
+  };
+  const auto victim = *std::ranges::max_element(clients, {}, loss);
+  if (std::get<0>(loss(victim)) == 0) return false;
+  victim->drop();
   return true;
 }
 
-void server_listener::bound_unread(const server_connection& answered) {
-  if (answered.unread() <= worth_a_look) return;
+void server_listener::bound_unread(const connection_driver& answered) {
+  if (answered.connection().unsent_bytes() <= worth_a_look) return;
   std::size_t total = 0;
-  for (const server_connection& one : connections) total += one.unread();
-  std::vector<server_connection*> others;
-  for (server_connection& one : connections) {
-    if (one.unread() > 0 && &one != &answered) others.push_back(&one);
+  std::vector<std::shared_ptr<connection_driver>> others;
+  for (const auto& one : clients) {
+    const std::size_t unread = one->connection().unsent_bytes();
+    if (unread == 0 || one->connection().is_reader()) continue;
+    total += unread;
+    if (one.get() != &answered) others.push_back(one);
   }
-  for (server_connection* const one : others) {
-    if (total <= limits.unread_bytes) return;
-    total -= one->unread();
-    one->close();
+  std::ranges::sort(others, {}, [](const auto& one) { return one->connection().rank(); });
+  for (const auto& one : others) {
+    if (total <= group.limits.unread_bytes) return;
+    total -= one->connection().unsent_bytes();
+    one->drop();
   }
 }
 
-void server_listener::resume() {
-  paused_until = core::never;
-  loop_.change(socket_.get(), EPOLLIN, *this);
+void server_listener::keep_date() {
+  const std::time_t now = std::time(nullptr);
+  if (now != date_of_) group.date = date_text(date_of_ = now);
+}
+
+void server_listener::forget(connection_driver::owner::iterator which) {
+  clients.erase(which);
+  on_.end_if_done();
 }
 
 void server_listener::close() {
-  paused_until = core::never;
-  // The name goes first: whoever finds it may expect an answer.
+  pause_.cancel();
+  // The name goes first: a client that finds it may expect an answer.
   file_.reset();
-  loop_.unwatch(socket_.get());
-  socket_.reset();
+  // As in `connection_driver::close`.
+  boost::system::error_code ignored;
+  os::unique_fd(acceptor_.release(ignored)).reset();
 }
 
 }  // namespace tenure::net

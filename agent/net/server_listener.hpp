@@ -1,10 +1,15 @@
 #pragma once
 
-#include <cstdint>
+#include <boost/asio/basic_socket_acceptor.hpp>
+#include <boost/asio/generic/stream_protocol.hpp>
+#include <boost/asio/io_context.hpp>
+#include <ctime>
 #include <list>
+#include <memory>
 #include <optional>
 
-#include "core/clock.hpp"
+#include "base/event_loop.hpp"
+#include "net/connection_driver.hpp"
 #include "net/http_server.hpp"
 #include "net/server_connection.hpp"
 #include "net/unix_socket.hpp"
@@ -12,38 +17,44 @@
 
 namespace tenure::net {
 
-/// A socket that queues clients, and those that were taken from it. On the loop's thread.
-class server_listener final : public watched {
+/// A listening socket and the connections that were accepted from it. On the server's thread.
+class server_listener {
   traffic uncounted_;  ///< where nobody asked for the count; outlives the connections
 
  public:
   /// `file`: what names the socket, if it is a Unix socket.
-  server_listener(server_loop& loop, os::unique_fd socket, std::optional<unix_socket> file,
-                  http_server::deferring_handler handler, const http_limits& granted,
+  server_listener(server_thread& on, os::unique_fd socket, std::optional<unix_socket> file,
+                  http_server::deferring_handler handler, const http_limits& limits,
                   traffic* count);
 
-  void ready(std::uint32_t events) override;
-  /// Accepts again, after a pause for want of descriptors.
-  void resume();
+  /// Accepts from now on.
+  void start();
   /// Accepts nobody any more.
   void close();
-  /// Drops clients that do not read while there is too much for them, but not the one that is just
-  /// being answered.
-  void bound_unread(const server_connection& answered);
+  /// Drops clients that do not read while more than `http_limits::unread_bytes` wait for them, but
+  /// not `answered`, whose answer was just made.
+  void bound_unread(const connection_driver& answered);
+  /// Keeps `group.date` at the present second. Before each event of a connection.
+  void keep_date();
+  /// Removes a connection that is closed.
+  void forget(connection_driver::owner::iterator which);
 
   const http_server::deferring_handler answer;
-  const http_limits limits;
-  traffic& counted;
-  std::list<server_connection> connections;  ///< the one that has been waited for the longest first
-  std::list<server_connection> readers;      ///< those that are held, or sent a stream
-  core::time_point paused_until = core::never;
+  connection_group group;
+  connection_driver::owner clients;
 
  private:
+  using acceptor = boost::asio::basic_socket_acceptor<boost::asio::generic::stream_protocol,
+                                                      boost::asio::io_context::executor_type>;
+
+  void accept();
   [[nodiscard]] bool make_room();
 
-  server_loop& loop_;
-  os::unique_fd socket_;
+  server_thread& on_;
+  acceptor acceptor_;
   std::optional<unix_socket> file_;
+  base::timer pause_;
+  std::time_t date_of_ = -1;
 };
 
 }  // namespace tenure::net

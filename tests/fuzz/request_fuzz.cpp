@@ -1,31 +1,32 @@
-// Bytes from anybody, through the reader of requests and the API: every request that is taken is
-// answered with one well-formed message, however the bytes are cut into pieces.
+// Bytes from anybody, through the server's connection and the API. Every request that is taken is
+// answered with one well-formed message, and all that is sent is the same however the bytes are cut
+// into pieces and however slowly the client reads.
+#include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
-#include <variant>
 
 #include "api/answer.hpp"
 #include "core/check.hpp"
-#include "net/request_reader.hpp"
-#include "net/response_text.hpp"
+#include "net/server_connection.hpp"
 
 namespace {
 
 using namespace tenure;
+using namespace std::chrono_literals;
 
-constexpr net::request_limits limits{.header_bytes = 512, .body_bytes = 128};
-/// Beyond the limits there is only what may stand around the chunks of a body.
-constexpr std::size_t most_incomplete = 512 + 128 + 2 * 4096;
+constexpr net::http_limits limits{
+    .header_bytes = 512, .body_bytes = 128, .requests_per_connection = 50};
+constexpr std::string_view status_line = "HTTP/1.1 ";
 
 api::snapshot holder() {
   api::election_snapshot e;
   e.name = "db";
   e.index = 1;
   e.view.phase = core::phase::active;
-  e.view.since = core::time_point(std::chrono::seconds(1));
+  e.view.since = core::time_point(1s);
   api::snapshot s;
   s.index = 1;
   s.agent = "run";
@@ -34,46 +35,81 @@ api::snapshot holder() {
   return s;
 }
 
-void check_answer(const net::request& asked, bool head) {
+net::response answer_of_the_api(const net::request& asked) {
   static const api::snapshot seen = holder();
   static api::election_pages pages;
-  const api::instant at{.now = core::time_point(std::chrono::seconds(2)), .unix_ms = 0};
-  const api::pulse alive{.last_beat = at.now, .bound = std::chrono::seconds(10)};
-  const net::response answer = api::answer(asked, seen, alive, at, {}, pages);
-  const std::string text = net::response_text(answer, {.head = head}, 0);
-  const std::size_t end = text.find("\r\n\r\n");
-  TENURE_CHECK(end != std::string::npos);
-  TENURE_CHECK(text.find('\n') == text.find("\r\n") + 1);
-  if (head) TENURE_CHECK(text.size() == end + 4);
+  const api::instant at{.now = core::time_point(2s), .unix_ms = 0};
+  const api::pulse alive{.last_beat = at.now, .bound = 10s};
+  return api::answer(asked, seen, alive, at, {}, pages);
 }
 
-/// The size of the first request, if there is one; nothing: there will never be.
-std::optional<std::size_t> read_first(std::string_view bytes) {
-  net::read_result whole = net::read_request(bytes, limits);
-  if (std::holds_alternative<net::incomplete>(whole)) {
-    TENURE_CHECK(bytes.size() < most_incomplete);
-    return std::nullopt;
+/// One connection: its bytes come in pieces of `piece` bytes, its client reads `most` at a time.
+class client {
+ public:
+  std::string talk(std::string_view bytes, std::size_t piece, std::size_t most) {
+    while (!bytes.empty() && !connection_.wanted().close) {
+      // What the connection does not want to read stays in the kernel.
+      if (!connection_.wanted().read) break;
+      connection_.received(bytes.substr(0, piece), now);
+      bytes.remove_prefix(std::min(piece, bytes.size()));
+      proceed(most);
+    }
+    // It is closed, waits for more, or waits for the client to close.
+    TENURE_CHECK(connection_.unsent_bytes() == 0);
+    TENURE_CHECK(connection_.wanted().close || connection_.wanted().read);
+    TENURE_CHECK(group_.connections == (connection_.wanted().close ? 0 : 1));
+    return std::move(sent_);
   }
-  if (const auto* why = std::get_if<net::rejection>(&whole)) {
-    TENURE_CHECK(why->status == 400 || why->status == 413 || why->status == 431);
-    return std::nullopt;
+
+ private:
+  void proceed(std::size_t most) {
+    while (true) {
+      if (const net::request* const asked = connection_.take_request(now)) {
+        answer(*asked);
+      } else if (connection_.unsent_bytes() > 0) {
+        send(most);
+      } else if (connection_.wanted().turn) {
+        connection_.go_on(now);
+      } else {
+        return;
+      }
+    }
   }
-  const auto& asked = std::get<net::received_request>(whole);
-  TENURE_CHECK(asked.size > 0 && asked.size <= bytes.size());
-  TENURE_CHECK(asked.what.body.size() <= limits.body_bytes);
-  // One byte less is never another request, and what follows does not matter.
-  const net::read_result less = net::read_request(bytes.substr(0, asked.size - 1), limits);
-  TENURE_CHECK(std::holds_alternative<net::incomplete>(less));
-  const net::read_result alone = net::read_request(bytes.substr(0, asked.size), limits);
-  TENURE_CHECK(std::holds_alternative<net::received_request>(alone));
-  check_answer(asked.what, asked.head);
-  return asked.size;
-}
+
+  void answer(const net::request& asked) {
+    TENURE_CHECK(asked.body.size() <= limits.body_bytes);
+    TENURE_CHECK(asked.body.empty() || asked.method == "POST");
+    const std::size_t before = connection_.unsent_bytes();
+    connection_.answer(answer_of_the_api(asked), now);
+    if (connection_.unsent_bytes() == before) return;
+    std::string all(connection_.unsent()[0]);
+    const std::string_view text = std::string_view(all).substr(before);
+    const std::size_t end = text.find("\r\n\r\n");
+    TENURE_CHECK(text.starts_with(status_line) && end != std::string_view::npos);
+    TENURE_CHECK(text.find('\n') == text.find("\r\n") + 1);
+  }
+
+  void send(std::size_t most) {
+    const std::string_view first = connection_.unsent()[0];
+    const std::string_view taken = first.substr(0, most);
+    sent_ += taken;
+    connection_.sent(taken.size(), now);
+  }
+
+  const core::time_point now{2s};
+  net::traffic counted_;
+  net::connection_group group_{limits, counted_};
+  net::server_connection connection_{group_, std::nullopt, now};
+  std::string sent_;
+};
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  std::string_view rest(reinterpret_cast<const char*>(data), size);
-  while (const auto used = read_first(rest)) rest.remove_prefix(*used);
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  const std::string at_once = client().talk(bytes, std::max<std::size_t>(size, 1), SIZE_MAX);
+  TENURE_CHECK(at_once.empty() || at_once.starts_with(status_line));
+  TENURE_CHECK(client().talk(bytes, 1, SIZE_MAX) == at_once);
+  TENURE_CHECK(client().talk(bytes, 7, 5) == at_once);
   return 0;
 }

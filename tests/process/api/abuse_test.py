@@ -158,6 +158,7 @@ AMBIGUOUS = {
     "a signed length": "Content-Length: +0\r\n\r\n",
     "length and chunks": "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
     "chunks and length": "Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n",
+    "chunks": "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
     "chunks twice": "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
     "another coding": "Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n",
     "chunked, identity": "Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n",
