@@ -34,7 +34,7 @@ std::string_view name(campaign_obstacle what) {
 /// right when it began.
 campaign_obstacle election::disagreement() const {
   using enum campaign_obstacle;
-  if (found_ || !view_.seen) return none;
+  if (adopting() || !view_.seen) return none;
   const std::uint32_t agreed = view_.seen->agreed.slots;
   if (agreed != 0 && agreed != settings_.slots) return other_slots;
   return view_.seen->identity_in_use ? identity_used : none;

@@ -9,46 +9,43 @@ void election::on(const moment& at, const event::resign& e, effects& out) {
   switch (view_.phase) {
     case phase::observer:
     case phase::candidate:
-      if (!found_) {
+      if (!adopting()) {
         aside_until_ = std::max(aside_until_, later(at.now, e.aside));
         break;
       }
       [[fallthrough]];
     case phase::pending:
-    case phase::active:
-      aside_ = e.aside;
-      heir_ = e.heir;
-      give_up(loss_reason::resigned, drained_by(at), at, out);
+    case phase::active: {
+      state::draining& d = give_up(loss_reason::resigned, drained_by(at), at, out);
+      d.aside = e.aside;
+      d.heir = e.heir;
       break;
-    case phase::draining:
-      aside_ = std::max(aside_, e.aside);
+    }
+    case phase::draining: {
+      auto* d = in<state::draining>();
+      d->aside = std::max(d->aside, e.aside);
       break;
+    }
     case phase::stopped:
       break;
   }
 }
 
 void election::on(const moment&, const event::resume&, effects&) {
-  aside_ = duration::zero();
   aside_until_ = time_point::min();
-  rest_ = duration::zero();
   rest_until_ = time_point::min();
+  if (auto* d = in<state::draining>()) {
+    d->aside = duration::zero();
+    d->rest = duration::zero();
+  }
+  if (auto* s = in<state::stopped>()) s->paused = false;
 }
 
 void election::on(const moment& at, const event::shutdown& e, effects& out) {
-  if (ending_) return;
-  ending_ = true;
-  switch (view_.phase) {
-    case phase::pending:
-    case phase::active:
-    case phase::observer:
-    case phase::candidate:
-      give_up(e.why, drained_by(at), at, out);
-      break;
-    case phase::draining:
-    case phase::stopped:
-      break;
-  }
+  if (view_.phase == phase::stopped) return;
+  auto* d = in<state::draining>();
+  if (d == nullptr) d = &give_up(e.why, drained_by(at), at, out);
+  d->last = true;
 }
 
 void election::on(const moment&, const event::woke&, effects&) {}

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "core/backoff.hpp"
 #include "core/election.hpp"
 
 /// What an election makes of what its watch shows.
@@ -33,19 +34,20 @@ void election::on(const moment& at, const event::observed& e, effects& out) {
 
   const bool room = seen.holders.size() < settings_.slots;
   const loss_reason how_lost = room ? loss_reason::revoked : loss_reason::taken_over;
-  if (holding()) {
-    if (seen_gone(view_.lease->term)) {
-      lose(how_lost, at, out);
-    }
-  } else if (found_ && seen_gone(found_->term)) {
-    give_up(how_lost, at.now, at, out);
-  } else if (view_.phase == phase::draining && work_ != work::none && seen_gone(work_term_) &&
-             (!view_.lease || !room)) {
+  if (const core::lease* lease = held()) {
+    if (seen_gone(lease->term)) lose(*lease, how_lost, at, out);
+  } else if (auto* d = in<state::draining>()) {
     // What was found had its time, or the grace that a store's lock-delay leaves is not there, as
     // an operator had deleted the key before: it is somebody else's now.
-    stop_work(at.now, how_lost, out);
-  } else if (view_.phase == phase::candidate) {
-    wait_for(seen, changed, room, at);
+    if (d->workload && seen_gone(d->workload->term) && (!d->lease || !room)) {
+      stop(*d, at.now, how_lost, out);
+    }
+  } else if (auto* c = in<state::candidate>()) {
+    if (c->found && seen_gone(c->found->term)) {
+      give_up(how_lost, at.now, at, out);
+    } else {
+      wait_for(*c, seen, changed, room, at);
+    }
   }
 }
 
@@ -77,31 +79,32 @@ void election::note_acceptance(const observation& seen, const moment& at, effect
   if (!view_.regressed) return;
   view_.regressed.reset();
   if (aside_until_ != never) aside_until_ = time_point::min();
-  if (view_.phase == phase::draining) aside_ = duration::zero();
-  if (view_.phase == phase::candidate && acquire_.state != call::flying) {
-    acquire_ = {.state = call::waiting, .at = at.now};
+  if (auto* d = in<state::draining>()) d->aside = duration::zero();
+  auto* c = in<state::candidate>();
+  if (c != nullptr && std::holds_alternative<state::pause>(c->acquire)) {
+    c->acquire = state::pause{.until = at.now};
   }
 }
 
 /// What a candidate makes of what it sees.
-void election::wait_for(const observation& seen, bool changed, bool room, const moment& at) {
-  if (acquire_.state == call::flying) {
-    freed_meanwhile_ = freed_meanwhile_ || room;
+void election::wait_for(state::candidate& c, const observation& seen, bool changed, bool room,
+                        const moment& at) {
+  if (auto* acquire = std::get_if<state::acquiring>(&c.acquire)) {
+    acquire->seen_free = acquire->seen_free || room;
     return;
   }
+  auto& pause = std::get<state::pause>(c.acquire);
   if (room) {
     // A watch that breaks and shows the same again must not undo the pause after a failure.
-    if (changed || acquire_.failures == 0) {
-      acquire_ = {.state = call::waiting, .at = std::max(at.now, heir_first_until_)};
-    }
-  } else if ((changed || !maybe_held_) && std::ranges::any_of(seen.holders, &holder::ours)) {
+    if (changed || pause.failures == 0) pause = {.until = std::max(at.now, heir_first_until_)};
+  } else if ((changed || !c.maybe_held) && std::ranges::any_of(seen.holders, &holder::ours)) {
     // An acquire that was given up may have been carried out after all; another one will tell.
-    acquire_ = {.state = call::waiting, .at = at.now, .failures = acquire_.failures};
-    maybe_held_ = true;
-  } else if (maybe_held_) {
-    acquire_.at = std::min(acquire_.at, seen.retry_at);
+    pause.until = at.now;
+    c.maybe_held = true;
+  } else if (c.maybe_held) {
+    pause.until = std::min(pause.until, seen.retry_at);
   } else {
-    acquire_ = {.state = call::waiting, .at = std::max(seen.retry_at, at.now + refused_pause)};
+    pause = {.until = std::max(seen.retry_at, at.now + refused_pause)};
   }
 }
 

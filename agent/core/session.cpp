@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/backoff.hpp"
 #include "core/check.hpp"
 
 namespace tenure::core {

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <type_traits>
+#include <variant>
 
 #include "small_world.hpp"
 #include "state_reader.hpp"
@@ -49,17 +50,104 @@ struct origin {
   }
 };
 
-void add(hasher& to, const origin& from, const core::election& e) {
+/// What the election of member `it` keeps in its phase. Of a request in flight it does not matter
+/// which try it is, only whether an answer on its way can be the answer to it.
+class phase_hasher {
+ public:
+  phase_hasher(hasher& to, const origin& from, const member& it, core::time_point last_now)
+      : to_(to), from_(from), it_(it), last_now_(last_now) {}
+
+  void operator()(const core::state::observer&) {}
+  void operator()(const core::state::candidate& c) {
+    add(c.acquire);
+    add(c.release);
+    number(c.maybe_held);
+    number(c.found.has_value());
+    if (!c.found) return;
+    version(c.found->term);
+    instant(c.found->stop_at);
+    instant(c.found->kill_at);
+    number(c.found->stopping);
+  }
+  void operator()(const core::state::pending& p) {
+    add(p.lease);
+    instant(p.until);
+  }
+  void operator()(const core::state::active& a) {
+    add(a.lease);
+    number(a.workload);
+  }
+  void operator()(const core::state::draining& d) {
+    number(d.why);
+    number(d.last);
+    number(d.workload.has_value());
+    if (d.workload) add(*d.workload);
+    instant(d.quiet_until);
+    number(last_now_ < d.quiet_until);
+    instant(d.unseen_until);
+    number(d.lease.has_value());
+    if (d.lease) add(*d.lease);
+    number(d.gone);
+    number(d.clean);
+    number(d.acquire.has_value());
+    if (d.acquire) add(*d.acquire, it_.acquire);
+    number(d.maybe_held);
+    add(d.release);
+    number(d.aside.count());
+    number(d.rest.count());
+  }
+  void operator()(const core::state::stopped& s) { number(s.paused); }
+
+ private:
+  template <class... Of>
+  void add(const std::variant<Of...>& one) {
+    number(one.index());
+    std::visit([this](const auto& of) { this->add(of); }, one);
+  }
+  void add(std::monostate) {}
+  void add(const core::state::pause& p) {
+    instant(p.until);
+    number(p.failures);
+  }
+  void add(const core::state::acquiring& a) {
+    add(a.sent, it_.acquire);
+    number(a.seen_free);
+  }
+  void add(const core::state::request& release) { add(release, it_.release); }
+  void add(const core::state::request& r, core::attempt newest) {
+    instant(r.deadline);
+    number(r.failures);
+    number(r.number == newest);
+  }
+  void add(const core::state::stopping& w) {
+    version(w.term);
+    number(w.ran);
+    number(w.stuck);
+    instant(w.kill_by);
+  }
+  void add(const core::lease& l) {
+    version(l.term);
+    number(from_.instant(l.sent_at, budget().ttl + tick));
+    number(last_now_ >= l.stop_at);
+  }
+  void number(auto n) { to_.number(static_cast<std::uint64_t>(n)); }
+  void version(core::version v) { number(from_.version(v)); }
+  void instant(core::time_point t) { number(from_.instant(t)); }
+
+  hasher& to_;
+  const origin& from_;
+  const member& it_;
+  core::time_point last_now_;
+};
+
+void add(hasher& to, const origin& from, const member& it, const core::election& e) {
   const auto number = [&](auto n) { to.number(static_cast<std::uint64_t>(n)); };
+  number(reader::phase(e).index());
+  std::visit(phase_hasher(to, from, it, reader::last_now(e)), reader::phase(e));
   reader::each_number(e, number);
   reader::each_version(e, [&](core::version v) { number(from.version(v)); });
   reader::each_instant(e, [&](core::time_point t) { number(from.instant(t)); });
-  for (const auto* o : {&reader::acquire(e), &reader::release(e)}) number(from.instant(o->at));
   const core::election_view& view = e.view();
-  if (view.lease) {
-    number(from.version(view.lease->term));
-    number(from.instant(view.lease->sent_at, budget().ttl + tick));
-  }
   if (view.seen) {
     number(from.version(view.seen->as_of));
     for (const core::holder& h : view.seen->holders) {
@@ -123,12 +211,10 @@ std::uint64_t digest_of(const world& w, std::size_t m) {
   const core::election* const e = it.agent ? &it.agent->at(core::election_index{0}) : nullptr;
   h.number(e != nullptr);
   if (e != nullptr) {
-    add(h, from, *e);
+    add(h, from, it, *e);
     reader::each_instant(*it.agent, instant);
     h.number(from.version(reader::renewing(*it.agent)));
     h.number(reader::failures(*it.agent));
-    h.number(reader::acquire(*e).number == it.acquire);
-    h.number(reader::release(*e).number == it.release);
     h.number(reader::renewal(*it.agent) == it.renewal);
   }
   instant(it.acquire_by);

@@ -1,0 +1,192 @@
+#include <algorithm>
+#include <utility>
+
+#include "core/backoff.hpp"
+#include "core/election.hpp"
+
+/// How a candidate gets the lease.
+namespace tenure::core {
+
+bool election::may_hold(time_point now) const {
+  return healthy_ && guarded_ && now >= aside_until();
+}
+
+/// A candidate does not campaign before its watch has shown the election: only the watch tells it
+/// of another run with its identity, or of another number of slots. A workload that an earlier
+/// agent has left running cannot wait for that.
+bool election::may_campaign(time_point now) const {
+  return may_hold(now) && (view_.seen || adopting()) && disagreement() == campaign_obstacle::none;
+}
+
+/// Precondition: it may not hold.
+loss_reason election::why_aside() const {
+  if (!guarded_) return loss_reason::guard_gone;
+  return healthy_ ? loss_reason::resigned : loss_reason::unhealthy;
+}
+
+void election::settle(state::candidate& c, const moment& at, effects& out) {
+  // What an earlier agent has told to end must be dead before anything can begin.
+  if (c.found && c.found->stopping) return;
+  if (const auto* acquire = std::get_if<state::acquiring>(&c.acquire)) {
+    if (at.now < acquire->sent.deadline) return;
+    acquire_failed(c, at);
+  }
+  if (!may_campaign(at.now)) {
+    // Standing aside must not mean sitting on a lease that an unanswered acquire may have got.
+    if (c.maybe_held) release_now(c.release, no_version, false, at, out);
+    return;
+  }
+  // The same for one that was sent while standing aside: see the drain.
+  if (!std::holds_alternative<std::monostate>(c.release)) {
+    release_now(c.release, no_version, false, at, out);
+    return;
+  }
+  if (at.now >= std::get<state::pause>(c.acquire).until) acquire_now(c, at, out);
+}
+
+time_point election::wake_of(const state::candidate& c) const {
+  if (c.found && c.found->stopping) return never;
+  const time_point must_stop = c.found ? c.found->stop_at : never;
+  if (const auto* acquire = std::get_if<state::acquiring>(&c.acquire)) {
+    return std::min(acquire->sent.deadline, must_stop);
+  }
+  if (!may_campaign(last_now_)) {
+    const bool waits = healthy_ && guarded_ && !may_hold(last_now_);
+    return std::min(
+        {c.maybe_held ? state::due(c.release) : never, waits ? aside_until() : never, must_stop});
+  }
+  const bool releases = !std::holds_alternative<std::monostate>(c.release);
+  return std::min(releases ? state::due(c.release) : std::get<state::pause>(c.acquire).until,
+                  must_stop);
+}
+
+void election::acquire_now(state::candidate& c, const moment& at, effects& out) {
+  const state::request next{.number = next_attempt(),
+                            .deadline = at.now + settings_.when.try_timeout(),
+                            .failures = std::get<state::pause>(c.acquire).failures};
+  c.acquire = state::acquiring{.sent = next};
+  // Above the inherited term, too: granted anew, it would be taken for the one that we look for.
+  out.add(command::acquire{.number = next.number,
+                           .deadline = next.deadline,
+                           .above = std::max(highest_seen_, inherited_)});
+}
+
+/// Unknown is not no: the store may count us as the holder from now on. Precondition: an acquire
+/// is in flight.
+void election::acquire_failed(state::candidate& c, const moment& at) const {
+  const std::uint32_t failures = std::get<state::acquiring>(c.acquire).sent.failures + 1;
+  const backoff pauses{.first = first_acquire_pause,
+                       .most = std::max(first_acquire_pause, settings_.when.renew)};
+  c.maybe_held = true;
+  c.acquire =
+      state::pause{.until = at.now + pauses.after(failures, at.entropy), .failures = failures};
+}
+
+// --- the answers -----------------------------------------------------------------------------
+
+void election::on(const moment& at, const event::granted& e, effects& out) {
+  if (auto* d = in<state::draining>()) {
+    // Too late to begin a term: it is released with what else we may hold.
+    if (d->acquire && (at.now >= d->acquire->deadline || e.number == d->acquire->number)) {
+      d->acquire.reset();
+      d->maybe_held = true;
+    }
+    d->maybe_held = d->maybe_held || held() == nullptr;
+    return;
+  }
+  auto* c = in<state::candidate>();
+  if (c == nullptr || view_.since == never) return;
+  const auto* acquire = std::get_if<state::acquiring>(&c->acquire);
+  if (acquire != nullptr && at.now >= acquire->sent.deadline) acquire_failed(*c, at);
+  if (!state::awaits(c->acquire, e.number)) {
+    // The answer to a try that was given up: it counts at the store, not here. Ask again.
+    c->maybe_held = true;
+    if (auto* pause = std::get_if<state::pause>(&c->acquire)) pause->until = at.now;
+    return;
+  }
+  const lease granted = extended({.term = e.term}, std::min(e.sent_at, at.now), e.ttl);
+  const bool too_late = settings_.when.fits(granted.ttl) && at.now >= granted.stop_at;
+  const bool disagrees = disagreement() != campaign_obstacle::none;
+  if (too_late || e.term == no_version || seen_gone(e.term) || disagrees) {
+    acquire_failed(*c, at);
+  } else if (e.term == ended_ && !c->found) {
+    // The store has kept it longer than it was worth, or was wrong when it said that it was gone.
+    acquire_failed(*c, at);
+    release_first(*c, at);
+  } else {
+    accept(*c, e, granted, at, out);
+  }
+}
+
+/// The lease is ours. Begins its term, or gives it back.
+void election::accept(state::candidate& c, const event::granted& e, const core::lease& granted,
+                      const moment& at, effects& out) {
+  const bool adopted = c.found && c.found->term == e.term;
+  view_.sequencer = e.sequencer;
+  // The store has answered, so nothing is in doubt.
+  c.acquire = state::pause{};
+  c.maybe_held = false;
+  const auto give_back = [&](loss_reason why, time_point kill_by, bool clean) -> state::draining& {
+    state::draining& d = give_up(why, kill_by, at, out);
+    d.lease = granted;
+    d.clean = clean;
+    return d;
+  };
+  const version inherited = std::exchange(inherited_, no_version);
+  if (inherited != e.term) remember(inherited);
+  if (e.term <= highest_seen_) {
+    // Resources have seen this version or a larger one, and would not tell us from its owner.
+    view_.regressed = {.granted = e.term, .seen = highest_seen_};
+    give_back(loss_reason::version_regressed, at.now, false).aside = settings_.when.ttl;
+    return;
+  }
+  view_.regressed.reset();
+  remember(e.term);
+  if (!settings_.when.fits(granted.ttl)) {
+    give_back(loss_reason::session_invalid, at.now, e.released_cleanly).aside = settings_.when.ttl;
+  } else if (!may_hold(at.now)) {
+    give_back(why_aside(), drained_by(at), e.released_cleanly);
+  } else if (adopted) {
+    // It was started when lock_delay had passed.
+    enter(state::active{.lease = granted, .workload = state::workload_state::running},
+          loss_reason::none, at, out);
+    arm(granted, out);
+  } else if (c.found) {
+    // Its term is over, and we have another one.
+    give_back(loss_reason::session_invalid, at.now, e.released_cleanly);
+  } else if (e.released_cleanly) {
+    activate(granted, at, out);
+  } else {
+    enter(state::pending{.lease = granted, .until = at.now + settings_.when.lock_delay},
+          loss_reason::none, at, out);
+  }
+}
+
+void election::on(const moment& at, const event::refused& e, effects& out) {
+  if (auto* d = in<state::draining>(); d != nullptr && state::awaits(d->acquire, e.number)) {
+    d->maybe_held = false;
+    d->acquire.reset();
+  }
+  auto* c = in<state::candidate>();
+  if (c == nullptr) return;
+  if (state::awaits(c->acquire, e.number)) {
+    const bool freed = std::get<state::acquiring>(c->acquire).seen_free;
+    const time_point again = freed ? at.now : e.retry_at;
+    c->maybe_held = false;
+    c->acquire =
+        state::pause{.until = std::max({again, at.now + refused_pause, heir_first_until_})};
+  }
+  // However late: a try of ours would have been granted if the term of what runs were ours.
+  if (c->found && !c->found->stopping) give_up(loss_reason::taken_over, at.now, at, out);
+}
+
+void election::on(const moment& at, const event::acquire_unknown& e, effects&) {
+  if (auto* d = in<state::draining>(); d != nullptr && state::awaits(d->acquire, e.number)) {
+    d->maybe_held = true;
+    d->acquire.reset();
+  }
+  auto* c = in<state::candidate>();
+  if (c != nullptr && state::awaits(c->acquire, e.number)) acquire_failed(*c, at);
+}
+
+}  // namespace tenure::core

@@ -1,0 +1,107 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <variant>
+
+#include "core/check.hpp"
+#include "core/clock.hpp"
+#include "core/vocabulary.hpp"
+
+/// What an election orders.
+namespace tenure::core {
+
+namespace command {
+
+/// Ask the store for the lease. Idempotent for one session: if we hold it already, the answer is
+/// `granted` with the same version.
+struct acquire {
+  attempt number{};
+  time_point deadline{};
+  /// The new version must be larger than this one. A store that makes its own versions sees to
+  /// it, so that even a lost file does not move them back.
+  version above = no_version;
+};
+
+/// Give the lease up, if it is still ours. The workload is dead.
+struct release {
+  attempt number{};
+  version term = no_version;  ///< `no_version`: whatever our session may hold
+  /// Everything that ran under earlier terms is dead, too: the next holder need not wait. False
+  /// if this term ends before its own lock_delay is over.
+  bool clean = false;
+  time_point deadline{};
+};
+
+/// Open the watch (again). Its first observation is the present state.
+struct watch {
+  time_point not_before{};
+};
+
+/// Move the guard's deadlines. Comes before `start_workload` and after every renewal.
+struct arm {
+  version term = no_version;
+  time_point stop_at{};
+  time_point kill_at{};
+};
+
+/// Start the workload under this version, unless kill_at has passed.
+struct start_workload {
+  version term = no_version;
+};
+
+/// SIGTERM now, SIGKILL at `kill_by` to whatever is left. A later command may only shorten it.
+struct stop_workload {
+  time_point kill_by{};
+  loss_reason why = loss_reason::none;
+};
+
+/// The phase has changed; one line in the log.
+struct transition {
+  phase from;
+  phase to;
+  loss_reason why = loss_reason::none;
+};
+
+/// `view()` shows something new.
+struct publish {};
+
+/// An operator has accepted that versions begin anew: the newest grant that is kept for the next
+/// agent of this session (`event::started::last_term`) is not above `before`.
+struct forget_grants {
+  version before = no_version;
+};
+
+/// Nothing is held and nothing runs: the agent may end.
+struct finished {
+  loss_reason why = loss_reason::none;
+};
+
+}  // namespace command
+
+using election_command =
+    std::variant<command::acquire, command::release, command::watch, command::arm,
+                 command::start_workload, command::stop_workload, command::transition,
+                 command::publish, command::forget_grants, command::finished>;
+
+/// The commands of one step, in the order in which they must be carried out. Holds them in
+/// place, so that a step allocates nothing.
+class effects {
+ public:
+  static constexpr std::size_t capacity = 12;
+
+  void add(const election_command& what) {
+    TENURE_CHECK(count_ < capacity);
+    commands_[count_++] = what;
+  }
+  [[nodiscard]] const election_command* begin() const { return commands_.data(); }
+  [[nodiscard]] const election_command* end() const { return commands_.data() + count_; }
+  [[nodiscard]] std::size_t size() const { return count_; }
+  [[nodiscard]] bool empty() const { return count_ == 0; }
+
+ private:
+  std::array<election_command, capacity> commands_;
+  std::size_t count_ = 0;
+};
+
+}  // namespace tenure::core

@@ -1,0 +1,165 @@
+#include <algorithm>
+#include <utility>
+
+#include "core/backoff.hpp"
+#include "core/election.hpp"
+
+/// How a term ends: the workload first, then the lease.
+namespace tenure::core {
+namespace {
+
+/// On shutdown the pod's own deadline is near, and the lease runs out by itself.
+constexpr std::uint32_t max_release_tries_at_end = 2;
+
+}  // namespace
+
+void election::on(const moment& at, const event::lost& e, effects& out) {
+  const core::lease* lease = held();
+  if (lease == nullptr || e.term != lease->term) return;
+  lose(*lease, e.why, at, out);
+}
+
+/// The store's own word: kill now. Only where it says that our session has ended, its lock-delay
+/// leaves room for grace before it grants to somebody else; that delay began when the session
+/// ended, of which we know only that it was after the last acknowledged send.
+void election::lose(const core::lease& lease, loss_reason why, const moment& at, effects& out) {
+  const bool delayed = why == loss_reason::session_invalid;
+  const budget room = settings_.when.of(delayed ? settings_.store_lock_delay : duration::zero());
+  taken_away(why, std::max(at.now, std::min(lease.kill_at, lease.sent_at + room.kill_at)), at, out);
+}
+
+/// What we hold, or may hold, is not ours any more: nobody has the time to read that it is over.
+state::draining& election::taken_away(loss_reason why, time_point kill_by, const moment& at,
+                                      effects& out) {
+  auto* d = in<state::draining>();
+  if (d != nullptr) {
+    stop(*d, kill_by, why, out);
+  } else {
+    d = &give_up(why, kill_by, at, out);
+    d->quiet_until = time_point::min();
+  }
+  d->gone = true;
+  return *d;
+}
+
+/// Ends the term, or the campaign. Returns the drain that begins, for its caller to add to.
+state::draining& election::give_up(loss_reason why, time_point kill_by, const moment& at,
+                                   effects& out) {
+  const bool was_active = view_.phase == phase::active;
+  const bool failed = why == loss_reason::unhealthy ||
+                      (why == loss_reason::workload_exited && !settings_.ends_with_workload);
+  state::draining next{.why = why, .last = is_last(why)};
+  next.rest = unhealthy_terms_.ended(failed, was_active ? at.now - view_.since : duration::zero(),
+                                     settings_.when.ttl);
+  carry_over(next, at);
+  view_.last_loss = why;
+  enter(std::move(next), why, at, out);
+  auto& d = std::get<state::draining>(state_);
+  stop(d, kill_by, why, out);
+  return d;
+}
+
+/// What the drain has to deal with of the phase that ends.
+void election::carry_over(state::draining& to, const moment& at) {
+  if (auto* c = in<state::candidate>()) {
+    if (auto* acquire = std::get_if<state::acquiring>(&c->acquire)) to.acquire = acquire->sent;
+    to.maybe_held = c->maybe_held;
+    if (!c->found) return;
+    to.workload = {.term = c->found->term, .ran = true};
+    remember(c->found->term);
+    ended_ = c->found->term;
+  } else if (auto* p = in<state::pending>()) {
+    to.lease = p->lease;
+  } else if (auto* a = in<state::active>()) {
+    to.lease = a->lease;
+    to.clean = true;
+    if (a->workload != state::workload_state::none) {
+      to.workload = {.term = a->lease.term, .ran = a->workload == state::workload_state::running};
+    }
+    // The readers of our answers are the workload, and have the grace to read that it is over.
+    if (!settings_.owns_workload) {
+      to.quiet_until = std::min(a->lease.kill_at, at.now + settings_.when.grace);
+    }
+  }
+}
+
+void election::stop(state::draining& d, time_point kill_by, loss_reason why, effects& out) {
+  if (!d.workload || kill_by >= d.workload->kill_by) return;
+  d.workload->kill_by = kill_by;
+  out.add(command::stop_workload{.kill_by = kill_by, .why = why});
+}
+
+/// True if nothing comes after a drain for this reason.
+bool election::is_last(loss_reason why) const {
+  return (why == loss_reason::workload_exited && settings_.ends_with_workload) ||
+         (is_loss(why) && settings_.on_lost == after_loss::exit);
+}
+
+/// When what runs must be dead if the lease is given up on purpose now.
+time_point election::drained_by(const moment& at) const {
+  return later(at.now, settings_.when.drain);
+}
+
+void election::settle(state::draining& d, const moment& at, effects& out) {
+  if (d.workload || at.now < d.quiet_until) return;
+  const bool unseen = at.now < d.unseen_until;
+  if (unseen && !d.last) return;
+  if (d.acquire) {
+    // Released before the answer is known, a slow acquire could still be carried out afterwards.
+    if (at.now < d.acquire->deadline) return;
+    d.acquire.reset();
+    d.maybe_held = true;
+  }
+  const core::lease* ours = held();
+  // An unanswered release may be carried out late. Granted the same term again before, we would
+  // run under a lease that it takes away; so only an agent that ends for good may give up on it.
+  const bool ran_out = ours != nullptr && at.now >= ours->safe_until;
+  const bool gave_up =
+      ran_out || unseen || state::failures_of(d.release) >= max_release_tries_at_end;
+  const bool enough = d.last && gave_up;
+  if (enough || (ours == nullptr && !d.maybe_held)) {
+    drained(std::move(d), at, out);
+  } else if (ours != nullptr) {
+    release_now(d.release, ours->term, d.clean, at, out);
+  } else {
+    release_now(d.release, no_version, false, at, out);
+  }
+}
+
+time_point election::wake_of(const state::draining& d) const {
+  const bool quiet = last_now_ < d.quiet_until;
+  if (d.workload || quiet) {
+    const core::lease* ours = held();
+    const time_point expiry = ours != nullptr && last_now_ < ours->stop_at ? ours->stop_at : never;
+    return d.workload ? expiry : std::min(expiry, d.quiet_until);
+  }
+  if (last_now_ < d.unseen_until && !d.last) return d.unseen_until;
+  return d.acquire ? d.acquire->deadline : state::due(d.release);
+}
+
+/// Nothing runs, and what could be released is. `done` is the state of the phase that ends.
+void election::drained(state::draining done, const moment& at, effects& out) {
+  if (done.lease) ended_ = done.lease->term;
+  view_.sequencer.clear();
+  if (done.last) {
+    enter(state::stopped{.paused = done.aside == duration::max()}, done.why, at, out);
+    out.add(command::finished{.why = done.why});
+    return;
+  }
+  // What was unhealthy is dead; nothing is left to become healthy again.
+  if (done.why == loss_reason::unhealthy && !settings_.checked_always) healthy_ = true;
+  rest_until_ = std::max(rest_until_, later(at.now, done.rest));
+  aside_until_ = std::max(aside_until_, later(at.now, done.aside));
+  const backoff pauses{.first = first_acquire_pause, .most = first_acquire_pause};
+  const time_point soon = at.now + pauses.after(1, at.entropy);
+  state::candidate next{.acquire = state::pause{.until = std::max(soon, heir_first_until_)}};
+  // Granted meanwhile to a try that was given up: the session keeps it for as long as it lives.
+  const auto is_newer = [&](const holder& h) { return h.ours && h.term > ended_; };
+  if (view_.seen && std::ranges::any_of(view_.seen->holders, is_newer)) {
+    next.maybe_held = true;
+    next.release = state::pause{.until = soon};
+  }
+  enter(next, done.why, at, out);
+}
+
+}  // namespace tenure::core
