@@ -46,8 +46,8 @@ bool agent_loop::open_guard() {
   auto on_event = [this, told](const workload::guard_event& e) {
     told ? static_cast<told_workload&>(*guard_).from_guard(e) : from_guard(e);
   };
-  auto link = workload::guard_link::from_environment(io_.get_executor(), {.id = options_.session},
-                                                     std::move(on_event), foreign);
+  auto link = workload::guard_link::from_environment(
+      loop_, loop_.executor(), {.id = options_.session}, std::move(on_event), foreign);
   if (!link) {
     say_guard_unreachable(log_, link.error());
     return false;
@@ -59,7 +59,7 @@ bool agent_loop::open_guard() {
 }
 
 void agent_loop::dialed(workload::guard_fds with) {
-  auto link = workload::guard_link::over(io_.get_executor(), std::move(with),
+  auto link = workload::guard_link::over(loop_, loop_.executor(), std::move(with),
                                          {.id = options_.session, .is_bound = store_ != nullptr},
                                          [this](const workload::guard_event& e) { from_guard(e); });
   const auto before = std::move(guard_);
