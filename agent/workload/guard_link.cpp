@@ -62,6 +62,8 @@ struct guard_link::impl : std::enable_shared_from_this<impl> {
   void on_exited(const message::exited& what);
   void on_killed();
   void on_exited(const workload_exited& what);
+  void nothing_runs();
+  [[nodiscard]] bool is_buried(std::uint64_t which) const;
   void emit(const guard_event& what);
   void emit_soon(const guard_event& what);
 
@@ -85,6 +87,7 @@ struct guard_link::impl : std::enable_shared_from_this<impl> {
 
   work state = work::none;
   core::version term = core::no_version;
+  core::version buried = core::no_version;  ///< the one whose end was seen from here last
   core::time_point kill_at = core::never;
   core::time_point kill_by = core::never;
   core::time_point in_doubt_from = core::never;  ///< what is left then may be of the workload
@@ -125,15 +128,24 @@ void guard_link::impl::open() {
 void guard_link::impl::on_packet(const packet& what) {
   if (const auto hello = as<message::guard_hello>(what)) {
     on_hello(*hello);
+  } else if (const auto signal = as<message::signalled>(what)) {
+    emit(signalled{.signo = signal->signo});
+  } else if (!greeted) {
+    // News of what the agent before has asked for. The guard's answer to our hello says it all.
+    return;
   } else if (const auto started = as<message::started>(what)) {
+    if (is_buried(started->term)) return;
     state = work::running;
     left.follow(started->pid);
     emit(workload_started{.pid = started->pid, .term = core::version{started->term}});
   } else if (const auto refused = as<message::refused>(what)) {
-    if (state == work::asked && core::number(term) == refused->term) state = work::none;
+    if (is_buried(refused->term)) return;
+    if (state == work::asked && core::number(term) == refused->term) nothing_runs();
     emit(start_refused{.term = core::version{refused->term}});
   } else if (const auto failed = as<message::start_failed>(what)) {
-    if (state == work::asked) state = work::none;
+    if (is_buried(failed->term)) return;
+    // The agent before may have asked for it, and have died before the guard knew.
+    if (core::number(term) == failed->term) nothing_runs();
     emit(start_failed{.term = core::version{failed->term}, .error = failed->error});
   } else if (const auto exited = as<message::exited>(what)) {
     // Of an earlier term: that workload was seen dead from here before.
@@ -146,8 +158,6 @@ void guard_link::impl::on_packet(const packet& what) {
                                     .state = static_cast<char>(survives->state),
                                     .name = survives->name,
                                     .where = survives->where}});
-  } else if (const auto signal = as<message::signalled>(what)) {
-    emit(signalled{.signo = signal->signo});
   }
 }
 
@@ -231,18 +241,28 @@ void guard_link::impl::on_exited(const message::exited& what) {
 
 /// By us, or with its container: nobody has seen it.
 void guard_link::impl::on_killed() {
+  if (state == work::running) buried = term;
   on_exited(workload_exited{.status = SIGKILL});
 }
 
 void guard_link::impl::on_exited(const workload_exited& what) {
   if (state != work::running) return;
+  nothing_runs();
+  emit(what);
+}
+
+void guard_link::impl::nothing_runs() {
   state = work::none;
   kill_by = core::never;
   in_doubt_from = core::never;
   killing = false;
   left.forget();
   backstop.cancel();
-  emit(what);
+}
+
+/// What a guard that hung has to say of it comes too late.
+bool guard_link::impl::is_buried(std::uint64_t which) const {
+  return buried != core::no_version && core::number(buried) == which;
 }
 
 void guard_link::impl::on_hang_up() {
@@ -389,6 +409,8 @@ void guard_link::start(core::version term, const std::vector<std::string>& envir
     self_->left.expect_mark(mark);
     self_->state = impl::work::asked;
     self_->kill_by = core::never;
+    // It was meant for the workload before.
+    self_->outbox.take_back(place::stop);
   }
   self_->outbox.send(place::start, message::start{.term = core::number(term)}, block);
   self_->watch_deadline();

@@ -25,6 +25,9 @@ class guard_outbox {
     flush();
   }
 
+  /// What waits there is not wanted any more.
+  void take_back(place what) { unsent_[static_cast<std::size_t>(what)].clear(); }
+
   /// The connection is writable again.
   void has_room() {
     waits_for_room_ = false;

@@ -89,6 +89,7 @@ void guarded_agent::connect(std::shared_ptr<guard_memory> memory,
   dialing_ = looks_ = false;
   greeted_ = distrusts_ = false;
   guard_seen_ = guard;
+  guard_number_ = on_.guards;
   // A container is started anew only when nothing of it is left.
   if (link_ && link_->may_run()) link_->presume_dead();
   link_ = std::make_unique<workload::guard_link>(
@@ -113,12 +114,14 @@ void guarded_agent::go_on() {
 
 void guarded_agent::on(const workload::guard_ready& what) {
   greeted_ = true;
+  distrusts_ = false;
   if (!bound_ && !what.session.empty()) id_ = what.session;
   bound_ = true;
   const std::uint64_t term = what.found ? core::number(what.found->term) : 0;
+  const bool is_news = guard_number_ == on_.guards;
   on_.referee.found(pid_, term, what.found && what.found->ended.has_value(),
-                    what.session.empty() ? id_ : what.session);
-  on_.referee.session = id_;
+                    what.session.empty() ? id_ : what.session, is_news);
+  if (is_news) on_.referee.session = id_;
   if (!what.found) return campaign_in(on_.in.dice.spread(1ms, 500ms));
   if (what.found->ended) return leave();
   started_ = true;

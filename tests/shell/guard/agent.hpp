@@ -116,6 +116,7 @@ class guarded_agent {
   core::version found_ = core::no_version;  ///< of the agent before, to be confirmed
   world_time able_since_;
   pid_t guard_seen_ = 0;
+  std::uint64_t guard_number_ = 0;
   bool bound_ = false;    ///< in its session
   bool greeted_ = false;  ///< by the present guard
   bool started_ = false;

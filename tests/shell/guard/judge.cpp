@@ -92,11 +92,11 @@ void guard_judge::answered(pid_t agent, std::uint64_t term, bool is_start, pid_t
   knowledge& of = told_[agent];
   say("agent " + std::to_string(agent) + " is told that " + version(term) +
       (is_start ? " was started" : " was not started"));
-  const bool named_now = is_start && term == of.running && of.may_be_named_later;
-  if (of.asked != term && !named_now) broke(guard_rule::answered_twice, version(term));
+  const bool is_late = term == of.running && of.may_be_named_later;
+  if (of.asked != term && !is_late) broke(guard_rule::answered_twice, version(term));
   if (of.asked == term) of.asked = 0;
   of.may_be_named_later = is_start && pid == 0;
-  if (is_start) of.running = term;
+  of.running = is_start ? term : 0;
 }
 
 void guard_judge::exited(pid_t agent, bool doubtful, bool seen) {
@@ -112,15 +112,18 @@ void guard_judge::exited(pid_t agent, bool doubtful, bool seen) {
 }
 
 void guard_judge::found(pid_t agent, std::uint64_t term, bool has_ended,
-                        const std::string& told_session) {
+                        const std::string& told_session, bool is_news) {
   say("agent " + std::to_string(agent) + " finds " +
       (term == 0 ? std::string("nothing") : version(term)) + (has_ended ? " ended" : "") +
       " in session " + told_session);
+  const bool nothing = term == 0 || has_ended;
+  // The agent before may not have lived to hear that it runs.
+  if (!nothing) told_[agent] = {.running = term, .may_be_named_later = true};
+  if (!is_news) return;
   if (!session.empty() && told_session != session) {
     broke(guard_rule::session_lost, "\"" + told_session + "\" instead of " + session);
   }
   const modelled_process* const alive = living_of(term);
-  const bool nothing = term == 0 || has_ended;
   if (nothing && alive != nullptr) {
     broke(guard_rule::finds_what_is_not,
           "process " + std::to_string(alive->pid) + " of " + version(alive->term) + " lives");
@@ -128,7 +131,6 @@ void guard_judge::found(pid_t agent, std::uint64_t term, bool has_ended,
   if (!nothing && term != running_) {
     broke(guard_rule::finds_what_is_not, version(term) + " instead of " + version(running_));
   }
-  if (!nothing) told_[agent].running = term;
 }
 
 void guard_judge::hangs(world_time guard_well_since) {
@@ -141,7 +143,7 @@ void guard_judge::starts(std::uint64_t term, world_time decided_at) {
   say("the guard starts " + version(term));
   ++starts_;
   running_ = term;
-  has_cause_ = false;
+  has_cause_ = stopped_early_.contains(term);
   last_alive_ = world_.now;
   const auto found = deadlines_.find(term);
   if (found == deadlines_.end() || clock_.local(decided_at) >= found->second.kill_at) {
@@ -152,6 +154,7 @@ void guard_judge::starts(std::uint64_t term, world_time decided_at) {
 void guard_judge::may_end(const std::string& why) {
   if (!has_cause_ && running_ != 0) say("may end: " + why);
   has_cause_ = true;
+  for (const auto& [agent, of] : told_) stopped_early_.insert(of.asked);
 }
 
 void guard_judge::told_to_end(std::uint64_t term, const char* by_whom) {
@@ -194,8 +197,11 @@ void guard_judge::look_at_deadlines(const ability& since) {
 void guard_judge::look_at_reports(const ability& since) {
   const bool guard_well = lasts(since.guard, says_within, world_.now);
   const bool agent_well = lasts(since.agent, says_within, world_.now);
-  const bool agent_sees = lasts(since.agent_reaches, says_within, world_.now);
   const knowledge& of = told_[since.agent_pid];
+  // An agent without its guard looks at the deadline.
+  const bool agent_sees =
+      lasts(since.agent_reaches, says_within, world_.now) &&
+      lasts(clock_.world(deadlines_[of.running].kill_at), says_within, world_.now);
   if (of.asked != 0 && guard_well && agent_well && lasts(of.asked_at, says_within, world_.now)) {
     broke(guard_rule::start_not_answered, version(of.asked));
   }

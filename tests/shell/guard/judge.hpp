@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 
 #include "shell/guard/processes.hpp"
@@ -47,7 +48,9 @@ class guard_judge {
   void answered(pid_t agent, std::uint64_t term, bool is_start, pid_t pid);
   /// `doubtful`: the agent was told that something hidden may be left.
   void exited(pid_t agent, bool doubtful, bool seen);
-  void found(pid_t agent, std::uint64_t term, bool has_ended, const std::string& session);
+  /// `is_news`: its guard lives.
+  void found(pid_t agent, std::uint64_t term, bool has_ended, const std::string& session,
+             bool is_news);
   /// An agent is dead, with what it was waiting for.
   void agent_gone(pid_t agent) { told_.erase(agent); }
   void hangs(world_time guard_well_since);
@@ -104,6 +107,7 @@ class guard_judge {
   std::map<std::uint64_t, deadline> deadlines_;  ///< of each term, as last armed
   std::map<pid_t, knowledge> told_;              ///< of each agent
   std::uint64_t running_ = 0;                    ///< the newest that was started, in truth
+  std::set<std::uint64_t> stopped_early_;        ///< terms that may end before they are started
   bool has_cause_ = false;                       ///< it may be ended before its deadline
   std::uint64_t starts_ = 0;
   world_time last_alive_{};  ///< something of a workload

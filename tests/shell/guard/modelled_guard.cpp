@@ -49,10 +49,14 @@ int modelled_tree::start(std::string_view environment) {
   leader.dies_with_parent = true;
   leader.ignores_term = dice.chance(300'000);
   on_.referee.starts(term_, decided_at);
+  exec_pending_ = true;
+  exec_known_.reset();
   const bool fails = !on_.quiet && dice.chance(exec_fails_ppm);
   on_.in.after(dice.spread(20us, 5ms), [this, fails, pid = leader_, noted = std::weak_ptr(alive_)] {
     if (noted.expired()) return;
-    if (leader_ == pid) exec_known_ = fails ? ENOENT : 0;
+    const modelled_process* const one = on_.processes.find(pid);
+    if (leader_ != pid || one == nullptr || one->zombie) return;
+    exec_known_ = fails ? ENOENT : 0;
     if (fails) {
       on_.referee.may_end("it cannot be executed");
       on_.processes.ends(pid, 127 << 8);
@@ -63,6 +67,10 @@ int modelled_tree::start(std::string_view environment) {
 }
 
 std::optional<int> modelled_tree::exec_result() {
+  // The pipe closes when its last process ends.
+  const modelled_process* const leader = on_.processes.find(leader_);
+  if (exec_pending_ && (leader == nullptr || leader->zombie)) exec_known_ = 0;
+  if (exec_known_) exec_pending_ = false;
   return std::exchange(exec_known_, std::nullopt);
 }
 
@@ -133,6 +141,7 @@ modelled_guard::modelled_guard(guard_machine& on, launch_agent launches)
              .log = log_},
             on.rules) {
   on_.guard_able_since = on_.in.now;
+  ++on_.guards;
   on_.processes.subreaper = pid_;
   on_.processes.child_died = [this](pid_t parent) {
     if (parent == pid_) child_died();
@@ -148,6 +157,7 @@ modelled_guard::~modelled_guard() {
 }
 
 void modelled_guard::freeze() {
+  if (!lives_) return;
   frozen_ = true;
   on_.guard_able_since = sim::world_never;
 }

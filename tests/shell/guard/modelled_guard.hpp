@@ -31,6 +31,7 @@ struct guard_machine {
   bool store_is_up = true;
   bool quiet = false;  ///< nothing fails any more
   std::uint64_t versions = 0;
+  std::uint64_t guards = 0;  ///< that have been started
   /// Since when the guard has got its time; `world_never`: it does not, or is dead.
   world_time guard_able_since = sim::world_never;
 
@@ -78,6 +79,7 @@ class modelled_tree final : public workload::process_tree {
   pid_t leader_ = 0;
   pid_t group_ = 0;
   std::uint64_t term_ = 0;
+  bool exec_pending_ = false;
   std::optional<int> exec_known_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };

@@ -86,7 +86,7 @@ class scenario {
  private:
   struct agent_entry {
     std::unique_ptr<guarded_agent> agent;  ///< null: it has not come to its first instruction
-    std::shared_ptr<modelled_line> line;   ///< to the guard that has started it
+    std::shared_ptr<modelled_line> line;   ///< to its guard
   };
 
   void go_until(world_time end) {
@@ -154,7 +154,10 @@ class scenario {
         if (line) line->agent_closes();
         return;
       }
-      if (line) connected_ = pid;
+      if (line) {
+        connected_ = pid;
+        found->second.line = line;
+      }
       found->second.agent->loop()->post(
           [this, agent = found->second.agent.get(), line, memory = guard_->memory()] {
             if (!line) {
