@@ -37,6 +37,13 @@ class guard_channel {
     if (is_open()) std::get<std::optional<M>>(unsent_) = sealed(what);
   }
 
+  /// What was not sent yet of the workload is said in another way.
+  void forget_news() {
+    const auto kept = std::get<std::optional<message::signalled>>(unsent_);
+    unsent_ = {};
+    std::get<std::optional<message::signalled>>(unsent_) = kept;
+  }
+
   /// True while a message of this kind waits to be sent.
   template <guard_message M>
   [[nodiscard]] bool waits() const {

@@ -125,8 +125,8 @@ class guard_endpoint final : public guard_access {
   orphans workload_;
 };
 
-std::expected<std::unique_ptr<guard_endpoint>, std::string> reach(const asio::any_io_executor& executor, guard_fds fds,
-                                                                  pid_t guard) {
+std::expected<std::unique_ptr<guard_endpoint>, std::string> reach(
+    const asio::any_io_executor& executor, guard_fds fds, pid_t guard) {
   auto out = std::make_unique<guard_endpoint>(executor, std::move(fds.socket), guard);
   if (std::string wrong = out->map(std::move(fds)); !wrong.empty()) {
     return std::unexpected(std::move(wrong));
@@ -147,8 +147,8 @@ std::expected<std::unique_ptr<guard_access>, std::string> guard_that_started_us(
   return found;
 }
 
-std::expected<std::unique_ptr<guard_access>, std::string> guard_behind(const asio::any_io_executor& executor,
-                                                                       guard_fds fds) {
+std::expected<std::unique_ptr<guard_access>, std::string> guard_behind(
+    const asio::any_io_executor& executor, guard_fds fds) {
   ucred who{};
   socklen_t size = sizeof who;
   ::getsockopt(fds.socket.get(), SOL_SOCKET, SO_PEERCRED, &who, &size);

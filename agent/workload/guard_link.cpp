@@ -64,6 +64,7 @@ struct guard_link::impl : std::enable_shared_from_this<impl> {
   void on_exited(const workload_exited& what);
   void nothing_runs();
   [[nodiscard]] bool is_buried(std::uint64_t which) const;
+  [[nodiscard]] bool is_ours(std::uint64_t which) const;
   void emit(const guard_event& what);
   void emit_soon(const guard_event& what);
 
@@ -134,7 +135,7 @@ void guard_link::impl::on_packet(const packet& what) {
     // News of what the agent before has asked for. The guard's answer to our hello says it all.
     return;
   } else if (const auto started = as<message::started>(what)) {
-    if (is_buried(started->term)) return;
+    if (!is_ours(started->term)) return;
     state = work::running;
     left.follow(started->pid);
     emit(workload_started{.pid = started->pid, .term = core::version{started->term}});
@@ -143,9 +144,9 @@ void guard_link::impl::on_packet(const packet& what) {
     if (state == work::asked && core::number(term) == refused->term) nothing_runs();
     emit(start_refused{.term = core::version{refused->term}});
   } else if (const auto failed = as<message::start_failed>(what)) {
-    if (is_buried(failed->term)) return;
     // The agent before may have asked for it, and have died before the guard knew.
-    if (core::number(term) == failed->term) nothing_runs();
+    if (!is_ours(failed->term)) return;
+    nothing_runs();
     emit(start_failed{.term = core::version{failed->term}, .error = failed->error});
   } else if (const auto exited = as<message::exited>(what)) {
     // Of an earlier term: that workload was seen dead from here before.
@@ -263,6 +264,10 @@ void guard_link::impl::nothing_runs() {
 /// What a guard that hung has to say of it comes too late.
 bool guard_link::impl::is_buried(std::uint64_t which) const {
   return buried != core::no_version && core::number(buried) == which;
+}
+
+bool guard_link::impl::is_ours(std::uint64_t which) const {
+  return core::number(term) == which && !is_buried(which);
 }
 
 void guard_link::impl::on_hang_up() {

@@ -296,6 +296,8 @@ void guard_loop::greet(const message::hello& from) {
     answer.status = *status;
     answer.ended_at = ended_at_;
   }
+  // It says all that the agent before was to be told.
+  channel_.forget_news();
   channel_.say(answer);
   if (session_ == session_id{} || from.is_bound != 0) session_ = from.session;
   survivors_.tell_again(host_.now());

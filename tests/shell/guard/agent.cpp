@@ -149,21 +149,28 @@ void guarded_agent::campaign() {
   const core::version term{++on_.versions};
   link_->note_grant(term);
   prolong(term);
-  // An agent that is slow comes late with its order.
-  const core::duration late = on_.in.dice.chance(100'000) ? on_.in.dice.spread(1ms, 2 * on_.ttl)
-                                                          : on_.in.dice.spread(10us, 5ms);
-  campaign_timer_.after(late, [this] { start(); });
+  if (!on_.in.dice.chance(100'000)) {
+    return campaign_timer_.after(on_.in.dice.spread(10us, 5ms), [this] { start(); });
+  }
+  // The process gets no time between the two, and comes late with its order.
+  renew_timer_.cancel();
+  stop_timer_.cancel();
+  campaign_timer_.after(on_.in.dice.spread(1ms, 2 * on_.ttl), [this] { start(); });
 }
 
 void guarded_agent::start() {
   if (!lease_ || leaving_ || distrusts_ || link_->gone() || link_->may_run()) return;
   const core::version term = lease_->term;
+  stop_timer_.at(lease_->stop_at, [this] { lose_lease(); });
+  if (renew_timer_.when() == core::never) renew_timer_.after(on_.ttl / 3, [this] { renew(); });
   on_.referee.asks_for_start(pid_, core::number(term));
   link_->start(term, {"TENURE_VERSION=" + std::to_string(core::number(term))});
+  if (const auto goes_wrong = std::exchange(on_.after_start, nullptr)) goes_wrong();
 }
 
 /// The lease counts from now.
 void guarded_agent::prolong(core::version term) {
+  if (const auto goes_wrong = std::exchange(on_.before_renewal, nullptr)) goes_wrong();
   const core::time_point kill_at = loop_->now() + on_.ttl * 9 / 10;
   lease_ = {.term = term, .stop_at = kill_at - on_.ttl / 7, .kill_at = kill_at};
   on_.referee.armed(core::number(term), lease_->stop_at, kill_at);
@@ -236,7 +243,9 @@ void guarded_agent::on(const workload::start_failed& what) {
 }
 
 void guarded_agent::on(const workload::workload_exited&) {
-  on_.referee.exited(pid_, std::exchange(doubtful_, false), guard_seen_ != 0);
+  const bool has_guard = guard_number_ == on_.guards && !link_->gone();
+  on_.referee.exited(pid_, std::exchange(doubtful_, false), guard_seen_ != 0,
+                     has_guard ? on_.guard_able_since : sim::world_never);
   started_ = false;
   found_ = core::no_version;
   lease_.reset();
@@ -295,7 +304,8 @@ void guarded_agent::leave_if_possible() {
   on_.referee.say("the agent ends");
   on_.referee.may_end("its agent ends");
   link_->bye(on_.in.dice.chance(half) ? std::optional(3) : std::nullopt);
-  end_timer_.after(on_.in.dice.spread(10us, 5ms), [this] { ends_(3); });
+  // It gives its lease up first, which may take a while.
+  end_timer_.after(on_.in.dice.spread(10us, 2s), [this] { ends_(3); });
 }
 
 }  // namespace tenure::shell

@@ -16,6 +16,8 @@ using namespace std::chrono_literals;
 constexpr core::duration kills_within = 200ms;
 /// For both, to say what has happened, over a slow connection.
 constexpr core::duration says_within = 3s;
+/// For a guard that gets its time, to answer an order over a slow connection.
+constexpr core::duration answers_within = 1500ms;
 /// A guard that gets its time for so long has acknowledged everything.
 constexpr core::duration hears_within = 1s;
 /// A renewal so shortly before a deadline may find the guard at work already.
@@ -99,11 +101,15 @@ void guard_judge::answered(pid_t agent, std::uint64_t term, bool is_start, pid_t
   of.running = is_start ? term : 0;
 }
 
-void guard_judge::exited(pid_t agent, bool doubtful, bool seen) {
+void guard_judge::exited(pid_t agent, bool doubtful, bool seen, world_time guard_well_since) {
   knowledge& of = told_[agent];
   const std::uint64_t term = of.running != 0 ? of.running : of.asked;
   say("agent " + std::to_string(agent) + " is told that " + version(term) + " has ended" +
       (seen ? "" : " out of sight"));
+  if (of.running == 0 && lasts(guard_well_since, answers_within, world_.now) &&
+      lasts(of.asked_at, answers_within, world_.now) && term != 0) {
+    broke(guard_rule::start_not_answered, version(term));
+  }
   of.asked = of.running = 0;
   if (term == 0) return broke(guard_rule::exit_reported_twice, "nothing runs");
   const modelled_process* const one = living_of(term);

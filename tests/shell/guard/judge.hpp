@@ -47,7 +47,7 @@ class guard_judge {
   /// `is_start`: it runs; else it was refused or could not be started. `pid`: of the first process.
   void answered(pid_t agent, std::uint64_t term, bool is_start, pid_t pid);
   /// `doubtful`: the agent was told that something hidden may be left.
-  void exited(pid_t agent, bool doubtful, bool seen);
+  void exited(pid_t agent, bool doubtful, bool seen, world_time guard_well_since);
   /// `is_news`: its guard lives.
   void found(pid_t agent, std::uint64_t term, bool has_ended, const std::string& session,
              bool is_news);

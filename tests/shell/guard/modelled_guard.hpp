@@ -32,6 +32,10 @@ struct guard_machine {
   bool quiet = false;  ///< nothing fails any more
   std::uint64_t versions = 0;
   std::uint64_t guards = 0;  ///< that have been started
+  // What goes wrong at the worst of times, once: when an agent is about to renew, and when it has
+  // just ordered a start.
+  std::function<void()> before_renewal{};
+  std::function<void()> after_start{};
   /// Since when the guard has got its time; `world_never`: it does not, or is dead.
   world_time guard_able_since = sim::world_never;
 

@@ -37,10 +37,10 @@ guard_machine draw(world& in, modelled_processes& processes, guard_judge& refere
                               .drain = dice.between(core::duration(100ms), 3s)},
                     .ttl = dice.between(core::duration(2s), 12s),
                     .drain = dice.between(core::duration(10ms), 2s),
-                    .socket_room = static_cast<std::size_t>(dice.between(std::int64_t{2}, 16)),
+                    .socket_room = static_cast<std::size_t>(dice.between(std::int64_t{1}, 5)),
                     .socket_delay = dice.spread(20us, 300ms),
                     .preempted_for = dice.spread(20us, 5ms),
-                    .has_door = dice.chance(300'000)};
+                    .has_door = dice.chance(400'000)};
   processes.stops_within = dice.spread(1ms, 4s);
   return out;
 }
@@ -284,7 +284,7 @@ class scenario {
     rng& dice = world_.dice;
     const core::duration lasts =
         std::min(dice.spread(5ms, 2 * on_.ttl), core::duration(quiet - world_.now));
-    switch (dice.below(18)) {
+    switch (dice.below(24)) {
       case 0:
       case 1:
         return freeze_guard(lasts);
@@ -327,6 +327,31 @@ class scenario {
         return guard_->signal(SIGTERM);
       case 16:
         return guard_->signal(SIGHUP);
+      case 17:
+      case 18:
+        // Nobody renews, and the guard sleeps through the deadline.
+        judge_.say("the store is away");
+        on_.store_is_up = false;
+        world_.after(lasts, [this] { on_.store_is_up = true; });
+        return freeze_guard(lasts);
+      case 19:
+      case 20:
+        on_.before_renewal = [this, lasts] {
+          freeze_guard(lasts);
+          world_.after(world_.dice.spread(1ms, 300ms), [this] {
+            if (guarded_agent* const one = agent()) one->resign();
+          });
+        };
+        return;
+      case 21:
+      case 22:
+        on_.after_start = [this, lasts] {
+          freeze_guard(lasts);
+          world_.after(world_.dice.spread(1ms, 300ms), [this] {
+            if (guarded_agent* const one = agent()) processes_.signal(one->pid(), SIGKILL);
+          });
+        };
+        return;
       default:
         // As in a crash of the machine's service: both at about the same time.
         guard_->kill();
@@ -338,6 +363,7 @@ class scenario {
   void mend() {
     judge_.say("all is well again");
     on_.quiet = true;
+    on_.before_renewal = on_.after_start = nullptr;
     on_.store_is_up = true;
     guard_->thaw();
     for (auto& [pid, one] : agents_) {
