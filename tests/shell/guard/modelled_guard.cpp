@@ -209,6 +209,8 @@ bool modelled_guard::has_something() const {
 }
 
 void modelled_guard::told(std::uint64_t term, int signo) {
+  // Also one that was started after that, by an order which had come before.
+  if (told_to_end_) on_.referee.may_end("the guard was told to end");
   on_.referee.told_to_end(term, "the guard");
   tenure_term shown{};
   const bool read = tenure_read(&memory_->worker, &shown) != 0;
