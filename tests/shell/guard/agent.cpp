@@ -245,7 +245,7 @@ void guarded_agent::on(const workload::start_failed& what) {
 void guarded_agent::on(const workload::workload_exited&) {
   const bool has_guard = guard_number_ == on_.guards && !link_->gone();
   on_.referee.exited(pid_, std::exchange(doubtful_, false), guard_seen_ != 0,
-                     has_guard ? on_.guard_able_since : sim::world_never);
+                     has_guard ? std::max(on_.guard_able_since, able_since_) : sim::world_never);
   started_ = false;
   found_ = core::no_version;
   lease_.reset();
