@@ -29,8 +29,9 @@ if(TENURE_LLD)
   target_link_options(tenure_flags INTERFACE --ld-path=${TENURE_LLD})
 endif()
 
-# What a mutant of the chaos suite replaces has to be an object of its own (tests/chaos/CMakeLists.txt).
-file(GLOB patches CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/chaos/mutants/*.patch)
+# What such a mutant replaces has to be an object of its own (tests/chaos/CMakeLists.txt).
+file(GLOB patches CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/chaos/mutants/*.patch
+     ${PROJECT_SOURCE_DIR}/tests/shell/guard/mutants/*.patch)
 set(TENURE_MUTATED)
 foreach(patch IN LISTS patches)
   file(STRINGS ${patch} touched REGEX "^\\+\\+\\+ b/")

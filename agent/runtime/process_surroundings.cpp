@@ -17,11 +17,10 @@ guard_result with_log(std::expected<std::unique_ptr<workload::guard_link>, std::
 
 class directory_search final : public guard_search {
  public:
-  directory_search(const boost::asio::any_io_executor& on, const config::settings& with,
-                   handler found)
+  directory_search(net::asio_loop& on, const config::settings& with, handler found)
       : on_(on),
         found_(std::move(found)),
-        dialer_(on, with.guard_dir, with.guard_uid,
+        dialer_(on.executor(), with.guard_dir, with.guard_uid,
                 [this](std::variant<workload::guard_fds, workload::no_guard> what) {
                   dialed(std::move(what));
                 }) {}
@@ -32,16 +31,17 @@ class directory_search final : public guard_search {
  private:
   void dialed(std::variant<workload::guard_fds, workload::no_guard> what) {
     if (const auto* none = std::get_if<workload::no_guard>(&what)) return found_(*none);
-    found_(guard_opener([on = on_, fds = std::move(std::get<workload::guard_fds>(what))](
+    found_(guard_opener([&on = on_, fds = std::move(std::get<workload::guard_fds>(what))](
                             const guard_wish& how, guard_handler on_event) mutable {
-      return with_log(workload::guard_link::over(
-                          on, std::move(fds), {.id = how.session, .is_bound = how.session_is_bound},
-                          std::move(on_event)),
-                      how);
+      return with_log(
+          workload::guard_link::over(on, on.executor(), std::move(fds),
+                                     {.id = how.session, .is_bound = how.session_is_bound},
+                                     std::move(on_event)),
+          how);
     }));
   }
 
-  boost::asio::any_io_executor on_;
+  net::asio_loop& on_;
   handler found_;
   workload::guard_dialer dialer_;
 };
@@ -55,14 +55,15 @@ std::expected<std::unique_ptr<stores::store>, stores::open_error> process_surrou
 
 guard_result process_surroundings::connect_parent_guard(const guard_wish& how,
                                                         guard_handler on_event) {
-  return with_log(workload::guard_link::from_environment(
-                      loop_.executor(), {.id = how.session, .is_bound = how.session_is_bound},
-                      std::move(on_event), how.foreign),
-                  how);
+  return with_log(
+      workload::guard_link::from_environment(loop_, loop_.executor(),
+                                             {.id = how.session, .is_bound = how.session_is_bound},
+                                             std::move(on_event), how.foreign),
+      how);
 }
 
 std::unique_ptr<guard_search> process_surroundings::search_guard(guard_search::handler found) {
-  return std::make_unique<directory_search>(loop_.executor(), settings_, std::move(found));
+  return std::make_unique<directory_search>(loop_, settings_, std::move(found));
 }
 
 hooks process_surroundings::make_hooks(const config::hooks& with) {

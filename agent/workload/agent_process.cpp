@@ -1,14 +1,14 @@
 #include "workload/agent_process.hpp"
 
+#include <sys/socket.h>
 #include <unistd.h>
 
-#include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <string_view>
 
 #include "workload/exec_child.hpp"
-#include "workload/guard_process.hpp"
 #include "workload/guard_protocol.hpp"
 
 namespace tenure::workload {
@@ -46,10 +46,16 @@ void agent_process::prepare(const std::vector<std::string>& argv, bool keeps_hup
   environment_.insert(environment_.end(), {fds_.data(), nullptr});
 }
 
-bool agent_process::start(core::time_point now, const os::unique_fd& theirs,
-                          const os::unique_fd& page, const os::unique_fd& worker_page) {
+std::expected<pid_t, const char*> agent_process::launch() {
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
+    return std::unexpected(
+        "cannot make a socket pair for the agent; check the limits on open files");
+  }
+  socket_.attach(os::unique_fd(ends[0]));
+  const os::unique_fd theirs(ends[1]);
   std::snprintf(fds_.data(), fds_.size(), "%s=%d,%d,%d", guard_fds_variable, theirs.get(),
-                page.get(), worker_page.get());
+                page_.get(), worker_page_.get());
   // It outlives us for the moment that it takes to end the workload and give the lease up, so it
   // does not die with us. In a group of its own, Ctrl-C in the terminal reaches it through us
   // alone.
@@ -57,22 +63,14 @@ bool agent_process::start(core::time_point now, const os::unique_fd& theirs,
                                    .argv = argv_.data(),
                                    .environment = environment_.data(),
                                    .keeps_hup_ignored = keeps_hup_ignored_,
-                                   .inherits = {theirs.get(), page.get(), worker_page.get()}});
-  if (pid < 0) {
-    crashed(now);
-    return false;
-  }
-  pid_ = pid;
-  started_at_ = now;
-  due_ = core::never;
-  return true;
+                                   .inherits = {theirs.get(), page_.get(), worker_page_.get()}});
+  if (pid > 0) return pid;
+  socket_.close();
+  return std::unexpected("cannot fork the agent; check the limits on processes and memory");
 }
 
-void agent_process::crashed(core::time_point now) {
-  const bool was_well = now - started_at_ >= agent_was_well;
-  pause_ = pause_ == core::duration::zero() || was_well ? first_agent_pause
-                                                        : std::min(2 * pause_, most_agent_pause);
-  due_ = now + pause_;
+void agent_process::signal(pid_t agent, int signo) {
+  ::kill(agent, signo);
 }
 
 }  // namespace tenure::workload

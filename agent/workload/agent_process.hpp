@@ -3,45 +3,34 @@
 #include <sys/types.h>
 
 #include <array>
+#include <expected>
 #include <string>
 #include <vector>
 
-#include "core/clock.hpp"
 #include "os/unique_fd.hpp"
+#include "workload/agent_child.hpp"
+#include "workload/guard_socket.hpp"
 
 namespace tenure::workload {
 
-/// The agent as a child of the guard: starts it, and after a crash again, after a pause.
-class agent_process {
+/// Starts agents as children of the guard, with a socket of their own each.
+class agent_process final : public agent_launcher {
  public:
+  /// Agents talk over `socket`, and share both pages.
+  agent_process(guard_socket& socket, const os::unique_fd& page, const os::unique_fd& worker_page)
+      : socket_(socket), page_(page), worker_page_(worker_page) {}
+
   /// Prepares arguments and environment.
   void prepare(const std::vector<std::string>& argv, bool keeps_hup_ignored);
 
-  /// Starts an agent that talks to us over `theirs` and shares both pages. False if it could not be
-  /// forked; it is due again after a pause. Allocates nothing.
-  [[nodiscard]] bool start(core::time_point now, const os::unique_fd& theirs,
-                           const os::unique_fd& page, const os::unique_fd& worker_page);
-
-  /// It was reaped.
-  void ended() { pid_ = 0; }
-
-  /// It is to be started again after a pause, which doubles with every crash.
-  void crashed(core::time_point now);
-
-  [[nodiscard]] bool alive() const { return pid_ != 0; }
-  /// 0 if it is not alive.
-  [[nodiscard]] pid_t pid() const { return pid_; }
-  /// When to start it; `never` while it runs, or if nobody wants it again.
-  [[nodiscard]] core::time_point due() const { return due_; }
-  void never_again() { due_ = core::never; }
+  [[nodiscard]] std::expected<pid_t, const char*> launch() override;
+  void signal(pid_t agent, int signo) override;
 
  private:
-  pid_t pid_ = 0;
-  core::time_point started_at_{};
-  core::time_point due_ = core::never;
-  core::duration pause_{};
+  guard_socket& socket_;
+  const os::unique_fd& page_;
+  const os::unique_fd& worker_page_;
   bool keeps_hup_ignored_ = false;
-
   std::vector<std::string> arguments_;
   std::vector<char*> argv_;
   std::vector<char*> environment_;

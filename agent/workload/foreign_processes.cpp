@@ -1,5 +1,6 @@
 #include "workload/foreign_processes.hpp"
 
+#include <poll.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
 
@@ -281,6 +282,25 @@ tally foreign_processes::kill_all() {
   const tally found = signal_all(SIGKILL);
   killing_ = false;
   return found;
+}
+
+bool foreign_processes::has_deaths() const {
+  pollfd one{.fd = deaths_.get(), .events = POLLIN, .revents = 0};
+  return ::poll(&one, 1, 0) > 0;
+}
+
+pid_t foreign_processes::first() const {
+  return now_.all().empty() ? 0 : now_.all().front().pid;
+}
+
+survivors foreign_processes::living() const {
+  survivors out;
+  process_scan processes;
+  if (!processes.open()) return out;
+  for (const member& one : now_.all()) {
+    if (!one.gone()) out.count(processes, one.pid);
+  }
+  return out;
 }
 
 tally foreign_processes::count(std::size_t denied) const {

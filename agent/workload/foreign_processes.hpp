@@ -10,6 +10,7 @@
 
 #include "os/unique_fd.hpp"
 #include "workload/own_processes.hpp"
+#include "workload/process_finder.hpp"
 #include "workload/process_scan.hpp"
 #include "workload/process_set.hpp"
 #include "workload/recognizer.hpp"
@@ -30,19 +31,6 @@ inline constexpr int most_passes = 16;
 /// Descriptors that pidfds leave free: reading /proc needs one at a time.
 inline constexpr int spare_descriptors = 8;
 
-/// What a look has found.
-struct tally {
-  std::size_t left = 0;        ///< processes that are not dead
-  std::size_t matching = 0;    ///< of these: named by the target when nothing else tied them to it
-  std::size_t stuck = 0;       ///< of these: hang in the kernel (state D); SIGKILL waits for them
-  std::size_t denied = 0;      ///< of these: may not be signalled by us
-  std::size_t unreadable = 0;  ///< others, of which the kernel does not tell whether they belong
-  bool complete = false;       ///< false: something could not be looked at, or there was too much
-
-  /// Nothing is left, and everything was looked at.
-  [[nodiscard]] bool empty() const { return complete && left == 0; }
-};
-
 /// The workload where somebody else starts it, e.g. the kubelet in the container beside ours:
 /// every process that a target names, and all that belongs to it.
 ///
@@ -57,30 +45,24 @@ struct tally {
 /// exception: a command line is memory of its process (`read_proc`). Whoever cannot afford that
 /// names the target by its executable. Death is observed: a zombie is dead, unless its first thread
 /// alone has ended.
-class foreign_processes {
+class foreign_processes final : public process_finder {
  public:
   /// Gets all that will be needed from the kernel and the allocator. Returns 0 or an errno value;
   /// ENOENT if /proc does not show us, our ancestors and process 1. Precondition: that of
   /// `recognizer::prepare`.
   [[nodiscard]] int prepare(target what);
 
-  /// Looks at every process, again and again until nobody new belongs.
-  tally look();
+  tally look() override;
 
   /// True if nothing of it is left. Being unable to look counts as something.
   [[nodiscard]] bool empty() { return look().empty(); }
 
-  /// Sends to every process of it that a look finds.
-  tally signal_all(int signo);
-
-  /// Sends to those that the target names, but not to what such a one has started: a server's
-  /// workers have its program, too.
-  tally signal_matches(int signo);
-
-  /// SIGKILL to all of it. Each is stopped as soon as it is seen, and killed when nobody new is
-  /// found: what is stopped cannot fork, and is still there to be found as its children's parent.
-  /// Call it until `empty`.
-  tally kill_all();
+  tally signal_all(int signo) override;
+  tally signal_matches(int signo) override;
+  tally kill_all() override;
+  [[nodiscard]] bool has_deaths() const override;
+  [[nodiscard]] pid_t first() const override;
+  [[nodiscard]] survivors living() const override;
 
   /// Readable when a process that the last look has found may have died; look again then.
   [[nodiscard]] int deaths() const { return deaths_.get(); }

@@ -4,39 +4,44 @@
 #include <cstddef>
 #include <optional>
 #include <tuple>
-#include <utility>
 
-#include "os/unique_fd.hpp"
 #include "workload/guard_protocol.hpp"
+#include "workload/packet_socket.hpp"
 
 namespace tenure::workload {
 
-/// The guard's end of the socket. Never waits and never allocates.
+/// What guard and agent say to each other, as the guard sends and reads it. Never waits and never
+/// allocates.
 ///
 /// An agent that does not read cannot hold the guard up: each kind of message has one place,
 /// where the newest waits until the socket takes it. That loses nothing that matters, because the
 /// guard does not start a workload before the agent was told of the end of the one before.
 class guard_channel {
  public:
-  /// Talks to a new agent from now on. What was not sent to the old one is forgotten.
-  void attach(os::unique_fd socket) {
-    close();
-    socket_ = std::move(socket);
-  }
+  explicit guard_channel(packet_socket& over) : socket_(over) {}
+
+  /// What was not sent to the agent before the present one is forgotten.
+  void begin() { unsent_ = {}; }
 
   /// The agent is dead, or hung up.
   void close() {
-    socket_.reset();
+    socket_.close();
     unsent_ = {};
   }
 
-  [[nodiscard]] bool is_open() const { return static_cast<bool>(socket_); }
-  [[nodiscard]] int fd() const { return socket_.get(); }
+  [[nodiscard]] bool is_open() const { return socket_.is_open(); }
 
   /// Sends the message with the next `flush`.
   template <guard_message M>
   void say(const M& what) {
     if (is_open()) std::get<std::optional<M>>(unsent_) = sealed(what);
+  }
+
+  /// What was not sent yet of the workload is said in another way.
+  void forget_news() {
+    const auto kept = std::get<std::optional<message::signalled>>(unsent_);
+    unsent_ = {};
+    std::get<std::optional<message::signalled>>(unsent_) = kept;
   }
 
   /// True while a message of this kind waits to be sent.
@@ -49,16 +54,16 @@ class guard_channel {
   bool flush();
 
   /// True if nobody is at the other end any more; there may be something left to read.
-  [[nodiscard]] bool hung_up() const;
+  [[nodiscard]] bool hung_up() const { return socket_.hung_up(); }
 
-  enum class reading { packet, nothing, hung_up };
+  using reading = packet_socket::reading;
 
   /// Takes one message off the socket. `into` is empty if it was garbage, and points into a
   /// buffer that the next call overwrites.
   [[nodiscard]] reading receive(std::optional<packet>& into);
 
  private:
-  os::unique_fd socket_;
+  packet_socket& socket_;
   /// In the order in which they are sent.
   std::tuple<std::optional<message::guard_hello>, std::optional<message::started>,
              std::optional<message::start_failed>, std::optional<message::survives>,

@@ -130,4 +130,20 @@ void guard_door::turn_away_for_another(os::unique_fd agent) {
       agent.get(), message::turned_away{.reason = message::turned_away::another_agent}, {-1, -1}));
 }
 
+bool guard_entrance::next(int& knocks) {
+  agent_ = door_.let_in(knocks);
+  return static_cast<bool>(agent_);
+}
+
+bool guard_entrance::welcome() {
+  const bool there = guard_door::welcome(agent_, page_, worker_page_);
+  if (there) socket_.attach(std::move(agent_));
+  agent_.reset();
+  return there;
+}
+
+void guard_entrance::turn_away() {
+  guard_door::turn_away_for_another(std::move(agent_));
+}
+
 }  // namespace tenure::workload

@@ -8,6 +8,8 @@
 #include <string>
 
 #include "os/unique_fd.hpp"
+#include "workload/agent_door.hpp"
+#include "workload/guard_socket.hpp"
 
 namespace tenure::workload {
 
@@ -15,10 +17,6 @@ namespace tenure::workload {
 inline constexpr const char* door_socket_name = "guard.sock";
 /// Locked by the guard for as long as it lives.
 inline constexpr const char* door_lock_name = "guard.lock";
-
-/// So many that knock are answered before the guard looks at its deadline again: anybody may knock
-/// if an agent of another user is let in.
-inline constexpr int most_knocks_a_turn = 16;
 
 /// Of the socket in this directory; nothing if its path is too long for one.
 [[nodiscard]] std::optional<sockaddr_un> door_address(const std::string& directory);
@@ -56,6 +54,31 @@ class guard_door {
   os::unique_fd lock_;
   os::unique_fd socket_;
   std::optional<uid_t> agent_uid_;
+};
+
+/// A guard's door, with what it hands to the agents that come in.
+class guard_entrance final : public agent_door {
+ public:
+  /// Agents talk over `socket`, and share both pages.
+  guard_entrance(guard_socket& socket, const os::unique_fd& page, const os::unique_fd& worker_page)
+      : socket_(socket), page_(page), worker_page_(worker_page) {}
+
+  /// As `guard_door::open`.
+  [[nodiscard]] std::expected<void, std::string> open(const guard_door::options& with) {
+    return door_.open(with);
+  }
+  [[nodiscard]] int fd() const { return door_.fd(); }
+
+  [[nodiscard]] bool next(int& knocks) override;
+  [[nodiscard]] bool welcome() override;
+  void turn_away() override;
+
+ private:
+  guard_socket& socket_;
+  const os::unique_fd& page_;
+  const os::unique_fd& worker_page_;
+  guard_door door_;
+  os::unique_fd agent_;  ///< that has come, until it is welcome or turned away
 };
 
 }  // namespace tenure::workload

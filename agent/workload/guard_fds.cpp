@@ -24,6 +24,10 @@ bool close_on_exec(int fd) {
 
 }  // namespace
 
+bool fds_in_environment() {
+  return std::getenv(guard_fds_variable) != nullptr;
+}
+
 std::expected<guard_fds, std::string> take_guard_fds() {
   const std::string name = guard_fds_variable;
   const char* value = std::getenv(guard_fds_variable);

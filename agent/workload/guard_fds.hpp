@@ -14,6 +14,9 @@ struct guard_fds {
   os::unique_fd worker_page;  ///< none: the guard is of an earlier release
 };
 
+/// True if this process was started by a guard.
+[[nodiscard]] bool fds_in_environment();
+
 /// Takes them over, as TENURE_GUARD_FDS names them, and removes that variable, so that no child
 /// of ours believes that they are its own. Fails, with the reason, if it does not name them.
 [[nodiscard]] std::expected<guard_fds, std::string> take_guard_fds();

@@ -10,9 +10,11 @@
 #include <string>
 #include <vector>
 
+#include "base/event_loop.hpp"
 #include "core/clock.hpp"
 #include "core/log_line.hpp"
 #include "core/vocabulary.hpp"
+#include "workload/guard_access.hpp"
 #include "workload/guard_fds.hpp"
 #include "workload/target.hpp"
 #include "workload/workload_owner.hpp"
@@ -26,7 +28,7 @@ namespace tenure::workload {
 /// deadline goes through shared memory. The link is also the guard's own guard: a workload that
 /// outlives its deadline, because the guard is dead or frozen, is killed from here.
 ///
-/// Use it on its executor only, which must run one thing at a time. No handler is called from
+/// Use it on its loop only. No handler is called from
 /// inside a call, and none after destruction.
 class guard_link final : public workload_owner {
  public:
@@ -39,19 +41,24 @@ class guard_link final : public workload_owner {
   };
 
   /// Takes over the descriptors named by TENURE_GUARD_FDS and removes that variable from the
-  /// environment. Fails if it is unset or what it names is not a guard's; the text says which.
-  /// `foreign`: how a workload is found that the guard has not started.
+  /// environment. `executor`: that of the loop. Fails if it is unset or what it names is not a
+  /// guard's; the text says which. `foreign`: how a workload is found that the guard has not
+  /// started.
   static std::expected<std::unique_ptr<guard_link>, std::string> from_environment(
-      boost::asio::any_io_executor executor, own_session session, handler on_event,
-      const std::optional<target>& foreign = std::nullopt);
+      base::event_loop& on, const boost::asio::any_io_executor& executor, own_session session,
+      handler on_event, const std::optional<target>& foreign = std::nullopt);
 
   /// Over what a `guard_dialer` has found. Fails if it is not a guard's, with a text.
   static std::expected<std::unique_ptr<guard_link>, std::string> over(
-      boost::asio::any_io_executor executor, guard_fds fds, own_session session, handler on_event);
+      base::event_loop& on, const boost::asio::any_io_executor& executor, guard_fds fds,
+      own_session session, handler on_event);
 
   /// True if this process was started by a guard.
   [[nodiscard]] static bool in_environment();
 
+  /// Over any connection, in real or virtual time.
+  guard_link(base::event_loop& on, std::unique_ptr<guard_access> with, own_session session,
+             handler on_event);
   ~guard_link() override;
   guard_link(const guard_link&) = delete;
   guard_link& operator=(const guard_link&) = delete;
@@ -105,10 +112,6 @@ class guard_link final : public workload_owner {
 
  private:
   struct impl;
-  static std::expected<std::unique_ptr<guard_link>, std::string> make(
-      const boost::asio::any_io_executor& executor, guard_fds fds, pid_t guard, own_session session,
-      handler on_event);
-  explicit guard_link(std::shared_ptr<impl> self);
   std::shared_ptr<impl> self_;
 };
 

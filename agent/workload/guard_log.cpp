@@ -9,6 +9,14 @@
 
 namespace tenure::workload {
 
+void stderr_sink::write(std::string_view line) {
+  [[maybe_unused]] const ssize_t sent = ::write(STDERR_FILENO, line.data(), line.size());
+}
+
+std::int64_t stderr_sink::unix_ms() const {
+  return os::wall_now_ms();
+}
+
 void guard_log::speak_as(std::uint32_t form, std::string_view fields) {
   constexpr auto last = static_cast<std::uint32_t>(core::log_form::coloured);
   if (form > last || fields.size() > most_fields) return;
@@ -18,13 +26,13 @@ void guard_log::speak_as(std::uint32_t form, std::string_view fields) {
 }
 
 void guard_log::say(core::log_level level, const sentence& what) const {
-  write({.level = level, .at = {}, .unix_ms = os::wall_now_ms(), .what = what});
+  write({.level = level, .at = {}, .unix_ms = to_.unix_ms(), .what = what});
 }
 
 void guard_log::say_unless_told(core::time_point now, core::log_level level, const sentence& what) {
   // More than these never wait; were it so, the newest would count.
   waiting_ = std::min(waiting_, lines_.size() - 1);
-  lines_[waiting_++] = {.level = level, .at = now, .unix_ms = os::wall_now_ms(), .what = what};
+  lines_[waiting_++] = {.level = level, .at = now, .unix_ms = to_.unix_ms(), .what = what};
 }
 
 core::time_point guard_log::due() const {
@@ -48,8 +56,7 @@ void guard_log::write(const line& one) const {
     out.append(one.what.view());
   }
   out.append("\n");
-  const std::string_view all = out.view();
-  [[maybe_unused]] const ssize_t sent = ::write(STDERR_FILENO, all.data(), all.size());
+  to_.write(out.view());
 }
 
 }  // namespace tenure::workload

@@ -12,7 +12,26 @@
 
 namespace tenure::workload {
 
-/// What the guard says, on stderr, in the form that its agent's log has. Allocates nothing.
+/// Where the guard's lines go.
+class line_sink {
+ public:
+  virtual ~line_sink() = default;
+
+  /// One line, with its end. Allocates nothing.
+  virtual void write(std::string_view line) = 0;
+
+  /// What time it is for people, in milliseconds of Unix time.
+  [[nodiscard]] virtual std::int64_t unix_ms() const = 0;
+};
+
+/// Lines go to stderr, with the time of the machine.
+class stderr_sink final : public line_sink {
+ public:
+  void write(std::string_view line) override;
+  [[nodiscard]] std::int64_t unix_ms() const override;
+};
+
+/// What the guard says, in the form that its agent's log has. Allocates nothing.
 ///
 /// One change is one line: what the guard does by itself at a deadline is said by the agent, too,
 /// if that is well. So such a line waits for a moment, and is dropped if the agent turns out to
@@ -22,6 +41,8 @@ namespace tenure::workload {
 class guard_log {
  public:
   using sentence = core::short_text<256>;
+
+  explicit guard_log(line_sink& to) : to_(to) {}
 
   /// So long a line waits for the agent to say the same.
   static constexpr core::duration patience = std::chrono::milliseconds(200);
@@ -57,6 +78,7 @@ class guard_log {
 
   void write(const line& one) const;
 
+  line_sink& to_;
   std::optional<core::log_form> form_;  ///< none: no agent has said yet
   core::short_text<most_fields> fields_;
   std::array<line, 4> lines_{};

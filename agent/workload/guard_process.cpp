@@ -1,20 +1,36 @@
 #include "workload/guard_process.hpp"
 
+#include <poll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
+#include <memory>
+#include <optional>
 #include <string_view>
 
 #include "core/check.hpp"
-#include "os/boot_time.hpp"
+#include "workload/agent_child.hpp"
+#include "workload/agent_process.hpp"
+#include "workload/foreign_processes.hpp"
+#include "workload/foreign_workload.hpp"
+#include "workload/guard_door.hpp"
+#include "workload/guard_kernel.hpp"
+#include "workload/guard_log.hpp"
 #include "workload/guard_loop.hpp"
+#include "workload/guard_socket.hpp"
+#include "workload/shared_page.hpp"
+#include "workload/started_workload.hpp"
 #include "workload/target_check.hpp"
+#include "workload/worker_page.hpp"
+#include "workload/workload_tree.hpp"
 
 namespace tenure::workload {
+namespace {
 
+/// Why there is going to be no guard. Does not allocate.
 void complain(std::string_view what) {
   constexpr std::string_view who = "tenure guard: ";
   char line[512];
@@ -26,7 +42,42 @@ void complain(std::string_view what) {
       ::write(STDERR_FILENO, line, static_cast<std::size_t>(end - line));
 }
 
-bool guard_loop::open() {
+/// What a guard gets from the kernel, and the loop that works with it. Only `open` allocates.
+class guard_process {
+ public:
+  explicit guard_process(const guard_options& options) : options_(options) {}
+
+  /// False, with the reason on stderr, if the guard could not keep its promise here.
+  [[nodiscard]] bool open();
+
+  /// Returns the status to exit with. Precondition: open.
+  [[nodiscard]] int run();
+
+ private:
+  [[nodiscard]] bool open_workload(bool hup_ignored);
+  [[nodiscard]] bool open_agents(bool hup_ignored);
+  [[nodiscard]] bool has_door() const { return options_.agent_argv.empty(); }
+  void wait(const guard_wait& what);
+
+  const guard_options& options_;
+  guard_kernel kernel_;
+  shared_page page_;
+  worker_page worker_page_;
+  stderr_sink stderr_;
+  guard_log log_{stderr_};
+  guard_socket socket_;
+  agent_process program_{socket_, page_.fd(), worker_page_.fd()};
+  agent_child agent_{program_};
+  guard_entrance entrance_{socket_, page_.fd(), worker_page_.fd()};
+  // One of the two is what is guarded.
+  workload_tree tree_;
+  std::unique_ptr<foreign_processes> found_;
+  std::optional<started_workload> started_;
+  std::optional<foreign_workload> foreign_;
+  std::optional<guard_loop> loop_;
+};
+
+bool guard_process::open() {
   struct sigaction hup{};
   ::sigaction(SIGHUP, nullptr, &hup);
   const bool hup_ignored = hup.sa_handler == SIG_IGN;
@@ -42,31 +93,22 @@ bool guard_loop::open() {
         "the kernel refuses a memfd, or /proc is not mounted; check the limits and the mounts");
     return false;
   }
-  if (options_.foreign) {
-    foreign_ = std::make_unique<foreign_processes>();
-    if (const auto found = prepare_target(*foreign_, options_.foreign->what); !found) {
-      complain(found.error().text);
-      return false;
-    }
-    // Whatever runs now runs without a lease that we know of.
-    sweeping_ = true;
-    look_at_ = os::boot_now();
-  } else if (!tree_.prepare(options_.command, hup_ignored, worker_page_)) {
-    complain("/proc does not show the processes of this PID namespace; mount it there");
-    return false;
-  }
-  if (has_door()) {
-    if (const auto opened = door_.open(options_.door); !opened) {
-      complain(opened.error());
-      return false;
-    }
-  } else {
-    agent_.prepare(options_.agent_argv, hup_ignored);
-  }
-  if (!wakes_.open()) {
+  if (!open_workload(hup_ignored) || !open_agents(hup_ignored)) return false;
+  if (!kernel_.open()) {
     complain("the kernel refuses a signalfd or a timerfd; check the limits");
     return false;
   }
+  guarded_processes* const workload =
+      foreign_ ? static_cast<guarded_processes*>(&*foreign_) : &*started_;
+  loop_.emplace(guard_parts{.host = kernel_,
+                            .page = *page_,
+                            .worker_page = *worker_page_,
+                            .socket = socket_,
+                            .agent = agent_,
+                            .door = has_door() ? &entrance_ : nullptr,
+                            .workload = *workload,
+                            .log = log_},
+                options_);
   // Best effort: a page that must be read back in first would make us late just when memory is
   // short. Where the limit on locked memory is too small, we are as good as any process. Pages
   // are locked once they are used, so this uses what a kill will need; there is nobody to signal.
@@ -75,15 +117,61 @@ bool guard_loop::open() {
   return true;
 }
 
+bool guard_process::open_workload(bool hup_ignored) {
+  if (options_.foreign) {
+    found_ = std::make_unique<foreign_processes>();
+    if (const auto found = prepare_target(*found_, options_.foreign->what); !found) {
+      complain(found.error().text);
+      return false;
+    }
+    foreign_.emplace(*found_, *options_.foreign, log_, kernel_.now());
+    return true;
+  }
+  if (!tree_.prepare(options_.command, hup_ignored, worker_page_)) {
+    complain("/proc does not show the processes of this PID namespace; mount it there");
+    return false;
+  }
+  started_.emplace(tree_, agent_);
+  return true;
+}
+
+bool guard_process::open_agents(bool hup_ignored) {
+  if (!has_door()) {
+    program_.prepare(options_.agent_argv, hup_ignored);
+    return true;
+  }
+  const auto opened = entrance_.open(options_.door);
+  if (!opened) complain(opened.error());
+  return opened.has_value();
+}
+
+int guard_process::run() {
+  if (!has_door() && !loop_->start_agent()) return exit_guard_unusable;
+  if (options_.ready != nullptr) options_.ready();
+  while (!loop_->finished()) {
+    wait(loop_->prepare());
+    loop_->act();
+  }
+  loop_->say_last();
+  return loop_->exit_status();
+}
+
+void guard_process::wait(const guard_wait& what) {
+  const short for_socket = what.room_to_send ? POLLIN | POLLOUT : POLLIN;
+  const pollfd others[] = {
+      {.fd = socket_.fd(), .events = for_socket, .revents = 0},
+      {.fd = found_ ? found_->deaths() : tree_.exec_pipe(), .events = POLLIN, .revents = 0},
+      {.fd = entrance_.fd(), .events = POLLIN, .revents = 0}};
+  kernel_.wait(others, !what.only_look);
+}
+
+}  // namespace
+
 int run_guard(const guard_options& options) {
   TENURE_CHECK(options.agent_argv.empty() != options.door.directory.empty());
   TENURE_CHECK(options.command.empty() == options.foreign.has_value());
-  guard_loop guard(options);
-  if (!guard.open() || (!guard.has_door() && !guard.start_agent())) return exit_guard_unusable;
-  if (options.ready != nullptr) options.ready();
-  while (!guard.finished()) guard.turn();
-  guard.say_last();
-  return guard.exit_status();
+  guard_process guard(options);
+  return guard.open() ? guard.run() : exit_guard_unusable;
 }
 
 }  // namespace tenure::workload

@@ -1,12 +1,12 @@
 #pragma once
 
-#include <csignal>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "core/clock.hpp"
+#include "workload/foreign_workload.hpp"
 #include "workload/guard_door.hpp"
+#include "workload/guard_rules.hpp"
 #include "workload/target.hpp"
 
 /// The guard: the small process that owns the workload.
@@ -19,27 +19,12 @@
 /// store.
 namespace tenure::workload {
 
-/// Exit statuses of the guard besides the workload's and the agent's own.
-inline constexpr int exit_guard_unusable = 125;          ///< the guard itself could not start
-inline constexpr int exit_command_not_executable = 126;  ///< as shells do
-inline constexpr int exit_command_not_found = 127;       ///< as shells do
-
-/// Pause before an agent that crashed is started again; doubles up to `most_agent_pause`.
-inline constexpr core::duration first_agent_pause = std::chrono::milliseconds(100);
-inline constexpr core::duration most_agent_pause = std::chrono::seconds(5);
-/// An agent that lived this long was well: its next crash starts with the first pause again.
-inline constexpr core::duration agent_was_well = std::chrono::seconds(30);
-/// How long an agent that has said bye may take to end before it is killed.
-inline constexpr core::duration agent_bye_grace = std::chrono::seconds(5);
-
 /// A workload that somebody else starts: found, told and killed, but not started.
-struct foreign_options {
+struct foreign_options : foreign_rules {
   target what;
-  bool may_run_on_standby = false;  ///< false: whatever runs without a lease is stopped
-  int gain_signal = 0;              ///< tells it that it is active now; 0: nothing does
 };
 
-struct guard_options {
+struct guard_options : guard_rules {
   /// Arguments of the agent that the guard starts, from argv[0] on; the program is /proc/self/exe.
   /// Empty: agents come in by the door.
   std::vector<std::string> agent_argv;
@@ -47,13 +32,6 @@ struct guard_options {
   /// The workload; looked up in PATH. Empty: it is `foreign`.
   std::vector<std::string> command;
   std::optional<foreign_options> foreign;
-  /// Sent to the workload when the agent does not name a signal.
-  int stop_signal = SIGTERM;
-  /// What the rest of the workload gets between the end of its first process and SIGKILL; also
-  /// when the guard itself has to stop it. `kill_at` may cut it short.
-  core::duration after_exit_grace = std::chrono::seconds(2);
-  /// What the workload gets to end in when the guard with a door is told to end.
-  core::duration drain = std::chrono::seconds(20);
   /// Called once when start-up is over; from then on the guard allocates nothing.
   void (*ready)() = nullptr;
 };

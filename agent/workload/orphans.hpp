@@ -11,17 +11,10 @@
 
 #include "os/unique_fd.hpp"
 #include "workload/foreign_processes.hpp"
+#include "workload/guard_access.hpp"
 #include "workload/process_scan.hpp"
-#include "workload/survivors.hpp"
 
 namespace tenure::workload {
-
-/// What is left of a workload, as far as can be seen.
-enum class remains : std::uint8_t {
-  nothing,
-  something,  ///< it was killed just now; look again
-  doubtful,   ///< only what may be of it, or a stranger's: see `orphans::doubtful`
-};
 
 /// The workload as the agent can reach it without the guard's help.
 ///
@@ -36,30 +29,22 @@ enum class remains : std::uint8_t {
 /// below that, and is younger than the workload, it may have come out of it. It is not killed,
 /// because a stranger may have been started there meanwhile; but nobody may say that the workload
 /// is dead while it lives. One that is older, or elsewhere, did not come out of it.
-class orphans {
+class orphans final : public visible_workload {
  public:
   /// `guard`: its process id, 0 if this process cannot see it.
   explicit orphans(pid_t guard);
 
-  /// False in another container: nothing can be found there, and nobody's death be seen.
-  [[nodiscard]] bool in_sight() const { return static_cast<bool>(guard_fd_); }
+  [[nodiscard]] bool in_sight() const override { return static_cast<bool>(guard_fd_); }
 
   /// The guard did not start the workload, so it is found in another way, for good. False, and
   /// nothing can be killed, if that is impossible here.
   [[nodiscard]] bool find_by(const target& what);
 
-  /// The workload's first process, as the guard has just reported it. Ignored unless it can be seen
-  /// to be a child of the guard: a message is not enough to kill a process.
-  void follow(pid_t leader);
-  /// "NAME=VALUE", which the workload was started with.
-  void expect_mark(std::string mark) { mark_ = std::move(mark); }
-  void forget();
-
-  /// Kills what is certainly of it; call it until that is gone. Precondition: in sight.
-  [[nodiscard]] remains kill_all();
-
-  /// What has been doubtful in each look since all else was gone.
-  [[nodiscard]] survivors doubtful() const;
+  void follow(pid_t leader) override;
+  void expect_mark(std::string mark) override { mark_ = std::move(mark); }
+  void forget() override;
+  [[nodiscard]] remains kill_all() override;
+  [[nodiscard]] survivors doubtful() const override;
 
  private:
   [[nodiscard]] bool guard_exists() const;

@@ -20,6 +20,8 @@ class shared_page {
   [[nodiscard]] const os::unique_fd& fd() const { return memory_.fd(); }
   guard_page* operator->() { return page_; }
   const guard_page* operator->() const { return page_; }
+  /// Precondition: made or mapped.
+  [[nodiscard]] guard_page& operator*() { return *page_; }
 
  private:
   shared_memory memory_;

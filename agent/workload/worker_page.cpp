@@ -24,13 +24,12 @@ bool worker_page::make() {
 }
 
 bool worker_page::map(os::unique_fd fd) {
-  return memory_.map(std::move(fd), sizeof(tenure_page)) && tenure_page_known(page()) != 0;
+  return memory_.map(std::move(fd), sizeof(tenure_page)) && tenure_page_known(&**this) != 0;
 }
 
 /// Boehm, "Can seqlocks get along with programming language memory models?", MSPC 2012: the fence
 /// keeps the fields behind the odd number, the release store keeps the even one behind them.
-void worker_page::show(const worker_term& what) {
-  tenure_page& to = *page();
+void show(tenure_page& to, const worker_term& what) {
   // Odd already if an agent has died while it wrote.
   const std::uint64_t odd = __atomic_load_n(&to.sequence, __ATOMIC_RELAXED) | 1;
   __atomic_store_n(&to.sequence, odd, __ATOMIC_RELAXED);
@@ -42,13 +41,13 @@ void worker_page::show(const worker_term& what) {
   __atomic_store_n(&to.sequence, odd + 1, __ATOMIC_RELEASE);
 }
 
-void worker_page::drain() {
+void drain(tenure_page& of) {
   tenure_term term{};
-  if (tenure_read(page(), &term) == 0) return show({});
+  if (tenure_read(&of, &term) == 0) return show(of, {});
   if (term.state != TENURE_ACTIVE) return;
-  show({.state = TENURE_DRAINING,
-        .version = core::version{term.version},
-        .stop_at = core::time_point(core::duration(term.stop_at))});
+  show(of, {.state = TENURE_DRAINING,
+            .version = core::version{term.version},
+            .stop_at = core::time_point(core::duration(term.stop_at))});
 }
 
 }  // namespace tenure::workload

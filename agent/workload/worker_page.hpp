@@ -17,7 +17,13 @@ struct worker_term {
   core::time_point stop_at{};
 };
 
-/// The writing side of the page that a workload reads with `tenure_page.h`.
+/// Writes what a workload reads with `tenure_read`. At most one process writes at a time.
+void show(tenure_page& to, const worker_term& what);
+
+/// The agent has died: nobody prolongs the lease any more.
+void drain(tenure_page& of);
+
+/// The memory of the page that a workload reads with `tenure_page.h`.
 ///
 /// The guard makes it, so that it outlives the agent; the agent writes it; and the guard does as
 /// long as there is no agent. At most one of them writes at a time.
@@ -29,10 +35,11 @@ class worker_page {
   /// The agent's side. False if `fd` is not such a page, or one of another layout.
   [[nodiscard]] bool map(os::unique_fd fd);
 
-  void show(const worker_term& what);
+  void show(const worker_term& what) { workload::show(**this, what); }
+  void drain() { workload::drain(**this); }
 
-  /// The agent has died: nobody prolongs the lease any more.
-  void drain();
+  /// Precondition: made or mapped.
+  [[nodiscard]] tenure_page& operator*() { return *static_cast<tenure_page*>(memory_.data()); }
 
   /// For the agent; it can be written through.
   [[nodiscard]] const os::unique_fd& fd() const { return memory_.fd(); }
@@ -44,8 +51,6 @@ class worker_page {
   [[nodiscard]] char* variable() { return variable_.data(); }
 
  private:
-  [[nodiscard]] tenure_page* page() const { return static_cast<tenure_page*>(memory_.data()); }
-
   shared_memory memory_;
   os::unique_fd read_only_;
   std::array<char, 48> variable_{};

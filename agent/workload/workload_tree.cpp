@@ -10,7 +10,7 @@
 
 #include "workload/agent_process.hpp"
 #include "workload/exec_child.hpp"
-#include "workload/survivors.hpp"
+#include "workload/guard_protocol.hpp"
 
 namespace tenure::workload {
 namespace {
@@ -96,11 +96,6 @@ std::optional<int> workload_tree::exec_result() {
   return got == sizeof error ? error : 0;
 }
 
-void workload_tree::leader_reaped(int status) {
-  leader_ = 0;
-  last_status_ = status;
-}
-
 bool workload_tree::empty(pid_t agent) {
   if (leader_ != 0) return false;
   children_.rewind();
@@ -131,6 +126,10 @@ void workload_tree::signal_all(int signo, pid_t agent) {
 void workload_tree::kill_all(pid_t agent, bool deep) {
   signal_all(SIGKILL, agent);
   if (deep) kill_descendants(::getpid(), agent);
+}
+
+survivors workload_tree::living(pid_t agent) {
+  return living_descendants(::getpid(), agent);
 }
 
 void workload_tree::signal_group(int signo, pid_t agent) {

@@ -29,7 +29,7 @@ class world {
   }
   void after(core::duration wait, task what) { at(now + wait, std::move(what)); }
 
-  /// Lets everything happen until `end`.
+  /// Lets everything happen until `end`. What happens may call it, too, and go beyond `end`.
   void run_until(world_time end) {
     while (!agenda_.empty() && agenda_.front().when <= end) {
       std::ranges::pop_heap(agenda_, later);
@@ -39,7 +39,7 @@ class world {
       ++events;
       next.what();
     }
-    now = end;
+    now = std::max(now, end);
   }
 
   world_time now{std::chrono::hours(1)};

@@ -7,13 +7,17 @@
 #include <boost/asio/io_context.hpp>
 #include <cstdlib>
 
+#include "net/asio_loop.hpp"
+
 namespace tenure::workload {
 namespace {
 
 std::string error_with(const std::string& fds) {
   ::setenv("TENURE_GUARD_FDS", fds.c_str(), 1);
   boost::asio::io_context io;
-  const auto link = guard_link::from_environment(io.get_executor(), {}, [](const guard_event&) {});
+  net::asio_loop loop(io.get_executor());
+  const auto link =
+      guard_link::from_environment(loop, loop.executor(), {}, [](const guard_event&) {});
   EXPECT_FALSE(guard_link::in_environment()) << "it is gone after one look";
   return link ? "no error" : link.error();
 }
@@ -22,7 +26,9 @@ TEST(GuardLink, ToldOfNoGuardItSaysSo) {
   ::unsetenv("TENURE_GUARD_FDS");
   EXPECT_FALSE(guard_link::in_environment());
   boost::asio::io_context io;
-  const auto link = guard_link::from_environment(io.get_executor(), {}, [](const guard_event&) {});
+  net::asio_loop loop(io.get_executor());
+  const auto link =
+      guard_link::from_environment(loop, loop.executor(), {}, [](const guard_event&) {});
   ASSERT_FALSE(link);
   EXPECT_NE(link.error().find("not started by a guard"), std::string::npos) << link.error();
 }

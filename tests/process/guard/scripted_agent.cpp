@@ -16,6 +16,7 @@
 #include <sstream>
 #include <string>
 
+#include "net/asio_loop.hpp"
 #include "os/boot_time.hpp"
 #include "os/random.hpp"
 #include "workload/guard_link.hpp"
@@ -29,14 +30,14 @@ using namespace tenure::workload;
 
 class scripted_agent {
  public:
-  explicit scripted_agent(asio::io_context& io) : io_(io), control_(io) {}
+  explicit scripted_agent(asio::io_context& io) : loop_(io.get_executor()), control_(io) {}
 
   int begin() {
     // A second hand on the guard's socket, to send what a link never would.
     int socket = -1;
     if (std::sscanf(std::getenv(guard_fds_variable), "%d", &socket) == 1) raw_ = ::dup(socket);
     control_.connect(asio::local::stream_protocol::endpoint(std::getenv(control_variable)));
-    auto link = guard_link::from_environment(io_.get_executor(), {.id = session_},
+    auto link = guard_link::from_environment(loop_, loop_.executor(), {.id = session_},
                                              [this](const guard_event& e) { report(e); });
     if (!link) {
       std::fprintf(stderr, "scripted agent: %s\n", link.error().c_str());
@@ -197,7 +198,7 @@ class scripted_agent {
     ::send(raw_, &bytes, size, MSG_NOSIGNAL);
   }
 
-  asio::io_context& io_;
+  net::asio_loop loop_;
   std::string session_ = os::random_hex(16);
   asio::local::stream_protocol::socket control_;
   std::string orders_;

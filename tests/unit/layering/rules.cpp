@@ -24,7 +24,7 @@ const std::vector<room>& table_of_rooms() {
       {"os", {"core"}},
       {"config", {"core", "os"}},
       {"net", {"core", "base", "os"}},
-      {"workload", {"core", "os"}},
+      {"workload", {"core", "base", "os"}},
       {"stores", {"core", "base", "os", "net"}},
       {"api", {"core", "os", "net"}},
       // Shows what is on the board; api serves the page without knowing what is on it.

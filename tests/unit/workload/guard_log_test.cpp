@@ -17,6 +17,7 @@ using namespace std::chrono_literals;
 using core::log_level;
 using testing::HasSubstr;
 
+stderr_sink to_stderr;
 constexpr core::time_point start = core::time_point(1h);
 
 guard_log::sentence words(std::string_view text) {
@@ -34,7 +35,7 @@ std::string written(Act act) {
 }
 
 TEST(GuardLogLines, WaitForTheAgentToSayThem) {
-  guard_log log;
+  guard_log log(to_stderr);
   log.say_unless_told(start, log_level::warn, words("one"));
   log.say_unless_told(start + 50ms, log_level::info, words("two"));
   EXPECT_EQ(log.due(), start + guard_log::patience);
@@ -46,7 +47,7 @@ TEST(GuardLogLines, WaitForTheAgentToSayThem) {
 }
 
 TEST(GuardLogLines, AreDroppedIfTheAgentKnows) {
-  guard_log log;
+  guard_log log(to_stderr);
   log.say_unless_told(start, log_level::warn, words("one"));
   log.agent_knows();
   EXPECT_EQ(log.due(), core::never);
@@ -54,13 +55,13 @@ TEST(GuardLogLines, AreDroppedIfTheAgentKnows) {
 }
 
 TEST(GuardLogLines, WaitForNobodyWhereThereIsNoAgent) {
-  guard_log log;
+  guard_log log(to_stderr);
   log.say_unless_told(start, log_level::warn, words("one"));
   EXPECT_EQ(written([&] { log.flush(start, false); }), "tenure guard: one\n");
 }
 
 TEST(GuardLogLines, MoreThanThereIsRoomForKeepTheFirstAndTheNewest) {
-  guard_log log;
+  guard_log log(to_stderr);
   for (const char* text : {"1", "2", "3", "4", "5", "6"}) {
     log.say_unless_told(start, log_level::info, words(text));
   }
@@ -69,7 +70,7 @@ TEST(GuardLogLines, MoreThanThereIsRoomForKeepTheFirstAndTheNewest) {
 }
 
 TEST(GuardLogLines, NameOfAProgramCanForgeNothing) {
-  guard_log log;
+  guard_log log(to_stderr);
   log.speak_as(static_cast<std::uint32_t>(core::log_form::json), "");
   survivors what{.left = 1, .stuck = 1, .pid = 7, .state = '"'};
   std::string_view("a\"}\n\\").copy(what.name.data(), what.name.size());

@@ -1,8 +1,9 @@
-#include "workload/guard_wakes.hpp"
+#include "workload/guard_kernel.hpp"
 
 #include <poll.h>
 #include <sys/signalfd.h>
 #include <sys/timerfd.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include <csignal>
 
 #include "core/check.hpp"
+#include "os/boot_time.hpp"
 
 namespace tenure::workload {
 namespace {
@@ -23,11 +25,7 @@ constexpr std::size_t most_others = 3;
 
 }  // namespace
 
-bool asks_to_end(int signo) {
-  return signo == SIGTERM || signo == SIGINT || signo == SIGQUIT;
-}
-
-bool guard_wakes::open() {
+bool guard_kernel::open() {
   sigset_t all;
   ::sigfillset(&all);
   if (::sigprocmask(SIG_SETMASK, &all, nullptr) != 0) return false;
@@ -41,7 +39,11 @@ bool guard_wakes::open() {
   return signals_ && timer_;
 }
 
-void guard_wakes::set_timer(core::time_point when) {
+core::time_point guard_kernel::now() const {
+  return os::boot_now();
+}
+
+void guard_kernel::set_timer(core::time_point when) {
   itimerspec spec{};
   if (when != core::never) {
     // Zero would switch the timer off.
@@ -53,7 +55,7 @@ void guard_wakes::set_timer(core::time_point when) {
   TENURE_CHECK(::timerfd_settime(timer_.get(), TFD_TIMER_ABSTIME, &spec, nullptr) == 0);
 }
 
-void guard_wakes::wait(std::span<const pollfd> others, bool blocks) {
+void guard_kernel::wait(std::span<const pollfd> others, bool blocks) {
   TENURE_CHECK(others.size() <= most_others);
   std::array<pollfd, 2 + most_others> all{};
   all[0] = {.fd = signals_.get(), .events = POLLIN, .revents = 0};
@@ -62,10 +64,17 @@ void guard_wakes::wait(std::span<const pollfd> others, bool blocks) {
   ::poll(all.data(), 2 + others.size(), blocks ? -1 : 0);
 }
 
-std::optional<int> guard_wakes::next_signal() {
+std::optional<int> guard_kernel::next_signal() {
   signalfd_siginfo one;
   if (::read(signals_.get(), &one, sizeof one) != sizeof one) return std::nullopt;
   return static_cast<int>(one.ssi_signo);
+}
+
+std::optional<child_change> guard_kernel::next_child() {
+  child_change out;
+  out.pid = ::waitpid(-1, &out.status, WNOHANG | WUNTRACED);
+  if (out.pid <= 0) return std::nullopt;
+  return out;
 }
 
 }  // namespace tenure::workload

@@ -1,0 +1,220 @@
+#include "shell/guard/judge.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <set>
+#include <utility>
+
+namespace tenure::shell {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// For a guard or an agent that gets its time: to wake up, to kill in rounds, and to look at what
+/// is below a process that hangs.
+constexpr core::duration kills_within = 200ms;
+/// For both, to say what has happened, over a slow connection.
+constexpr core::duration says_within = 3s;
+/// For a guard that gets its time, to answer an order over a slow connection.
+constexpr core::duration answers_within = 1500ms;
+/// A guard that gets its time for so long has acknowledged everything.
+constexpr core::duration hears_within = 1s;
+/// A renewal so shortly before a deadline may find the guard at work already.
+constexpr core::duration turn_takes = 100ms;
+
+constexpr std::array names{"none",
+                           "outlives_deadline",
+                           "starts_after_deadline",
+                           "start_not_answered",
+                           "answered_twice",
+                           "exit_not_reported",
+                           "exit_reported_twice",
+                           "exited_while_alive",
+                           "ended_without_cause",
+                           "finds_what_is_not",
+                           "session_lost",
+                           "hangs_though_well",
+                           "page_outlives_agent",
+                           "no_progress",
+                           "never_ends",
+                           "busy_loop"};
+
+bool lasts(world_time since, core::duration for_long, world_time now) {
+  return since != sim::world_never && since + for_long < now;
+}
+
+std::string version(std::uint64_t term) {
+  return "version " + std::to_string(term);
+}
+
+}  // namespace
+
+const char* name(guard_rule r) {
+  return names[static_cast<std::size_t>(r)];
+}
+
+void guard_judge::say(const std::string& what) const {
+  if (!traced_) return;
+  const auto since = world_.now.time_since_epoch() - 1h;
+  std::printf("%11.6f   %s\n", std::chrono::duration<double>(since).count(), what.c_str());
+}
+
+void guard_judge::broke(guard_rule what, const std::string& details) {
+  if (broken_ != guard_rule::none) return;
+  broken_ = what;
+  const auto since = world_.now.time_since_epoch() - 1h;
+  details_ = std::string(name(what)) + " after " +
+             std::to_string(std::chrono::duration<double>(since).count()) + " s: " + details;
+  say("BROKEN " + details_);
+}
+
+const modelled_process* guard_judge::living_of(std::uint64_t term) const {
+  for (const auto& [pid, one] : processes_.all()) {
+    if (one.alive() && one.term != 0 && (term == 0 || one.term == term)) return &one;
+  }
+  return nullptr;
+}
+
+void guard_judge::armed(std::uint64_t term, core::time_point stop_at, core::time_point kill_at) {
+  deadline& of = deadlines_[term];
+  of = {
+      .stop_at = stop_at, .kill_at = kill_at, .stop_at_before = of.stop_at, .armed_at = world_.now};
+}
+
+void guard_judge::asks_for_start(pid_t agent, std::uint64_t term) {
+  knowledge& of = told_[agent];
+  say("agent " + std::to_string(agent) + " asks for the start of " + version(term));
+  if (of.asked != 0) broke(guard_rule::start_not_answered, version(of.asked));
+  of.asked = term;
+  of.asked_at = world_.now;
+}
+
+void guard_judge::answered(pid_t agent, std::uint64_t term, bool is_start, pid_t pid) {
+  knowledge& of = told_[agent];
+  say("agent " + std::to_string(agent) + " is told that " + version(term) +
+      (is_start ? " was started" : " was not started"));
+  const bool is_late = term == of.running && of.may_be_named_later;
+  if (of.asked != term && !is_late) broke(guard_rule::answered_twice, version(term));
+  if (of.asked == term) of.asked = 0;
+  of.may_be_named_later = is_start && pid == 0;
+  of.running = is_start ? term : 0;
+}
+
+void guard_judge::exited(pid_t agent, bool doubtful, bool seen, world_time guard_well_since) {
+  knowledge& of = told_[agent];
+  const std::uint64_t term = of.running != 0 ? of.running : of.asked;
+  say("agent " + std::to_string(agent) + " is told that " + version(term) + " has ended" +
+      (seen ? "" : " out of sight"));
+  if (of.running == 0 && lasts(guard_well_since, answers_within, world_.now) &&
+      lasts(of.asked_at, answers_within, world_.now) && term != 0) {
+    broke(guard_rule::start_not_answered, version(term));
+  }
+  of.asked = of.running = 0;
+  if (term == 0) return broke(guard_rule::exit_reported_twice, "nothing runs");
+  const modelled_process* const one = living_of(term);
+  if (one == nullptr || (doubtful && one->hidden())) return;
+  broke(guard_rule::exited_while_alive, version(term) + ": process " + std::to_string(one->pid));
+}
+
+void guard_judge::found(pid_t agent, std::uint64_t term, bool has_ended,
+                        const std::string& told_session, bool is_news) {
+  say("agent " + std::to_string(agent) + " finds " +
+      (term == 0 ? std::string("nothing") : version(term)) + (has_ended ? " ended" : "") +
+      " in session " + told_session);
+  const bool nothing = term == 0 || has_ended;
+  // The agent before may not have lived to hear that it runs.
+  if (!nothing) told_[agent] = {.running = term, .may_be_named_later = true};
+  if (!is_news) return;
+  if (!session.empty() && told_session != session) {
+    broke(guard_rule::session_lost, "\"" + told_session + "\" instead of " + session);
+  }
+  const modelled_process* const alive = living_of(term);
+  if (nothing && alive != nullptr) {
+    broke(guard_rule::finds_what_is_not,
+          "process " + std::to_string(alive->pid) + " of " + version(alive->term) + " lives");
+  }
+  if (!nothing && term != running_) {
+    broke(guard_rule::finds_what_is_not, version(term) + " instead of " + version(running_));
+  }
+}
+
+void guard_judge::hangs(world_time guard_well_since) {
+  say("finds that the guard hangs");
+  if (!lasts(guard_well_since, hears_within, world_.now)) return;
+  broke(guard_rule::hangs_though_well, "it gets all the time that it wants");
+}
+
+void guard_judge::starts(std::uint64_t term, world_time decided_at) {
+  say("the guard starts " + version(term));
+  ++starts_;
+  running_ = term;
+  has_cause_ = stopped_early_.contains(term);
+  last_alive_ = world_.now;
+  const auto found = deadlines_.find(term);
+  if (found == deadlines_.end() || clock_.local(decided_at) >= found->second.kill_at) {
+    broke(guard_rule::starts_after_deadline, version(term));
+  }
+}
+
+void guard_judge::may_end(const std::string& why) {
+  if (!has_cause_ && running_ != 0) say("may end: " + why);
+  has_cause_ = true;
+  for (const auto& [agent, of] : told_) stopped_early_.insert(of.asked);
+}
+
+void guard_judge::told_to_end(std::uint64_t term, const char* by_whom) {
+  if (has_cause_) return;
+  const deadline& of = deadlines_[term];
+  const bool moved_just_now = world_.now - of.armed_at < turn_takes;
+  const core::time_point due =
+      moved_just_now ? std::min(of.stop_at, of.stop_at_before) : of.stop_at;
+  has_cause_ = true;
+  say(version(term) + " is told to end by " + by_whom);
+  if (clock_.local(world_.now) < due) broke(guard_rule::ended_without_cause, version(term));
+}
+
+void guard_judge::look(const ability& since) {
+  look_at_deadlines(since);
+  look_at_reports(since);
+}
+
+void guard_judge::look_at_deadlines(const ability& since) {
+  const knowledge of = told_[since.agent_pid];
+  std::set<pid_t> of_guard;
+  for (const modelled_process* const one : processes_.descendants_of(processes_.subreaper, 0)) {
+    of_guard.insert(one->pid);
+  }
+  for (const auto& [pid, one] : processes_.all()) {
+    if (!one.alive() || one.term == 0 || one.killed) continue;
+    const world_time due = std::max(clock_.world(deadlines_[one.term].kill_at), one.born);
+    if (!lasts(due, kills_within, world_.now)) continue;
+    const bool by_guard = of_guard.contains(pid) && lasts(since.guard, kills_within, world_.now);
+    const bool by_agent = !one.hidden() && (one.term == of.running || one.term == of.asked) &&
+                          lasts(since.agent_reaches, kills_within, world_.now);
+    if (!by_guard && !by_agent) continue;
+    broke(guard_rule::outlives_deadline,
+          "process " + std::to_string(pid) + " of " + version(one.term) + ", which " +
+              (by_guard ? "the guard" : "the agent") + " could have killed");
+  }
+  if (living_of(0) != nullptr) last_alive_ = world_.now;
+}
+
+void guard_judge::look_at_reports(const ability& since) {
+  const bool guard_well = lasts(since.guard, says_within, world_.now);
+  const bool agent_well = lasts(since.agent, says_within, world_.now);
+  const knowledge& of = told_[since.agent_pid];
+  // An agent without its guard looks at the deadline.
+  const bool agent_sees =
+      lasts(since.agent_reaches, says_within, world_.now) &&
+      lasts(clock_.world(deadlines_[of.running].kill_at), says_within, world_.now);
+  if (of.asked != 0 && guard_well && agent_well && lasts(of.asked_at, says_within, world_.now)) {
+    broke(guard_rule::start_not_answered, version(of.asked));
+  }
+  if (of.running != 0 && agent_well && (guard_well || agent_sees) &&
+      lasts(last_alive_, says_within, world_.now)) {
+    broke(guard_rule::exit_not_reported, version(of.running));
+  }
+}
+
+}  // namespace tenure::shell

@@ -1,0 +1,116 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+
+#include "shell/guard/processes.hpp"
+#include "shell/world.hpp"
+
+namespace tenure::shell {
+
+/// What must never happen between a guard, its agents and its workload. Each is a sentence of
+/// docs/safety.md, or of the header of a part.
+enum class guard_rule : std::uint8_t {
+  none,
+  outlives_deadline,      ///< lives behind `kill_at`, unkilled, although guard or agent could kill
+  starts_after_deadline,  ///< a workload is started whose `kill_at` has passed, or is not armed
+  start_not_answered,     ///< an order to start has come to nothing that the agent was told
+  answered_twice,         ///< an answer to no order, or two to one
+  exit_not_reported,      ///< a workload is dead, and its agent was not told
+  exit_reported_twice,    ///< an end of what was not running
+  exited_while_alive,     ///< a process lives of a workload that is reported to have ended
+  ended_without_cause,    ///< told to end before `stop_at`, and nobody has asked for it
+  finds_what_is_not,      ///< an agent is told of another workload than runs, or of none
+  session_lost,           ///< an agent is not given the session of the agents before
+  hangs_though_well,      ///< a guard that gets its time is said to hang
+  page_outlives_agent,    ///< the worker page says "active" where the guard has ended it alone
+  no_progress,            ///< all is well again, and no workload runs under a lease
+  never_ends,             ///< a guard that is to end does not
+  busy_loop,
+};
+
+const char* name(guard_rule r);
+
+/// Compares what guard and agents say and do with what is true of the processes. The first broken
+/// rule is kept.
+class guard_judge {
+ public:
+  guard_judge(world& in, modelled_processes& processes, machine_clock clock, bool traced)
+      : world_(in), processes_(processes), clock_(clock), traced_(traced) {}
+
+  // What agents do, and are told.
+  void armed(std::uint64_t term, core::time_point stop_at, core::time_point kill_at);
+  void asks_for_start(pid_t agent, std::uint64_t term);
+  /// `is_start`: it runs; else it was refused or could not be started. `pid`: of the first process.
+  void answered(pid_t agent, std::uint64_t term, bool is_start, pid_t pid);
+  /// `doubtful`: the agent was told that something hidden may be left.
+  void exited(pid_t agent, bool doubtful, bool seen, world_time guard_well_since);
+  /// `is_news`: its guard lives.
+  void found(pid_t agent, std::uint64_t term, bool has_ended, const std::string& session,
+             bool is_news);
+  /// An agent is dead, with what it was waiting for.
+  void agent_gone(pid_t agent) { told_.erase(agent); }
+  void hangs(world_time guard_well_since);
+
+  // What becomes of the workload.
+  /// `decided_at`: when the guard began the turn in which it starts it.
+  void starts(std::uint64_t term, world_time decided_at);
+  /// From now on it may be ended at any time: it was ordered.
+  void may_end(const std::string& why);
+  void told_to_end(std::uint64_t term, const char* by_whom);
+
+  /// Since when each of them has got its time; `world_never`: it does not, or is dead.
+  struct ability {
+    world_time guard = sim::world_never;
+    pid_t agent_pid = 0;  ///< of the one that is connected; 0: there is none
+    world_time agent = sim::world_never;
+    world_time agent_reaches = sim::world_never;  ///< the workload, without the guard
+  };
+  /// Called again and again.
+  void look(const ability& since);
+
+  void say(const std::string& what) const;
+  void broke(guard_rule what, const std::string& details);
+  [[nodiscard]] guard_rule broken() const { return broken_; }
+  [[nodiscard]] const std::string& details() const { return details_; }
+  [[nodiscard]] std::uint64_t starts_seen() const { return starts_; }
+  /// What the session of the agents is, as far as they know. Empty: none has come.
+  std::string session;
+
+ private:
+  /// What one agent has asked for, and knows.
+  struct knowledge {
+    std::uint64_t asked = 0;          ///< the term whose order to start has no answer yet; 0: none
+    std::uint64_t running = 0;        ///< that of the workload which it believes to run; 0: none
+    bool may_be_named_later = false;  ///< it was told to run without its first process
+    world_time asked_at{};
+  };
+  struct deadline {
+    core::time_point stop_at{};
+    core::time_point kill_at{};
+    core::time_point stop_at_before{};
+    world_time armed_at{};
+  };
+  void look_at_deadlines(const ability& since);
+  void look_at_reports(const ability& since);
+  [[nodiscard]] const modelled_process* living_of(std::uint64_t term) const;
+
+  world& world_;
+  modelled_processes& processes_;
+  machine_clock clock_;
+  bool traced_;
+  guard_rule broken_ = guard_rule::none;
+  std::string details_;
+  std::map<std::uint64_t, deadline> deadlines_;  ///< of each term, as last armed
+  std::map<pid_t, knowledge> told_;              ///< of each agent
+  std::uint64_t running_ = 0;                    ///< the newest that was started, in truth
+  std::set<std::uint64_t> stopped_early_;        ///< terms that may end before they are started
+  bool has_cause_ = false;                       ///< it may be ended before its deadline
+  std::uint64_t starts_ = 0;
+  world_time last_alive_{};  ///< something of a workload
+};
+
+}  // namespace tenure::shell

@@ -1,0 +1,182 @@
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "shell/guard/judge.hpp"
+#include "shell/guard/line.hpp"
+#include "shell/guard/processes.hpp"
+#include "workload/guard_loop.hpp"
+#include "workload/started_workload.hpp"
+
+namespace tenure::shell {
+
+/// One machine, and what its guards and agents have in common.
+struct guard_machine {
+  world& in;
+  machine_clock clock;
+  modelled_processes& processes;
+  guard_judge& referee;
+  workload::guard_rules rules;
+  core::duration ttl;
+  core::duration drain;
+  std::size_t socket_room;
+  core::duration socket_delay;
+  core::duration preempted_for;  ///< at most, in the middle of a turn
+  bool has_door;                 ///< agents come in by a door
+  bool store_is_up = true;
+  bool quiet = false;  ///< nothing fails any more
+  std::uint64_t versions = 0;
+  std::uint64_t guards = 0;  ///< that have been started
+  // What goes wrong at the worst of times, once: when an agent is about to renew, and when it has
+  // just ordered a start.
+  std::function<void()> before_renewal{};
+  std::function<void()> after_start{};
+  /// Since when the guard has got its time; `world_never`: it does not, or is dead.
+  world_time guard_able_since = sim::world_never;
+
+  [[nodiscard]] core::time_point now() const { return clock.local(in.now); }
+};
+
+/// The memory that a guard shares with its agents; it outlives each of them.
+struct guard_memory {
+  workload::guard_page page;
+  tenure_page worker{.magic = TENURE_PAGE_MAGIC,
+                     .layout = TENURE_PAGE_LAYOUT,
+                     .state = TENURE_NONE,
+                     .sequence = 0,
+                     .version = 0,
+                     .stop_at = 0};
+};
+
+/// The tree of a workload, among the processes of the machine.
+class modelled_tree final : public workload::process_tree {
+ public:
+  modelled_tree(guard_machine& on, pid_t guard) : on_(on), guard_(guard) {}
+
+  [[nodiscard]] int start(std::string_view environment) override;
+  [[nodiscard]] std::optional<int> exec_result() override;
+  void leader_reaped() override { leader_ = 0; }
+  [[nodiscard]] bool empty(pid_t agent) override;
+  void signal_all(int signo, pid_t agent) override;
+  void kill_all(pid_t agent, bool deep) override;
+  void signal_group(int signo, pid_t agent) override;
+  void finish() override { leader_ = group_ = 0; }
+  [[nodiscard]] workload::survivors living(pid_t agent) override;
+  [[nodiscard]] pid_t leader() const override { return leader_; }
+  [[nodiscard]] bool has_terminal() const override { return false; }
+
+  /// Something can be read that the loop waits for.
+  [[nodiscard]] bool has_news() const { return exec_known_.has_value(); }
+
+  world_time decided_at{};      ///< when the present turn of the guard began
+  std::function<void()> wakes;  ///< the guard
+  std::function<void(std::uint64_t term, int signo)> told;  ///< this ends the workload
+
+ private:
+  guard_machine& on_;
+  pid_t guard_;
+  pid_t leader_ = 0;
+  pid_t group_ = 0;
+  std::uint64_t term_ = 0;
+  bool exec_pending_ = false;
+  std::optional<int> exec_known_;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+/// The guard process: the loop that ships, in virtual time.
+class modelled_guard final : public workload::guard_host,
+                             public workload::agent_launcher,
+                             public workload::agent_door {
+ public:
+  /// Makes the process of an agent that the guard starts: with its id and its end of a line.
+  using launch_agent = std::function<void(pid_t, std::shared_ptr<modelled_line>)>;
+
+  modelled_guard(guard_machine& on, launch_agent launches);
+  ~modelled_guard() override;
+  modelled_guard(const modelled_guard&) = delete;
+  modelled_guard& operator=(const modelled_guard&) = delete;
+
+  void freeze();
+  void thaw();
+  void kill();
+  void signal(int signo);
+  /// Somebody knocks at the door; `answer`: its line, or null if it is turned away.
+  void knock(std::function<void(std::shared_ptr<modelled_line>)> answer);
+
+  [[nodiscard]] pid_t pid() const { return pid_; }
+  /// False once it has ended, or was killed.
+  [[nodiscard]] bool lives() const { return lives_; }
+  [[nodiscard]] bool frozen() const { return frozen_; }
+  [[nodiscard]] const std::shared_ptr<guard_memory>& memory() const { return memory_; }
+  [[nodiscard]] bool was_told_to_end() const { return told_to_end_; }
+  /// True while its turn is further down the stack.
+  [[nodiscard]] bool in_a_turn() const { return in_turn_; }
+  void child_died();
+
+  // The kernel, as the loop sees it.
+  [[nodiscard]] core::time_point now() const override;
+  void set_timer(core::time_point when) override;
+  [[nodiscard]] std::optional<int> next_signal() override;
+  [[nodiscard]] std::optional<workload::child_change> next_child() override;
+  [[nodiscard]] std::expected<pid_t, const char*> launch() override;
+  void signal(pid_t agent, int signo) override;
+  [[nodiscard]] bool next(int& knocks) override;
+  [[nodiscard]] bool welcome() override;
+  void turn_away() override;
+
+ private:
+  /// SIGKILL has found the guard in the middle of a turn.
+  struct killed_in_turn {};
+  class silent_sink final : public workload::line_sink {
+   public:
+    explicit silent_sink(const guard_judge& to) : to_(to) {}
+    void write(std::string_view line) override {
+      to_.say("guard's log: " + std::string(line.substr(0, line.size() - 1)));
+    }
+    [[nodiscard]] std::int64_t unix_ms() const override { return 0; }
+
+   private:
+    const guard_judge& to_;
+  };
+
+  void wake();
+  void turn();
+  [[nodiscard]] bool has_something() const;
+  void sleep();
+  void told(std::uint64_t term, int signo);
+  void ends(int status);
+  [[nodiscard]] std::shared_ptr<modelled_line> new_line();
+  void may_be_preempted() const;
+
+  guard_machine& on_;
+  launch_agent launches_;
+  pid_t pid_;
+  std::shared_ptr<guard_memory> memory_ = std::make_shared<guard_memory>();
+  modelled_socket socket_;
+  workload::agent_child agent_{*this};
+  modelled_tree tree_;
+  workload::started_workload workload_{tree_, agent_};
+  silent_sink sink_;
+  workload::guard_log log_{sink_};
+  workload::guard_loop loop_;
+
+  bool lives_ = true;
+  bool frozen_ = false;
+  bool began_ = false;    ///< its first turn was
+  bool turning_ = false;  ///< a turn is on the agenda
+  bool in_turn_ = false;
+  bool told_to_end_ = false;
+  workload::guard_wait waits_{};
+  core::time_point timer_ = core::never;
+  std::set<int> signals_;
+  std::deque<std::function<void(std::shared_ptr<modelled_line>)>> knocks_;
+  std::function<void(std::shared_ptr<modelled_line>)> at_the_door_;
+  std::shared_ptr<bool> here_ = std::make_shared<bool>(true);
+};
+
+}  // namespace tenure::shell
