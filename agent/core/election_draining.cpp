@@ -28,7 +28,8 @@ void election::lose(const core::lease& lease, loss_reason why, const moment& at,
   taken_away(why, std::max(at.now, std::min(lease.kill_at, lease.sent_at + room.kill_at)), at, out);
 }
 
-/// What we hold, or may hold, is not ours any more: nobody has the time to read that it is over.
+/// What we hold, or may hold, is not ours any more. Nobody has the time to read that it is over, but
+/// where only our session is said to have ended: its key may be there until we release it ourselves.
 state::draining& election::taken_away(loss_reason why, time_point kill_by, const moment& at,
                                       effects& out) {
   auto* d = in<state::draining>();
@@ -36,7 +37,7 @@ state::draining& election::taken_away(loss_reason why, time_point kill_by, const
     stop(*d, kill_by, why, out);
   } else {
     d = &give_up(why, kill_by, at, out);
-    d->quiet_until = time_point::min();
+    if (why != loss_reason::session_invalid) d->quiet_until = time_point::min();
   }
   d->gone = true;
   return *d;

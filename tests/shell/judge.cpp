@@ -70,12 +70,15 @@ void judge::broke(rule what, const std::string& details) {
 void judge::created(const std::string& key, std::uint64_t revision, std::int64_t lease) {
   const std::string which = election_of(key);
   if (which.empty()) return;
+  changed_[which] = world_.now;
   terms_[revision] = {.which = which, .lease = lease, .created_at = world_.now};
   say(key + " is there in version " + std::to_string(revision));
 }
 
 void judge::erased(const std::string& key, std::uint64_t create_revision, erased_by how) {
-  if (election_of(key).empty()) return;
+  const std::string which = election_of(key);
+  if (which.empty()) return;
+  changed_[which] = world_.now;
   term& one = terms_[create_revision];
   one.erased_at = world_.now;
   one.how = how;
@@ -198,6 +201,11 @@ void judge::ends(std::size_t pod, const std::string& which) {
     if (one.pod == pod) terms_[one.version].alive = false;
   }
   std::erase_if(all, [&](const running_one& one) { return one.pod == pod; });
+}
+
+world_time judge::changed_at(const std::string& which) const {
+  const auto found = changed_.find(which);
+  return found == changed_.end() ? world_time{} : found->second;
 }
 
 std::size_t judge::running(const std::string& which) const {

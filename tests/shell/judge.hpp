@@ -89,6 +89,8 @@ class judge final : public etcd_witness {
   void broke(rule what, const std::string& details);
   [[nodiscard]] rule broken() const { return broken_; }
   [[nodiscard]] const std::string& details() const { return details_; }
+  /// When a key of this election came or went last.
+  [[nodiscard]] world_time changed_at(const std::string& which) const;
   [[nodiscard]] std::size_t running(const std::string& which) const;
   [[nodiscard]] std::uint64_t terms_entered() const { return entered_; }
 
@@ -128,6 +130,7 @@ class judge final : public etcd_witness {
   std::string details_;
   std::map<std::uint64_t, term> terms_;
   std::map<std::string, std::vector<running_one>> running_;
+  std::map<std::string, world_time> changed_;
   std::map<std::string, highest_one> highest_;
   std::map<std::pair<std::size_t, std::string>, standing_aside> aside_;
   std::uint64_t entered_ = 0;

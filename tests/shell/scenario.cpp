@@ -53,7 +53,6 @@ class scenario {
       stage_.elections.push_back("db" + std::to_string(e));
     stage_.slots = world_.dice.chance(250'000) ? 2 : 1;
     judge_.begin(stage_.slots, stage_.when.lock_delay * 99 / 100);
-    truths_.resize(elections);
     judge_.in_use_by = [this](std::uint64_t version) { return user_of(version); };
     const std::size_t pods = 2 + world_.dice.below(most_pods - 1);
     for (std::size_t p = 0; p < pods; ++p) {
@@ -297,9 +296,16 @@ class scenario {
       pods_[p]->machine.sick_since.reset();
       start(p);
       pause(p, false);
-      for (std::size_t e = 0; e < stage_.elections.size(); ++e) {
-        pods_[p]->agent->order(
-            e, {.what = core::order_action::resume, .member = "pod-" + std::to_string(p)});
+    }
+    // Orders that were given before may still be on their way.
+    world_.after(stores::order_stays + 1s, [this] { resume_all(); });
+  }
+
+  void resume_all() {
+    for (const auto& one : pods_) {
+      for (std::size_t e = 0; one->agent && e < stage_.elections.size(); ++e) {
+        one->agent->order(e, {.what = core::order_action::resume,
+                              .member = "pod-" + std::to_string(one->machine.number)});
       }
     }
   }
@@ -315,12 +321,12 @@ class scenario {
   void check_watches() {
     const core::duration bound = ttls_behind * stage_.when.ttl + slack;
     for (std::size_t e = 0; e < stage_.elections.size(); ++e) {
-      auto truth = holders_of(e);
-      if (truth != truths_[e].held_by) truths_[e] = {.held_by = truth, .since = world_.now};
+      const auto truth = holders_of(e);
+      const world_time changed_at = judge_.changed_at(stage_.elections[e]);
       for (const auto& one : pods_) {
         if (!one->agent || one->paused) continue;
         const auto& shown = one->agent->shown(e);
-        const world_time from = std::max(truths_[e].since, one->machine.looked_on_from);
+        const world_time from = std::max(changed_at, one->machine.looked_on_from);
         if (!shown || *shown == truth || world_.now - from <= bound) continue;
         judge_.broke(rule::shows_what_is_not, stage_.elections[e] + ": pod " +
                                                   std::to_string(one->machine.number) +
@@ -355,12 +361,6 @@ class scenario {
   modelled_network network_;
   stage stage_;
   std::vector<std::unique_ptr<pod>> pods_;
-  /// Who holds each election.
-  struct truth {
-    std::vector<std::uint64_t> held_by{};
-    world_time since{};
-  };
-  std::vector<truth> truths_;
 };
 
 }  // namespace

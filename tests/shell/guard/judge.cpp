@@ -147,7 +147,6 @@ void guard_judge::hangs(world_time guard_well_since) {
 
 void guard_judge::starts(std::uint64_t term, world_time decided_at) {
   say("the guard starts " + version(term));
-  ++starts_;
   running_ = term;
   has_cause_ = stopped_early_.contains(term);
   last_alive_ = world_.now;

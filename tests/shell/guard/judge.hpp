@@ -76,7 +76,6 @@ class guard_judge {
   void broke(guard_rule what, const std::string& details);
   [[nodiscard]] guard_rule broken() const { return broken_; }
   [[nodiscard]] const std::string& details() const { return details_; }
-  [[nodiscard]] std::uint64_t starts_seen() const { return starts_; }
   /// What the session of the agents is, as far as they know. Empty: none has come.
   std::string session;
 
@@ -109,8 +108,7 @@ class guard_judge {
   std::uint64_t running_ = 0;                    ///< the newest that was started, in truth
   std::set<std::uint64_t> stopped_early_;        ///< terms that may end before they are started
   bool has_cause_ = false;                       ///< it may be ended before its deadline
-  std::uint64_t starts_ = 0;
-  world_time last_alive_{};  ///< something of a workload
+  world_time last_alive_{};                      ///< something of a workload
 };
 
 }  // namespace tenure::shell

@@ -216,9 +216,7 @@ inline const std::map<std::string, std::map<std::string, std::string>>& answers(
        {
            {"guard away", "active > draining: guard_gone, publish"},
            {"renewed", "publish"},
-           {"lost",
-            "active > draining: session_invalid, publish, "
-            "draining > candidate: session_invalid, publish"},
+           {"lost", "active > draining: session_invalid, publish"},
            {"shows us", "publish"},
            {"shows other",
             "publish, active > draining: taken_over, publish, "
