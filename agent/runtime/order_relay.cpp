@@ -100,8 +100,8 @@ void order_relay::finish(const std::string& id, api::control_result with) {
 
 // --- for this member ---------------------------------------------------------------------------
 
-/// An order that was answered stays until its time is over: a member whose answer was taken, but
-/// who has not heard so, finds it there.
+/// An answered order stays in the store until its time is over: a member that has not heard that
+/// its answer counts finds it there.
 void order_relay::seen(core::election_index which, const std::vector<core::left_order>& orders) {
   if (store_ == nullptr) return;
   auto& ours = taken_[which];
@@ -141,7 +141,7 @@ void order_relay::take(core::election_index which, const core::left_order& what)
                        });
 }
 
-/// Nobody has told us whether our answer was taken: what the watch shows does.
+/// The store has not told us whether our answer counts. The watch shows it.
 void order_relay::obey_if_ours(core::election_index which, const std::string& id) {
   taken& one = taken_[which].at(id);
   if (!one.in_doubt || !one.shows_yes) return;

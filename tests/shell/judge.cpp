@@ -189,9 +189,13 @@ void judge::campaigns(std::size_t pod, const std::string& which, bool ill) {
   const std::string who = "pod " + std::to_string(pod) + " of " + which;
   if (ill) broke(rule::campaigns_while_unhealthy, who);
   const auto found = aside_.find({pod, which});
-  if (found == aside_.end() || world_.now < found->second.resumed_until) return;
-  if (world_.now > found->second.paused_from) broke(rule::campaigns_while_paused, who);
-  if (world_.now < found->second.until) broke(rule::campaigns_while_aside, who);
+  if (found == aside_.end()) return;
+  const standing_aside& one = found->second;
+  if (world_.now < one.resumed_until) return;
+  if (world_.now > one.paused_from) broke(rule::campaigns_while_paused, who);
+  if (world_.now < one.until && world_.now >= one.heir_until) {
+    broke(rule::campaigns_while_aside, who);
+  }
 }
 
 void judge::ends(std::size_t pod, const std::string& which) {

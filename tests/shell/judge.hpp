@@ -76,10 +76,15 @@ class judge final : public etcd_witness {
   }
   /// It may hear of that as late as an order can be.
   void resumes(std::size_t pod, const std::string& which) {
-    aside_[{pod, which}] = {.resumed_until = world_.now + stores::order_stays};
+    standing_aside& one = aside_[{pod, which}];
+    one = {.resumed_until = world_.now + stores::order_stays, .heir_until = one.heir_until};
   }
   void stands_aside(std::size_t pod, const std::string& which, world_time until) {
     aside_[{pod, which}].until = until;
+  }
+  /// It is to hold next, and need not stand aside when it hears of that: at the end of a drain.
+  void is_heir(std::size_t pod, const std::string& which, world_time until) {
+    aside_[{pod, which}].heir_until = until;
   }
   /// Its agent is another one now, which knows nothing of that.
   void begins_anew(std::size_t pod);
@@ -113,6 +118,7 @@ class judge final : public etcd_witness {
     world_time paused_from = sim::world_never;
     world_time until{};
     world_time resumed_until{};
+    world_time heir_until{};
   };
   struct highest_one {
     std::uint64_t version = 0;

@@ -81,8 +81,10 @@ void member::order(std::size_t election, core::order what) {
   if (what.what == core::order_action::resume) {
     stage_.referee.resumes(what.member.empty() ? on_.number : number_of(what.member), which);
   }
-  // Who is to hold next need not stand aside any longer.
-  if (!what.heir.empty()) stage_.referee.stands_aside(number_of(what.heir), which, {});
+  if (!what.heir.empty()) {
+    const core::duration longest = stage_.when.drain + 2 * stage_.when.ttl + stores::order_stays;
+    stage_.referee.is_heir(number_of(what.heir), which, stage_.in.now + longest);
+  }
   machine_.asked_by().order(
       core::election_index{static_cast<std::uint32_t>(election)}, what,
       [&s = stage_, on = on_.number, which, what,

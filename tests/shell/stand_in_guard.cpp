@@ -20,9 +20,10 @@ constexpr core::duration longest_way = 5ms;
 /// The agent's side: what it writes reaches the guard a moment later, but for the page.
 class stand_in_guard::link final : public workload::workload_owner {
  public:
-  link(stand_in_guard& to, std::shared_ptr<base::event_loop> agent, runtime::guard_handler on_event)
+  link(stand_in_guard& to, const std::shared_ptr<base::event_loop>& agent,
+       runtime::guard_handler on_event)
       : guard_(to),
-        agent_(std::move(agent)),
+        agent_(agent),
         on_event_(std::make_shared<runtime::guard_handler>(std::move(on_event))) {}
   ~link() override {
     if (guard_.agent_ == this) guard_.agent_ = nullptr;

@@ -236,6 +236,8 @@ TEST(ElectionLines, ALossWithoutAWorkloadIsALineToo) {
   s.is_granted(5, true).happens(
       core::event::lost{.term = version{5}, .why = loss_reason::session_invalid});
   s.sees({b}, 6);
+  // Those who read its answers have the grace to read that.
+  s.at(5s).happens(core::event::woke{});
   EXPECT_THAT(s.told(),
               ElementsAre("info  active under version 5",
                           "warn  lease lost: the store does not know this agent's session any more",
