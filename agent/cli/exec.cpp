@@ -5,8 +5,8 @@
 #include "cli/command_check.hpp"
 #include "cli/verbs.hpp"
 #include "os/random.hpp"
-#include "runtime/run_agent.hpp"
 #include "runtime/exit_status.hpp"
+#include "runtime/run_agent.hpp"
 #include "workload/guard_link.hpp"
 #include "workload/guard_process.hpp"
 

@@ -28,8 +28,9 @@ void election::lose(const core::lease& lease, loss_reason why, const moment& at,
   taken_away(why, std::max(at.now, std::min(lease.kill_at, lease.sent_at + room.kill_at)), at, out);
 }
 
-/// What we hold, or may hold, is not ours any more. Nobody has the time to read that it is over, but
-/// where only our session is said to have ended: its key may be there until we release it ourselves.
+/// What we hold, or may hold, is not ours any more. Nobody has the time to read that it is over,
+/// but where only our session is said to have ended: its key may be there until we release it
+/// ourselves.
 state::draining& election::taken_away(loss_reason why, time_point kill_by, const moment& at,
                                       effects& out) {
   auto* d = in<state::draining>();
