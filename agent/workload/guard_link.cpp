@@ -289,11 +289,18 @@ void guard_link::impl::on_hang_up() {
 void guard_link::impl::watch_deadline() {
   const core::time_point due = std::min(kill_at, kill_by);
   if (closed || state == work::none || due == core::never) return;
-  backstop.at(core::later(due, guard_is_late_after), [this] { on_deadline(); });
+  backstop.at(core::later(due, guard_is_late_after), [this] {
+    // If we stood still, what the guard has said meanwhile is heard first.
+    loop.post([noted = weak_from_this()] {
+      if (const auto self = noted.lock()) self->on_deadline();
+    });
+  });
 }
 
 void guard_link::impl::on_deadline() {
   if (closed || state == work::none) return;
+  const core::time_point due = std::min(kill_at, kill_by);
+  if (loop.now() < core::later(due, guard_is_late_after)) return watch_deadline();
   if (!left.in_sight()) {
     if (gone) on_killed();
     return;
