@@ -1,5 +1,8 @@
 #pragma once
 
+#include <chrono>
+#include <cstdint>
+
 #include "core/clock.hpp"
 
 namespace tenure::os {
@@ -9,6 +12,11 @@ struct clock_reading {
   core::time_point boot{};  ///< CLOCK_BOOTTIME
   core::duration asleep{};  ///< what the machine has slept since it was booted
   core::duration wall{};    ///< CLOCK_REALTIME, since 1970
+
+  /// The wall clock in whole milliseconds.
+  [[nodiscard]] std::int64_t unix_ms() const {
+    return std::chrono::floor<std::chrono::milliseconds>(wall).count();
+  }
 };
 
 /// Reads them. Only differences between two readings mean anything, and only to people: no deadline

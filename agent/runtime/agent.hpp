@@ -44,11 +44,6 @@ class agent final : private election_host, private workload_host {
   /// The process was told to end, by this signal.
   void told_to_end(int signo) { shut_down(signo, core::loss_reason::shutdown); }
 
-  /// `api::controller`: a person's order. Thread-safe.
-  void give_order(core::election_index which, core::order what, api::control_handler done) {
-    orders_.give(which, std::move(what), std::move(done));
-  }
-
   [[nodiscard]] const core::session& session() const { return driver_.session(); }
 
  private:

@@ -18,10 +18,6 @@ const core::command::stop_workload* stop_order(const core::session_effects& in,
   return nullptr;
 }
 
-std::int64_t unix_ms(const os::clock_reading& at) {
-  return std::chrono::floor<std::chrono::milliseconds>(at.wall).count();
-}
-
 }  // namespace
 
 election_driver::election_driver(base::event_loop& on, clock_reader clocks,
@@ -163,7 +159,7 @@ void election_driver::carry_out(core::election_index which, const core::command:
                   {.clean = c.clean,
                    .why = election.view().last_loss,
                    .heir = election.heir(),
-                   .at_unix_ms = unix_ms(read_clocks_())},
+                   .at_unix_ms = read_clocks_().unix_ms()},
                   c.deadline, [this, which, c](const stores::release_outcome& what) {
                     if (const auto* why = std::get_if<stores::unknown>(&what)) {
                       with_.listener.store_failed(store_request::release, why->why);

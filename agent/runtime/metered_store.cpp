@@ -3,6 +3,8 @@
 #include <utility>
 #include <vector>
 
+#include "stores/forwarding_store.hpp"
+
 namespace tenure::runtime {
 namespace {
 
@@ -29,20 +31,15 @@ outcome outcome_of(const stores::unknown&) {
   return outcome::unknown;
 }
 
-class metered_store final : public stores::store {
+class metered_store final : public stores::forwarding_store {
  public:
   metered_store(std::unique_ptr<stores::store> of, metrics::instruments& in,
                 const base::event_loop& on)
-      : of_(std::move(of)), in_(in), loop_(on) {}
-
-  void open(stores::handler<std::expected<stores::description, stores::open_error>> done) override {
-    of_->open(std::move(done));
-  }
-  [[nodiscard]] stores::description describe() const override { return of_->describe(); }
+      : forwarding_store(std::move(of)), in_(in), loop_(on) {}
 
   void acquire(core::election_index which, core::version above, core::time_point deadline,
                stores::handler<stores::acquire_outcome> done) override {
-    of_->acquire(which, above, deadline, counted(operation::acquire, std::move(done)));
+    inner().acquire(which, above, deadline, counted(operation::acquire, std::move(done)));
   }
 
   void renew(std::vector<core::renewal_item> items, core::time_point deadline,
@@ -54,25 +51,25 @@ class metered_store final : public stores::store {
       }
       done(std::move(what));
     };
-    of_->renew(std::move(items), deadline,
-               counted<stores::renew_outcome>(operation::renew, std::move(timed)));
+    inner().renew(std::move(items), deadline,
+                  counted<stores::renew_outcome>(operation::renew, std::move(timed)));
   }
 
   void release(core::election_index which, core::version term, stores::parting how,
                core::time_point deadline, stores::handler<stores::release_outcome> done) override {
-    of_->release(which, term, std::move(how), deadline,
-                 counted(operation::release, std::move(done)));
+    inner().release(which, term, std::move(how), deadline,
+                    counted(operation::release, std::move(done)));
   }
 
   void read(core::election_index which, core::time_point deadline,
             stores::handler<stores::read_outcome> done) override {
-    of_->read(which, deadline, counted(operation::read, std::move(done)));
+    inner().read(which, deadline, counted(operation::read, std::move(done)));
   }
 
   /// Only the first state that it shows is an answer.
   void watch(core::election_index which, stores::watch_handler seen) override {
-    of_->watch(which, [this, seen = std::move(seen), answered = false](
-                          std::variant<core::observation, stores::unknown> what) mutable {
+    inner().watch(which, [this, seen = std::move(seen), answered = false](
+                             std::variant<core::observation, stores::unknown> what) mutable {
       const bool broke = std::holds_alternative<stores::unknown>(what);
       if (broke || !std::exchange(answered, true)) {
         in_.store_answered(operation::watch, broke ? outcome::unknown : outcome::done);
@@ -80,33 +77,6 @@ class metered_store final : public stores::store {
       seen(std::move(what));
     });
   }
-
-  void agree(core::election_index which, stores::agreement_change what, core::time_point deadline,
-             stores::handler<stores::agree_outcome> done) override {
-    of_->agree(which, what, deadline, std::move(done));
-  }
-
-  void leave_order(core::election_index which, core::left_order what, core::time_point deadline,
-                   stores::handler<stores::order_outcome> done) override {
-    of_->leave_order(which, std::move(what), deadline, std::move(done));
-  }
-
-  void answer_order(core::election_index which, const std::string& id, core::order_reply reply,
-                    core::time_point deadline,
-                    stores::handler<stores::order_outcome> done) override {
-    of_->answer_order(which, id, std::move(reply), deadline, std::move(done));
-  }
-
-  void drop_order(core::election_index which, const std::string& id, core::time_point deadline,
-                  stores::handler<stores::order_outcome> done) override {
-    of_->drop_order(which, id, deadline, std::move(done));
-  }
-
-  void leave(core::time_point deadline, stores::handler<stores::release_outcome> done) override {
-    of_->leave(deadline, std::move(done));
-  }
-
-  void close() override { of_->close(); }
 
  private:
   template <class Outcome>
@@ -117,7 +87,6 @@ class metered_store final : public stores::store {
     };
   }
 
-  std::unique_ptr<stores::store> of_;
   metrics::instruments& in_;
   const base::event_loop& loop_;
 };

@@ -191,7 +191,7 @@ void reporter::clocks_jumped(const clock_news& what) {
 }
 
 std::int64_t reporter::wall_ms() const {
-  return std::chrono::floor<std::chrono::milliseconds>(with_.read_clocks().wall).count();
+  return with_.read_clocks().unix_ms();
 }
 
 }  // namespace tenure::runtime

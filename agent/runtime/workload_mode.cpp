@@ -11,10 +11,6 @@
 namespace tenure::runtime {
 namespace {
 
-std::int64_t unix_ms(const os::clock_reading& at) {
-  return std::chrono::floor<std::chrono::milliseconds>(at.wall).count();
-}
-
 std::int64_t whole_ms(core::duration what) {
   return std::chrono::floor<std::chrono::milliseconds>(what).count();
 }
@@ -109,7 +105,7 @@ term_end owned_mode::way_to_stop(const core::command::stop_workload& what) const
   return {.why = what.why,
           .time_to_stop = left,
           .signal = stop_signal(),
-          .stop_by_unix_ms = unix_ms(with_.machine.read_clocks()) + whole_ms(left)};
+          .stop_by_unix_ms = with_.machine.read_clocks().unix_ms() + whole_ms(left)};
 }
 
 void owned_mode::say_exit(const workload::workload_exited& what) {
@@ -119,7 +115,7 @@ void owned_mode::say_exit(const workload::workload_exited& what) {
                        .asked = std::exchange(stop_ordered_, false),
                        .had_to_be_killed = what.had_to_be_killed,
                        .ago = ago,
-                       .at_unix_ms = unix_ms(with_.machine.read_clocks()) - whole_ms(ago)});
+                       .at_unix_ms = with_.machine.read_clocks().unix_ms() - whole_ms(ago)});
 }
 
 // --- what the workload is told ---------------------------------------------------------------

@@ -9,10 +9,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-std::string identity_of(std::size_t pod) {
-  return "pod-" + std::to_string(pod);
-}
-
 std::size_t number_of(const std::string& identity) {
   return static_cast<std::size_t>(std::stoul(identity.substr(identity.find('-') + 1)));
 }
@@ -102,8 +98,8 @@ void member::order(std::size_t election, core::order what) {
       });
 }
 
-std::optional<core::version> member::answer(std::size_t election) const {
-  const api::board* board = const_cast<modelled_surroundings&>(machine_).asked_by().board();
+std::optional<core::version> member::answer(std::size_t election) {
+  const api::board* board = machine_.asked_by().board();
   if (board == nullptr || ended_) return std::nullopt;
   const auto all = board->current();
   if (all->elections.size() <= election) return std::nullopt;

@@ -44,7 +44,7 @@ class member {
   }
   /// What it answers a client now: the version under which it is active; nothing: it is not, or
   /// does not answer.
-  [[nodiscard]] std::optional<core::version> answer(std::size_t election) const;
+  [[nodiscard]] std::optional<core::version> answer(std::size_t election);
   /// True while it is in this term, and has not begun to give it up.
   [[nodiscard]] bool is_in(std::uint64_t version) const;
 

@@ -267,13 +267,12 @@ class scenario {
     if (!pods_[p]->agent) return;
     rng& dice = world_.dice;
     using action = core::order_action;
-    const auto name_of = [](std::size_t pod) { return "pod-" + std::to_string(pod); };
     const std::size_t other = dice.below(pods_.size());
     constexpr std::array all{action::resign, action::resign, action::transfer, action::pause,
                              action::resume};
     core::order what{.what = all[dice.below(all.size())]};
-    if (dice.chance(250'000)) what.member = name_of(dice.below(pods_.size()));
-    if (what.what == action::transfer) what.heir = name_of(other);
+    if (dice.chance(250'000)) what.member = identity_of(dice.below(pods_.size()));
+    if (what.what == action::transfer) what.heir = identity_of(other);
     if (what.what == action::resign) what.aside = dice.between(core::duration{}, 5s);
     say("order to pod " + std::to_string(p) + ": " + std::string(core::name(what.what)) + " " +
         what.member + " " + what.heir);
@@ -304,8 +303,8 @@ class scenario {
   void resume_all() {
     for (const auto& one : pods_) {
       for (std::size_t e = 0; one->agent && e < stage_.elections.size(); ++e) {
-        one->agent->order(e, {.what = core::order_action::resume,
-                              .member = "pod-" + std::to_string(one->machine.number)});
+        one->agent->order(
+            e, {.what = core::order_action::resume, .member = identity_of(one->machine.number)});
       }
     }
   }

@@ -12,6 +12,11 @@
 
 namespace tenure::shell {
 
+/// The name under which the agent of a pod takes part.
+[[nodiscard]] inline std::string identity_of(std::size_t pod) {
+  return "pod-" + std::to_string(pod);
+}
+
 /// What the pods of one world have in common.
 struct stage {
   world& in;

@@ -1,0 +1,44 @@
+# A mutant is what ships with one mistake from a patch, and proves that a test would notice that mistake.
+find_program(TENURE_PATCH patch REQUIRED)
+
+# planted(PATCH TREE VARIABLE): has the sources that PATCH touches copied to TREE and the mistake planted there.
+# VARIABLE lists the copies, VARIABLE_units what they are copies of, as paths in the project. A patch may not touch a
+# header, as nothing else would be compiled against it. One that does not apply any more fails the build.
+function(planted patch tree variable)
+  cmake_path(GET patch STEM name)
+  file(STRINGS ${patch} units REGEX "^\\+\\+\\+ b/.*cpp$")
+  list(TRANSFORM units REPLACE "^\\+\\+\\+ b/" "")
+  set(copies)
+  foreach(unit IN LISTS units)
+    cmake_path(GET unit PARENT_PATH folder)
+    list(APPEND copies COMMAND ${CMAKE_COMMAND} -E make_directory ${tree}/${folder}
+                       COMMAND ${CMAKE_COMMAND} -E copy ${PROJECT_SOURCE_DIR}/${unit} ${tree}/${unit})
+  endforeach()
+  list(TRANSFORM units PREPEND "${tree}/" OUTPUT_VARIABLE mutated)
+  list(TRANSFORM units PREPEND "${PROJECT_SOURCE_DIR}/" OUTPUT_VARIABLE originals)
+  add_custom_command(
+    OUTPUT ${mutated}
+    COMMAND ${CMAKE_COMMAND} -E rm -rf ${tree}
+    ${copies}
+    COMMAND ${TENURE_PATCH} -p1 --fuzz=0 --quiet -d ${tree} -i ${patch}
+    DEPENDS ${patch} ${originals}
+    COMMENT "Mutant ${name}"
+    VERBATIM)
+  set(${variable} ${mutated} PARENT_SCOPE)
+  set(${variable}_units ${units} PARENT_SCOPE)
+endfunction()
+
+# breaks_its_rule(TEST TARGET PATCH): the simulator TARGET, with the mistake of PATCH in it, breaks the rule that the
+# line "Breaks RULE" of PATCH names, or one of several, before any other, and within 150 seeds; "Seeds from N" says
+# where to look for what breaks it in one seed of hundreds.
+function(breaks_its_rule test target patch)
+  file(STRINGS ${patch} rule REGEX "^Breaks ")
+  string(REPLACE "Breaks " "" rule "${rule}")
+  file(STRINGS ${patch} from REGEX "^Seeds from ")
+  string(REPLACE "Seeds from " "" from "${from}")
+  if(NOT from)
+    set(from 1)
+  endif()
+  add_test(NAME ${test} COMMAND ${target} --from ${from} --seeds 150 --expect "${rule}")
+  set_tests_properties(${test} PROPERTIES LABELS sim TIMEOUT 120 PROCESSORS 4)
+endfunction()
