@@ -1,8 +1,11 @@
 #include "api/admission.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 
-#include "api/codec.hpp"
+#include "api/responses.hpp"
+#include "api/token.hpp"
 #include "net/listen_address.hpp"
 
 namespace tenure::api {
@@ -41,6 +44,12 @@ std::string bare_host(std::string_view host) {
   return lower_case(name);
 }
 
+net::response no_token(const wire::problem& what) {
+  net::response out = error_response(401, what);
+  out.headers.push_back({.name = "WWW-Authenticate", .value = "Bearer"});
+  return out;
+}
+
 }  // namespace
 
 bool names_this_machine(std::string_view host, const std::vector<std::string>& further) {
@@ -73,6 +82,38 @@ std::optional<net::response> refusal(const net::request& asked,
         403, {.code = "origin_not_allowed",
               .message = "a page of the origin \"" + *asked.origin + "\" may not ask this agent",
               .action = "ask from a program, or from a page of this agent"});
+  }
+  return std::nullopt;
+}
+
+std::optional<net::response> order_refusal(const net::request& asked, const control_access& who) {
+  if (asked.peer && (asked.peer->uid == 0 || asked.peer->uid == ::geteuid())) return std::nullopt;
+  if (who.token_file.empty()) {
+    return error_response(
+        403,
+        {.code = "control_off",
+         .message = asked.peer ? "orders are for root and the user of the agent"
+                               : "this agent takes no orders over TCP",
+         .action = "use the agent's Unix socket (--socket PATH) as its user, or give the agent "
+                   "--control-token-file FILE and send Authorization: Bearer TOKEN"});
+  }
+  constexpr std::string_view scheme = "Bearer ";
+  if (!asked.authorization || !asked.authorization->starts_with(scheme)) {
+    return no_token({.code = "token_missing",
+                     .message = "this call needs the control token of the agent",
+                     .action = "send Authorization: Bearer TOKEN with the content of the agent's "
+                               "control_token_file"});
+  }
+  const auto token = read_token(who.token_file);
+  if (!token) {
+    return error_response(503, {.code = "token_unreadable",
+                                .message = token.error(),
+                                .action = "mend the file; it is read at each call"});
+  }
+  if (!same_secret(*token, std::string_view(*asked.authorization).substr(scheme.size()))) {
+    return no_token({.code = "token_wrong",
+                     .message = "this is not the control token of the agent",
+                     .action = "read the agent's control_token_file again; it may have changed"});
   }
   return std::nullopt;
 }

@@ -24,4 +24,12 @@ bool same_origin(std::string_view origin, std::string_view host);
 std::optional<net::response> refusal(const net::request& asked,
                                      const std::vector<std::string>& further);
 
+/// Who may give orders, besides root and the agent's own user on its Unix socket.
+struct control_access {
+  std::string token_file{};  ///< empty: nobody, over TCP
+};
+
+/// Why this client may not give orders; nothing if it may. Reads the token file.
+std::optional<net::response> order_refusal(const net::request& asked, const control_access& who);
+
 }  // namespace tenure::api

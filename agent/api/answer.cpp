@@ -1,165 +1,153 @@
 #include "api/answer.hpp"
 
-#include <algorithm>
-#include <initializer_list>
-#include <string_view>
+#include <utility>
 
-#include "api/admission.hpp"
 #include "api/change.hpp"
-#include "api/codec.hpp"
-#include "api/history.hpp"
-#include "api/long_poll.hpp"
 #include "api/probes.hpp"
+#include "api/reports.hpp"
+#include "api/responses.hpp"
 #include "api/status_page.hpp"
-#include "api/verify.hpp"
+#include "core/check.hpp"
+#include "wire/order.hpp"
 
 namespace tenure::api {
 namespace {
 
-using path = std::vector<std::string>;
-
-/// An error names this many elections at most; a list of ten thousand helps nobody.
-constexpr std::size_t max_names_in_error = 8;
-
-bool method_is(const net::request& asked, std::initializer_list<std::string_view> allowed) {
-  return std::ranges::find(allowed, asked.method) != allowed.end();
+void add_etag(net::response& to, const snapshot& seen, std::uint64_t index) {
+  to.headers.push_back({.name = "ETag", .value = "W/\"" + version_id(seen.agent, index) + "\""});
 }
 
-net::response method_not_allowed(const net::request& asked, const char* allowed) {
-  net::response out =
-      error_response(405, {.code = "method_not_allowed",
-                           .message = asked.method + " is not possible on " + asked.target.path,
-                           .action = std::string("use one of: ") + allowed});
-  out.headers.push_back({.name = "Allow", .value = allowed});
-  return out;
-}
-
-net::response not_found(const net::request& asked, const char* action) {
-  return error_response(404, {.code = "not_found",
-                              .message = "there is nothing at " + asked.target.path,
-                              .action = action});
-}
-
-std::string names_of(const snapshot& seen) {
-  if (seen.elections.empty()) return "none";
-  std::string out;
-  for (std::size_t i = 0; i < std::min(seen.elections.size(), max_names_in_error); ++i) {
-    out += (i == 0 ? "" : ", ") + seen.elections[i].name;
+wire::problem uncertainty(const verdict& what, const election_snapshot& election,
+                          const snapshot& seen, const instant& at) {
+  const std::string of = "the watch of election \"" + election.name + "\" ";
+  const char* action = "ask with fresh=1, or again in a moment";
+  switch (what.is) {
+    case validity::behind:
+      return {.code = "cache_behind",
+              .message = of + "has not come to this version yet",
+              .action = action};
+    case validity::expired:
+      return {.code = "lease_may_be_over",
+              .message = "the lease of this version has run out by what " + of + "last showed",
+              .action = action};
+    default:
+      if (!seen.contact.reachable(at.now)) {
+        return {.code = "store_unreachable",
+                .message = "the store does not answer: " + seen.contact.why(at.now),
+                .action = "ask again in a moment; see the agent's log if this lasts"};
+      }
+      return {.code = "watch_broken",
+              .message = of + "is broken, or has shown nothing yet",
+              .action = action};
   }
-  if (seen.elections.size() > max_names_in_error) {
-    out += " and " + std::to_string(seen.elections.size() - max_names_in_error) + " more";
+}
+
+net::response answer_verdict(const calls::verify& asked, const verdict& what,
+                             const election_snapshot& election, const snapshot& seen,
+                             const instant& at) {
+  if (!is_certain(what.is)) return error_response(503, uncertainty(what, election, seen, at));
+  const wire::verification out = verification_of(asked.what, what, election, seen, at);
+  return json_response(out.valid ? 200 : 409, wire::write(out));
+}
+
+/// One handler for each call.
+struct handler {
+  const snapshot& seen;
+  const pulse& alive;
+  const instant& at;
+
+  net::response operator()(const calls::page&) const { return status_page(); }
+
+  net::response operator()(const calls::older& what) const {
+    net::response out =
+        seen.elections.empty()
+            ? not_started_response()
+            : json_response(200, wire::write(older_status_of(seen.elections[0], seen, at)));
+    if (what.at_root) out.headers.push_back({.name = "Vary", .value = "Accept"});
+    return out;
   }
-  return out;
-}
 
-net::response unknown_election(const std::string& name, const snapshot& seen) {
-  return error_response(
-      404, {.code = "unknown_election",
-            .message = "there is no election \"" + name + "\"; this agent has: " + names_of(seen),
-            .action = "use one of these names, or add the election to the agent's "
-                      "configuration"});
-}
-
-net::response not_started() {
-  return error_response(503, {.code = "not_started",
-                              .message = "the agent has not begun its elections yet",
-                              .action = "ask again in a moment"});
-}
-
-const election_snapshot* find(const snapshot& seen, const std::string& name) {
-  const auto found = seen.elections.find(name);
-  return found ? &seen.elections[*found] : nullptr;
-}
-
-net::response answer_activity(const net::request& asked, const snapshot& seen, const instant& at) {
-  if (seen.elections.empty()) return not_started();
-  const std::string* name = asked.query_value("election");
-  const election_snapshot* which = name != nullptr ? find(seen, *name) : &seen.elections[0];
-  if (which == nullptr) return unknown_election(*name, seen);
-  const bool is_so =
-      asked.target.segments.front() == "replica" ? is_replica(*which) : is_leader(*which, at);
-  return is_so ? ok_response() : wrong_part(*which, seen, at);
-}
-
-bool is_probe(const path& asked) {
-  static constexpr std::string_view probes[] = {"livez", "readyz", "leader", "primary", "replica"};
-  return asked.size() == 1 && std::ranges::find(probes, asked.front()) != std::end(probes);
-}
-
-/// To a request for events where they cannot be streamed.
-net::response no_stream() {
-  return error_response(503, {.code = "no_stream",
-                              .message = "there are no events here",
-                              .action = "ask /v1/elections, with ?index= and &wait="});
-}
-
-net::response answer_elections(const net::request& asked, const snapshot& seen, const instant& at,
-                               election_pages& pages) {
-  const path& at_path = asked.target.segments;
-  const bool is_list = at_path.size() == 2;
-  const auto place = is_list ? std::nullopt : seen.elections.find(at_path[2]);
-  if (!is_list && !place) return unknown_election(at_path[2], seen);
-  if (at_path.size() == 4) {
-    const election_snapshot& which = seen.elections[*place];
-    if (at_path[3] == "history") return answer_history(asked, which, seen, at);
-    return at_path[3] == "verify" ? answer_verify(asked, which, seen, at) : no_stream();
+  net::response operator()(const calls::status& what) const {
+    const std::uint64_t index = index_of(what, seen, at.now);
+    net::response out;
+    if (matches(what.reader, seen.agent, index)) {
+      out = {.status = 304, .headers = {{.name = "Cache-Control", .value = "no-store"}}};
+    } else if (what.place) {
+      out = json_response(200, wire::write(report_of(seen.elections[*what.place], seen, at)));
+    } else {
+      const auto report_at = [this](std::size_t place) {
+        return report_of(seen.elections[place], seen, at);
+      };
+      out = json_response(
+          200, wire::write_list(seen.elections.size(), report_at, seen.agent, index, at.unix_ms));
+    }
+    add_etag(out, seen, index);
+    return out;
   }
-  const auto reader = read_condition(asked);
-  if (!reader) return error_response(400, reader.error());
-  if (is_list) {
-    const std::uint64_t index = index_of(seen, at.now);
-    if (matches(*reader, seen.agent, index)) return not_modified_response(seen, index);
-    return elections_response(pages, seen, at);
+
+  net::response operator()(const calls::history& what) const {
+    return json_response(200,
+                         wire::write(history_of(seen.elections[what.place], seen, at, what.limit)));
   }
-  const election_snapshot& which = seen.elections[*place];
-  const std::uint64_t index = index_of(which, seen, at.now);
-  if (matches(*reader, seen.agent, index)) return not_modified_response(seen, index);
-  return election_response(pages.of(seen, *place, at), which, seen, at);
-}
+
+  net::response operator()(const calls::verify& what) const {
+    if (what.fresh) {
+      return error_response(503, {.code = "no_fresh_reads",
+                                  .message = "this agent does not read its store on request",
+                                  .action = "ask without fresh=1"});
+    }
+    const election_snapshot& election = seen.elections[what.place];
+    return answer_verdict(what, judge(what.what, election, seen, at), election, seen, at);
+  }
+
+  net::response operator()(const calls::probe& what) const {
+    switch (what.what) {
+      case calls::probe::kind::livez:
+        return livez(seen, alive, at);
+      case calls::probe::kind::readyz:
+        return readyz(seen);
+      case calls::probe::kind::leader:
+      case calls::probe::kind::replica:
+        break;
+    }
+    const election_snapshot& which = seen.elections[what.place];
+    const bool leads = what.what == calls::probe::kind::leader;
+    return (leads ? is_leader(which, at) : is_replica(which)) ? ok_response()
+                                                              : wrong_part(which, seen, at);
+  }
+};
 
 }  // namespace
 
-net::response answer(const net::request& asked, const snapshot& seen, const pulse& alive,
-                     const instant& at, const std::vector<std::string>& hosts,
-                     election_pages& pages) {
-  if (auto refused = refusal(asked, hosts)) return std::move(*refused);
-  const path& at_path = asked.target.segments;
-  if (is_probe(at_path)) return answer_probe(asked, seen, alive, at);
-
-  const bool for_older = at_path.empty() || at_path == path{"api", "leader"};
-  const bool part = at_path.size() == 4 &&
-                    (at_path[3] == "verify" || at_path[3] == "events" || at_path[3] == "history");
-  const bool elections = (at_path.size() == 2 || at_path.size() == 3 || part) &&
-                         at_path[0] == "v1" && at_path[1] == "elections";
-  const bool streams = at_path == path{"v1", "events"} || at_path == path{"sse"};
-  if (!for_older && !elections && !streams) return not_found(asked, "begin at /v1/elections");
-  if (!method_is(asked, {"GET", "HEAD"})) return method_not_allowed(asked, "GET, HEAD");
-  if (elections) return answer_elections(asked, seen, at, pages);
-  if (at_path.empty() && wants_page(asked)) return status_page();
-  if (streams && !seen.elections.empty()) return no_stream();
-  net::response out =
-      seen.elections.empty() ? not_started() : older_response(seen.elections[0], seen, at);
-  if (at_path.empty()) out.headers.push_back({.name = "Vary", .value = "Accept"});
-  return out;
+net::response answer(const read_call& what, const snapshot& seen, const pulse& alive,
+                     const instant& at) {
+  return std::visit(handler{.seen = seen, .alive = alive, .at = at}, what);
 }
 
-net::response answer_probe(const net::request& asked, const snapshot& seen, const pulse& alive,
-                           const instant& at) {
-  if (!is_probe(asked.target.segments)) {
-    return error_response(
-        404, {.code = "not_found",
-              .message = "there is nothing at " + asked.target.path +
-                         ": this is the probe port of an agent, not its API",
-              .action = "ask the address of its --listen or --socket; here are /livez, /readyz, "
-                        "/leader, /primary, /replica and /metrics"});
-  }
-  if (!method_is(asked, {"GET", "HEAD", "OPTIONS"})) {
-    return method_not_allowed(asked, "GET, HEAD, OPTIONS");
-  }
-  const std::string& probe = asked.target.segments.front();
-  if (probe == "livez") return livez(seen, alive, at);
-  if (probe == "readyz") return readyz(seen);
-  return answer_activity(asked, seen, at);
+net::response answer_fresh(const calls::verify& what, const snapshot& seen, const instant& at,
+                           const fresh_result& read) {
+  if (!read) return error_response(503, read.error());
+  TENURE_CHECK(what.place < seen.elections.size());
+  const election_snapshot& election = seen.elections[what.place];
+  return answer_verdict(what, judge(what.what, election, at, *read), election, seen, at);
+}
+
+net::response answer_order(const calls::order& what, const snapshot& seen,
+                           const control_result& result) {
+  if (!result) return error_response(result.error().status, result.error().why);
+  return json_response(202, wire::write(wire::accepted_order{
+                                .accepted = true,
+                                .election = seen.elections[core::place(what.which)].name,
+                                .action = std::string(core::name(what.what.what)),
+                                .by = result->by,
+                                .to = what.what.heir,
+                                .slots = what.what.slots,
+                                .accept_versions = what.what.accept_versions,
+                                .unchanged = result->unchanged}));
+}
+
+std::uint64_t index_of(const calls::status& what, const snapshot& seen, core::time_point now) {
+  return what.place ? index_of(seen.elections[*what.place], seen, now) : index_of(seen, now);
 }
 
 }  // namespace tenure::api

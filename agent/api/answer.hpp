@@ -1,15 +1,13 @@
 #pragma once
 
-#include <string>
-#include <vector>
-
-#include "api/election_pages.hpp"
+#include "api/call.hpp"
+#include "api/control.hpp"
+#include "api/fresh_read.hpp"
 #include "api/snapshot.hpp"
-#include "api/standing.hpp"
 #include "core/clock.hpp"
 #include "net/http_message.hpp"
 
-/// Questions to answers, without sockets, clocks or state.
+/// Calls to responses, without sockets, clocks or state.
 namespace tenure::api {
 
 /// Proof that the election loop turns.
@@ -18,20 +16,20 @@ struct pulse {
   core::duration bound{};  ///< a beat older than this means that the loop hangs
 };
 
-/// Answers a request to the API listener: `/v1/elections`, `/v1/elections/{name}` and its
-/// `/verify` (but for fresh reads, see verify.hpp), `/` and `/api/leader` for readers of older
-/// sidecars, `/` for browsers (see status_page.hpp), and the probes.
-///
-/// Asked by a web page of a stranger it answers 403 (see admission.hpp); `hosts` are further
-/// names that Host may have. `pages` saves composing what was asked for before.
-net::response answer(const net::request& asked, const snapshot& seen, const pulse& alive,
-                     const instant& at, const std::vector<std::string>& hosts,
-                     election_pages& pages);
+/// Answers from what the agent knows. A fresh verification is told that this agent makes no fresh
+/// reads.
+net::response answer(const read_call& what, const snapshot& seen, const pulse& alive,
+                     const instant& at);
 
-/// Answers a request to the probe listener: `/livez`, `/readyz`, `/leader`, `/primary`, `/replica`.
-/// The status is the answer, also to HEAD and OPTIONS. Any Host will do: the kubelet uses the
-/// address of the pod, load balancers whatever they like.
-net::response answer_probe(const net::request& asked, const snapshot& seen, const pulse& alive,
-                           const instant& at);
+/// Answers a fresh verification from what the store has said.
+net::response answer_fresh(const calls::verify& what, const snapshot& seen, const instant& at,
+                           const fresh_result& read);
+
+/// 202, or the refusal of an order.
+net::response answer_order(const calls::order& what, const snapshot& seen,
+                           const control_result& result);
+
+/// The index that the answer to a status call shows.
+std::uint64_t index_of(const calls::status& what, const snapshot& seen, core::time_point now);
 
 }  // namespace tenure::api

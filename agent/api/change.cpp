@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "api/standing.hpp"
+#include "api/election_status.hpp"
 
 namespace tenure::api {
 namespace {
@@ -77,6 +77,10 @@ std::uint64_t index_of(const election_snapshot& election, const snapshot& seen,
 
 std::uint64_t index_of(const snapshot& seen, core::time_point now) {
   return seen.index + turned(seen, now) + numbers_of_silence(seen, now);
+}
+
+std::string version_id(const std::string& agent, std::uint64_t index) {
+  return agent + "-" + std::to_string(index);
 }
 
 core::time_point next_turn(const snapshot& seen, core::time_point now) {

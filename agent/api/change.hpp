@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include "api/snapshot.hpp"
 #include "core/clock.hpp"
@@ -37,6 +38,9 @@ std::uint64_t index_of(const election_snapshot& election, const snapshot& seen,
 
 /// The index of all of them together, as of `now`.
 std::uint64_t index_of(const snapshot& seen, core::time_point now);
+
+/// "7f3a-12": what this run of the agent has shown at an index. Names an event, and is in an ETag.
+std::string version_id(const std::string& agent, std::uint64_t index);
 
 /// When time alone will next give one of them another index; `never` if it will not.
 core::time_point next_turn(const snapshot& seen, core::time_point now);

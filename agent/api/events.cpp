@@ -2,10 +2,10 @@
 
 #include <utility>
 
-#include "api/admission.hpp"
 #include "api/change.hpp"
-#include "api/codec.hpp"
+#include "api/reports.hpp"
 #include "core/check.hpp"
+#include "wire/event.hpp"
 
 namespace tenure::api {
 namespace {
@@ -19,6 +19,20 @@ std::string retry_text() {
   return "retry: " + std::to_string(ms.count()) + "\n\n";
 }
 
+std::string election_event(const election_snapshot& election, const snapshot& seen,
+                           const instant& at) {
+  return wire::write({.id = version_id(seen.agent, index_of(election, seen, at.now)),
+                      .name = "election",
+                      .data = wire::write(report_of(election, seen, at))});
+}
+
+/// An event without a name.
+std::string older_event(const election_snapshot& election, const snapshot& seen,
+                        const instant& at) {
+  return wire::write({.id = version_id(seen.agent, index_of(election, seen, at.now)),
+                      .data = wire::write(older_status_of(election, seen, at))});
+}
+
 /// An event of one election in a stream of several: what the reader has seen of all of them is not
 /// said by one of them.
 std::string without_id(const std::string& event) {
@@ -26,28 +40,6 @@ std::string without_id(const std::string& event) {
 }
 
 }  // namespace
-
-std::optional<event_request> wants_events(const net::request& asked, const snapshot& seen,
-                                          const std::vector<std::string>& hosts) {
-  using kind = event_request::kind;
-  const std::vector<std::string>& path = asked.target.segments;
-  event_request out{.last_id = asked.last_event_id};
-  if (path.size() == 4 && path[0] == "v1" && path[1] == "elections" && path[3] == "events") {
-    const auto found = seen.elections.find(path[2]);
-    if (!found) return std::nullopt;
-    out.place = *found;
-  } else if (path.size() == 2 && path[0] == "v1" && path[1] == "events") {
-    // Of a single one everything is known as soon as it was sent.
-    out.what = seen.elections.size() == 1 ? kind::one : kind::all;
-  } else if (path.size() == 1 && path[0] == "sse") {
-    out.what = kind::older;
-  } else {
-    return std::nullopt;
-  }
-  const bool reads = asked.method == "GET" || asked.method == "HEAD";
-  if (!reads || seen.elections.empty() || refusal(asked, hosts)) return std::nullopt;
-  return out;
-}
 
 net::response events_head() {
   return {.status = 200,
@@ -79,7 +71,7 @@ event_texts::text event_texts::of_older(const snapshot& seen, const instant& at)
 event_texts::text event_reader::next(const snapshot& seen, const instant& at, event_texts& texts) {
   TENURE_CHECK(!seen.elections.empty());
   if (!std::exchange(begun_, true)) return first(seen, at);
-  return asked_.what == event_request::kind::all ? next_of_all(seen, at, texts)
+  return asked_.what == calls::events::kind::all ? next_of_all(seen, at, texts)
                                                  : next_of_one(seen, at, texts);
 }
 
@@ -87,7 +79,7 @@ event_texts::text event_reader::next(const snapshot& seen, const instant& at, ev
 /// of now, and not of when it began.
 event_texts::text event_reader::first(const snapshot& seen, const instant& at) {
   std::string out = retry_text();
-  if (asked_.what == event_request::kind::all) {
+  if (asked_.what == calls::events::kind::all) {
     sent_of_.assign(seen.elections.size(), nothing);
     const std::uint64_t index = index_of(seen, at.now);
     if (!has(seen, index)) return shared(std::move(out));
@@ -100,7 +92,7 @@ event_texts::text event_reader::first(const snapshot& seen, const instant& at) {
   const election_snapshot& election = seen.elections[asked_.place];
   sent_ = index_of(election, seen, at.now);
   if (has(seen, sent_)) return shared(std::move(out));
-  const bool older = asked_.what == event_request::kind::older;
+  const bool older = asked_.what == calls::events::kind::older;
   return shared(
       out.append(older ? older_event(election, seen, at) : election_event(election, seen, at)));
 }
@@ -109,7 +101,7 @@ event_texts::text event_reader::next_of_one(const snapshot& seen, const instant&
                                             event_texts& texts) {
   const std::uint64_t index = index_of(seen.elections[asked_.place], seen, at.now);
   if (std::exchange(sent_, index) == index) return nullptr;
-  return asked_.what == event_request::kind::older ? texts.of_older(seen, at)
+  return asked_.what == calls::events::kind::older ? texts.of_older(seen, at)
                                                    : texts.of_election(seen, asked_.place, at);
 }
 
@@ -127,7 +119,7 @@ event_texts::text event_reader::next_of_all(const snapshot& seen, const instant&
   // Only now the reader has everything, and only this is what it may come back with.
   const std::uint64_t index = index_of(seen, at.now);
   if (std::exchange(sent_, index) == index) return nullptr;
-  return shared("id: " + version_id(seen.agent, index) + "\n\n");
+  return shared(wire::write({.id = version_id(seen.agent, index)}));
 }
 
 bool event_reader::has(const snapshot& seen, std::uint64_t index) const {

@@ -4,13 +4,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "api/call.hpp"
+#include "api/election_status.hpp"
 #include "api/snapshot.hpp"
-#include "api/standing.hpp"
 #include "net/answer.hpp"
 #include "net/http_message.hpp"
 
@@ -22,23 +22,6 @@ namespace tenure::api {
 inline constexpr std::chrono::seconds heartbeat{15};
 /// What a reader is told to wait before it connects again.
 inline constexpr std::chrono::seconds reconnect_after{2};
-
-/// What a reader wants to follow.
-struct event_request {
-  enum class kind : std::uint8_t {
-    one,    ///< an election
-    all,    ///< every election of the agent
-    older,  ///< the first one, as older sidecars show it
-  };
-  kind what = kind::one;
-  std::size_t place = 0;                 ///< of the election
-  std::optional<std::string> last_id{};  ///< of what it had when it was cut off
-};
-
-/// The events that this request asks for, if it does and is in order. Everything else, errors
-/// included, is for `answer`.
-std::optional<event_request> wants_events(const net::request& asked, const snapshot& seen,
-                                          const std::vector<std::string>& hosts);
 
 /// The head of the answer.
 net::response events_head();
@@ -64,7 +47,7 @@ class event_texts {
 /// Where one reader is. Not thread-safe: the serving thread's.
 class event_reader {
  public:
-  explicit event_reader(event_request asked) : asked_(std::move(asked)) {}
+  explicit event_reader(calls::events asked) : asked_(std::move(asked)) {}
 
   /// What to send next; null if the reader has everything.
   event_texts::text next(const snapshot& seen, const instant& at, event_texts& texts);
@@ -75,7 +58,7 @@ class event_reader {
   event_texts::text next_of_all(const snapshot& seen, const instant& at, event_texts& texts);
   [[nodiscard]] bool has(const snapshot& seen, std::uint64_t index) const;
 
-  event_request asked_;
+  calls::events asked_;
   bool begun_ = false;
   static constexpr std::uint64_t nothing = ~std::uint64_t{0};  ///< no index is so large
   std::uint64_t sent_ = nothing;  ///< the index of what was sent last; of all, once everything was

@@ -1,15 +1,11 @@
 #pragma once
 
 #include <chrono>
-#include <cstddef>
 #include <cstdint>
 #include <expected>
 #include <optional>
 #include <string>
-#include <vector>
 
-#include "api/codec.hpp"
-#include "api/snapshot.hpp"
 #include "core/clock.hpp"
 #include "net/http_message.hpp"
 
@@ -29,23 +25,12 @@ struct condition {
 };
 
 /// The error says what is wrong with the query.
-std::expected<condition, problem> read_condition(const net::request& asked);
+std::expected<condition, std::string> read_condition(const net::request& asked);
 
 /// True if one of the reader's ETags is that of this index, so that the answer is a 304.
 bool matches(const condition& reader, const std::string& agent, std::uint64_t index);
 
-/// A reader that waits.
-struct long_poll {
-  std::optional<std::size_t> place{};  ///< of the election; nothing: it asks for the list
-  condition reader{};
-};
-
-/// The long poll in this request, if it is one and in order. Everything else, errors included, is
-/// for `answer`.
-std::optional<long_poll> wants_to_wait(const net::request& asked, const snapshot& seen,
-                                       const std::vector<std::string>& hosts);
-
-/// True if there is something at `now` that the reader has not seen.
-bool has_news(const long_poll& of, const snapshot& seen, core::time_point now);
+/// True if the reader has not seen `index` of this run of the agent.
+bool has_news(const condition& reader, const std::string& agent, std::uint64_t index);
 
 }  // namespace tenure::api

@@ -84,11 +84,12 @@ std::string disagreement_text(core::campaign_obstacle what, const core::election
   }
 }
 
-std::optional<obstacle> obstacle_of(const election_snapshot& election, const snapshot& seen,
-                                    const instant& at) {
+std::optional<wire::obstacle> obstacle_of(const election_snapshot& election, const snapshot& seen,
+                                          const instant& at) {
   const core::held_back& what = election.view.held_back;
   if (what.why == core::campaign_obstacle::none || what.until <= at.now) return std::nullopt;
-  return obstacle{.reason = core::name(what.why), .text = text_of(what, election, seen, at)};
+  return wire::obstacle{.reason = std::string(core::name(what.why)),
+                        .text = text_of(what, election, seen, at)};
 }
 
 }  // namespace tenure::api

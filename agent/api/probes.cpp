@@ -1,6 +1,7 @@
 #include "api/probes.hpp"
 
-#include "api/codec.hpp"
+#include "api/election_status.hpp"
+#include "api/responses.hpp"
 #include "core/timing.hpp"
 
 namespace tenure::api {
@@ -51,7 +52,7 @@ bool is_replica(const election_snapshot& election) {
 
 net::response wrong_part(const election_snapshot& election, const snapshot& seen,
                          const instant& at) {
-  const standing is = standing_of(election, seen, at);
+  const election_status is = status_of(election, seen, at);
   const std::string workload = !election.owns_workload          ? ""
                                : election.view.workload_running ? ", its workload runs"
                                                                 : ", its workload does not run";

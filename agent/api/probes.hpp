@@ -1,8 +1,8 @@
 #pragma once
 
 #include "api/answer.hpp"
+#include "api/election_status.hpp"
 #include "api/snapshot.hpp"
-#include "api/standing.hpp"
 #include "net/http_message.hpp"
 
 namespace tenure::api {

@@ -29,16 +29,16 @@ std::expected<std::unique_ptr<service>, service_error> service::start(
     board& from, service_settings with, clocks time, fresh_reader fresh, controller control) {
   std::unique_ptr<service> out(new service(from));
   net::http_server& server = out->server_;
-  out->reception_ =
-      std::make_unique<reception>(from, std::move(time),
-                                  reception::settings{.hosts = std::move(with.hosts),
-                                                      .beat_bound = with.beat_bound,
-                                                      .fresh = std::move(fresh),
-                                                      .control = std::move(control),
-                                                      .who = with.control,
-                                                      .metrics = with.metrics,
-                                                      .wake = [&server] { server.news(); }});
-  reception& desk = *out->reception_;
+  out->handlers_ =
+      std::make_unique<handlers>(from, std::move(time),
+                                 handlers::settings{.hosts = std::move(with.hosts),
+                                                    .beat_bound = with.beat_bound,
+                                                    .fresh = std::move(fresh),
+                                                    .control = std::move(control),
+                                                    .who = with.control,
+                                                    .metrics = with.metrics,
+                                                    .wake = [&server] { server.news(); }});
+  handlers& desk = *out->handlers_;
   const net::http_server::deferring_handler api = [&desk](const net::request& asked,
                                                           net::responder respond) {
     desk.api(asked, std::move(respond));

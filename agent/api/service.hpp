@@ -9,11 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "api/control.hpp"
-#include "api/metrics_answer.hpp"
-#include "api/reception.hpp"
+#include "api/handlers.hpp"
 #include "api/snapshot.hpp"
-#include "api/verify.hpp"
 #include "core/clock.hpp"
 #include "net/http_server.hpp"
 #include "net/listen_address.hpp"
@@ -78,7 +75,7 @@ class service {
   board& board_;
   std::optional<net::listen_address> api_;
   std::optional<net::listen_address> probe_;
-  std::unique_ptr<reception> reception_;
+  std::unique_ptr<handlers> handlers_;
   net::http_server server_;
 };
 

@@ -14,33 +14,16 @@
 
 #include "core/clock.hpp"
 #include "core/election.hpp"
-#include "core/health.hpp"
 #include "core/store_contact.hpp"
 #include "core/vocabulary.hpp"
+#include "wire/election.hpp"
 
 namespace tenure::api {
 
-/// A term that this agent has seen, or that the store has told it of.
-struct past_term {
-  core::holder who;
-  bool is_self = false;
-  bool ended = false;
-  std::int64_t from_unix_ms = 0;  ///< 0: not known
-  std::int64_t to_unix_ms = 0;    ///< 0: not known, or not ended
-  /// Why it ended, or is about to: the name of a `core::loss_reason`; "expired" if its holder did
-  /// not say; empty: not known.
-  std::string reason{};
-
-  friend bool operator==(const past_term&, const past_term&) = default;
-};
-
-/// A member that is not in the store's list any more.
-struct gone_member {
-  std::string identity;
-  std::int64_t last_seen_unix_ms = 0;
-
-  friend bool operator==(const gone_member&, const gone_member&) = default;
-};
+// What an election_report shows as it is.
+using wire::gone_member;
+using wire::health_report;
+using wire::past_term;
 
 /// The newest first.
 using gone_list = std::vector<gone_member>;
@@ -111,15 +94,6 @@ class election_table {
   std::vector<block> blocks_;
 };
 
-/// What the checks say of the workload's health.
-struct health_snapshot {
-  core::health state = core::health::unknown;
-  std::string reason{};  ///< what failed in the newest check; empty if it passed, or there was none
-  std::int64_t since_unix_ms = 0;  ///< of the state
-
-  friend bool operator==(const health_snapshot&, const health_snapshot&) = default;
-};
-
 /// The agent as the election thread last saw it. Immutable once published.
 struct snapshot {
   /// Grows when anything that is shown of any election changes; see change.hpp.
@@ -133,7 +107,7 @@ struct snapshot {
   bool store_opened = false;
   bool stopping = false;  ///< the agent was told to end
   bool guard_alive = true;
-  std::optional<health_snapshot> health{};  ///< nothing if none is checked; of all elections
+  std::optional<health_report> health{};  ///< nothing if none is checked; of all elections
   election_table elections;
 
   /// The same once more; see `election_table::share`.

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/check.hpp"
+
 namespace tenure::api {
 namespace {
 
 /// What there is to judge by.
 struct knowledge {
-  evidence from;
+  source from;
   core::version as_of;                ///< the store's order is known up to here
   std::vector<core::holder> shown;    ///< by the store
   std::vector<core::holder> holders;  ///< of these, who may act
@@ -29,23 +31,59 @@ std::vector<core::holder> who_may_act(const std::vector<core::holder>& shown,
   return out;
 }
 
-ruling rule(const term_question& asked, const knowledge& known, std::uint32_t slots) {
+validity rule(const term_question& asked, const knowledge& known, std::uint32_t slots) {
   if (const auto match = find(known.holders, asked.term)) {
-    return !asked.holder || *asked.holder == match->identity ? ruling::valid : ruling::other_holder;
+    return !asked.holder || *asked.holder == match->identity ? validity::valid
+                                                             : validity::other_holder;
   }
-  if (find(known.shown, asked.term)) return ruling::ending;
+  if (find(known.shown, asked.term)) return validity::ending;
 
   core::version newest = core::no_version;
   for (const core::holder& h : known.shown) newest = std::max(newest, h.term);
   // A store may queue those who come to a full election under a version that they have already.
   const bool may_wait = known.shown.size() >= slots && asked.term > newest;
   const bool is_ahead = asked.term > known.as_of;
-  if (known.from != evidence::store && (is_ahead || may_wait)) return ruling::behind;
-  if (is_ahead) return ruling::not_granted;
-  return slots == 1 && asked.term < newest ? ruling::superseded : ruling::not_held;
+  if (known.from != source::store && (is_ahead || may_wait)) return validity::behind;
+  if (is_ahead) return validity::not_granted;
+  return slots == 1 && asked.term < newest ? validity::superseded : validity::not_held;
 }
 
 }  // namespace
+
+std::string_view name(source what) {
+  switch (what) {
+    case source::lease:
+      return "lease";
+    case source::cache:
+      return "cache";
+    case source::store:
+      return "store";
+  }
+  return "";
+}
+
+std::string_view name(validity what) {
+  switch (what) {
+    case validity::valid:
+      return "valid";
+    case validity::superseded:
+      return "superseded";
+    case validity::not_held:
+      return "not_held";
+    case validity::not_granted:
+      return "not_granted";
+    case validity::other_holder:
+      return "other_holder";
+    case validity::ending:
+      return "ending";
+    case validity::unwatched:
+    case validity::behind:
+    case validity::expired:
+      break;
+  }
+  TENURE_CHECK(is_certain(what));
+  return "";
+}
 
 verdict judge(const term_question& asked, const election_snapshot& election, const snapshot& seen,
               const instant& at) {
@@ -55,7 +93,7 @@ verdict judge(const term_question& asked, const election_snapshot& election, con
   if (held_by_us(view, at.now) && (election.slots == 1 || view.lease->term == asked.term)) {
     const std::vector<core::holder> ours{
         {.identity = identity, .term = view.lease->term, .ours = true}};
-    out.from = evidence::lease;
+    out.from = source::lease;
     out.is =
         rule(asked, {.from = out.from, .as_of = view.lease->term, .shown = ours, .holders = ours},
              election.slots);
@@ -72,14 +110,14 @@ verdict judge(const term_question& asked, const election_snapshot& election, con
       asked, {.from = out.from, .as_of = view.seen->as_of, .shown = shown, .holders = out.holders},
       election.slots);
   // The word of the store ends there: what came next has not been seen.
-  if (out.is == ruling::valid && at.now >= view.seen->expires_at) out.is = ruling::expired;
+  if (out.is == validity::valid && at.now >= view.seen->expires_at) out.is = validity::expired;
   return out;
 }
 
 verdict judge(const term_question& asked, const election_snapshot& election, const instant& at,
               const fresh_view& fresh) {
   verdict out;
-  out.from = evidence::store;
+  out.from = source::store;
   out.age = std::max(core::duration::zero(), at.now - fresh.asked_at);
   out.holders = who_may_act(fresh.seen.holders, election.view, at.now);
   out.is = rule(asked,

@@ -3,12 +3,14 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "api/election_status.hpp"
 #include "api/snapshot.hpp"
-#include "api/standing.hpp"
 #include "core/clock.hpp"
 #include "core/vocabulary.hpp"
+#include "wire/verification.hpp"
 
 /// Whether a term is in force: for a resource that got a request stamped with it, and asks before
 /// it obeys.
@@ -17,11 +19,7 @@
 /// largest version it has obeyed, and refuses smaller ones.
 namespace tenure::api {
 
-/// "Does `holder` (whoever that is, if it is empty) still hold under this version?"
-struct term_question {
-  core::version term = core::no_version;
-  std::optional<std::string> holder;
-};
+using wire::term_question;
 
 /// What a linearizable read of the store has shown.
 struct fresh_view {
@@ -31,7 +29,7 @@ struct fresh_view {
 };
 
 /// What a verdict rests on.
-enum class evidence : std::uint8_t {
+enum class source : std::uint8_t {
   /// Our own lease: true until stop_at, because the store grants it to nobody else before.
   lease,
   /// The watch, as of when the store last vouched for it. It may have ended the term since.
@@ -40,7 +38,7 @@ enum class evidence : std::uint8_t {
   store,
 };
 
-enum class ruling : std::uint8_t {
+enum class validity : std::uint8_t {
   valid,         ///< it is in force
   superseded,    ///< over: somebody holds under a newer version
   not_held,      ///< over, or never begun; the store is past this version
@@ -54,16 +52,19 @@ enum class ruling : std::uint8_t {
 };
 
 /// True for a yes or a no.
-constexpr bool is_certain(ruling r) {
-  return r < ruling::unwatched;
+constexpr bool is_certain(validity v) {
+  return v < validity::unwatched;
 }
 
+std::string_view name(source s);
+/// Precondition: `v` is certain.
+std::string_view name(validity v);
+
 struct verdict {
-  ruling is = ruling::unwatched;
-  evidence from = evidence::cache;
-  core::duration age{};  ///< of what it rests on, when it was given
-  std::vector<core::holder>
-      holders;  ///< those in force, by the same evidence; lowest version first
+  validity is = validity::unwatched;
+  source from = source::cache;
+  core::duration age{};               ///< of what it rests on, when it was given
+  std::vector<core::holder> holders;  ///< those in force, by the same source; lowest version first
   std::optional<std::int64_t> expires_in_ms;  ///< until stop_at, if it rests on our own lease
 };
 

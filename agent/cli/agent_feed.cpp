@@ -4,10 +4,10 @@
 #include <chrono>
 #include <utility>
 
-#include "cli/reply_codec.hpp"
 #include "net/client_route.hpp"
 #include "net/http_network.hpp"
 #include "os/boot_time.hpp"
+#include "wire/election.hpp"
 
 namespace tenure::cli {
 namespace {
@@ -52,7 +52,7 @@ void agent_feed::ask_now() {
 void agent_feed::take(const std::expected<net::client_reply, net::client_error>& reply,
                       core::time_point asked_at) {
   const agent_answer answer = judged(client_->server(), reply);
-  const auto before = std::exchange(index_, answer ? index_in(*answer) : std::nullopt);
+  const auto before = std::exchange(index_, answer ? wire::index_in(*answer) : std::nullopt);
   each_(answer);
   if (stopped_) return;
   // One that was asked to hold its answer back and did not must not be asked without end.

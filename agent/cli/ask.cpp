@@ -4,12 +4,12 @@
 #include <utility>
 
 #include "cli/print.hpp"
-#include "cli/reply_codec.hpp"
 #include "cli/variable.hpp"
 #include "net/http_network.hpp"
 #include "net/percent_text.hpp"
 #include "os/boot_time.hpp"
 #include "runtime/exit_status.hpp"
+#include "wire/problem.hpp"
 
 namespace tenure::cli {
 namespace {
@@ -20,7 +20,7 @@ constexpr std::uint16_t default_port = 4040;
 constexpr std::size_t most_names = 8;
 
 ask_failure failure(int status, const char* code, const std::string& text) {
-  return {.status = status, .text = text, .json = error_json(code, text)};
+  return {.status = status, .text = text, .json = wire::write(wire::problem{code, text})};
 }
 
 }  // namespace
@@ -54,12 +54,13 @@ agent_answer judged(const net::endpoint& agent,
     return std::unexpected(std::move(out));
   }
   const bool good = reply->status >= 200 && reply->status < 300;
-  if (good && is_object(reply->body)) return reply->body;
-  if (auto error = error_in(reply->body); error && !good) {
+  if (good && wire::is_object(reply->body)) return reply->body;
+  const auto error = good ? std::nullopt : wire::read_problem(reply->body);
+  if (error && !error->message.empty()) {
     const bool ours_to_mend = reply->status >= 400 && reply->status < 500;
     return std::unexpected(
         ask_failure{.status = ours_to_mend ? runtime::exit_bad_settings : runtime::exit_cannot_tell,
-                    .text = std::move(*error),
+                    .text = wire::text(*error),
                     .json = reply->body});
   }
   return std::unexpected(not_an_agent(agent));
@@ -89,12 +90,13 @@ std::string path_of(const std::optional<std::string>& election) {
   return election ? list + "/" + net::percent_encoded(*election) : list;
 }
 
-ask_failure which_election(const net::endpoint& agent, const std::vector<std::string>& names) {
-  std::string listed = names.empty() ? "none" : "";
-  for (std::size_t i = 0; i < names.size() && i < most_names; ++i) {
-    listed += (i == 0 ? "" : ", ") + names[i];
+ask_failure which_election(const net::endpoint& agent,
+                           const std::vector<wire::election_report>& of) {
+  std::string listed = of.empty() ? "none" : "";
+  for (std::size_t i = 0; i < of.size() && i < most_names; ++i) {
+    listed += (i == 0 ? "" : ", ") + of[i].election;
   }
-  if (names.size() > most_names) listed += ", ...";
+  if (of.size() > most_names) listed += ", ...";
   return failure(runtime::exit_bad_settings, "no_election",
                  "which election? the agent at " + net::text(agent) + " has: " + listed +
                      "; name one of its elections");

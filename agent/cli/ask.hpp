@@ -9,6 +9,7 @@
 #include "core/clock.hpp"
 #include "net/client_message.hpp"
 #include "net/endpoint.hpp"
+#include "wire/election.hpp"
 
 /// How a command asks a running agent, and what it says if there is no answer.
 namespace tenure::cli {
@@ -55,7 +56,8 @@ std::optional<std::string> named_election(const invocation& what);
 std::string path_of(const std::optional<std::string>& election);
 
 /// "which election? the agent has a, b; ..."
-ask_failure which_election(const net::endpoint& agent, const std::vector<std::string>& names);
+ask_failure which_election(const net::endpoint& agent,
+                           const std::vector<wire::election_report>& of);
 
 /// Agent and election of a verb that takes `--api` and `ELECTION`.
 struct election_address {

@@ -114,7 +114,7 @@ class completer {
       if (value.starts_with(begun)) out.words.push_back({.word = before + value, .doc = doc});
     };
     if (of.takes == value_kind::election) {
-      for (const election_report& e : elections_(so_far_.api)) add(e.election, "election");
+      for (const wire::election_report& e : elections_(so_far_.api)) add(e.election, "election");
     }
     if (of.takes == value_kind::verb) {
       for (const command& one : commands()) add(std::string(one.name), one.summary);
@@ -137,9 +137,9 @@ class completer {
 
   std::vector<std::string> members() const {
     std::vector<std::string> out;
-    for (const election_report& e : elections_(so_far_.api)) {
+    for (const wire::election_report& e : elections_(so_far_.api)) {
       if (!e.members) continue;
-      for (const member_report& m : *e.members) out.push_back(m.identity);
+      for (const wire::member_report& m : *e.members) out.push_back(m.identity);
     }
     std::ranges::sort(out);
     out.erase(std::ranges::unique(out).begin(), out.end());

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/report.hpp"
+#include "wire/election.hpp"
 
 /// What a shell may offer for the word at its cursor.
 namespace tenure::cli {
@@ -34,7 +34,7 @@ struct suggestions {
 
 /// The elections of the agent that `--api` names, or of the default one; empty if none answers.
 using election_source =
-    std::function<std::vector<election_report>(const std::optional<std::string>& api)>;
+    std::function<std::vector<wire::election_report>(const std::optional<std::string>& api)>;
 
 /// `words`: what stands behind "tenure" up to the cursor; the last is the one to be completed,
 /// perhaps empty.

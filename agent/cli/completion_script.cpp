@@ -6,7 +6,6 @@
 #include "cli/ask.hpp"
 #include "cli/completion.hpp"
 #include "cli/local_agents.hpp"
-#include "cli/reply_codec.hpp"
 #include "cli/verbs.hpp"
 #include "core/check.hpp"
 #include "runtime/exit_status.hpp"
@@ -109,15 +108,16 @@ std::string_view name(offer what) {
   return "";
 }
 
-std::vector<election_report> elections_of(const std::optional<std::string>& api) {
+std::vector<wire::election_report> elections_of(const std::optional<std::string>& api) {
   const auto agents = agents_to_ask(api, "");
   if (!agents) return {};
-  std::vector<election_report> out;
+  std::vector<wire::election_report> out;
   for (const agent_answer& answer :
        ask_all(*agents, {.method = "GET", .target = path_of(std::nullopt)}, patience)) {
     if (!answer) continue;
-    for (election_report& one : read_elections(*answer).value_or(std::vector<election_report>())) {
-      if (std::ranges::find(out, one.election, &election_report::election) == out.end()) {
+    for (wire::election_report& one :
+         wire::read_elections(*answer).value_or(std::vector<wire::election_report>())) {
+      if (std::ranges::find(out, one.election, &wire::election_report::election) == out.end()) {
         out.push_back(std::move(one));
       }
     }

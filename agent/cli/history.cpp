@@ -1,68 +1,71 @@
+#include <cstdint>
 #include <cstdio>
 #include <string>
 #include <vector>
 
 #include "cli/ask.hpp"
+#include "cli/knowledge.hpp"
 #include "cli/local_agents.hpp"
 #include "cli/print.hpp"
-#include "cli/reply_codec.hpp"
 #include "cli/terminal.hpp"
 #include "cli/times.hpp"
 #include "cli/verbs.hpp"
 #include "config/values.hpp"
 #include "runtime/exit_status.hpp"
+#include "wire/election.hpp"
 
 namespace tenure::cli {
 namespace {
 
 constexpr const char* nothing = "-";
 
-std::string moment_or_nothing(const std::string& time) {
-  return time.empty() ? nothing : moment(time);
+std::string moment_or_nothing(std::int64_t unix_ms) {
+  return unix_ms == 0 ? nothing : moment(unix_ms);
 }
 
 /// False for a term that may have ended since its agent has last heard of it.
-bool end_is_known(const term_report& term, const history_report& in) {
+bool end_is_known(const wire::past_term& term, const wire::history_report& in) {
   return term.ended || term.is_self || in.holder_known;
 }
 
-std::string lasted(const term_report& term, const std::string& as_of) {
-  const auto from = unix_ms_of(term.from);
-  const auto to = unix_ms_of(term.ended ? term.to : as_of);
-  return from && to ? span(*to - *from) : nothing;
+std::string lasted(const wire::past_term& term, const wire::history_report& in) {
+  const std::int64_t to = term.ended ? term.to_unix_ms : in.as_of_unix_ms.value_or(0);
+  return term.from_unix_ms != 0 && to != 0 ? span(to - term.from_unix_ms) : nothing;
 }
 
-std::string reason(const term_report& term) {
+std::string reason(const wire::past_term& term) {
   if (!term.reason.empty()) return term.reason;
   return term.ended ? "unknown" : nothing;
 }
 
-cell end_cell(const term_report& term, const history_report& in) {
-  if (term.ended) return {.text = moment_or_nothing(term.to)};
+cell end_cell(const wire::past_term& term, const wire::history_report& in) {
+  if (term.ended) return {.text = moment_or_nothing(term.to_unix_ms)};
   if (end_is_known(term, in)) return {.text = "runs", .colour = tint::good};
   return {.text = "not known", .colour = tint::warning};
 }
 
-table_row row_of(const term_report& term, const history_report& in) {
-  return {{.text = std::to_string(term.who.version)},
-          {.text = term.who.holder},
-          {.text = moment_or_nothing(term.from)},
+table_row row_of(const wire::past_term& term, const wire::history_report& in) {
+  return {{.text = text(term.who.term)},
+          {.text = term.who.identity},
+          {.text = moment_or_nothing(term.from_unix_ms)},
           end_cell(term, in),
-          {.text = end_is_known(term, in) ? lasted(term, in.as_of) : nothing},
+          {.text = end_is_known(term, in) ? lasted(term, in) : nothing},
           {.text = reason(term)}};
 }
 
-void print(const history_report& what) {
+void print(const wire::history_report& what) {
   std::vector<table_row> rows{{{.text = "VERSION"},
                                {.text = "HOLDER"},
                                {.text = "FROM"},
                                {.text = "TO"},
                                {.text = "LASTED"},
                                {.text = "REASON"}}};
-  for (const term_report& term : what.terms) rows.push_back(row_of(term, what));
+  for (const wire::past_term& term : what.terms) rows.push_back(row_of(term, what));
   const bool colour = wants_colour();
   for (const std::string& line : table_lines(rows, colour)) std::puts(line.c_str());
-  const cell since{.text = "as seen since " + moment(what.complete_since), .colour = tint::faint};
+  const cell since{
+      .text = "as seen since " + moment_or_nothing(what.complete_since_unix_ms.value_or(0)),
+      .colour = tint::faint};
   std::puts(painted(since, colour).c_str());
 }
 
@@ -84,7 +87,7 @@ int run_history(const invocation& what) {
       path_of(which->election) + "/history" + (limit ? "?limit=" + *limit : "");
   const agent_answer answer = ask_agent(which->agent, {.method = "GET", .target = target});
   if (!answer) return report_failure(what, answer.error());
-  const auto history = read_history(*answer);
+  const auto history = wire::read_history(*answer);
   if (!history) return report_failure(what, not_an_agent(which->agent));
   if (what.output == output_form::json) {
     print_json(*answer);

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "cli/reply_reading_codec.hpp"
 #include "cli/times.hpp"
 #include "core/unhealthy_terms.hpp"
+#include "wire/json_codec.hpp"
 
 namespace tenure::cli {
 namespace {
@@ -73,7 +73,7 @@ std::string version_json(const build_facts& what) {
 }
 
 bool etcd_leads(const std::string& status) {
-  const nlohmann::json reply = parsed_reply(status);
+  const nlohmann::json reply = wire::parsed(status);
   if (!reply.is_object() || !reply.contains("leader") || !reply.contains("header")) return false;
   const auto& header = reply["header"];
   return header.is_object() && header.contains("member_id") && reply["leader"].is_string() &&

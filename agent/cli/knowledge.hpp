@@ -1,24 +1,38 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "cli/report.hpp"
+#include "wire/election.hpp"
 
-/// What an agent's answer is worth, in words. `age_ms`: how old that answer is itself.
+/// What an agent's answer says, and what it is worth, in words. `age_ms`: how old that answer is
+/// itself.
 namespace tenure::cli {
 
 /// "as of 12s ago"; "not known" if nothing was seen. Precondition: `!of.holder_known`.
-std::string as_of_text(const election_report& of, std::int64_t age_ms = 0);
+std::string as_of_text(const wire::election_report& of, std::int64_t age_ms = 0);
 
 /// "etcd does not answer (last answer 12s ago): connection refused"; empty if it answers.
-std::string store_trouble(const store_report& of, std::int64_t age_ms = 0);
+std::string store_trouble(const wire::store_report& of, std::int64_t age_ms = 0);
 
 /// Why this agent cannot tell who holds. Precondition: `!of.holder_known`.
-std::string why_not_known(const election_report& of, std::int64_t age_ms = 0);
+std::string why_not_known(const wire::election_report& of, std::int64_t age_ms = 0);
 
 /// "cannot tell who holds db: ..."; of several, the first is named. Empty if all are known.
-std::string doubt_text(const std::vector<election_report>& all);
+std::string doubt_text(const std::vector<wire::election_report>& all);
+
+/// The holder of that identity, or nullptr.
+const core::holder* holder_named(const wire::election_report& in, const std::string& identity);
+
+/// "7"
+std::string text(core::version version);
+
+/// Why the workload is unhealthy; empty if it is well, or nobody checks it.
+std::string unhealthy_text(const wire::election_report& of);
+
+/// How long the election had been in its state when the agent answered.
+std::optional<std::int64_t> since_ms(const wire::election_report& of);
 
 }  // namespace tenure::cli

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "cli/print.hpp"
-#include "cli/reply_codec.hpp"
 #include "cli/variable.hpp"
 #include "net/http_network.hpp"
 #include "net/unix_socket.hpp"
@@ -15,13 +14,15 @@
 #include "os/runtime_directory.hpp"
 #include "os/trusted_open.hpp"
 #include "runtime/exit_status.hpp"
+#include "wire/problem.hpp"
 
 namespace tenure::cli {
 namespace {
 
 ask_failure bad_usage(const std::string& text) {
-  return {
-      .status = runtime::exit_bad_settings, .text = text, .json = error_json("bad_usage", text)};
+  return {.status = runtime::exit_bad_settings,
+          .text = text,
+          .json = wire::write(wire::problem{"bad_usage", text})};
 }
 
 /// "a at unix:/run/tenure/12.sock, b at ..."
@@ -43,9 +44,10 @@ std::vector<candidate> candidates_of(const std::vector<net::endpoint>& agents) {
   const auto answers =
       ask_all(agents, {.method = "GET", .target = path_of(std::nullopt)}, local_reply_limit);
   for (std::size_t i = 0; i < agents.size(); ++i) {
-    const auto elections = answers[i] ? read_elections(*answers[i]) : std::nullopt;
+    const auto elections = answers[i] ? wire::read_elections(*answers[i]) : std::nullopt;
     if (!elections) continue;
-    for (const election_report& one : *elections) out.push_back({.agent = agents[i], .says = one});
+    for (const wire::election_report& one : *elections)
+      out.push_back({.agent = agents[i], .says = one});
   }
   return out;
 }
@@ -53,9 +55,10 @@ std::vector<candidate> candidates_of(const std::vector<net::endpoint>& agents) {
 std::expected<std::string, ask_failure> only_election(const net::endpoint& agent) {
   const auto list = ask_agent(agent, {.method = "GET", .target = path_of(std::nullopt)});
   if (!list) return std::unexpected(list.error());
-  std::vector<std::string> names = election_names(*list);
-  if (names.size() == 1) return std::move(names.front());
-  return std::unexpected(which_election(agent, names));
+  auto all = wire::read_elections(*list);
+  if (!all) return std::unexpected(not_an_agent(agent));
+  if (all->size() == 1) return std::move(all->front().election);
+  return std::unexpected(which_election(agent, *all));
 }
 
 }  // namespace

@@ -7,9 +7,9 @@
 
 #include "cli/ask.hpp"
 #include "cli/invocation.hpp"
-#include "cli/report.hpp"
 #include "core/clock.hpp"
 #include "net/endpoint.hpp"
+#include "wire/election.hpp"
 
 /// How a command finds the agents of this machine, and chooses one of them.
 namespace tenure::cli {
@@ -63,7 +63,7 @@ std::expected<election_address, ask_failure> election_address_of(const invocatio
 /// What one of several local agents says of an election.
 struct candidate {
   net::endpoint agent;
-  election_report says;
+  wire::election_report says;
 };
 
 /// Chooses among those that were found. No I/O.

@@ -9,11 +9,13 @@
 #include "cli/order_progress.hpp"
 #include "cli/order_request.hpp"
 #include "cli/print.hpp"
-#include "cli/reply_codec.hpp"
 #include "cli/verbs.hpp"
 #include "config/values.hpp"
 #include "os/boot_time.hpp"
 #include "runtime/exit_status.hpp"
+#include "wire/election.hpp"
+#include "wire/order.hpp"
+#include "wire/problem.hpp"
 
 /// `tenure resign`, `transfer`, `pause`, `resume`: the verbs are those of the API.
 namespace tenure::cli {
@@ -22,42 +24,37 @@ namespace {
 constexpr const char* default_timeout = "60s";
 
 given_order order_of(const invocation& what) {
-  const std::string member = what.value("--member").value_or("");
-  if (what.verb == "transfer") {
-    return {.what = order_kind::transfer, .to = what.value("TO").value_or(""), .member = member};
-  }
-  if (what.verb == "pause") return {.what = order_kind::pause, .member = member};
-  if (what.verb == "resume") return {.what = order_kind::resume, .member = member};
-  return {.what = order_kind::resign, .to = what.value("--to").value_or(""), .member = member};
-}
-
-bool gives_up(const given_order& order) {
-  return order.what == order_kind::resign || order.what == order_kind::transfer;
+  const auto action = core::order_action_named(what.verb).value_or(core::order_action::resign);
+  const char* const to = action == core::order_action::transfer ? "TO" : "--to";
+  return {.what = action,
+          .to = core::gives_up(action) ? what.value(to).value_or("") : "",
+          .member = what.value("--member").value_or("")};
 }
 
 /// The request; or what is wrong with a file or a value.
 std::expected<net::client_request, std::string> request_of(const invocation& what,
-                                                           const given_order& order,
+                                                           const given_order& given,
                                                            const election_address& to) {
-  const bool may_stand_aside = gives_up(order);
-  const std::string aside = may_stand_aside ? what.value("--aside").value_or("") : "";
-  if (!aside.empty()) {
-    const auto duration = config::parse_duration(aside);
+  core::order order{.what = given.what, .member = given.member, .heir = given.to};
+  const auto aside = core::gives_up(given.what) ? what.value("--aside") : std::nullopt;
+  if (aside && !aside->empty()) {
+    const auto duration = config::parse_duration(*aside);
     if (!duration) return std::unexpected(wrong_value("--aside", duration.error()));
+    order.aside = *duration;
   }
-  return order_request(what, to.election, order_json(order.to, aside, order.member));
+  return order_request(what, to.election, order);
 }
 
 /// The one election of an answer about it.
-std::optional<election_report> election_of(const agent_answer& answer) {
+std::optional<wire::election_report> election_of(const agent_answer& answer) {
   if (!answer) return std::nullopt;
-  auto all = read_elections(*answer);
+  auto all = wire::read_elections(*answer);
   return all && all->size() == 1 ? std::optional(std::move(all->front())) : std::nullopt;
 }
 
 /// Follows the election until the order is done, and says what has come of it.
 int see_it_done(const invocation& what, const given_order& order, const election_address& which,
-                const election_report& before, core::duration patience) {
+                const wire::election_report& before, core::duration patience) {
   order_reading last;
   std::string body;
   std::optional<ask_failure> failure;
@@ -82,7 +79,7 @@ int see_it_done(const invocation& what, const given_order& order, const election
   if (!failure && last.is == progress::not_known) {
     failure = {.status = runtime::exit_cannot_tell,
                .text = last.text,
-               .json = error_json("cannot_tell", last.text)};
+               .json = wire::write(wire::problem{"cannot_tell", last.text})};
   }
   if (failure) {
     failure->text = "accepted, but whether it is done cannot be told: " + failure->text;
@@ -91,7 +88,7 @@ int see_it_done(const invocation& what, const given_order& order, const election
   return report_failure(what, {.status = runtime::exit_timed_out,
                                .text = "not done after " + core::text(patience) + ": " + last.text +
                                        "; it goes on, see tenure status --watch",
-                               .json = error_json("timed_out", last.text)});
+                               .json = wire::write(wire::problem{"timed_out", last.text})});
 }
 
 }  // namespace
@@ -102,7 +99,8 @@ int run_order(const invocation& what) {
   if (!patience) return complain(what, wrong_value("--timeout", patience.error()));
   // Without a member, pause and resume are of the one whose agent is asked.
   const auto which = election_address_of(
-      what, gives_up(order) || !order.member.empty() ? meant::any : meant::self, order.member);
+      what, core::gives_up(order.what) || !order.member.empty() ? meant::any : meant::self,
+      order.member);
   if (!which) return report_failure(what, which.error());
   auto request = request_of(what, order, *which);
   if (!request) return complain(what, request.error());
@@ -114,7 +112,8 @@ int run_order(const invocation& what) {
   if (!before) return report_failure(what, not_an_agent(which->agent));
   const agent_answer accepted = ask_agent(which->agent, std::move(*request));
   if (!accepted) return report_failure(what, with_advice(accepted.error()));
-  order.by = accepting_member(*accepted).value_or(before->identity);
+  const auto said = wire::read_accepted_order(*accepted);
+  order.by = said && !said->by.empty() ? said->by : before->identity;
   if (what.has("--no-wait")) {
     return print_done(what, order.by + " has accepted it: " + what.verb + " of " + which->election,
                       *accepted);

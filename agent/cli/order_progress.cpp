@@ -9,46 +9,48 @@
 namespace tenure::cli {
 namespace {
 
-std::string holds(const seat& who, const std::string& election) {
-  return who.holder + " holds " + election + " now, under version " + std::to_string(who.version);
+std::string holds(const core::holder& who, const std::string& election) {
+  return who.identity + " holds " + election + " now, under version " + text(who.term);
 }
 
-/// Who has come since `version`, and is the newest of these.
-const seat* successor(const election_report& now, std::uint64_t version) {
-  const seat* out = nullptr;
-  for (const seat& s : now.holders) {
-    if (s.version > version && (out == nullptr || s.version > out->version)) out = &s;
+/// Who has come since `term`, and is the newest of these.
+const core::holder* successor(const wire::election_report& now, core::version term) {
+  const core::holder* out = nullptr;
+  for (const core::holder& s : now.holders) {
+    if (s.term > term && (out == nullptr || s.term > out->term)) out = &s;
   }
   return out;
 }
 
 /// True if a member other than this one is there to take over, or may be.
-bool others_campaign(const std::string& me, const election_report& now) {
+bool others_campaign(const std::string& me, const wire::election_report& now) {
   if (!now.members) return true;
-  return std::ranges::any_of(*now.members, [&me](const member_report& m) {
+  return std::ranges::any_of(*now.members, [&me](const wire::member_report& m) {
     return m.identity != me && m.state != "active";
   });
 }
 
 class reader {
  public:
-  reader(const given_order& order, const election_report& before, const election_report& now)
+  reader(const given_order& order, const wire::election_report& before,
+         const wire::election_report& now)
       : order_(order),
         now_(now),
-        old_(before.seat_of(order.by)),
+        old_(holder_named(before, order.by)),
         stood_by_(before.holder_known && old_ == nullptr) {}
 
   order_reading read() const {
     switch (order_.what) {
-      case order_kind::resume:
+      case core::order_action::resume:
         return resumed();
-      case order_kind::pause:
+      case core::order_action::pause:
         if (is_own() && !now_.paused) return {.text = me() + " is not paused yet"};
         if (is_out_of_sight() && !stood_by_) return whether_it_holds();
         if (still_holds()) return {.text = me() + " is paused, but still gives " + it() + " up"};
         return after_pause();
-      case order_kind::resign:
-      case order_kind::transfer:
+      case core::order_action::resign:
+      case core::order_action::transfer:
+      case core::order_action::set:
         break;
     }
     if (is_out_of_sight()) return whether_it_holds();
@@ -70,8 +72,8 @@ class reader {
   }
 
   bool still_holds() const {
-    const seat* const mine = now_.seat_of(me());
-    const bool same = mine != nullptr && old_ != nullptr && mine->version == old_->version;
+    const core::holder* const mine = holder_named(now_, me());
+    const bool same = mine != nullptr && old_ != nullptr && mine->term == old_->term;
     if (!is_own()) return same;
     return now_.state == "draining" || same || (mine != nullptr && now_.paused);
   }
@@ -97,7 +99,7 @@ class reader {
   order_reading handed_to_anybody() const {
     const std::string given = me() + " has given " + it() + " up; ";
     if (!now_.holder_known) return {.is = progress::settled, .text = given + who_holds()};
-    if (const seat* const next = old_ == nullptr ? nullptr : successor(now_, old_->version)) {
+    if (const core::holder* const next = old_ == nullptr ? nullptr : successor(now_, old_->term)) {
       return {.is = progress::done, .text = holds(*next, it())};
     }
     if (!others_campaign(me(), now_)) {
@@ -112,11 +114,11 @@ class reader {
       return {.is = progress::not_known,
               .text = given + "whether " + order_.to + " has taken it" + is_not_known()};
     }
-    const seat* const heir = now_.seat_of(order_.to);
-    if (heir != nullptr && (old_ == nullptr || heir->version > old_->version)) {
+    const core::holder* const heir = holder_named(now_, order_.to);
+    if (heir != nullptr && (old_ == nullptr || heir->term > old_->term)) {
       return {.is = progress::done, .text = holds(*heir, it())};
     }
-    const seat* const next = old_ == nullptr ? nullptr : successor(now_, old_->version);
+    const core::holder* const next = old_ == nullptr ? nullptr : successor(now_, old_->term);
     if (next != nullptr && now_.holders.size() >= now_.slots) {
       return {.is = progress::otherwise, .text = holds(*next, it()) + ", not " + order_.to};
     }
@@ -131,15 +133,15 @@ class reader {
   }
 
   const given_order& order_;
-  const election_report& now_;
-  const seat* old_;
+  const wire::election_report& now_;
+  const core::holder* old_;
   bool stood_by_;  ///< it held nothing when the order was given, and that was known
 };
 
 }  // namespace
 
-order_reading read_progress(const given_order& order, const election_report& before,
-                            const election_report& now) {
+order_reading read_progress(const given_order& order, const wire::election_report& before,
+                            const wire::election_report& now) {
   return reader(order, before, now).read();
 }
 

@@ -3,16 +3,14 @@
 #include <cstdint>
 #include <string>
 
-#include "cli/report.hpp"
+#include "wire/election.hpp"
 
 /// What has become of an order, by what the agent says of its election. No I/O.
 namespace tenure::cli {
 
-enum class order_kind : std::uint8_t { resign, transfer, pause, resume };
-
 struct given_order {
-  order_kind what = order_kind::resign;
-  std::string to{};      ///< empty: whoever comes first
+  core::order_action what = core::order_action::resign;  ///< not `set`
+  std::string to{};                                      ///< empty: whoever comes first
   std::string member{};  ///< who is meant; empty: the holder, or the member whose agent is asked
   std::string by{};      ///< who has accepted it
 };
@@ -31,9 +29,9 @@ struct order_reading {
 };
 
 /// `before`: the election when the order was given, by the same agent. Precondition: `order.by` is
-/// not empty. Of another member than the agent's own only the seat is seen, and not whether it is
-/// paused.
-order_reading read_progress(const given_order& order, const election_report& before,
-                            const election_report& now);
+/// not empty. Of another member than the agent's own only the core::holder is seen, and not whether
+/// it is paused.
+order_reading read_progress(const given_order& order, const wire::election_report& before,
+                            const wire::election_report& now);
 
 }  // namespace tenure::cli

@@ -5,17 +5,18 @@
 
 #include "api/token.hpp"
 #include "cli/print.hpp"
-#include "cli/reply_codec.hpp"
 #include "cli/variable.hpp"
 #include "runtime/exit_status.hpp"
+#include "wire/order.hpp"
+#include "wire/problem.hpp"
 
 namespace tenure::cli {
 
 std::expected<net::client_request, std::string> order_request(const invocation& what,
                                                               const std::string& election,
-                                                              std::string body) {
+                                                              const core::order& order) {
   net::client_request out{
-      .method = "POST", .target = path_of(election) + "/" + what.verb, .body = std::move(body)};
+      .method = "POST", .target = path_of(election) + "/" + what.verb, .body = wire::write(order)};
   auto file = what.value("--token-file");
   if (!file) file = variable("TENURE_CONTROL_TOKEN_FILE");
   if (!file) return out;
@@ -26,8 +27,7 @@ std::expected<net::client_request, std::string> order_request(const invocation& 
 }
 
 ask_failure with_advice(ask_failure why) {
-  const std::string code = error_code_in(why.json);
-  const std::string what = error_message_in(why.json);
+  const auto [code, what, action] = wire::read_problem(why.json).value_or(wire::problem());
   if (code == "token_missing") {
     why.text =
         "the agent needs its control token; give --token-file FILE, or --api unix:PATH if "

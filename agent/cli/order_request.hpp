@@ -5,16 +5,17 @@
 
 #include "cli/ask.hpp"
 #include "cli/invocation.hpp"
+#include "core/member_order.hpp"
 #include "net/http_client.hpp"
 
 /// What the commands that change something have in common.
 namespace tenure::cli {
 
-/// POST of `body` for an election, with the control token where one is given; or what is wrong with
-/// its file. The token goes nowhere but into the request.
+/// POST of the order for an election, with the control token where one is given; or what is wrong
+/// with its file. The token goes nowhere but into the request.
 std::expected<net::client_request, std::string> order_request(const invocation& what,
                                                               const std::string& election,
-                                                              std::string body);
+                                                              const core::order& order);
 
 /// The agent's advice is for whoever writes requests; this is for whoever types commands.
 ask_failure with_advice(ask_failure why);

@@ -3,7 +3,6 @@
 
 #include "cli/ask.hpp"
 #include "cli/local_agents.hpp"
-#include "cli/reply_codec.hpp"
 #include "cli/verbs.hpp"
 #include "net/percent_text.hpp"
 #include "runtime/exit_status.hpp"

@@ -5,11 +5,11 @@
 #include "cli/local_agents.hpp"
 #include "cli/order_request.hpp"
 #include "cli/print.hpp"
-#include "cli/reply_codec.hpp"
 #include "cli/verbs.hpp"
 #include "config/values.hpp"
 #include "core/number_text.hpp"
 #include "runtime/exit_status.hpp"
+#include "wire/order.hpp"
 
 /// `tenure set`: what an election is stands in the store; this changes it there.
 namespace tenure::cli {
@@ -50,11 +50,13 @@ int run_set(const invocation& what) {
   }
   const auto which = election_address_of(what, meant::any, "");
   if (!which) return report_failure(what, which.error());
-  auto request = order_request(what, which->election, agreement_json(slots, accepts));
+  auto request =
+      order_request(what, which->election,
+                    {.what = core::order_action::set, .slots = slots, .accept_versions = accepts});
   if (!request) return complain(what, request.error());
   const agent_answer done = ask_agent(which->agent, std::move(*request));
   if (!done) return report_failure(what, with_advice(done.error()));
-  if (changed_nothing(*done)) {
+  if (const auto order = wire::read_accepted_order(*done); order && order->unchanged) {
     return print_done(
         what, slots_sentence(which->election, slots, "already") + "; nothing has changed", *done);
   }

@@ -9,13 +9,13 @@
 #include "cli/knowledge.hpp"
 #include "cli/local_agents.hpp"
 #include "cli/print.hpp"
-#include "cli/reply_codec.hpp"
 #include "cli/status_view.hpp"
 #include "cli/status_watch.hpp"
 #include "cli/terminal.hpp"
 #include "cli/verbs.hpp"
 #include "os/boot_time.hpp"
 #include "runtime/exit_status.hpp"
+#include "wire/problem.hpp"
 
 namespace tenure::cli {
 namespace {
@@ -34,7 +34,8 @@ std::expected<std::vector<net::endpoint>, std::string> agents_of(const invocatio
 /// An agent that was found need not have the election that is asked for; one that was named should.
 bool is_of_no_concern(const invocation& what, const agent_answer& answer) {
   return what.values("--api").empty() && !answer &&
-         error_code_in(answer.error().json) == "unknown_election";
+         wire::read_problem(answer.error().json).value_or(wire::problem()).code ==
+             "unknown_election";
 }
 
 int show_once(const invocation& what, const std::vector<net::endpoint>& agents,

@@ -7,9 +7,9 @@
 
 #include "cli/knowledge.hpp"
 #include "cli/print.hpp"
-#include "cli/reply_codec.hpp"
 #include "cli/times.hpp"
 #include "net/endpoint.hpp"
+#include "wire/problem.hpp"
 
 namespace tenure::cli {
 namespace {
@@ -23,70 +23,73 @@ std::string joined(const std::vector<std::string>& words) {
 }
 
 /// The state in the words of people who have not read the design.
-std::string state_word(const election_report& e) {
+std::string state_word(const wire::election_report& e) {
   return e.state == "candidate" ? "standby" : e.state;
 }
 
-std::string state_text(const election_report& e, std::int64_t age_ms) {
+std::string state_text(const wire::election_report& e, std::int64_t age_ms) {
   std::string out = state_word(e);
   if (e.paused) return out + ", paused";
   if (e.aside_for_ms && *e.aside_for_ms > age_ms) {
     return out + ", aside " + span(*e.aside_for_ms - age_ms);
   }
   // Health has words of its own, with and without a campaign.
-  if (e.held_back == "unhealthy") return out;
-  return e.held_back_text.empty() ? out : out + ": " + e.held_back_text;
+  const auto& why = e.not_campaigning;
+  if (!why || why->reason == "unhealthy" || why->text.empty()) return out;
+  return out + ": " + why->text;
 }
 
-cell state_cell(const election_report& e, std::int64_t age_ms) {
+cell state_cell(const wire::election_report& e, std::int64_t age_ms) {
   tint colour = tint::none;
   if (e.is_self) colour = tint::good;
-  if (!e.held_back.empty() || e.paused || e.aside_for_ms || e.state == "pending" ||
+  if (e.not_campaigning || e.paused || e.aside_for_ms || e.state == "pending" ||
       e.state == "draining") {
     colour = tint::warning;
   }
-  if (!e.unhealthy.empty()) colour = tint::bad;
+  const std::string unhealthy = unhealthy_text(e);
+  if (!unhealthy.empty()) colour = tint::bad;
   std::string text = state_text(e, age_ms);
-  if (!e.unhealthy.empty()) text += ", unhealthy: " + e.unhealthy;
+  if (!unhealthy.empty()) text += ", unhealthy: " + unhealthy;
   return {.text = std::move(text), .colour = colour};
 }
 
 /// Each holder, and its version: several with several slots.
-std::pair<cell, cell> holder_cells(const election_report& e) {
+std::pair<cell, cell> holder_cells(const wire::election_report& e) {
   if (e.holders.empty() && !e.holder_known) {
     return {{.text = "not known", .colour = tint::warning}, {.text = nothing}};
   }
   if (e.holders.empty()) return {{.text = "nobody", .colour = tint::bad}, {.text = nothing}};
   std::vector<std::string> names;
   std::vector<std::string> versions;
-  for (const seat& s : e.holders) {
-    names.push_back(s.holder);
-    versions.push_back(std::to_string(s.version));
+  for (const core::holder& s : e.holders) {
+    names.push_back(s.identity);
+    versions.push_back(text(s.term));
   }
   return {{.text = joined(names)}, {.text = joined(versions)}};
 }
 
-cell left_cell(const election_report& e, std::int64_t age_ms) {
+cell left_cell(const wire::election_report& e, std::int64_t age_ms) {
   if (!e.expires_in_ms) return {.text = nothing, .colour = tint::faint};
   return {.text = remainder(std::max<std::int64_t>(*e.expires_in_ms - age_ms, 0))};
 }
 
-cell members_cell(const election_report& e) {
+cell members_cell(const wire::election_report& e) {
   if (!e.members) return {.text = nothing, .colour = tint::faint};
   std::vector<std::string> names;
-  for (const member_report& m : *e.members) names.push_back(m.identity);
+  for (const wire::member_report& m : *e.members) names.push_back(m.identity);
   return {.text = names.empty() ? "none" : joined(names)};
 }
 
-std::string last_term_text(const election_report& e) {
+std::string last_term_text(const wire::election_report& e) {
   if (!e.last_term) return nothing;
-  const term_report& t = *e.last_term;
-  return t.who.holder + " " + std::to_string(t.who.version) + ": " +
+  const wire::past_term& t = *e.last_term;
+  return t.who.identity + " " + text(t.who.term) + ": " +
          (t.reason.empty() ? "reason unknown" : t.reason);
 }
 
-table_row row_of(const election_report& e, std::int64_t age_ms) {
+table_row row_of(const wire::election_report& e, std::int64_t age_ms) {
   auto [holder, version] = holder_cells(e);
+  const auto since = since_ms(e);
   if (!e.holder_known && !e.holders.empty()) {
     holder.text += ", " + as_of_text(e, age_ms);
     holder.colour = tint::warning;
@@ -97,7 +100,7 @@ table_row row_of(const election_report& e, std::int64_t age_ms) {
           std::move(holder),
           std::move(version),
           left_cell(e, age_ms),
-          {.text = e.since_ms ? span(*e.since_ms + age_ms) : nothing},
+          {.text = since ? span(*since + age_ms) : nothing},
           members_cell(e),
           {.text = last_term_text(e), .colour = tint::faint}};
 }
@@ -113,7 +116,7 @@ std::string quoted(const std::string& value) {
   return out + "\"";
 }
 
-std::string line_of(const election_report& e) {
+std::string line_of(const wire::election_report& e) {
   auto [holder, version] = holder_cells(e);
   std::string out = "election=" + quoted(e.election) + " agent=" + quoted(e.identity) +
                     " state=" + state_word(e) +
@@ -124,14 +127,14 @@ std::string line_of(const election_report& e) {
   if (e.members) out += " members=" + quoted(members_cell(e).text);
   if (e.paused) out += " paused=true";
   if (e.aside_for_ms) out += " aside=true";
-  if (!e.held_back.empty()) out += " not_campaigning=" + e.held_back;
-  if (!e.unhealthy.empty()) out += " unhealthy=" + quoted(e.unhealthy);
+  if (const auto& why = e.not_campaigning) out += " not_campaigning=" + why->reason;
+  if (const std::string why = unhealthy_text(e); !why.empty()) out += " unhealthy=" + quoted(why);
   if (e.last_term) out += " last_term=" + quoted(last_term_text(e));
   return out;
 }
 
 /// What is wrong with the store of an agent, which is that of all its elections.
-std::string trouble_of(const std::vector<election_report>& all, std::int64_t age_ms) {
+std::string trouble_of(const std::vector<wire::election_report>& all, std::int64_t age_ms) {
   return all.empty() ? "" : store_trouble(all.front().store, age_ms);
 }
 
@@ -160,7 +163,7 @@ std::string failure_text(const agent_sight& one) {
 
 void take(agent_sight& of, agent_answer answer, core::time_point now) {
   if (answer) {
-    if (auto elections = read_elections(*answer)) {
+    if (auto elections = wire::read_elections(*answer)) {
       of.elections = std::move(*elections);
       of.at = now;
     } else {
@@ -184,7 +187,7 @@ status_page page_of(const std::vector<agent_sight>& seen, core::time_point now) 
                        {.text = "LAST TERM"}});
   for (const agent_sight& one : seen) {
     const auto age = std::chrono::floor<std::chrono::milliseconds>(now - one.at).count();
-    for (const election_report& e : one.elections) out.table.push_back(row_of(e, age));
+    for (const wire::election_report& e : one.elections) out.table.push_back(row_of(e, age));
     const std::string where = net::text(one.agent) + ": ";
     if (one.answer && !*one.answer) {
       out.failures.push_back({.text = where + failure_text(one), .colour = tint::bad});
@@ -219,7 +222,7 @@ core::duration shown_for(const agent_sight& seen) {
   // A lease is renewed when a third of it is over, or a little earlier.
   constexpr int answers_per_lease = 4;
   milliseconds out = longest;
-  for (const election_report& e : seen.elections) {
+  for (const wire::election_report& e : seen.elections) {
     if (e.expires_in_ms) out = std::min(out, milliseconds(*e.expires_in_ms) / answers_per_lease);
   }
   return std::max(out, shortest);
@@ -231,13 +234,14 @@ std::vector<std::string> lines_of(const agent_sight& seen) {
     return {"api=" + quoted(net::text(seen.agent)) + " error=" + quoted(failure_text(seen))};
   }
   std::vector<std::string> out;
-  for (const election_report& e : seen.elections) out.push_back(line_of(e));
+  for (const wire::election_report& e : seen.elections) out.push_back(line_of(e));
   return out;
 }
 
 std::string json_of(const agent_sight& seen) {
   if (!seen.answer) return {};
-  if (silence_of(seen) != nullptr) return error_json("no_reply", failure_text(seen));
+  if (silence_of(seen) != nullptr)
+    return wire::write(wire::problem{.code = "no_reply", .message = failure_text(seen)});
   return json_line(*seen.answer ? **seen.answer : seen.answer->error().json);
 }
 

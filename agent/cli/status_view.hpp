@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "cli/ask.hpp"
-#include "cli/report.hpp"
 #include "cli/terminal.hpp"
+#include "wire/election.hpp"
 
 /// What `tenure status` shows. No I/O.
 namespace tenure::cli {
@@ -15,9 +15,9 @@ namespace tenure::cli {
 /// An agent and the newest that is known of it.
 struct agent_sight {
   net::endpoint agent;
-  std::optional<agent_answer> answer{};      ///< nothing yet
-  std::vector<election_report> elections{};  ///< of the answer
-  core::time_point at{};                     ///< when that came
+  std::optional<agent_answer> answer{};            ///< nothing yet
+  std::vector<wire::election_report> elections{};  ///< of the answer
+  core::time_point at{};                           ///< when that came
 };
 
 /// Takes an answer in. One that is none of an agent becomes a failure.

@@ -15,16 +15,16 @@
 #include <string_view>
 #include <utility>
 
-#include "api/codec.hpp"
 #include "cli/agent_feed.hpp"
-#include "cli/reply_codec.hpp"
 #include "cli/status_view.hpp"
 #include "cli/terminal.hpp"
 #include "cli/variable.hpp"
+#include "core/time_text.hpp"
 #include "net/client_route.hpp"
 #include "os/boot_time.hpp"
 #include "os/wall_time.hpp"
 #include "runtime/exit_status.hpp"
+#include "wire/election.hpp"
 
 namespace tenure::cli {
 namespace {
@@ -88,7 +88,7 @@ class status_watch {
   /// Once for each state, however often it is answered.
   void say_json(std::size_t place) {
     const std::string body = json_of(seen_[place]);
-    std::string lasts = lasting_part(body);
+    std::string lasts = wire::lasting_part(body);
     if (said_[place][""] == lasts) return;
     said_[place][""] = std::move(lasts);
     std::printf("%s\n", body.c_str());
@@ -101,7 +101,8 @@ class status_watch {
       const std::string what = line.substr(0, line.find(' '));
       now[what] = line;
       if (said_[place].contains(what) && said_[place][what] == line) continue;
-      std::printf("%s %s\n", api::rfc3339(os::wall_now_ms()).c_str(), line.c_str());
+      const std::string when(core::time_text(os::wall_now_ms()).date_and_time());
+      std::puts((when + " " + line).c_str());
     }
     said_[place] = std::move(now);
     std::fflush(stdout);

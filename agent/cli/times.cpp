@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstdio>
+
+#include "core/time_text.hpp"
 
 namespace tenure::cli {
 namespace {
@@ -22,30 +23,11 @@ std::string printed(const char* format, std::int64_t large, std::int64_t small) 
 
 }  // namespace
 
-std::optional<std::int64_t> unix_ms_of(std::string_view rfc3339) {
-  const std::string text(rfc3339);
-  int y = 0;
-  unsigned mo = 0;
-  unsigned d = 0;
-  int h = 0;
-  int mi = 0;
-  int s = 0;
-  int ms = 0;
-  if (std::sscanf(text.c_str(), "%4d-%2u-%2uT%2d:%2d:%2d.%3dZ", &y, &mo, &d, &h, &mi, &s, &ms) !=
-      7) {
-    return std::nullopt;
-  }
-  using namespace std::chrono;
-  const year_month_day date{year(y), month(mo), std::chrono::day(d)};
-  if (!date.ok()) return std::nullopt;
-  const auto at = sys_days(date) + hours(h) + minutes(mi) + seconds(s) + milliseconds(ms);
-  return duration_cast<milliseconds>(at.time_since_epoch()).count();
-}
-
-std::string moment(std::string_view rfc3339) {
-  std::string out(rfc3339.substr(0, rfc3339.find('.')));
+std::string moment(std::int64_t unix_ms) {
+  std::string out(core::time_text(unix_ms).date_and_time());
+  out.resize(out.find('.'));
   std::ranges::replace(out, 'T', ' ');
-  return out + (out.ends_with('Z') ? "" : "Z");
+  return out + "Z";
 }
 
 std::string span(std::int64_t ms) {

@@ -4,13 +4,16 @@
 #include <utility>
 
 #include "cli/ask.hpp"
+#include "cli/knowledge.hpp"
 #include "cli/local_agents.hpp"
 #include "cli/print.hpp"
-#include "cli/reply_codec.hpp"
 #include "cli/variable.hpp"
 #include "cli/verbs.hpp"
-#include "cli/verify_codec.hpp"
+#include "core/printable_text.hpp"
+#include "net/percent_text.hpp"
 #include "runtime/exit_status.hpp"
+#include "wire/problem.hpp"
+#include "wire/verification.hpp"
 
 namespace tenure::cli {
 namespace {
@@ -18,6 +21,21 @@ namespace {
 std::unexpected<std::string> missing(const std::string& what) {
   return std::unexpected("tenure verify: " + what + ", e.g. tenure verify db --version 7\n");
 }
+
+/// Which term is asked for, and how.
+struct verify_query {
+  std::string election;
+  std::string version;                ///< as given; the agent judges it
+  std::optional<std::string> holder;  ///< nothing: whoever it is
+  bool fresh = false;                 ///< have the store asked
+};
+
+/// What a reply means to who waits for a yes or a no.
+struct verify_reading {
+  int status = runtime::exit_cannot_tell;  ///< to exit with
+  std::string text;                        ///< one line for a person
+  bool store_may_tell = false;  ///< it cannot from what it has seen, but might if it asked
+};
 
 /// What is not given comes from the environment that a workload has. Its version and identity
 /// are one term of one election: none of them is mixed with what is given.
@@ -42,32 +60,79 @@ std::expected<verify_query, std::string> query_of(const invocation& given) {
   return out;
 }
 
-int status_of(verify_meaning what) {
-  switch (what) {
-    case verify_meaning::valid:
-      return runtime::exit_ok;
-    case verify_meaning::not_valid:
-      return runtime::exit_failed;
-    case verify_meaning::bad_question:
-      return runtime::exit_bad_settings;
-    case verify_meaning::cannot_tell:
-      break;
+/// Path and query, percent-encoded.
+std::string target_of(const verify_query& what) {
+  std::string out =
+      path_of(what.election) + "/verify?version=" + net::percent_encoded(what.version);
+  if (what.holder) out += "&holder=" + net::percent_encoded(*what.holder);
+  return what.fresh ? out + "&fresh=1" : out;
+}
+
+/// True if a verdict is about what we have asked. Text in it was made printable.
+bool answers(const wire::verification& said, const verify_query& asked) {
+  return said.election == core::printable(asked.election) &&
+         text(said.asked.term) == asked.version &&
+         said.asked.holder.value_or("") == core::printable(asked.holder.value_or(""));
+}
+
+std::string basis(const wire::verification& said) {
+  if (said.source == "lease") return "by its own lease";
+  const std::string from = said.source == "store" ? "by the store" : "by the watch of its agent";
+  return from + (said.age_ms ? ", " + std::to_string(*said.age_ms) + " ms ago" : "");
+}
+
+verify_reading reading_of(const wire::verification& said) {
+  if (!said.valid) {
+    return {.status = runtime::exit_failed,
+            .text = "not valid (" + said.reason + "): " + said.message};
   }
-  return runtime::exit_cannot_tell;
+  const core::holder holder = said.holder.value_or(core::holder());
+  return {.status = runtime::exit_ok,
+          .text = "valid: " + holder.identity + " holds election \"" + said.election +
+                  "\" under version " + text(holder.term) + " (" + basis(said) + ")"};
+}
+
+verify_reading reading_of(const wire::problem& said, const verify_query& asked, unsigned status) {
+  const bool ours_to_mend = status >= 400 && status < 500;
+  // The agent's advice is for people who write requests.
+  const std::string advice = said.code == "bad_query"
+                                 ? "e.g. tenure verify " + asked.election + " --version 7"
+                                 : said.action;
+  const std::string text = said.message + "; " + advice;
+  if (ours_to_mend) return {.status = runtime::exit_bad_settings, .text = text};
+  return {.text = text,
+          .store_may_tell =
+              !asked.fresh && (said.code == "cache_behind" || said.code == "watch_broken" ||
+                               said.code == "lease_may_be_over")};
+}
+
+/// What does not come from an agent, or does not answer this very question, is neither a yes nor a
+/// no: a proxy in between may answer 200 to anything.
+verify_reading reading_of(const net::client_reply& reply, const verify_query& asked) {
+  const auto said = wire::read_verification(reply.body);
+  if (said && reply.status == (said->valid ? 200U : 409U) && answers(*said, asked)) {
+    return reading_of(*said);
+  }
+  if (const auto problem = wire::read_problem(reply.body)) {
+    return reading_of(*problem, asked, reply.status);
+  }
+  return {.text = "the reply (status " + std::to_string(reply.status) +
+                  ") is not an agent's answer to this question; is --api the address of an "
+                  "agent?"};
 }
 
 /// One question, and what its reply means.
-struct verification {
+struct asked_and_read {
   std::string body;
   verify_reading read;
 };
 
-std::expected<verification, net::client_error> ask_once(const net::endpoint& agent,
-                                                        const verify_query& query) {
-  auto reply = ask(agent, {.method = "GET", .target = verify_target(query)}, reply_limit);
+std::expected<asked_and_read, net::client_error> ask_once(const net::endpoint& agent,
+                                                          const verify_query& query) {
+  auto reply = ask(agent, {.method = "GET", .target = target_of(query)}, reply_limit);
   if (!reply) return std::unexpected(std::move(reply.error()));
-  verify_reading read = read_verify_reply(query, reply->status, reply->body);
-  return verification{.body = std::move(reply->body), .read = std::move(read)};
+  verify_reading read = reading_of(*reply, query);
+  return asked_and_read{.body = std::move(reply->body), .read = std::move(read)};
 }
 
 }  // namespace
@@ -91,19 +156,22 @@ int run_verify(const invocation& what) {
   if (!seen) {
     const std::string why = "no agent has answered: " + seen.error().text;
     print_failure(what.verb, "cannot tell: " + why);
-    if (json) print_json(error_json("no_reply", why));
+    if (json) print_json(wire::write(wire::problem{"no_reply", why}));
     return runtime::exit_no_agent;
   }
   const verify_reading& read = seen->read;
-  const bool verdict = read.is == verify_meaning::valid || read.is == verify_meaning::not_valid;
-  if (!verdict) {
-    print_failure(what.verb,
-                  (read.is == verify_meaning::cannot_tell ? "cannot tell: " : "") + read.text);
+  if (read.status == runtime::exit_cannot_tell) {
+    print_failure(what.verb, "cannot tell: " + read.text);
+  } else if (read.status == runtime::exit_bad_settings) {
+    print_failure(what.verb, read.text);
   } else if (!json) {
     std::puts(read.text.c_str());
   }
-  if (json) print_json(is_object(seen->body) ? seen->body : error_json("not_an_agent", read.text));
-  return status_of(read.is);
+  if (json) {
+    print_json(wire::is_object(seen->body) ? seen->body
+                                           : wire::write(wire::problem{"not_an_agent", read.text}));
+  }
+  return read.status;
 }
 
 }  // namespace tenure::cli

@@ -8,12 +8,13 @@
 #include "cli/ask.hpp"
 #include "cli/local_agents.hpp"
 #include "cli/print.hpp"
-#include "cli/reply_codec.hpp"
 #include "cli/verbs.hpp"
 #include "cli/wait_condition.hpp"
 #include "config/values.hpp"
 #include "os/boot_time.hpp"
 #include "runtime/exit_status.hpp"
+#include "wire/election.hpp"
+#include "wire/problem.hpp"
 
 namespace tenure::cli {
 namespace {
@@ -33,11 +34,11 @@ class waiting {
     failure_.reset();
     in_doubt_ = false;
     if (!answer) return fail(answer.error());
-    const auto all = read_elections(*answer);
+    const auto all = wire::read_elections(*answer);
     if (!all) return fail(not_an_agent(agent_));
     // The list of an agent that has not begun.
     if (all->empty()) return false;
-    if (all->size() > 1) return fail(which_election(agent_, election_names(*answer)));
+    if (all->size() > 1) return fail(which_election(agent_, *all));
     body_ = *answer;
     standing_ = standing_text(all->front());
     const met is = judge(what_, all->front());
@@ -107,13 +108,13 @@ int run_wait(const invocation& what) {
     const std::string text = "cannot tell: " + state.standing();
     return report_failure(what, {.status = runtime::exit_cannot_tell,
                                  .text = text,
-                                 .json = error_json("cannot_tell", text)});
+                                 .json = wire::write(wire::problem{"cannot_tell", text})});
   }
   const std::string text = "not so after " + core::text(patience.value_or(core::duration::zero())) +
                            (state.standing().empty() ? "" : ": " + state.standing());
-  return report_failure(
-      what,
-      {.status = runtime::exit_timed_out, .text = text, .json = error_json("timed_out", text)});
+  return report_failure(what, {.status = runtime::exit_timed_out,
+                               .text = text,
+                               .json = wire::write(wire::problem{"timed_out", text})});
 }
 
 }  // namespace tenure::cli

@@ -21,7 +21,7 @@ std::expected<wait_condition, std::string> parse_condition(const std::string& te
                          "\" is no state; use active, standby, holder=MEMBER or vacant");
 }
 
-met judge(const wait_condition& what, const election_report& now) {
+met judge(const wait_condition& what, const wire::election_report& now) {
   const auto of = [](bool is_so) { return is_so ? met::yes : met::no; };
   switch (what.is) {
     case wait_condition::kind::active:
@@ -32,7 +32,7 @@ met judge(const wait_condition& what, const election_report& now) {
       // Its own lease is certain, whatever is known of the others.
       if (now.is_self && what.holder == now.identity) return met::yes;
       if (!now.holder_known) return met::cannot_tell;
-      return of(now.seat_of(what.holder) != nullptr);
+      return of(holder_named(now, what.holder) != nullptr);
     case wait_condition::kind::vacant:
       if (now.state == "draining") return met::no;
       if (!now.holder_known) return met::cannot_tell;
@@ -41,15 +41,15 @@ met judge(const wait_condition& what, const election_report& now) {
   return met::no;
 }
 
-std::string standing_text(const election_report& now) {
+std::string standing_text(const wire::election_report& now) {
   std::string out = now.identity + " is " + (now.state == "candidate" ? "a standby" : now.state) +
                     " in " + now.election + (now.paused ? ", paused" : "") + "; ";
   if (now.holders.empty())
     out += now.holder_known ? "nobody holds it" : "who holds it is not known";
   for (std::size_t i = 0; i < now.holders.size(); ++i) {
-    out += (i == 0 ? "" : ", ") + now.holders[i].holder +
+    out += (i == 0 ? "" : ", ") + now.holders[i].identity +
            (now.holder_known ? " holds it" : " held it") + ", under version " +
-           std::to_string(now.holders[i].version);
+           text(now.holders[i].term);
   }
   if (now.holder_known) return out;
   return out + (now.holder_age_ms ? ", " + as_of_text(now) : "") + "; " + why_not_known(now);

@@ -4,7 +4,7 @@
 #include <expected>
 #include <string>
 
-#include "cli/report.hpp"
+#include "wire/election.hpp"
 
 /// What `tenure wait --for` waits for. No I/O.
 namespace tenure::cli {
@@ -21,9 +21,9 @@ std::expected<wait_condition, std::string> parse_condition(const std::string& te
 
 enum class met : std::uint8_t { no, yes, cannot_tell };
 
-met judge(const wait_condition& what, const election_report& now);
+met judge(const wait_condition& what, const wire::election_report& now);
 
 /// "a is active in db; a holds it, under version 7": where it stands.
-std::string standing_text(const election_report& now);
+std::string standing_text(const wire::election_report& now);
 
 }  // namespace tenure::cli

@@ -18,6 +18,13 @@ std::string_view name(health h) {
   return "";
 }
 
+health health_named(std::string_view text) {
+  for (const health one : {health::healthy, health::unhealthy}) {
+    if (name(one) == text) return one;
+  }
+  return health::unknown;
+}
+
 health_judge::health_judge(const health_rule& rule) : rule_(rule) {
   TENURE_CHECK(rule.failures > 0 && rule.successes > 0);
 }

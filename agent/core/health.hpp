@@ -16,6 +16,9 @@ enum class health : std::uint8_t {
 
 std::string_view name(health h);
 
+/// The health of that name; `unknown` for every other word.
+health health_named(std::string_view text);
+
 /// How many checks decide.
 struct health_rule {
   std::uint32_t failures = 3;   ///< in a row: what was healthy is unhealthy

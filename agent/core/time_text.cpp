@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <cstdio>
+#include <string>
 
 namespace tenure::core {
 namespace {
@@ -39,6 +41,26 @@ time_text::time_text(std::int64_t unix_ms) {
   add(time.minutes().count(), 2, ':');
   add(time.seconds().count(), 2, '.');
   add(time.subseconds().count(), 3, 'Z');
+}
+
+std::optional<std::int64_t> read_time(std::string_view rfc3339) {
+  using namespace std::chrono;
+  const std::string text(rfc3339);
+  int y = 0;
+  unsigned mo = 0;
+  unsigned d = 0;
+  int h = 0;
+  int mi = 0;
+  int s = 0;
+  int ms = 0;
+  if (std::sscanf(text.c_str(), "%4d-%2u-%2uT%2d:%2d:%2d.%3dZ", &y, &mo, &d, &h, &mi, &s, &ms) !=
+      7) {
+    return std::nullopt;
+  }
+  const year_month_day date{year(y), month(mo), day(d)};
+  if (!date.ok()) return std::nullopt;
+  const auto at = sys_days(date) + hours(h) + minutes(mi) + seconds(s) + milliseconds(ms);
+  return duration_cast<milliseconds>(at.time_since_epoch()).count();
 }
 
 }  // namespace tenure::core

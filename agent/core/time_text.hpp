@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 namespace tenure::core {
@@ -21,5 +22,8 @@ class time_text {
   static constexpr std::size_t time_begins = 11;
   std::array<char, 24> text_{};
 };
+
+/// The milliseconds since 1970 of a text as `date_and_time` gives it; nothing for other texts.
+std::optional<std::int64_t> read_time(std::string_view rfc3339);
 
 }  // namespace tenure::core

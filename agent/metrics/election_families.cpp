@@ -26,7 +26,7 @@ struct subject {
   const api::snapshot& seen;
   const api::instant& at;
 
-  [[nodiscard]] api::standing standing() const { return api::standing_of(election, seen, at); }
+  [[nodiscard]] api::election_status status() const { return api::status_of(election, seen, at); }
   /// What the watch has shown counts only while the store vouches for it: a cut-off agent may be
   /// far behind.
   [[nodiscard]] bool knows_holders() const {
@@ -42,7 +42,7 @@ sample about(const subject& one, double value) {
 }
 
 void state(const subject& one, samples& out) {
-  const core::phase now = one.standing().phase;
+  const core::phase now = one.status().phase;
   for (const core::phase p : phases) {
     out.push_back(about(one, p == now ? 1 : 0));
     out.back().labels.push_back({"state", std::string(core::name(p))});
@@ -65,14 +65,14 @@ void workload_running(const subject& one, samples& out) {
 
 void newest_version(const subject& one, samples& out) {
   if (!one.knows_holders()) return;
-  const api::standing is = one.standing();
+  const api::election_status is = one.status();
   if (is.holders.empty()) return;
   out.push_back(about(one, static_cast<double>(core::number(is.holders.back().term))));
 }
 
 void holder_info(const subject& one, samples& out) {
   if (!one.knows_holders()) return;
-  for (core::holder& h : one.standing().holders) {
+  for (core::holder& h : one.status().holders) {
     out.push_back(about(one, 1));
     out.back().labels.push_back({"holder", std::move(h.identity)});
   }

@@ -3,8 +3,8 @@
 #include <functional>
 #include <string>
 
+#include "api/election_status.hpp"
 #include "api/snapshot.hpp"
-#include "api/standing.hpp"
 
 namespace tenure::metrics {
 

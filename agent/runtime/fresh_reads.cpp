@@ -10,7 +10,7 @@ namespace tenure::runtime {
 namespace {
 
 api::fresh_result refused(std::string code, std::string message, std::string action) {
-  return std::unexpected(api::problem{
+  return std::unexpected(wire::problem{
       .code = std::move(code), .message = std::move(message), .action = std::move(action)});
 }
 

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <utility>
 
-#include "api/verify.hpp"
+#include "api/fresh_read.hpp"
 #include "base/event_loop.hpp"
 #include "core/clock.hpp"
 #include "core/session.hpp"

@@ -46,7 +46,7 @@ class health_monitor {
   /// True if this member may hold a lease. Where it is always checked, it has to be found healthy
   /// first; else a workload that nobody has found unhealthy is good enough.
   [[nodiscard]] bool fit() const;
-  [[nodiscard]] const api::health_snapshot& shown() const { return shown_; }
+  [[nodiscard]] const api::health_report& shown() const { return shown_; }
 
  private:
   void turn();
@@ -77,7 +77,7 @@ class health_monitor {
   std::uint64_t round_ = 0;     ///< number of the newest
   std::size_t unanswered_ = 0;  ///< checks of it
   std::string failure_;         ///< of the first of its checks that failed
-  api::health_snapshot shown_;
+  api::health_report shown_;
 };
 
 }  // namespace tenure::runtime

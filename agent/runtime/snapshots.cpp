@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "api/change.hpp"
-#include "api/standing.hpp"
+#include "api/election_status.hpp"
 #include "os/wall_time.hpp"
 
 namespace tenure::runtime {
@@ -58,7 +58,7 @@ void snapshots::guard_gone() {
   next_.guard_alive = false;
 }
 
-void snapshots::health(api::health_snapshot what) {
+void snapshots::health(api::health_report what) {
   next_.health = std::move(what);
 }
 

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "api/control.hpp"
-#include "api/metrics_answer.hpp"
+#include "api/fresh_read.hpp"
+#include "api/page_writer.hpp"
 #include "api/snapshot.hpp"
-#include "api/verify.hpp"
 #include "base/event_loop.hpp"
 #include "config/settings.hpp"
 #include "core/log_line.hpp"

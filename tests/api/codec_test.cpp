@@ -1,4 +1,4 @@
-#include "api/codec.hpp"
+#include "api/responses.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,12 +6,6 @@
 
 namespace tenure::tests {
 namespace {
-
-TEST(Codec, TimesAreRfc3339InUtcWithMilliseconds) {
-  EXPECT_EQ(api::rfc3339(0), "1970-01-01T00:00:00.000Z");
-  EXPECT_EQ(api::rfc3339(1'769'860'800'250), "2026-01-31T12:00:00.250Z");
-  EXPECT_EQ(api::rfc3339(-1), "1969-12-31T23:59:59.999Z");
-}
 
 TEST(Codec, NamesWithQuotesAndControlCharactersAreEscaped) {
   scene s;

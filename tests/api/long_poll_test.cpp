@@ -11,11 +11,17 @@ namespace {
 using core::phase;
 using testing::HasSubstr;
 
-std::optional<api::long_poll> poll(const scene& s, const net::request& asked) {
-  return api::wants_to_wait(asked, s.seen, {});
+/// The call, if it may wait.
+std::optional<api::calls::status> poll(const scene& s, const net::request& asked) {
+  auto out = s.call<api::calls::status>(asked);
+  return out && out->reader.wait > 0s ? out : std::nullopt;
 }
-std::optional<api::long_poll> poll(const scene& s, const std::string& target) {
+std::optional<api::calls::status> poll(const scene& s, const std::string& target) {
   return poll(s, scene::get(target));
+}
+
+bool has_news(const api::calls::status& what, const scene& s) {
+  return api::has_news(what.reader, s.seen.agent, api::index_of(what, s.seen, s.at.now));
 }
 
 net::request with_etag(const std::string& target, const std::string& etag) {
@@ -38,14 +44,14 @@ TEST(LongPoll, WaitsOnlyWhileTheIndexIsTheReaders) {
     const auto asked = poll(now, target);
     ASSERT_TRUE(asked) << target;
     EXPECT_EQ(asked->reader.wait, 30s) << "by default";
-    EXPECT_FALSE(api::has_news(*asked, now.seen, now.at.now));
+    EXPECT_FALSE(has_news(*asked, now));
     now.publish_change();
-    EXPECT_TRUE(api::has_news(*asked, now.seen, now.at.now));
+    EXPECT_TRUE(has_news(*asked, now));
   }
   for (const char* other : {"0", "2", "18446744073709551615"}) {
     const auto asked = poll(s, std::string("/v1/elections/db?index=") + other);
     ASSERT_TRUE(asked);
-    EXPECT_TRUE(api::has_news(*asked, s.seen, s.at.now)) << "larger or smaller";
+    EXPECT_TRUE(has_news(*asked, s)) << "larger or smaller";
   }
 }
 
@@ -55,9 +61,9 @@ TEST(LongPoll, HearsThatATermIsOverByTimeAlone) {
   const auto asked = poll(s, "/v1/elections/db?index=1&wait=2m");
   ASSERT_TRUE(asked);
   s.advance(10s - 1ns);
-  EXPECT_FALSE(api::has_news(*asked, s.seen, s.at.now));
+  EXPECT_FALSE(has_news(*asked, s));
   s.advance(1ns);
-  EXPECT_TRUE(api::has_news(*asked, s.seen, s.at.now));
+  EXPECT_TRUE(has_news(*asked, s));
 }
 
 TEST(LongPoll, OfOneElectionDoesNotHearOfAnother) {
@@ -67,8 +73,8 @@ TEST(LongPoll, OfOneElectionDoesNotHearOfAnother) {
   const auto list = poll(s, "/v1/elections?index=1");
   ASSERT_TRUE(asked && list);
   s.publish_change(1);
-  EXPECT_FALSE(api::has_news(*asked, s.seen, s.at.now));
-  EXPECT_TRUE(api::has_news(*list, s.seen, s.at.now));
+  EXPECT_FALSE(has_news(*asked, s));
+  EXPECT_TRUE(has_news(*list, s));
 }
 
 TEST(LongPoll, DurationsAreThoseOfTheConfigurationUpToTenMinutes) {
@@ -146,9 +152,9 @@ TEST(LongPoll, WithAnEtagWaitsForSomethingElse) {
   const auto asked = poll(s, with_etag("/v1/elections/db?wait=5s", "W/\"run1-1\""));
   ASSERT_TRUE(asked);
   EXPECT_EQ(asked->reader.wait, 5s);
-  EXPECT_FALSE(api::has_news(*asked, s.seen, s.at.now));
+  EXPECT_FALSE(has_news(*asked, s));
   s.publish_change();
-  EXPECT_TRUE(api::has_news(*asked, s.seen, s.at.now));
+  EXPECT_TRUE(has_news(*asked, s));
   EXPECT_FALSE(poll(s, with_etag("/v1/elections/db", "W/\"run1-1\""))) << "without wait, at once";
 }
 

@@ -1,5 +1,3 @@
-#include "api/metrics_answer.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -103,7 +103,7 @@ TEST(Probe, StatusIsTheSameForHeadAndOptions) {
     for (const char* method : {"HEAD", "OPTIONS"}) {
       net::request asked = scene::get(path);
       asked.method = method;
-      EXPECT_EQ(api::answer_probe(asked, s.seen, s.alive, s.at).status, s.probe(path).status);
+      EXPECT_EQ(s.probe(asked).status, s.probe(path).status);
     }
   }
 }
@@ -112,7 +112,7 @@ TEST(Probe, PostIsRefused) {
   const scene s;
   net::request asked = scene::get("/leader");
   asked.method = "POST";
-  const net::response r = api::answer_probe(asked, s.seen, s.alive, s.at);
+  const net::response r = s.probe(asked);
   EXPECT_EQ(r.status, 405u);
   EXPECT_EQ(r.headers.back().value, "GET, HEAD, OPTIONS");
 }

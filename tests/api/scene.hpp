@@ -2,12 +2,17 @@
 
 #include <chrono>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "api/answer.hpp"
 #include "api/change.hpp"
+#include "api/router.hpp"
 #include "api/snapshot.hpp"
 #include "net/http_message.hpp"
 
@@ -93,13 +98,30 @@ struct scene {
     return asked;
   }
 
+  /// The answer to a call that the snapshot answers.
   net::response ask(const net::request& asked) const {
-    api::election_pages none;
-    return api::answer(asked, seen, alive, at, {}, none);
+    return answer(api::route(asked, seen, routes));
   }
   net::response ask(const std::string& target) const { return ask(get(target)); }
-  net::response probe(const std::string& target) const {
-    return api::answer_probe(get(target), seen, alive, at);
+  net::response probe(const net::request& asked) const {
+    return answer(api::route_probe(asked, seen, routes));
+  }
+  net::response probe(const std::string& target) const { return probe(get(target)); }
+
+  /// The valid call of this kind that the router makes of a request; nothing if it makes another
+  /// one, or none.
+  template <class Call>
+  std::optional<Call> call(const net::request& asked) const {
+    const api::routed wanted = api::route(asked, seen, routes);
+    if (!wanted) return std::nullopt;
+    if constexpr (std::is_constructible_v<api::read_call, Call>) {
+      const auto* const read = std::get_if<api::read_call>(&*wanted);
+      const auto* const found = read != nullptr ? std::get_if<Call>(read) : nullptr;
+      return found != nullptr ? std::optional(*found) : std::nullopt;
+    } else {
+      const auto* const found = std::get_if<Call>(&*wanted);
+      return found != nullptr ? std::optional(*found) : std::nullopt;
+    }
   }
   nlohmann::json json(const std::string& target) const {
     return nlohmann::json::parse(ask(target).body);
@@ -109,6 +131,15 @@ struct scene {
   api::instant at{.now = start, .unix_ms = start_unix_ms};
   api::snapshot seen;
   api::pulse alive{.last_beat = start, .bound = 10s};
+  api::routes routes;
+
+ private:
+  net::response answer(const api::routed& wanted) const {
+    if (!wanted) return wanted.error();
+    const auto* const read = std::get_if<api::read_call>(&*wanted);
+    if (read == nullptr) throw std::logic_error("this call is not answered from a snapshot");
+    return api::answer(*read, seen, alive, at);
+  }
 };
 
 }  // namespace tenure::tests

@@ -8,8 +8,8 @@
 namespace tenure::tests {
 namespace {
 
-using api::evidence;
-using api::ruling;
+using api::source;
+using api::validity;
 using core::phase;
 using core::version;
 
@@ -31,27 +31,27 @@ TEST(Verdict, WatchedTermInForceIsValidForItsHolderAlone) {
   judged s;
   s.watch_shows(b_holds, version{9});
   s.advance(3ms);
-  EXPECT_EQ(s.from_cache(9).is, ruling::valid);
-  EXPECT_EQ(s.from_cache(9, "b").is, ruling::valid);
-  EXPECT_EQ(s.from_cache(9, "c").is, ruling::other_holder);
-  EXPECT_EQ(s.from_cache(9).from, evidence::cache);
+  EXPECT_EQ(s.from_cache(9).is, validity::valid);
+  EXPECT_EQ(s.from_cache(9, "b").is, validity::valid);
+  EXPECT_EQ(s.from_cache(9, "c").is, validity::other_holder);
+  EXPECT_EQ(s.from_cache(9).from, source::cache);
   EXPECT_EQ(s.from_cache(9).age, 3ms);
 }
 
 TEST(Verdict, OlderVersionIsSupersededAlsoIfTheSameMemberHoldsAgain) {
   judged s;
   s.watch_shows(b_holds, version{9});
-  EXPECT_EQ(s.from_cache(7, "b").is, ruling::superseded);
-  EXPECT_EQ(s.from_store(b_holds, 9, 7, "b").is, ruling::superseded);
+  EXPECT_EQ(s.from_cache(7, "b").is, validity::superseded);
+  EXPECT_EQ(s.from_store(b_holds, 9, 7, "b").is, validity::superseded);
 }
 
 TEST(Verdict, BrokenWatchIsNeitherYesNorNo) {
   judged s;
-  EXPECT_EQ(s.from_cache(9).is, ruling::unwatched) << "nothing was seen yet";
+  EXPECT_EQ(s.from_cache(9).is, validity::unwatched) << "nothing was seen yet";
   s.watch_shows(b_holds, version{9});
   s.db().watched = false;
   for (const std::uint64_t term : {7U, 9U, 11U}) {
-    EXPECT_EQ(s.from_cache(term).is, ruling::unwatched) << term;
+    EXPECT_EQ(s.from_cache(term).is, validity::unwatched) << term;
   }
 }
 
@@ -60,9 +60,9 @@ TEST(Verdict, AStoreThatSaysNothingVouchesForNothing) {
   s.store_answers(15s);
   s.watch_shows(b_holds, version{9});
   s.advance(10s - 1ms);
-  EXPECT_EQ(s.from_cache(9).is, ruling::valid);
+  EXPECT_EQ(s.from_cache(9).is, validity::valid);
   s.advance(1ms);
-  EXPECT_EQ(s.from_cache(9).is, ruling::unwatched) << "the watch has not broken";
+  EXPECT_EQ(s.from_cache(9).is, validity::unwatched) << "the watch has not broken";
 }
 
 TEST(Verdict, CacheIsAsOldAsTheNewestSignOfTheWatch) {
@@ -81,42 +81,42 @@ TEST(Verdict, CacheIsAsOldAsTheNewestSignOfTheWatch) {
 TEST(Verdict, VersionThatIsNewerThanTheCacheMayHaveBeenGrantedSince) {
   judged s;
   s.watch_shows(b_holds, version{20});
-  EXPECT_EQ(s.from_cache(21).is, ruling::behind);
-  EXPECT_EQ(s.from_cache(15).is, ruling::behind) << "a store may queue those who wait";
-  EXPECT_EQ(s.from_store(b_holds, 20, 21).is, ruling::not_granted);
-  EXPECT_EQ(s.from_store(b_holds, 20, 15).is, ruling::not_held);
+  EXPECT_EQ(s.from_cache(21).is, validity::behind);
+  EXPECT_EQ(s.from_cache(15).is, validity::behind) << "a store may queue those who wait";
+  EXPECT_EQ(s.from_store(b_holds, 20, 21).is, validity::not_granted);
+  EXPECT_EQ(s.from_store(b_holds, 20, 15).is, validity::not_held);
 }
 
 TEST(Verdict, VacantElectionHasNoTermInForce) {
   judged s;
   s.watch_shows({}, version{9});
-  EXPECT_EQ(s.from_cache(9).is, ruling::not_held);
-  EXPECT_EQ(s.from_cache(10).is, ruling::behind);
-  EXPECT_EQ(s.from_store({}, 9, 9).is, ruling::not_held);
+  EXPECT_EQ(s.from_cache(9).is, validity::not_held);
+  EXPECT_EQ(s.from_cache(10).is, validity::behind);
+  EXPECT_EQ(s.from_store({}, 9, 9).is, validity::not_held);
 }
 
 TEST(Verdict, LeaseThatHasRunOutInTheCacheIsNotVouchedFor) {
   judged s;
   s.watch_shows(b_holds, version{9});
   s.view().seen->expires_at = s.at.now + 10ms;
-  EXPECT_EQ(s.from_cache(9).is, ruling::valid);
+  EXPECT_EQ(s.from_cache(9).is, validity::valid);
   s.advance(10ms);
-  EXPECT_EQ(s.from_cache(9).is, ruling::expired);
-  EXPECT_EQ(s.from_cache(7).is, ruling::superseded) << "that stays true";
+  EXPECT_EQ(s.from_cache(9).is, validity::expired);
+  EXPECT_EQ(s.from_cache(7).is, validity::superseded) << "that stays true";
 }
 
 TEST(Verdict, OwnTermIsVouchedForByTheLeaseUntilStopAtAndNotLonger) {
   judged s;
   s.hold(phase::active);  // version 7 until 10 s
-  EXPECT_EQ(s.from_cache(7, "me").is, ruling::valid) << "no watch is needed for that";
-  EXPECT_EQ(s.from_cache(7).from, evidence::lease);
+  EXPECT_EQ(s.from_cache(7, "me").is, validity::valid) << "no watch is needed for that";
+  EXPECT_EQ(s.from_cache(7).from, source::lease);
   EXPECT_EQ(s.from_cache(7).expires_in_ms, 10'000);
-  EXPECT_EQ(s.from_cache(6).is, ruling::superseded);
+  EXPECT_EQ(s.from_cache(6).is, validity::superseded);
   const std::vector<core::holder> ours{{.identity = "me", .term = version{7}, .ours = true}};
   s.watch_shows(ours, version{7});
   s.advance(10s);
-  EXPECT_EQ(s.from_cache(7).is, ruling::ending);
-  EXPECT_EQ(s.from_store(ours, 7, 7).is, ruling::ending) << "whatever the store still shows";
+  EXPECT_EQ(s.from_cache(7).is, validity::ending);
+  EXPECT_EQ(s.from_store(ours, 7, 7).is, validity::ending) << "whatever the store still shows";
   EXPECT_TRUE(s.from_store(ours, 7, 7).holders.empty());
 }
 
@@ -124,16 +124,16 @@ TEST(Verdict, StoreIsBelievedAgainstOurOwnLease) {
   judged s;
   s.hold(phase::active);
   const std::vector<core::holder> other{{.identity = "b", .term = version{8}}};
-  EXPECT_EQ(s.from_store(other, 8, 7).is, ruling::superseded) << "an operator deleted the lock";
-  EXPECT_EQ(s.from_store(other, 8, 8).is, ruling::valid);
+  EXPECT_EQ(s.from_store(other, 8, 7).is, validity::superseded) << "an operator deleted the lock";
+  EXPECT_EQ(s.from_store(other, 8, 8).is, validity::valid);
 }
 
 TEST(Verdict, TermOfOurIdentityThatWeDoNotHoldIsNotValid) {
   judged s;  // a candidate; the store shows an earlier life of ours
   const std::vector<core::holder> earlier{{.identity = "me", .term = version{5}, .ours = true}};
   s.watch_shows(earlier, version{5});
-  EXPECT_EQ(s.from_cache(5).is, ruling::ending);
-  EXPECT_EQ(s.from_store(earlier, 5, 5).is, ruling::ending);
+  EXPECT_EQ(s.from_cache(5).is, validity::ending);
+  EXPECT_EQ(s.from_store(earlier, 5, 5).is, validity::ending);
 }
 
 TEST(Verdict, AnyOfSeveralHoldersIsValidAndNoVersionSupersedesAnother) {
@@ -141,10 +141,10 @@ TEST(Verdict, AnyOfSeveralHoldersIsValidAndNoVersionSupersedesAnother) {
   s.db().slots = 2;
   s.watch_shows({{.identity = "b", .term = version{3}}, {.identity = "c", .term = version{9}}},
                 version{9});
-  EXPECT_EQ(s.from_cache(3, "b").is, ruling::valid);
-  EXPECT_EQ(s.from_cache(9, "c").is, ruling::valid);
-  EXPECT_EQ(s.from_cache(3, "c").is, ruling::other_holder);
-  EXPECT_EQ(s.from_cache(5).is, ruling::not_held);
+  EXPECT_EQ(s.from_cache(3, "b").is, validity::valid);
+  EXPECT_EQ(s.from_cache(9, "c").is, validity::valid);
+  EXPECT_EQ(s.from_cache(3, "c").is, validity::other_holder);
+  EXPECT_EQ(s.from_cache(5).is, validity::not_held);
   EXPECT_EQ(s.from_cache(5).holders.size(), 2U);
 }
 
@@ -152,19 +152,19 @@ TEST(Verdict, OwnSlotIsVouchedForByTheLeaseAndTheOthersByTheWatch) {
   judged s;
   s.db().slots = 2;
   s.hold(phase::active);
-  EXPECT_EQ(s.from_cache(7).is, ruling::valid);
-  EXPECT_EQ(s.from_cache(9).is, ruling::unwatched);
+  EXPECT_EQ(s.from_cache(7).is, validity::valid);
+  EXPECT_EQ(s.from_cache(9).is, validity::unwatched);
   s.watch_shows(
       {{.identity = "me", .term = version{7}, .ours = true}, {.identity = "b", .term = version{9}}},
       version{9});
-  EXPECT_EQ(s.from_cache(9).from, evidence::cache);
-  EXPECT_EQ(s.from_cache(9).is, ruling::valid);
+  EXPECT_EQ(s.from_cache(9).from, source::cache);
+  EXPECT_EQ(s.from_cache(9).is, validity::valid);
 }
 
 TEST(Verdict, FreshOneIsAsOldAsItsQuestion) {
   judged s;
-  EXPECT_EQ(s.from_store(b_holds, 9, 9).is, ruling::valid);
-  EXPECT_EQ(s.from_store(b_holds, 9, 9).from, evidence::store);
+  EXPECT_EQ(s.from_store(b_holds, 9, 9).is, validity::valid);
+  EXPECT_EQ(s.from_store(b_holds, 9, 9).from, source::store);
   EXPECT_EQ(s.from_store(b_holds, 9, 9).age, 5ms);
 }
 

@@ -4,7 +4,6 @@
 #include <thread>
 
 #include "api/service.hpp"
-#include "api/verify.hpp"
 #include "raw_client.hpp"
 #include "scene.hpp"
 
@@ -81,7 +80,7 @@ TEST(VerifyAnswer, QuestionThatIsNotInOrderIs400AndIsNotGuessedAt) {
       const net::response r = s.ask(target);
       EXPECT_EQ(r.status, 400U) << target;
       EXPECT_THAT(r.body, HasSubstr("\"code\":\"bad_query\"")) << target;
-      EXPECT_FALSE(api::needs_fresh_read(scene::get(target), s.seen, {})) << target;
+      EXPECT_FALSE(s.call<api::calls::verify>(scene::get(target))) << target;
     }
   }
   EXPECT_EQ(s.ask("/v1/elections/db/verify?version=18446744073709551615").status, 503U);
@@ -102,35 +101,36 @@ TEST(VerifyAnswer, NameWithASlashIsPercentEncoded) {
   watched s;
   s.add("a/b");
   EXPECT_EQ(s.json("/v1/elections/a%2Fb/verify?version=9")["error"]["code"], "watch_broken");
-  const auto which =
-      api::needs_fresh_read(scene::get("/v1/elections/a%2Fb/verify?version=9&fresh=1"), s.seen, {});
-  ASSERT_TRUE(which);
-  EXPECT_EQ(core::place(*which), 1U);
+  const auto asked =
+      s.call<api::calls::verify>(scene::get("/v1/elections/a%2Fb/verify?version=9&fresh=1"));
+  ASSERT_TRUE(asked);
+  EXPECT_EQ(asked->place, 1U);
 }
 
 TEST(VerifyAnswer, StrangersDoNotMakeTheAgentReadItsStore) {
   const watched s;
   net::request asked = scene::get("/v1/elections/db/verify?version=9&fresh=1");
-  EXPECT_TRUE(api::needs_fresh_read(asked, s.seen, {}));
+  EXPECT_TRUE(s.call<api::calls::verify>(asked).value().fresh);
   asked.host = "evil.example";
-  EXPECT_FALSE(api::needs_fresh_read(asked, s.seen, {}));
+  EXPECT_FALSE(s.call<api::calls::verify>(asked));
   EXPECT_EQ(s.ask(asked).status, 403U);
 }
 
 TEST(VerifyAnswer, FreshOneIsJudgedByTheReadAndNotByTheWatch) {
   const watched s;
-  const net::request asked = scene::get("/v1/elections/db/verify?version=9&fresh=1");
+  const auto asked =
+      s.call<api::calls::verify>(scene::get("/v1/elections/db/verify?version=9&fresh=1")).value();
   const api::fresh_view now{
       .seen = {.as_of = version{12}, .holders = {{.identity = "c", .term = version{12}}}},
       .asked_at = s.at.now};
-  const net::response r = api::answer_fresh(asked, core::election_index{0}, s.seen, s.at, now);
+  const net::response r = api::answer_fresh(asked, s.seen, s.at, now);
   EXPECT_EQ(r.status, 409U);
   EXPECT_THAT(r.body, HasSubstr("\"source\":\"store\""));
   EXPECT_THAT(r.body, HasSubstr("\"holder\":\"c\",\"version\":12"));
 
   const net::response none = api::answer_fresh(
-      asked, core::election_index{0}, s.seen, s.at,
-      std::unexpected(api::problem{.code = "store_unknown", .message = "m", .action = "a"}));
+      asked, s.seen, s.at,
+      std::unexpected(wire::problem{.code = "store_unknown", .message = "m", .action = "a"}));
   EXPECT_EQ(none.status, 503U) << "no answer of the store is not a no";
 }
 

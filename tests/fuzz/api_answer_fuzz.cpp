@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "api/answer.hpp"
+#include "api/router.hpp"
 #include "core/check.hpp"
 
 namespace {
@@ -53,9 +54,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
   const api::instant late{.now = stop_at, .unix_ms = 0};
   const api::pulse alive{.last_beat = stop_at, .bound = std::chrono::seconds(10)};
-  static api::election_pages pages;
-  for (const auto& answer : {api::answer(asked, seen, alive, late, {}, pages),
-                             api::answer_probe(asked, seen, alive, late)}) {
+  for (const api::routed& wanted :
+       {api::route(asked, seen, {}), api::route_probe(asked, seen, {})}) {
+    const auto* const read = wanted ? std::get_if<api::read_call>(&*wanted) : nullptr;
+    if (wanted && read == nullptr) continue;
+    const net::response answer = wanted ? api::answer(*read, seen, alive, late) : wanted.error();
     TENURE_CHECK(answer.status >= 200 && answer.status < 600);
     TENURE_CHECK(answer.body.find("\"is_self\":true") == std::string::npos);
   }

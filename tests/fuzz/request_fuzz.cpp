@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "api/answer.hpp"
+#include "api/router.hpp"
 #include "core/check.hpp"
 #include "net/server_connection.hpp"
 
@@ -37,10 +38,12 @@ api::snapshot holder() {
 
 net::response answer_of_the_api(const net::request& asked) {
   static const api::snapshot seen = holder();
-  static api::election_pages pages;
   const api::instant at{.now = core::time_point(2s), .unix_ms = 0};
   const api::pulse alive{.last_beat = at.now, .bound = 10s};
-  return api::answer(asked, seen, alive, at, {}, pages);
+  const api::routed wanted = api::route(asked, seen, {});
+  if (!wanted) return wanted.error();
+  const auto* const read = std::get_if<api::read_call>(&*wanted);
+  return read != nullptr ? api::answer(*read, seen, alive, at) : net::response();
 }
 
 /// One connection: its bytes come in pieces of `piece` bytes, its client reads `most` at a time.

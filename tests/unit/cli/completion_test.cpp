@@ -12,19 +12,19 @@ using testing::IsEmpty;
 using testing::Not;
 
 /// An agent at the default address, and another one.
-std::vector<election_report> elections(const std::optional<std::string>& api) {
+std::vector<wire::election_report> elections(const std::optional<std::string>& api) {
   if (api == "http://other:1")
     return {{.election = "elsewhere", .identity = "x", .state = "active"}};
   if (api) return {};
   return {{.election = "db",
            .identity = "a",
            .state = "active",
-           .members = std::vector<member_report>{{.identity = "b", .state = ""},
-                                                 {.identity = "a", .state = ""}}},
+           .members = std::vector<wire::member_report>{{.identity = "b", .state = ""},
+                                                       {.identity = "a", .state = ""}}},
           {.election = "team/web",
            .identity = "a",
            .state = "active",
-           .members = std::vector<member_report>{{.identity = "a", .state = ""}}}};
+           .members = std::vector<wire::member_report>{{.identity = "a", .state = ""}}}};
 }
 
 std::vector<std::string> words(const std::vector<std::string>& line) {

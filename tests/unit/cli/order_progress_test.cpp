@@ -9,15 +9,15 @@
 namespace tenure::cli {
 namespace {
 
-constexpr std::uint64_t old_version = 6;
+constexpr core::version old_version{6};
 
-election_report seen(std::string state, std::vector<seat> holders,
-                     std::vector<std::string> standbys = {"b", "c"}) {
-  election_report out{.election = "db",
-                      .identity = "a",
-                      .state = std::move(state),
-                      .holders = std::move(holders),
-                      .members = std::vector<member_report>()};
+wire::election_report seen(std::string state, std::vector<core::holder> holders,
+                           std::vector<std::string> standbys = {"b", "c"}) {
+  wire::election_report out{.election = "db",
+                            .identity = "a",
+                            .state = std::move(state),
+                            .holders = std::move(holders),
+                            .members = std::vector<wire::member_report>()};
   if (!out.holders.empty()) out.holder = out.holders.front();
   for (std::string& name : standbys) {
     out.members->push_back({.identity = std::move(name), .state = "standby"});
@@ -25,37 +25,38 @@ election_report seen(std::string state, std::vector<seat> holders,
   return out;
 }
 
-election_report holding() {
-  return seen("active", {{.holder = "a", .version = old_version}});
+wire::election_report holding() {
+  return seen("active", {{.identity = "a", .term = old_version}});
 }
 
-order_reading read(const given_order& order, const election_report& now,
-                   const election_report& before = holding()) {
+order_reading read(const given_order& order, const wire::election_report& now,
+                   const wire::election_report& before = holding()) {
   return read_progress(order, before, now);
 }
 
-const given_order resign{.what = order_kind::resign, .by = "a"};
-const given_order to_c{.what = order_kind::transfer, .to = "c", .by = "a"};
-const given_order pause{.what = order_kind::pause, .by = "a"};
-const given_order resume{.what = order_kind::resume, .by = "a"};
+const given_order resign{.what = core::order_action::resign, .by = "a"};
+const given_order to_c{.what = core::order_action::transfer, .to = "c", .by = "a"};
+const given_order pause{.what = core::order_action::pause, .by = "a"};
+const given_order resume{.what = core::order_action::resume, .by = "a"};
 
 TEST(OrderProgress, AResignationIsUnderWayUntilTheWorkloadIsGone) {
   EXPECT_EQ(read(resign, holding()).is, progress::under_way);
-  EXPECT_EQ(read(resign, seen("draining", {{.holder = "a", .version = old_version}})).is,
+  EXPECT_EQ(read(resign, seen("draining", {{.identity = "a", .term = old_version}})).is,
             progress::under_way);
   EXPECT_EQ(read(resign, seen("draining", {})).is, progress::under_way)
       << "its lease is over, its workload is not";
 }
 
 TEST(OrderProgress, AResignationIsDoneWhenSomebodyElseHolds) {
-  const order_reading r = read(resign, seen("candidate", {{.holder = "c", .version = 7}}));
+  const order_reading r =
+      read(resign, seen("candidate", {{.identity = "c", .term = core::version{7}}}));
   EXPECT_EQ(r.is, progress::done);
   EXPECT_EQ(r.text, "c holds db now, under version 7");
 }
 
 TEST(OrderProgress, AResignationIsSettledWhileOthersMayStillCome) {
   EXPECT_EQ(read(resign, seen("candidate", {})).is, progress::settled);
-  election_report unknown = seen("candidate", {});
+  wire::election_report unknown = seen("candidate", {});
   unknown.members.reset();
   EXPECT_EQ(read(resign, unknown).is, progress::settled) << "the store cannot tell who is there";
 }
@@ -67,39 +68,42 @@ TEST(OrderProgress, AResignationIsDoneWhenThereIsNobodyElse) {
 }
 
 TEST(OrderProgress, TheOtherHoldersOfSeveralSlotsHaveNotTakenOver) {
-  election_report before = holding();
+  wire::election_report before = holding();
   before.slots = 2;
-  before.holders.push_back({.holder = "b", .version = 4});
-  election_report now = seen("candidate", {{.holder = "b", .version = 4}});
+  before.holders.push_back({.identity = "b", .term = core::version{4}});
+  wire::election_report now = seen("candidate", {{.identity = "b", .term = core::version{4}}});
   now.slots = 2;
   EXPECT_EQ(read(resign, now, before).is, progress::settled);
-  now.holders.push_back({.holder = "c", .version = 8});
+  now.holders.push_back({.identity = "c", .term = core::version{8}});
   EXPECT_EQ(read(resign, now, before).text, "c holds db now, under version 8");
 }
 
 TEST(OrderProgress, ATransferIsDoneWhenItsHeirHoldsAndOtherwiseIfSomebodyElseDoes) {
   EXPECT_EQ(read(to_c, seen("candidate", {})).is, progress::under_way);
-  EXPECT_EQ(read(to_c, seen("candidate", {{.holder = "c", .version = 7}})).is, progress::done);
-  const order_reading other = read(to_c, seen("candidate", {{.holder = "b", .version = 7}}));
+  EXPECT_EQ(read(to_c, seen("candidate", {{.identity = "c", .term = core::version{7}}})).is,
+            progress::done);
+  const order_reading other =
+      read(to_c, seen("candidate", {{.identity = "b", .term = core::version{7}}}));
   EXPECT_EQ(other.is, progress::otherwise);
   EXPECT_EQ(other.text, "b holds db now, under version 7, not c");
-  const order_reading again = read(to_c, seen("active", {{.holder = "a", .version = 7}}));
+  const order_reading again =
+      read(to_c, seen("active", {{.identity = "a", .term = core::version{7}}}));
   EXPECT_EQ(again.is, progress::otherwise) << "the heir never came";
 }
 
 TEST(OrderProgress, APauseIsDoneWhenItIsInForceAndNothingIsHeld) {
   EXPECT_EQ(read(pause, holding()).is, progress::under_way);
-  election_report now = holding();
+  wire::election_report now = holding();
   now.paused = true;
   EXPECT_EQ(read(pause, now).is, progress::under_way);
-  now = seen("candidate", {{.holder = "b", .version = 7}});
+  now = seen("candidate", {{.identity = "b", .term = core::version{7}}});
   now.paused = true;
   EXPECT_EQ(read(pause, now).text, "a is paused; b holds db now, under version 7");
   EXPECT_EQ(read(pause, now).is, progress::done);
 }
 
 TEST(OrderProgress, APauseOfAStandbyWaitsForNobody) {
-  election_report now = seen("candidate", {});
+  wire::election_report now = seen("candidate", {});
   now.paused = true;
   const order_reading r = read(pause, now, seen("candidate", {}));
   EXPECT_EQ(r.is, progress::done);
@@ -107,7 +111,7 @@ TEST(OrderProgress, APauseOfAStandbyWaitsForNobody) {
 }
 
 TEST(OrderProgress, AResumptionIsDoneWhenTheMemberCampaigns) {
-  election_report now = seen("candidate", {{.holder = "b", .version = 7}});
+  wire::election_report now = seen("candidate", {{.identity = "b", .term = core::version{7}}});
   now.paused = true;
   EXPECT_EQ(read(resume, now, now).is, progress::under_way);
   now.paused = false;
@@ -118,34 +122,36 @@ TEST(OrderProgress, AResumptionIsDoneWhenTheMemberCampaigns) {
 }
 
 /// As the agent of a standby, "b", sees it: the holder's own state is not shown there.
-election_report of_standby(std::vector<seat> holders) {
-  election_report out = seen("candidate", std::move(holders));
+wire::election_report of_standby(std::vector<core::holder> holders) {
+  wire::election_report out = seen("candidate", std::move(holders));
   out.identity = "b";
   out.members = {{.identity = "a", .state = "active"}, {.identity = "b", .state = "standby"}};
   return out;
 }
 
 TEST(OrderProgress, OfAnotherMemberItsSeatTellsHowFarItIs) {
-  const election_report before = of_standby({{.holder = "a", .version = old_version}});
+  const wire::election_report before = of_standby({{.identity = "a", .term = old_version}});
   EXPECT_EQ(read(resign, before, before).is, progress::under_way);
   EXPECT_EQ(read(resign, before, before).text, "a is still giving db up");
   EXPECT_EQ(read(resign, of_standby({}), before).is, progress::settled);
-  const order_reading done = read(resign, of_standby({{.holder = "b", .version = 7}}), before);
+  const order_reading done =
+      read(resign, of_standby({{.identity = "b", .term = core::version{7}}}), before);
   EXPECT_EQ(done.is, progress::done);
   EXPECT_EQ(done.text, "b holds db now, under version 7");
 }
 
 TEST(OrderProgress, ThatAnotherMemberIsPausedIsNotSeenButThatItHoldsNothing) {
-  const election_report before = of_standby({{.holder = "a", .version = old_version}});
+  const wire::election_report before = of_standby({{.identity = "a", .term = old_version}});
   EXPECT_EQ(read(pause, before, before).is, progress::under_way);
-  const order_reading done = read(pause, of_standby({{.holder = "b", .version = 7}}), before);
+  const order_reading done =
+      read(pause, of_standby({{.identity = "b", .term = core::version{7}}}), before);
   EXPECT_EQ(done.is, progress::done);
   EXPECT_EQ(done.text, "a was told to pause; b holds db now, under version 7");
   EXPECT_EQ(read(resume, before, before).text, "a was told to campaign for db again");
 }
 
 /// The agent does not reach its store any more: seats are what was last seen, or nothing was.
-election_report without_store(election_report what) {
+wire::election_report without_store(wire::election_report what) {
   what.holder_known = false;
   what.store = {.kind = "sqlite", .reachable = false, .why = "file is not a database"};
   return what;
@@ -154,9 +160,10 @@ election_report without_store(election_report what) {
 constexpr const char* no_store = "sqlite does not answer: file is not a database";
 
 TEST(OrderProgress, WhoHoldsIsNotSaidWhereTheAgentDoesNotKnow) {
-  for (const std::vector<seat>& seats :
-       {std::vector<seat>(), std::vector<seat>{{.holder = "b", .version = 7}}}) {
-    election_report standby = without_store(seen("candidate", seats));
+  for (const std::vector<core::holder>& seats :
+       {std::vector<core::holder>(),
+        std::vector<core::holder>{{.identity = "b", .term = core::version{7}}}}) {
+    wire::election_report standby = without_store(seen("candidate", seats));
     EXPECT_EQ(read(resume, standby, standby).is, progress::done);
     EXPECT_EQ(read(resume, standby, standby).text,
               std::string("a campaigns for db again; who holds db now is not known: ") + no_store);
@@ -169,21 +176,21 @@ TEST(OrderProgress, WhoHoldsIsNotSaidWhereTheAgentDoesNotKnow) {
 
 TEST(OrderProgress, WhoHasGivenUpHasDoneItsPartAlthoughItDoesNotSeeWhoCame) {
   for (std::vector<std::string> standbys : {std::vector<std::string>{"b"}, {}}) {
-    const election_report now = without_store(seen("candidate", {}, std::move(standbys)));
+    const wire::election_report now = without_store(seen("candidate", {}, std::move(standbys)));
     const order_reading r = read(resign, now);
     EXPECT_EQ(r.is, progress::settled);
     EXPECT_EQ(r.text, std::string("a has given db up; who holds db now is not known: ") + no_store);
   }
   const order_reading r =
-      read(to_c, without_store(seen("candidate", {{.holder = "c", .version = 7}})));
+      read(to_c, without_store(seen("candidate", {{.identity = "c", .term = core::version{7}}})));
   EXPECT_EQ(r.is, progress::not_known);
   EXPECT_EQ(r.text,
             std::string("a has given db up; whether c has taken it is not known: ") + no_store);
 }
 
 TEST(OrderProgress, WhetherAnotherMemberStillHoldsIsNotSaidWhereTheAgentDoesNotKnow) {
-  const election_report before = of_standby({{.holder = "a", .version = old_version}});
-  for (const std::vector<seat>& seats : {before.holders, std::vector<seat>()}) {
+  const wire::election_report before = of_standby({{.identity = "a", .term = old_version}});
+  for (const std::vector<core::holder>& seats : {before.holders, std::vector<core::holder>()}) {
     const order_reading r = read(resign, without_store(of_standby(seats)), before);
     EXPECT_EQ(r.is, progress::not_known);
     EXPECT_EQ(r.text, std::string("whether a still holds db is not known: ") + no_store);

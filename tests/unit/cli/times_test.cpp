@@ -5,16 +5,8 @@
 namespace tenure::cli {
 namespace {
 
-TEST(Times, AgentsTimesAreReadAndOthersAreNot) {
-  EXPECT_EQ(unix_ms_of("1970-01-01T00:00:01.250Z"), 1250);
-  EXPECT_EQ(unix_ms_of("2026-01-31T12:00:00.000Z"), 1'769'860'800'000);
-  for (const char* wrong : {"", "2026-01-31", "2026-02-30T12:00:00.000Z", "12:00", "x"}) {
-    EXPECT_FALSE(unix_ms_of(wrong)) << wrong;
-  }
-}
-
 TEST(Times, AMomentIsShownWithoutWhatIsBelowASecond) {
-  EXPECT_EQ(moment("2026-01-31T12:00:00.250Z"), "2026-01-31 12:00:00Z");
+  EXPECT_EQ(moment(1'769'860'800'250), "2026-01-31 12:00:00Z");
 }
 
 TEST(Times, ASpanHasTwoUnitsAtMost) {

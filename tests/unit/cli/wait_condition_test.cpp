@@ -6,35 +6,35 @@
 namespace tenure::cli {
 namespace {
 
-election_report standby() {
+wire::election_report standby() {
   return {.election = "db",
           .identity = "a",
           .state = "candidate",
-          .holder = seat{.holder = "b", .version = 7},
-          .holders = {{.holder = "b", .version = 7}}};
+          .holder = core::holder{.identity = "b", .term = core::version{7}},
+          .holders = {{.identity = "b", .term = core::version{7}}}};
 }
 
-election_report active() {
+wire::election_report active() {
   return {.election = "db",
           .identity = "a",
           .state = "active",
           .is_self = true,
-          .holder = seat{.holder = "a", .version = 8},
-          .holders = {{.holder = "a", .version = 8}}};
+          .holder = core::holder{.identity = "a", .term = core::version{8}},
+          .holders = {{.identity = "a", .term = core::version{8}}}};
 }
 
-met judged(const char* text, const election_report& now) {
+met judged(const char* text, const wire::election_report& now) {
   const auto what = parse_condition(text);
   EXPECT_TRUE(what) << text;
   return what ? judge(*what, now) : met::no;
 }
 
-bool is_met(const char* text, const election_report& now) {
+bool is_met(const char* text, const wire::election_report& now) {
   return judged(text, now) == met::yes;
 }
 
 /// As the agent of a standby says it whose store has been down for 12 s.
-election_report in_doubt(election_report now) {
+wire::election_report in_doubt(wire::election_report now) {
   now.holder_known = false;
   now.holder_age_ms = 12'000;
   now.store = {
@@ -54,7 +54,7 @@ TEST(WaitCondition, IsMetByTheStateThatItNamesAlone) {
 }
 
 TEST(WaitCondition, AHolderWhoseLeaseIsOverOrThatMayNotActYetIsNotActive) {
-  election_report now = active();
+  wire::election_report now = active();
   now.is_self = false;
   EXPECT_FALSE(is_met("active", now));
   now.state = "pending";
@@ -62,13 +62,13 @@ TEST(WaitCondition, AHolderWhoseLeaseIsOverOrThatMayNotActYetIsNotActive) {
 }
 
 TEST(WaitCondition, WhoIsPausedIsNoStandby) {
-  election_report now = standby();
+  wire::election_report now = standby();
   now.paused = true;
   EXPECT_FALSE(is_met("standby", now));
 }
 
 TEST(WaitCondition, NothingIsVacantWhileItsWorkloadIsStillStopped) {
-  election_report now = standby();
+  wire::election_report now = standby();
   now.holder.reset();
   now.holders.clear();
   EXPECT_TRUE(is_met("vacant", now));
@@ -77,14 +77,14 @@ TEST(WaitCondition, NothingIsVacantWhileItsWorkloadIsStillStopped) {
 }
 
 TEST(WaitCondition, AnyOfSeveralHoldersCounts) {
-  election_report now = active();
-  now.holders.push_back({.holder = "b", .version = 9});
+  wire::election_report now = active();
+  now.holders.push_back({.identity = "b", .term = core::version{9}});
   EXPECT_TRUE(is_met("holder=a", now));
   EXPECT_TRUE(is_met("holder=b", now));
 }
 
 TEST(WaitCondition, WhoHoldsIsNeitherYesNorNoWithoutTheStore) {
-  election_report now = in_doubt(standby());
+  wire::election_report now = in_doubt(standby());
   for (const char* one : {"vacant", "holder=a", "holder=b"}) {
     EXPECT_EQ(judged(one, now), met::cannot_tell) << one;
   }
@@ -111,7 +111,7 @@ TEST(WaitCondition, TheStandingIsOneSentence) {
   EXPECT_EQ(standing_text(in_doubt(standby())),
             "a is a standby in db; b held it, under version 7, as of 12s ago; etcd does not answer "
             "(last answer 12s ago): connection refused");
-  election_report never = in_doubt(standby());
+  wire::election_report never = in_doubt(standby());
   never.holders.clear();
   never.holder_age_ms.reset();
   EXPECT_THAT(standing_text(never), testing::HasSubstr("; who holds it is not known; etcd does"));

@@ -27,6 +27,15 @@ TEST(TimeText, HasFourDigitsOfAYearWhateverTheNumber) {
             "0000-01-01T00:00:00.000Z");
 }
 
+TEST(TimeText, IsReadAndOtherTextsAreNot) {
+  EXPECT_EQ(read_time("1970-01-01T00:00:01.250Z"), 1250);
+  EXPECT_EQ(read_time("2026-01-31T12:00:00.000Z"), 1'769'860'800'000);
+  EXPECT_EQ(read_time(time_text(-1).date_and_time()), -1);
+  for (const char* wrong : {"", "2026-01-31", "2026-02-30T12:00:00.000Z", "12:00", "x"}) {
+    EXPECT_FALSE(read_time(wrong)) << wrong;
+  }
+}
+
 TEST(Spoken, HasTheUnitsThatASentenceNeeds) {
   EXPECT_EQ(spoken(0ms).view(), "0 ms");
   EXPECT_EQ(spoken(-5s).view(), "0 ms");

@@ -26,14 +26,17 @@ const std::vector<room>& table_of_rooms() {
       {"net", {"core", "base", "os"}},
       {"workload", {"core", "base", "os"}},
       {"stores", {"core", "base", "os", "net"}},
-      {"api", {"core", "os", "net"}},
+      {"wire", {"core"}},
+      {"api", {"core", "os", "net", "wire"}},
       // Shows what is on the board; api serves the page without knowing what is on it.
       {"metrics", {"core", "os", "net", "api"}},
       {"kube", {"core", "os", "net"}},
       {"runtime",
-       {"core", "base", "os", "config", "net", "workload", "stores", "api", "metrics", "kube"}},
+       {"core", "base", "os", "config", "net", "workload", "stores", "wire", "api", "metrics",
+        "kube"}},
       {"cli",
-       {"core", "os", "config", "net", "workload", "stores", "api", "metrics", "kube", "runtime"}},
+       {"core", "os", "config", "net", "workload", "stores", "wire", "api", "metrics", "kube",
+        "runtime"}},
   };
   return table;
 }

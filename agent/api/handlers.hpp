@@ -2,19 +2,16 @@
 
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "api/answer.hpp"
 #include "api/control.hpp"
-#include "api/election_pages.hpp"
 #include "api/events.hpp"
-#include "api/long_poll.hpp"
-#include "api/metrics_answer.hpp"
+#include "api/fresh_read.hpp"
+#include "api/page_writer.hpp"
+#include "api/router.hpp"
 #include "api/snapshot.hpp"
-#include "api/verify.hpp"
 #include "core/clock.hpp"
 #include "net/http_server.hpp"
 #include "net/responder.hpp"
@@ -27,9 +24,9 @@ struct clocks {
   std::function<std::int64_t()> unix_ms;   ///< the wall clock
 };
 
-/// Takes requests, and decides whether their answer comes at once, later, at the next change, or
-/// never ends. Everything on the serving thread, which must end first.
-class reception {
+/// Answers requests: one handler for each call. An answer comes at once, later, at the next change,
+/// or never ends. Everything on the serving thread, which must end first.
+class handlers {
  public:
   struct settings {
     std::vector<std::string> hosts{};
@@ -42,9 +39,9 @@ class reception {
     std::function<void()> wake{};
   };
 
-  reception(const board& from, clocks time, settings with);
-  reception(const reception&) = delete;
-  reception& operator=(const reception&) = delete;
+  handlers(const board& from, clocks time, settings with);
+  handlers(const handlers&) = delete;
+  handlers& operator=(const handlers&) = delete;
 
   /// A request to the API.
   void api(const net::request& asked, net::responder respond);
@@ -58,21 +55,25 @@ class reception {
  private:
   [[nodiscard]] instant present() const;
   [[nodiscard]] pulse alive() const;
-  [[nodiscard]] net::response answer_now(const net::request& asked);
-  void scrape(const net::request& asked, net::responder respond);
+  void take(routed wanted, const snapshot& seen, net::responder respond);
+
+  void handle(read_call what, const snapshot& seen, net::responder respond);
+  void handle(calls::events what, const snapshot& seen, net::responder respond);
+  void handle(calls::order what, const snapshot& seen, net::responder respond);
+  void handle(calls::metrics what, const snapshot& seen, net::responder respond);
+
+  [[nodiscard]] net::response answer_now(const read_call& what, const snapshot& seen);
+  void read_fresh(calls::verify what, net::responder respond);
+  [[nodiscard]] net::held_answer hold(calls::status what);
   void answer_scrapes();
-  void order(const net::request& asked, const snapshot& seen, net::responder respond);
-  void read_fresh(core::election_index which, const net::request& asked, net::responder respond);
-  [[nodiscard]] net::held_answer hold(const net::request& asked, long_poll what);
-  [[nodiscard]] net::streamed_answer stream(event_request what);
 
   const board& board_;
   const clocks time_;
   const settings settings_;
-  election_pages pages_;
+  const routes routes_;
   event_texts texts_;
-  std::uint64_t attended_ = 0;  ///< the index that those who wait were told of
-  std::vector<std::pair<net::request, net::responder>> scrapes_;  ///< wait for the next page
+  std::uint64_t attended_ = 0;           ///< the index that those who wait were told of
+  std::vector<net::responder> scrapes_;  ///< wait for the next page
 };
 
 }  // namespace tenure::api

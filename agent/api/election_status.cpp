@@ -1,4 +1,4 @@
-#include "api/standing.hpp"
+#include "api/election_status.hpp"
 
 #include <algorithm>
 
@@ -82,10 +82,11 @@ std::optional<core::duration> holders_age(const election_snapshot& election,
   return std::max(core::duration::zero(), now - *at);
 }
 
-standing standing_of(const election_snapshot& election, const snapshot& seen, const instant& at) {
+election_status status_of(const election_snapshot& election, const snapshot& seen,
+                          const instant& at) {
   const core::election_view& view = election.view;
   const std::string& identity = seen.identity;
-  standing out;
+  election_status out;
   out.phase = view.phase;
   out.is_self = view.valid_at(at.now);
   out.expires_in_ms = expires_in_ms(election, at);

@@ -20,7 +20,7 @@ struct instant {
 };
 
 /// Where an election stands at one instant: what an answer may claim.
-struct standing {
+struct election_status {
   /// The phase; "draining" from stop_at on, even if the election thread has not turned since.
   core::phase phase = core::phase::candidate;
   /// This member may act as holder, now.
@@ -61,22 +61,23 @@ bool seen_gone(const core::election_view& view);
 std::optional<core::time_point> known_at(const election_snapshot& election,
                                          const core::store_contact& contact);
 
-/// `standing::expires_in_ms` alone.
+/// `election_status::expires_in_ms` alone.
 std::optional<std::int64_t> expires_in_ms(const election_snapshot& election, const instant& at);
 
 /// True if the watch has shown something and the store vouches for it still.
 bool is_vouched_for(const election_snapshot& election, const core::store_contact& contact,
                     core::time_point now);
 
-/// `standing::holders_known` alone.
+/// `election_status::holders_known` alone.
 bool holders_known(const election_snapshot& election, const core::store_contact& contact,
                    core::time_point now);
 
-/// `standing::holders_age` alone.
+/// `election_status::holders_age` alone.
 std::optional<core::duration> holders_age(const election_snapshot& election,
                                           const core::store_contact& contact, core::time_point now);
 
 /// Precondition: `election` is one of `seen`.
-standing standing_of(const election_snapshot& election, const snapshot& seen, const instant& at);
+election_status status_of(const election_snapshot& election, const snapshot& seen,
+                          const instant& at);
 
 }  // namespace tenure::api

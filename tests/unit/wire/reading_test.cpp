@@ -1,8 +1,15 @@
-#include "cli/reply_codec.hpp"
-
 #include <gtest/gtest.h>
 
-namespace tenure::cli {
+#include <cstdint>
+
+#include "wire/election.hpp"
+#include "wire/order.hpp"
+#include "wire/problem.hpp"
+#include "wire/verification.hpp"
+
+/// What is understood of replies: of older agents, and of servers that are not agents.
+
+namespace tenure::wire {
 namespace {
 
 constexpr const char* full = R"({"election":"team/db","identity":"a","state":"candidate",
@@ -13,55 +20,63 @@ constexpr const char* full = R"({"election":"team/db","identity":"a","state":"ca
   "aside_for_ms":1500,"last_term":{"holder":"a","version":3,"ended":true,"reason":"resigned"},
   "health":{"state":"unhealthy","reason":"GET answered 503"},"index":12})";
 
-TEST(ReplyCodec, AnElectionIsReadWhole) {
+TEST(Reading, AnElectionIsReadWhole) {
   const auto all = read_elections(full);
   ASSERT_TRUE(all);
   ASSERT_EQ(all->size(), 1U);
   const election_report& e = all->front();
   EXPECT_EQ(e.election, "team/db");
-  EXPECT_EQ(e.holder, (seat{.holder = "b", .version = UINT64_MAX})) << "versions are exact";
+  EXPECT_EQ(e.holder, (core::holder{.identity = "b", .term = core::version{UINT64_MAX}}))
+      << "versions are exact";
   EXPECT_EQ(e.expires_in_ms, 9825);
-  EXPECT_EQ(e.since_ms, 7500);
+  EXPECT_EQ(e.as_of_unix_ms.value() - e.since_unix_ms.value(), 7500);
   EXPECT_TRUE(e.paused);
   EXPECT_EQ(e.aside_for_ms, 1500);
   ASSERT_TRUE(e.members);
   EXPECT_EQ(e.members->front().identity, "b");
   ASSERT_TRUE(e.last_term);
   EXPECT_EQ(e.last_term->reason, "resigned");
-  EXPECT_EQ(e.unhealthy, "GET answered 503");
+  ASSERT_TRUE(e.health);
+  EXPECT_EQ(e.health->state, core::health::unhealthy);
+  EXPECT_EQ(e.health->reason, "GET answered 503");
   EXPECT_EQ(index_in(full), 12U);
 }
 
-TEST(ReplyCodec, WhatIsMissingIsNotMadeUp) {
+TEST(Reading, WhatIsMissingIsNotMadeUp) {
   const auto all = read_elections(R"({"election":"db","state":"candidate","holder":null})");
   ASSERT_TRUE(all);
   EXPECT_FALSE(all->front().holder);
   EXPECT_FALSE(all->front().members);
-  EXPECT_FALSE(all->front().since_ms);
+  EXPECT_FALSE(all->front().since_unix_ms);
+  EXPECT_FALSE(all->front().health);
+  EXPECT_EQ(all->front().slots, 1U);
+  EXPECT_TRUE(all->front().holder_known) << "an agent that is too old to say so";
+  EXPECT_TRUE(all->front().store.reachable) << "the same";
+  EXPECT_FALSE(all->front().not_campaigning);
   EXPECT_FALSE(index_in(R"({"election":"db"})"));
 }
 
-TEST(ReplyCodec, WhatIsNoAnswerOfAnAgentIsNothing) {
+TEST(Reading, WhatIsNoAnswerOfAnAgentIsNothing) {
   for (const char* body :
        {"", "null", "[]", "{}", "7", "\"x\"", R"({"elections":7})", R"({"elections":[{}]})",
         R"({"election":7,"state":[]})", R"({"election":{"election":{}}})", "<html>"}) {
     EXPECT_FALSE(read_elections(body)) << body;
     EXPECT_FALSE(read_history(body)) << body;
-    EXPECT_FALSE(error_in(body)) << body;
+    EXPECT_FALSE(read_problem(body)) << body;
+    EXPECT_FALSE(read_verification(body)) << body;
     EXPECT_FALSE(index_in(body)) << body;
-    EXPECT_TRUE(election_names(body).empty() || election_names(body).front().empty()) << body;
   }
   EXPECT_TRUE(read_elections(R"({"elections":[]})")) << "an agent that has not begun";
 }
 
-TEST(ReplyCodec, TextFromTheNetworkCannotSteerATerminal) {
+TEST(Reading, TextFromTheNetworkCannotSteerATerminal) {
   const auto all =
       read_elections("{\"election\":\"a\\u001b[2Jb\\nc\\u007f\\u009b1m\",\"state\":\"candidate\"}");
   ASSERT_TRUE(all);
   EXPECT_EQ(all->front().election, "a\ufffd[2Jb\ufffdc\ufffd\ufffd1m");
 }
 
-TEST(ReplyCodec, ALeaseThatGrowsShorterIsNoChange) {
+TEST(Reading, ALeaseThatGrowsShorterIsNoChange) {
   const std::string a = R"({"state":"active","expires_in_ms":9,"as_of":"1","aside_for_ms":7})";
   const std::string b = R"({"state":"active","expires_in_ms":5,"as_of":"2","aside_for_ms":3})";
   const std::string c = R"({"state":"active","expires_in_ms":5,"as_of":"2","aside_for_ms":null})";
@@ -72,10 +87,31 @@ TEST(ReplyCodec, ALeaseThatGrowsShorterIsNoChange) {
   EXPECT_NE(lasting_part(listed(a)), lasting_part(listed(c)));
 }
 
-TEST(ReplyCodec, AnOrderHasOnlyWhatWasGiven) {
-  EXPECT_EQ(order_json("", "", ""), "{}");
-  EXPECT_EQ(order_json("b\"", "30s", "a"), R"({"aside":"30s","member":"a","to":"b\""})");
+TEST(Reading, WhatIsNestedWithoutEndIsNothing) {
+  const std::string deep = R"({"to":)" + std::string(8'000, '[') + std::string(8'000, ']') + "}";
+  const auto order = read_order(core::order_action::transfer, deep);
+  ASSERT_FALSE(order);
+  EXPECT_EQ(order.error(), "the body is nested too deeply");
+  EXPECT_FALSE(is_object(deep));
+  EXPECT_FALSE(read_accepted_order(deep));
+}
+
+TEST(Reading, AVerdictThatDoesNotSayWhatItAnswersIsNone) {
+  const std::string said = R"({"valid":true,"election":"db","holder":"b","version":7)";
+  EXPECT_TRUE(read_verification(said + R"(,"asked":{"version_text":"7"}})"));
+  for (const char* other :
+       {"}", R"(,"asked":7})", R"(,"asked":{"version":7}})", R"(,"asked":{"version_text":"x"}})"}) {
+    EXPECT_FALSE(read_verification(said + other)) << other;
+  }
+  EXPECT_FALSE(read_verification(R"({"valid":1,"asked":{"version_text":"7"}})"));
+}
+
+TEST(Reading, AnAcceptanceOfAnOlderAgentNamesNobody) {
+  const auto said = read_accepted_order(R"({"accepted":true})");
+  ASSERT_TRUE(said);
+  EXPECT_EQ(said->by, "");
+  EXPECT_FALSE(said->unchanged);
 }
 
 }  // namespace
-}  // namespace tenure::cli
+}  // namespace tenure::wire

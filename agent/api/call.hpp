@@ -1,0 +1,83 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "api/long_poll.hpp"
+#include "api/verdict.hpp"
+#include "core/member_order.hpp"
+#include "core/session.hpp"
+
+/// What a request may ask for. A call is valid: its election exists, its parameters are read, and
+/// the client may make it. Places are those of the elections in the snapshot, which keep them for
+/// the whole run of the agent.
+namespace tenure::api {
+namespace calls {
+
+/// `GET /` of a browser.
+struct page {};
+
+/// `GET /` and `GET /api/leader` of readers of older sidecars.
+struct older {
+  bool at_root = false;  ///< where a browser gets the page
+};
+
+/// `GET /v1/elections` and `GET /v1/elections/{name}`.
+struct status {
+  std::optional<std::size_t> place{};  ///< nothing: all elections
+  condition reader{};
+};
+
+/// `GET /v1/elections/{name}/history`.
+struct history {
+  std::size_t place = 0;
+  std::size_t limit = 0;  ///< how many terms at most
+};
+
+/// `GET /v1/elections/{name}/verify`.
+struct verify {
+  std::size_t place = 0;
+  term_question what{};
+  bool fresh = false;  ///< the store is to be read
+};
+
+/// `GET /livez` and the like.
+struct probe {
+  enum class kind : std::uint8_t { livez, readyz, leader, replica };
+  kind what = kind::livez;
+  std::size_t place = 0;  ///< of `leader` and `replica`
+};
+
+/// `GET /v1/elections/{name}/events`, `GET /v1/events` and `GET /sse`.
+struct events {
+  enum class kind : std::uint8_t {
+    one,    ///< an election
+    all,    ///< every election of the agent
+    older,  ///< the first one, as older sidecars show it
+  };
+  kind what = kind::one;
+  std::size_t place = 0;                 ///< of `one`
+  std::optional<std::string> last_id{};  ///< of what the reader had when it was cut off
+};
+
+/// `POST /v1/elections/{name}/resign` and the like.
+struct order {
+  core::election_index which{};
+  core::order what{};
+};
+
+/// `GET /metrics`.
+struct metrics {};
+
+}  // namespace calls
+
+/// Calls that a snapshot answers.
+using read_call = std::variant<calls::page, calls::older, calls::status, calls::history,
+                               calls::verify, calls::probe>;
+
+using call = std::variant<read_call, calls::events, calls::order, calls::metrics>;
+
+}  // namespace tenure::api

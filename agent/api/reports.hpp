@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstddef>
+
+#include "api/election_status.hpp"
+#include "api/snapshot.hpp"
+#include "api/verdict.hpp"
+#include "wire/election.hpp"
+#include "wire/verification.hpp"
+
+/// What answers say, as values of the wire: computed from a snapshot for the instant of the answer.
+/// Precondition of all: `election` is one of `seen`.
+namespace tenure::api {
+
+wire::election_report report_of(const election_snapshot& election, const snapshot& seen,
+                                const instant& at);
+
+/// The newest terms in memory, `limit` of them at most.
+wire::history_report history_of(const election_snapshot& election, const snapshot& seen,
+                                const instant& at, std::size_t limit);
+
+wire::older_status older_status_of(const election_snapshot& election, const snapshot& seen,
+                                   const instant& at);
+
+/// Precondition: the verdict is certain.
+wire::verification verification_of(const term_question& asked, const verdict& what,
+                                   const election_snapshot& election, const snapshot& seen,
+                                   const instant& at);
+
+}  // namespace tenure::api

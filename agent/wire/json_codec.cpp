@@ -1,0 +1,136 @@
+#include "wire/json_codec.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "core/json_nesting.hpp"
+#include "core/number_text.hpp"
+#include "core/printable_text.hpp"
+#include "core/time_text.hpp"
+
+namespace tenure::wire {
+
+using nlohmann::json;
+
+json parsed(std::string_view body) {
+  if (core::nests_deeper(body)) return {};
+  json out = json::parse(body, nullptr, /*allow_exceptions=*/false);
+  return out.is_discarded() ? json() : out;
+}
+
+const json& member(const json& from, std::string_view name) {
+  static const json none;
+  if (!from.is_object()) return none;
+  const auto found = from.find(name);
+  return found == from.end() ? none : *found;
+}
+
+std::string text_in(const json& from, std::string_view name) {
+  std::string out;
+  read(member(from, name), out);
+  return out;
+}
+
+void append_text(std::string& to, std::string_view text) {
+  const bool as_it_is = std::ranges::all_of(
+      text, [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; });
+  if (as_it_is) {
+    to.append("\"").append(text).append("\"");
+  } else {
+    to += json(text).dump(-1, ' ', false, json::error_handler_t::replace);
+  }
+}
+
+void append_time(std::string& to, std::optional<std::int64_t> unix_ms) {
+  unix_ms ? append_text(to, core::time_text(*unix_ms).date_and_time()) : void(to += "null");
+}
+
+bool read(const json& from, std::string& to) {
+  if (from.is_string()) to = core::printable(from.get_ref<const std::string&>());
+  return from.is_string();
+}
+
+bool read(const json& from, bool& to) {
+  if (from.is_boolean()) to = from.get<bool>();
+  return from.is_boolean();
+}
+
+bool read(const json& from, std::int64_t& to) {
+  if (from.is_number_integer()) to = from.get<std::int64_t>();
+  return from.is_number_integer();
+}
+
+bool read(const json& from, std::uint64_t& to) {
+  if (from.is_number_integer()) to = from.get<std::uint64_t>();
+  return from.is_number_integer();
+}
+
+bool read(const json& from, core::version& to) {
+  std::uint64_t number = 0;
+  const bool there = read(from, number);
+  if (there) to = core::version{number};
+  return there;
+}
+
+bool read(const json& from, core::health& to) {
+  if (from.is_string()) to = core::health_named(from.get_ref<const std::string&>());
+  return from.is_string();
+}
+
+bool read_time(const json& from, std::int64_t& to_unix_ms) {
+  std::string text;
+  const auto unix_ms = read(from, text) ? core::read_time(text) : std::nullopt;
+  if (unix_ms) to_unix_ms = *unix_ms;
+  return unix_ms.has_value();
+}
+
+bool is_json_object(const json& what) {
+  return what.is_object();
+}
+
+std::optional<std::vector<const json*>> elements(const json& of) {
+  if (!of.is_array()) return std::nullopt;
+  std::vector<const json*> out;
+  for (const json& one : of) out.push_back(&one);
+  return out;
+}
+
+std::string& object_writer::named(std::string_view name) {
+  to_ += before_;
+  before_ = ',';
+  append_text(to_, name);
+  return to_ += ':';
+}
+
+void object_writer::version(std::optional<core::version> term) {
+  (*this)("version", term);
+  std::optional<std::string> text;
+  if (term) text = std::to_string(core::number(*term));
+  (*this)("version_text", text);
+}
+
+void object_writer::holder(const std::optional<core::holder>& who) {
+  (*this)("holder", who ? std::optional(who->identity) : std::nullopt);
+  version(who ? std::optional(who->term) : std::nullopt);
+}
+
+void object_reader::time(std::string_view name, std::optional<std::int64_t>& unix_ms) {
+  std::int64_t value = 0;
+  if (read_time(member(from_, name), value)) unix_ms = value;
+}
+
+void object_reader::version(core::version& term) {
+  const auto number = core::read_number<std::uint64_t>(text_in(from_, "version_text"));
+  if (number) term = core::version{*number};
+}
+
+void object_reader::holder(core::holder& who) {
+  (*this)("holder", who.identity);
+  (*this)("version", who.term);
+}
+
+void object_reader::holder(std::optional<core::holder>& who) {
+  if (member(from_, "holder").is_string()) holder(who.emplace());
+}
+
+}  // namespace tenure::wire

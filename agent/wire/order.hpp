@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/member_order.hpp"
+
+namespace tenure::wire {
+
+/// {"member","to","aside","slots","accept_versions"}, as far as they are given. The action is in
+/// the path of the request and not in its body.
+std::string write(const core::order& what);
+
+/// The order in a body; an empty body is {}. The error is one sentence. A member that the action
+/// does not take is refused: a misspelt "to" would otherwise let anybody take over.
+std::expected<core::order, std::string> read_order(core::order_action action,
+                                                   std::string_view body);
+
+/// The answer to an order that has been begun; a `set` is done.
+struct accepted_order {
+  bool accepted = false;
+  std::string election{};
+  std::string action{};  ///< the name of a core::order_action
+  std::string by{};      ///< the member that obeys; empty: an older agent does not say
+  std::string to{};      ///< the member that is to hold next, if the order names one
+  std::uint64_t slots = 0;
+  bool accept_versions = false;
+  bool unchanged = false;  ///< of `set`: the election was so already
+
+  friend bool operator==(const accepted_order&, const accepted_order&) = default;
+};
+
+/// What the order does not have is left out.
+std::string write(const accepted_order& what);
+
+/// Nothing if the body is not a JSON object.
+std::optional<accepted_order> read_accepted_order(std::string_view body);
+
+}  // namespace tenure::wire

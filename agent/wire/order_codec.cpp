@@ -1,0 +1,115 @@
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "core/duration_text.hpp"
+#include "core/json_nesting.hpp"
+#include "wire/json_codec.hpp"
+#include "wire/order.hpp"
+
+namespace tenure::wire {
+
+static void describe(maybe_const<accepted_order> auto& of, auto& with) {
+  with("accepted", of.accepted);
+  with("election", of.election);
+  with("action", of.action);
+  with("by", of.by);
+  with.if_any("to", of.to);
+  with.if_any("slots", of.slots);
+  with.if_any("accept_versions", of.accept_versions);
+  with.if_any("unchanged", of.unchanged);
+}
+
+namespace {
+
+using nlohmann::json;
+
+/// A member that is to be away for longer is paused.
+constexpr core::duration longest_aside = std::chrono::hours(24);
+constexpr std::uint64_t most_slots = 1000;
+
+/// "90s500ms": exact to the microsecond, and read by core::read_duration.
+std::string duration_text(core::duration what) {
+  using namespace std::chrono;
+  const hh_mm_ss split(floor<microseconds>(what));
+  const auto whole = floor<seconds>(what).count();
+  const auto ms = floor<milliseconds>(split.subseconds()).count();
+  const auto us = split.subseconds().count() % 1000;
+  std::string out = whole > 0 || (ms == 0 && us == 0) ? std::to_string(whole) + "s" : "";
+  if (ms > 0) out += std::to_string(ms) + "ms";
+  return us > 0 ? out + std::to_string(us) + "us" : out;
+}
+
+/// What is wrong with one member of an order; empty if `to` has it.
+std::string take(std::string_view name, const json& value, core::order& to) {
+  const bool sets = to.what == core::order_action::set;
+  const std::string quoted = "\"" + std::string(name) + "\"";
+  if (name == "member" ? !sets : name == "to" && core::gives_up(to.what)) {
+    if (!value.is_string() || value == "") return quoted + " is not the name of a member";
+    (name == "to" ? to.heir : to.member) = value.get<std::string>();
+  } else if (name == "aside" && core::gives_up(to.what)) {
+    if (!value.is_string()) return quoted + " is no text such as \"30s\"";
+    const auto aside = core::read_duration(value.get_ref<const std::string&>(), longest_aside);
+    if (!aside) return quoted + " is no duration such as \"30s\"";
+    to.aside = *aside;
+  } else if (name == "slots" && sets) {
+    if (!value.is_number_unsigned() || value < 1 || value > most_slots) {
+      return quoted + " is no number from 1 to 1000";
+    }
+    to.slots = value.get<std::uint32_t>();
+  } else if (name == "accept_versions" && sets) {
+    if (!value.is_boolean()) return quoted + " is neither true nor false";
+    to.accept_versions = value.get<bool>();
+  } else {
+    return quoted + " means nothing to " + std::string(core::name(to.what));
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string write(const core::order& what) {
+  std::string out;
+  object_writer with(out);
+  with.if_any("member", what.member);
+  with.if_any("to", what.heir);
+  if (what.aside) with("aside", duration_text(*what.aside));
+  with.if_any("slots", what.slots);
+  with.if_any("accept_versions", what.accept_versions);
+  with.end();
+  return out;
+}
+
+std::expected<core::order, std::string> read_order(core::order_action action,
+                                                   std::string_view body) {
+  core::order out{.what = action};
+  if (core::nests_deeper(body)) return std::unexpected("the body is nested too deeply");
+  const json given = body.empty() ? json::object() : parsed(body);
+  if (!given.is_object()) return std::unexpected("the body is not a JSON object");
+  for (const auto& [name, value] : given.items()) {
+    if (auto wrong = take(name, value, out); !wrong.empty()) {
+      return std::unexpected(std::move(wrong));
+    }
+  }
+  if (action == core::order_action::transfer && out.heir.empty()) {
+    return std::unexpected("transfer needs \"to\", the member that is to hold next");
+  }
+  if (action == core::order_action::set && out.slots == 0 && !out.accept_versions) {
+    return std::unexpected("set needs \"slots\" or \"accept_versions\"");
+  }
+  return out;
+}
+
+std::string write(const accepted_order& what) {
+  std::string out;
+  append(out, what);
+  return out;
+}
+
+std::optional<accepted_order> read_accepted_order(std::string_view body) {
+  std::optional<accepted_order> out;
+  read(parsed(body), out);
+  return out;
+}
+
+}  // namespace tenure::wire
