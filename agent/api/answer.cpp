@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "api/change.hpp"
-#include "api/probes.hpp"
 #include "api/reports.hpp"
 #include "api/responses.hpp"
 #include "api/status_page.hpp"
@@ -101,19 +100,7 @@ struct handler {
   }
 
   net::response operator()(const calls::probe& what) const {
-    switch (what.what) {
-      case calls::probe::kind::livez:
-        return livez(seen, alive, at);
-      case calls::probe::kind::readyz:
-        return readyz(seen);
-      case calls::probe::kind::leader:
-      case calls::probe::kind::replica:
-        break;
-    }
-    const election_snapshot& which = seen.elections[what.place];
-    const bool leads = what.what == calls::probe::kind::leader;
-    return (leads ? is_leader(which, at) : is_replica(which)) ? ok_response()
-                                                              : wrong_part(which, seen, at);
+    return api::answer(what, seen, alive, at);
   }
 };
 

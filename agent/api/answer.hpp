@@ -21,6 +21,10 @@ struct pulse {
 net::response answer(const read_call& what, const snapshot& seen, const pulse& alive,
                      const instant& at);
 
+/// Answers a probe alone.
+net::response answer(const calls::probe& what, const snapshot& seen, const pulse& alive,
+                     const instant& at);
+
 /// Answers a fresh verification from what the store has said.
 net::response answer_fresh(const calls::verify& what, const snapshot& seen, const instant& at,
                            const fresh_result& read);

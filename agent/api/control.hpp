@@ -3,6 +3,7 @@
 #include <expected>
 #include <functional>
 #include <string>
+#include <utility>
 
 #include "core/member_order.hpp"
 #include "core/session.hpp"
@@ -18,10 +19,15 @@ struct control_refusal {
   wire::problem why;
 };
 
-control_refusal refusal(unsigned status, std::string code, std::string message, std::string action);
+inline control_refusal refusal(unsigned status, std::string code, std::string message,
+                               std::string action) {
+  return {status, {std::move(code), std::move(message), std::move(action)}};
+}
 
-/// 503: the agent was told to end.
-control_refusal refusal_at_the_end();
+/// The agent was told to end.
+inline control_refusal refusal_at_the_end() {
+  return refusal(503, "stopping", "the agent was told to end", "ask another agent");
+}
 
 /// The order has been begun; a `set` is done. Clients that watch the election see the result.
 struct control_acceptance {

@@ -16,6 +16,25 @@ std::vector<core::holder> others(const core::election_view& view) {
   return out;
 }
 
+std::optional<std::int64_t> expires_in_ms(const election_snapshot& election, const instant& at) {
+  const core::election_view& view = election.view;
+  if (held_by_us(view, at.now)) return milliseconds_of(view.lease->stop_at - at.now);
+  if (!view.seen || view.seen->expires_at == core::never) return std::nullopt;
+  // The store's word is about its oldest grant, which is the shown one's if there is no other.
+  const std::vector<core::holder>& holders = view.seen->holders;
+  if (holders.size() != 1 || holders.front().ours) return std::nullopt;
+  return milliseconds_of(view.seen->expires_at - at.now);
+}
+
+std::optional<core::duration> holders_age(const election_snapshot& election,
+                                          const core::store_contact& contact,
+                                          core::time_point now) {
+  if (election.slots == 1 && held_by_us(election.view, now)) return core::duration::zero();
+  const auto at = known_at(election, contact);
+  if (!at) return std::nullopt;
+  return std::max(core::duration::zero(), now - *at);
+}
+
 }  // namespace
 
 std::int64_t milliseconds_of(core::duration span) {
@@ -45,16 +64,6 @@ bool seen_gone(const core::election_view& view) {
   });
 }
 
-std::optional<std::int64_t> expires_in_ms(const election_snapshot& election, const instant& at) {
-  const core::election_view& view = election.view;
-  if (held_by_us(view, at.now)) return milliseconds_of(view.lease->stop_at - at.now);
-  if (!view.seen || view.seen->expires_at == core::never) return std::nullopt;
-  // The store's word is about its oldest grant, which is the shown one's if there is no other.
-  const std::vector<core::holder>& holders = view.seen->holders;
-  if (holders.size() != 1 || holders.front().ours) return std::nullopt;
-  return milliseconds_of(view.seen->expires_at - at.now);
-}
-
 std::optional<core::time_point> known_at(const election_snapshot& election,
                                          const core::store_contact& contact) {
   if (!election.view.seen || election.seen_at == core::never) return std::nullopt;
@@ -71,15 +80,6 @@ bool holders_known(const election_snapshot& election, const core::store_contact&
   // With several slots our own lease says nothing of the others.
   if (election.slots == 1 && held_by_us(election.view, now)) return true;
   return is_vouched_for(election, contact, now);
-}
-
-std::optional<core::duration> holders_age(const election_snapshot& election,
-                                          const core::store_contact& contact,
-                                          core::time_point now) {
-  if (election.slots == 1 && held_by_us(election.view, now)) return core::duration::zero();
-  const auto at = known_at(election, contact);
-  if (!at) return std::nullopt;
-  return std::max(core::duration::zero(), now - *at);
 }
 
 election_status status_of(const election_snapshot& election, const snapshot& seen,

@@ -61,9 +61,6 @@ bool seen_gone(const core::election_view& view);
 std::optional<core::time_point> known_at(const election_snapshot& election,
                                          const core::store_contact& contact);
 
-/// `election_status::expires_in_ms` alone.
-std::optional<std::int64_t> expires_in_ms(const election_snapshot& election, const instant& at);
-
 /// True if the watch has shown something and the store vouches for it still.
 bool is_vouched_for(const election_snapshot& election, const core::store_contact& contact,
                     core::time_point now);
@@ -71,10 +68,6 @@ bool is_vouched_for(const election_snapshot& election, const core::store_contact
 /// `election_status::holders_known` alone.
 bool holders_known(const election_snapshot& election, const core::store_contact& contact,
                    core::time_point now);
-
-/// `election_status::holders_age` alone.
-std::optional<core::duration> holders_age(const election_snapshot& election,
-                                          const core::store_contact& contact, core::time_point now);
 
 /// Precondition: `election` is one of `seen`.
 election_status status_of(const election_snapshot& election, const snapshot& seen,

@@ -26,7 +26,6 @@ std::string election_event(const election_snapshot& election, const snapshot& se
                       .data = wire::write(report_of(election, seen, at))});
 }
 
-/// An event without a name.
 std::string older_event(const election_snapshot& election, const snapshot& seen,
                         const instant& at) {
   return wire::write({.id = version_id(seen.agent, index_of(election, seen, at.now)),

@@ -9,25 +9,19 @@
 namespace tenure::api {
 
 handlers::handlers(const board& from, clocks time, settings with)
-    : board_(from),
-      time_(std::move(time)),
-      settings_(std::move(with)),
-      routes_{.hosts = settings_.hosts,
-              .who = settings_.who,
-              .orders = settings_.control != nullptr,
-              .metrics = settings_.metrics != nullptr} {}
+    : board_(from), time_(std::move(time)), settings_(std::move(with)) {}
 
 // Everywhere below the snapshot is taken before the clock is read: time that passes in between can
 // only make an answer more careful.
 
 void handlers::api(const net::request& asked, net::responder respond) {
   const auto seen = board_.current();
-  take(route(asked, *seen, routes_), *seen, std::move(respond));
+  take(route(asked, *seen, settings_.reach), *seen, std::move(respond));
 }
 
 void handlers::probe(const net::request& asked, net::responder respond) {
   const auto seen = board_.current();
-  take(route_probe(asked, *seen, routes_), *seen, std::move(respond));
+  take(route_probe(asked, *seen, settings_.reach), *seen, std::move(respond));
 }
 
 void handlers::take(routed wanted, const snapshot& seen, net::responder respond) {
@@ -102,12 +96,8 @@ instant handlers::present() const {
   return {.now = time_.boot(), .unix_ms = time_.unix_ms()};
 }
 
-pulse handlers::alive() const {
-  return {.last_beat = board_.last_beat(), .bound = settings_.beat_bound};
-}
-
 net::response handlers::answer_now(const read_call& what, const snapshot& seen) {
-  const pulse beat = alive();
+  const pulse beat{.last_beat = board_.last_beat(), .bound = settings_.beat_bound};
   return answer(what, seen, beat, present());
 }
 

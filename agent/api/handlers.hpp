@@ -29,11 +29,10 @@ struct clocks {
 class handlers {
  public:
   struct settings {
-    std::vector<std::string> hosts{};
+    routes reach{};
     core::duration beat_bound{};
     fresh_reader fresh{};   ///< may be empty
     controller control{};   ///< may be empty
-    control_access who{};   ///< may give orders
     page_writer metrics{};  ///< may be empty
     /// Sees to it that `attend` is called soon. With `metrics` only.
     std::function<void()> wake{};
@@ -54,7 +53,6 @@ class handlers {
 
  private:
   [[nodiscard]] instant present() const;
-  [[nodiscard]] pulse alive() const;
   void take(routed wanted, const snapshot& seen, net::responder respond);
 
   void handle(read_call what, const snapshot& seen, net::responder respond);
@@ -70,7 +68,6 @@ class handlers {
   const board& board_;
   const clocks time_;
   const settings settings_;
-  const routes routes_;
   event_texts texts_;
   std::uint64_t attended_ = 0;           ///< the index that those who wait were told of
   std::vector<net::responder> scrapes_;  ///< wait for the next page

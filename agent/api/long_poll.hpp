@@ -2,12 +2,12 @@
 
 #include <chrono>
 #include <cstdint>
-#include <expected>
 #include <optional>
 #include <string>
+#include <string_view>
 
+#include "api/change.hpp"
 #include "core/clock.hpp"
-#include "net/http_message.hpp"
 
 /// `GET /v1/elections[/{name}]?index=N&wait=30s`, and the same with If-None-Match: an answer when
 /// there is something that the reader has not seen.
@@ -24,13 +24,22 @@ struct condition {
   core::duration wait = core::duration::zero();
 };
 
-/// The error says what is wrong with the query.
-std::expected<condition, std::string> read_condition(const net::request& asked);
-
 /// True if one of the reader's ETags is that of this index, so that the answer is a 304.
-bool matches(const condition& reader, const std::string& agent, std::uint64_t index);
+inline bool matches(const condition& reader, const std::string& agent, std::uint64_t index) {
+  if (!reader.etags) return false;
+  const std::string_view all = *reader.etags;
+  if (all == "*") return true;
+  // Compared weakly: W/"x" and "x" are the same. No other tag can have this one in it, because a
+  // tag has no quotes inside.
+  const std::string quoted = "\"" + version_id(agent, index) + "\"";
+  return all.find(quoted) != std::string_view::npos;
+}
 
 /// True if the reader has not seen `index` of this run of the agent.
-bool has_news(const condition& reader, const std::string& agent, std::uint64_t index);
+inline bool has_news(const condition& reader, const std::string& agent, std::uint64_t index) {
+  const bool known = !reader.index || *reader.index == index;
+  const bool cached = !reader.etags || matches(reader, agent, index);
+  return !known || !cached;
+}
 
 }  // namespace tenure::api

@@ -1,11 +1,12 @@
-#include "api/probes.hpp"
-
+#include "api/answer.hpp"
 #include "api/election_status.hpp"
 #include "api/responses.hpp"
 #include "core/timing.hpp"
 
 namespace tenure::api {
+namespace {
 
+/// 200 while the election loop turns and the guard lives; else 503, and a restart is the cure.
 net::response livez(const snapshot& seen, const pulse& alive, const instant& at) {
   const core::duration silence = at.now - alive.last_beat;
   if (silence > alive.bound) {
@@ -21,9 +22,11 @@ net::response livez(const snapshot& seen, const pulse& alive, const instant& at)
                                 .message = "the guard process is gone, so nothing may run here",
                                 .action = "restart the agent, and look for the reason in its log"});
   }
-  return ok_response();
+  return json_response(200, std::string(wire::good_health));
 }
 
+/// 200 if the agent can do its work, on a standby as well: readiness by activity would keep a
+/// rolling update waiting for ever.
 net::response readyz(const snapshot& seen) {
   if (seen.stopping) {
     return error_response(503, {.code = "stopping",
@@ -36,20 +39,23 @@ net::response readyz(const snapshot& seen) {
                                            (seen.store.empty() ? "" : ": " + seen.store),
                                 .action = "see the agent's log if this lasts"});
   }
-  return ok_response();
+  return json_response(200, std::string(wire::good_health));
 }
 
+/// The workload may run and, if it is ours to run, does.
 bool is_leader(const election_snapshot& election, const instant& at) {
   const bool runs = election.view.workload_running || !election.owns_workload;
   return election.view.valid_at(at.now) && runs;
 }
 
+/// Waits or watches, and nothing of the workload runs.
 bool is_replica(const election_snapshot& election) {
   const core::phase in = election.view.phase;
   return (in == core::phase::candidate || in == core::phase::observer) &&
          !election.view.workload_running;
 }
 
+/// Says what the election is instead.
 net::response wrong_part(const election_snapshot& election, const snapshot& seen,
                          const instant& at) {
   const election_status is = status_of(election, seen, at);
@@ -63,6 +69,18 @@ net::response wrong_part(const election_snapshot& election, const snapshot& seen
             .action = "ask another member" + (is.holder && is.holder->identity != seen.identity
                                                   ? "; the holder is " + is.holder->identity
                                                   : "")});
+}
+
+}  // namespace
+
+net::response answer(const calls::probe& what, const snapshot& seen, const pulse& alive,
+                     const instant& at) {
+  using kind = calls::probe::kind;
+  if (what.what == kind::livez) return livez(seen, alive, at);
+  if (what.what == kind::readyz) return readyz(seen);
+  const election_snapshot& which = seen.elections[what.place];
+  const bool is_so = what.what == kind::leader ? is_leader(which, at) : is_replica(which);
+  return is_so ? json_response(200, std::string(wire::good_health)) : wrong_part(which, seen, at);
 }
 
 }  // namespace tenure::api

@@ -6,7 +6,6 @@
 #include "api/snapshot.hpp"
 #include "api/verdict.hpp"
 #include "wire/election.hpp"
-#include "wire/verification.hpp"
 
 /// What answers say, as values of the wire: computed from a snapshot for the instant of the answer.
 /// Precondition of all: `election` is one of `seen`.

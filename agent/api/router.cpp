@@ -10,7 +10,9 @@
 
 #include "api/responses.hpp"
 #include "api/status_page.hpp"
+#include "core/duration_text.hpp"
 #include "core/number_text.hpp"
+#include "core/timing.hpp"
 #include "wire/order.hpp"
 
 namespace tenure::api {
@@ -82,17 +84,36 @@ bool is_repeated(const net::request& asked, std::string_view name) {
   return std::ranges::count(asked.target.query, name, &net::parameter::name) > 1;
 }
 
-/// The parameter that another of the same name follows or precedes.
-const net::parameter* repeated(const net::request& asked) {
-  const auto found = std::ranges::find_if(
-      asked.target.query, [&](const net::parameter& one) { return is_repeated(asked, one.name); });
-  return found == asked.target.query.end() ? nullptr : &*found;
+/// What is wrong with the query; empty if `to` has it.
+std::string read_condition(const net::request& asked, condition& to) {
+  for (const std::string_view name : {"index", "wait"}) {
+    if (is_repeated(asked, name)) return "\"" + std::string(name) + "\" is given more than once";
+  }
+  to.etags = asked.if_none_match;
+  if (const std::string* index = asked.query_value("index")) {
+    to.index = core::read_number<std::uint64_t>(*index);
+    if (!to.index) return "\"" + *index + "\" is not an index: a whole number";
+    to.wait = default_wait;
+  }
+  if (const std::string* wait = asked.query_value("wait")) {
+    const auto read = core::read_duration(*wait, longest_wait);
+    if (!read) {
+      return "wait is \"" + *wait + "\", which is no duration up to " + core::text(longest_wait);
+    }
+    if (!to.index && !to.etags) {
+      return "wait needs what has been seen: an index, or an ETag in If-None-Match";
+    }
+    to.wait = *read;
+  }
+  return {};
 }
 
 routed route_status(const net::request& asked, std::optional<std::size_t> place) {
-  auto reader = read_condition(asked);
-  if (!reader) return bad_query(reader.error(), "ask e.g. /v1/elections/db?index=7&wait=30s");
-  return read_call(calls::status{.place = place, .reader = std::move(*reader)});
+  calls::status out{.place = place};
+  if (std::string wrong = read_condition(asked, out.reader); !wrong.empty()) {
+    return bad_query(std::move(wrong), "ask e.g. /v1/elections/db?index=7&wait=30s");
+  }
+  return read_call(std::move(out));
 }
 
 routed route_history(const net::request& asked, std::size_t place) {
@@ -117,9 +138,7 @@ std::string read_question(const net::request& asked, calls::verify& to) {
     if (std::ranges::find(known, one.name) == known.end()) {
       return "\"" + one.name + "\" is not a parameter of verify";
     }
-  }
-  if (const net::parameter* twice = repeated(asked)) {
-    return "\"" + twice->name + "\" is given more than once";
+    if (is_repeated(asked, one.name)) return "\"" + one.name + "\" is given more than once";
   }
   const std::string* version = asked.query_value("version");
   if (version == nullptr) return "verify needs the version that is to be checked";

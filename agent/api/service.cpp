@@ -1,5 +1,6 @@
 #include "api/service.hpp"
 
+#include <functional>
 #include <utility>
 
 namespace tenure::api {
@@ -31,18 +32,17 @@ std::expected<std::unique_ptr<service>, service_error> service::start(
   net::http_server& server = out->server_;
   out->handlers_ =
       std::make_unique<handlers>(from, std::move(time),
-                                 handlers::settings{.hosts = std::move(with.hosts),
+                                 handlers::settings{.reach = {.hosts = std::move(with.hosts),
+                                                              .who = with.control,
+                                                              .orders = control != nullptr,
+                                                              .metrics = with.metrics != nullptr},
                                                     .beat_bound = with.beat_bound,
                                                     .fresh = std::move(fresh),
                                                     .control = std::move(control),
-                                                    .who = with.control,
                                                     .metrics = with.metrics,
                                                     .wake = [&server] { server.news(); }});
-  handlers& desk = *out->handlers_;
-  const net::http_server::deferring_handler api = [&desk](const net::request& asked,
-                                                          net::responder respond) {
-    desk.api(asked, std::move(respond));
-  };
+  handlers* const all = out->handlers_.get();
+  const net::http_server::deferring_handler api = std::bind_front(&handlers::api, all);
   if (with.api) {
     auto bound = server.listen_on(*with.api, api, with.limits, with.api_traffic);
     if (!bound) return std::unexpected(failed(listener::api, std::move(bound.error())));
@@ -55,15 +55,12 @@ std::expected<std::unique_ptr<service>, service_error> service::start(
     if (!bound) return std::unexpected(failed(which, std::move(bound.error())));
   }
   if (with.probe) {
-    const net::http_server::deferring_handler probe = [&desk](const net::request& asked,
-                                                              net::responder respond) {
-      desk.probe(asked, std::move(respond));
-    };
+    const net::http_server::deferring_handler probe = std::bind_front(&handlers::probe, all);
     auto bound = server.listen_on(*with.probe, probe, with.limits, with.probe_traffic);
     if (!bound) return std::unexpected(failed(listener::probe, std::move(bound.error())));
     out->probe_ = std::move(*bound);
   }
-  server.attend_with([&desk] { return desk.attend(); });
+  server.attend_with([all] { return all->attend(); });
   from.on_change([&server] { server.news(); });
   if (auto started = server.start(); !started) {
     return std::unexpected(service_error{.text = std::move(started.error())});

@@ -1,6 +1,8 @@
 #include "api/verdict.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <utility>
 
 #include "core/check.hpp"
@@ -51,38 +53,15 @@ validity rule(const term_question& asked, const knowledge& known, std::uint32_t 
 }  // namespace
 
 std::string_view name(source what) {
-  switch (what) {
-    case source::lease:
-      return "lease";
-    case source::cache:
-      return "cache";
-    case source::store:
-      return "store";
-  }
-  return "";
+  static constexpr std::array<std::string_view, 3> names{"lease", "cache", "store"};
+  return names[static_cast<std::size_t>(what)];
 }
 
 std::string_view name(validity what) {
-  switch (what) {
-    case validity::valid:
-      return "valid";
-    case validity::superseded:
-      return "superseded";
-    case validity::not_held:
-      return "not_held";
-    case validity::not_granted:
-      return "not_granted";
-    case validity::other_holder:
-      return "other_holder";
-    case validity::ending:
-      return "ending";
-    case validity::unwatched:
-    case validity::behind:
-    case validity::expired:
-      break;
-  }
+  static constexpr std::array<std::string_view, 6> names{"valid",       "superseded",   "not_held",
+                                                         "not_granted", "other_holder", "ending"};
   TENURE_CHECK(is_certain(what));
-  return "";
+  return names[static_cast<std::size_t>(what)];
 }
 
 verdict judge(const term_question& asked, const election_snapshot& election, const snapshot& seen,

@@ -10,7 +10,7 @@
 #include "api/snapshot.hpp"
 #include "core/clock.hpp"
 #include "core/vocabulary.hpp"
-#include "wire/verification.hpp"
+#include "wire/election.hpp"
 
 /// Whether a term is in force: for a resource that got a request stamped with it, and asks before
 /// it obeys.

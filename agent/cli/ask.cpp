@@ -19,11 +19,11 @@ constexpr std::uint16_t default_port = 4040;
 /// Of a list in an error.
 constexpr std::size_t most_names = 8;
 
+}  // namespace
+
 ask_failure failure(int status, const char* code, const std::string& text) {
   return {.status = status, .text = text, .json = wire::write(wire::problem{code, text})};
 }
-
-}  // namespace
 
 std::expected<net::client_reply, net::client_error> ask(const net::endpoint& server,
                                                         net::client_request what,

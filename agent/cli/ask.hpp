@@ -27,6 +27,9 @@ struct ask_failure {
   std::string silence{};  ///< why nothing has come from it; empty: something has
 };
 
+/// A failure that says the same to a person and to a program.
+ask_failure failure(int status, const char* code, const std::string& text);
+
 /// The body of an answer with a status of 200 to 299.
 using agent_answer = std::expected<std::string, ask_failure>;
 

@@ -14,15 +14,12 @@
 #include "os/runtime_directory.hpp"
 #include "os/trusted_open.hpp"
 #include "runtime/exit_status.hpp"
-#include "wire/problem.hpp"
 
 namespace tenure::cli {
 namespace {
 
 ask_failure bad_usage(const std::string& text) {
-  return {.status = runtime::exit_bad_settings,
-          .text = text,
-          .json = wire::write(wire::problem{"bad_usage", text})};
+  return failure(runtime::exit_bad_settings, "bad_usage", text);
 }
 
 /// "a at unix:/run/tenure/12.sock, b at ..."

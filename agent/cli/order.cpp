@@ -15,7 +15,6 @@
 #include "runtime/exit_status.hpp"
 #include "wire/election.hpp"
 #include "wire/order.hpp"
-#include "wire/problem.hpp"
 
 /// `tenure resign`, `transfer`, `pause`, `resume`: the verbs are those of the API.
 namespace tenure::cli {
@@ -57,11 +56,11 @@ int see_it_done(const invocation& what, const given_order& order, const election
                 const wire::election_report& before, core::duration patience) {
   order_reading last;
   std::string body;
-  std::optional<ask_failure> failure;
+  std::optional<ask_failure> unanswered;
   follow_until(which.agent, path_of(which.election), os::boot_now() + patience,
                [&](const agent_answer& answer) {
-                 failure.reset();
-                 if (!answer) failure = answer.error();
+                 unanswered.reset();
+                 if (!answer) unanswered = answer.error();
                  const auto now = election_of(answer);
                  if (!now) return false;
                  last = read_progress(order, before, *now);
@@ -76,19 +75,17 @@ int see_it_done(const invocation& what, const given_order& order, const election
   if (last.is == progress::settled) {
     return print_done(what, last.text + " (waited " + core::text(patience) + ")", body);
   }
-  if (!failure && last.is == progress::not_known) {
-    failure = {.status = runtime::exit_cannot_tell,
-               .text = last.text,
-               .json = wire::write(wire::problem{"cannot_tell", last.text})};
+  if (!unanswered && last.is == progress::not_known) {
+    unanswered = failure(runtime::exit_cannot_tell, "cannot_tell", last.text);
   }
-  if (failure) {
-    failure->text = "accepted, but whether it is done cannot be told: " + failure->text;
-    return report_failure(what, *failure);
+  if (unanswered) {
+    unanswered->text = "accepted, but whether it is done cannot be told: " + unanswered->text;
+    return report_failure(what, *unanswered);
   }
-  return report_failure(what, {.status = runtime::exit_timed_out,
-                               .text = "not done after " + core::text(patience) + ": " + last.text +
-                                       "; it goes on, see tenure status --watch",
-                               .json = wire::write(wire::problem{"timed_out", last.text})});
+  ask_failure late = failure(runtime::exit_timed_out, "timed_out", last.text);
+  late.text = "not done after " + core::text(patience) + ": " + last.text +
+              "; it goes on, see tenure status --watch";
+  return report_failure(what, late);
 }
 
 }  // namespace

@@ -12,8 +12,8 @@
 #include "core/printable_text.hpp"
 #include "net/percent_text.hpp"
 #include "runtime/exit_status.hpp"
+#include "wire/election.hpp"
 #include "wire/problem.hpp"
-#include "wire/verification.hpp"
 
 namespace tenure::cli {
 namespace {
@@ -35,6 +35,7 @@ struct verify_reading {
   int status = runtime::exit_cannot_tell;  ///< to exit with
   std::string text;                        ///< one line for a person
   bool store_may_tell = false;  ///< it cannot from what it has seen, but might if it asked
+  std::string body{};           ///< of the reply
 };
 
 /// What is not given comes from the environment that a workload has. Its version and identity
@@ -121,18 +122,13 @@ verify_reading reading_of(const net::client_reply& reply, const verify_query& as
                   "agent?"};
 }
 
-/// One question, and what its reply means.
-struct asked_and_read {
-  std::string body;
-  verify_reading read;
-};
-
-std::expected<asked_and_read, net::client_error> ask_once(const net::endpoint& agent,
+std::expected<verify_reading, net::client_error> ask_once(const net::endpoint& agent,
                                                           const verify_query& query) {
   auto reply = ask(agent, {.method = "GET", .target = target_of(query)}, reply_limit);
   if (!reply) return std::unexpected(std::move(reply.error()));
-  verify_reading read = reading_of(*reply, query);
-  return asked_and_read{.body = std::move(reply->body), .read = std::move(read)};
+  verify_reading out = reading_of(*reply, query);
+  out.body = std::move(reply->body);
+  return out;
 }
 
 }  // namespace
@@ -149,7 +145,7 @@ int run_verify(const invocation& what) {
   const bool json = what.output == output_form::json;
   auto seen = ask_once(agent, *query);
   // A version that the agent has not seen yet may be wrong, or newer than its news.
-  if (seen && seen->read.store_may_tell) {
+  if (seen && seen->store_may_tell) {
     query->fresh = true;
     seen = ask_once(agent, *query);
   }
@@ -159,19 +155,19 @@ int run_verify(const invocation& what) {
     if (json) print_json(wire::write(wire::problem{"no_reply", why}));
     return runtime::exit_no_agent;
   }
-  const verify_reading& read = seen->read;
-  if (read.status == runtime::exit_cannot_tell) {
-    print_failure(what.verb, "cannot tell: " + read.text);
-  } else if (read.status == runtime::exit_bad_settings) {
-    print_failure(what.verb, read.text);
+  if (seen->status == runtime::exit_cannot_tell) {
+    print_failure(what.verb, "cannot tell: " + seen->text);
+  } else if (seen->status == runtime::exit_bad_settings) {
+    print_failure(what.verb, seen->text);
   } else if (!json) {
-    std::puts(read.text.c_str());
+    std::puts(seen->text.c_str());
   }
   if (json) {
-    print_json(wire::is_object(seen->body) ? seen->body
-                                           : wire::write(wire::problem{"not_an_agent", read.text}));
+    print_json(wire::is_object(seen->body)
+                   ? seen->body
+                   : wire::write(wire::problem{"not_an_agent", seen->text}));
   }
-  return read.status;
+  return seen->status;
 }
 
 }  // namespace tenure::cli

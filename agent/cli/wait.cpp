@@ -14,7 +14,6 @@
 #include "os/boot_time.hpp"
 #include "runtime/exit_status.hpp"
 #include "wire/election.hpp"
-#include "wire/problem.hpp"
 
 namespace tenure::cli {
 namespace {
@@ -105,16 +104,12 @@ int run_wait(const invocation& what) {
     return runtime::exit_ok;
   }
   if (state.in_doubt()) {
-    const std::string text = "cannot tell: " + state.standing();
-    return report_failure(what, {.status = runtime::exit_cannot_tell,
-                                 .text = text,
-                                 .json = wire::write(wire::problem{"cannot_tell", text})});
+    return report_failure(what, failure(runtime::exit_cannot_tell, "cannot_tell",
+                                        "cannot tell: " + state.standing()));
   }
   const std::string text = "not so after " + core::text(patience.value_or(core::duration::zero())) +
                            (state.standing().empty() ? "" : ": " + state.standing());
-  return report_failure(what, {.status = runtime::exit_timed_out,
-                               .text = text,
-                               .json = wire::write(wire::problem{"timed_out", text})});
+  return report_failure(what, failure(runtime::exit_timed_out, "timed_out", text));
 }
 
 }  // namespace tenure::cli

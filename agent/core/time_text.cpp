@@ -46,20 +46,14 @@ time_text::time_text(std::int64_t unix_ms) {
 std::optional<std::int64_t> read_time(std::string_view rfc3339) {
   using namespace std::chrono;
   const std::string text(rfc3339);
-  int y = 0;
-  unsigned mo = 0;
-  unsigned d = 0;
-  int h = 0;
-  int mi = 0;
-  int s = 0;
-  int ms = 0;
-  if (std::sscanf(text.c_str(), "%4d-%2u-%2uT%2d:%2d:%2d.%3dZ", &y, &mo, &d, &h, &mi, &s, &ms) !=
-      7) {
-    return std::nullopt;
-  }
-  const year_month_day date{year(y), month(mo), day(d)};
+  std::array<int, 7> n{};
+  const int fields = std::sscanf(text.c_str(), "%4d-%2d-%2dT%2d:%2d:%2d.%3dZ", &n[0], &n[1], &n[2],
+                                 &n[3], &n[4], &n[5], &n[6]);
+  if (fields != 7 || n[1] < 0 || n[2] < 0) return std::nullopt;
+  const year_month_day date{year(n[0]), month(static_cast<unsigned>(n[1])),
+                            day(static_cast<unsigned>(n[2]))};
   if (!date.ok()) return std::nullopt;
-  const auto at = sys_days(date) + hours(h) + minutes(mi) + seconds(s) + milliseconds(ms);
+  const auto at = sys_days(date) + hours(n[3]) + minutes(n[4]) + seconds(n[5]) + milliseconds(n[6]);
   return duration_cast<milliseconds>(at.time_since_epoch()).count();
 }
 

@@ -2,7 +2,6 @@
 
 #include "wire/election.hpp"
 #include "wire/json_codec.hpp"
-#include "wire/store_codec.hpp"
 
 namespace tenure::wire {
 
@@ -28,6 +27,13 @@ static void describe(maybe_const<health_report> auto& of, auto& with) {
 static void describe(maybe_const<obstacle> auto& of, auto& with) {
   with("reason", of.reason);
   with("text", of.text);
+}
+
+static void describe(maybe_const<store_report> auto& of, auto& with) {
+  with.or_null("kind", of.kind);
+  with("reachable", of.reachable);
+  with("last_answer_ms", of.last_answer_ms);
+  with.or_null("why", of.why);
 }
 
 static void describe(maybe_const<past_term> auto& of, auto& with) {
@@ -77,6 +83,29 @@ static void describe(maybe_const<history_report> auto& of, auto& with) {
   with("holder_known", of.holder_known);
   with("store", of.store);
   with.time("as_of", of.as_of_unix_ms);
+}
+
+static void describe(maybe_const<term_question> auto& of, auto& with) {
+  with.version(of.term);
+  with("holder", of.holder);
+}
+
+static void describe(maybe_const<verification> auto& of, auto& with) {
+  with("valid", of.valid);
+  with.if_any("reason", of.reason);
+  with.if_any("message", of.message);
+  with.if_any("action", of.action);
+  with("election", of.election);
+  with("asked", of.asked);
+  with.holder(of.holder);
+  with("holders", of.holders);
+  with("source", of.source);
+  with.time("as_of", of.as_of_unix_ms);
+  with("age_ms", of.age_ms);
+  with("expires_in_ms", of.expires_in_ms);
+  with("identity", of.identity);
+  with("store", of.store);
+  with.or_null("cluster_id", of.cluster_id);
 }
 
 static void describe(maybe_const<older_status> auto& of, auto& with) {
@@ -181,6 +210,18 @@ std::optional<history_report> read_history(std::string_view body) {
   if (!member(answer, "terms").is_array() || !read(answer, out)) return std::nullopt;
   for (past_term& one : out.terms) complete(one);
   return out;
+}
+
+std::string write(const verification& what) {
+  return written(what);
+}
+
+std::optional<verification> read_verification(std::string_view body) {
+  const nlohmann::json answer = parsed(body);
+  verification out;
+  const bool is_clear = member(answer, "valid").is_boolean() && read(answer, out);
+  return is_clear && out.asked.term != core::no_version ? std::optional(std::move(out))
+                                                        : std::nullopt;
 }
 
 std::string write(const older_status& what) {

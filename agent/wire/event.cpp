@@ -1,36 +1,25 @@
 #include "wire/event.hpp"
 
-#include <array>
-#include <utility>
-
 namespace tenure::wire {
-namespace {
-
-/// The lines of an event in their order.
-constexpr std::array<std::pair<std::string_view, std::string event::*>, 3> fields{
-    {{"id: ", &event::id}, {"event: ", &event::name}, {"data: ", &event::data}}};
-
-}  // namespace
 
 std::string write(const event& what) {
   std::string out;
-  for (const auto& [name, value] : fields) {
-    if (!(what.*value).empty()) out.append(name).append(what.*value).append("\n");
-  }
+  if (!what.id.empty()) out += "id: " + what.id + "\n";
+  if (!what.name.empty()) out += "event: " + what.name + "\n";
+  if (!what.data.empty()) out += "data: " + what.data + "\n";
   return out + "\n";
 }
 
 std::optional<event> read_event(std::string_view stream) {
-  event out;
-  for (std::size_t end = stream.find('\n'); end != std::string_view::npos;
-       end = stream.find('\n')) {
-    if (end == 0) return out;
-    for (const auto& [name, value] : fields) {
-      if (stream.starts_with(name)) out.*value = stream.substr(name.size(), end - name.size());
-    }
-    stream.remove_prefix(end + 1);
-  }
-  return std::nullopt;
+  const auto whole = stream.substr(0, stream.find("\n\n") + 1);
+  if (whole.empty()) return std::nullopt;
+  const auto line = [whole](std::string_view name) {
+    const std::size_t at = whole.starts_with(name) ? 0 : whole.find("\n" + std::string(name)) + 1;
+    if (!whole.substr(at).starts_with(name)) return std::string();
+    const std::size_t begin = at + name.size();
+    return std::string(whole.substr(begin, whole.find('\n', begin) - begin));
+  };
+  return event{.id = line("id: "), .name = line("event: "), .data = line("data: ")};
 }
 
 }  // namespace tenure::wire

@@ -28,16 +28,12 @@ using nlohmann::json;
 constexpr core::duration longest_aside = std::chrono::hours(24);
 constexpr std::uint64_t most_slots = 1000;
 
-/// "90s500ms": exact to the microsecond, and read by core::read_duration.
+/// "30s", "90s500ms7us": exact to the microsecond, as core::read_duration reads it.
 std::string duration_text(core::duration what) {
-  using namespace std::chrono;
-  const hh_mm_ss split(floor<microseconds>(what));
-  const auto whole = floor<seconds>(what).count();
-  const auto ms = floor<milliseconds>(split.subseconds()).count();
-  const auto us = split.subseconds().count() % 1000;
-  std::string out = whole > 0 || (ms == 0 && us == 0) ? std::to_string(whole) + "s" : "";
-  if (ms > 0) out += std::to_string(ms) + "ms";
-  return us > 0 ? out + std::to_string(us) + "us" : out;
+  const auto us = std::chrono::floor<std::chrono::microseconds>(what).count();
+  const std::string whole = std::to_string(us / 1'000'000) + "s";
+  if (us % 1'000'000 == 0) return whole;
+  return whole + std::to_string(us / 1000 % 1000) + "ms" + std::to_string(us % 1000) + "us";
 }
 
 /// What is wrong with one member of an order; empty if `to` has it.

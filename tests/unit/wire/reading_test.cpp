@@ -5,7 +5,6 @@
 #include "wire/election.hpp"
 #include "wire/order.hpp"
 #include "wire/problem.hpp"
-#include "wire/verification.hpp"
 
 /// What is understood of replies: of older agents, and of servers that are not agents.
 

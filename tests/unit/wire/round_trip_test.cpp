@@ -10,7 +10,6 @@
 #include "wire/event.hpp"
 #include "wire/order.hpp"
 #include "wire/problem.hpp"
-#include "wire/verification.hpp"
 
 /// What the writer of a document makes, its reader reads back: the same value, but that text which
 /// does not print is made printable.
