@@ -117,7 +117,7 @@ std::optional<std::int64_t> aside_for_ms(const election_snapshot& election, cons
   return std::chrono::ceil<std::chrono::milliseconds>(until - at.now).count();
 }
 
-json health_json(const health_snapshot& what) {
+json health_json(const core::health_finding& what) {
   return {{"state", core::name(what.state)},
           {"reason", text_or_null(what.reason)},
           {"since", rfc3339(what.since_unix_ms)}};

@@ -111,15 +111,6 @@ class election_table {
   std::vector<block> blocks_;
 };
 
-/// What the checks say of the workload's health.
-struct health_snapshot {
-  core::health state = core::health::unknown;
-  std::string reason{};  ///< what failed in the newest check; empty if it passed, or there was none
-  std::int64_t since_unix_ms = 0;  ///< of the state
-
-  friend bool operator==(const health_snapshot&, const health_snapshot&) = default;
-};
-
 /// The agent as the election thread last saw it. Immutable once published.
 struct snapshot {
   /// Grows when anything that is shown of any election changes; see change.hpp.
@@ -133,7 +124,7 @@ struct snapshot {
   bool store_opened = false;
   bool stopping = false;  ///< the agent was told to end
   bool guard_alive = true;
-  std::optional<health_snapshot> health{};  ///< nothing if none is checked; of all elections
+  std::optional<core::health_finding> health{};  ///< nothing if none is checked; of all elections
   election_table elections;
 
   /// The same once more; see `election_table::share`.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "core/clock.hpp"
@@ -15,6 +16,15 @@ enum class health : std::uint8_t {
 };
 
 std::string_view name(health h);
+
+/// What the checks say of the workload's health.
+struct health_finding {
+  health state = health::unknown;
+  std::string reason{};  ///< what failed in the newest check; empty if it passed, or there was none
+  std::int64_t since_unix_ms = 0;  ///< of the state
+
+  friend bool operator==(const health_finding&, const health_finding&) = default;
+};
 
 /// How many checks decide.
 struct health_rule {

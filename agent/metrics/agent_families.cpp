@@ -17,7 +17,7 @@ void write_one(kind is, const title& what, double value, std::string& page) {
   write(family{.what = what, .is = is, .samples = {{.value = value}}}, page);
 }
 
-void write_health(const api::health_snapshot& health, std::string& page) {
+void write_health(const core::health_finding& health, std::string& page) {
   family out{.what = {"tenure_workload_health",
                       "1 for the verdict of the workload's health checks, else 0; absent if none "
                       "is checked."}};

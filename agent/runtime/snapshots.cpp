@@ -58,7 +58,7 @@ void snapshots::guard_gone() {
   next_.guard_alive = false;
 }
 
-void snapshots::health(api::health_snapshot what) {
+void snapshots::health(core::health_finding what) {
   next_.health = std::move(what);
 }
 

@@ -21,7 +21,7 @@ class snapshots {
   void store_opened(std::string cluster_id);
   void stopping();
   void guard_gone();
-  void health(api::health_snapshot what);
+  void health(core::health_finding what);
   /// What the session says of an election has changed; `publish` is to follow.
   void changed(core::election_index which);
   /// The phase of an election has changed at this wall-clock time.

@@ -58,7 +58,7 @@ TEST(ElectionAnswer, SinceOfAnExpiredTermIsItsStopAt) {
 TEST(ElectionAnswer, HealthIsShownIfItIsCheckedAndElseNotMentioned) {
   scene s;
   EXPECT_FALSE(s.db_json().contains("health"));
-  s.seen.health = api::health_snapshot{.since_unix_ms = start_unix_ms};
+  s.seen.health = core::health_finding{.since_unix_ms = start_unix_ms};
   EXPECT_EQ(s.db_json()["health"], nlohmann::json({{"state", "unknown"},
                                                    {"reason", nullptr},
                                                    {"since", "2026-01-31T12:00:00.000Z"}}));
@@ -345,7 +345,7 @@ TEST(ElectionAnswer, SaysWhyAStandbyDoesNotCampaign) {
   s.advance(2500ms);
   EXPECT_EQ(s.db_json()["not_campaigning"], nullptr) << "over by time alone";
   s.view().held_back = {.why = core::campaign_obstacle::unhealthy};
-  s.seen.health = api::health_snapshot{.state = core::health::unhealthy, .reason = "GET failed"};
+  s.seen.health = core::health_finding{.state = core::health::unhealthy, .reason = "GET failed"};
   EXPECT_EQ(s.db_json()["not_campaigning"]["text"], "its workload is unhealthy: GET failed");
   s.view().held_back = {.why = core::campaign_obstacle::heir_first, .until = s.at.now + 1s};
   s.watch_shows({}, version{9});

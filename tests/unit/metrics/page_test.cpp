@@ -122,7 +122,7 @@ TEST(MetricsPage, WorkloadAndHealthAreThereOnlyIfTheyAreOurs) {
               AllOf(Not(HasSubstr("tenure_workload_running{")),
                     Not(HasSubstr("tenure_workload_health{")), Not(HasSubstr("tenure_guard_"))));
   d.now.db().owns_workload = true;
-  d.now.seen.health = api::health_snapshot{.state = core::health::unhealthy};
+  d.now.seen.health = core::health_finding{.state = core::health::unhealthy};
   EXPECT_THAT(d.page(), AllOf(HasSubstr("tenure_workload_running{election=\"db\"} 0\n"),
                               HasSubstr("tenure_workload_health{state=\"unhealthy\"} 1\n"),
                               HasSubstr("tenure_workload_health{state=\"healthy\"} 0\n")));
