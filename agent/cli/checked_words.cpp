@@ -4,7 +4,8 @@
 
 #include <cstdio>
 
-#include "workload/agent_process.hpp"
+#include "workload/environment.hpp"
+#include "workload/exec_status.hpp"
 #include "workload/guard_process.hpp"
 
 namespace tenure::cli {

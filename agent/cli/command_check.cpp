@@ -13,6 +13,7 @@
 #include "cli/variable.hpp"
 #include "config/problem.hpp"
 #include "os/error_text.hpp"
+#include "workload/exec_status.hpp"
 #include "workload/guard_process.hpp"
 
 namespace tenure::cli {

@@ -4,7 +4,7 @@
 
 #include "core/timing.hpp"
 #include "os/wall_time.hpp"
-#include "runtime/lines.hpp"
+#include "runtime/health_lines.hpp"
 
 namespace tenure::runtime {
 

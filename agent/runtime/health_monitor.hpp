@@ -8,13 +8,13 @@
 #include <string>
 #include <vector>
 
-#include "api/snapshot.hpp"
 #include "base/event_loop.hpp"
 #include "config/settings.hpp"
 #include "core/health.hpp"
 #include "runtime/health_check.hpp"
-#include "runtime/lines.hpp"
 #include "runtime/log.hpp"
+#include "runtime/speaker.hpp"
+#include "wire/election.hpp"
 
 namespace tenure::runtime {
 
@@ -46,7 +46,7 @@ class health_monitor {
   /// True if this member may hold a lease. Where it is always checked, it has to be found healthy
   /// first; else a workload that nobody has found unhealthy is good enough.
   [[nodiscard]] bool fit() const;
-  [[nodiscard]] const api::health_report& shown() const { return shown_; }
+  [[nodiscard]] const wire::health_report& shown() const { return shown_; }
 
  private:
   void turn();
@@ -77,7 +77,7 @@ class health_monitor {
   std::uint64_t round_ = 0;     ///< number of the newest
   std::size_t unanswered_ = 0;  ///< checks of it
   std::string failure_;         ///< of the first of its checks that failed
-  api::health_report shown_;
+  wire::health_report shown_;
 };
 
 }  // namespace tenure::runtime

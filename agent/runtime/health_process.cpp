@@ -6,7 +6,7 @@
 #include "core/timing.hpp"
 #include "os/error_text.hpp"
 #include "os/wall_time.hpp"
-#include "runtime/lines.hpp"
+#include "runtime/wait_status.hpp"
 
 namespace tenure::runtime {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "os/error_text.hpp"
 #include "runtime/hook.hpp"
-#include "runtime/lines.hpp"
+#include "runtime/wait_status.hpp"
 #include "workload/check_process.hpp"
 
 namespace tenure::runtime {

@@ -8,8 +8,8 @@
 
 #include "api/control.hpp"
 #include "core/election.hpp"
-#include "core/health.hpp"
 #include "runtime/log.hpp"
+#include "runtime/speaker.hpp"
 #include "stores/store.hpp"
 #include "workload/workload_owner.hpp"
 
@@ -18,12 +18,6 @@
 /// A line is one change. Its message is for somebody who reads it at night and knows neither the
 /// code nor what came before; its fields are for those who search.
 namespace tenure::runtime {
-
-/// Whose line it is.
-struct speaker {
-  std::string_view election;
-  std::string_view identity;
-};
 
 // --- the agent -------------------------------------------------------------------------------
 
@@ -163,12 +157,6 @@ struct workload_end {
 };
 void say_workload_exited(log& to, const speaker& who, const workload_end& what);
 
-/// What is checked and when, once.
-void say_health_checked(log& to, const std::string& subjects, core::duration interval, bool always);
-void say_health_asks_nobody(log& to);
-/// Another verdict on the workload of these elections; `why`: what failed.
-void say_health(log& to, const speaker& who, core::health verdict, const std::string& why);
-
 // --- the guard -------------------------------------------------------------------------------
 
 void say_guard_unreachable(log& to, std::string_view why);
@@ -197,10 +185,5 @@ void say_hook_failed(log& to, const speaker& who, const std::string& why);
 void say_hook_stopped(log& to, const speaker& who);
 void say_hook_defied(log& to, const speaker& who);
 void say_hook_ends_agent(log& to, const speaker& who);
-
-// --- words -----------------------------------------------------------------------------------
-
-/// "exited with status 3", "was ended by SIGKILL", for what waitpid has returned.
-std::string describe_wait_status(int wait_status);
 
 }  // namespace tenure::runtime

@@ -6,6 +6,7 @@
 #include "core/time_text.hpp"
 #include "core/timing.hpp"
 #include "runtime/lines.hpp"
+#include "runtime/wait_status.hpp"
 
 /// The lines about the workload, its guard and its hooks.
 namespace tenure::runtime {
@@ -109,29 +110,6 @@ void say_workload_exited(log& to, const speaker& who, const workload_end& what) 
            {{"election", who.election},
             {"identity", who.identity},
             {"died_at", core::time_text(what.at_unix_ms).date_and_time()}});
-}
-
-void say_health_checked(log& to, const std::string& subjects, core::duration interval,
-                        bool always) {
-  to.write(log_level::info,
-           always ? "health is checked always; without a good check no campaign"
-                  : "health is checked while the workload runs",
-           {{"checks", subjects}, {"every", core::text(interval)}});
-}
-
-void say_health_asks_nobody(log& to) {
-  to.write(log_level::warn,
-           "health_http is asked while the workload does not run, too; if that is who answers, no "
-           "member ever campaigns: leave out health_while");
-}
-
-void say_health(log& to, const speaker& who, core::health verdict, const std::string& why) {
-  if (verdict == core::health::unhealthy) {
-    to.write(log_level::warn, "workload unhealthy",
-             {{"election", who.election}, {"identity", who.identity}, {"why", why}});
-  } else {
-    say(to, log_level::info, "workload healthy", who);
-  }
 }
 
 // --- the guard -------------------------------------------------------------------------------
@@ -238,15 +216,5 @@ void say_hook_ends_agent(log& to, const speaker& who) {
 }
 
 // --- words -----------------------------------------------------------------------------------
-
-std::string describe_wait_status(int wait_status) {
-  if (WIFEXITED(wait_status))
-    return "exited with status " + std::to_string(WEXITSTATUS(wait_status));
-  if (WIFSIGNALED(wait_status)) {
-    const char* symbol = ::sigabbrev_np(WTERMSIG(wait_status));
-    return std::string("was ended by SIG") + (symbol != nullptr ? symbol : "?");
-  }
-  return "ended";
-}
 
 }  // namespace tenure::runtime

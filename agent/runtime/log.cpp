@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "core/printable_text.hpp"
-#include "os/terminal.hpp"
 #include "os/wall_time.hpp"
 
 namespace tenure::runtime {
@@ -24,16 +23,6 @@ bool is_for_people(log_form form) {
 }
 
 }  // namespace
-
-log_form form_of(config::log_format wanted) {
-  using config::log_format;
-  if (wanted == log_format::json) return log_form::json;
-  const bool at_terminal = os::is_terminal(STDERR_FILENO);
-  if (wanted == log_format::logfmt || (wanted == log_format::automatic && !at_terminal)) {
-    return log_form::logfmt;
-  }
-  return os::wants_colour(STDERR_FILENO) ? log_form::coloured : log_form::text;
-}
 
 log_field coded(std::string_view key, std::string_view value) {
   log_field out(key, value);

@@ -7,16 +7,12 @@
 #include <string>
 #include <string_view>
 
-#include "config/settings.hpp"
 #include "core/log_line.hpp"
 
 namespace tenure::runtime {
 
 using core::log_form;
 using core::log_level;
-
-/// How this process writes its log: what the setting wants, on the stderr that it has.
-log_form form_of(config::log_format wanted);
 
 /// One `key=value` of a line. Keys are ours: lower case, no blanks.
 struct log_field {

@@ -11,6 +11,7 @@
 #include "runtime/agent.hpp"
 #include "runtime/exit_status.hpp"
 #include "runtime/lines.hpp"
+#include "runtime/log_form.hpp"
 #include "runtime/process_surroundings.hpp"
 #include "workload/agent_process.hpp"
 

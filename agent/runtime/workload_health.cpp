@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "runtime/health_check.hpp"
-#include "runtime/lines.hpp"
+#include "runtime/health_lines.hpp"
 
 namespace tenure::runtime {
 namespace {

@@ -6,37 +6,12 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
-#include <string_view>
 
+#include "workload/environment.hpp"
 #include "workload/exec_child.hpp"
 #include "workload/guard_protocol.hpp"
 
 namespace tenure::workload {
-namespace {
-
-bool sets(const char* entry, std::string_view variable) {
-  const std::string_view text(entry);
-  return text.starts_with(variable) && text.substr(variable.size()).starts_with('=');
-}
-
-}  // namespace
-
-std::vector<char*> own_environment() {
-  std::vector<char*> kept;
-  for (char** entry = ::environ; *entry != nullptr; ++entry) {
-    // The page would be that of an outer guard, whose workload we are.
-    if (!sets(*entry, guard_fds_variable) && !sets(*entry, page_variable)) kept.push_back(*entry);
-  }
-  return kept;
-}
-
-std::vector<char*> pointers_to(std::vector<std::string>& arguments) {
-  std::vector<char*> pointers;
-  for (std::string& argument : arguments) pointers.push_back(argument.data());
-  pointers.push_back(nullptr);
-  return pointers;
-}
-
 void agent_process::prepare(const std::vector<std::string>& argv, bool keeps_hup_ignored) {
   keeps_hup_ignored_ = keeps_hup_ignored;
   arguments_ = argv;

@@ -41,10 +41,4 @@ class agent_process final : public agent_launcher {
 /// guard.
 inline constexpr const char* agent_name = "tenure-agent";
 
-/// The environment of this process without the variables that are between guard and agent.
-[[nodiscard]] std::vector<char*> own_environment();
-
-/// `arguments` as exec wants them; valid as long as they are.
-[[nodiscard]] std::vector<char*> pointers_to(std::vector<std::string>& arguments);
-
 }  // namespace tenure::workload

@@ -12,8 +12,8 @@
 
 #include "core/check.hpp"
 #include "os/unique_fd.hpp"
-#include "workload/agent_process.hpp"
 #include "workload/check_keeper.hpp"
+#include "workload/environment.hpp"
 #include "workload/pidfd.hpp"
 
 namespace tenure::workload {

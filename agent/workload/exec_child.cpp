@@ -8,7 +8,7 @@
 #include <csignal>
 
 #include "os/file_limit.hpp"
-#include "workload/guard_process.hpp"
+#include "workload/exec_status.hpp"
 
 namespace tenure::workload {
 namespace {

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "workload/environment.hpp"
 #include "workload/guard_protocol.hpp"
 
 namespace tenure::workload {

@@ -14,6 +14,7 @@
 #include "core/check.hpp"
 #include "workload/agent_child.hpp"
 #include "workload/agent_process.hpp"
+#include "workload/exec_status.hpp"
 #include "workload/foreign_processes.hpp"
 #include "workload/foreign_workload.hpp"
 #include "workload/guard_door.hpp"

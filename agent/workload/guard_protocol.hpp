@@ -28,15 +28,9 @@ inline constexpr std::size_t max_environment_entries = 256;
 /// No message is longer.
 inline constexpr std::size_t max_message_bytes = max_environment_bytes + 256;
 
-/// Where a workload finds the page that says whether its lease is in force (tenure_page.h).
-inline constexpr const char* page_variable = "TENURE_PAGE";
-
 /// Marks what came out of one start of a workload: "SESSION.TERM". It is found by that if the guard
 /// has died and it has left its process group.
 inline constexpr const char* run_variable = "TENURE_RUN";
-
-/// Tells an agent about its guard. The workload does not get it.
-inline constexpr const char* guard_fds_variable = "TENURE_GUARD_FDS";
 
 /// The store session of a guard's agents, as 32 hexadecimal digits without an end; zeros: none. The
 /// guard has it from its first agent and hands it on to each that follows, so that what one of them

@@ -7,11 +7,6 @@
 
 namespace tenure::workload {
 
-/// Exit statuses of the guard besides the workload's and the agent's own.
-inline constexpr int exit_guard_unusable = 125;          ///< the guard itself could not start
-inline constexpr int exit_command_not_executable = 126;  ///< as shells do
-inline constexpr int exit_command_not_found = 127;       ///< as shells do
-
 /// Pause before an agent that crashed is started again; doubles up to `most_agent_pause`.
 inline constexpr core::duration first_agent_pause = std::chrono::milliseconds(100);
 inline constexpr core::duration most_agent_pause = std::chrono::seconds(5);

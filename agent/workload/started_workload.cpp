@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <csignal>
 
+#include "workload/exec_status.hpp"
 #include "workload/guard_rules.hpp"
 
 namespace tenure::workload {

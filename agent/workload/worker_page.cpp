@@ -5,6 +5,7 @@
 #include <new>
 #include <utility>
 
+#include "workload/environment.hpp"
 #include "workload/guard_protocol.hpp"
 
 namespace tenure::workload {

@@ -8,7 +8,7 @@
 #include <csignal>
 #include <utility>
 
-#include "workload/agent_process.hpp"
+#include "workload/environment.hpp"
 #include "workload/exec_child.hpp"
 #include "workload/guard_protocol.hpp"
 

@@ -19,6 +19,7 @@
 #include "net/asio_loop.hpp"
 #include "os/boot_time.hpp"
 #include "os/random.hpp"
+#include "workload/environment.hpp"
 #include "workload/guard_link.hpp"
 #include "workload/guard_protocol.hpp"
 

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "stage.hpp"
+#include "workload/exec_status.hpp"
 #include "workload/guard_process.hpp"
 
 namespace tenure::tests {

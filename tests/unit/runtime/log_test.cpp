@@ -91,14 +91,5 @@ TEST(Log, WritesWhatIsImportantEnough) {
               testing::MatchesRegex("time=[^ ]* level=warn msg=loud\n"));
 }
 
-TEST(Log, IsLogfmtWhereNoTerminalReadsItUnlessAnotherFormWasAskedFor) {
-  testing::internal::CaptureStderr();
-  EXPECT_EQ(form_of(config::log_format::automatic), log_form::logfmt);
-  EXPECT_EQ(form_of(config::log_format::logfmt), log_form::logfmt);
-  EXPECT_EQ(form_of(config::log_format::json), log_form::json);
-  EXPECT_EQ(form_of(config::log_format::text), log_form::text) << "and no colours";
-  testing::internal::GetCapturedStderr();
-}
-
 }  // namespace
 }  // namespace tenure::runtime

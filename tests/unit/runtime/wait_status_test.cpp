@@ -1,4 +1,4 @@
-#include "runtime/lines.hpp"
+#include "runtime/wait_status.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>

@@ -1,0 +1,18 @@
+#include "runtime/log_form.hpp"
+
+#include <gtest/gtest.h>
+
+namespace tenure::runtime {
+namespace {
+
+TEST(Log, IsLogfmtWhereNoTerminalReadsItUnlessAnotherFormWasAskedFor) {
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(form_of(config::log_format::automatic), log_form::logfmt);
+  EXPECT_EQ(form_of(config::log_format::logfmt), log_form::logfmt);
+  EXPECT_EQ(form_of(config::log_format::json), log_form::json);
+  EXPECT_EQ(form_of(config::log_format::text), log_form::text) << "and no colours";
+  testing::internal::GetCapturedStderr();
+}
+
+}  // namespace
+}  // namespace tenure::runtime
