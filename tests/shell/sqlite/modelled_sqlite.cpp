@@ -215,7 +215,7 @@ void modelled_readiness::wait() {
   waits_ = true;
   // What has happened since it was read last.
   world_.after(1us, [&host = host_, here = std::weak_ptr(here_)] {
-    if (!here.expired()) host.look();
+    if (!here.expired()) host.wake_readers();
   });
 }
 

@@ -56,6 +56,10 @@ void sqlite_host::healed() {
 
 void sqlite_host::look() {
   rows_.look(clock_, boot_id_);
+  wake_readers();
+}
+
+void sqlite_host::wake_readers() {
   std::vector<pollfd> all;
   std::vector<modelled_readiness*> whose;
   for (modelled_readiness* one : waiting_) {
@@ -174,7 +178,13 @@ void sqlite_host::restore_over() {
   const auto db = connect();
   if (from.empty() || !db) return;
   look();
-  std::string all = "ATTACH '" + from + "' AS old; BEGIN IMMEDIATE;";
+  // One of the same transaction as the file: nothing changes.
+  db->run(("ATTACH '" + from + "' AS old").c_str());
+  if (db->integer("SELECT 1 FROM main.file AS a JOIN old.file AS b USING (inode, mark, commits)",
+                  0) == 1) {
+    return;
+  }
+  std::string all = "BEGIN IMMEDIATE;";
   for (const char* table :
        {"election", "lease", "cluster", "farewell", "agreement", "file", "member_order"}) {
     all += std::string("DELETE FROM main.") + table + "; INSERT INTO main." + table +

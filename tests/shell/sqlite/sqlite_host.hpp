@@ -64,6 +64,8 @@ class sqlite_host {
   /// An older copy is written over it, as `.restore` does: the file is the same.
   void restore_over();
 
+  /// Has those woken for whom inotify has something.
+  void wake_readers();
   void add(modelled_readiness& one) { waiting_.insert(&one); }
   void remove(modelled_readiness& one) { waiting_.erase(&one); }
 
