@@ -1,7 +1,6 @@
 #pragma once
 
 #include <memory>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -66,8 +65,8 @@ class sqlite_host {
 
   /// Has those woken for whom inotify has something.
   void wake_readers();
-  void add(modelled_readiness& one) { waiting_.insert(&one); }
-  void remove(modelled_readiness& one) { waiting_.erase(&one); }
+  void add(modelled_readiness& one) { waiting_.push_back(&one); }
+  void remove(modelled_readiness& one) { std::erase(waiting_, &one); }
 
  private:
   [[nodiscard]] std::unique_ptr<stores::sqlite::connection> connect() const;
@@ -87,7 +86,8 @@ class sqlite_host {
   /// Of files that had the name: so that their inodes are not used again, as those of a disk would
   /// not be within milliseconds.
   std::vector<os::unique_fd> kept_;
-  std::set<modelled_readiness*> waiting_;
+  std::vector<modelled_readiness*>
+      waiting_;  ///< by age, as chance is drawn for one after the other
 };
 
 }  // namespace tenure::shell
