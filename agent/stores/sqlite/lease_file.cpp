@@ -168,6 +168,7 @@ std::expected<std::vector<core::observation>, unknown> lease_file::read(
   look_at_members_directory();
   if (*outcome) {
     const auto others = members_.others();
+    members_.forget_dead(others);
     for (std::size_t i = 0; i < which.size(); ++i) {
       core::observation& seen = (**outcome)[i];
       const std::string_view election = subject_of(which[i]).election;

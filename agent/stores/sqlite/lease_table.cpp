@@ -103,7 +103,8 @@ void lease_table::prepare_statements() {
 void lease_table::settle_history(patience waiting) {
   db_->wait(waiting);
   std::vector<member_page> members{beside_.own_page()};
-  for (member_files::entry& one : beside_.others()) members.push_back(std::move(one.page));
+  const std::vector<member_files::entry> others = beside_.others();
+  for (const member_files::entry& one : others) members.push_back(one.page);
   // Most often there is nothing to write, and nobody to wait for.
   for (const access how : {access::read, access::write}) {
     begin(how);
@@ -122,7 +123,10 @@ void lease_table::settle_history(patience waiting) {
     if (settled) break;
     if (how == access::write) ring(path_);
   }
-  if (!db_->failed()) beside_.mine().saw_commit(history_.file, history_.commits);
+  if (db_->failed()) return;
+  beside_.mine().saw_commit(history_.file, history_.commits);
+  // Not before: if the file could not be written, the next one to open it needs what they know.
+  beside_.forget_dead(others);
 }
 
 core::time_point lease_table::grants_from() const {

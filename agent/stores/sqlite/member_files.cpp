@@ -165,11 +165,24 @@ std::vector<member_files::entry> member_files::others() const {
     if (!file) continue;
     const bool alive = ::flock(file->get(), LOCK_SH | LOCK_NB) != 0;
     auto page = read_page(file->get());
-    const bool needed = page && page->boot_id == by_.boot_id && page->record.until > now;
-    if (!alive && !needed) ::unlinkat(at, name.c_str(), 0);
-    if (page) out.push_back({.name = name, .alive = alive, .page = std::move(*page)});
+    if (!page) {
+      if (!alive) ::unlinkat(at, name.c_str(), 0);
+      continue;
+    }
+    const bool lasts = page->boot_id == by_.boot_id && page->record.until > now;
+    out.push_back({.name = name, .alive = alive, .lasts = lasts, .page = std::move(*page)});
   }
   return out;
+}
+
+void member_files::forget_dead(const std::vector<entry>& others) const {
+  const auto over = [](const entry& one) { return !one.alive && !one.lasts; };
+  if (std::ranges::none_of(others, over)) return;
+  const auto directory = os::open_own_directory(directory_);
+  if (!directory) return;
+  for (const entry& one : others) {
+    if (over(one)) ::unlinkat(directory->get(), one.name.c_str(), 0);
+  }
 }
 
 member_page member_files::own_page() const {

@@ -64,11 +64,16 @@ class member_files {
   struct entry {
     std::string name;  ///< of the file
     bool alive = false;
+    bool lasts = false;  ///< somebody may still hold by its leases
     member_page page;
   };
-  /// The files of all members but us, in no order. Deletes what the dead have left and nobody needs
-  /// any more.
+  /// The files of all members but us, in no order. Deletes what the dead have left and nobody can
+  /// read.
   [[nodiscard]] std::vector<entry> others() const;
+
+  /// Deletes those of them whose members are dead and whose leases are over. Precondition: what
+  /// they know is in the lease file, or in ours.
+  void forget_dead(const std::vector<entry>& others) const;
 
   /// Ours, whether it could be written or not.
   [[nodiscard]] member_page own_page() const;
