@@ -290,6 +290,7 @@ class scenario {
         pods_[p]->agent.reset();
         return world_.after(lasts, [this, p] { start(p); });
       case 16:
+        if (host_ && !host_->file_knows()) return;
         say("SIGTERM to the agent of" + pod_name);
         if (pods_[p]->agent) pods_[p]->agent->terminate();
         return;

@@ -17,7 +17,10 @@ std::string strike(stage& s, core::duration lasts) {
     s.in.after(lasts, [&host, what] { host.*what = {}; });
     return std::string("slow: ") + name;
   };
-  switch (dice.below(16)) {
+  constexpr std::uint64_t first_replacement = 12;
+  const std::uint64_t what = dice.below(16);
+  if (what >= first_replacement && !host.members_know()) return "nothing: no member knows the file";
+  switch (what) {
     case 0:
     case 1:
       host.take_lock();

@@ -78,6 +78,7 @@ void lease_rows::look(const machine_clock& clock, const std::string& boot_id, bo
     row& one = known->second;
     if (is_new) {
       one = {.lease = ++last_lease_, .number = numbers_(which.election, which.version)};
+      newest_ = std::max(newest_, which.version);
       witness_.created(which.election + "/" + which.session, one.number, one.lease);
     }
     one.until = until;
@@ -126,6 +127,15 @@ void lease_rows::rebooted() {
   }
   // The next one to open the file is alone with it, as after a real reboot.
   db_.reset();
+}
+
+std::uint64_t lease_rows::newest_in_file() {
+  if (!open()) return 0;
+  db_->clear_failure();
+  return static_cast<std::uint64_t>(
+      db_->integer("SELECT max(coalesce((SELECT max(version) FROM election), 0), "
+                   "coalesce((SELECT floor FROM file), 0))",
+                   0));
 }
 
 world_time lease_rows::promised(std::int64_t lease) const {

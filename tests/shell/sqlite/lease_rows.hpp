@@ -41,6 +41,9 @@ class lease_rows {
 
   /// Until when any row has ever promised this lease.
   [[nodiscard]] world_time promised(std::int64_t lease) const;
+  /// The largest version that was ever granted, and the largest that the file knows of now.
+  [[nodiscard]] std::uint64_t newest() const { return newest_; }
+  [[nodiscard]] std::uint64_t newest_in_file();
   /// What the judge calls the versions of those that hold now.
   [[nodiscard]] std::vector<std::uint64_t> holders(const std::string& election);
   /// When `holders` has been another one.
@@ -84,6 +87,7 @@ class lease_rows {
   std::map<std::int64_t, world_time> promised_;
   std::map<std::string, seen_holders> seen_;
   std::int64_t last_lease_ = 0;
+  std::uint64_t newest_ = 0;
   std::shared_ptr<bool> here_ = std::make_shared<bool>(true);
 };
 
