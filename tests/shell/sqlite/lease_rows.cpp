@@ -99,15 +99,22 @@ void lease_rows::end(const name& which, const row& what, erased_by how) {
 /// Its row is gone; what it has promised is not.
 void lease_rows::end_later(const name& which, const row& what) {
   const std::uint64_t number = what.number;
+  const world_time until = given_up_.contains(number) ? world_.now : promised_[what.lease];
   fading_[number] = which;
   ended_.insert(which);
-  world_.at(promised_[what.lease], [this, number, here = std::weak_ptr(here_)] {
-    if (!here.expired()) gives_up(number);
-  });
   rows_.erase(name(which));
+  if (until <= world_.now) return fade(number);
+  world_.at(until, [this, number, here = std::weak_ptr(here_)] {
+    if (!here.expired()) fade(number);
+  });
 }
 
 void lease_rows::gives_up(std::uint64_t number) {
+  given_up_.insert(number);
+  fade(number);
+}
+
+void lease_rows::fade(std::uint64_t number) {
   const auto found = fading_.find(number);
   if (found == fading_.end()) return;
   const std::string key = found->second.election + "/" + found->second.session;
@@ -120,7 +127,7 @@ void lease_rows::replaced() {
 }
 
 void lease_rows::rebooted() {
-  while (!fading_.empty()) gives_up(fading_.begin()->first);
+  while (!fading_.empty()) fade(fading_.begin()->first);
   while (!rows_.empty()) {
     const auto [which, what] = *rows_.begin();
     end(which, what, erased_by::expiry);

@@ -74,6 +74,7 @@ class lease_rows {
                           std::map<name, world_time>& out);
   void end(const name& which, const row& what, erased_by how);
   void end_later(const name& which, const row& what);
+  void fade(std::uint64_t number);
 
   world& world_;
   etcd_witness& witness_;
@@ -84,6 +85,7 @@ class lease_rows {
   std::map<name, row> rows_;              ///< of terms that go on
   std::set<name> ended_;                  ///< rows that mean nothing any more
   std::map<std::uint64_t, name> fading_;  ///< by number: of a replaced file, and not yet run out
+  std::set<std::uint64_t> given_up_;      ///< by number
   std::map<std::int64_t, world_time> promised_;
   std::map<std::string, seen_holders> seen_;
   std::int64_t last_lease_ = 0;
