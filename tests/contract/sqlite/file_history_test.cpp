@@ -216,6 +216,16 @@ TEST_F(FileHistory, OlderCopyOfTheSameTermWrittenOverTheFileIsNoticedByItsRenewa
   hold_at(*c, now_ + 10s);
 }
 
+TEST_F(FileHistory, MemberThatHasNotSeenTheNewestTransactionNoticesThatItIsGone) {
+  auto a = join("a");
+  auto b = join("b");
+  read(*b);
+  take_copy();
+  const grant unseen = hold(*a);
+  write_copy_over();
+  EXPECT_GT(hold_at(*b, unseen.sent_at + 10s).term, unseen.term);
+}
+
 TEST_F(FileHistory, RunningMemberNoticesWhatIsWrittenOverTheFile) {
   auto a = join("a");
   auto b = join("b");
