@@ -24,6 +24,7 @@ class judged_store final : public stores::forwarding_store {
                       const auto* got = std::get_if<stores::grant>(&what);
                       if (got == nullptr) return done(std::move(what));
                       const std::uint64_t version = number(which, got->term);
+                      to_.newest = std::max(to_.newest, core::number(got->term));
                       believes(which, got->term, got->sent_at, got->ttl);
                       stage_.referee.granted(on_.number, name(which), version);
                       if (got->released_cleanly) {
@@ -65,6 +66,7 @@ class judged_store final : public stores::forwarding_store {
       auto& shown = to_.shown[core::place(which)];
       shown.reset();
       if (const auto* state = std::get_if<core::observation>(&what)) {
+        to_.newest = std::max(to_.newest, core::number(state->as_of));
         shown.emplace();
         for (const core::holder& one : state->holders) shown->push_back(number(which, one.term));
       }

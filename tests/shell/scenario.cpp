@@ -153,6 +153,13 @@ class scenario {
     }
   }
 
+  /// A member that lives was told of the largest version in the lease file.
+  [[nodiscard]] bool somebody_knows() const {
+    return std::ranges::any_of(pods_, [this](const auto& one) {
+      return one->agent && one->agent->newest() >= host_->rows().newest();
+    });
+  }
+
   /// The machine that all pods of a lease file are on.
   void reboot() {
     for (const auto& one : pods_) {
@@ -212,7 +219,7 @@ class scenario {
     const std::string for_long =
         " for " + std::to_string(std::chrono::duration<double>(lasts).count()) + " s";
     if (host_ && dice.chance(500'000)) {
-      if (!dice.chance(50'000)) return say(strike(stage_, lasts) + for_long);
+      if (!dice.chance(50'000)) return say(strike(stage_, lasts, somebody_knows()) + for_long);
       say("the machine boots");
       return reboot();
     }

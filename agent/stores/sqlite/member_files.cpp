@@ -175,11 +175,20 @@ std::vector<member_files::entry> member_files::others() const {
   return out;
 }
 
-void member_files::forget_dead(const std::vector<entry>& others) const {
-  const auto over = [](const entry& one) { return !one.alive && !one.lasts; };
+void member_files::forget_dead(const std::vector<entry>& others) {
+  // One that has seen a newer transaction than we have tells of an older copy.
+  const auto over = [this](const entry& one) {
+    const member_record& mine = mine_.value();
+    const bool knows_more =
+        one.page.record.file == mine.file && one.page.record.commits > mine.commits;
+    return !one.alive && !one.lasts && !knows_more;
+  };
   if (std::ranges::none_of(others, over)) return;
+  for (const entry& one : others) {
+    if (over(one)) mine_.saw_version(one.page.record.newest);
+  }
   const auto directory = os::open_own_directory(directory_);
-  if (!directory) return;
+  if (!directory || !write()) return;
   for (const entry& one : others) {
     if (over(one)) ::unlinkat(directory->get(), one.name.c_str(), 0);
   }

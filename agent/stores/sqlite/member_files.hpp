@@ -71,9 +71,10 @@ class member_files {
   /// read.
   [[nodiscard]] std::vector<entry> others() const;
 
-  /// Deletes those of them whose members are dead and whose leases are over. Precondition: what
-  /// they know is in the lease file, or in ours.
-  void forget_dead(const std::vector<entry>& others) const;
+  /// Deletes those of them whose members are dead and whose leases are over, once our file says
+  /// what they know. Called after a transaction: until then we do not know that the lease file, as
+  /// it is, can be used.
+  void forget_dead(const std::vector<entry>& others);
 
   /// Ours, whether it could be written or not.
   [[nodiscard]] member_page own_page() const;

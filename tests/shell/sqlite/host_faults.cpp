@@ -8,7 +8,7 @@ namespace tenure::shell {
 
 using namespace std::chrono_literals;
 
-std::string strike(stage& s, core::duration lasts) {
+std::string strike(stage& s, core::duration lasts, bool may_replace) {
   sqlite_host& host = *s.host;
   rng& dice = s.in.dice;
   const std::string& which = s.elections[dice.below(s.elections.size())];
@@ -19,7 +19,7 @@ std::string strike(stage& s, core::duration lasts) {
   };
   constexpr std::uint64_t first_replacement = 12;
   const std::uint64_t what = dice.below(16);
-  if (what >= first_replacement && !host.members_know()) return "nothing: no member knows the file";
+  if (what >= first_replacement && !may_replace) return "nothing: no member knows the file";
   switch (what) {
     case 0:
     case 1:

@@ -7,13 +7,10 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <utility>
 
 #include "core/check.hpp"
 #include "sqlite/modelled_sqlite.hpp"
-#include "stores/sqlite/member_files.hpp"
 
 namespace tenure::shell {
 namespace {
@@ -74,19 +71,6 @@ void sqlite_host::wake_readers() {
   for (std::size_t i = 0; i < all.size(); ++i) {
     if ((all[i].revents & POLLIN) != 0) whose[i]->wake_in(takes(1ms, longest_event));
   }
-}
-
-bool sqlite_host::members_know() const {
-  std::error_code none;
-  std::uint64_t newest = 0;
-  const auto directory = stores::sqlite::members_directory(path_);
-  for (const auto& one : std::filesystem::directory_iterator(directory, none)) {
-    std::ifstream file(one.path());
-    const std::string text{std::istreambuf_iterator<char>(file), {}};
-    const auto page = stores::sqlite::parse_page(text);
-    if (page) newest = std::max(newest, core::number(page->record.newest));
-  }
-  return newest >= rows_.newest();
 }
 
 void sqlite_host::reboot() {

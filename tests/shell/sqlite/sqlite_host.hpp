@@ -37,8 +37,6 @@ class sqlite_host {
   /// The file knows all versions that were granted. Until then a member that knows them must not
   /// leave: nobody would (docs/safety.md).
   [[nodiscard]] bool file_knows() { return rows_.newest_in_file() >= rows_.newest(); }
-  /// Some member knows them, so that the file may be replaced.
-  [[nodiscard]] bool members_know() const;
 
   /// Another boot. Precondition: no process runs.
   void reboot();
