@@ -95,7 +95,8 @@ void judge::erased(const std::string& key, std::uint64_t create_revision, erased
 }
 
 void judge::believes(std::size_t pod, const std::string& which, std::uint64_t version,
-                     world_time sent_at, core::duration ttl, const modelled_etcd& of) {
+                     world_time sent_at, core::duration ttl,
+                     const std::function<world_time(std::int64_t lease)>& promised) {
   const std::string who = "pod " + std::to_string(pod) + " in version " + std::to_string(version);
   say(who + " believes in it until " +
       std::to_string(
@@ -112,8 +113,8 @@ void judge::believes(std::size_t pod, const std::string& which, std::uint64_t ve
                  who + ": the key was gone " + std::to_string(ago) + " s before");
   }
   const world_time until = sent_at + ttl;
-  if (of.promised(one.lease) < until) {
-    const auto more = std::chrono::duration<double>(until - of.promised(one.lease)).count();
+  if (promised(one.lease) < until) {
+    const auto more = std::chrono::duration<double>(until - promised(one.lease)).count();
     broke(rule::believed_beyond_promise, who + ": by " + std::to_string(more) + " s");
   }
 }

@@ -56,7 +56,8 @@ class judge final : public etcd_witness {
   // What members do. `which`: their election.
   /// A grant or a renewal is believed, for `ttl` from `sent_at`.
   void believes(std::size_t pod, const std::string& which, std::uint64_t version,
-                world_time sent_at, core::duration ttl, const modelled_etcd& of);
+                world_time sent_at, core::duration ttl,
+                const std::function<world_time(std::int64_t lease)>& promised);
   /// A grant is believed.
   void granted(std::size_t pod, const std::string& which, std::uint64_t version);
   void believes_clean(std::size_t pod, const std::string& which, std::uint64_t version);

@@ -4,6 +4,7 @@
 #include <utility>
 #include <variant>
 
+#include "sqlite/sqlite_host.hpp"
 #include "stores/forwarding_store.hpp"
 
 namespace tenure::shell {
@@ -22,7 +23,8 @@ class judged_store final : public stores::forwarding_store {
                     [this, which, done = std::move(done)](stores::acquire_outcome what) mutable {
                       const auto* got = std::get_if<stores::grant>(&what);
                       if (got == nullptr) return done(std::move(what));
-                      const std::uint64_t version = core::number(got->term);
+                      const std::uint64_t version = number(which, got->term);
+                      to_.newest = std::max(to_.newest, core::number(got->term));
                       believes(which, got->term, got->sent_at, got->ttl);
                       stage_.referee.granted(on_.number, name(which), version);
                       if (got->released_cleanly) {
@@ -51,7 +53,10 @@ class judged_store final : public stores::forwarding_store {
 
   void release(core::election_index which, core::version term, stores::parting how,
                core::time_point deadline, stores::handler<stores::release_outcome> done) override {
-    if (how.clean) stage_.referee.says_clean(core::number(term));
+    if (how.clean) {
+      stage_.referee.says_clean(number(which, term));
+      if (stage_.host != nullptr) stage_.host->rows().gives_up(number(which, term));
+    }
     inner().release(which, term, std::move(how), deadline, std::move(done));
   }
 
@@ -61,8 +66,9 @@ class judged_store final : public stores::forwarding_store {
       auto& shown = to_.shown[core::place(which)];
       shown.reset();
       if (const auto* state = std::get_if<core::observation>(&what)) {
+        to_.newest = std::max(to_.newest, core::number(state->as_of));
         shown.emplace();
-        for (const core::holder& one : state->holders) shown->push_back(core::number(one.term));
+        for (const core::holder& one : state->holders) shown->push_back(number(which, one.term));
       }
       seen(std::move(what));
     });
@@ -72,10 +78,13 @@ class judged_store final : public stores::forwarding_store {
   [[nodiscard]] const std::string& name(core::election_index which) const {
     return stage_.elections[core::place(which)];
   }
+  [[nodiscard]] std::uint64_t number(core::election_index which, core::version v) const {
+    return stage_.judged(core::place(which), v);
+  }
   void believes(core::election_index which, core::version term, core::time_point sent_at,
                 core::duration ttl) {
-    stage_.referee.believes(on_.number, name(which), core::number(term), on_.clock.world(sent_at),
-                            ttl, stage_.servers);
+    stage_.referee.believes(on_.number, name(which), number(which, term), on_.clock.world(sent_at),
+                            ttl, stage_.promised);
   }
 
   stage& stage_;

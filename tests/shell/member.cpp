@@ -4,6 +4,8 @@
 #include <cstdio>
 #include <utility>
 
+#include "sqlite/sqlite_host.hpp"
+
 namespace tenure::shell {
 namespace {
 
@@ -15,16 +17,17 @@ std::size_t number_of(const std::string& identity) {
 
 config::settings settings_of(stage& s, const pod_machine& on) {
   config::settings out;
-  out.store = "etcd";
   out.identity = identity_of(on.number);
   out.timing = s.when;
   out.stop_signal = SIGTERM;
   out.unlisted = s.in.dice.chance(500'000);
+  out.store = s.host != nullptr ? "sqlite" : "etcd";
   const std::size_t first = s.in.dice.below(modelled_etcd::most_servers);
-  for (std::size_t i = 0; i < modelled_etcd::most_servers; ++i) {
+  for (std::size_t i = 0; s.host == nullptr && i < modelled_etcd::most_servers; ++i) {
     out.endpoints.push_back("http://" + std::to_string((first + i) % modelled_etcd::most_servers) +
                             ".etcd:2379");
   }
+  if (s.host != nullptr) out.endpoints.push_back(s.host->path());
   for (const std::string& name : s.elections) {
     out.elections.push_back({.name = name, .slots = static_cast<std::uint32_t>(s.slots)});
   }
@@ -64,7 +67,9 @@ member::member(stage& s, const pod_machine& on, std::uint32_t incarnation, stand
   loop_->post([this] { agent_->start(); });
 }
 
-member::~member() = default;
+member::~member() {
+  if (!ended_) machine_.killed();
+}
 
 void member::terminate() {
   loop_->post([this] { agent_->told_to_end(SIGTERM); });
@@ -113,7 +118,7 @@ bool member::is_in(std::uint64_t version) const {
   for (std::size_t e = 0; e < stage_.elections.size(); ++e) {
     const core::election_view& one = view(e);
     const bool in_term = one.phase == core::phase::pending || one.phase == core::phase::active;
-    if (in_term && one.lease && core::number(one.lease->term) == version) return true;
+    if (in_term && one.lease && stage_.judged(e, one.lease->term) == version) return true;
   }
   return false;
 }
@@ -123,8 +128,8 @@ void member::judge_beliefs() {
   for (std::size_t e = 0; e < stage_.elections.size(); ++e) {
     const core::election_view& one = view(e);
     if (one.phase != core::phase::pending && one.phase != core::phase::active) continue;
-    stage_.referee.believes(on_.number, stage_.elections[e], core::number(one.lease->term),
-                            on_.clock.world(one.lease->sent_at), one.lease->ttl, stage_.servers);
+    stage_.referee.believes(on_.number, stage_.elections[e], stage_.judged(e, one.lease->term),
+                            on_.clock.world(one.lease->sent_at), one.lease->ttl, stage_.promised);
   }
 }
 

@@ -42,6 +42,8 @@ class member {
   [[nodiscard]] const std::optional<std::vector<std::uint64_t>>& shown(std::size_t election) const {
     return heard_.shown[election];
   }
+  /// The largest version that its store has told it of.
+  [[nodiscard]] std::uint64_t newest() const { return heard_.newest; }
   /// What it answers a client now: the version under which it is active; nothing: it is not, or
   /// does not answer.
   [[nodiscard]] std::optional<core::version> answer(std::size_t election);

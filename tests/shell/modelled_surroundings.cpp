@@ -4,6 +4,7 @@
 
 #include "stores/etcd/etcd_store.hpp"
 #include "stores/printable_store.hpp"
+#include "stores/sqlite/sqlite_store.hpp"
 
 namespace tenure::shell {
 namespace {
@@ -66,7 +67,11 @@ std::expected<std::unique_ptr<stores::store>, stores::open_error> modelled_surro
     stores::settings with) {
   with.hears = stores::printable_hearing(std::move(with.hears));
   auto made =
-      stores::make_etcd_store(*loop_, stage_.network.connector(on_.number, loop_), std::move(with));
+      stage_.host != nullptr
+          ? stores::make_sqlite_store(make_modelled_sqlite(stage_.in, *stage_.host, loop_, fate_),
+                                      std::move(with))
+          : stores::make_etcd_store(*loop_, stage_.network.connector(on_.number, loop_),
+                                    std::move(with));
   if (!made) return made;
   return make_judged_store(stores::make_printable_store(std::move(*made)), stage_, on_, to_);
 }

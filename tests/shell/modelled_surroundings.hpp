@@ -8,6 +8,7 @@
 #include "judged_store.hpp"
 #include "process.hpp"
 #include "runtime/surroundings.hpp"
+#include "sqlite/modelled_sqlite.hpp"
 #include "stage.hpp"
 #include "stand_in_guard.hpp"
 
@@ -58,6 +59,9 @@ class modelled_surroundings final : public runtime::surroundings {
   [[nodiscard]] modelled_listeners& asked_by() override { return listeners_; }
   void settled() override {}
 
+  /// SIGKILL: what is destroyed from now on leaves everything as it is.
+  void killed() { fate_->killed = true; }
+
  private:
   stage& stage_;
   const pod_machine& on_;
@@ -65,6 +69,7 @@ class modelled_surroundings final : public runtime::surroundings {
   stand_in_guard& guard_;
   heard_of_store& to_;
   modelled_listeners listeners_;
+  std::shared_ptr<agent_fate> fate_ = std::make_shared<agent_fate>();
 };
 
 }  // namespace tenure::shell

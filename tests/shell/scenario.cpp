@@ -1,5 +1,6 @@
 #include "scenario.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <memory>
@@ -10,6 +11,8 @@
 #include "core/check.hpp"
 #include "member.hpp"
 #include "reader.hpp"
+#include "sqlite/host_faults.hpp"
+#include "sqlite/sqlite_host.hpp"
 
 namespace tenure::shell {
 namespace {
@@ -34,7 +37,9 @@ core::timing draw_timing(rng& dice) {
 
 class scenario {
  public:
-  scenario(std::uint64_t seed, bool trace)
+  enum class store : std::uint8_t { etcd, sqlite };
+
+  scenario(std::uint64_t seed, bool trace, store over)
       : world_(seed),
         trace_(trace),
         judge_(world_, trace),
@@ -46,6 +51,8 @@ class scenario {
                .referee = judge_,
                .when = draw_timing(world_.dice),
                .elections = {}} {
+    if (over == store::sqlite) share_file();
+    if (!stage_.host) stage_.promised = [this](std::int64_t id) { return servers_.promised(id); };
     stage_.guarded = world_.dice.chance(650'000);
     // A guard owns one workload.
     const auto elections = stage_.guarded ? 1 : 1 + world_.dice.below(3);
@@ -57,15 +64,10 @@ class scenario {
     const std::size_t pods = 2 + world_.dice.below(most_pods - 1);
     for (std::size_t p = 0; p < pods; ++p) {
       pods_.push_back(std::make_unique<pod>(
-          stage_, pod_machine{.number = p,
-                              .clock = machine_clock(
-                                  world_.dice.between(core::duration(1h), 1000h),
-                                  world_.dice.between(-sim::most_ppm_off, sim::most_ppm_off)),
-                              .checks_health = world_.dice.chance(500'000)}));
-      for (std::size_t e = 0; !stage_.guarded && e < elections; ++e) {
-        pods_[p]->readers.push_back(std::make_unique<reader>(
-            stage_, pods_[p]->machine, e, [one = pods_[p].get(), e] { return one->answer(e); }));
-      }
+          stage_,
+          pod_machine{
+              .number = p, .clock = draw_clock(), .checks_health = world_.dice.chance(500'000)}));
+      start_readers(p);
       world_.after(world_.dice.between(core::duration{}, 3s), [this, p] { start(p); });
     }
   }
@@ -82,7 +84,7 @@ class scenario {
     mend();
     go_until(quiet + patience + patience_in_ttls * stage_.when.ttl);
     if (judge_.broken() == rule::none) check_end();
-    say(servers_.describe());
+    if (!host_) say(servers_.describe());
     say(std::to_string(judge_.terms_entered()) + " terms");
     return {.broken = judge_.broken() == rule::none ? "" : name(judge_.broken()),
             .details = judge_.details(),
@@ -117,6 +119,60 @@ class scenario {
       if (world_.events > most_events) judge_.broke(rule::busy_loop, "too many events");
       for (std::size_t p = 0; p < pods_.size(); ++p) restart_if_ended(p);
       check_watches();
+    }
+  }
+
+  void share_file() {
+    host_ = std::make_unique<sqlite_host>(
+        world_, judge_, [this](const std::string& election, std::uint64_t version) {
+          return stage_.judged(number_of(election), core::version{version});
+        });
+    stage_.host = host_.get();
+    stage_.promised = [this](std::int64_t id) { return host_->rows().promised(id); };
+  }
+
+  [[nodiscard]] std::size_t number_of(const std::string& election) const {
+    return static_cast<std::size_t>(std::ranges::find(stage_.elections, election) -
+                                    stage_.elections.begin());
+  }
+
+  machine_clock draw_clock() {
+    if (host_) return host_->clock();
+    const core::duration offset = world_.dice.between(core::duration(1h), 1000h);
+    return {offset, world_.dice.between(-sim::most_ppm_off, sim::most_ppm_off)};
+  }
+
+  void start_readers(std::size_t p) {
+    for (std::size_t e = 0; !stage_.guarded && e < stage_.elections.size(); ++e) {
+      pods_[p]->readers.push_back(
+          std::make_unique<reader>(stage_, pods_[p]->machine, e, [this, one = pods_[p].get(), e] {
+            auto said = one->answer(e);
+            if (said) said = stage_.judged(e, core::version{*said});
+            return said;
+          }));
+    }
+  }
+
+  /// A member that lives was told of the largest version in the lease file.
+  [[nodiscard]] bool somebody_knows() const {
+    return std::ranges::any_of(pods_, [this](const auto& one) {
+      return one->agent && one->agent->newest() >= host_->rows().newest();
+    });
+  }
+
+  /// The machine that all pods of a lease file are on.
+  void reboot() {
+    for (const auto& one : pods_) {
+      one->agent.reset();
+      one->guard.vanish();
+      one->readers.clear();
+      for (const std::string& name : stage_.elections) judge_.ends(one->machine.number, name);
+    }
+    host_->reboot();
+    for (std::size_t p = 0; p < pods_.size(); ++p) {
+      pods_[p]->machine.clock = host_->clock();
+      start_readers(p);
+      world_.after(world_.dice.between(core::duration{}, 3s), [this, p] { start(p); });
     }
   }
 
@@ -162,7 +218,14 @@ class scenario {
                                     (static_cast<int>(s) == servers_.leader() ? " (leader)" : "");
     const std::string for_long =
         " for " + std::to_string(std::chrono::duration<double>(lasts).count()) + " s";
-    switch (dice.below(28)) {
+    if (host_ && dice.chance(500'000)) {
+      if (!dice.chance(50'000)) return say(strike(stage_, lasts, somebody_knows()) + for_long);
+      say("the machine boots");
+      return reboot();
+    }
+    // What concerns servers comes first.
+    switch (host_ ? dice.between(std::int64_t{13}, 27)
+                  : static_cast<std::int64_t>(dice.below(28))) {
       case 0:
         say("cut off" + pod_name + " from" + server_name + for_long);
         network_.cut(p, s);
@@ -234,6 +297,7 @@ class scenario {
         pods_[p]->agent.reset();
         return world_.after(lasts, [this, p] { start(p); });
       case 16:
+        if (host_ && !host_->file_knows()) return;
         say("SIGTERM to the agent of" + pod_name);
         if (pods_[p]->agent) pods_[p]->agent->terminate();
         return;
@@ -281,6 +345,7 @@ class scenario {
 
   void mend() {
     say("all is well again");
+    if (host_) host_->healed();
     for (std::size_t s = 0; s < modelled_etcd::most_servers; ++s) {
       servers_.start(s);
       servers_.thaw(s);
@@ -310,6 +375,7 @@ class scenario {
   }
 
   [[nodiscard]] std::vector<std::uint64_t> holders_of(std::size_t election) const {
+    if (host_) return host_->rows().holders(stage_.elections[election]);
     auto out = servers_.contenders(stage_.elections[election] + "/");
     if (out.size() > stage_.slots) out.resize(stage_.slots);
     return out;
@@ -321,7 +387,8 @@ class scenario {
     const core::duration bound = ttls_behind * stage_.when.ttl + slack;
     for (std::size_t e = 0; e < stage_.elections.size(); ++e) {
       const auto truth = holders_of(e);
-      const world_time changed_at = judge_.changed_at(stage_.elections[e]);
+      const world_time changed_at = host_ ? host_->rows().changed_at(stage_.elections[e])
+                                          : judge_.changed_at(stage_.elections[e]);
       for (const auto& one : pods_) {
         if (!one->agent || one->paused) continue;
         const auto& shown = one->agent->shown(e);
@@ -358,6 +425,7 @@ class scenario {
   judge judge_;
   modelled_etcd servers_;
   modelled_network network_;
+  std::unique_ptr<sqlite_host> host_;  ///< null: the store is etcd
   stage stage_;
   std::vector<std::unique_ptr<pod>> pods_;
 };
@@ -365,7 +433,11 @@ class scenario {
 }  // namespace
 
 tests::seed_outcome run_seed(std::uint64_t seed, bool trace) {
-  return scenario(seed, trace).run();
+  return scenario(seed, trace, scenario::store::etcd).run();
+}
+
+tests::seed_outcome run_sqlite_seed(std::uint64_t seed, bool trace) {
+  return scenario(seed, trace, scenario::store::sqlite).run();
 }
 
 }  // namespace tenure::shell

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,6 +12,8 @@
 #include "world.hpp"
 
 namespace tenure::shell {
+
+class sqlite_host;
 
 /// The name under which the agent of a pod takes part.
 [[nodiscard]] inline std::string identity_of(std::size_t pod) {
@@ -29,6 +32,15 @@ struct stage {
   /// True: a guard in each pod starts and kills a workload. False: workloads run all the time, and
   /// ask their agent before they act.
   bool guarded = true;
+  /// Until when the store has ever promised to keep this lease.
+  std::function<world_time(std::int64_t lease)> promised{};
+  sqlite_host* host = nullptr;  ///< with a lease file that all share; null: the store is etcd
+
+  /// What the judge calls a version: one number is of one election. Those of etcd are already.
+  [[nodiscard]] std::uint64_t judged(std::size_t election, core::version v) const {
+    const std::uint64_t number = core::number(v);
+    return host == nullptr || number == 0 ? number : number * elections.size() + election;
+  }
 };
 
 /// One machine with the pod on it, which outlives the processes in it.

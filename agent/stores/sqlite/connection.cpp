@@ -5,10 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <thread>
 #include <utility>
 
-#include "os/boot_time.hpp"
 #include "os/error_text.hpp"
 
 namespace tenure::stores::sqlite {
@@ -127,10 +125,10 @@ void connection::abandon() {
 int connection::on_busy(void* self, int tries) {
   const patience& waiting = static_cast<connection*>(self)->waiting_;
   if (waiting.stop != nullptr && waiting.stop->load(std::memory_order_relaxed)) return 0;
-  const core::duration left = waiting.deadline - os::boot_now();
+  const core::duration left = waiting.deadline - waiting.clock->now();
   if (left <= core::duration::zero()) return 0;
   const core::duration pause = first_pause * (1 << std::min(tries, doublings_to_longest));
-  std::this_thread::sleep_for(std::min({pause, longest_pause, left}));
+  waiting.clock->pause(std::min({pause, longest_pause, left}));
   return 1;
 }
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/clock.hpp"
+#include "stores/sqlite/thread_clock.hpp"
 
 struct sqlite3;
 struct sqlite3_stmt;
@@ -20,6 +21,7 @@ namespace tenure::stores::sqlite {
 struct patience {
   core::time_point deadline;
   const std::atomic<bool>* stop = nullptr;  ///< set: do not wait any longer
+  const thread_clock* clock = &kernel_clock();
 };
 
 /// What a result code means, in the words of stores/store.hpp. No code of SQLite's means refused

@@ -35,9 +35,9 @@ std::unexpected<std::string> cannot_watch(const std::string& what, int error) {
 
 }  // namespace
 
-file_watch::file_watch(const boost::asio::any_io_executor& where, const std::string& path,
-                       std::function<void()> changed, std::function<void(std::string)> broken)
-    : events_(where),
+file_watch::file_watch(surroundings& in, const std::string& path, std::function<void()> changed,
+                       std::function<void(std::string)> broken)
+    : surroundings_(in),
       path_(path),
       parts_(split(path)),
       changed_(std::move(changed)),
@@ -46,36 +46,29 @@ file_watch::file_watch(const boost::asio::any_io_executor& where, const std::str
 std::expected<void, std::string> file_watch::start() {
   const int descriptor = ::inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
   if (descriptor < 0) return cannot_watch(path_, errno);
-  events_.assign(descriptor);
+  events_.reset(descriptor);
   directory_watch_ =
       ::inotify_add_watch(descriptor, parts_.directory.c_str(), directory_events | IN_ONLYDIR);
   if (directory_watch_ < 0) return cannot_watch(parts_.directory, errno);
   if (auto watched = watch_file(); !watched) return watched;
-  wait();
+  readable_ = surroundings_.when_readable(descriptor, [this] { drain(); });
+  readable_->wait();
   return {};
 }
 
 /// Watches the file that has the name now. There need not be one: its making will be told.
 std::expected<void, std::string> file_watch::watch_file() {
-  const int watch = ::inotify_add_watch(events_.native_handle(), path_.c_str(), file_events);
+  const int watch = ::inotify_add_watch(events_.get(), path_.c_str(), file_events);
   if (watch < 0 && errno != ENOENT) return cannot_watch(path_, errno);
   if (file_watch_ >= 0 && file_watch_ != watch) {
     // Fails if the file was deleted, as its watch is gone then.
-    ::inotify_rm_watch(events_.native_handle(), file_watch_);
+    ::inotify_rm_watch(events_.get(), file_watch_);
   }
   file_watch_ = watch;
   // Without it the list of members is only looked at when something else has changed.
-  members_watch_ = ::inotify_add_watch(events_.native_handle(), members_directory(path_).c_str(),
+  members_watch_ = ::inotify_add_watch(events_.get(), members_directory(path_).c_str(),
                                        members_events | IN_ONLYDIR | IN_DONT_FOLLOW);
   return {};
-}
-
-void file_watch::wait() {
-  events_.async_wait(boost::asio::posix::stream_descriptor::wait_read,
-                     [this, alive = std::weak_ptr(alive_)](boost::system::error_code error) {
-                       if (alive.expired() || error) return;
-                       drain();
-                     });
 }
 
 /// Reads all that there is, and tells of it once.
@@ -85,7 +78,7 @@ void file_watch::drain() {
   bool replaced = false;
   bool gone = false;
   for (;;) {
-    const ssize_t size = ::read(events_.native_handle(), buffer.data(), buffer.size());
+    const ssize_t size = ::read(events_.get(), buffer.data(), buffer.size());
     if (size <= 0) break;
     const std::size_t end = static_cast<std::size_t>(size);
     for (std::size_t at = 0; at + sizeof(inotify_event) <= end;) {
@@ -112,7 +105,7 @@ void file_watch::drain() {
     const auto broken = broken_;  // it may destroy this object
     return broken(why);
   }
-  wait();
+  readable_->wait();
   if (changed) changed_();
 }
 

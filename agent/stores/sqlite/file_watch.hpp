@@ -1,13 +1,14 @@
 #pragma once
 
-#include <boost/asio/any_io_executor.hpp>
-#include <boost/asio/posix/stream_descriptor.hpp>
+#include <cstdint>
 #include <expected>
 #include <functional>
 #include <memory>
 #include <string>
 
+#include "os/unique_fd.hpp"
 #include "stores/sqlite/lease_path.hpp"
+#include "stores/sqlite/surroundings.hpp"
 
 namespace tenure::stores::sqlite {
 
@@ -18,23 +19,24 @@ namespace tenure::stores::sqlite {
 /// the last close by a program that has written, as other programs do not ring. Writes to the
 /// -wal file are not waited for: they are seen before the commit is visible.
 ///
-/// Used on its executor only; no handler is called after its destruction.
+/// Used on the loop's thread only; no handler is called after its destruction.
 class file_watch {
  public:
   /// `changed`: look again. `broken`: nothing will be told any more, and why.
-  file_watch(const boost::asio::any_io_executor& where, const std::string& path,
-             std::function<void()> changed, std::function<void(std::string)> broken);
+  file_watch(surroundings& in, const std::string& path, std::function<void()> changed,
+             std::function<void(std::string)> broken);
 
   /// Begins to watch. The text names the limit to raise if the system has no more watches.
   std::expected<void, std::string> start();
 
  private:
-  void wait();
   void drain();
   bool concerns_us(std::uint32_t mask, int watch, const char* name) const;
   std::expected<void, std::string> watch_file();
 
-  boost::asio::posix::stream_descriptor events_;
+  surroundings& surroundings_;
+  os::unique_fd events_;
+  std::unique_ptr<readiness> readable_;
   std::string path_;
   split_path parts_;
   std::function<void()> changed_;
@@ -42,7 +44,6 @@ class file_watch {
   int directory_watch_ = -1;
   int file_watch_ = -1;
   int members_watch_ = -1;  ///< of the directory beside the file; -1: there is none
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 
 }  // namespace tenure::stores::sqlite

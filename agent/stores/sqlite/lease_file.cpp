@@ -8,12 +8,13 @@
 namespace tenure::stores::sqlite {
 
 lease_file::lease_file(std::string path, member self, std::vector<election_spec> elections,
-                       bool announce, const std::atomic<bool>& stop)
+                       bool announce, const std::atomic<bool>& stop, const thread_clock& waits_by)
     : path_(std::move(path)),
       self_(std::move(self)),
       elections_(std::move(elections)),
       announce_(announce),
       stop_(stop),
+      waits_by_(waits_by),
       members_(path_, {.boot_id = self_.boot_id, .clock = self_.clock}) {}
 
 std::expected<std::vector<std::string>, std::string> lease_file::open(core::time_point deadline) {
@@ -167,6 +168,7 @@ std::expected<std::vector<core::observation>, unknown> lease_file::read(
   look_at_members_directory();
   if (*outcome) {
     const auto others = members_.others();
+    members_.forget_dead(others);
     for (std::size_t i = 0; i < which.size(); ++i) {
       core::observation& seen = (**outcome)[i];
       const std::string_view election = subject_of(which[i]).election;

@@ -20,9 +20,9 @@ namespace tenure::stores::sqlite {
 /// Blocks. Not thread-safe.
 class lease_file {
  public:
-  /// `stop` ends all waiting early; it must outlive this object.
+  /// `stop` ends all waiting early; it and `waits_by` must outlive this object.
   lease_file(std::string path, member self, std::vector<election_spec> elections, bool announce,
-             const std::atomic<bool>& stop);
+             const std::atomic<bool>& stop, const thread_clock& waits_by = kernel_clock());
 
   /// Opens the file for the first time. Returns what there is to warn of, or why it cannot be.
   std::expected<std::vector<std::string>, std::string> open(core::time_point deadline);
@@ -62,13 +62,16 @@ class lease_file {
   std::string news_of_replacement();
   void look_at_members_directory();
   [[nodiscard]] subject subject_of(core::election_index which) const;
-  [[nodiscard]] patience until(core::time_point deadline) const { return {deadline, &stop_}; }
+  [[nodiscard]] patience until(core::time_point deadline) const {
+    return {deadline, &stop_, &waits_by_};
+  }
 
   std::string path_;
   member self_;
   std::vector<election_spec> elections_;
   bool announce_;
   const std::atomic<bool>& stop_;
+  const thread_clock& waits_by_;
   member_files members_;
   std::string cluster_id_;
   std::vector<notice> notices_;

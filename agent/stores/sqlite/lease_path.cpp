@@ -9,10 +9,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
-#include <thread>
 #include <utility>
 
-#include "os/boot_time.hpp"
 #include "os/error_text.hpp"
 #include "os/mount_point.hpp"
 #include "os/trusted_open.hpp"
@@ -115,11 +113,11 @@ std::expected<directory_lock, std::string> directory_lock::take(const std::strin
                              os::error_text(error) + "; use a local disk");
     }
     const bool stopped = waiting.stop != nullptr && waiting.stop->load(std::memory_order_relaxed);
-    if (stopped || os::boot_now() >= waiting.deadline) {
+    if (stopped || waiting.clock->now() >= waiting.deadline) {
       return std::unexpected("another program holds the lock (flock) of the directory " +
                              directory + "; find it with `fuser` and let it finish");
     }
-    std::this_thread::sleep_for(lock_pause);
+    waiting.clock->pause(lock_pause);
   }
   return lock;
 }

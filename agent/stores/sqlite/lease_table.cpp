@@ -103,7 +103,8 @@ void lease_table::prepare_statements() {
 void lease_table::settle_history(patience waiting) {
   db_->wait(waiting);
   std::vector<member_page> members{beside_.own_page()};
-  for (member_files::entry& one : beside_.others()) members.push_back(std::move(one.page));
+  const std::vector<member_files::entry> others = beside_.others();
+  for (const member_files::entry& one : others) members.push_back(one.page);
   // Most often there is nothing to write, and nobody to wait for.
   for (const access how : {access::read, access::write}) {
     begin(how);
@@ -122,7 +123,10 @@ void lease_table::settle_history(patience waiting) {
     if (settled) break;
     if (how == access::write) ring(path_);
   }
-  if (!db_->failed()) beside_.mine().saw_commit(history_.file, history_.commits);
+  if (db_->failed()) return;
+  beside_.mine().saw_commit(history_.file, history_.commits);
+  // Not before: if the file could not be written, the next one to open it needs what they know.
+  beside_.forget_dead(others);
 }
 
 core::time_point lease_table::grants_from() const {
@@ -136,13 +140,18 @@ void lease_table::begin(access how) {
 }
 
 /// False if the database is not the one that we know, although the file is.
-bool lease_table::check_history() {
+bool lease_table::check_history(access how) {
   const auto said = history_row_.read();
   if (db_->failed()) return true;
   const member_record& mine = beside_.mine().value();
   if (!said || said->file != mine.file || said->commits < mine.commits) return false;
   history_ = *said;
-  return true;
+  if (how == access::read) return true;
+  // What another member has committed may be gone, and the count would soon be as large again. It
+  // cannot commit now, and what it has been answered is in its file.
+  return std::ranges::none_of(beside_.others(), [&](const member_files::entry& one) {
+    return one.page.record.file == said->file && one.page.record.commits > said->commits;
+  });
 }
 
 /// Runs `body` in one transaction. Nothing: it was carried out, on the files that the name leads
@@ -158,7 +167,7 @@ std::optional<unknown> lease_table::transact(access how, std::string_view what, 
   // Within the transaction, as the wait for the lock may have been long.
   replaced_ = replaced_ || !files_.in_place();
   if (replaced_) db_->fail("the file was replaced or deleted");
-  if (!replaced_ && !check_history()) {
+  if (!replaced_ && !check_history(how)) {
     replaced_ = true;
     db_->fail("an older copy was written over the file");
   }

@@ -124,7 +124,7 @@ class lease_table {
   void settle_history(patience waiting);
   void begin(access how);
   void saw_version(core::version newest) { seen_ = std::max(seen_, newest); }
-  bool check_history();
+  bool check_history(access how);
 
   grant extend(const subject& what, const row& own, core::time_point now);
   grant take(const subject& what, core::version above, std::uint32_t live, core::time_point now);

@@ -165,11 +165,33 @@ std::vector<member_files::entry> member_files::others() const {
     if (!file) continue;
     const bool alive = ::flock(file->get(), LOCK_SH | LOCK_NB) != 0;
     auto page = read_page(file->get());
-    const bool needed = page && page->boot_id == by_.boot_id && page->record.until > now;
-    if (!alive && !needed) ::unlinkat(at, name.c_str(), 0);
-    if (page) out.push_back({.name = name, .alive = alive, .page = std::move(*page)});
+    if (!page) {
+      if (!alive) ::unlinkat(at, name.c_str(), 0);
+      continue;
+    }
+    const bool lasts = page->boot_id == by_.boot_id && page->record.until > now;
+    out.push_back({.name = name, .alive = alive, .lasts = lasts, .page = std::move(*page)});
   }
   return out;
+}
+
+void member_files::forget_dead(const std::vector<entry>& others) {
+  // One that has seen a newer transaction than we have tells of an older copy.
+  const auto over = [this](const entry& one) {
+    const member_record& mine = mine_.value();
+    const bool knows_more =
+        one.page.record.file == mine.file && one.page.record.commits > mine.commits;
+    return !one.alive && !one.lasts && !knows_more;
+  };
+  if (std::ranges::none_of(others, over)) return;
+  for (const entry& one : others) {
+    if (over(one)) mine_.saw_version(one.page.record.newest);
+  }
+  const auto directory = os::open_own_directory(directory_);
+  if (!directory || !write()) return;
+  for (const entry& one : others) {
+    if (over(one)) ::unlinkat(directory->get(), one.name.c_str(), 0);
+  }
 }
 
 member_page member_files::own_page() const {

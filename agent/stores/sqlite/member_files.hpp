@@ -64,11 +64,17 @@ class member_files {
   struct entry {
     std::string name;  ///< of the file
     bool alive = false;
+    bool lasts = false;  ///< somebody may still hold by its leases
     member_page page;
   };
-  /// The files of all members but us, in no order. Deletes what the dead have left and nobody needs
-  /// any more.
+  /// The files of all members but us, in no order. Deletes what the dead have left and nobody can
+  /// read.
   [[nodiscard]] std::vector<entry> others() const;
+
+  /// Deletes those of them whose members are dead and whose leases are over, once our file says
+  /// what they know. Called after a transaction: until then we do not know that the lease file, as
+  /// it is, can be used.
+  void forget_dead(const std::vector<entry>& others);
 
   /// Ours, whether it could be written or not.
   [[nodiscard]] member_page own_page() const;

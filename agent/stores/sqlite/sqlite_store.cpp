@@ -1,23 +1,19 @@
 #include "stores/sqlite/sqlite_store.hpp"
 
 #include <atomic>
-#include <boost/asio/post.hpp>
-#include <boost/asio/prefer.hpp>
 #include <optional>
 #include <utility>
 
 #include "core/check.hpp"
-#include "os/boot_time.hpp"
 #include "stores/sqlite/file_watch.hpp"
 #include "stores/sqlite/lease_file.hpp"
 #include "stores/sqlite/pending_calls.hpp"
+#include "stores/sqlite/surroundings.hpp"
 #include "stores/sqlite/watch_list.hpp"
-#include "stores/sqlite/worker.hpp"
 
 namespace tenure::stores {
 namespace {
 
-namespace asio = boost::asio;
 using namespace sqlite;
 
 /// How long `open` waits for programs that hold the file's locks.
@@ -34,8 +30,10 @@ constexpr std::size_t other_calls = 8 + 64;
 /// changes of the file become looks at it.
 class sqlite_store final : public store {
  public:
-  sqlite_store(net::asio_loop& on, settings with, std::string path)
-      : loop_(on),
+  sqlite_store(std::unique_ptr<surroundings> in, settings with, std::string path)
+      : surroundings_(std::move(in)),
+        loop_(surroundings_->loop()),
+        clock_(surroundings_->clock()),
         hears_(std::move(with.hears)),
         notes_(std::move(with.notes)),
         contact_(with.ttl),
@@ -45,13 +43,14 @@ class sqlite_store final : public store {
         file_(path_,
               member{.identity = with.identity,
                      .session = with.session,
-                     .boot_id = os::boot_id(),
+                     .boot_id = surroundings_->boot_id(),
                      .ttl = with.ttl,
-                     .clock = os::boot_now},
-              with.elections, with.announce, stopping_),
+                     .clock = [this] { return clock_.now(); }},
+              with.elections, with.announce, stopping_, clock_),
         watches_(with.elections.size()),
         calls_(loop_),
-        worker_(with.elections.size() * calls_per_election + other_calls) {}
+        worker_(
+            surroundings_->make_runner(with.elections.size() * calls_per_election + other_calls)) {}
 
   ~sqlite_store() override { close(); }
 
@@ -62,7 +61,7 @@ class sqlite_store final : public store {
   void acquire(core::election_index which, core::version above, core::time_point deadline,
                handler<acquire_outcome> done) override {
     TENURE_CHECK(core::place(which) < watches_.size());
-    call<acquire_outcome>("acquire a lease", deadline, worker::place::last, std::move(done),
+    call<acquire_outcome>("acquire a lease", deadline, job_runner::place::last, std::move(done),
                           [=, this] { return file_.acquire(which, above, deadline); });
   }
 
@@ -72,21 +71,21 @@ class sqlite_store final : public store {
              handler<renew_outcome> done) override {
     for (const auto& item : items) TENURE_CHECK(core::place(item.which) < watches_.size());
     call<renew_outcome>(
-        "renew leases", deadline, worker::place::first, std::move(done),
+        "renew leases", deadline, job_runner::place::first, std::move(done),
         [=, this, items = std::move(items)] { return file_.renew(items, deadline); });
   }
 
   void release(core::election_index which, core::version term, parting how,
                core::time_point deadline, handler<release_outcome> done) override {
     TENURE_CHECK(core::place(which) < watches_.size());
-    call<release_outcome>("release a lease", deadline, worker::place::last, std::move(done),
+    call<release_outcome>("release a lease", deadline, job_runner::place::last, std::move(done),
                           [=, this] { return file_.release(which, term, how, deadline); });
   }
 
   void read(core::election_index which, core::time_point deadline,
             handler<read_outcome> done) override {
     TENURE_CHECK(core::place(which) < watches_.size());
-    call<read_outcome>("read a lease", deadline, worker::place::last, std::move(done),
+    call<read_outcome>("read a lease", deadline, job_runner::place::last, std::move(done),
                        [=, this]() -> read_outcome {
                          auto seen = file_.read(std::span(&which, 1), deadline);
                          if (!seen) return std::move(seen.error());
@@ -105,7 +104,7 @@ class sqlite_store final : public store {
 
   void leave_order(core::election_index which, core::left_order what, core::time_point deadline,
                    handler<order_outcome> done) override {
-    call<order_outcome>("leave an order", deadline, worker::place::last, std::move(done),
+    call<order_outcome>("leave an order", deadline, job_runner::place::last, std::move(done),
                         [this, which, what = std::move(what), deadline] {
                           return file_.leave_order(which, what, deadline);
                         });
@@ -113,7 +112,7 @@ class sqlite_store final : public store {
 
   void answer_order(core::election_index which, const std::string& id, core::order_reply reply,
                     core::time_point deadline, handler<order_outcome> done) override {
-    call<order_outcome>("answer an order", deadline, worker::place::last, std::move(done),
+    call<order_outcome>("answer an order", deadline, job_runner::place::last, std::move(done),
                         [this, which, id, reply = std::move(reply), deadline] {
                           return file_.answer_order(which, id, reply, deadline);
                         });
@@ -121,19 +120,19 @@ class sqlite_store final : public store {
 
   void drop_order(core::election_index which, const std::string& id, core::time_point deadline,
                   handler<order_outcome> done) override {
-    call<order_outcome>("drop an order", deadline, worker::place::last, std::move(done),
+    call<order_outcome>("drop an order", deadline, job_runner::place::last, std::move(done),
                         [=, this] { return file_.drop_order(which, id, deadline); });
   }
 
   void agree(core::election_index which, agreement_change what, core::time_point deadline,
              handler<agree_outcome> done) override {
     TENURE_CHECK(core::place(which) < watches_.size());
-    call<agree_outcome>("change an election", deadline, worker::place::last, std::move(done),
+    call<agree_outcome>("change an election", deadline, job_runner::place::last, std::move(done),
                         [=, this] { return file_.agree(which, what, deadline); });
   }
 
   void leave(core::time_point deadline, handler<release_outcome> done) override {
-    call<release_outcome>("leave", deadline, worker::place::last, std::move(done), [this] {
+    call<release_outcome>("leave", deadline, job_runner::place::last, std::move(done), [this] {
       file_.leave();
       return release_outcome(released{});
     });
@@ -145,7 +144,7 @@ class sqlite_store final : public store {
     look_timer_.cancel();
     changes_.reset();
     calls_.clear();
-    worker_.stop();
+    worker_->stop();
   }
 
  private:
@@ -153,12 +152,12 @@ class sqlite_store final : public store {
   /// the deadline. `work` is not begun after the deadline: what was given up must not be carried
   /// out behind the caller's back.
   template <class Outcome, class Work>
-  void call(const char* what, core::time_point deadline, worker::place where, handler<Outcome> done,
-            Work work);
+  void call(const char* what, core::time_point deadline, job_runner::place where,
+            handler<Outcome> done, Work work);
 
   /// Calls `then(result of work)` on the loop, unless the store is closed by then.
   template <class Work, class Then>
-  bool run(worker::place where, Work work, Then then);
+  bool run(job_runner::place where, Work work, Then then);
 
   void look();
   void look_later();
@@ -179,7 +178,9 @@ class sqlite_store final : public store {
     if (hears_) hears_(what);
   }
 
-  net::asio_loop& loop_;
+  std::unique_ptr<surroundings> surroundings_;
+  base::event_loop& loop_;
+  const thread_clock& clock_;
   std::function<void(const core::contact_event&)> hears_;
   std::function<void(const notice&)> notes_;
   core::store_contact contact_;  ///< as `hears_` knows it
@@ -196,32 +197,30 @@ class sqlite_store final : public store {
   bool changes_stale_ = false;  ///< it broke, and starts again with the next watch
   /// Held by this object alone; handlers look whether it is there still.
   std::shared_ptr<const bool> alive_ = std::make_shared<const bool>(true);
-  worker worker_;  // last: it is stopped before anything that it uses goes
+  std::unique_ptr<job_runner> worker_;  // last: it is stopped before anything that it uses goes
 };
 
 template <class Work, class Then>
-bool sqlite_store::run(worker::place where, Work work, Then then) {
-  // The context's run() must not end while an answer is on its way to it.
-  auto tracked = asio::prefer(loop_.executor(), asio::execution::outstanding_work.tracked);
-  return worker_.add(
-      [this, tracked, work = std::move(work), then = std::move(then),
-       alive = std::weak_ptr(alive_)]() mutable {
+bool sqlite_store::run(job_runner::place where, Work work, Then then) {
+  return worker_->add(
+      [this, work = std::move(work), then = std::move(then),
+       alive = std::weak_ptr(alive_)]() mutable -> job_runner::task {
         auto result = work();
-        asio::post(tracked, [this, result = std::move(result), notices = file_.take_notices(),
-                             then = std::move(then), alive = std::move(alive)]() mutable {
+        return [this, result = std::move(result), notices = file_.take_notices(),
+                then = std::move(then), alive = std::move(alive)]() mutable {
           if (alive.expired()) return;
           // First: they may be why the result is as it is.
           for (const notice& one : notices) {
             if (notes_) notes_(one);
           }
           then(std::move(result));
-        });
+        };
       },
       where);
 }
 
 template <class Outcome, class Work>
-void sqlite_store::call(const char* what, core::time_point deadline, worker::place where,
+void sqlite_store::call(const char* what, core::time_point deadline, job_runner::place where,
                         handler<Outcome> done, Work work) {
   const auto give_up = [what, path = path_](const char* why) {
     return unknown{std::string("cannot ") + what + " in " + path + ": " + why};
@@ -243,8 +242,8 @@ void sqlite_store::call(const char* what, core::time_point deadline, worker::pla
   const auto finish = calls_.add<Outcome>(deadline, std::move(heard), too_late);
   const bool queued = run(
       where,
-      [work = std::move(work), too_late, deadline]() -> Outcome {
-        if (os::boot_now() >= deadline) return too_late();
+      [work = std::move(work), too_late, deadline, &clock = clock_]() -> Outcome {
+        if (clock.now() >= deadline) return too_late();
         return work();
       },
       finish);
@@ -261,23 +260,10 @@ void sqlite_store::open(handler<std::expected<description, open_error>> done) {
           if (!alive.expired()) done(std::unexpected(open_error{std::move(text)}));
         });
   };
-  if (os::boot_id().empty()) {
-    return fail("cannot keep leases in " + path_ +
-                ": this boot has no identity; mount /proc (/proc/sys/kernel/random/boot_id)");
+  if (const auto shared = surroundings_->shares_its_clock(); !shared) {
+    return fail("cannot keep leases in " + path_ + ": " + shared.error());
   }
-  if (os::boot_id_is_replaced()) {
-    return fail("cannot keep leases in " + path_ +
-                ": something is mounted over /proc/sys/kernel/random/boot_id, so members in other "
-                "containers would take this one for another boot, and ignore its leases; unmount "
-                "it, or use another store");
-  }
-  if (os::boot_time_is_shifted()) {
-    return fail("cannot keep leases in " + path_ +
-                ": this process is in a time namespace with a CLOCK_BOOTTIME of its own, which "
-                "cannot be compared with that of other members; run it outside, or use another "
-                "store");
-  }
-  if (!worker_.start()) {
+  if (!worker_->start()) {
     return fail("cannot open " + path_ + ": no thread can be started; raise the limit of tasks");
   }
   struct result {
@@ -285,9 +271,9 @@ void sqlite_store::open(handler<std::expected<description, open_error>> done) {
     std::string cluster_id;
   };
   const bool queued = run(
-      worker::place::first,
+      job_runner::place::first,
       [this] {
-        auto warnings = file_.open(os::boot_now() + open_patience);
+        auto warnings = file_.open(clock_.now() + open_patience);
         return result{std::move(warnings), file_.cluster_id()};
       },
       [this, done = std::move(done)](result r) mutable {
@@ -324,8 +310,8 @@ void sqlite_store::look() {
   std::vector<core::election_index> watched = watches_.begin_look();
   if (watched.empty()) return;
   const bool queued = run(
-      worker::place::last,
-      [this, watched] { return file_.read(watched, os::boot_now() + look_patience); },
+      job_runner::place::last,
+      [this, watched] { return file_.read(watched, clock_.now() + look_patience); },
       [this, watched,
        asked_at = loop_.now()](const std::expected<std::vector<core::observation>, unknown>& seen) {
         showed(watched, asked_at, seen);
@@ -368,7 +354,7 @@ void sqlite_store::showed(const std::vector<core::election_index>& watched,
 
 std::expected<void, std::string> sqlite_store::watch_file() {
   changes_.emplace(
-      loop_.executor(), path_, [this] { look(); },
+      *surroundings_, path_, [this] { look(); },
       [this](const std::string& why) {
         changes_stale_ = true;
         fail_watches(why);
@@ -388,11 +374,11 @@ void sqlite_store::fail_watches(const std::string& why) {
 
 }  // namespace
 
-std::expected<std::unique_ptr<store>, open_error> make_sqlite_store(net::asio_loop& on,
-                                                                    settings with) {
+std::expected<std::unique_ptr<store>, open_error> make_sqlite_store(
+    std::unique_ptr<surroundings> in, settings with) {
   auto path = path_of(with.endpoints);
   if (!path) return std::unexpected(open_error{std::move(path.error())});
-  return std::make_unique<sqlite_store>(on, std::move(with), std::move(*path));
+  return std::make_unique<sqlite_store>(std::move(in), std::move(with), std::move(*path));
 }
 
 }  // namespace tenure::stores

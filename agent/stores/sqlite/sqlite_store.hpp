@@ -3,7 +3,7 @@
 #include <expected>
 #include <memory>
 
-#include "net/asio_loop.hpp"
+#include "stores/sqlite/surroundings.hpp"
 #include "stores/store.hpp"
 
 namespace tenure::stores {
@@ -19,5 +19,9 @@ namespace tenure::stores {
 /// it.
 std::expected<std::unique_ptr<store>, open_error> make_sqlite_store(net::asio_loop& on,
                                                                     settings with);
+
+/// The same in other surroundings than the kernel's.
+std::expected<std::unique_ptr<store>, open_error> make_sqlite_store(
+    std::unique_ptr<sqlite::surroundings> in, settings with);
 
 }  // namespace tenure::stores

@@ -1,10 +1,17 @@
 #include "stores/sqlite/worker.hpp"
 
+#include <boost/asio/post.hpp>
+#include <boost/asio/prefer.hpp>
 #include <csignal>
 #include <system_error>
 #include <utility>
 
 namespace tenure::stores::sqlite {
+
+namespace asio = boost::asio;
+
+worker::worker(std::size_t most_waiting, asio::any_io_executor answers_to)
+    : most_waiting_(most_waiting), answers_to_(std::move(answers_to)) {}
 
 bool worker::start() {
   sigset_t all{};
@@ -21,13 +28,16 @@ bool worker::start() {
 }
 
 bool worker::add(job what, place where) {
+  // The context's run() must not end while an answer is on its way to it.
+  entry added{.what = std::move(what),
+              .answers_to = asio::prefer(answers_to_, asio::execution::outstanding_work.tracked)};
   {
     const std::scoped_lock hold(mutex_);
     if (stopped_ || waiting_.size() >= most_waiting_) return false;
     if (where == place::first) {
-      waiting_.push_front(std::move(what));
+      waiting_.push_front(std::move(added));
     } else {
-      waiting_.push_back(std::move(what));
+      waiting_.push_back(std::move(added));
     }
   }
   changed_.notify_one();
@@ -35,7 +45,7 @@ bool worker::add(job what, place where) {
 }
 
 void worker::stop() {
-  std::deque<job> dropped;
+  std::deque<entry> dropped;
   {
     const std::scoped_lock hold(mutex_);
     stopped_ = true;
@@ -50,11 +60,13 @@ void worker::run() {
   for (;;) {
     changed_.wait(hold, [this] { return stopped_ || !waiting_.empty(); });
     if (stopped_) return;
-    job next = std::move(waiting_.front());
+    entry next = std::move(waiting_.front());
     waiting_.pop_front();
     hold.unlock();
-    next();
-    next = nullptr;  // what it captured may be large, or lock something
+    task answer = next.what();
+    next.what = nullptr;  // what it captured may be large, or lock something
+    asio::post(next.answers_to, std::move(answer));
+    next.answers_to = {};
     hold.lock();
   }
 }

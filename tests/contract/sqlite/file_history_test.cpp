@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "os/boot_time.hpp"
 #include "scene.hpp"
 #include "stores/sqlite/lease_file.hpp"
 
@@ -34,18 +35,21 @@ class FileHistory : public testing::Test {
     std::size_t elections = 1;
   };
 
-  std::unique_ptr<lease_file> join(const std::string& identity, const habits& how) {
+  std::unique_ptr<lease_file> come(const std::string& identity, const habits& how) {
     std::vector<election_spec> elections;
     for (std::size_t i = 0; i < how.elections; ++i) {
       elections.push_back({.name = "db" + std::to_string(i), .slots = how.slots});
     }
-    auto made = std::make_unique<lease_file>(path_,
-                                             member{.identity = identity,
-                                                    .session = "session of " + identity,
-                                                    .boot_id = how.boot,
-                                                    .ttl = how.ttl,
-                                                    .clock = [this] { return now_; }},
-                                             std::move(elections), how.announce, stop_);
+    return std::make_unique<lease_file>(path_,
+                                        member{.identity = identity,
+                                               .session = "session of " + identity,
+                                               .boot_id = how.boot,
+                                               .ttl = how.ttl,
+                                               .clock = [this] { return now_; }},
+                                        std::move(elections), how.announce, stop_);
+  }
+  std::unique_ptr<lease_file> join(const std::string& identity, const habits& how) {
+    auto made = come(identity, how);
     const auto opened = made->open(tests::soon());
     EXPECT_TRUE(opened) << opened.error();
     warnings_ = opened.value_or(std::vector<std::string>());
@@ -212,6 +216,16 @@ TEST_F(FileHistory, OlderCopyOfTheSameTermWrittenOverTheFileIsNoticedByItsRenewa
   hold_at(*c, now_ + 10s);
 }
 
+TEST_F(FileHistory, MemberThatHasNotSeenTheNewestTransactionNoticesThatItIsGone) {
+  auto a = join("a");
+  auto b = join("b");
+  read(*b);
+  take_copy();
+  const grant unseen = hold(*a);
+  write_copy_over();
+  EXPECT_GT(hold_at(*b, unseen.sent_at + 10s).term, unseen.term);
+}
+
 TEST_F(FileHistory, RunningMemberNoticesWhatIsWrittenOverTheFile) {
   auto a = join("a");
   auto b = join("b");
@@ -273,6 +287,25 @@ TEST_F(FileHistory, FileOfADeadMemberCountsUntilItsLeaseIsOver) {
   delete_all();
   auto c = join("c");
   EXPECT_GT(hold_at(*c, first.sent_at + 10s).term, first.term);
+  read(*c);
+  EXPECT_EQ(member_names().size(), 1u) << "that of c";
+}
+
+TEST_F(FileHistory, WhatTheDeadKnewIsNotForgottenBeforeItIsWrittenDown) {
+  auto a = join("a");
+  release(*a, hold(*a).term);
+  take_copy();
+  const grant last = hold(*a);
+  a.reset();
+  write_copy_over();
+  now_ += 11s;
+  tests::child other({FOREIGN_PROGRAM, path_, "BEGIN IMMEDIATE", "hold"});
+  ASSERT_EQ(other.line(), "done");
+  EXPECT_FALSE(come("b", {})->open(os::boot_now() + 50ms)) << "it cannot be written";
+  other.kill();
+  other.wait();
+  auto c = join("c");
+  EXPECT_GT(hold(*c).term, last.term);
   read(*c);
   EXPECT_EQ(member_names().size(), 1u) << "that of c";
 }

@@ -81,10 +81,7 @@ const std::vector<ban>& bans() {
        {"os/clock_reading.cpp"}},
       {"CLOCK_REALTIME", how::text, "it can be set back", {"os/"}},
       // A file lock that another program holds gives no event; only the store's worker waits so.
-      {"sleep_for",
-       how::call,
-       wait,
-       {"stores/sqlite/connection.cpp", "stores/sqlite/lease_path.cpp"}},
+      {"sleep_for", how::call, wait, {"stores/sqlite/thread_clock.cpp"}},
       {"sleep_until", how::call, wait, {}},
       {"sleep", how::call, wait, {}},
       {"usleep", how::call, wait, {}},
