@@ -6,7 +6,7 @@
 
 #include "api/responses.hpp"
 #include "api/token.hpp"
-#include "net/listen_address.hpp"
+#include "http/listen_address.hpp"
 
 namespace tenure::api {
 namespace {
@@ -44,8 +44,8 @@ std::string bare_host(std::string_view host) {
   return lower_case(name);
 }
 
-net::response no_token(const wire::problem& what) {
-  net::response out = error_response(401, what);
+http::response no_token(const wire::problem& what) {
+  http::response out = error_response(401, what);
   out.headers.push_back({.name = "WWW-Authenticate", .value = "Bearer"});
   return out;
 }
@@ -54,7 +54,7 @@ net::response no_token(const wire::problem& what) {
 
 bool names_this_machine(std::string_view host, const std::vector<std::string>& further) {
   const std::string name = bare_host(host);
-  return name == "localhost" || name.ends_with(".localhost") || net::is_ip_literal(name) ||
+  return name == "localhost" || name.ends_with(".localhost") || http::is_ip_literal(name) ||
          std::ranges::any_of(further,
                              [&](const std::string& one) { return lower_case(one) == name; });
 }
@@ -65,8 +65,8 @@ bool same_origin(std::string_view origin, std::string_view host) {
   return lower_case(origin.substr(scheme_end + 3)) == lower_case(host);
 }
 
-std::optional<net::response> refusal(const net::request& asked,
-                                     const std::vector<std::string>& further) {
+std::optional<http::response> refusal(const http::request& asked,
+                                      const std::vector<std::string>& further) {
   // No browser comes over a Unix socket, and programs that do have no name to ask for.
   if (asked.peer) return std::nullopt;
   // Without a Host it is HTTP/1.0, which no browser speaks.
@@ -86,7 +86,7 @@ std::optional<net::response> refusal(const net::request& asked,
   return std::nullopt;
 }
 
-std::optional<net::response> order_refusal(const net::request& asked, const control_access& who) {
+std::optional<http::response> order_refusal(const http::request& asked, const control_access& who) {
   if (asked.peer && (asked.peer->uid == 0 || asked.peer->uid == ::geteuid())) return std::nullopt;
   if (who.token_file.empty()) {
     return error_response(

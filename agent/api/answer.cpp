@@ -12,7 +12,7 @@
 namespace tenure::api {
 namespace {
 
-void add_etag(net::response& to, const snapshot& seen, std::uint64_t index) {
+void add_etag(http::response& to, const snapshot& seen, std::uint64_t index) {
   to.headers.push_back({.name = "ETag", .value = "W/\"" + version_id(seen.agent, index) + "\""});
 }
 
@@ -41,9 +41,9 @@ wire::problem uncertainty(const verdict& what, const election_snapshot& election
   }
 }
 
-net::response answer_verdict(const calls::verify& asked, const verdict& what,
-                             const election_snapshot& election, const snapshot& seen,
-                             const instant& at) {
+http::response answer_verdict(const calls::verify& asked, const verdict& what,
+                              const election_snapshot& election, const snapshot& seen,
+                              const instant& at) {
   if (!is_certain(what.is)) return error_response(503, uncertainty(what, election, seen, at));
   const wire::verification out = verification_of(asked.what, what, election, seen, at);
   return json_response(out.valid ? 200 : 409, wire::write(out));
@@ -55,10 +55,10 @@ struct handler {
   const pulse& alive;
   const instant& at;
 
-  net::response operator()(const calls::page&) const { return status_page(); }
+  http::response operator()(const calls::page&) const { return status_page(); }
 
-  net::response operator()(const calls::older& what) const {
-    net::response out =
+  http::response operator()(const calls::older& what) const {
+    http::response out =
         seen.elections.empty()
             ? not_started_response()
             : json_response(200, wire::write(older_status_of(seen.elections[0], seen, at)));
@@ -66,9 +66,9 @@ struct handler {
     return out;
   }
 
-  net::response operator()(const calls::status& what) const {
+  http::response operator()(const calls::status& what) const {
     const std::uint64_t index = index_of(what, seen, at.now);
-    net::response out;
+    http::response out;
     if (matches(what.reader, seen.agent, index)) {
       out = {.status = 304, .headers = {{.name = "Cache-Control", .value = "no-store"}}};
     } else if (what.place) {
@@ -84,12 +84,12 @@ struct handler {
     return out;
   }
 
-  net::response operator()(const calls::history& what) const {
+  http::response operator()(const calls::history& what) const {
     return json_response(200,
                          wire::write(history_of(seen.elections[what.place], seen, at, what.limit)));
   }
 
-  net::response operator()(const calls::verify& what) const {
+  http::response operator()(const calls::verify& what) const {
     if (what.fresh) {
       return error_response(503, {.code = "no_fresh_reads",
                                   .message = "this agent does not read its store on request",
@@ -99,28 +99,28 @@ struct handler {
     return answer_verdict(what, judge(what.what, election, seen, at), election, seen, at);
   }
 
-  net::response operator()(const calls::probe& what) const {
+  http::response operator()(const calls::probe& what) const {
     return api::answer(what, seen, alive, at);
   }
 };
 
 }  // namespace
 
-net::response answer(const read_call& what, const snapshot& seen, const pulse& alive,
-                     const instant& at) {
+http::response answer(const read_call& what, const snapshot& seen, const pulse& alive,
+                      const instant& at) {
   return std::visit(handler{.seen = seen, .alive = alive, .at = at}, what);
 }
 
-net::response answer_fresh(const calls::verify& what, const snapshot& seen, const instant& at,
-                           const fresh_result& read) {
+http::response answer_fresh(const calls::verify& what, const snapshot& seen, const instant& at,
+                            const fresh_result& read) {
   if (!read) return error_response(503, read.error());
   TENURE_CHECK(what.place < seen.elections.size());
   const election_snapshot& election = seen.elections[what.place];
   return answer_verdict(what, judge(what.what, election, at, *read), election, seen, at);
 }
 
-net::response answer_order(const calls::order& what, const snapshot& seen,
-                           const control_result& result) {
+http::response answer_order(const calls::order& what, const snapshot& seen,
+                            const control_result& result) {
   if (!result) return error_response(result.error().status, result.error().why);
   return json_response(202, wire::write(wire::accepted_order{
                                 .accepted = true,

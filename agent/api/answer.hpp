@@ -5,7 +5,7 @@
 #include "api/fresh_read.hpp"
 #include "api/snapshot.hpp"
 #include "core/clock.hpp"
-#include "net/http_message.hpp"
+#include "http/http_message.hpp"
 
 /// Calls to responses, without sockets, clocks or state.
 namespace tenure::api {
@@ -18,20 +18,20 @@ struct pulse {
 
 /// Answers from what the agent knows. A fresh verification is told that this agent makes no fresh
 /// reads.
-net::response answer(const read_call& what, const snapshot& seen, const pulse& alive,
-                     const instant& at);
+http::response answer(const read_call& what, const snapshot& seen, const pulse& alive,
+                      const instant& at);
 
 /// Answers a probe alone.
-net::response answer(const calls::probe& what, const snapshot& seen, const pulse& alive,
-                     const instant& at);
+http::response answer(const calls::probe& what, const snapshot& seen, const pulse& alive,
+                      const instant& at);
 
 /// Answers a fresh verification from what the store has said.
-net::response answer_fresh(const calls::verify& what, const snapshot& seen, const instant& at,
-                           const fresh_result& read);
+http::response answer_fresh(const calls::verify& what, const snapshot& seen, const instant& at,
+                            const fresh_result& read);
 
 /// 202, or the refusal of an order.
-net::response answer_order(const calls::order& what, const snapshot& seen,
-                           const control_result& result);
+http::response answer_order(const calls::order& what, const snapshot& seen,
+                            const control_result& result);
 
 /// The index that the answer to a status call shows.
 std::uint64_t index_of(const calls::status& what, const snapshot& seen, core::time_point now);

@@ -8,8 +8,8 @@
 
 #include "api/long_poll.hpp"
 #include "api/verdict.hpp"
+#include "core/lease_group.hpp"
 #include "core/member_order.hpp"
-#include "core/session.hpp"
 
 /// What a request may ask for. A call is valid: its election exists, its parameters are read, and
 /// the client may make it. Places are those of the elections in the snapshot, which keep them for

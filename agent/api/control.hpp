@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "core/lease_group.hpp"
 #include "core/member_order.hpp"
-#include "core/session.hpp"
 #include "wire/problem.hpp"
 
 /// Orders on their way to the election thread: `POST /v1/elections/{name}/resign`, `/transfer`,

@@ -40,7 +40,7 @@ std::string without_id(const std::string& event) {
 
 }  // namespace
 
-net::response events_head() {
+http::response events_head() {
   return {.status = 200,
           .content_type = "text/event-stream",
           .headers = {{.name = "Cache-Control", .value = "no-store"},

@@ -11,8 +11,8 @@
 #include "api/call.hpp"
 #include "api/election_status.hpp"
 #include "api/snapshot.hpp"
-#include "net/answer.hpp"
-#include "net/http_message.hpp"
+#include "http/http_message.hpp"
+#include "http/server/answer.hpp"
 
 /// Server-sent events: `/v1/elections/{name}/events`, `/v1/events`, and `/sse` for readers of older
 /// sidecars. A stream of states: what changes while a reader is slow is folded into the newest.
@@ -24,7 +24,7 @@ inline constexpr std::chrono::seconds heartbeat{15};
 inline constexpr std::chrono::seconds reconnect_after{2};
 
 /// The head of the answer.
-net::response events_head();
+http::response events_head();
 
 /// The texts of the newest events. Each is made once, and shared by all who read it. Not
 /// thread-safe: the serving thread's.

@@ -4,7 +4,7 @@
 #include <functional>
 
 #include "api/verdict.hpp"
-#include "core/session.hpp"
+#include "core/lease_group.hpp"
 #include "wire/problem.hpp"
 
 namespace tenure::api {

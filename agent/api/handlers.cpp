@@ -14,22 +14,22 @@ handlers::handlers(const board& from, clocks time, settings with)
 // Everywhere below the snapshot is taken before the clock is read: time that passes in between can
 // only make an answer more careful.
 
-void handlers::api(const net::request& asked, net::responder respond) {
+void handlers::api(const http::request& asked, http::responder respond) {
   const auto seen = board_.current();
   take(route(asked, *seen, settings_.reach), *seen, std::move(respond));
 }
 
-void handlers::probe(const net::request& asked, net::responder respond) {
+void handlers::probe(const http::request& asked, http::responder respond) {
   const auto seen = board_.current();
   take(route_probe(asked, *seen, settings_.reach), *seen, std::move(respond));
 }
 
-void handlers::take(routed wanted, const snapshot& seen, net::responder respond) {
+void handlers::take(routed wanted, const snapshot& seen, http::responder respond) {
   if (!wanted) return respond(std::move(wanted.error()));
   std::visit([&](auto& what) { handle(std::move(what), seen, std::move(respond)); }, *wanted);
 }
 
-void handlers::handle(read_call what, const snapshot& seen, net::responder respond) {
+void handlers::handle(read_call what, const snapshot& seen, http::responder respond) {
   if (auto* const status = std::get_if<calls::status>(&what)) {
     const condition& reader = status->reader;
     if (reader.wait > core::duration::zero() &&
@@ -44,18 +44,18 @@ void handlers::handle(read_call what, const snapshot& seen, net::responder respo
   respond(answer_now(what, seen));
 }
 
-void handlers::handle(calls::events what, const snapshot&, net::responder respond) {
-  respond(net::streamed_answer{.head = events_head(),
-                               .next =
-                                   [this, reader = event_reader(std::move(what))]() mutable {
-                                     const auto seen = board_.current();
-                                     return reader.next(*seen, present(), texts_);
-                                   },
-                               .idle_text = ": still here\n\n",
-                               .idle = heartbeat});
+void handlers::handle(calls::events what, const snapshot&, http::responder respond) {
+  respond(http::streamed_answer{.head = events_head(),
+                                .next =
+                                    [this, reader = event_reader(std::move(what))]() mutable {
+                                      const auto seen = board_.current();
+                                      return reader.next(*seen, present(), texts_);
+                                    },
+                                .idle_text = ": still here\n\n",
+                                .idle = heartbeat});
 }
 
-void handlers::handle(calls::order what, const snapshot&, net::responder respond) {
+void handlers::handle(calls::order what, const snapshot&, http::responder respond) {
   settings_.control(
       what.which, what.what,
       [&from = board_, what, respond = std::move(respond)](const control_result& result) mutable {
@@ -66,7 +66,7 @@ void handlers::handle(calls::order what, const snapshot&, net::responder respond
 /// The page of an agent with thousands of elections takes a fifth of a second. It is made at the
 /// next turn of the server, once for all who have asked by then, so that no crowd of scrapers keeps
 /// a probe waiting for longer than one page.
-void handlers::handle(calls::metrics, const snapshot&, net::responder respond) {
+void handlers::handle(calls::metrics, const snapshot&, http::responder respond) {
   scrapes_.push_back(std::move(respond));
   settings_.wake();
 }
@@ -74,17 +74,17 @@ void handlers::handle(calls::metrics, const snapshot&, net::responder respond) {
 void handlers::answer_scrapes() {
   if (scrapes_.empty()) return;
   const std::string page = settings_.metrics();
-  for (net::responder& respond : std::exchange(scrapes_, {})) {
+  for (http::responder& respond : std::exchange(scrapes_, {})) {
     respond(
-        net::response{.content_type = "text/plain; version=0.0.4; charset=utf-8", .body = page});
+        http::response{.content_type = "text/plain; version=0.0.4; charset=utf-8", .body = page});
   }
 }
 
-net::attention handlers::attend() {
+http::attention handlers::attend() {
   answer_scrapes();
   const auto seen = board_.current();
   const core::time_point now = time_.boot();
-  net::attention out;
+  http::attention out;
   const std::uint64_t index = index_of(*seen, now);
   out.news = std::exchange(attended_, index) != index;
   const core::time_point turn = next_turn(*seen, now);
@@ -96,12 +96,12 @@ instant handlers::present() const {
   return {.now = time_.boot(), .unix_ms = time_.unix_ms()};
 }
 
-net::response handlers::answer_now(const read_call& what, const snapshot& seen) {
+http::response handlers::answer_now(const read_call& what, const snapshot& seen) {
   const pulse beat{.last_beat = board_.last_beat(), .bound = settings_.beat_bound};
   return answer(what, seen, beat, present());
 }
 
-void handlers::read_fresh(calls::verify what, net::responder respond) {
+void handlers::read_fresh(calls::verify what, http::responder respond) {
   const core::election_index which{static_cast<std::uint32_t>(what.place)};
   // The result comes on another thread.
   settings_.fresh(which, [&from = board_, time = time_, what = std::move(what),
@@ -112,13 +112,13 @@ void handlers::read_fresh(calls::verify what, net::responder respond) {
   });
 }
 
-net::held_answer handlers::hold(calls::status what) {
+http::held_answer handlers::hold(calls::status what) {
   const auto limit = std::chrono::duration_cast<std::chrono::milliseconds>(what.reader.wait);
   return {
-      .ready = [this, what = std::move(what)](net::occasion why) -> std::optional<net::response> {
+      .ready = [this, what = std::move(what)](http::occasion why) -> std::optional<http::response> {
         const auto seen = board_.current();
         const std::uint64_t index = index_of(what, *seen, time_.boot());
-        if (why == net::occasion::news && !has_news(what.reader, seen->agent, index)) {
+        if (why == http::occasion::news && !has_news(what.reader, seen->agent, index)) {
           return std::nullopt;
         }
         return answer_now(what, *seen);

@@ -13,14 +13,14 @@
 #include "api/router.hpp"
 #include "api/snapshot.hpp"
 #include "core/clock.hpp"
-#include "net/http_server.hpp"
-#include "net/responder.hpp"
+#include "http/server/http_server.hpp"
+#include "http/server/responder.hpp"
 
 namespace tenure::api {
 
 /// Where the time comes from. Called on the serving thread.
 struct clocks {
-  std::function<core::time_point()> boot;  ///< `os::boot_now`
+  std::function<core::time_point()> boot;  ///< `base::boot_now`
   std::function<std::int64_t()> unix_ms;   ///< the wall clock
 };
 
@@ -43,34 +43,34 @@ class handlers {
   handlers& operator=(const handlers&) = delete;
 
   /// A request to the API.
-  void api(const net::request& asked, net::responder respond);
+  void api(const http::request& asked, http::responder respond);
   /// A request to the probe listener.
-  void probe(const net::request& asked, net::responder respond);
+  void probe(const http::request& asked, http::responder respond);
 
   /// Whether something has changed for those who wait since the last call, and when time alone
   /// will change something. Answers those who have asked for a page of metrics.
-  net::attention attend();
+  http::attention attend();
 
  private:
   [[nodiscard]] instant present() const;
-  void take(routed wanted, const snapshot& seen, net::responder respond);
+  void take(routed wanted, const snapshot& seen, http::responder respond);
 
-  void handle(read_call what, const snapshot& seen, net::responder respond);
-  void handle(calls::events what, const snapshot& seen, net::responder respond);
-  void handle(calls::order what, const snapshot& seen, net::responder respond);
-  void handle(calls::metrics what, const snapshot& seen, net::responder respond);
+  void handle(read_call what, const snapshot& seen, http::responder respond);
+  void handle(calls::events what, const snapshot& seen, http::responder respond);
+  void handle(calls::order what, const snapshot& seen, http::responder respond);
+  void handle(calls::metrics what, const snapshot& seen, http::responder respond);
 
-  [[nodiscard]] net::response answer_now(const read_call& what, const snapshot& seen);
-  void read_fresh(calls::verify what, net::responder respond);
-  [[nodiscard]] net::held_answer hold(calls::status what);
+  [[nodiscard]] http::response answer_now(const read_call& what, const snapshot& seen);
+  void read_fresh(calls::verify what, http::responder respond);
+  [[nodiscard]] http::held_answer hold(calls::status what);
   void answer_scrapes();
 
   const board& board_;
   const clocks time_;
   const settings settings_;
   event_texts texts_;
-  std::uint64_t attended_ = 0;           ///< the index that those who wait were told of
-  std::vector<net::responder> scrapes_;  ///< wait for the next page
+  std::uint64_t attended_ = 0;            ///< the index that those who wait were told of
+  std::vector<http::responder> scrapes_;  ///< wait for the next page
 };
 
 }  // namespace tenure::api

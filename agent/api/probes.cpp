@@ -7,7 +7,7 @@ namespace tenure::api {
 namespace {
 
 /// 200 while the election loop turns and the guard lives; else 503, and a restart is the cure.
-net::response livez(const snapshot& seen, const pulse& alive, const instant& at) {
+http::response livez(const snapshot& seen, const pulse& alive, const instant& at) {
   const core::duration silence = at.now - alive.last_beat;
   if (silence > alive.bound) {
     return error_response(
@@ -27,7 +27,7 @@ net::response livez(const snapshot& seen, const pulse& alive, const instant& at)
 
 /// 200 if the agent can do its work, on a standby as well: readiness by activity would keep a
 /// rolling update waiting for ever.
-net::response readyz(const snapshot& seen) {
+http::response readyz(const snapshot& seen) {
   if (seen.stopping) {
     return error_response(503, {.code = "stopping",
                                 .message = "the agent was told to end",
@@ -56,8 +56,8 @@ bool is_replica(const election_snapshot& election) {
 }
 
 /// Says what the election is instead.
-net::response wrong_part(const election_snapshot& election, const snapshot& seen,
-                         const instant& at) {
+http::response wrong_part(const election_snapshot& election, const snapshot& seen,
+                          const instant& at) {
   const election_status is = status_of(election, seen, at);
   const std::string workload = !election.owns_workload          ? ""
                                : election.view.workload_running ? ", its workload runs"
@@ -73,8 +73,8 @@ net::response wrong_part(const election_snapshot& election, const snapshot& seen
 
 }  // namespace
 
-net::response answer(const calls::probe& what, const snapshot& seen, const pulse& alive,
-                     const instant& at) {
+http::response answer(const calls::probe& what, const snapshot& seen, const pulse& alive,
+                      const instant& at) {
   using kind = calls::probe::kind;
   if (what.what == kind::livez) return livez(seen, alive, at);
   if (what.what == kind::readyz) return readyz(seen);

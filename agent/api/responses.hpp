@@ -3,25 +3,25 @@
 #include <string>
 #include <utility>
 
-#include "net/http_message.hpp"
+#include "http/http_message.hpp"
 #include "wire/problem.hpp"
 
 /// The responses that many answers share.
 namespace tenure::api {
 
 /// The JSON and a line break, never to be cached.
-inline net::response json_response(unsigned status, std::string json) {
+inline http::response json_response(unsigned status, std::string json) {
   return {.status = status,
           .body = std::move(json) + "\n",
           .headers = {{.name = "Cache-Control", .value = "no-store"}}};
 }
 
-inline net::response error_response(unsigned status, const wire::problem& what) {
+inline http::response error_response(unsigned status, const wire::problem& what) {
   return json_response(status, wire::write(what));
 }
 
 /// 503: the agent has no elections yet.
-inline net::response not_started_response() {
+inline http::response not_started_response() {
   return error_response(503, {.code = "not_started",
                               .message = "the agent has not begun its elections yet",
                               .action = "ask again in a moment"});

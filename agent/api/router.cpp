@@ -10,8 +10,8 @@
 
 #include "api/responses.hpp"
 #include "api/status_page.hpp"
-#include "core/duration_text.hpp"
-#include "core/number_text.hpp"
+#include "base/duration_text.hpp"
+#include "base/number_text.hpp"
 #include "core/timing.hpp"
 #include "wire/order.hpp"
 
@@ -19,7 +19,7 @@ namespace tenure::api {
 namespace {
 
 using path = std::vector<std::string>;
-using refused = std::unexpected<net::response>;
+using refused = std::unexpected<http::response>;
 
 /// An error names this many elections at most; a list of ten thousand helps nobody.
 constexpr std::size_t max_names_in_error = 8;
@@ -32,21 +32,21 @@ refused error(unsigned status, const wire::problem& what) {
   return refused(error_response(status, what));
 }
 
-refused not_found(const net::request& asked) {
+refused not_found(const http::request& asked) {
   return error(404, {.code = "not_found",
                      .message = "there is nothing at " + asked.target.path,
                      .action = "begin at /v1/elections"});
 }
 
 /// The 405 if the method is not one of `allowed`, "GET, HEAD".
-std::optional<net::response> wrong_method(const net::request& asked, std::string_view allowed) {
+std::optional<http::response> wrong_method(const http::request& asked, std::string_view allowed) {
   for (std::string_view rest = allowed; !rest.empty();) {
     const std::size_t end = std::min(rest.find(", "), rest.size());
     if (rest.substr(0, end) == asked.method) return std::nullopt;
     rest.remove_prefix(std::min(end + 2, rest.size()));
   }
   const std::string methods(allowed);
-  net::response out =
+  http::response out =
       error_response(405, {.code = "method_not_allowed",
                            .message = asked.method + " is not possible on " + asked.target.path,
                            .action = "use one of: " + methods});
@@ -67,7 +67,7 @@ std::string names_of(const snapshot& seen) {
 }
 
 /// The place of the election of that name.
-std::expected<std::size_t, net::response> place_of(const std::string& name, const snapshot& seen) {
+std::expected<std::size_t, http::response> place_of(const std::string& name, const snapshot& seen) {
   if (const auto place = seen.elections.find(name)) return *place;
   return error(
       404, {.code = "unknown_election",
@@ -80,23 +80,23 @@ refused bad_query(std::string message, const char* example) {
   return error(400, {.code = "bad_query", .message = std::move(message), .action = example});
 }
 
-bool is_repeated(const net::request& asked, std::string_view name) {
-  return std::ranges::count(asked.target.query, name, &net::parameter::name) > 1;
+bool is_repeated(const http::request& asked, std::string_view name) {
+  return std::ranges::count(asked.target.query, name, &http::parameter::name) > 1;
 }
 
 /// What is wrong with the query; empty if `to` has it.
-std::string read_condition(const net::request& asked, condition& to) {
+std::string read_condition(const http::request& asked, condition& to) {
   for (const std::string_view name : {"index", "wait"}) {
     if (is_repeated(asked, name)) return "\"" + std::string(name) + "\" is given more than once";
   }
   to.etags = asked.if_none_match;
   if (const std::string* index = asked.query_value("index")) {
-    to.index = core::read_number<std::uint64_t>(*index);
+    to.index = base::read_number<std::uint64_t>(*index);
     if (!to.index) return "\"" + *index + "\" is not an index: a whole number";
     to.wait = default_wait;
   }
   if (const std::string* wait = asked.query_value("wait")) {
-    const auto read = core::read_duration(*wait, longest_wait);
+    const auto read = base::read_duration(*wait, longest_wait);
     if (!read) {
       return "wait is \"" + *wait + "\", which is no duration up to " + core::text(longest_wait);
     }
@@ -108,7 +108,7 @@ std::string read_condition(const net::request& asked, condition& to) {
   return {};
 }
 
-routed route_status(const net::request& asked, std::optional<std::size_t> place) {
+routed route_status(const http::request& asked, std::optional<std::size_t> place) {
   calls::status out{.place = place};
   if (std::string wrong = read_condition(asked, out.reader); !wrong.empty()) {
     return bad_query(std::move(wrong), "ask e.g. /v1/elections/db?index=7&wait=30s");
@@ -116,11 +116,11 @@ routed route_status(const net::request& asked, std::optional<std::size_t> place)
   return read_call(std::move(out));
 }
 
-routed route_history(const net::request& asked, std::size_t place) {
+routed route_history(const http::request& asked, std::size_t place) {
   calls::history out{.place = place, .limit = std::numeric_limits<std::size_t>::max()};
-  for (const net::parameter& one : asked.target.query) {
+  for (const http::parameter& one : asked.target.query) {
     const auto wanted =
-        one.name == "limit" ? core::read_number<std::size_t>(one.value) : std::nullopt;
+        one.name == "limit" ? base::read_number<std::size_t>(one.value) : std::nullopt;
     if (!wanted || *wanted == 0) {
       return bad_query("\"" + one.name + "=" + one.value + "\" is not a limit of the history",
                        "ask e.g. /v1/elections/db/history?limit=10");
@@ -132,9 +132,9 @@ routed route_history(const net::request& asked, std::size_t place) {
 
 /// What is wrong with the parameters of verify; empty if `to` has them. An unknown one is wrong: a
 /// misspelt `holder` would otherwise be a check that is silently not made.
-std::string read_question(const net::request& asked, calls::verify& to) {
+std::string read_question(const http::request& asked, calls::verify& to) {
   static constexpr std::array<std::string_view, 3> known{"version", "holder", "fresh"};
-  for (const net::parameter& one : asked.target.query) {
+  for (const http::parameter& one : asked.target.query) {
     if (std::ranges::find(known, one.name) == known.end()) {
       return "\"" + one.name + "\" is not a parameter of verify";
     }
@@ -143,7 +143,7 @@ std::string read_question(const net::request& asked, calls::verify& to) {
   const std::string* version = asked.query_value("version");
   if (version == nullptr) return "verify needs the version that is to be checked";
   // In the one form that answers have it in, so that who asks can compare them as text.
-  const auto number = core::read_number<std::uint64_t>(*version);
+  const auto number = base::read_number<std::uint64_t>(*version);
   if (!number || version->starts_with('0')) {
     return "\"" + *version + "\" is not a version: a whole number from 1 to 2^64-1";
   }
@@ -159,7 +159,7 @@ std::string read_question(const net::request& asked, calls::verify& to) {
   return {};
 }
 
-routed route_verify(const net::request& asked, std::size_t place) {
+routed route_verify(const http::request& asked, std::size_t place) {
   calls::verify out{.place = place};
   if (std::string wrong = read_question(asked, out); !wrong.empty()) {
     return bad_query(std::move(wrong),
@@ -169,7 +169,7 @@ routed route_verify(const net::request& asked, std::size_t place) {
 }
 
 /// Precondition: the path has four segments and the last names the action.
-routed route_order(const net::request& asked, const snapshot& seen, core::order_action action,
+routed route_order(const http::request& asked, const snapshot& seen, core::order_action action,
                    const control_access& who) {
   if (auto wrong = wrong_method(asked, to_order)) return refused(std::move(*wrong));
   if (auto stranger = order_refusal(asked, who)) return refused(std::move(*stranger));
@@ -187,7 +187,7 @@ routed route_order(const net::request& asked, const snapshot& seen, core::order_
 }
 
 /// Under /v1/elections. Precondition: the path has two segments at least.
-routed route_elections(const net::request& asked, const snapshot& seen, const routes& with) {
+routed route_elections(const http::request& asked, const snapshot& seen, const routes& with) {
   const path& at = asked.target.segments;
   const std::string_view part = at.size() == 4 ? std::string_view(at[3]) : "";
   if (const auto action = core::order_action_named(part); action && with.orders) {
@@ -205,13 +205,13 @@ routed route_elections(const net::request& asked, const snapshot& seen, const ro
   return calls::events{.place = *place, .last_id = asked.last_event_id};
 }
 
-routed route_stream(const net::request& asked, const snapshot& seen, calls::events::kind what) {
+routed route_stream(const http::request& asked, const snapshot& seen, calls::events::kind what) {
   if (auto wrong = wrong_method(asked, to_read)) return refused(std::move(*wrong));
   if (seen.elections.empty()) return refused(not_started_response());
   return calls::events{.what = what, .last_id = asked.last_event_id};
 }
 
-routed route_metrics(const net::request& asked) {
+routed route_metrics(const http::request& asked) {
   if (auto wrong = wrong_method(asked, to_read)) return refused(std::move(*wrong));
   return calls::metrics{};
 }
@@ -230,7 +230,7 @@ std::optional<calls::probe::kind> probe_at(const path& at) {
   return found == probes.end() ? std::nullopt : std::optional(found->second);
 }
 
-routed route_probe_of(const net::request& asked, const snapshot& seen, calls::probe::kind what) {
+routed route_probe_of(const http::request& asked, const snapshot& seen, calls::probe::kind what) {
   if (auto wrong = wrong_method(asked, to_probe)) return refused(std::move(*wrong));
   calls::probe out{.what = what};
   if (what == calls::probe::kind::leader || what == calls::probe::kind::replica) {
@@ -250,7 +250,7 @@ bool is_metrics(const path& at, const routes& with) {
 
 }  // namespace
 
-routed route(const net::request& asked, const snapshot& seen, const routes& with) {
+routed route(const http::request& asked, const snapshot& seen, const routes& with) {
   if (auto stranger = refusal(asked, with.hosts)) return refused(std::move(*stranger));
   const path& at = asked.target.segments;
   if (is_metrics(at, with)) return route_metrics(asked);
@@ -270,7 +270,7 @@ routed route(const net::request& asked, const snapshot& seen, const routes& with
   return read_call(calls::older{.at_root = at.empty()});
 }
 
-routed route_probe(const net::request& asked, const snapshot& seen, const routes& with) {
+routed route_probe(const http::request& asked, const snapshot& seen, const routes& with) {
   if (auto stranger = refusal(asked, with.hosts)) return refused(std::move(*stranger));
   const path& at = asked.target.segments;
   if (is_metrics(at, with)) return route_metrics(asked);

@@ -7,7 +7,7 @@
 #include "api/admission.hpp"
 #include "api/call.hpp"
 #include "api/snapshot.hpp"
-#include "net/http_message.hpp"
+#include "http/http_message.hpp"
 
 /// From requests to calls. The order of the checks is the same for all of them: is the client at
 /// the right place (Host, Origin), does the path exist, is the method right, may this client make
@@ -23,13 +23,13 @@ struct routes {
 };
 
 /// A call, or the response to a request that is not a valid one.
-using routed = std::expected<call, net::response>;
+using routed = std::expected<call, http::response>;
 
 /// A request to the API listener. Reads the token file if the request is an order.
-routed route(const net::request& asked, const snapshot& seen, const routes& with);
+routed route(const http::request& asked, const snapshot& seen, const routes& with);
 
 /// A request to the probe listener: `/livez`, `/readyz`, `/leader`, `/primary`, `/replica`,
 /// `/metrics`. A probe may also be asked for by OPTIONS.
-routed route_probe(const net::request& asked, const snapshot& seen, const routes& with);
+routed route_probe(const http::request& asked, const snapshot& seen, const routes& with);
 
 }  // namespace tenure::api

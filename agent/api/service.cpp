@@ -14,7 +14,7 @@ std::string advice(listener which) {
   return "; give another address with " + flag + ", or " + flag + " off";
 }
 
-service_error failed(listener which, net::listen_error&& why) {
+service_error failed(listener which, http::listen_error&& why) {
   return {.which = which, .kind = why.kind, .text = std::move(why.text) + advice(which)};
 }
 
@@ -29,7 +29,7 @@ std::size_t service_settings::descriptors() const {
 std::expected<std::unique_ptr<service>, service_error> service::start(
     board& from, service_settings with, clocks time, fresh_reader fresh, controller control) {
   std::unique_ptr<service> out(new service(from));
-  net::http_server& server = out->server_;
+  http::http_server& server = out->server_;
   out->handlers_ =
       std::make_unique<handlers>(from, std::move(time),
                                  handlers::settings{.reach = {.hosts = std::move(with.hosts),
@@ -42,7 +42,7 @@ std::expected<std::unique_ptr<service>, service_error> service::start(
                                                     .metrics = with.metrics,
                                                     .wake = [&server] { server.news(); }});
   handlers* const all = out->handlers_.get();
-  const net::http_server::deferring_handler api = std::bind_front(&handlers::api, all);
+  const http::http_server::deferring_handler api = std::bind_front(&handlers::api, all);
   if (with.api) {
     auto bound = server.listen_on(*with.api, api, with.limits, with.api_traffic);
     if (!bound) return std::unexpected(failed(listener::api, std::move(bound.error())));
@@ -55,7 +55,7 @@ std::expected<std::unique_ptr<service>, service_error> service::start(
     if (!bound) return std::unexpected(failed(which, std::move(bound.error())));
   }
   if (with.probe) {
-    const net::http_server::deferring_handler probe = std::bind_front(&handlers::probe, all);
+    const http::http_server::deferring_handler probe = std::bind_front(&handlers::probe, all);
     auto bound = server.listen_on(*with.probe, probe, with.limits, with.probe_traffic);
     if (!bound) return std::unexpected(failed(listener::probe, std::move(bound.error())));
     out->probe_ = std::move(*bound);

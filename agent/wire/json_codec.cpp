@@ -3,17 +3,17 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "core/json_nesting.hpp"
-#include "core/number_text.hpp"
-#include "core/printable_text.hpp"
-#include "core/time_text.hpp"
+#include "base/json_nesting.hpp"
+#include "base/number_text.hpp"
+#include "base/printable_text.hpp"
+#include "base/time_text.hpp"
 
 namespace tenure::wire {
 
 using nlohmann::json;
 
 json parsed(std::string_view body) {
-  if (core::nests_deeper(body)) return {};
+  if (base::nests_deeper(body)) return {};
   json out = json::parse(body, nullptr, /*allow_exceptions=*/false);
   return out.is_discarded() ? json() : out;
 }
@@ -42,11 +42,11 @@ void append_text(std::string& to, std::string_view text) {
 }
 
 void append_time(std::string& to, std::optional<std::int64_t> unix_ms) {
-  unix_ms ? append_text(to, core::time_text(*unix_ms).date_and_time()) : void(to += "null");
+  unix_ms ? append_text(to, base::time_text(*unix_ms).date_and_time()) : void(to += "null");
 }
 
 bool read(const json& from, std::string& to) {
-  if (from.is_string()) to = core::printable(from.get_ref<const std::string&>());
+  if (from.is_string()) to = base::printable(from.get_ref<const std::string&>());
   return from.is_string();
 }
 
@@ -79,7 +79,7 @@ bool read(const json& from, core::health& to) {
 
 bool read_time(const json& from, std::int64_t& to_unix_ms) {
   std::string text;
-  const auto unix_ms = read(from, text) ? core::read_time(text) : std::nullopt;
+  const auto unix_ms = read(from, text) ? base::read_time(text) : std::nullopt;
   if (unix_ms) to_unix_ms = *unix_ms;
   return unix_ms.has_value();
 }
@@ -120,7 +120,7 @@ void object_reader::time(std::string_view name, std::optional<std::int64_t>& uni
 }
 
 void object_reader::version(core::version& term) {
-  const auto number = core::read_number<std::uint64_t>(text_in(from_, "version_text"));
+  const auto number = base::read_number<std::uint64_t>(text_in(from_, "version_text"));
   if (number) term = core::version{*number};
 }
 

@@ -20,7 +20,7 @@
 /// each of them. So the two directions cannot differ.
 namespace tenure::wire {
 
-/// JSON as a tree; null if `body` is not JSON, or nests deeper than core::most_json_levels.
+/// JSON as a tree; null if `body` is not JSON, or nests deeper than base::most_json_levels.
 nlohmann::json parsed(std::string_view body);
 
 /// The member of that name; null if there is none, or if `from` is not an object.

@@ -2,8 +2,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "core/duration_text.hpp"
-#include "core/json_nesting.hpp"
+#include "base/duration_text.hpp"
+#include "base/json_nesting.hpp"
 #include "wire/json_codec.hpp"
 #include "wire/order.hpp"
 
@@ -28,7 +28,7 @@ using nlohmann::json;
 constexpr core::duration longest_aside = std::chrono::hours(24);
 constexpr std::uint64_t most_slots = 1000;
 
-/// "30s", "90s500ms7us": exact to the microsecond, as core::read_duration reads it.
+/// "30s", "90s500ms7us": exact to the microsecond, as base::read_duration reads it.
 std::string duration_text(core::duration what) {
   const auto us = std::chrono::floor<std::chrono::microseconds>(what).count();
   const std::string whole = std::to_string(us / 1'000'000) + "s";
@@ -45,7 +45,7 @@ std::string take(std::string_view name, const json& value, core::order& to) {
     (name == "to" ? to.heir : to.member) = value.get<std::string>();
   } else if (name == "aside" && core::gives_up(to.what)) {
     if (!value.is_string()) return quoted + " is no text such as \"30s\"";
-    const auto aside = core::read_duration(value.get_ref<const std::string&>(), longest_aside);
+    const auto aside = base::read_duration(value.get_ref<const std::string&>(), longest_aside);
     if (!aside) return quoted + " is no duration such as \"30s\"";
     to.aside = *aside;
   } else if (name == "slots" && sets) {
@@ -79,7 +79,7 @@ std::string write(const core::order& what) {
 std::expected<core::order, std::string> read_order(core::order_action action,
                                                    std::string_view body) {
   core::order out{.what = action};
-  if (core::nests_deeper(body)) return std::unexpected("the body is nested too deeply");
+  if (base::nests_deeper(body)) return std::unexpected("the body is nested too deeply");
   const json given = body.empty() ? json::object() : parsed(body);
   if (!given.is_object()) return std::unexpected("the body is not a JSON object");
   for (const auto& [name, value] : given.items()) {

@@ -1,6 +1,6 @@
 #include <nlohmann/json.hpp>
 
-#include "core/printable_text.hpp"
+#include "base/printable_text.hpp"
 #include "wire/json_codec.hpp"
 #include "wire/problem.hpp"
 
@@ -15,8 +15,8 @@ static void describe(maybe_const<problem> auto& of, auto& with) {
 std::string write(const problem& what) {
   std::string out = R"({"error":)";
   append(out, problem{.code = what.code,
-                      .message = core::printable(what.message),
-                      .action = core::printable(what.action)});
+                      .message = base::printable(what.message),
+                      .action = base::printable(what.action)});
   return out + "}";
 }
 

@@ -24,9 +24,9 @@ struct control_scene : scene {
 
   void write(const std::string& token) { std::ofstream(routes.who.token_file) << token; }
 
-  static net::request post(const std::string& target, std::string body = {},
-                           const std::string& token = "sesame") {
-    net::request asked = get(target);
+  static http::request post(const std::string& target, std::string body = {},
+                            const std::string& token = "sesame") {
+    http::request asked = get(target);
     asked.method = "POST";
     asked.body = std::move(body);
     if (!token.empty()) asked.authorization = "Bearer " + token;
@@ -34,12 +34,12 @@ struct control_scene : scene {
   }
 
   /// The order in a request; none if it is refused.
-  std::optional<api::calls::order> read(const net::request& asked) const {
+  std::optional<api::calls::order> read(const http::request& asked) const {
     return call<api::calls::order>(asked);
   }
 
   /// The status of the refusal; 0 if the order is valid.
-  unsigned refused(const net::request& asked) const {
+  unsigned refused(const http::request& asked) const {
     const auto wanted = api::route(asked, seen, routes);
     EXPECT_EQ(wanted.has_value(), read(asked).has_value()) << "it is no order";
     return wanted ? 0U : wanted.error().status;
@@ -93,8 +93,9 @@ TEST(Control, SetSaysWhatIsToBeChanged) {
 
 TEST(Control, AnAcceptedOrderSaysWhoObeys) {
   const control_scene s;
-  const net::response r = api::answer_order({.what = {.what = order_action::transfer, .heir = "c"}},
-                                            s.seen, api::control_acceptance{.by = "b"});
+  const http::response r =
+      api::answer_order({.what = {.what = order_action::transfer, .heir = "c"}}, s.seen,
+                        api::control_acceptance{.by = "b"});
   EXPECT_EQ(r.status, 202U);
   EXPECT_EQ(nlohmann::json::parse(r.body),
             nlohmann::json::parse(
@@ -103,7 +104,7 @@ TEST(Control, AnAcceptedOrderSaysWhoObeys) {
 
 TEST(Control, AnAcceptedOrderThatChangesNothingSaysSo) {
   const control_scene s;
-  const net::response r =
+  const http::response r =
       api::answer_order({.what = {.what = order_action::set, .slots = 2}}, s.seen,
                         api::control_acceptance{.by = "b", .unchanged = true});
   EXPECT_EQ(r.status, 202U);
@@ -114,7 +115,7 @@ TEST(Control, AnAcceptedOrderThatChangesNothingSaysSo) {
 
 TEST(Control, ARefusedOrderHasItsStatusAndItsProblem) {
   const control_scene s;
-  const net::response r =
+  const http::response r =
       api::answer_order({}, s.seen, std::unexpected(api::refusal(409, "c", "m", "a")));
   EXPECT_EQ(r.status, 409U);
   EXPECT_EQ(wire::read_problem(r.body),
@@ -128,7 +129,7 @@ TEST(Control, NobodyIsObeyedWithoutTheToken) {
   for (const char* wrong : {"sesam", "sesamee", "Sesame", "x", " sesame"}) {
     EXPECT_EQ(s.refused(control_scene::post("/v1/elections/db/resign", "", wrong)), 401U) << wrong;
   }
-  net::request basic = control_scene::post("/v1/elections/db/resign");
+  http::request basic = control_scene::post("/v1/elections/db/resign");
   basic.authorization = "Basic sesame";
   EXPECT_EQ(s.refused(basic), 401U);
 }
@@ -142,8 +143,8 @@ TEST(Control, WithoutATokenFileNobodyIsObeyedAtAll) {
 TEST(Control, OnTheUnixSocketTheUserDecides) {
   control_scene s;
   s.routes.who.token_file.clear();
-  net::request asked = control_scene::post("/v1/elections/db/resign", "", "");
-  asked.peer = net::peer_process{.uid = ::geteuid(), .pid = 1};
+  http::request asked = control_scene::post("/v1/elections/db/resign", "", "");
+  asked.peer = http::peer_process{.uid = ::geteuid(), .pid = 1};
   EXPECT_EQ(s.refused(asked), 0U);
   asked.peer->uid = 0;
   EXPECT_EQ(s.refused(asked), 0U) << "root";
@@ -175,7 +176,7 @@ TEST(Control, WhoIsNotAllowedIsNotToldWhichElectionsThereAre) {
 TEST(Control, OnlyAPostChangesAnything) {
   control_scene s;
   for (const char* method : {"GET", "HEAD", "PUT", "DELETE", "OPTIONS"}) {
-    net::request asked = control_scene::post("/v1/elections/db/pause");
+    http::request asked = control_scene::post("/v1/elections/db/pause");
     asked.method = method;
     EXPECT_EQ(s.refused(asked), 405U) << method;
     EXPECT_EQ(s.ask(asked).headers.back().value, "POST");

@@ -14,7 +14,7 @@
 #include "api/change.hpp"
 #include "api/router.hpp"
 #include "api/snapshot.hpp"
-#include "net/http_message.hpp"
+#include "http/http_message.hpp"
 
 /// An agent "me" with the election "db", at an instant that tests move by hand.
 namespace tenure::tests {
@@ -90,28 +90,28 @@ struct scene {
     alive.last_beat += by;
   }
 
-  static net::request get(const std::string& target) {
-    net::request asked;
+  static http::request get(const std::string& target) {
+    http::request asked;
     asked.method = "GET";
-    asked.target = net::parse_target(target).value();
+    asked.target = http::parse_target(target).value();
     asked.host = "localhost:4040";
     return asked;
   }
 
   /// The answer to a call that the snapshot answers.
-  net::response ask(const net::request& asked) const {
+  http::response ask(const http::request& asked) const {
     return answer(api::route(asked, seen, routes));
   }
-  net::response ask(const std::string& target) const { return ask(get(target)); }
-  net::response probe(const net::request& asked) const {
+  http::response ask(const std::string& target) const { return ask(get(target)); }
+  http::response probe(const http::request& asked) const {
     return answer(api::route_probe(asked, seen, routes));
   }
-  net::response probe(const std::string& target) const { return probe(get(target)); }
+  http::response probe(const std::string& target) const { return probe(get(target)); }
 
   /// The valid call of this kind that the router makes of a request; nothing if it makes another
   /// one, or none.
   template <class Call>
-  std::optional<Call> call(const net::request& asked) const {
+  std::optional<Call> call(const http::request& asked) const {
     const api::routed wanted = api::route(asked, seen, routes);
     if (!wanted) return std::nullopt;
     if constexpr (std::is_constructible_v<api::read_call, Call>) {
@@ -134,7 +134,7 @@ struct scene {
   api::routes routes;
 
  private:
-  net::response answer(const api::routed& wanted) const {
+  http::response answer(const api::routed& wanted) const {
     if (!wanted) return wanted.error();
     const auto* const read = std::get_if<api::read_call>(&*wanted);
     if (read == nullptr) throw std::logic_error("this call is not answered from a snapshot");

@@ -24,7 +24,7 @@ struct watched : scene {
 TEST(VerifyAnswer, ValidTermIs200WithWhatItRestsOn) {
   watched s;
   s.advance(250ms);
-  const net::response r = s.ask("/v1/elections/db/verify?version=9&holder=b");
+  const http::response r = s.ask("/v1/elections/db/verify?version=9&holder=b");
   EXPECT_EQ(r.status, 200U);
   EXPECT_EQ(
       r.body,
@@ -40,7 +40,7 @@ TEST(VerifyAnswer, ValidTermIs200WithWhatItRestsOn) {
 
 TEST(VerifyAnswer, TermThatIsOverIs409WithTheReasonAndWhoHoldsNow) {
   watched s;
-  const net::response r = s.ask("/v1/elections/db/verify?version=7&holder=b");
+  const http::response r = s.ask("/v1/elections/db/verify?version=7&holder=b");
   EXPECT_EQ(r.status, 409U);
   const json body = json::parse(r.body);
   EXPECT_EQ(body["valid"], false);
@@ -77,7 +77,7 @@ TEST(VerifyAnswer, QuestionThatIsNotInOrderIs400AndIsNotGuessedAt) {
     for (const char* fresh : {"", "&fresh=1"}) {
       const std::string target = std::string("/v1/elections/db/verify") + query + fresh;
       if (target.ends_with("verify&fresh=1")) continue;
-      const net::response r = s.ask(target);
+      const http::response r = s.ask(target);
       EXPECT_EQ(r.status, 400U) << target;
       EXPECT_THAT(r.body, HasSubstr("\"code\":\"bad_query\"")) << target;
       EXPECT_FALSE(s.call<api::calls::verify>(scene::get(target))) << target;
@@ -90,7 +90,7 @@ TEST(VerifyAnswer, UnknownElectionIs404AndOtherMethodsAre405) {
   const watched s;
   EXPECT_EQ(s.ask("/v1/elections/nope/verify?version=9").status, 404U);
   EXPECT_EQ(s.ask("/v1/elections/db/verify/more?version=9").status, 404U);
-  net::request asked = scene::get("/v1/elections/db/verify?version=9");
+  http::request asked = scene::get("/v1/elections/db/verify?version=9");
   asked.method = "POST";
   EXPECT_EQ(s.ask(asked).status, 405U);
   asked.method = "HEAD";
@@ -109,7 +109,7 @@ TEST(VerifyAnswer, NameWithASlashIsPercentEncoded) {
 
 TEST(VerifyAnswer, StrangersDoNotMakeTheAgentReadItsStore) {
   const watched s;
-  net::request asked = scene::get("/v1/elections/db/verify?version=9&fresh=1");
+  http::request asked = scene::get("/v1/elections/db/verify?version=9&fresh=1");
   EXPECT_TRUE(s.call<api::calls::verify>(asked).value().fresh);
   asked.host = "evil.example";
   EXPECT_FALSE(s.call<api::calls::verify>(asked));
@@ -123,12 +123,12 @@ TEST(VerifyAnswer, FreshOneIsJudgedByTheReadAndNotByTheWatch) {
   const api::fresh_view now{
       .seen = {.as_of = version{12}, .holders = {{.identity = "c", .term = version{12}}}},
       .asked_at = s.at.now};
-  const net::response r = api::answer_fresh(asked, s.seen, s.at, now);
+  const http::response r = api::answer_fresh(asked, s.seen, s.at, now);
   EXPECT_EQ(r.status, 409U);
   EXPECT_THAT(r.body, HasSubstr("\"source\":\"store\""));
   EXPECT_THAT(r.body, HasSubstr("\"holder\":\"c\",\"version\":12"));
 
-  const net::response none = api::answer_fresh(
+  const http::response none = api::answer_fresh(
       asked, s.seen, s.at,
       std::unexpected(wire::problem{.code = "store_unknown", .message = "m", .action = "a"}));
   EXPECT_EQ(none.status, 503U) << "no answer of the store is not a no";
@@ -136,7 +136,7 @@ TEST(VerifyAnswer, FreshOneIsJudgedByTheReadAndNotByTheWatch) {
 
 api::service_settings api_alone() {
   api::service_settings out;
-  out.api = net::listen_address{"127.0.0.1", 0};
+  out.api = http::listen_address{"127.0.0.1", 0};
   out.probe.reset();
   return out;
 }

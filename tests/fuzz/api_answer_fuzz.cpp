@@ -42,9 +42,9 @@ std::string take_line(std::string_view& rest) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const api::snapshot seen = holder();
   std::string_view rest(reinterpret_cast<const char*>(data), size);
-  net::request asked;
+  http::request asked;
   asked.method = take_line(rest);
-  auto target = net::parse_target(take_line(rest));
+  auto target = http::parse_target(take_line(rest));
   if (!target) return 0;
   asked.target = std::move(*target);
   if (!rest.empty()) asked.host = take_line(rest);
@@ -58,7 +58,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
        {api::route(asked, seen, {}), api::route_probe(asked, seen, {})}) {
     const auto* const read = wanted ? std::get_if<api::read_call>(&*wanted) : nullptr;
     if (wanted && read == nullptr) continue;
-    const net::response answer = wanted ? api::answer(*read, seen, alive, late) : wanted.error();
+    const http::response answer = wanted ? api::answer(*read, seen, alive, late) : wanted.error();
     TENURE_CHECK(answer.status >= 200 && answer.status < 600);
     TENURE_CHECK(answer.body.find("\"is_self\":true") == std::string::npos);
   }

@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "os/error_text.hpp"
+#include "base/error_text.hpp"
 
 namespace tenure::stores::sqlite {
 namespace {
@@ -66,7 +66,7 @@ std::string describe(int code, int system_error) {
   const code_entry entry = look_up(code);
   std::string text = entry.reason;
   text += std::string(" (") + sqlite3_errstr(code) + ", code " + std::to_string(code);
-  if (system_error != 0) text += ", " + os::error_text(system_error);
+  if (system_error != 0) text += ", " + base::error_text(system_error);
   text += ")";
   if (*entry.advice != '\0') text += std::string("; ") + entry.advice;
   return text;

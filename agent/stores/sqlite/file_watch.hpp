@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "os/unique_fd.hpp"
+#include "base/unique_fd.hpp"
 #include "stores/sqlite/lease_path.hpp"
 #include "stores/sqlite/surroundings.hpp"
 
@@ -35,7 +35,7 @@ class file_watch {
   std::expected<void, std::string> watch_file();
 
   surroundings& surroundings_;
-  os::unique_fd events_;
+  base::unique_fd events_;
   std::unique_ptr<readiness> readable_;
   std::string path_;
   split_path parts_;

@@ -1,8 +1,8 @@
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <utility>
 
-#include "net/asio_loop.hpp"
-#include "os/boot_time.hpp"
+#include "base/boot_time.hpp"
+#include "http/asio_loop.hpp"
 #include "stores/sqlite/sqlite_store.hpp"
 #include "stores/sqlite/surroundings.hpp"
 #include "stores/sqlite/worker.hpp"
@@ -38,24 +38,24 @@ class asio_readiness final : public readiness {
 
 class kernel_surroundings final : public surroundings {
  public:
-  explicit kernel_surroundings(net::asio_loop& on) : loop_(on) {}
+  explicit kernel_surroundings(http::asio_loop& on) : loop_(on) {}
 
   [[nodiscard]] base::event_loop& loop() override { return loop_; }
   [[nodiscard]] const thread_clock& clock() const override { return kernel_clock(); }
-  [[nodiscard]] std::string boot_id() const override { return os::boot_id(); }
+  [[nodiscard]] std::string boot_id() const override { return base::boot_id(); }
 
   [[nodiscard]] std::expected<void, std::string> shares_its_clock() const override {
-    if (os::boot_id().empty()) {
+    if (base::boot_id().empty()) {
       return std::unexpected<std::string>(
           "this boot has no identity; mount /proc (/proc/sys/kernel/random/boot_id)");
     }
-    if (os::boot_id_is_replaced()) {
+    if (base::boot_id_is_replaced()) {
       return std::unexpected<std::string>(
           "something is mounted over /proc/sys/kernel/random/boot_id, so members in other "
           "containers would take this one for another boot, and ignore its leases; unmount "
           "it, or use another store");
     }
-    if (os::boot_time_is_shifted()) {
+    if (base::boot_time_is_shifted()) {
       return std::unexpected<std::string>(
           "this process is in a time namespace with a CLOCK_BOOTTIME of its own, which "
           "cannot be compared with that of other members; run it outside, or use another "
@@ -74,12 +74,12 @@ class kernel_surroundings final : public surroundings {
   }
 
  private:
-  net::asio_loop& loop_;
+  http::asio_loop& loop_;
 };
 
 }  // namespace
 
-std::expected<std::unique_ptr<store>, open_error> make_sqlite_store(net::asio_loop& on,
+std::expected<std::unique_ptr<store>, open_error> make_sqlite_store(http::asio_loop& on,
                                                                     settings with) {
   return make_sqlite_store(std::make_unique<kernel_surroundings>(on), std::move(with));
 }

@@ -26,7 +26,7 @@ void ring(const std::string& path) {
 
 std::expected<std::unique_ptr<lease_table>, std::string> lease_table::open(const std::string& path,
                                                                            member self,
-                                                                           member_files& beside,
+                                                                           membership& beside,
                                                                            patience waiting) {
   const file_set before = file_set::look(path);
   auto db = connection::open(path, waiting);
@@ -48,7 +48,7 @@ std::expected<std::unique_ptr<lease_table>, std::string> lease_table::open(const
   return table;
 }
 
-lease_table::lease_table(std::string path, member self, member_files& beside,
+lease_table::lease_table(std::string path, member self, membership& beside,
                          std::unique_ptr<connection> db)
     : path_(std::move(path)), self_(std::move(self)), beside_(beside), db_(std::move(db)) {
   cluster_id_ = db_->text("SELECT id FROM cluster");
@@ -103,8 +103,8 @@ void lease_table::prepare_statements() {
 void lease_table::settle_history(patience waiting) {
   db_->wait(waiting);
   std::vector<member_page> members{beside_.own_page()};
-  const std::vector<member_files::entry> others = beside_.others();
-  for (const member_files::entry& one : others) members.push_back(one.page);
+  const std::vector<membership::entry> others = beside_.others();
+  for (const membership::entry& one : others) members.push_back(one.page);
   // Most often there is nothing to write, and nobody to wait for.
   for (const access how : {access::read, access::write}) {
     begin(how);
@@ -149,7 +149,7 @@ bool lease_table::check_history(access how) {
   if (how == access::read) return true;
   // What another member has committed may be gone, and the count would soon be as large again. It
   // cannot commit now, and what it has been answered is in its file.
-  return std::ranges::none_of(beside_.others(), [&](const member_files::entry& one) {
+  return std::ranges::none_of(beside_.others(), [&](const membership::entry& one) {
     return one.page.record.file == said->file && one.page.record.commits > said->commits;
   });
 }
@@ -394,10 +394,10 @@ lease_table::counters lease_table::count(const subject& what) {
   return {.newest = version_of(rows.integer(0)), .held = rows.integer(1)};
 }
 
-std::optional<core::farewell> lease_table::farewell_of(const subject& what) {
+std::optional<core::release_record> lease_table::farewell_of(const subject& what) {
   auto rows = select_farewell_.rows(what.election);
   if (!rows.next()) return std::nullopt;
-  return core::farewell{
+  return core::release_record{
       .term = version_of(rows.integer(0)),
       .holder = rows.text(1),
       .why = core::loss_reason_named(rows.text(2)).value_or(core::loss_reason::none),

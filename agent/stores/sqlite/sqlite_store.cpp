@@ -8,8 +8,8 @@
 #include "stores/sqlite/file_watch.hpp"
 #include "stores/sqlite/lease_file.hpp"
 #include "stores/sqlite/pending_calls.hpp"
+#include "stores/sqlite/subscriptions.hpp"
 #include "stores/sqlite/surroundings.hpp"
-#include "stores/sqlite/watch_list.hpp"
 
 namespace tenure::stores {
 namespace {
@@ -189,7 +189,7 @@ class sqlite_store final : public store {
   std::string path_;
   std::atomic<bool> stopping_ = false;
   lease_file file_;  // the worker's
-  watch_list watches_;
+  subscriptions watches_;
   pending_calls calls_;
   description self_;
   std::optional<file_watch> changes_;

@@ -2,14 +2,14 @@
 
 #include <thread>
 
-#include "os/boot_time.hpp"
+#include "base/boot_time.hpp"
 
 namespace tenure::stores::sqlite {
 namespace {
 
 class clock_of_the_kernel final : public thread_clock {
  public:
-  [[nodiscard]] core::time_point now() const override { return os::boot_now(); }
+  [[nodiscard]] core::time_point now() const override { return base::boot_now(); }
   void pause(core::duration how_long) const override { std::this_thread::sleep_for(how_long); }
 };
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "os/boot_time.hpp"
+#include "base/boot_time.hpp"
 #include "scene.hpp"
 #include "stores/sqlite/lease_file.hpp"
 
@@ -301,7 +301,7 @@ TEST_F(FileHistory, WhatTheDeadKnewIsNotForgottenBeforeItIsWrittenDown) {
   now_ += 11s;
   tests::child other({FOREIGN_PROGRAM, path_, "BEGIN IMMEDIATE", "hold"});
   ASSERT_EQ(other.line(), "done");
-  EXPECT_FALSE(come("b", {})->open(os::boot_now() + 50ms)) << "it cannot be written";
+  EXPECT_FALSE(come("b", {})->open(base::boot_now() + 50ms)) << "it cannot be written";
   other.kill();
   other.wait();
   auto c = join("c");
@@ -337,7 +337,7 @@ TEST_F(FileHistory, ReleaseOfOneLeaseDoesNotHideAnother) {
 
 TEST_F(FileHistory, MembersThatDoNotAnnounceThemselvesCountWithoutBeingListed) {
   auto a = join("a", {.announce = false});
-  auto b = join("b", {.elections = member_files::most_announced + 1});
+  auto b = join("b", {.elections = membership::most_announced + 1});
   const grant first = hold(*a);
   EXPECT_THAT(*read(*a).members, IsEmpty());
   delete_all();

@@ -135,7 +135,7 @@ std::string sqlite_host::draw_copy() {
 }
 
 void sqlite_host::keep_inode() {
-  os::unique_fd kept(::open(path_.c_str(), O_PATH | O_CLOEXEC));
+  base::unique_fd kept(::open(path_.c_str(), O_PATH | O_CLOEXEC));
   if (kept) kept_.push_back(std::move(kept));
 }
 
@@ -163,7 +163,7 @@ void sqlite_host::put_in_place(const std::string& from) {
 
 void sqlite_host::replace_by_empty() {
   const std::string empty = directory_ + "/empty";
-  const os::unique_fd made(::open(empty.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+  const base::unique_fd made(::open(empty.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
   TENURE_CHECK(bool(made));
   put_in_place(empty);
 }

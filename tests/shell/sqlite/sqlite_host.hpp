@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "os/unique_fd.hpp"
+#include "base/unique_fd.hpp"
 #include "sqlite/lease_rows.hpp"
 #include "world.hpp"
 
@@ -89,7 +89,7 @@ class sqlite_host {
   std::vector<std::string> copies_;
   /// Of files that had the name: so that their inodes are not used again, as those of a disk would
   /// not be within milliseconds.
-  std::vector<os::unique_fd> kept_;
+  std::vector<base::unique_fd> kept_;
   std::vector<modelled_readiness*>
       waiting_;  ///< by age, as chance is drawn for one after the other
 };

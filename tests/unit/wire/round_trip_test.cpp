@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/printable_text.hpp"
+#include "base/printable_text.hpp"
 #include "wire/election.hpp"
 #include "wire/event.hpp"
 #include "wire/order.hpp"
@@ -42,7 +42,7 @@ std::string read(const std::string& text) {
   // JSON has U+FFFD in place of what is not UTF-8, for each byte of it.
   const auto utf8 =
       nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-  return core::printable(nlohmann::json::parse(utf8).get<std::string>());
+  return base::printable(nlohmann::json::parse(utf8).get<std::string>());
 }
 
 void expect_one_line_of_json(const std::string& body) {
@@ -107,7 +107,7 @@ TEST(RoundTrip, Election) {
 }
 
 TEST(RoundTrip, EveryTextStaysPrintable) {
-  for (const std::string& t : texts()) EXPECT_EQ(core::printable(read(t)), read(t));
+  for (const std::string& t : texts()) EXPECT_EQ(base::printable(read(t)), read(t));
   EXPECT_EQ(read("x\u001by"), "x\ufffdy");
   EXPECT_EQ(read(texts()[1]), texts()[1]) << "what prints is not touched";
 }
@@ -207,7 +207,7 @@ TEST(RoundTrip, Problem) {
     expect_one_line_of_json(body);
     EXPECT_EQ(
         read_problem(body),
-        (problem{.code = "c", .message = core::printable(t), .action = core::printable("a" + t)}));
+        (problem{.code = "c", .message = base::printable(t), .action = base::printable("a" + t)}));
     EXPECT_EQ(write(*read_problem(body)), body) << "it is printable on the wire already";
   }
   const problem no_advice{.code = "c", .message = "m"};

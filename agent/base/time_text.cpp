@@ -1,0 +1,60 @@
+#include "base/time_text.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdio>
+#include <string>
+
+namespace tenure::base {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr std::chrono::sys_time<milliseconds> first = std::chrono::sys_days(
+    std::chrono::year_month_day(std::chrono::year(0), std::chrono::January, std::chrono::day(1)));
+constexpr std::chrono::sys_time<milliseconds> last =
+    std::chrono::sys_days(std::chrono::year_month_day(
+        std::chrono::year(9999), std::chrono::December, std::chrono::day(31))) +
+    std::chrono::days(1) - milliseconds(1);
+
+}  // namespace
+
+time_text::time_text(std::int64_t unix_ms) {
+  const std::chrono::sys_time<milliseconds> when =
+      std::clamp(std::chrono::sys_time<milliseconds>(milliseconds(unix_ms)), first, last);
+  const auto day = std::chrono::floor<std::chrono::days>(when);
+  const std::chrono::year_month_day date(day);
+  const std::chrono::hh_mm_ss<milliseconds> time(when - day);
+  auto* at = text_.data();
+  const auto add = [&at](std::int64_t number, std::size_t width, char end) {
+    for (std::size_t digit = width; digit > 0; --digit, number /= 10) {
+      at[digit - 1] = static_cast<char>('0' + number % 10);
+    }
+    at[width] = end;
+    at += width + 1;
+  };
+  add(static_cast<int>(date.year()), 4, '-');
+  add(static_cast<unsigned>(date.month()), 2, '-');
+  add(static_cast<unsigned>(date.day()), 2, 'T');
+  add(time.hours().count(), 2, ':');
+  add(time.minutes().count(), 2, ':');
+  add(time.seconds().count(), 2, '.');
+  add(time.subseconds().count(), 3, 'Z');
+}
+
+std::optional<std::int64_t> read_time(std::string_view rfc3339) {
+  using namespace std::chrono;
+  const std::string text(rfc3339);
+  std::array<int, 7> n{};
+  const int fields = std::sscanf(text.c_str(), "%4d-%2d-%2dT%2d:%2d:%2d.%3dZ", &n[0], &n[1], &n[2],
+                                 &n[3], &n[4], &n[5], &n[6]);
+  if (fields != 7 || n[1] < 0 || n[2] < 0) return std::nullopt;
+  const year_month_day date{year(n[0]), month(static_cast<unsigned>(n[1])),
+                            day(static_cast<unsigned>(n[2]))};
+  if (!date.ok()) return std::nullopt;
+  const auto at = sys_days(date) + hours(n[3]) + minutes(n[4]) + seconds(n[5]) + milliseconds(n[6]);
+  return duration_cast<milliseconds>(at.time_since_epoch()).count();
+}
+
+}  // namespace tenure::base

@@ -1,0 +1,173 @@
+#include <cstdio>
+#include <expected>
+#include <string>
+#include <utility>
+
+#include "base/percent_text.hpp"
+#include "base/printable_text.hpp"
+#include "cli/client/ask.hpp"
+#include "cli/client/local_agents.hpp"
+#include "cli/text/knowledge.hpp"
+#include "cli/text/print.hpp"
+#include "cli/text/variable.hpp"
+#include "cli/verbs.hpp"
+#include "runtime/exit_status.hpp"
+#include "wire/election.hpp"
+#include "wire/problem.hpp"
+
+namespace tenure::cli {
+namespace {
+
+std::unexpected<std::string> missing(const std::string& what) {
+  return std::unexpected("tenure verify: " + what + ", e.g. tenure verify db --version 7\n");
+}
+
+/// Which term is asked for, and how.
+struct verify_query {
+  std::string election;
+  std::string version;                ///< as given; the agent judges it
+  std::optional<std::string> holder;  ///< nothing: whoever it is
+  bool fresh = false;                 ///< have the store asked
+};
+
+/// What a reply means to who waits for a yes or a no.
+struct verify_reading {
+  int status = runtime::exit_cannot_tell;  ///< to exit with
+  std::string text;                        ///< one line for a person
+  bool store_may_tell = false;  ///< it cannot from what it has seen, but might if it asked
+  std::string body{};           ///< of the reply
+};
+
+/// What is not given comes from the environment that a workload has. Its version and identity
+/// are one term of one election: none of them is mixed with what is given.
+std::expected<verify_query, std::string> query_of(const invocation& given) {
+  const auto own_election = variable("TENURE_ELECTION");
+  verify_query out;
+  out.election = given.value("ELECTION").value_or(own_election.value_or(""));
+  if (out.election.empty()) {
+    return missing("which election? give its name, or set TENURE_ELECTION");
+  }
+  const auto asked = given.value("--version");
+  const bool own_term = !asked && own_election == out.election;
+  const auto version = own_term ? variable("TENURE_VERSION") : asked;
+  if (!version) {
+    return missing("which version of \"" + out.election +
+                   "\"? give --version; TENURE_VERSION is that of TENURE_ELECTION");
+  }
+  out.version = *version;
+  out.holder = given.value("--holder");
+  if (own_term && !out.holder) out.holder = variable("TENURE_IDENTITY");
+  out.fresh = given.has("--fresh");
+  return out;
+}
+
+/// Path and query, percent-encoded.
+std::string target_of(const verify_query& what) {
+  std::string out =
+      path_of(what.election) + "/verify?version=" + base::percent_encoded(what.version);
+  if (what.holder) out += "&holder=" + base::percent_encoded(*what.holder);
+  return what.fresh ? out + "&fresh=1" : out;
+}
+
+/// True if a verdict is about what we have asked. Text in it was made printable.
+bool answers(const wire::verification& said, const verify_query& asked) {
+  return said.election == base::printable(asked.election) &&
+         text(said.asked.term) == asked.version &&
+         said.asked.holder.value_or("") == base::printable(asked.holder.value_or(""));
+}
+
+std::string basis(const wire::verification& said) {
+  if (said.source == "lease") return "by its own lease";
+  const std::string from = said.source == "store" ? "by the store" : "by the watch of its agent";
+  return from + (said.age_ms ? ", " + std::to_string(*said.age_ms) + " ms ago" : "");
+}
+
+verify_reading reading_of(const wire::verification& said) {
+  if (!said.valid) {
+    return {.status = runtime::exit_failed,
+            .text = "not valid (" + said.reason + "): " + said.message};
+  }
+  const core::holder holder = said.holder.value_or(core::holder());
+  return {.status = runtime::exit_ok,
+          .text = "valid: " + holder.identity + " holds election \"" + said.election +
+                  "\" under version " + text(holder.term) + " (" + basis(said) + ")"};
+}
+
+verify_reading reading_of(const wire::problem& said, const verify_query& asked, unsigned status) {
+  const bool ours_to_mend = status >= 400 && status < 500;
+  // The agent's advice is for people who write requests.
+  const std::string advice = said.code == "bad_query"
+                                 ? "e.g. tenure verify " + asked.election + " --version 7"
+                                 : said.action;
+  const std::string text = said.message + "; " + advice;
+  if (ours_to_mend) return {.status = runtime::exit_bad_settings, .text = text};
+  return {.text = text,
+          .store_may_tell =
+              !asked.fresh && (said.code == "cache_behind" || said.code == "watch_broken" ||
+                               said.code == "lease_may_be_over")};
+}
+
+/// What does not come from an agent, or does not answer this very question, is neither a yes nor a
+/// no: a proxy in between may answer 200 to anything.
+verify_reading reading_of(const http::client_reply& reply, const verify_query& asked) {
+  const auto said = wire::read_verification(reply.body);
+  if (said && reply.status == (said->valid ? 200U : 409U) && answers(*said, asked)) {
+    return reading_of(*said);
+  }
+  if (const auto problem = wire::read_problem(reply.body)) {
+    return reading_of(*problem, asked, reply.status);
+  }
+  return {.text = "the reply (status " + std::to_string(reply.status) +
+                  ") is not an agent's answer to this question; is --api the address of an "
+                  "agent?"};
+}
+
+std::expected<verify_reading, http::client_error> ask_once(const http::endpoint& agent,
+                                                           const verify_query& query) {
+  auto reply = ask(agent, {.method = "GET", .target = target_of(query)}, reply_limit);
+  if (!reply) return std::unexpected(std::move(reply.error()));
+  verify_reading out = reading_of(*reply, query);
+  out.body = std::move(reply->body);
+  return out;
+}
+
+}  // namespace
+
+int run_verify(const invocation& what) {
+  auto query = query_of(what);
+  if (!query) {
+    std::fputs(query.error().c_str(), stderr);
+    return runtime::exit_bad_settings;
+  }
+  const auto whom = agent_of(what, query->election);
+  if (!whom) return report_failure(what, whom.error());
+  const http::endpoint& agent = whom->agent;
+  const bool json = what.output == output_form::json;
+  auto seen = ask_once(agent, *query);
+  // A version that the agent has not seen yet may be wrong, or newer than its news.
+  if (seen && seen->store_may_tell) {
+    query->fresh = true;
+    seen = ask_once(agent, *query);
+  }
+  if (!seen) {
+    const std::string why = "no agent has answered: " + seen.error().text;
+    print_failure(what.verb, "cannot tell: " + why);
+    if (json) print_json(wire::write(wire::problem{"no_reply", why}));
+    return runtime::exit_no_agent;
+  }
+  if (seen->status == runtime::exit_cannot_tell) {
+    print_failure(what.verb, "cannot tell: " + seen->text);
+  } else if (seen->status == runtime::exit_bad_settings) {
+    print_failure(what.verb, seen->text);
+  } else if (!json) {
+    std::puts(seen->text.c_str());
+  }
+  if (json) {
+    print_json(wire::is_object(seen->body)
+                   ? seen->body
+                   : wire::write(wire::problem{"not_an_agent", seen->text}));
+  }
+  return seen->status;
+}
+
+}  // namespace tenure::cli
