@@ -39,18 +39,18 @@ foreach(patch IN LISTS patches)
   list(APPEND TENURE_MUTATED ${touched})
 endforeach()
 
-# tenure_room(NAME SOURCES a.cpp ... HEADERS a.hpp ... KNOWS other rooms [APART a.cpp ...])
+# tenure_room(NAME KNOWS other rooms [APART a.cpp ...])
 #
-# APART are sources whose private names clash with those of others.
-#
-# One static library a room. HEADERS are compiled one by one on their own by the target
-# all_verify_interface_header_sets, so that each of them is self-sufficient. Who may know whom is
-# held by tests/unit/layering, not by this file alone.
+# A room is a static library of all sources in its folder. APART are those whose private names clash with those of
+# others. Headers are compiled one by one by tests/headers, so that each of them is self-sufficient. Who may know whom
+# is held by tests/unit/layering, not by this file alone.
 function(tenure_room name)
-  cmake_parse_arguments(room "" "" "SOURCES;HEADERS;KNOWS;APART" ${ARGN})
-  add_library(tenure_${name} STATIC ${room_SOURCES})
-  target_sources(tenure_${name} PUBLIC
-    FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR}/agent FILES ${room_HEADERS})
+  cmake_parse_arguments(room "" "" "KNOWS;APART" ${ARGN})
+  file(GLOB_RECURSE sources RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} CONFIGURE_DEPENDS *.cpp)
+  list(FILTER sources EXCLUDE REGEX "^main\\.cpp$")
+  file(GLOB_RECURSE headers CONFIGURE_DEPENDS *.hpp *.h)
+  add_library(tenure_${name} STATIC ${sources})
+  target_sources(tenure_${name} PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR}/agent FILES ${headers})
   target_include_directories(tenure_${name} PUBLIC ${PROJECT_SOURCE_DIR}/agent)
   target_link_libraries(tenure_${name} PUBLIC tenure_flags)
   foreach(other IN LISTS room_KNOWS)

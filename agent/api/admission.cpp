@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "api/codec.hpp"
-#include "net/listen_address.hpp"
+#include "http/listen_address.hpp"
 
 namespace tenure::api {
 namespace {
@@ -45,7 +45,7 @@ std::string bare_host(std::string_view host) {
 
 bool names_this_machine(std::string_view host, const std::vector<std::string>& further) {
   const std::string name = bare_host(host);
-  return name == "localhost" || name.ends_with(".localhost") || net::is_ip_literal(name) ||
+  return name == "localhost" || name.ends_with(".localhost") || http::is_ip_literal(name) ||
          std::ranges::any_of(further,
                              [&](const std::string& one) { return lower_case(one) == name; });
 }
@@ -56,8 +56,8 @@ bool same_origin(std::string_view origin, std::string_view host) {
   return lower_case(origin.substr(scheme_end + 3)) == lower_case(host);
 }
 
-std::optional<net::response> refusal(const net::request& asked,
-                                     const std::vector<std::string>& further) {
+std::optional<http::response> refusal(const http::request& asked,
+                                      const std::vector<std::string>& further) {
   // No browser comes over a Unix socket, and programs that do have no name to ask for.
   if (asked.peer) return std::nullopt;
   // Without a Host it is HTTP/1.0, which no browser speaks.

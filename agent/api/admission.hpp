@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "net/http_message.hpp"
+#include "http/http_message.hpp"
 
 /// Who may ask the API. It listens on loopback, but a browser on the same machine runs the code
 /// of strangers: a page whose name was made to resolve to 127.0.0.1 (DNS rebinding) still sends
@@ -21,7 +21,7 @@ bool names_this_machine(std::string_view host, const std::vector<std::string>& f
 bool same_origin(std::string_view origin, std::string_view host);
 
 /// Why this request is not answered; nothing if it may be.
-std::optional<net::response> refusal(const net::request& asked,
-                                     const std::vector<std::string>& further);
+std::optional<http::response> refusal(const http::request& asked,
+                                      const std::vector<std::string>& further);
 
 }  // namespace tenure::api

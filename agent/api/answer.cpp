@@ -21,12 +21,12 @@ using path = std::vector<std::string>;
 /// An error names this many elections at most; a list of ten thousand helps nobody.
 constexpr std::size_t max_names_in_error = 8;
 
-bool method_is(const net::request& asked, std::initializer_list<std::string_view> allowed) {
+bool method_is(const http::request& asked, std::initializer_list<std::string_view> allowed) {
   return std::ranges::find(allowed, asked.method) != allowed.end();
 }
 
-net::response method_not_allowed(const net::request& asked, const char* allowed) {
-  net::response out =
+http::response method_not_allowed(const http::request& asked, const char* allowed) {
+  http::response out =
       error_response(405, {.code = "method_not_allowed",
                            .message = asked.method + " is not possible on " + asked.target.path,
                            .action = std::string("use one of: ") + allowed});
@@ -34,7 +34,7 @@ net::response method_not_allowed(const net::request& asked, const char* allowed)
   return out;
 }
 
-net::response not_found(const net::request& asked, const char* action) {
+http::response not_found(const http::request& asked, const char* action) {
   return error_response(404, {.code = "not_found",
                               .message = "there is nothing at " + asked.target.path,
                               .action = action});
@@ -52,7 +52,7 @@ std::string names_of(const snapshot& seen) {
   return out;
 }
 
-net::response unknown_election(const std::string& name, const snapshot& seen) {
+http::response unknown_election(const std::string& name, const snapshot& seen) {
   return error_response(
       404, {.code = "unknown_election",
             .message = "there is no election \"" + name + "\"; this agent has: " + names_of(seen),
@@ -60,7 +60,7 @@ net::response unknown_election(const std::string& name, const snapshot& seen) {
                       "configuration"});
 }
 
-net::response not_started() {
+http::response not_started() {
   return error_response(503, {.code = "not_started",
                               .message = "the agent has not begun its elections yet",
                               .action = "ask again in a moment"});
@@ -71,7 +71,8 @@ const election_snapshot* find(const snapshot& seen, const std::string& name) {
   return found ? &seen.elections[*found] : nullptr;
 }
 
-net::response answer_activity(const net::request& asked, const snapshot& seen, const instant& at) {
+http::response answer_activity(const http::request& asked, const snapshot& seen,
+                               const instant& at) {
   if (seen.elections.empty()) return not_started();
   const std::string* name = asked.query_value("election");
   const election_snapshot* which = name != nullptr ? find(seen, *name) : &seen.elections[0];
@@ -87,14 +88,14 @@ bool is_probe(const path& asked) {
 }
 
 /// To a request for events where they cannot be streamed.
-net::response no_stream() {
+http::response no_stream() {
   return error_response(503, {.code = "no_stream",
                               .message = "there are no events here",
                               .action = "ask /v1/elections, with ?index= and &wait="});
 }
 
-net::response answer_elections(const net::request& asked, const snapshot& seen, const instant& at,
-                               election_pages& pages) {
+http::response answer_elections(const http::request& asked, const snapshot& seen, const instant& at,
+                                election_pages& pages) {
   const path& at_path = asked.target.segments;
   const bool is_list = at_path.size() == 2;
   const auto place = is_list ? std::nullopt : seen.elections.find(at_path[2]);
@@ -119,9 +120,9 @@ net::response answer_elections(const net::request& asked, const snapshot& seen, 
 
 }  // namespace
 
-net::response answer(const net::request& asked, const snapshot& seen, const pulse& alive,
-                     const instant& at, const std::vector<std::string>& hosts,
-                     election_pages& pages) {
+http::response answer(const http::request& asked, const snapshot& seen, const pulse& alive,
+                      const instant& at, const std::vector<std::string>& hosts,
+                      election_pages& pages) {
   if (auto refused = refusal(asked, hosts)) return std::move(*refused);
   const path& at_path = asked.target.segments;
   if (is_probe(at_path)) return answer_probe(asked, seen, alive, at);
@@ -137,14 +138,14 @@ net::response answer(const net::request& asked, const snapshot& seen, const puls
   if (elections) return answer_elections(asked, seen, at, pages);
   if (at_path.empty() && wants_page(asked)) return status_page();
   if (streams && !seen.elections.empty()) return no_stream();
-  net::response out =
+  http::response out =
       seen.elections.empty() ? not_started() : older_response(seen.elections[0], seen, at);
   if (at_path.empty()) out.headers.push_back({.name = "Vary", .value = "Accept"});
   return out;
 }
 
-net::response answer_probe(const net::request& asked, const snapshot& seen, const pulse& alive,
-                           const instant& at) {
+http::response answer_probe(const http::request& asked, const snapshot& seen, const pulse& alive,
+                            const instant& at) {
   if (!is_probe(asked.target.segments)) {
     return error_response(
         404, {.code = "not_found",

@@ -7,7 +7,7 @@
 #include "api/snapshot.hpp"
 #include "api/standing.hpp"
 #include "core/clock.hpp"
-#include "net/http_message.hpp"
+#include "http/http_message.hpp"
 
 /// Questions to answers, without sockets, clocks or state.
 namespace tenure::api {
@@ -24,14 +24,14 @@ struct pulse {
 ///
 /// Asked by a web page of a stranger it answers 403 (see admission.hpp); `hosts` are further
 /// names that Host may have. `pages` saves composing what was asked for before.
-net::response answer(const net::request& asked, const snapshot& seen, const pulse& alive,
-                     const instant& at, const std::vector<std::string>& hosts,
-                     election_pages& pages);
+http::response answer(const http::request& asked, const snapshot& seen, const pulse& alive,
+                      const instant& at, const std::vector<std::string>& hosts,
+                      election_pages& pages);
 
 /// Answers a request to the probe listener: `/livez`, `/readyz`, `/leader`, `/primary`, `/replica`.
 /// The status is the answer, also to HEAD and OPTIONS. Any Host will do: the kubelet uses the
 /// address of the pod, load balancers whatever they like.
-net::response answer_probe(const net::request& asked, const snapshot& seen, const pulse& alive,
-                           const instant& at);
+http::response answer_probe(const http::request& asked, const snapshot& seen, const pulse& alive,
+                            const instant& at);
 
 }  // namespace tenure::api

@@ -11,9 +11,9 @@
 #include "api/change.hpp"
 #include "api/election_pages.hpp"
 #include "api/obstacle.hpp"
+#include "base/printable_text.hpp"
+#include "base/time_text.hpp"
 #include "core/check.hpp"
-#include "core/printable_text.hpp"
-#include "core/time_text.hpp"
 
 namespace tenure::api {
 namespace {
@@ -24,17 +24,17 @@ std::string text(const json& body) {
   return body.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
-net::response to_response(unsigned status, std::string body) {
+http::response to_response(unsigned status, std::string body) {
   return {.status = status,
           .body = std::move(body) + "\n",
           .headers = {{.name = "Cache-Control", .value = "no-store"}}};
 }
 
-net::response to_response(unsigned status, const json& body) {
+http::response to_response(unsigned status, const json& body) {
   return to_response(status, text(body));
 }
 
-void add_etag(net::response& to, const snapshot& seen, std::uint64_t index) {
+void add_etag(http::response& to, const snapshot& seen, std::uint64_t index) {
   to.headers.push_back({.name = "ETag", .value = "W/\"" + version_id(seen.agent, index) + "\""});
 }
 
@@ -299,7 +299,7 @@ std::string refusal_text(const term_question& asked, const verdict& what,
 }  // namespace
 
 std::string rfc3339(std::int64_t unix_ms) {
-  return std::string(core::time_text(unix_ms).date_and_time());
+  return std::string(base::time_text(unix_ms).date_and_time());
 }
 
 election_form form_of(const election_snapshot& election, const snapshot& seen, const instant& at) {
@@ -336,14 +336,14 @@ std::string filled(const election_form& form, const election_snapshot& election,
   return out.append(form.text, done);
 }
 
-net::response error_response(unsigned status, const problem& what) {
+http::response error_response(unsigned status, const problem& what) {
   return to_response(status, {{"error",
                                {{"code", what.code},
-                                {"message", core::printable(what.message)},
-                                {"action", core::printable(what.action)}}}});
+                                {"message", base::printable(what.message)},
+                                {"action", base::printable(what.action)}}}});
 }
 
-net::response ok_response() {
+http::response ok_response() {
   return to_response(200, {{"status", "ok"}});
 }
 
@@ -351,15 +351,15 @@ std::string version_id(const std::string& agent, std::uint64_t index) {
   return agent + "-" + std::to_string(index);
 }
 
-net::response not_modified_response(const snapshot& seen, std::uint64_t index) {
-  net::response out{.status = 304, .headers = {{.name = "Cache-Control", .value = "no-store"}}};
+http::response not_modified_response(const snapshot& seen, std::uint64_t index) {
+  http::response out{.status = 304, .headers = {{.name = "Cache-Control", .value = "no-store"}}};
   add_etag(out, seen, index);
   return out;
 }
 
-net::response election_response(const election_form& form, const election_snapshot& election,
-                                const snapshot& seen, const instant& at) {
-  net::response out = to_response(200, filled(form, election, seen, at));
+http::response election_response(const election_form& form, const election_snapshot& election,
+                                 const snapshot& seen, const instant& at) {
+  http::response out = to_response(200, filled(form, election, seen, at));
   add_etag(out, seen, index_of(election, seen, at.now));
   return out;
 }
@@ -370,7 +370,7 @@ std::string election_event(const election_snapshot& election, const snapshot& se
          "\nevent: election\ndata: " + election_text(election, seen, at) + "\n\n";
 }
 
-net::response elections_response(election_pages& pages, const snapshot& seen, const instant& at) {
+http::response elections_response(election_pages& pages, const snapshot& seen, const instant& at) {
   // One after the other: the tree of ten thousand would be many times as large as their text.
   std::string list;
   for (std::size_t i = 0; i < seen.elections.size(); ++i) {
@@ -378,15 +378,15 @@ net::response elections_response(election_pages& pages, const snapshot& seen, co
     list += filled(pages.of(seen, i, at), seen.elections[i], seen, at);
   }
   const std::uint64_t index = index_of(seen, at.now);
-  net::response out = to_response(
+  http::response out = to_response(
       200, R"({"elections":[)" + list + R"(],"agent":)" + text(seen.agent) + R"(,"index":)" +
                std::to_string(index) + R"(,"as_of":)" + text(rfc3339(at.unix_ms)) + "}");
   add_etag(out, seen, index);
   return out;
 }
 
-net::response history_response(const election_snapshot& election, const snapshot& seen,
-                               const instant& at, std::size_t limit) {
+http::response history_response(const election_snapshot& election, const snapshot& seen,
+                                const instant& at, std::size_t limit) {
   json terms = json::array();
   if (election.terms) {
     for (const past_term& one : *election.terms | std::views::reverse) {
@@ -426,8 +426,8 @@ json older_json(const election_snapshot& election, const snapshot& seen, const i
 
 }  // namespace
 
-net::response older_response(const election_snapshot& election, const snapshot& seen,
-                             const instant& at) {
+http::response older_response(const election_snapshot& election, const snapshot& seen,
+                              const instant& at) {
   return to_response(200, older_json(election, seen, at));
 }
 
@@ -437,9 +437,9 @@ std::string older_event(const election_snapshot& election, const snapshot& seen,
          "\ndata: " + text(older_json(election, seen, at)) + "\n\n";
 }
 
-net::response verdict_response(const term_question& asked, const verdict& what,
-                               const election_snapshot& election, const snapshot& seen,
-                               const instant& at) {
+http::response verdict_response(const term_question& asked, const verdict& what,
+                                const election_snapshot& election, const snapshot& seen,
+                                const instant& at) {
   const bool valid = what.is == ruling::valid;
   const auto in_question = std::ranges::find(what.holders, asked.term, &core::holder::term);
   const core::holder* shown = in_question != what.holders.end() ? &*in_question

@@ -9,7 +9,7 @@
 #include "api/snapshot.hpp"
 #include "api/standing.hpp"
 #include "api/verdict.hpp"
-#include "net/http_message.hpp"
+#include "http/http_message.hpp"
 
 /// Answers as JSON. Bytes that are not UTF-8 are replaced, so that every answer can be parsed.
 namespace tenure::api {
@@ -30,16 +30,16 @@ inline problem bad_query(std::string message, const char* example) {
 
 /// {"error":{"code":...,"message":...,"action":...}}. What does not print in them is replaced: they
 /// repeat what the request said.
-net::response error_response(unsigned status, const problem& what);
+http::response error_response(unsigned status, const problem& what);
 
 /// {"status":"ok"}, the answer of a probe.
-net::response ok_response();
+http::response ok_response();
 
 /// "7f3a-12": what this run of the agent has shown at an index. Names an event, and is in an ETag.
 std::string version_id(const std::string& agent, std::uint64_t index);
 
 /// 304: what the reader has of this index is still so.
-net::response not_modified_response(const snapshot& seen, std::uint64_t index);
+http::response not_modified_response(const snapshot& seen, std::uint64_t index);
 
 /// The JSON of an election, with places for what time alone changes. It is that of its index: at
 /// another, it has to be made anew.
@@ -80,12 +80,12 @@ std::string filled(const election_form& form, const election_snapshot& election,
 /// for readers whose numbers are doubles (JavaScript, jq), which are exact up to 2^53 only.
 ///
 /// `form`: of its index.
-net::response election_response(const election_form& form, const election_snapshot& election,
-                                const snapshot& seen, const instant& at);
+http::response election_response(const election_form& form, const election_snapshot& election,
+                                 const snapshot& seen, const instant& at);
 
 /// {"elections":[...],"agent":...,"index":...,"as_of":...}, each as `election_response` has it,
 /// with the ETag of the index of all.
-net::response elections_response(election_pages& pages, const snapshot& seen, const instant& at);
+http::response elections_response(election_pages& pages, const snapshot& seen, const instant& at);
 
 /// The same as an event of a stream: its first line is its id, its data one line.
 std::string election_event(const election_snapshot& election, const snapshot& seen,
@@ -95,16 +95,16 @@ std::string election_event(const election_snapshot& election, const snapshot& se
 ///
 ///     election, identity, agent, complete_since, terms[{holder, version, version_text, is_self,
 ///     from, to, ended, reason}], holder_known, store, as_of
-net::response history_response(const election_snapshot& election, const snapshot& seen,
-                               const instant& at, std::size_t limit);
+http::response history_response(const election_snapshot& election, const snapshot& seen,
+                                const instant& at, std::size_t limit);
 
 /// One body for readers of four older sidecars: name, last_update, is_leader, leader, node,
 /// timestamp; election and version besides.
 ///
 /// Those readers compare `name` with their own and begin to work if it is the same, so it is
 /// empty while we hold the lease but may not act (pending, draining).
-net::response older_response(const election_snapshot& election, const snapshot& seen,
-                             const instant& at);
+http::response older_response(const election_snapshot& election, const snapshot& seen,
+                              const instant& at);
 
 /// The same body as an event without a name.
 std::string older_event(const election_snapshot& election, const snapshot& seen, const instant& at);
@@ -119,9 +119,9 @@ std::string older_event(const election_snapshot& election, const snapshot& seen,
 /// cache or store; `as_of` is when that was true, `age_ms` before this answer.
 ///
 /// Precondition: the verdict is certain.
-net::response verdict_response(const term_question& asked, const verdict& what,
-                               const election_snapshot& election, const snapshot& seen,
-                               const instant& at);
+http::response verdict_response(const term_question& asked, const verdict& what,
+                                const election_snapshot& election, const snapshot& seen,
+                                const instant& at);
 
 /// "2026-01-31T12:00:00.250Z"
 std::string rfc3339(std::int64_t unix_ms);

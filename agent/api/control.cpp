@@ -11,18 +11,18 @@
 namespace tenure::api {
 namespace {
 
-std::optional<core::order_action> action_of(const net::request& asked) {
+std::optional<core::order_action> action_of(const http::request& asked) {
   const auto& path = asked.target.segments;
   if (path.size() != 4 || path[0] != "v1" || path[1] != "elections") return std::nullopt;
   return core::order_action_named(path[3]);
 }
 
-std::unexpected<net::response> refused(unsigned status, problem why) {
+std::unexpected<http::response> refused(unsigned status, problem why) {
   return std::unexpected(error_response(status, why));
 }
 
 /// Orders are for root and ourselves on the Unix socket, and for whoever has been given the token.
-std::optional<net::response> not_allowed(const net::request& asked, const control_access& who) {
+std::optional<http::response> not_allowed(const http::request& asked, const control_access& who) {
   if (asked.peer && (asked.peer->uid == 0 || asked.peer->uid == ::geteuid())) return std::nullopt;
   if (who.token_file.empty()) {
     return error_response(
@@ -35,7 +35,7 @@ std::optional<net::response> not_allowed(const net::request& asked, const contro
   }
   constexpr std::string_view scheme = "Bearer ";
   if (!asked.authorization || !asked.authorization->starts_with(scheme)) {
-    net::response out =
+    http::response out =
         error_response(401, {.code = "token_missing",
                              .message = "this call needs the control token of the agent",
                              .action = "send Authorization: Bearer TOKEN with the content of the "
@@ -50,7 +50,7 @@ std::optional<net::response> not_allowed(const net::request& asked, const contro
                                 .action = "mend the file; it is read at each call"});
   }
   if (!same_secret(*token, std::string_view(*asked.authorization).substr(scheme.size()))) {
-    net::response out = error_response(
+    http::response out = error_response(
         401, {.code = "token_wrong",
               .message = "this is not the control token of the agent",
               .action = "read the agent's control_token_file again; it may have changed"});
@@ -73,16 +73,16 @@ control_refusal refusal_at_the_end() {
   return refusal(503, "stopping", "the agent was told to end", "ask another agent");
 }
 
-bool is_control(const net::request& asked) {
+bool is_control(const http::request& asked) {
   return action_of(asked).has_value();
 }
 
-std::expected<control_request, net::response> read_control(const net::request& asked,
-                                                           const snapshot& seen,
-                                                           const control_access& who) {
+std::expected<control_request, http::response> read_control(const http::request& asked,
+                                                            const snapshot& seen,
+                                                            const control_access& who) {
   const core::order_action what = *action_of(asked);
   if (asked.method != "POST") {
-    net::response out =
+    http::response out =
         error_response(405, {.code = "method_not_allowed",
                              .message = asked.method + " is not possible on " + asked.target.path,
                              .action = "use POST; this changes who holds"});
@@ -108,8 +108,8 @@ std::expected<control_request, net::response> read_control(const net::request& a
                          .what = std::move(*order)};
 }
 
-net::response control_response(const net::request& asked, const core::order& what,
-                               const control_result& result) {
+http::response control_response(const http::request& asked, const core::order& what,
+                                const control_result& result) {
   if (!result) return error_response(result.error().status, result.error().why);
   return accepted_response(asked.target.segments[2], what, *result);
 }

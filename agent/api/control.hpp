@@ -8,9 +8,9 @@
 
 #include "api/codec.hpp"
 #include "api/snapshot.hpp"
+#include "core/lease_group.hpp"
 #include "core/member_order.hpp"
-#include "core/session.hpp"
-#include "net/http_message.hpp"
+#include "http/http_message.hpp"
 
 /// `POST /v1/elections/{name}/resign`, `/transfer`, `/pause`, `/resume`, `/set`.
 namespace tenure::api {
@@ -52,17 +52,17 @@ struct control_request {
 };
 
 /// True if this is a path of one of the five calls, whatever the election and the method.
-bool is_control(const net::request& asked);
+bool is_control(const http::request& asked);
 
 /// The order in the request, or the answer to give: not a POST, a stranger's, no or a wrong token,
 /// no such election, or a body that is none. Reads the token file.
 /// Precondition: `is_control`, and `admission` has not refused it.
-std::expected<control_request, net::response> read_control(const net::request& asked,
-                                                           const snapshot& seen,
-                                                           const control_access& who);
+std::expected<control_request, http::response> read_control(const http::request& asked,
+                                                            const snapshot& seen,
+                                                            const control_access& who);
 
 /// 202 {"accepted":true,"election","action","by"}, or the refusal.
-net::response control_response(const net::request& asked, const core::order& what,
-                               const control_result& result);
+http::response control_response(const http::request& asked, const core::order& what,
+                                const control_result& result);
 
 }  // namespace tenure::api

@@ -2,8 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/duration_text.hpp"
-#include "core/json_nesting.hpp"
+#include "base/duration_text.hpp"
+#include "base/json_nesting.hpp"
 
 namespace tenure::api {
 namespace {
@@ -26,7 +26,7 @@ std::expected<std::string, std::string> member_name(const json& value, const std
 std::expected<core::order, std::string> parse_order(core::order_action what,
                                                     std::string_view body) {
   core::order out{.what = what};
-  if (core::nests_deeper(body)) return std::unexpected("the body is nested too deeply");
+  if (base::nests_deeper(body)) return std::unexpected("the body is nested too deeply");
   const json parsed =
       body.empty() ? json::object() : json::parse(body, nullptr, /*allow_exceptions=*/false);
   if (!parsed.is_object()) return std::unexpected("the body is not a JSON object");
@@ -38,7 +38,7 @@ std::expected<core::order, std::string> parse_order(core::order_action what,
       (member == "to" ? out.heir : out.member) = std::move(*named);
     } else if (member == "aside" && core::gives_up(what)) {
       if (!value.is_string()) return std::unexpected("\"aside\" is no text such as \"30s\"");
-      const auto aside = core::read_duration(value.get_ref<const std::string&>(), longest_aside);
+      const auto aside = base::read_duration(value.get_ref<const std::string&>(), longest_aside);
       if (!aside) return std::unexpected("\"aside\" is no duration such as \"30s\"");
       out.aside = *aside;
     } else if (member == "slots" && what == core::order_action::set) {
@@ -66,8 +66,8 @@ std::expected<core::order, std::string> parse_order(core::order_action what,
   return out;
 }
 
-net::response accepted_response(const std::string& election, const core::order& what,
-                                const control_acceptance& accepted) {
+http::response accepted_response(const std::string& election, const core::order& what,
+                                 const control_acceptance& accepted) {
   json out{{"accepted", true},
            {"election", election},
            {"action", core::name(what.what)},

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "api/control.hpp"
-#include "net/http_message.hpp"
+#include "http/http_message.hpp"
 
 namespace tenure::api {
 
@@ -15,7 +15,7 @@ namespace tenure::api {
 /// unknown is refused: a misspelt `to` would otherwise let anybody take over.
 std::expected<core::order, std::string> parse_order(core::order_action what, std::string_view body);
 
-net::response accepted_response(const std::string& election, const core::order& what,
-                                const control_acceptance& accepted);
+http::response accepted_response(const std::string& election, const core::order& what,
+                                 const control_acceptance& accepted);
 
 }  // namespace tenure::api

@@ -27,7 +27,7 @@ std::string without_id(const std::string& event) {
 
 }  // namespace
 
-std::optional<event_request> wants_events(const net::request& asked, const snapshot& seen,
+std::optional<event_request> wants_events(const http::request& asked, const snapshot& seen,
                                           const std::vector<std::string>& hosts) {
   using kind = event_request::kind;
   const std::vector<std::string>& path = asked.target.segments;
@@ -49,7 +49,7 @@ std::optional<event_request> wants_events(const net::request& asked, const snaps
   return out;
 }
 
-net::response events_head() {
+http::response events_head() {
   return {.status = 200,
           .content_type = "text/event-stream",
           .headers = {{.name = "Cache-Control", .value = "no-store"},

@@ -11,8 +11,8 @@
 
 #include "api/snapshot.hpp"
 #include "api/standing.hpp"
-#include "net/answer.hpp"
-#include "net/http_message.hpp"
+#include "http/http_message.hpp"
+#include "http/server/answer.hpp"
 
 /// Server-sent events: `/v1/elections/{name}/events`, `/v1/events`, and `/sse` for readers of older
 /// sidecars. A stream of states: what changes while a reader is slow is folded into the newest.
@@ -37,11 +37,11 @@ struct event_request {
 
 /// The events that this request asks for, if it does and is in order. Everything else, errors
 /// included, is for `answer`.
-std::optional<event_request> wants_events(const net::request& asked, const snapshot& seen,
+std::optional<event_request> wants_events(const http::request& asked, const snapshot& seen,
                                           const std::vector<std::string>& hosts);
 
 /// The head of the answer.
-net::response events_head();
+http::response events_head();
 
 /// The texts of the newest events. Each is made once, and shared by all who read it. Not
 /// thread-safe: the serving thread's.

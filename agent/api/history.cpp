@@ -6,15 +6,15 @@
 #include <optional>
 
 #include "api/codec.hpp"
-#include "core/number_text.hpp"
+#include "base/number_text.hpp"
 
 namespace tenure::api {
-net::response answer_history(const net::request& asked, const election_snapshot& election,
-                             const snapshot& seen, const instant& at) {
+http::response answer_history(const http::request& asked, const election_snapshot& election,
+                              const snapshot& seen, const instant& at) {
   std::size_t limit = std::numeric_limits<std::size_t>::max();
-  for (const net::parameter& one : asked.target.query) {
+  for (const http::parameter& one : asked.target.query) {
     const auto wanted =
-        one.name == "limit" ? core::read_number<std::size_t>(one.value) : std::nullopt;
+        one.name == "limit" ? base::read_number<std::size_t>(one.value) : std::nullopt;
     if (!wanted || *wanted == 0) {
       return error_response(
           400, bad_query("\"" + one.name + "=" + one.value + "\" is not a limit of the history",

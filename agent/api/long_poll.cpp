@@ -6,8 +6,8 @@
 
 #include "api/admission.hpp"
 #include "api/change.hpp"
-#include "core/duration_text.hpp"
-#include "core/number_text.hpp"
+#include "base/duration_text.hpp"
+#include "base/number_text.hpp"
 
 namespace tenure::api {
 namespace {
@@ -17,25 +17,25 @@ std::unexpected<problem> bad_wait(std::string message) {
       bad_query(std::move(message), "ask e.g. /v1/elections/db?index=7&wait=30s"));
 }
 
-bool is_repeated(const net::request& asked, std::string_view name) {
-  return std::ranges::count(asked.target.query, name, &net::parameter::name) > 1;
+bool is_repeated(const http::request& asked, std::string_view name) {
+  return std::ranges::count(asked.target.query, name, &http::parameter::name) > 1;
 }
 
 }  // namespace
 
-std::expected<condition, problem> read_condition(const net::request& asked) {
+std::expected<condition, problem> read_condition(const http::request& asked) {
   condition out{.etags = asked.if_none_match};
   for (const std::string_view name : {"index", "wait"}) {
     if (is_repeated(asked, name))
       return bad_wait("\"" + std::string(name) + "\" is given more than once");
   }
   if (const std::string* index = asked.query_value("index")) {
-    out.index = core::read_number<std::uint64_t>(*index);
+    out.index = base::read_number<std::uint64_t>(*index);
     if (!out.index) return bad_wait("\"" + *index + "\" is not an index: a whole number");
     out.wait = default_wait;
   }
   if (const std::string* wait = asked.query_value("wait")) {
-    const auto read = core::read_duration(*wait, longest_wait);
+    const auto read = base::read_duration(*wait, longest_wait);
     if (!read) {
       return bad_wait("wait is \"" + *wait + "\", which is no duration up to " +
                       core::text(longest_wait));
@@ -58,7 +58,7 @@ bool matches(const condition& reader, const std::string& agent, std::uint64_t in
   return all.find(quoted) != std::string_view::npos;
 }
 
-std::optional<long_poll> wants_to_wait(const net::request& asked, const snapshot& seen,
+std::optional<long_poll> wants_to_wait(const http::request& asked, const snapshot& seen,
                                        const std::vector<std::string>& hosts) {
   const std::vector<std::string>& path = asked.target.segments;
   const bool is_list = path.size() == 2;

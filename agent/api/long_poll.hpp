@@ -11,7 +11,7 @@
 #include "api/codec.hpp"
 #include "api/snapshot.hpp"
 #include "core/clock.hpp"
-#include "net/http_message.hpp"
+#include "http/http_message.hpp"
 
 /// `GET /v1/elections[/{name}]?index=N&wait=30s`, and the same with If-None-Match: an answer when
 /// there is something that the reader has not seen.
@@ -29,7 +29,7 @@ struct condition {
 };
 
 /// The error says what is wrong with the query.
-std::expected<condition, problem> read_condition(const net::request& asked);
+std::expected<condition, problem> read_condition(const http::request& asked);
 
 /// True if one of the reader's ETags is that of this index, so that the answer is a 304.
 bool matches(const condition& reader, const std::string& agent, std::uint64_t index);
@@ -42,7 +42,7 @@ struct long_poll {
 
 /// The long poll in this request, if it is one and in order. Everything else, errors included, is
 /// for `answer`.
-std::optional<long_poll> wants_to_wait(const net::request& asked, const snapshot& seen,
+std::optional<long_poll> wants_to_wait(const http::request& asked, const snapshot& seen,
                                        const std::vector<std::string>& hosts);
 
 /// True if there is something at `now` that the reader has not seen.

@@ -4,13 +4,13 @@
 
 namespace tenure::api {
 
-bool asks_for_metrics(const net::request& asked) {
+bool asks_for_metrics(const http::request& asked) {
   return asked.target.segments.size() == 1 && asked.target.segments.front() == "metrics";
 }
 
-net::response answer_metrics(const net::request& asked, const page_writer& page) {
+http::response answer_metrics(const http::request& asked, const page_writer& page) {
   if (asked.method != "GET" && asked.method != "HEAD") {
-    net::response out =
+    http::response out =
         error_response(405, {.code = "method_not_allowed",
                              .message = asked.method + " is not possible on /metrics",
                              .action = "use one of: GET, HEAD"});

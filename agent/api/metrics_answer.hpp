@@ -3,7 +3,7 @@
 #include <functional>
 #include <string>
 
-#include "net/http_message.hpp"
+#include "http/http_message.hpp"
 
 /// `GET /metrics`, on both listeners. What is on the page is for others to say: this room knows
 /// nothing of metrics.
@@ -13,9 +13,9 @@ namespace tenure::api {
 using page_writer = std::function<std::string()>;
 
 /// True for `/metrics`, whatever the method.
-bool asks_for_metrics(const net::request& asked);
+bool asks_for_metrics(const http::request& asked);
 
 /// The page; 405 for another method than GET and HEAD.
-net::response answer_metrics(const net::request& asked, const page_writer& page);
+http::response answer_metrics(const http::request& asked, const page_writer& page);
 
 }  // namespace tenure::api

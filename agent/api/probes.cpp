@@ -5,7 +5,7 @@
 
 namespace tenure::api {
 
-net::response livez(const snapshot& seen, const pulse& alive, const instant& at) {
+http::response livez(const snapshot& seen, const pulse& alive, const instant& at) {
   const core::duration silence = at.now - alive.last_beat;
   if (silence > alive.bound) {
     return error_response(
@@ -23,7 +23,7 @@ net::response livez(const snapshot& seen, const pulse& alive, const instant& at)
   return ok_response();
 }
 
-net::response readyz(const snapshot& seen) {
+http::response readyz(const snapshot& seen) {
   if (seen.stopping) {
     return error_response(503, {.code = "stopping",
                                 .message = "the agent was told to end",
@@ -49,8 +49,8 @@ bool is_replica(const election_snapshot& election) {
          !election.view.workload_running;
 }
 
-net::response wrong_part(const election_snapshot& election, const snapshot& seen,
-                         const instant& at) {
+http::response wrong_part(const election_snapshot& election, const snapshot& seen,
+                          const instant& at) {
   const standing is = standing_of(election, seen, at);
   const std::string workload = !election.owns_workload          ? ""
                                : election.view.workload_running ? ", its workload runs"

@@ -15,7 +15,7 @@ reception::reception(const board& from, clocks time, settings with)
 // Everywhere below the snapshot is taken before the clock is read: time that passes in between can
 // only make an answer more careful.
 
-void reception::api(const net::request& asked, net::responder respond) {
+void reception::api(const http::request& asked, http::responder respond) {
   const auto seen = board_.current();
   if (settings_.metrics && asks_for_metrics(asked)) {
     auto refused = refusal(asked, settings_.hosts);
@@ -38,7 +38,7 @@ void reception::api(const net::request& asked, net::responder respond) {
   respond(answer(asked, *seen, beat, present(), settings_.hosts, pages_));
 }
 
-void reception::probe(const net::request& asked, net::responder respond) {
+void reception::probe(const http::request& asked, http::responder respond) {
   if (auto refused = refusal(asked, settings_.hosts)) return respond(std::move(*refused));
   if (settings_.metrics && asks_for_metrics(asked)) return scrape(asked, std::move(respond));
   const auto seen = board_.current();
@@ -49,7 +49,7 @@ void reception::probe(const net::request& asked, net::responder respond) {
 /// The page of an agent with thousands of elections takes a fifth of a second. It is made at the
 /// next turn of the server, once for all who have asked by then, so that no crowd of scrapers keeps
 /// a probe waiting for longer than one page.
-void reception::scrape(const net::request& asked, net::responder respond) {
+void reception::scrape(const http::request& asked, http::responder respond) {
   scrapes_.emplace_back(asked, std::move(respond));
   settings_.wake();
 }
@@ -64,11 +64,11 @@ void reception::answer_scrapes() {
   }
 }
 
-net::attention reception::attend() {
+http::attention reception::attend() {
   answer_scrapes();
   const auto seen = board_.current();
   const core::time_point now = time_.boot();
-  net::attention out;
+  http::attention out;
   const std::uint64_t index = index_of(*seen, now);
   out.news = std::exchange(attended_, index) != index;
   const core::time_point turn = next_turn(*seen, now);
@@ -84,13 +84,13 @@ pulse reception::alive() const {
   return {.last_beat = board_.last_beat(), .bound = settings_.beat_bound};
 }
 
-net::response reception::answer_now(const net::request& asked) {
+http::response reception::answer_now(const http::request& asked) {
   const auto seen = board_.current();
   const pulse beat = alive();
   return answer(asked, *seen, beat, present(), settings_.hosts, pages_);
 }
 
-void reception::order(const net::request& asked, const snapshot& seen, net::responder respond) {
+void reception::order(const http::request& asked, const snapshot& seen, http::responder respond) {
   if (auto refused = refusal(asked, settings_.hosts)) return respond(std::move(*refused));
   auto wanted = read_control(asked, seen, settings_.who);
   if (!wanted) return respond(std::move(wanted.error()));
@@ -101,8 +101,8 @@ void reception::order(const net::request& asked, const snapshot& seen, net::resp
                     });
 }
 
-void reception::read_fresh(core::election_index which, const net::request& asked,
-                           net::responder respond) {
+void reception::read_fresh(core::election_index which, const http::request& asked,
+                           http::responder respond) {
   // Not on the serving thread any more when it comes.
   settings_.fresh(which, [&from = board_, time = time_, which, asked,
                           respond = std::move(respond)](fresh_result read) mutable {
@@ -112,12 +112,12 @@ void reception::read_fresh(core::election_index which, const net::request& asked
   });
 }
 
-net::held_answer reception::hold(const net::request& asked, long_poll what) {
+http::held_answer reception::hold(const http::request& asked, long_poll what) {
   const auto limit = std::chrono::duration_cast<std::chrono::milliseconds>(what.reader.wait);
   return {.ready = [this, asked,
-                    what = std::move(what)](net::occasion why) -> std::optional<net::response> {
+                    what = std::move(what)](http::occasion why) -> std::optional<http::response> {
             const auto seen = board_.current();
-            if (why == net::occasion::news && !has_news(what, *seen, time_.boot())) {
+            if (why == http::occasion::news && !has_news(what, *seen, time_.boot())) {
               return std::nullopt;
             }
             return answer_now(asked);
@@ -125,7 +125,7 @@ net::held_answer reception::hold(const net::request& asked, long_poll what) {
           .limit = limit};
 }
 
-net::streamed_answer reception::stream(event_request what) {
+http::streamed_answer reception::stream(event_request what) {
   return {.head = events_head(),
           .next =
               [this, reader = event_reader(std::move(what))]() mutable {

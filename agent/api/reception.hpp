@@ -16,14 +16,14 @@
 #include "api/snapshot.hpp"
 #include "api/verify.hpp"
 #include "core/clock.hpp"
-#include "net/http_server.hpp"
-#include "net/responder.hpp"
+#include "http/server/http_server.hpp"
+#include "http/server/responder.hpp"
 
 namespace tenure::api {
 
 /// Where the time comes from. Called on the serving thread.
 struct clocks {
-  std::function<core::time_point()> boot;  ///< `os::boot_now`
+  std::function<core::time_point()> boot;  ///< `base::boot_now`
   std::function<std::int64_t()> unix_ms;   ///< the wall clock
 };
 
@@ -47,24 +47,24 @@ class reception {
   reception& operator=(const reception&) = delete;
 
   /// A request to the API.
-  void api(const net::request& asked, net::responder respond);
+  void api(const http::request& asked, http::responder respond);
   /// A request to the probe listener.
-  void probe(const net::request& asked, net::responder respond);
+  void probe(const http::request& asked, http::responder respond);
 
   /// Whether something has changed for those who wait since the last call, and when time alone
   /// will change something. Answers those who have asked for a page of metrics.
-  net::attention attend();
+  http::attention attend();
 
  private:
   [[nodiscard]] instant present() const;
   [[nodiscard]] pulse alive() const;
-  [[nodiscard]] net::response answer_now(const net::request& asked);
-  void scrape(const net::request& asked, net::responder respond);
+  [[nodiscard]] http::response answer_now(const http::request& asked);
+  void scrape(const http::request& asked, http::responder respond);
   void answer_scrapes();
-  void order(const net::request& asked, const snapshot& seen, net::responder respond);
-  void read_fresh(core::election_index which, const net::request& asked, net::responder respond);
-  [[nodiscard]] net::held_answer hold(const net::request& asked, long_poll what);
-  [[nodiscard]] net::streamed_answer stream(event_request what);
+  void order(const http::request& asked, const snapshot& seen, http::responder respond);
+  void read_fresh(core::election_index which, const http::request& asked, http::responder respond);
+  [[nodiscard]] http::held_answer hold(const http::request& asked, long_poll what);
+  [[nodiscard]] http::streamed_answer stream(event_request what);
 
   const board& board_;
   const clocks time_;
@@ -72,7 +72,7 @@ class reception {
   election_pages pages_;
   event_texts texts_;
   std::uint64_t attended_ = 0;  ///< the index that those who wait were told of
-  std::vector<std::pair<net::request, net::responder>> scrapes_;  ///< wait for the next page
+  std::vector<std::pair<http::request, http::responder>> scrapes_;  ///< wait for the next page
 };
 
 }  // namespace tenure::api

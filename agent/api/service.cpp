@@ -13,7 +13,7 @@ std::string advice(listener which) {
   return "; give another address with " + flag + ", or " + flag + " off";
 }
 
-service_error failed(listener which, net::listen_error&& why) {
+service_error failed(listener which, http::listen_error&& why) {
   return {.which = which, .kind = why.kind, .text = std::move(why.text) + advice(which)};
 }
 
@@ -28,7 +28,7 @@ std::size_t service_settings::descriptors() const {
 std::expected<std::unique_ptr<service>, service_error> service::start(
     board& from, service_settings with, clocks time, fresh_reader fresh, controller control) {
   std::unique_ptr<service> out(new service(from));
-  net::http_server& server = out->server_;
+  http::http_server& server = out->server_;
   out->reception_ =
       std::make_unique<reception>(from, std::move(time),
                                   reception::settings{.hosts = std::move(with.hosts),
@@ -39,8 +39,8 @@ std::expected<std::unique_ptr<service>, service_error> service::start(
                                                       .metrics = with.metrics,
                                                       .wake = [&server] { server.news(); }});
   reception& desk = *out->reception_;
-  const net::http_server::deferring_handler api = [&desk](const net::request& asked,
-                                                          net::responder respond) {
+  const http::http_server::deferring_handler api = [&desk](const http::request& asked,
+                                                           http::responder respond) {
     desk.api(asked, std::move(respond));
   };
   if (with.api) {
@@ -55,8 +55,8 @@ std::expected<std::unique_ptr<service>, service_error> service::start(
     if (!bound) return std::unexpected(failed(which, std::move(bound.error())));
   }
   if (with.probe) {
-    const net::http_server::deferring_handler probe = [&desk](const net::request& asked,
-                                                              net::responder respond) {
+    const http::http_server::deferring_handler probe = [&desk](const http::request& asked,
+                                                               http::responder respond) {
       desk.probe(asked, std::move(respond));
     };
     auto bound = server.listen_on(*with.probe, probe, with.limits, with.probe_traffic);

@@ -15,8 +15,8 @@
 #include "api/snapshot.hpp"
 #include "api/verify.hpp"
 #include "core/clock.hpp"
-#include "net/http_server.hpp"
-#include "net/listen_address.hpp"
+#include "http/listen_address.hpp"
+#include "http/server/http_server.hpp"
 
 namespace tenure::api {
 
@@ -25,17 +25,17 @@ namespace tenure::api {
 inline constexpr core::duration default_beat_bound = std::chrono::seconds(10);
 
 struct service_settings {
-  std::optional<net::listen_address> api = net::listen_address{.host = "127.0.0.1", .port = 4040};
-  std::optional<net::listen_address> probe = net::listen_address{.host = "0.0.0.0", .port = 8081};
+  std::optional<http::listen_address> api = http::listen_address{.host = "127.0.0.1", .port = 4040};
+  std::optional<http::listen_address> probe = http::listen_address{.host = "0.0.0.0", .port = 8081};
   std::string socket{};              ///< the path of a Unix socket for the API; empty: none
   std::string local_socket{};        ///< the same, by which commands find the agent
   std::vector<std::string> hosts{};  ///< further Host names that are answered
   control_access control{};          ///< who may give orders
   core::duration beat_bound = default_beat_bound;
-  net::http_limits limits{};            ///< of each listener
-  page_writer metrics{};                ///< for `/metrics` of each; without, there is no such page
-  net::traffic* api_traffic = nullptr;  ///< counts what the API does; outlives the service
-  net::traffic* probe_traffic = nullptr;  ///< the same of the probes
+  http::http_limits limits{};            ///< of each listener
+  page_writer metrics{};                 ///< for `/metrics` of each; without, there is no such page
+  http::traffic* api_traffic = nullptr;  ///< counts what the API does; outlives the service
+  http::traffic* probe_traffic = nullptr;  ///< the same of the probes
 
   /// How many descriptors listeners and clients may have open at a time.
   [[nodiscard]] std::size_t descriptors() const;
@@ -46,7 +46,7 @@ enum class listener : std::uint8_t { api, probe, socket, local_socket };
 /// Which listener could not be opened, and why. `text` ends with what to do.
 struct service_error {
   listener which = listener::api;
-  net::listen_failure kind = net::listen_failure::other;
+  http::listen_failure kind = http::listen_failure::other;
   std::string text;
 };
 
@@ -65,21 +65,21 @@ class service {
   service(const service&) = delete;
   service& operator=(const service&) = delete;
 
-  /// Ends in order: `net::http_server::shutdown`. Calling it again does nothing.
+  /// Ends in order: `http::http_server::shutdown`. Calling it again does nothing.
   void stop();
 
   /// Where it listens, with the ports that the kernel has chosen; empty if that listener is off.
-  [[nodiscard]] const std::optional<net::listen_address>& api_address() const { return api_; }
-  [[nodiscard]] const std::optional<net::listen_address>& probe_address() const { return probe_; }
+  [[nodiscard]] const std::optional<http::listen_address>& api_address() const { return api_; }
+  [[nodiscard]] const std::optional<http::listen_address>& probe_address() const { return probe_; }
 
  private:
   explicit service(board& from) : board_(from) {}
 
   board& board_;
-  std::optional<net::listen_address> api_;
-  std::optional<net::listen_address> probe_;
+  std::optional<http::listen_address> api_;
+  std::optional<http::listen_address> probe_;
   std::unique_ptr<reception> reception_;
-  net::http_server server_;
+  http::http_server server_;
 };
 
 }  // namespace tenure::api

@@ -4,13 +4,13 @@
 #include <ranges>
 #include <string>
 
-#include "net/header_text.hpp"
+#include "http/header_text.hpp"
 
 namespace tenure::api {
 namespace {
 
-using net::same_word;
-using net::trimmed;
+using http::same_word;
+using http::trimmed;
 
 /// "text/html;q=0" is listed in order to say no.
 bool is_refused(std::string_view parameters) {
@@ -33,13 +33,13 @@ bool lists(std::string_view accept, std::string_view type) {
 
 }  // namespace
 
-bool wants_page(const net::request& asked) {
+bool wants_page(const http::request& asked) {
   if (!asked.accept || !lists(*asked.accept, "text/html")) return false;
   if (lists(*asked.accept, "application/xhtml+xml")) return true;
   return !lists(*asked.accept, "*/*") && !lists(*asked.accept, "application/json");
 }
 
-net::response status_page() {
+http::response status_page() {
   return {.status = 200,
           .content_type = "text/html; charset=utf-8",
           .body = std::string(status_page_text),

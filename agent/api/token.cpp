@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-#include "os/trusted_open.hpp"
+#include "base/trusted_open.hpp"
 
 namespace tenure::api {
 namespace {
@@ -14,7 +14,7 @@ constexpr std::string_view white_space = " \t\r\n";
 
 std::expected<std::string, std::string> read_token(const std::string& file) {
   const std::string what = "the control token file " + file;
-  const auto read = os::read_named_file("the control token file", file, most_bytes);
+  const auto read = base::read_named_file("the control token file", file, most_bytes);
   if (!read) return std::unexpected(read.error());
   std::string_view text(*read);
   const std::size_t begin = text.find_first_not_of(white_space);

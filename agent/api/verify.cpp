@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "api/admission.hpp"
+#include "base/number_text.hpp"
 #include "core/check.hpp"
-#include "core/number_text.hpp"
 
 namespace tenure::api {
 namespace {
@@ -23,13 +23,13 @@ std::unexpected<problem> bad_verify(std::string message) {
 }
 
 /// A misspelt `holder` would otherwise be a check that is silently not made.
-std::expected<void, problem> only_known_parameters(const net::request& asked) {
+std::expected<void, problem> only_known_parameters(const http::request& asked) {
   static constexpr std::array<std::string_view, 3> known{"version", "holder", "fresh"};
-  for (const net::parameter& one : asked.target.query) {
+  for (const http::parameter& one : asked.target.query) {
     if (std::ranges::find(known, one.name) == known.end()) {
       return bad_verify("\"" + one.name + "\" is not a parameter of verify");
     }
-    if (std::ranges::count(asked.target.query, one.name, &net::parameter::name) > 1) {
+    if (std::ranges::count(asked.target.query, one.name, &http::parameter::name) > 1) {
       return bad_verify("\"" + one.name + "\" is given more than once");
     }
   }
@@ -38,12 +38,12 @@ std::expected<void, problem> only_known_parameters(const net::request& asked) {
 
 /// In the one form that answers have it in, so that who asks can compare them as text.
 std::optional<core::version> version_in(std::string_view text) {
-  const auto number = core::read_number<std::uint64_t>(text);
+  const auto number = base::read_number<std::uint64_t>(text);
   if (!number || text.starts_with('0')) return std::nullopt;
   return core::version{*number};
 }
 
-std::expected<verify_request, problem> parse(const net::request& asked) {
+std::expected<verify_request, problem> parse(const http::request& asked) {
   if (auto known = only_known_parameters(asked); !known) {
     return std::unexpected(std::move(known.error()));
   }
@@ -92,16 +92,16 @@ problem uncertainty(const verdict& what, const election_snapshot& election, cons
   }
 }
 
-net::response respond(const verify_request& asked, const verdict& what,
-                      const election_snapshot& election, const snapshot& seen, const instant& at) {
+http::response respond(const verify_request& asked, const verdict& what,
+                       const election_snapshot& election, const snapshot& seen, const instant& at) {
   if (!is_certain(what.is)) return error_response(503, uncertainty(what, election, seen, at));
   return verdict_response(asked.what, what, election, seen, at);
 }
 
 }  // namespace
 
-net::response answer_verify(const net::request& asked, const election_snapshot& election,
-                            const snapshot& seen, const instant& at) {
+http::response answer_verify(const http::request& asked, const election_snapshot& election,
+                             const snapshot& seen, const instant& at) {
   const auto parsed = parse(asked);
   if (!parsed) return error_response(400, parsed.error());
   if (parsed->fresh) {
@@ -112,7 +112,7 @@ net::response answer_verify(const net::request& asked, const election_snapshot& 
   return respond(*parsed, judge(parsed->what, election, seen, at), election, seen, at);
 }
 
-std::optional<core::election_index> needs_fresh_read(const net::request& asked,
+std::optional<core::election_index> needs_fresh_read(const http::request& asked,
                                                      const snapshot& seen,
                                                      const std::vector<std::string>& hosts) {
   const std::vector<std::string>& path = asked.target.segments;
@@ -127,8 +127,8 @@ std::optional<core::election_index> needs_fresh_read(const net::request& asked,
   return core::election_index{static_cast<std::uint32_t>(*found)};
 }
 
-net::response answer_fresh(const net::request& asked, core::election_index which,
-                           const snapshot& seen, const instant& at, const fresh_result& read) {
+http::response answer_fresh(const http::request& asked, core::election_index which,
+                            const snapshot& seen, const instant& at, const fresh_result& read) {
   if (!read) return error_response(503, read.error());
   const auto parsed = parse(asked);
   TENURE_CHECK(parsed && core::place(which) < seen.elections.size());

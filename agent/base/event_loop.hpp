@@ -9,7 +9,7 @@
 namespace tenure::base {
 
 /// The work of one thread: what is to be done next, and what at an instant. Whoever works on it
-/// learns from it alone what time it is, and draws from it alone: `net::asio_loop` has both from
+/// learns from it alone what time it is, and draws from it alone: `http::asio_loop` has both from
 /// the kernel, the simulator's loop has virtual time and a seed.
 class event_loop {
  public:

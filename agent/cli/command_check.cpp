@@ -9,12 +9,12 @@
 #include <cerrno>
 #include <string_view>
 
-#include "cli/print.hpp"
-#include "cli/variable.hpp"
+#include "base/error_text.hpp"
+#include "cli/text/print.hpp"
+#include "cli/text/variable.hpp"
 #include "config/problem.hpp"
-#include "os/error_text.hpp"
-#include "workload/exec_status.hpp"
-#include "workload/guard_process.hpp"
+#include "guard/guard_process.hpp"
+#include "process/exec_status.hpp"
 
 namespace tenure::cli {
 namespace {
@@ -59,8 +59,8 @@ std::optional<int> refuse_command(const std::string& verb, const std::string& pr
   const std::string hint = missing ? "give its path, or a name that is in PATH"
                                    : "make it an executable file, or give another";
   print_failure(verb, "the command " + config::quote(program) +
-                          " cannot be executed: " + os::error_text(fault) + "; " + hint);
-  return missing ? workload::exit_command_not_found : workload::exit_command_not_executable;
+                          " cannot be executed: " + base::error_text(fault) + "; " + hint);
+  return missing ? process::exit_command_not_found : process::exit_command_not_executable;
 }
 
 }  // namespace tenure::cli

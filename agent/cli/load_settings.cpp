@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/trusted_open.hpp"
 #include "cli/verbs.hpp"
 #include "config/surroundings.hpp"
-#include "os/trusted_open.hpp"
 #include "runtime/exit_status.hpp"
 #include "stores/store.hpp"
 #include "workload/guard_link.hpp"
@@ -53,8 +53,8 @@ void warn_of_exposed_secrets(config::settings& s) {
       {"control_token_file", s.control_token_file}};
   for (const auto& [name, file] : secrets) {
     if (file.empty()) continue;
-    const auto opened = os::open_named_file(name, file);
-    if (!opened || !os::readable_by_all(*opened)) continue;
+    const auto opened = base::open_named_file(name, file);
+    if (!opened || !base::readable_by_all(*opened)) continue;
     s.warnings.push_back({name, "every user can read the secret in " + file,
                           "run `chmod o-r` on it, or give the volume of a Secret in Kubernetes "
                           "defaultMode 0440"});

@@ -2,7 +2,7 @@
 #include <array>
 #include <string_view>
 
-#include "cli/completion.hpp"
+#include "cli/text/completion.hpp"
 #include "cli/verbs.hpp"
 #include "core/check.hpp"
 

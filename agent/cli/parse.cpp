@@ -3,9 +3,9 @@
 #include <string_view>
 
 #include "cli/commands.hpp"
-#include "cli/help.hpp"
 #include "cli/invocation.hpp"
-#include "cli/print.hpp"
+#include "cli/text/help.hpp"
+#include "cli/text/print.hpp"
 #include "cli/version.hpp"
 #include "config/fields.hpp"
 #include "config/problem.hpp"

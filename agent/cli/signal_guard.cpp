@@ -7,12 +7,12 @@
 #include <utility>
 #include <vector>
 
-#include "cli/checked_words.hpp"
+#include "cli/text/checked_words.hpp"
 #include "cli/verbs.hpp"
+#include "guard/guard_process.hpp"
+#include "guard/target_check.hpp"
 #include "runtime/exit_status.hpp"
 #include "runtime/target_of.hpp"
-#include "workload/guard_process.hpp"
-#include "workload/target_check.hpp"
 
 /// Signal mode: the workload is in the container beside ours, and somebody else starts it.
 namespace tenure::cli {
@@ -23,24 +23,24 @@ constexpr std::size_t checked_count = 6;
 constexpr std::string_view no_user = "-";
 constexpr std::string_view may_run = "run";
 
-int refuse(const workload::target_problem& why) {
+int refuse(const guard::target_problem& why) {
   std::fprintf(stderr, "tenure agent: cannot stop the workload: %s\n", why.text.c_str());
   return runtime::exit_bad_settings;
 }
 
 /// Says whom it would stop, or why that cannot work. Nobody has to be there yet.
-std::optional<int> look_for(const workload::target& what) {
-  const auto processes = std::make_unique<workload::foreign_processes>();
-  if (const auto ready = workload::prepare_target(*processes, what); !ready) {
+std::optional<int> look_for(const guard::target& what) {
+  const auto processes = std::make_unique<guard::foreign_processes>();
+  if (const auto ready = guard::prepare_target(*processes, what); !ready) {
     return refuse(ready.error());
   }
-  const auto found = workload::survey(*processes);
+  const auto found = guard::survey(*processes);
   if (!found) return refuse(found.error());
   if (found->empty()) {
     std::fputs("tenure agent: the workload is not there yet\n", stderr);
   }
-  for (const workload::found_process& one : *found) {
-    std::fprintf(stderr, "tenure agent: the workload: %s\n", workload::text(one).c_str());
+  for (const guard::found_process& one : *found) {
+    std::fprintf(stderr, "tenure agent: the workload: %s\n", guard::text(one).c_str());
   }
   return std::nullopt;
 }
@@ -48,7 +48,7 @@ std::optional<int> look_for(const workload::target& what) {
 }  // namespace
 
 int guard_what_is_found(const config::settings& s, int argc, const char* const* argv) {
-  const workload::target what = runtime::target_of(s.target);
+  const guard::target what = runtime::target_of(s.target);
   if (const auto refused = look_for(what)) return *refused;
   const bool runs = s.target.while_standby == config::on_standby::run;
   return run_checked("agent",
@@ -63,9 +63,9 @@ std::optional<int> become_guard_of_what_is_found(int argc, const char* const* ar
   auto given = take_checked(argc, argv, checked_count);
   if (!given) return std::nullopt;
   const std::vector<std::string>& words = given->words;
-  workload::guard_options options;
-  workload::foreign_options& foreign = options.foreign.emplace();
-  foreign.what = {.by = static_cast<workload::target::kind>(std::atoi(words[0].c_str())),
+  guard::guard_options options;
+  guard::foreign_options& foreign = options.foreign.emplace();
+  foreign.what = {.by = static_cast<guard::target::kind>(std::atoi(words[0].c_str())),
                   .value = words[1]};
   if (words[2] != no_user) {
     foreign.what.uid = static_cast<uid_t>(std::strtoul(words[2].c_str(), nullptr, 10));
@@ -74,7 +74,7 @@ std::optional<int> become_guard_of_what_is_found(int argc, const char* const* ar
   options.stop_signal = std::atoi(words[4].c_str());
   foreign.gain_signal = std::atoi(words[5].c_str());
   options.agent_argv = std::move(given->rest);
-  return workload::run_guard(options);
+  return guard::run_guard(options);
 }
 
 }  // namespace tenure::cli

@@ -16,14 +16,14 @@
 #include <utility>
 
 #include "api/codec.hpp"
-#include "cli/agent_feed.hpp"
-#include "cli/reply_codec.hpp"
-#include "cli/status_view.hpp"
-#include "cli/terminal.hpp"
-#include "cli/variable.hpp"
-#include "net/client_route.hpp"
-#include "os/boot_time.hpp"
-#include "os/wall_time.hpp"
+#include "base/boot_time.hpp"
+#include "base/wall_time.hpp"
+#include "cli/client/agent_feed.hpp"
+#include "cli/client/reply_codec.hpp"
+#include "cli/text/status_view.hpp"
+#include "cli/text/terminal.hpp"
+#include "cli/text/variable.hpp"
+#include "http/client/client_route.hpp"
 #include "runtime/exit_status.hpp"
 
 namespace tenure::cli {
@@ -40,7 +40,7 @@ class status_watch {
     const bool on_screen =
         !json_ && ::isatty(STDOUT_FILENO) == 1 && variable("TERM").value_or("dumb") != "dumb";
     if (on_screen) screen_.emplace();
-    for (const net::endpoint& agent : what.agents) {
+    for (const http::endpoint& agent : what.agents) {
       const std::size_t place = seen_.size();
       seen_.push_back({.agent = agent});
       feeds_.push_back(std::make_unique<agent_feed>(
@@ -66,7 +66,7 @@ class status_watch {
 
  private:
   void came(std::size_t place, const agent_answer& answer) {
-    take(seen_[place], answer, os::boot_now());
+    take(seen_[place], answer, base::boot_now());
     if (screen_) {
       feeds_[place]->hold(shown_for(seen_[place]));
       draw();
@@ -79,7 +79,7 @@ class status_watch {
 
   void draw() {
     const std::size_t columns = screen_->columns();
-    const status_page page = page_of(seen_, os::boot_now());
+    const status_page page = page_of(seen_, base::boot_now());
     std::vector<std::string> lines = table_lines(page.table, colour_, columns);
     for (const cell& failure : page.failures) lines.push_back(painted(failure, colour_, columns));
     screen_->show(lines);
@@ -101,14 +101,14 @@ class status_watch {
       const std::string what = line.substr(0, line.find(' '));
       now[what] = line;
       if (said_[place].contains(what) && said_[place][what] == line) continue;
-      std::printf("%s %s\n", api::rfc3339(os::wall_now_ms()).c_str(), line.c_str());
+      std::printf("%s %s\n", api::rfc3339(base::wall_now_ms()).c_str(), line.c_str());
     }
     said_[place] = std::move(now);
     std::fflush(stdout);
   }
 
   void keep_ticking() {
-    net::expire_at(timer_, os::boot_now() + tick);
+    http::expire_at(timer_, base::boot_now() + tick);
     timer_.async_wait([this](const boost::system::error_code& cancelled) {
       if (cancelled) return;
       draw();

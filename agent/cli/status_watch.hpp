@@ -3,12 +3,12 @@
 #include <string>
 #include <vector>
 
-#include "net/endpoint.hpp"
+#include "http/endpoint.hpp"
 
 namespace tenure::cli {
 
 struct watched_agents {
-  std::vector<net::endpoint> agents;
+  std::vector<http::endpoint> agents;
   std::string path;   ///< what each of them is asked for
   bool json = false;  ///< one answer a line
 };

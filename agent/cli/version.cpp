@@ -3,10 +3,10 @@
 #include <boost/version.hpp>
 #include <cstdio>
 
+#include "cli/client/json_codec.hpp"
 #include "cli/commit.hpp"
-#include "cli/json_codec.hpp"
 #include "cli/verbs.hpp"
-#include "net/tls_library.hpp"
+#include "http/tls/tls_library.hpp"
 #include "runtime/exit_status.hpp"
 #include "stores/store.hpp"
 
@@ -23,7 +23,7 @@ build_facts facts_of_build() {
           .boost = std::to_string(BOOST_VERSION / 100'000) + "." +
                    std::to_string(BOOST_VERSION / 100 % 1000) + "." +
                    std::to_string(BOOST_VERSION % 100),
-          .tls = net::tls_library(),
+          .tls = http::tls_library(),
           .stores = stores::store_kinds()};
 }
 

@@ -1,6 +1,6 @@
 #include "cli/wait_condition.hpp"
 
-#include "cli/knowledge.hpp"
+#include "cli/text/knowledge.hpp"
 
 namespace tenure::cli {
 namespace {

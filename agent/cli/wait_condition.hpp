@@ -4,7 +4,7 @@
 #include <expected>
 #include <string>
 
-#include "cli/report.hpp"
+#include "cli/text/report.hpp"
 
 /// What `tenure wait --for` waits for. No I/O.
 namespace tenure::cli {

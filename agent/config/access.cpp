@@ -3,7 +3,7 @@
 #include <set>
 
 #include "config/endpoint_url.hpp"
-#include "config/evidence.hpp"
+#include "config/provenance.hpp"
 
 namespace tenure::config {
 namespace {
@@ -13,7 +13,7 @@ constexpr std::array tls_settings{setting::ca_file, setting::certificate_file, s
                                   setting::server_name};
 constexpr std::array sign_in_settings{setting::user, setting::password_file};
 
-std::string how_to_give_an_endpoint(std::string_view store, const evidence& known) {
+std::string how_to_give_an_endpoint(std::string_view store, const provenance& known) {
   constexpr setting which = setting::endpoint;
   if (store == "sqlite") {
     return "give the path of a file that all members on this host share, such as " +
@@ -28,7 +28,7 @@ std::string how_to_give_an_endpoint(std::string_view store, const evidence& know
 /// Lives for one call of `check_access`.
 class access_check {
  public:
-  access_check(const settings& s, evidence& known)
+  access_check(const settings& s, provenance& known)
       : s_(s),
         known_(known),
         sqlite_(s.store == "sqlite"),
@@ -150,7 +150,7 @@ class access_check {
   }
 
   const settings& s_;
-  evidence& known_;
+  provenance& known_;
   bool sqlite_;
   bool urls_;
   bool all_good_ = true;
@@ -159,7 +159,7 @@ class access_check {
 
 }  // namespace
 
-void check_access(const settings& s, evidence& known) {
+void check_access(const settings& s, provenance& known) {
   access_check(s, known).run();
 }
 

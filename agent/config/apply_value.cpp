@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "config/draft.hpp"
+#include "config/raw_settings.hpp"
 
 namespace tenure::config {
 namespace {

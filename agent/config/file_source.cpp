@@ -2,8 +2,8 @@
 #include <array>
 #include <map>
 
-#include "config/draft.hpp"
 #include "config/misnomer.hpp"
+#include "config/raw_settings.hpp"
 #include "config/suggest.hpp"
 #include "config/yaml.hpp"
 #include "core/check.hpp"
@@ -74,7 +74,7 @@ std::vector<std::string_view> keys() {
 /// Reads one document. Lives for one call of `take_file`.
 class document {
  public:
-  document(const file& source, draft& out) : source_(source), out_(out) {}
+  document(const file& source, raw_settings& out) : source_(source), out_(out) {}
 
   void read(const yaml_node& root) {
     if (root.kind != yaml_kind::mapping) {
@@ -272,12 +272,12 @@ class document {
   }
 
   const file& source_;
-  draft& out_;
+  raw_settings& out_;
 };
 
 }  // namespace
 
-void take_file(const file& source, draft& out) {
+void take_file(const file& source, raw_settings& out) {
   const auto root = parse_yaml(source);
   if (root) {
     document(source, out).read(**root);

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <array>
 
-#include "config/evidence.hpp"
+#include "config/provenance.hpp"
 
 namespace tenure::config {
 namespace {
@@ -29,7 +29,7 @@ constexpr core::duration too_late = 10min;
 /// Lives for one call of `check_health`.
 class health_check {
  public:
-  health_check(settings& s, evidence& known) : s_(s), h_(s.health), known_(known) {}
+  health_check(settings& s, provenance& known) : s_(s), h_(s.health), known_(known) {}
 
   void run() {
     if (!known_.is_given(setting::health_timeout)) {
@@ -104,13 +104,13 @@ class health_check {
 
   settings& s_;
   health& h_;
-  evidence& known_;
+  provenance& known_;
   bool all_good_ = true;
 };
 
 }  // namespace
 
-void check_health(settings& s, evidence& known) {
+void check_health(settings& s, provenance& known) {
   health_check(s, known).run();
 }
 

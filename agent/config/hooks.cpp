@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <array>
 
-#include "config/evidence.hpp"
+#include "config/provenance.hpp"
 
 namespace tenure::config {
 namespace {
@@ -19,7 +19,7 @@ constexpr core::duration container_ends_within = 3s;
 /// Lives for one call of `check_hooks`.
 class hook_check {
  public:
-  hook_check(const settings& s, evidence& known) : s_(s), known_(known) {}
+  hook_check(const settings& s, provenance& known) : s_(s), known_(known) {}
 
   void run() {
     const auto given = std::ranges::find_if(
@@ -92,12 +92,12 @@ class hook_check {
   }
 
   const settings& s_;
-  evidence& known_;
+  provenance& known_;
 };
 
 }  // namespace
 
-void check_hooks(const settings& s, evidence& known) {
+void check_hooks(const settings& s, provenance& known) {
   hook_check(s, known).run();
 }
 

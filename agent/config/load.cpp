@@ -1,11 +1,11 @@
 #include "config/load.hpp"
 
-#include "config/draft.hpp"
+#include "config/raw_settings.hpp"
 
 namespace tenure::config {
 
 std::expected<settings, std::vector<problem>> load(const inputs& in) {
-  draft all;
+  raw_settings all;
   if (in.file && in.file->has_value()) {
     take_file(**in.file, all);
   } else if (in.file) {

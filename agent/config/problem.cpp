@@ -1,6 +1,6 @@
 #include "config/problem.hpp"
 
-#include "core/printable_text.hpp"
+#include "base/printable_text.hpp"
 
 namespace tenure::config {
 
@@ -9,13 +9,13 @@ std::string render(const problem& p) {
   if (!p.where.empty()) line += p.where + ": ";
   line += p.what;
   if (!p.suggestion.empty()) line += "; " + p.suggestion;
-  return core::escaped(line);
+  return base::escaped(line);
 }
 
 std::string quote(std::string_view input) {
-  const std::string_view begins = core::beginning(input, max_quoted_bytes);
+  const std::string_view begins = base::beginning(input, max_quoted_bytes);
   const std::string_view end = begins.size() < input.size() ? "...\"" : "\"";
-  return core::escaped(begins, "\"\\").insert(0, "\"").append(end);
+  return base::escaped(begins, "\"\\").insert(0, "\"").append(end);
 }
 
 }  // namespace tenure::config

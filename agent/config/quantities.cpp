@@ -1,8 +1,8 @@
 #include <algorithm>
 
+#include "base/duration_text.hpp"
 #include "config/values.hpp"
 #include "core/check.hpp"
-#include "core/duration_text.hpp"
 
 namespace tenure::config {
 namespace {
@@ -23,9 +23,9 @@ std::string without_blanks(std::string_view text) {
 }  // namespace
 
 parsed<core::duration> parse_duration(std::string_view text) {
-  const auto read = core::read_duration(text, max_duration);
+  const auto read = base::read_duration(text, max_duration);
   if (read) return *read;
-  using fault = core::duration_mistake::fault;
+  using fault = base::duration_mistake::fault;
   switch (read.error().is) {
     case fault::empty:
       return wrong("is empty", duration_hint);
@@ -56,7 +56,7 @@ parsed<std::uint32_t> parse_percent(std::string_view text) {
   constexpr std::int64_t max_percent = 100;
   constexpr std::size_t max_decimals = 4;  // of a percent: one part per million
   std::string_view rest = text;
-  const std::optional<core::decimal> number = core::take_decimal(rest);
+  const std::optional<base::decimal> number = base::take_decimal(rest);
   if (!number) return wrong("is " + quote(text) + ", which is no percentage", "write it as 1%");
   if (rest != "%") {
     const std::string proper = std::string(text.substr(0, text.size() - rest.size())) + "%";
@@ -76,10 +76,10 @@ parsed<std::uint32_t> parse_integer(std::string_view text, std::uint32_t least,
     return wrong("is " + quote(text) + ", which is no whole number", range);
   }
   std::uint64_t number = 0;
-  for (const char c : text.substr(0, core::max_decimal_digits + 1)) {
+  for (const char c : text.substr(0, base::max_decimal_digits + 1)) {
     number = number * 10 + static_cast<std::uint64_t>(c - '0');
   }
-  if (text.size() > core::max_decimal_digits || number < least || number > most) {
+  if (text.size() > base::max_decimal_digits || number < least || number > most) {
     return wrong("is " + quote(text) + ", out of its range", range);
   }
   return static_cast<std::uint32_t>(number);

@@ -5,8 +5,8 @@
 /// The table of settings as documents.
 namespace tenure::config {
 
-/// A JSON Schema (draft-07, which every YAML editor plugin knows) of the configuration file. It
-/// and `load` agree on all that a schema can say; `load` knows more, e.g. the time budget.
+/// A JSON Schema (raw_settings-07, which every YAML editor plugin knows) of the configuration file.
+/// It and `load` agree on all that a schema can say; `load` knows more, e.g. the time budget.
 std::string json_schema();
 
 /// The text of docs/configuration.md.

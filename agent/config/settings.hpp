@@ -9,8 +9,8 @@
 #include "config/fields.hpp"
 #include "config/problem.hpp"
 #include "core/election.hpp"
-#include "core/log_line.hpp"
 #include "core/timing.hpp"
+#include "log/log_line.hpp"
 
 namespace tenure::config {
 
@@ -36,7 +36,7 @@ std::string text(const listen_address& a);
 
 /// `automatic`: text at a terminal, else logfmt.
 enum class log_format : std::uint8_t { automatic, text, logfmt, json };
-using core::log_level;
+using log::log_level;
 
 enum class source : std::uint8_t { fallback, file, environment, flag };
 

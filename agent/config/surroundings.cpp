@@ -8,8 +8,8 @@
 #include <cerrno>
 #include <climits>
 
-#include "os/error_text.hpp"
-#include "os/trusted_open.hpp"
+#include "base/error_text.hpp"
+#include "base/trusted_open.hpp"
 
 namespace tenure::config {
 namespace {
@@ -22,11 +22,11 @@ std::unexpected<problem> cannot_read(const std::string& path, const std::string&
 }  // namespace
 
 file_result read_file(const std::string& path) {
-  const auto fd = os::open_trusted(AT_FDCWD, path.c_str(), O_RDONLY, os::named_by_an_operator);
-  if (!fd && fd.error().why == os::flaw::kind::cannot_open) {
-    return cannot_read(path, os::error_text(fd.error().error), os::remedy_of(fd.error().error));
+  const auto fd = base::open_trusted(AT_FDCWD, path.c_str(), O_RDONLY, base::named_by_an_operator);
+  if (!fd && fd.error().why == base::flaw::kind::cannot_open) {
+    return cannot_read(path, base::error_text(fd.error().error), base::remedy_of(fd.error().error));
   }
-  if (!fd) return cannot_read(path, os::text("it", fd.error()));
+  if (!fd) return cannot_read(path, base::text("it", fd.error()));
 
   file out{path, {}};
   std::array<char, 16 * 1024> buffer{};
@@ -36,7 +36,7 @@ file_result read_file(const std::string& path) {
     if (n > 0) {
       out.text.append(buffer.data(), static_cast<std::size_t>(n));
     } else if (errno != EINTR) {
-      return cannot_read(path, os::error_text(errno));
+      return cannot_read(path, base::error_text(errno));
     }
   }
   return cannot_read(path, "it has more than " + std::to_string(max_file_bytes) + " bytes",

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <array>
 
-#include "config/evidence.hpp"
+#include "config/provenance.hpp"
 #include "config/suggest.hpp"
 
 namespace tenure::config {
@@ -15,7 +15,7 @@ constexpr std::array only_with_a_target{setting::target_uid, setting::while_stan
 constexpr const char* three_ways = "target_executable, target_command_line or target_pid_file";
 
 /// Without a target there is nothing that could be told or stopped.
-void check_without_target(evidence& known) {
+void check_without_target(provenance& known) {
   const auto bad = [&known](setting which) { return known.is_bad(which); };
   if (std::ranges::any_of(ways_to_find, bad)) return;
   for (const setting which : only_with_a_target) {
@@ -25,14 +25,14 @@ void check_without_target(evidence& known) {
   }
 }
 
-void check_guard(const settings& s, evidence& known) {
+void check_guard(const settings& s, provenance& known) {
   if (!known.is_given(setting::guard_uid) || !s.guard_dir.empty()) return;
   if (known.is_bad(setting::guard_dir)) return;
   known.reject(setting::guard_uid, "guard_uid is given, and guard_dir is not",
                "give guard_dir, the directory where the guard is found, or remove it");
 }
 
-void check_gain(const target& t, const hooks& with, evidence& known) {
+void check_gain(const target& t, const hooks& with, provenance& known) {
   const bool signals = t.on_gain == on_gain::signal;
   if (signals && known.is_missing(setting::gain_signal)) {
     known.reject(setting::on_gain, "on_gain is signal, but gain_signal is missing",
@@ -60,7 +60,7 @@ void check_gain(const target& t, const hooks& with, evidence& known) {
 
 }  // namespace
 
-void check_target(const settings& s, evidence& known) {
+void check_target(const settings& s, provenance& known) {
   check_guard(s, known);
   if (!s.target.given()) return check_without_target(known);
   const setting* first = nullptr;

@@ -3,8 +3,8 @@
 #include <map>
 #include <utility>
 
-#include "config/draft.hpp"
 #include "config/misnomer.hpp"
+#include "config/raw_settings.hpp"
 #include "config/suggest.hpp"
 
 namespace tenure::config {
@@ -50,7 +50,7 @@ const std::string* find(std::span<const name_and_value> variables, std::string_v
 
 /// Puts the items of a setting that may be a list together.
 void assign_all(const field& f, std::span<const std::string_view> items, const origin& from,
-                draft& out) {
+                raw_settings& out) {
   std::vector<std::string> texts;
   std::vector<named_election> elections;
   for (const std::string_view item : items) {
@@ -102,13 +102,13 @@ const field* find(std::string_view given, std::string_view field::* name) {
 }
 
 /// Says how to give a secret. What was given with `name` is never repeated.
-void reject_secret(const std::string& name, std::string_view field::* spelling, draft& out) {
+void reject_secret(const std::string& name, std::string_view field::* spelling, raw_settings& out) {
   const mistake why = misplaced_secret(field_of(setting::password_file).*spelling);
   out.reject({name, why.what, why.suggestion});
 }
 
 /// Our own variable for the same wins.
-void take_await_variables(std::span<const name_and_value> variables, draft& out) {
+void take_await_variables(std::span<const name_and_value> variables, raw_settings& out) {
   if (find(variables, await_enabled) == nullptr) return;
   for (const auto& [name, which] : await_variables) {
     const std::string* const content = find(variables, name);
@@ -123,7 +123,7 @@ void take_await_variables(std::span<const name_and_value> variables, draft& out)
 
 }  // namespace
 
-void take_environment(std::span<const name_and_value> variables, draft& out) {
+void take_environment(std::span<const name_and_value> variables, raw_settings& out) {
   take_await_variables(variables, out);
   for (const auto& [name, content] : variables) {
     if (!name.starts_with(prefix)) continue;
@@ -150,7 +150,7 @@ void take_environment(std::span<const name_and_value> variables, draft& out) {
   }
 }
 
-void take_flags(std::span<const name_and_value> flags, draft& out) {
+void take_flags(std::span<const name_and_value> flags, raw_settings& out) {
   constexpr std::string_view dashes = "--";
   std::map<setting, std::vector<std::string_view>> values;
   bool after_a_secret = false;

@@ -8,7 +8,7 @@ namespace tenure::core {
 /// CLOCK_BOOTTIME, as a clock that cannot be read.
 ///
 /// There is deliberately no now(): core code receives time points as arguments, so that a test or
-/// a simulation decides what time it is. `os::boot_now()` reads the real one. Nanoseconds, as the
+/// a simulation decides what time it is. `base::boot_now()` reads the real one. Nanoseconds, as the
 /// kernel gives them, so that no deadline is ever rounded.
 struct boot_clock {
   using duration = std::chrono::nanoseconds;

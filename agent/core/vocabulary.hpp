@@ -69,14 +69,14 @@ struct holder {
 };
 
 /// What a holder said when it released its term. The store keeps it until the next release.
-struct farewell {
+struct release_record {
   version term = no_version;
   std::string holder{};
   loss_reason why = loss_reason::none;  ///< `none`: it did not say
   std::string heir{};           ///< the member that is to hold next; empty: whoever comes first
   std::int64_t at_unix_ms = 0;  ///< by the holder's wall clock, for people; 0: it did not say
 
-  friend bool operator==(const farewell&, const farewell&) = default;
+  friend bool operator==(const release_record&, const release_record&) = default;
 };
 
 /// What an election is, by the store: the same for all its members. Whoever is set up otherwise
@@ -105,7 +105,7 @@ struct observation {
   /// When the oldest grant runs out by the store's word; `never` if it does not say.
   time_point expires_at = never;
   /// Of the newest release, however long ago that was; nothing if there was none.
-  std::optional<farewell> parting{};
+  std::optional<release_record> parting{};
   /// Who takes part, holders or not, sorted; nothing where the store cannot tell.
   std::optional<std::vector<std::string>> members{};
   agreement agreed{};

@@ -5,10 +5,10 @@
 #include <cstddef>
 #include <utility>
 
+#include "base/process_usage.hpp"
 #include "core/health.hpp"
 #include "metrics/family.hpp"
 #include "metrics/registry.hpp"
-#include "os/process_usage.hpp"
 
 namespace tenure::metrics {
 namespace {
@@ -31,7 +31,7 @@ void write_health(const core::health_finding& health, std::string& page) {
 
 struct listener_traffic {
   std::string_view name;
-  const net::traffic& of;
+  const http::traffic& of;
 };
 
 }  // namespace
@@ -66,7 +66,7 @@ void write_store(const api::snapshot& seen, core::time_point now, std::string& p
             std::chrono::duration<double>(*silence).count(), page);
 }
 
-void write_traffic(const net::traffic& api, const net::traffic& probe, std::string& page) {
+void write_traffic(const http::traffic& api, const http::traffic& probe, std::string& page) {
   const std::array both{listener_traffic{"api", api}, listener_traffic{"probe", probe}};
   family requests{.what = {"tenure_http_requests_total",
                            "Answers given, by listener and HTTP status; code 0 is any other."},
@@ -81,10 +81,11 @@ void write_traffic(const net::traffic& api, const net::traffic& probe, std::stri
                  .is = kind::counter};
   for (const auto& [name, of] : both) {
     const std::vector<label> labels{{"listener", std::string(name)}};
-    for (std::size_t i = 0; i < net::traffic::statuses.size(); ++i) {
+    for (std::size_t i = 0; i < http::traffic::statuses.size(); ++i) {
       if (of.answers(i) == 0) continue;
       requests.samples.push_back({.labels = labels, .value = static_cast<double>(of.answers(i))});
-      requests.samples.back().labels.push_back({"code", std::to_string(net::traffic::statuses[i])});
+      requests.samples.back().labels.push_back(
+          {"code", std::to_string(http::traffic::statuses[i])});
     }
     open.samples.push_back({.labels = labels, .value = static_cast<double>(of.connections())});
     opened.samples.push_back(
@@ -99,7 +100,7 @@ void write_traffic(const net::traffic& api, const net::traffic& probe, std::stri
 }
 
 void write_process(std::string& page) {
-  const std::optional<os::process_usage> used = os::read_process_usage();
+  const std::optional<base::process_usage> used = base::read_process_usage();
   if (!used) return;
   const auto number = [](std::uint64_t n) { return static_cast<double>(n); };
   write_one(kind::counter,

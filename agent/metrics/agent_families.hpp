@@ -4,7 +4,7 @@
 
 #include "api/snapshot.hpp"
 #include "core/clock.hpp"
-#include "net/traffic.hpp"
+#include "http/server/traffic.hpp"
 
 namespace tenure::metrics {
 
@@ -15,7 +15,7 @@ void write_agent(const api::snapshot& seen, core::duration since_last_beat, std:
 void write_store(const api::snapshot& seen, core::time_point now, std::string& page);
 
 /// Appends what the two listeners have done.
-void write_traffic(const net::traffic& api, const net::traffic& probe, std::string& page);
+void write_traffic(const http::traffic& api, const http::traffic& probe, std::string& page);
 
 /// Appends what the process uses, under the names that every Prometheus client library uses for it.
 void write_process(std::string& page);

@@ -9,10 +9,10 @@
 #include "core/clock.hpp"
 #include "core/health.hpp"
 #include "core/timing.hpp"
+#include "http/server/traffic.hpp"
 #include "metrics/duration_histogram.hpp"
 #include "metrics/election_families.hpp"
 #include "metrics/registry.hpp"
-#include "net/traffic.hpp"
 
 namespace tenure::metrics {
 
@@ -62,8 +62,8 @@ class instruments {
   void wall_clock_jumped();
 
   /// What the listeners are to count in.
-  net::traffic& api_traffic() { return api_traffic_; }
-  net::traffic& probe_traffic() { return probe_traffic_; }
+  http::traffic& api_traffic() { return api_traffic_; }
+  http::traffic& probe_traffic() { return probe_traffic_; }
 
   /// Everything, in Prometheus' text format. The snapshot is taken before the clock is read.
   [[nodiscard]] std::string page(const api::board& from, const clock_reader& at);
@@ -85,8 +85,8 @@ class instruments {
   counter wall_jumps_;
   duration_histogram renewal_duration_;
   duration_histogram renewal_margin_;
-  net::traffic api_traffic_;
-  net::traffic probe_traffic_;
+  http::traffic api_traffic_;
+  http::traffic probe_traffic_;
   std::size_t last_page_bytes_ = 0;
 };
 

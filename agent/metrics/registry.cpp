@@ -9,15 +9,15 @@
 #include <sstream>
 #include <utility>
 
+#include "base/printable_text.hpp"
 #include "core/check.hpp"
-#include "core/printable_text.hpp"
 
 namespace tenure::metrics {
 namespace {
 
 prometheus::Labels labels_of(const std::vector<label>& all) {
   prometheus::Labels out;
-  for (const label& one : all) out.emplace(one.name, core::printable(one.value));
+  for (const label& one : all) out.emplace(one.name, base::printable(one.value));
   return out;
 }
 
@@ -36,7 +36,7 @@ prometheus::MetricFamily converted(const family& from) {
     (counts ? one.counter.value : one.gauge.value) = s.value;
     one.label.reserve(s.labels.size());
     for (const label& l : s.labels)
-      one.label.push_back({std::string(l.name), core::printable(l.value)});
+      one.label.push_back({std::string(l.name), base::printable(l.value)});
   }
   return out;
 }

@@ -3,9 +3,9 @@
 #include <csignal>
 #include <utility>
 
-#include "core/number_text.hpp"
-#include "os/boot_time.hpp"
-#include "os/wall_time.hpp"
+#include "base/boot_time.hpp"
+#include "base/number_text.hpp"
+#include "base/wall_time.hpp"
 #include "runtime/exit_status.hpp"
 #include "runtime/lines.hpp"
 #include "runtime/metered_store.hpp"
@@ -50,7 +50,8 @@ stores::settings store_settings(const agent_options& o,
 
 }  // namespace
 
-agent::agent(agent_options options, surroundings& on, log& to, std::function<void(int)> ended)
+agent::agent(agent_options options, surroundings& on, log::logger& to,
+             std::function<void(int)> ended)
     : options_(std::move(options)),
       machine_(on),
       log_(to),
@@ -59,7 +60,7 @@ agent::agent(agent_options options, surroundings& on, log& to, std::function<voi
       instruments_({.when = options_.settings.timing,
                     .has_guard = is_killed(options_),
                     .has_health = options_.settings.health.is_checked()}),
-      shown_(board_, core::hex(on.loop().random_bits()), options_.settings.identity,
+      shown_(board_, base::hex(on.loop().random_bits()), options_.settings.identity,
              options_.settings.store, elections_, options_.has_guard, !options_.settings.observe),
       workload_(make_workload_mode({.settings = options_.settings,
                                     .session = options_.session,
@@ -219,7 +220,7 @@ bool agent::serve() {
        .metrics =
            [this] {
              return instruments_.page(board_, [] {
-               return api::instant{.now = os::boot_now(), .unix_ms = os::wall_now_ms()};
+               return api::instant{.now = base::boot_now(), .unix_ms = base::wall_now_ms()};
              });
            },
        .api_traffic = &instruments_.api_traffic(),

@@ -8,14 +8,14 @@
 #include <vector>
 
 #include "api/snapshot.hpp"
-#include "core/session.hpp"
+#include "core/lease_group.hpp"
+#include "log/logger.hpp"
+#include "log/repeats.hpp"
 #include "metrics/instruments.hpp"
 #include "runtime/agent_options.hpp"
 #include "runtime/election_driver.hpp"
 #include "runtime/fresh_reads.hpp"
-#include "runtime/log.hpp"
 #include "runtime/order_executor.hpp"
-#include "runtime/repeats.hpp"
 #include "runtime/reporter.hpp"
 #include "runtime/snapshots.hpp"
 #include "runtime/surroundings.hpp"
@@ -33,7 +33,8 @@ namespace tenure::runtime {
 class agent final : private election_host, private workload_host {
  public:
   /// `ended` is called once, when nothing is left to do but to turn what was posted.
-  agent(agent_options options, surroundings& on, log& to, std::function<void(int status)> ended);
+  agent(agent_options options, surroundings& on, log::logger& to,
+        std::function<void(int status)> ended);
   ~agent() override;
   agent(const agent&) = delete;
   agent& operator=(const agent&) = delete;
@@ -44,7 +45,7 @@ class agent final : private election_host, private workload_host {
   /// The process was told to end, by this signal.
   void told_to_end(int signo) { shut_down(signo, core::loss_reason::shutdown); }
 
-  [[nodiscard]] const core::session& session() const { return driver_.session(); }
+  [[nodiscard]] const core::lease_group& session() const { return driver_.session(); }
 
  private:
   void try_store();
@@ -72,7 +73,7 @@ class agent final : private election_host, private workload_host {
 
   agent_options options_;
   surroundings& machine_;
-  log& log_;
+  log::logger& log_;
   std::function<void(int)> on_end_;
   std::vector<stores::election_spec> elections_;
   metrics::instruments instruments_;
@@ -87,7 +88,7 @@ class agent final : private election_host, private workload_host {
   std::unique_ptr<stores::store> store_;
 
   base::timer opening_;           ///< the next try to open the store, where one has failed
-  repeats failures_;              ///< of these tries
+  log::repeats failures_;         ///< of these tries
   workload::guard_ready left_;    ///< by the agents before us
   std::uint32_t unfinished_ = 0;  ///< elections that have not ended
   bool store_reached_ = false;

@@ -3,15 +3,15 @@
 #include <unistd.h>
 
 #include "api/token.hpp"
+#include "base/boot_time.hpp"
+#include "base/file_limit.hpp"
+#include "base/number_text.hpp"
+#include "base/random.hpp"
+#include "base/runtime_directory.hpp"
+#include "base/trusted_open.hpp"
+#include "base/wall_time.hpp"
 #include "config/values.hpp"
-#include "core/number_text.hpp"
-#include "net/unix_socket.hpp"
-#include "os/boot_time.hpp"
-#include "os/file_limit.hpp"
-#include "os/random.hpp"
-#include "os/runtime_directory.hpp"
-#include "os/trusted_open.hpp"
-#include "os/wall_time.hpp"
+#include "http/server/unix_socket.hpp"
 #include "runtime/lines.hpp"
 
 namespace tenure::runtime {
@@ -24,9 +24,9 @@ constexpr std::size_t other_descriptors = 128;
 
 bool api_listeners::open(served_agent what) {
   told_api_port_ = what.told_api_port;
-  const auto wanted = [](const config::listen_address& a) -> std::optional<net::listen_address> {
+  const auto wanted = [](const config::listen_address& a) -> std::optional<http::listen_address> {
     if (!a.enabled) return std::nullopt;
-    return net::listen_address{.host = a.host, .port = a.port};
+    return http::listen_address{.host = a.host, .port = a.port};
   };
   const config::settings& s = settings_;
   api::service_settings with;
@@ -37,11 +37,11 @@ bool api_listeners::open(served_agent what) {
   with.control.token_file = s.control_token_file;
   with.socket = s.socket;
   with.local_socket = local_socket();
-  os::raise_file_limit(with.descriptors() + other_descriptors);
+  base::raise_file_limit(with.descriptors() + other_descriptors);
   with.metrics = std::move(what.metrics);
   with.api_traffic = what.api_traffic;
   with.probe_traffic = what.probe_traffic;
-  const api::clocks time{.boot = os::boot_now, .unix_ms = os::wall_now_ms};
+  const api::clocks time{.boot = base::boot_now, .unix_ms = base::wall_now_ms};
 
   auto started = api::service::start(what.board, with, time, what.fresh, what.control);
   while (!started && give_way(started.error(), with)) {
@@ -52,8 +52,8 @@ bool api_listeners::open(served_agent what) {
     return false;
   }
   service_ = std::move(*started);
-  const auto shown = [](const std::optional<net::listen_address>& a) {
-    return a ? net::text(*a) : std::string("off");
+  const auto shown = [](const std::optional<http::listen_address>& a) {
+    return a ? http::text(*a) : std::string("off");
   };
   const auto shown_path = [](const std::string& path) { return path.empty() ? "off" : path; };
   say_listening(log_,
@@ -81,9 +81,9 @@ bool api_listeners::may_keep_port() const {
 }
 
 void api_listeners::say_if_moved() const {
-  const std::optional<net::listen_address>& api = service_->api_address();
+  const std::optional<http::listen_address>& api = service_->api_address();
   if (told_api_port_ == 0 || (api && api->port == told_api_port_)) return;
-  say_api_moved(log_, told_api_port_, api ? net::text(*api) : std::string("off"));
+  say_api_moved(log_, told_api_port_, api ? http::text(*api) : std::string("off"));
 }
 
 /// Several agents on one host must be easy to try, so a port that nobody has asked for gives way,
@@ -91,7 +91,7 @@ void api_listeners::say_if_moved() const {
 /// its local socket an agent is only harder to find. False if it cannot be done without.
 bool api_listeners::give_way(const api::service_error& why, api::service_settings& with) const {
   if (why.which == api::listener::local_socket) {
-    say_hard_to_find(log_, log_level::warn, why.text);
+    say_hard_to_find(log_, log::log_level::warn, why.text);
     with.local_socket.clear();
     return true;
   }
@@ -104,8 +104,8 @@ bool api_listeners::give_way(const api::service_error& why, api::service_setting
   }
   const bool given = why.which == api::listener::socket ||
                      (is_api ? s.listen.explicit_ : s.probe_listen.explicit_);
-  if (given || why.kind != net::listen_failure::in_use) return false;
-  net::listen_address& where = is_api ? *with.api : *with.probe;
+  if (given || why.kind != http::listen_failure::in_use) return false;
+  http::listen_address& where = is_api ? *with.api : *with.probe;
   if (where.port == 0) return false;
   say_port_taken(log_, is_api ? "api" : "probe", why.text);
   where.port = 0;
@@ -116,18 +116,19 @@ bool api_listeners::give_way(const api::service_error& why, api::service_setting
 std::string api_listeners::local_socket() const {
   const std::string& given = settings_.runtime_dir;
   if (given == "off") return {};
-  const std::string directory = given.empty() ? os::default_runtime_directory() : given;
+  const std::string directory = given.empty() ? base::default_runtime_directory() : given;
   if (directory.empty()) return {};
-  const auto named = given.empty() ? os::named_directory::no : os::named_directory::yes;
-  if (const auto ours = os::make_own_directory(directory, named); !ours) {
-    say_hard_to_find(log_, given.empty() ? log_level::info : log_level::warn, ours.error().text);
+  const auto named = given.empty() ? base::named_directory::no : base::named_directory::yes;
+  if (const auto ours = base::make_own_directory(directory, named); !ours) {
+    say_hard_to_find(log_, given.empty() ? log::log_level::info : log::log_level::warn,
+                     ours.error().text);
     return {};
   }
-  net::remove_abandoned_sockets(directory);
+  http::remove_abandoned_sockets(directory);
   // Containers may share the directory, and have the same process ids.
   const std::string name = directory + "/" + std::to_string(::getpid());
   const std::string usual = name + ".sock";
-  return net::is_served(usual) ? name + "-" + core::hex(os::random_bits()) + ".sock" : usual;
+  return http::is_served(usual) ? name + "-" + base::hex(base::random_bits()) + ".sock" : usual;
 }
 
 }  // namespace tenure::runtime

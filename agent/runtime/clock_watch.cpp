@@ -5,8 +5,8 @@
 
 namespace tenure::runtime {
 
-clock_news clock_watch::look(const os::clock_reading& now) {
-  const os::clock_reading before = std::exchange(last_, now);
+clock_news clock_watch::look(const base::clock_reading& now) {
+  const base::clock_reading before = std::exchange(last_, now);
   clock_news news;
   const core::duration slept = now.asleep - before.asleep;
   if (slept > sleep_noticed) news.slept = slept;

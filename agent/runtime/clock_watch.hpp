@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "base/clock_reading.hpp"
 #include "core/clock.hpp"
-#include "os/clock_reading.hpp"
 
 namespace tenure::runtime {
 
@@ -27,7 +27,7 @@ struct clock_news {
 /// Not thread-safe.
 class clock_watch {
  public:
-  explicit clock_watch(const os::clock_reading& first) : last_(first) {}
+  explicit clock_watch(const base::clock_reading& first) : last_(first) {}
 
   /// The next look is to come by `due`, to which a timer is set; or at once, if that was in the
   /// past when we last looked. Later than that is late, also if we were held up before the timer
@@ -35,10 +35,10 @@ class clock_watch {
   void await(core::time_point due) { due_ = std::max(due, last_.boot); }
 
   /// What is new since the look before.
-  clock_news look(const os::clock_reading& now);
+  clock_news look(const base::clock_reading& now);
 
  private:
-  os::clock_reading last_;
+  base::clock_reading last_;
   core::time_point due_ = core::never;
 };
 

@@ -7,9 +7,9 @@
 #include <variant>
 #include <vector>
 
+#include "base/clock_reading.hpp"
 #include "base/event_loop.hpp"
-#include "core/session.hpp"
-#include "os/clock_reading.hpp"
+#include "core/lease_group.hpp"
 #include "runtime/clock_watch.hpp"
 #include "runtime/election_host.hpp"
 #include "runtime/election_listener.hpp"
@@ -22,14 +22,14 @@ namespace tenure::runtime {
 /// carries out the commands they answer with: on the store, on the workload, and as timers. It
 /// decides nothing about leases itself; `core::election` does.
 ///
-///     store, workload, people --events--> core::session --commands--> store, workload, timer
+///     store, workload, people --events--> core::lease_group --commands--> store, workload, timer
 ///                                                       --reports---> election_listener
 ///
 /// Everything happens on one loop, which outlives the driver, as does the store. In the simulator
 /// that loop has virtual time, and the rest is the code that ships.
 class election_driver {
  public:
-  using clock_reader = std::function<os::clock_reading()>;
+  using clock_reader = std::function<base::clock_reading()>;
 
   /// Whom it turns the elections for. They outlive it.
   struct parties {
@@ -60,7 +60,7 @@ class election_driver {
   /// store is closed next.
   void end();
 
-  [[nodiscard]] const core::session& session() const { return session_; }
+  [[nodiscard]] const core::lease_group& session() const { return session_; }
   /// True from `begin` on.
   [[nodiscard]] bool begun() const { return session_.size() > 0; }
 
@@ -94,7 +94,7 @@ class election_driver {
   parties with_;
   stores::store* store_ = nullptr;
 
-  core::session session_;
+  core::lease_group session_;
   core::session_effects effects_;
   std::uint64_t entropy_;
   clock_watch clocks_;

@@ -2,8 +2,8 @@
 
 #include <vector>
 
+#include "core/lease_group.hpp"
 #include "core/member_order.hpp"
-#include "core/session.hpp"
 
 namespace tenure::runtime {
 

@@ -16,7 +16,7 @@ bool has_released(const core::observation& seen, const core::holder& held) {
 
 }  // namespace
 
-void election_lines::observed(log& to, const speaker& who, const core::election& one,
+void election_lines::observed(log::logger& to, const log::speaker& who, const core::election& one,
                               const core::observation& seen, const circumstances& at) {
   note_vacancy(seen, at.now);
   // Of what we hold ourselves our own lines speak.
@@ -36,9 +36,9 @@ void election_lines::note_vacancy(const core::observation& seen, core::time_poin
   if (!last_->ours && !has_released(seen, *last_)) vacant_->lease_of = last_->identity;
 }
 
-void election_lines::say_holders(log& to, const speaker& who, const core::election_view& view,
-                                 core::phase state, const core::observation& seen,
-                                 const circumstances& at) {
+void election_lines::say_holders(log::logger& to, const log::speaker& who,
+                                 const core::election_view& view, core::phase state,
+                                 const core::observation& seen, const circumstances& at) {
   if (state != core::phase::candidate && state != core::phase::observer) return;
   const bool nobody = seen.holders.empty();
   // The watch may show what we were granted before the answer is here, or what we have released
@@ -83,7 +83,7 @@ std::optional<wait_for_holder> election_lines::vacant_for(core::time_point now) 
   return wait_for_holder{now - expires_at_, whose};
 }
 
-void election_lines::changed(log& to, const speaker& who, const core::election& one,
+void election_lines::changed(log::logger& to, const log::speaker& who, const core::election& one,
                              const core::command::transition& what, term_end end,
                              const circumstances& at) {
   using core::phase;
@@ -118,7 +118,7 @@ void election_lines::changed(log& to, const speaker& who, const core::election& 
   }
 }
 
-void election_lines::ending(log& to, const speaker& who, const core::election& one,
+void election_lines::ending(log::logger& to, const log::speaker& who, const core::election& one,
                             const core::command::transition& what, term_end end,
                             core::time_point now) {
   // A step that ends it may have forgotten it by now.
@@ -144,14 +144,14 @@ void election_lines::not_released() {
 }
 
 /// Of what is lost, or has run out, the store has released nothing.
-void election_lines::released(log& to, const speaker& who, const core::command::transition& what,
-                              core::time_point now) {
+void election_lines::released(log::logger& to, const log::speaker& who,
+                              const core::command::transition& what, core::time_point now) {
   const auto until = std::exchange(releasing_until_, std::nullopt);
   if (!until || now >= *until || core::is_loss(what.why)) return;
   say_released(to, who, held_);
 }
 
-void election_lines::standby(log& to, const speaker& who, const core::election& one,
+void election_lines::standby(log::logger& to, const log::speaker& who, const core::election& one,
                              const core::command::transition& what, const circumstances& at) {
   const core::election_view& view = one.view();
   said_.reset();

@@ -4,8 +4,8 @@
 #include <string>
 
 #include "core/election.hpp"
+#include "log/logger.hpp"
 #include "runtime/lines.hpp"
-#include "runtime/log.hpp"
 
 namespace tenure::runtime {
 
@@ -21,12 +21,12 @@ struct circumstances {
 class election_lines {
  public:
   /// The watch shows `seen`; `one` has not heard of it yet.
-  void observed(log& to, const speaker& who, const core::election& one,
+  void observed(log::logger& to, const log::speaker& who, const core::election& one,
                 const core::observation& seen, const circumstances& at);
 
   /// The election has come into another phase. `end`: how what runs is being stopped, if the phase
   /// is draining; its term, reason and heir are filled in here.
-  void changed(log& to, const speaker& who, const core::election& one,
+  void changed(log::logger& to, const log::speaker& who, const core::election& one,
                const core::command::transition& what, term_end end, const circumstances& at);
 
   /// The store is asked to release what we hold, which nobody else is granted before `safe_until`.
@@ -41,15 +41,15 @@ class election_lines {
     std::string lease_of{};  ///< whose lease ended then, though not by a release; or empty
   };
   void note_vacancy(const core::observation& seen, core::time_point now);
-  void say_holders(log& to, const speaker& who, const core::election_view& view, core::phase state,
-                   const core::observation& seen, const circumstances& at);
+  void say_holders(log::logger& to, const log::speaker& who, const core::election_view& view,
+                   core::phase state, const core::observation& seen, const circumstances& at);
   [[nodiscard]] vacancy vacancy_of(core::phase state, const core::observation& seen,
                                    core::time_point now) const;
-  void ending(log& to, const speaker& who, const core::election& one,
+  void ending(log::logger& to, const log::speaker& who, const core::election& one,
               const core::command::transition& what, term_end end, core::time_point now);
-  void standby(log& to, const speaker& who, const core::election& one,
+  void standby(log::logger& to, const log::speaker& who, const core::election& one,
                const core::command::transition& what, const circumstances& at);
-  void released(log& to, const speaker& who, const core::command::transition& what,
+  void released(log::logger& to, const log::speaker& who, const core::command::transition& what,
                 core::time_point now);
   [[nodiscard]] bool ran_out(core::time_point now) const { return last_ && expires_at_ <= now; }
   [[nodiscard]] std::optional<wait_for_holder> vacant_for(core::time_point now) const;

@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "core/session.hpp"
+#include "core/lease_group.hpp"
 #include "runtime/clock_watch.hpp"
 #include "runtime/store_outage.hpp"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/session.hpp"
+#include "core/lease_group.hpp"
 
 namespace tenure::runtime {
 
@@ -14,7 +14,7 @@ class election_workload {
   /// The store has granted this term. The elections hear of it after this call.
   virtual void granted(core::version term) = 0;
   /// What the elections say of the lease may be new. Comes before the commands of the same step.
-  virtual void show(const core::session& what) = 0;
+  virtual void show(const core::lease_group& what) = 0;
   virtual void arm(const core::command::arm& what) = 0;
   virtual void start(core::election_index which, const core::election_view& view) = 0;
   virtual void stop(const core::command::stop_workload& what) = 0;

@@ -9,7 +9,7 @@
 #include "api/verify.hpp"
 #include "base/event_loop.hpp"
 #include "core/clock.hpp"
-#include "core/session.hpp"
+#include "core/lease_group.hpp"
 #include "stores/store.hpp"
 
 namespace tenure::runtime {

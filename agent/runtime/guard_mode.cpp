@@ -3,7 +3,7 @@
 #include <utility>
 #include <variant>
 
-#include "os/error_text.hpp"
+#include "base/error_text.hpp"
 #include "runtime/exit_status.hpp"
 
 namespace tenure::runtime {
@@ -14,13 +14,13 @@ void guard_mode::from_guard(const workload::guard_event& what) {
 
 /// The guard writes its lines where ours are.
 guard_wish guard_mode::wish() const {
-  const speaker us = who();
-  const log_form form = with_.to.form();
-  return {
-      .session = with_.session,
-      .form = form,
-      .fields = fields_text(
-          form, {{"election", us.election}, {"identity", us.identity}, coded("process", "guard")})};
+  const log::speaker us = who();
+  const log::log_form form = with_.to.form();
+  return {.session = with_.session,
+          .form = form,
+          .fields = log::fields_text(form, {{"election", us.election},
+                                            {"identity", us.identity},
+                                            log::coded("process", "guard")})};
 }
 
 /// Only now is it known which session to be in.
@@ -49,7 +49,7 @@ void guard_mode::on(const workload::start_refused&) {
 
 void guard_mode::on(const workload::start_failed& what) {
   start_failed_ = true;
-  say_start_failed(with_.to, who(), true, os::error_text(what.error));
+  say_start_failed(with_.to, who(), true, base::error_text(what.error));
   feed(core::event::workload_exited{});
 }
 

@@ -7,55 +7,55 @@
 namespace tenure::runtime {
 
 bool hook_mode::open() {
-  owner_ = std::make_unique<hooked_workload>(
+  owner_ = std::make_unique<workload::hook_workload>(
       with_.machine.loop(), with_.machine.make_hooks(with_.settings.hooks), with_.settings.hooks,
-      with_.settings.timing, names(), hooked_workload::ended_by::its_word,
-      [this](const hook_event& what) { from_hooks(what); });
+      with_.settings.timing, names(), workload::hook_workload::ended_by::its_word,
+      [this](const workload::hook_event& what) { from_hooks(what); });
   return true;
 }
 
-void hook_mode::from_hooks(const hook_event& what) {
+void hook_mode::from_hooks(const workload::hook_event& what) {
   if (!with_.host.has_ended()) std::visit([this](const auto& one) { on(one); }, what);
 }
 
 /// Nobody knows what an agent that was killed has told the workload.
-void hook_mode::on(const hooks_ready& what) {
+void hook_mode::on(const workload::hooks_ready& what) {
   if (what.stopped) say_hooks_cleared(with_.to, who(), *what.stopped);
   with_.host.open_store({});
 }
 
-void hook_mode::on(const workload_told& what) {
+void hook_mode::on(const workload::workload_told& what) {
   say_hook_gained(with_.to, who());
   runs(what.term);
 }
 
-void hook_mode::on(const workload_not_told& what) {
+void hook_mode::on(const workload::workload_not_told& what) {
   not_told(what.why);
 }
 
-void hook_mode::on(const stop_way_failed& what) {
+void hook_mode::on(const workload::stop_way_failed& what) {
   say_hook_failed(with_.to, who(), what.why);
 }
 
-void hook_mode::on(const workload_obeyed&) {
+void hook_mode::on(const workload::workload_obeyed&) {
   say_hook_stopped(with_.to, who());
   feed(core::event::workload_exited{});
 }
 
 /// What may still run is not released: the lease keeps others away until it runs out by itself.
-void hook_mode::on(const workload_defied& what) {
+void hook_mode::on(const workload::workload_defied& what) {
   lapsing_ = true;
   say_hook_defied(with_.to, who());
   if (with_.host.is_shutting_down()) return with_.host.end(exit_ok);
   feed(core::event::lost{.term = what.term, .why = core::loss_reason::guard_gone});
 }
 
-void hook_mode::on(const workload_lapsed&) {
+void hook_mode::on(const workload::workload_lapsed&) {
   lapsing_ = false;
   feed(core::event::workload_exited{});
 }
 
-void hook_mode::on(const agent_must_end& what) {
+void hook_mode::on(const workload::agent_must_end& what) {
   say_hook_ends_agent(with_.to, who());
   with_.host.end(what.status);
 }

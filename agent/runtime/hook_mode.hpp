@@ -1,7 +1,7 @@
 #pragma once
 
-#include "runtime/hooked_workload.hpp"
 #include "runtime/workload_mode.hpp"
+#include "workload/hook_workload.hpp"
 
 namespace tenure::runtime {
 
@@ -18,15 +18,15 @@ class hook_mode final : public owned_mode {
   [[nodiscard]] int stop_signal() const override { return 0; }
 
  private:
-  void from_hooks(const hook_event& what);
-  void on(const hooks_ready& what);
-  void on(const workload_told& what);
-  void on(const workload_not_told& what);
-  void on(const stop_way_failed& what);
-  void on(const workload_obeyed& what);
-  void on(const workload_defied& what);
-  void on(const workload_lapsed& what);
-  void on(const agent_must_end& what);
+  void from_hooks(const workload::hook_event& what);
+  void on(const workload::hooks_ready& what);
+  void on(const workload::workload_told& what);
+  void on(const workload::workload_not_told& what);
+  void on(const workload::stop_way_failed& what);
+  void on(const workload::workload_obeyed& what);
+  void on(const workload::workload_defied& what);
+  void on(const workload::workload_lapsed& what);
+  void on(const workload::agent_must_end& what);
 
   bool lapsing_ = false;  ///< nothing has stopped the workload, and its lease runs out
 };

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core/duration_text.hpp"
-#include "core/time_text.hpp"
+#include "base/duration_text.hpp"
+#include "base/time_text.hpp"
 #include "core/timing.hpp"
 
 namespace tenure::runtime {
@@ -12,7 +12,7 @@ namespace {
 
 /// As part of a longer text.
 std::string spoken(core::duration d) {
-  return std::string(core::spoken(d).view());
+  return std::string(base::spoken(d).view());
 }
 
 std::string text_of(core::version term) {
@@ -36,144 +36,148 @@ std::string repeated(std::uint64_t held_back) {
 }
 
 /// A line on an election that has come into a phase.
-void say_phase(log& to, log_level level, std::string_view sentence, const speaker& who,
-               core::phase state, core::version term) {
+void say_phase(log::logger& to, log::log_level level, std::string_view sentence,
+               const log::speaker& who, core::phase state, core::version term) {
   to.write(level, sentence,
            {{"election", who.election},
             {"identity", who.identity},
-            coded("state", core::name(state)),
-            coded("version", text_of(term))});
+            log::coded("state", core::name(state)),
+            log::coded("version", text_of(term))});
 }
 
 }  // namespace
 
 // --- the agent -------------------------------------------------------------------------------
 
-void say_settings_warning(log& to, std::string_view warning) {
-  to.write(log_level::warn, warning);
+void say_settings_warning(log::logger& to, std::string_view warning) {
+  to.write(log::log_level::warn, warning);
 }
 
-void say_port_taken(log& to, std::string_view listener, std::string_view why) {
-  to.write(log_level::info, "the default port is in use; listening on a free one instead",
+void say_port_taken(log::logger& to, std::string_view listener, std::string_view why) {
+  to.write(log::log_level::info, "the default port is in use; listening on a free one instead",
            {{"listener", listener}, {"why", why}});
 }
 
-void say_cannot_listen(log& to, std::string_view why) {
-  to.write(log_level::error, "cannot listen; ending", {{"why", why}});
+void say_cannot_listen(log::logger& to, std::string_view why) {
+  to.write(log::log_level::error, "cannot listen; ending", {{"why", why}});
 }
 
-void say_listening(log& to, const listeners& at, std::string_view identity, std::uint64_t pid,
-                   std::uint64_t guard) {
-  const log_field api("api", at.api);
-  const log_field probe("probe", at.probe);
-  const log_field socket("socket", at.socket);
-  const log_field local("local_socket", at.local);
-  const log_field us("identity", identity);
+void say_listening(log::logger& to, const listeners& at, std::string_view identity,
+                   std::uint64_t pid, std::uint64_t guard) {
+  const log::log_field api("api", at.api);
+  const log::log_field probe("probe", at.probe);
+  const log::log_field socket("socket", at.socket);
+  const log::log_field local("local_socket", at.local);
+  const log::log_field us("identity", identity);
   if (guard == 0) {
-    to.write(log_level::info, "listening", {api, probe, socket, local, us, {"pid", pid}});
+    to.write(log::log_level::info, "listening", {api, probe, socket, local, us, {"pid", pid}});
   } else {
-    to.write(log_level::info, "listening",
+    to.write(log::log_level::info, "listening",
              {api, probe, socket, local, us, {"pid", pid}, {"guard", guard}});
   }
 }
 
-void say_token_unreadable(log& to, std::string_view why) {
-  to.write(log_level::warn,
+void say_token_unreadable(log::logger& to, std::string_view why) {
+  to.write(log::log_level::warn,
            "orders over TCP are refused until the control token can be read; the file is read at "
            "each order",
            {{"why", why}});
 }
 
-void say_api_moved(log& to, std::uint16_t told, std::string_view listening) {
-  to.write(log_level::warn, "the workload's TENURE_API is not where this agent listens",
+void say_api_moved(log::logger& to, std::uint16_t told, std::string_view listening) {
+  to.write(log::log_level::warn, "the workload's TENURE_API is not where this agent listens",
            {{"told_port", static_cast<std::uint64_t>(told)}, {"listening", listening}});
 }
 
-void say_hard_to_find(log& to, log_level how_bad, std::string_view why) {
+void say_hard_to_find(log::logger& to, log::log_level how_bad, std::string_view why) {
   to.write(how_bad, "commands on this machine will not find this agent by themselves",
            {{"why", why}});
 }
 
-void say_probe_is_open(log& to, std::string_view address) {
-  to.write(log_level::info,
+void say_probe_is_open(log::logger& to, std::string_view address) {
+  to.write(log::log_level::info,
            "other machines can reach the probe port; it shows them probes and metrics (names of "
            "elections and members) and takes no orders; use --probe-listen 127.0.0.1:8081 or "
            "off if they must not",
            {{"probe", address}});
 }
 
-void say_told_to_end(log& to, std::string_view identity, int signo) {
-  to.write(log_level::info, "told to end by " + signal_name(signo), {{"identity", identity}});
+void say_told_to_end(log::logger& to, std::string_view identity, int signo) {
+  to.write(log::log_level::info, "told to end by " + signal_name(signo), {{"identity", identity}});
 }
 
-void say_ended(log& to, std::string_view identity, int status) {
-  to.write(log_level::info, "ended",
+void say_ended(log::logger& to, std::string_view identity, int status) {
+  to.write(log::log_level::info, "ended",
            {{"identity", identity}, {"status", static_cast<std::uint64_t>(status)}});
 }
 
-void say_slept(log& to, std::string_view identity, core::duration lasted, std::uint64_t held_back) {
+void say_slept(log::logger& to, std::string_view identity, core::duration lasted,
+               std::uint64_t held_back) {
   to.write(
-      log_level::warn,
+      log::log_level::warn,
       "the machine slept for " + spoken(lasted) + "; leases ran on meanwhile" + repeated(held_back),
-      {{"identity", identity}, coded("slept", core::text(lasted))});
+      {{"identity", identity}, log::coded("slept", core::text(lasted))});
 }
 
-void say_late(log& to, std::string_view identity, core::duration late, std::uint64_t held_back) {
-  to.write(log_level::warn,
+void say_late(log::logger& to, std::string_view identity, core::duration late,
+              std::uint64_t held_back) {
+  to.write(log::log_level::warn,
            "this agent stood still for " + spoken(late) +
                ": it was stopped, or got no processor; leases ran on meanwhile" +
                repeated(held_back),
-           {{"identity", identity}, coded("late_by", core::text(late))});
+           {{"identity", identity}, log::coded("late_by", core::text(late))});
 }
 
-void say_wall_jumped(log& to, std::string_view identity, core::duration by,
+void say_wall_jumped(log::logger& to, std::string_view identity, core::duration by,
                      std::uint64_t held_back) {
-  to.write(log_level::info,
+  to.write(log::log_level::info,
            "the wall clock was set; leases do not depend on it" + repeated(held_back),
            {{"identity", identity}, {"by", core::text(by)}});
 }
 
 // --- the store -------------------------------------------------------------------------------
 
-void say_cannot_use_store(log& to, std::string_view store, std::string_view why) {
-  to.write(log_level::error, "cannot use the store; ending", {{"store", store}, {"why", why}});
+void say_cannot_use_store(log::logger& to, std::string_view store, std::string_view why) {
+  to.write(log::log_level::error, "cannot use the store; ending", {{"store", store}, {"why", why}});
 }
 
-void say_store_tried_again(log& to, std::string_view store, std::string_view why,
+void say_store_tried_again(log::logger& to, std::string_view store, std::string_view why,
                            core::duration left) {
-  to.write(log_level::warn,
+  to.write(log::log_level::warn,
            "cannot use the store yet; trying again for the sake of the workload that runs, which "
            "has " +
                spoken(left) + " left",
            {{"store", store}, {"why", why}});
 }
 
-void say_ttl_impossible(log& to, std::string_view store, core::duration ttl,
+void say_ttl_impossible(log::logger& to, std::string_view store, core::duration ttl,
                         const stores::description& what) {
-  to.write(log_level::error, "the store cannot keep leases of this ttl; set --ttl",
+  to.write(log::log_level::error, "the store cannot keep leases of this ttl; set --ttl",
            {{"store", store},
             {"ttl", core::text(ttl)},
             {"least", core::text(what.min_ttl)},
             {"most", core::text(what.max_ttl)}});
 }
 
-void say_store_warning(log& to, std::string_view store, std::string_view warning) {
-  to.write(log_level::warn, warning, {{"store", store}});
+void say_store_warning(log::logger& to, std::string_view store, std::string_view warning) {
+  to.write(log::log_level::warn, warning, {{"store", store}});
 }
 
-void say_store_notice(log& to, std::string_view store, const stores::notice& what) {
-  to.write(what.is_trouble ? log_level::warn : log_level::info, what.text, {{"store", store}});
+void say_store_notice(log::logger& to, std::string_view store, const stores::notice& what) {
+  to.write(what.is_trouble ? log::log_level::warn : log::log_level::info, what.text,
+           {{"store", store}});
 }
 
-void say_store_reached(log& to, const stores::description& what, std::string_view identity) {
-  to.write(log_level::info, "store reached",
+void say_store_reached(log::logger& to, const stores::description& what,
+                       std::string_view identity) {
+  to.write(log::log_level::info, "store reached",
            {{"store", what.store},
             {"version", what.server_version},
             {"cluster", what.cluster_id},
             {"identity", identity}});
 }
 
-void say_store_lost(log& to, std::string_view identity, const store_failure& what) {
+void say_store_lost(log::logger& to, std::string_view identity, const store_failure& what) {
   std::string sentence = name_of(what.store) + " does not answer: ";
   sentence += std::string(what.operation) + " failed, retrying";
   if (!what.safe_for) {
@@ -183,12 +187,12 @@ void say_store_lost(log& to, std::string_view identity, const store_failure& wha
   } else {
     sentence += "; the lease has run out";
   }
-  to.write(log_level::warn, sentence, {{"identity", identity}, {"why", what.why}});
+  to.write(log::log_level::warn, sentence, {{"identity", identity}, {"why", what.why}});
 }
 
-void say_store_back(log& to, std::string_view identity, std::string_view store,
+void say_store_back(log::logger& to, std::string_view identity, std::string_view store,
                     core::duration gone_for) {
-  to.write(log_level::info, name_of(store) + " answers again, after " + spoken(gone_for),
+  to.write(log::log_level::info, name_of(store) + " answers again, after " + spoken(gone_for),
            {{"identity", identity}});
 }
 
@@ -196,8 +200,8 @@ void say_store_back(log& to, std::string_view identity, std::string_view store,
 
 namespace {
 
-void say_holders(log& to, std::string_view before, const speaker& who, core::phase state,
-                 const std::vector<core::holder>& holders) {
+void say_holders(log::logger& to, std::string_view before, const log::speaker& who,
+                 core::phase state, const std::vector<core::holder>& holders) {
   constexpr std::size_t most = 3;
   std::string sentence(before);
   for (std::size_t i = 0; i < std::min(most, holders.size()); ++i) {
@@ -207,25 +211,26 @@ void say_holders(log& to, std::string_view before, const speaker& who, core::pha
     sentence += " and " + std::to_string(holders.size() - most) + " more";
   }
   if (holders.size() == 1) sentence += " (version " + text_of(holders.front().term) + ")";
-  to.write(log_level::info, sentence,
+  to.write(log::log_level::info, sentence,
            {{"election", who.election},
             {"identity", who.identity},
-            coded("state", core::name(state)),
-            coded("holder", holders.front().identity),
-            coded("version", text_of(holders.front().term))});
+            log::coded("state", core::name(state)),
+            log::coded("holder", holders.front().identity),
+            log::coded("version", text_of(holders.front().term))});
 }
 
 }  // namespace
 
-void say_standing_by(log& to, const speaker& who, const std::vector<core::holder>& holders) {
+void say_standing_by(log::logger& to, const log::speaker& who,
+                     const std::vector<core::holder>& holders) {
   say_holders(to, "standing by behind ", who, core::phase::candidate, holders);
 }
 
-void say_held(log& to, const speaker& who, const std::vector<core::holder>& holders) {
+void say_held(log::logger& to, const log::speaker& who, const std::vector<core::holder>& holders) {
   say_holders(to, "the lease is held by ", who, core::phase::observer, holders);
 }
 
-void say_vacant(log& to, const speaker& who, const vacancy& what) {
+void say_vacant(log::logger& to, const log::speaker& who, const vacancy& what) {
   std::string sentence = "nobody holds the lease";
   if (!what.last.empty()) {
     const std::string last(what.last);
@@ -237,20 +242,21 @@ void say_vacant(log& to, const speaker& who, const vacancy& what) {
       sentence += ": " + last + " has not renewed it";
     }
   }
-  to.write(log_level::info, sentence,
+  to.write(log::log_level::info, sentence,
            {{"election", who.election},
             {"identity", who.identity},
-            coded("state", core::name(what.state))});
+            log::coded("state", core::name(what.state))});
 }
 
-void say_granted(log& to, const speaker& who, core::version term, core::duration lock_delay) {
-  say_phase(to, log_level::info,
+void say_granted(log::logger& to, const log::speaker& who, core::version term,
+                 core::duration lock_delay) {
+  say_phase(to, log::log_level::info,
             "lease granted under version " + text_of(term) + "; waiting " + spoken(lock_delay) +
                 " (lock delay): the previous holder left no release record",
             who, core::phase::pending, term);
 }
 
-void say_active(log& to, const speaker& who, core::version term,
+void say_active(log::logger& to, const log::speaker& who, core::version term,
                 const std::optional<wait_for_holder>& vacant_for) {
   std::string sentence = "active under version " + text_of(term);
   if (vacant_for && vacant_for->after_lease_of.empty()) {
@@ -259,11 +265,11 @@ void say_active(log& to, const speaker& who, core::version term,
     sentence += ", " + spoken(vacant_for->lasted) + " after the lease of " +
                 std::string(vacant_for->after_lease_of) + " ended";
   }
-  say_phase(to, log_level::info, sentence, who, core::phase::active, term);
+  say_phase(to, log::log_level::info, sentence, who, core::phase::active, term);
 }
 
-void say_active_again(log& to, const speaker& who, core::version term) {
-  say_phase(to, log_level::info,
+void say_active_again(log::logger& to, const log::speaker& who, core::version term) {
+  say_phase(to, log::log_level::info,
             "active again under version " + text_of(term) +
                 ": the store confirms the lease of the workload that runs",
             who, core::phase::active, term);
@@ -324,11 +330,12 @@ std::string how_to_stop(const term_end& what) {
   return "the workload gets " + signal_name(what.signal) + " now, and SIGKILL in " + left;
 }
 
-void say_with_end(log& to, const speaker& who, const std::string& sentence, const term_end& what) {
-  const log_level level = is_trouble(what.why) ? log_level::warn : log_level::info;
-  const log_field state = coded("state", core::name(core::phase::draining));
-  const log_field reason = coded("reason", core::name(what.why));
-  const log_field version = coded("version", text_of(what.term));
+void say_with_end(log::logger& to, const log::speaker& who, const std::string& sentence,
+                  const term_end& what) {
+  const log::log_level level = is_trouble(what.why) ? log::log_level::warn : log::log_level::info;
+  const log::log_field state = log::coded("state", core::name(core::phase::draining));
+  const log::log_field reason = log::coded("reason", core::name(what.why));
+  const log::log_field version = log::coded("version", text_of(what.term));
   if (!what.time_to_stop || what.ran_out_ago) {
     to.write(level, sentence,
              {{"election", who.election}, {"identity", who.identity}, state, version, reason});
@@ -340,12 +347,12 @@ void say_with_end(log& to, const speaker& who, const std::string& sentence, cons
             state,
             version,
             reason,
-            coded("stop_by", core::time_text(what.stop_by_unix_ms).date_and_time())});
+            log::coded("stop_by", base::time_text(what.stop_by_unix_ms).date_and_time())});
 }
 
 }  // namespace
 
-void say_ending(log& to, const speaker& who, const term_end& what) {
+void say_ending(log::logger& to, const log::speaker& who, const term_end& what) {
   std::string sentence = words_of(what.why);
   if (!what.heir.empty()) sentence += " in favour of " + std::string(what.heir);
   const std::string how = how_to_stop(what);
@@ -353,7 +360,7 @@ void say_ending(log& to, const speaker& who, const term_end& what) {
   say_with_end(to, who, sentence, what);
 }
 
-void say_less_time(log& to, const speaker& who, const term_end& what) {
+void say_less_time(log::logger& to, const log::speaker& who, const term_end& what) {
   const std::string left =
       *what.time_to_stop <= core::duration::zero()
           ? "the workload that is being stopped is killed now"
@@ -361,13 +368,15 @@ void say_less_time(log& to, const speaker& who, const term_end& what) {
   say_with_end(to, who, std::string(words_of(what.why)) + "; " + left, what);
 }
 
-void say_released(log& to, const speaker& who, core::version term) {
-  to.write(
-      log_level::info, "lease released",
-      {{"election", who.election}, {"identity", who.identity}, coded("version", text_of(term))});
+void say_released(log::logger& to, const log::speaker& who, core::version term) {
+  to.write(log::log_level::info, "lease released",
+           {{"election", who.election},
+            {"identity", who.identity},
+            log::coded("version", text_of(term))});
 }
 
-void say_aside(log& to, const speaker& who, core::loss_reason why, core::duration pause) {
+void say_aside(log::logger& to, const log::speaker& who, core::loss_reason why,
+               core::duration pause) {
   // Of an old version it is said what it means.
   if (pause <= core::duration::zero() || why == core::loss_reason::version_regressed) return;
   std::string sentence = "paused: no campaign until told to resume";
@@ -375,43 +384,46 @@ void say_aside(log& to, const speaker& who, core::loss_reason why, core::duratio
     sentence = "no campaign for " + spoken(pause) + ": others go first";
     if (why == core::loss_reason::unhealthy) sentence += ", because the workload was unhealthy";
   }
-  to.write(log_level::info, sentence, {{"election", who.election}, {"identity", who.identity}});
+  to.write(log::log_level::info, sentence,
+           {{"election", who.election}, {"identity", who.identity}});
 }
 
-void say_changed(log& to, const speaker& who, const core::order& what,
+void say_changed(log::logger& to, const log::speaker& who, const core::order& what,
                  const stores::agree_outcome& said) {
   std::string change = what.slots > 0 ? "slots " + std::to_string(what.slots) : "";
   if (what.accept_versions)
     change += (change.empty() ? "" : ", ") + std::string("versions begin anew");
   std::string sentence = "changed the election in the store, as told (" + change + ")";
-  log_level level = log_level::info;
+  log::log_level level = log::log_level::info;
   if (const auto* no = std::get_if<stores::not_agreed>(&said)) {
     sentence = "refused to change the election in the store (" + change + "): " + no->why;
   } else if (const auto* why = std::get_if<stores::unknown>(&said)) {
-    level = log_level::warn;
+    level = log::log_level::warn;
     sentence = "told to change the election in the store (" + change +
                "); whether it was changed is not known: " + why->why;
   }
   to.write(level, sentence, {{"election", who.election}, {"identity", who.identity}});
 }
 
-void say_disagreement(log& to, const speaker& who, const std::string& what) {
-  to.write(what.empty() ? log_level::info : log_level::error,
+void say_disagreement(log::logger& to, const log::speaker& who, const std::string& what) {
+  to.write(what.empty() ? log::log_level::info : log::log_level::error,
            what.empty() ? std::string("campaigns again: what was wrong with it is mended")
                         : "does not campaign: " + what,
            {{"election", who.election}, {"identity", who.identity}});
 }
 
-void say_ordered(log& to, const speaker& who, const core::order& what) {
+void say_ordered(log::logger& to, const log::speaker& who, const core::order& what) {
   const std::string sentence = "told to " + std::string(core::name(what.what)) +
                                (what.heir.empty() ? "" : " in favour of " + what.heir);
-  to.write(log_level::info, sentence, {{"election", who.election}, {"identity", who.identity}});
+  to.write(log::log_level::info, sentence,
+           {{"election", who.election}, {"identity", who.identity}});
 }
 
-void say_order_passed_on(log& to, const speaker& who, const core::order& what) {
+void say_order_passed_on(log::logger& to, const log::speaker& who, const core::order& what) {
   const std::string sentence = "passing the order to " + std::string(core::name(what.what)) +
                                " on to " + what.member + ", through the store";
-  to.write(log_level::info, sentence, {{"election", who.election}, {"identity", who.identity}});
+  to.write(log::log_level::info, sentence,
+           {{"election", who.election}, {"identity", who.identity}});
 }
 
 }  // namespace tenure::runtime

@@ -8,8 +8,8 @@
 
 #include "api/control.hpp"
 #include "core/election.hpp"
-#include "runtime/log.hpp"
-#include "runtime/speaker.hpp"
+#include "log/logger.hpp"
+#include "log/speaker.hpp"
 #include "stores/store.hpp"
 #include "workload/workload_owner.hpp"
 
@@ -21,10 +21,10 @@ namespace tenure::runtime {
 
 // --- the agent -------------------------------------------------------------------------------
 
-void say_settings_warning(log& to, std::string_view warning);
+void say_settings_warning(log::logger& to, std::string_view warning);
 /// Nobody has asked for this port, and another process has it.
-void say_port_taken(log& to, std::string_view listener, std::string_view why);
-void say_cannot_listen(log& to, std::string_view why);
+void say_port_taken(log::logger& to, std::string_view listener, std::string_view why);
+void say_cannot_listen(log::logger& to, std::string_view why);
 
 struct listeners {
   std::string api;
@@ -33,39 +33,41 @@ struct listeners {
   std::string local;  ///< by which commands find the agent
 };
 /// `guard`: the process that owns the workload; 0: none of ours does.
-void say_listening(log& to, const listeners& at, std::string_view identity, std::uint64_t pid,
-                   std::uint64_t guard);
+void say_listening(log::logger& to, const listeners& at, std::string_view identity,
+                   std::uint64_t pid, std::uint64_t guard);
 /// At start; the file may come later.
-void say_token_unreadable(log& to, std::string_view why);
+void say_token_unreadable(log::logger& to, std::string_view why);
 /// A workload that runs was told another port.
-void say_api_moved(log& to, std::uint16_t told, std::string_view listening);
+void say_api_moved(log::logger& to, std::uint16_t told, std::string_view listening);
 /// Commands without an address do not see this agent.
-void say_hard_to_find(log& to, log_level how_bad, std::string_view why);
+void say_hard_to_find(log::logger& to, log::log_level how_bad, std::string_view why);
 /// Other machines can reach it.
-void say_probe_is_open(log& to, std::string_view address);
-void say_told_to_end(log& to, std::string_view identity, int signo);
-void say_ended(log& to, std::string_view identity, int status);
+void say_probe_is_open(log::logger& to, std::string_view address);
+void say_told_to_end(log::logger& to, std::string_view identity, int signo);
+void say_ended(log::logger& to, std::string_view identity, int status);
 
 /// `held_back`, here and below: how often the same was not said since it was last.
-void say_slept(log& to, std::string_view identity, core::duration lasted, std::uint64_t held_back);
+void say_slept(log::logger& to, std::string_view identity, core::duration lasted,
+               std::uint64_t held_back);
 /// The election thread had no processor for so long.
-void say_late(log& to, std::string_view identity, core::duration late, std::uint64_t held_back);
+void say_late(log::logger& to, std::string_view identity, core::duration late,
+              std::uint64_t held_back);
 /// The wall clock was set. Nothing here depends on it.
-void say_wall_jumped(log& to, std::string_view identity, core::duration by,
+void say_wall_jumped(log::logger& to, std::string_view identity, core::duration by,
                      std::uint64_t held_back);
 
 // --- the store -------------------------------------------------------------------------------
 
-void say_cannot_use_store(log& to, std::string_view store, std::string_view why);
+void say_cannot_use_store(log::logger& to, std::string_view store, std::string_view why);
 /// A workload that was found has `left` until it has to stop.
-void say_store_tried_again(log& to, std::string_view store, std::string_view why,
+void say_store_tried_again(log::logger& to, std::string_view store, std::string_view why,
                            core::duration left);
-void say_ttl_impossible(log& to, std::string_view store, core::duration ttl,
+void say_ttl_impossible(log::logger& to, std::string_view store, core::duration ttl,
                         const stores::description& what);
-void say_store_warning(log& to, std::string_view store, std::string_view warning);
+void say_store_warning(log::logger& to, std::string_view store, std::string_view warning);
 /// What the store tells while it is in use.
-void say_store_notice(log& to, std::string_view store, const stores::notice& what);
-void say_store_reached(log& to, const stores::description& what, std::string_view identity);
+void say_store_notice(log::logger& to, std::string_view store, const stores::notice& what);
+void say_store_reached(log::logger& to, const stores::description& what, std::string_view identity);
 
 /// The store has ceased to do what it is asked.
 struct store_failure {
@@ -76,16 +78,17 @@ struct store_failure {
   /// held.
   std::optional<core::duration> safe_for;
 };
-void say_store_lost(log& to, std::string_view identity, const store_failure& what);
-void say_store_back(log& to, std::string_view identity, std::string_view store,
+void say_store_lost(log::logger& to, std::string_view identity, const store_failure& what);
+void say_store_back(log::logger& to, std::string_view identity, std::string_view store,
                     core::duration gone_for);
 
 // --- the lease -------------------------------------------------------------------------------
 
 /// Others hold the lease, and this member waits for it.
-void say_standing_by(log& to, const speaker& who, const std::vector<core::holder>& holders);
+void say_standing_by(log::logger& to, const log::speaker& who,
+                     const std::vector<core::holder>& holders);
 /// The same, seen by a member that never holds it.
-void say_held(log& to, const speaker& who, const std::vector<core::holder>& holders);
+void say_held(log::logger& to, const log::speaker& who, const std::vector<core::holder>& holders);
 /// `last`: who held it, if that is known, and `why` it was released; empty: it was not.
 struct vacancy {
   core::phase state = core::phase::candidate;
@@ -93,8 +96,9 @@ struct vacancy {
   std::string_view why{};
   bool deleted = false;  ///< it was not released, and had not run out
 };
-void say_vacant(log& to, const speaker& who, const vacancy& what);
-void say_granted(log& to, const speaker& who, core::version term, core::duration lock_delay);
+void say_vacant(log::logger& to, const log::speaker& who, const vacancy& what);
+void say_granted(log::logger& to, const log::speaker& who, core::version term,
+                 core::duration lock_delay);
 /// How long the election was without a holder.
 struct wait_for_holder {
   core::duration lasted{};
@@ -103,10 +107,10 @@ struct wait_for_holder {
   std::string_view after_lease_of{};
 };
 /// `vacant_for`: nothing where that is not known.
-void say_active(log& to, const speaker& who, core::version term,
+void say_active(log::logger& to, const log::speaker& who, core::version term,
                 const std::optional<wait_for_holder>& vacant_for);
 /// The lease of a workload that an agent before has started was confirmed.
-void say_active_again(log& to, const speaker& who, core::version term);
+void say_active_again(log::logger& to, const log::speaker& who, core::version term);
 
 /// The end of a term begins.
 struct term_end {
@@ -118,35 +122,40 @@ struct term_end {
   int signal = 0;                                ///< that tells it to stop; 0: hooks do
   std::int64_t stop_by_unix_ms = 0;              ///< the end of `time_to_stop`
 };
-void say_ending(log& to, const speaker& who, const term_end& what);
+void say_ending(log::logger& to, const log::speaker& who, const term_end& what);
 /// A workload that is being stopped gets less time than it was told.
-void say_less_time(log& to, const speaker& who, const term_end& what);
-void say_released(log& to, const speaker& who, core::version term);
+void say_less_time(log::logger& to, const log::speaker& who, const term_end& what);
+void say_released(log::logger& to, const log::speaker& who, core::version term);
 /// The member does not campaign for so long; `core::duration::max()`: until it is told to.
-void say_aside(log& to, const speaker& who, core::loss_reason why, core::duration pause);
+void say_aside(log::logger& to, const log::speaker& who, core::loss_reason why,
+               core::duration pause);
 /// What the store has made of an order to change the election.
-void say_changed(log& to, const speaker& who, const core::order& what,
+void say_changed(log::logger& to, const log::speaker& who, const core::order& what,
                  const stores::agree_outcome& said);
 /// What is wrong with this member in the eyes of the store, or that it is not any more (empty).
-void say_disagreement(log& to, const speaker& who, const std::string& what);
-void say_ordered(log& to, const speaker& who, const core::order& what);
+void say_disagreement(log::logger& to, const log::speaker& who, const std::string& what);
+void say_ordered(log::logger& to, const log::speaker& who, const core::order& what);
 /// To the member that it names, which obeys or refuses.
-void say_order_passed_on(log& to, const speaker& who, const core::order& what);
+void say_order_passed_on(log::logger& to, const log::speaker& who, const core::order& what);
 
 // --- the workload ----------------------------------------------------------------------------
 
-void say_workload_started(log& to, const speaker& who, core::version term, std::uint64_t pid);
+void say_workload_started(log::logger& to, const log::speaker& who, core::version term,
+                          std::uint64_t pid);
 /// One that somebody else starts: found, or (pid 0) not there yet.
-void say_workload_may_run(log& to, const speaker& who, core::version term, std::uint64_t pid);
-void say_start_refused(log& to, const speaker& who);
+void say_workload_may_run(log::logger& to, const log::speaker& who, core::version term,
+                          std::uint64_t pid);
+void say_start_refused(log::logger& to, const log::speaker& who);
 /// `executed`: a command was to be; else a signal was to tell that it is active.
-void say_start_failed(log& to, const speaker& who, bool executed, std::string_view why);
+void say_start_failed(log::logger& to, const log::speaker& who, bool executed,
+                      std::string_view why);
 /// The workload of an agent that has ended.
-void say_workload_found(log& to, const speaker& who, const workload::found_workload& what);
+void say_workload_found(log::logger& to, const log::speaker& who,
+                        const workload::found_workload& what);
 /// Nobody knows whether the workload has ended.
-void say_doubtful(log& to, const speaker& who, const workload::survivors& what);
+void say_doubtful(log::logger& to, const log::speaker& who, const process::survivors& what);
 /// SIGKILL has not ended the workload.
-void say_survivors(log& to, const speaker& who, const workload::survivors& what);
+void say_survivors(log::logger& to, const log::speaker& who, const process::survivors& what);
 
 struct workload_end {
   int wait_status = 0;
@@ -155,35 +164,35 @@ struct workload_end {
   core::duration ago{};           ///< since it died
   std::int64_t at_unix_ms = 0;    ///< when it died
 };
-void say_workload_exited(log& to, const speaker& who, const workload_end& what);
+void say_workload_exited(log::logger& to, const log::speaker& who, const workload_end& what);
 
 // --- the guard -------------------------------------------------------------------------------
 
-void say_guard_unreachable(log& to, std::string_view why);
-void say_guard_unusable(log& to, std::string_view why);
+void say_guard_unreachable(log::logger& to, std::string_view why);
+void say_guard_unusable(log::logger& to, std::string_view why);
 /// There is none in this directory, or none that we may use.
-void say_no_guard(log& to, std::string_view directory, std::string_view why);
-void say_guard_found(log& to, std::string_view directory);
-void say_guard_ends(log& to, std::string_view directory, int signo);
-void say_guard_gone(log& to, std::string_view directory);
-void say_guard_hangs(log& to, std::string_view directory);
-void say_guard_answers(log& to, std::string_view directory);
+void say_no_guard(log::logger& to, std::string_view directory, std::string_view why);
+void say_guard_found(log::logger& to, std::string_view directory);
+void say_guard_ends(log::logger& to, std::string_view directory, int signo);
+void say_guard_gone(log::logger& to, std::string_view directory);
+void say_guard_hangs(log::logger& to, std::string_view directory);
+void say_guard_answers(log::logger& to, std::string_view directory);
 /// Our own guard is dead (`hangs`: or as good as dead), and so the agent ends. `runs`: a workload
 /// did, and the kernel or the agent kills it.
-void say_guard_lost(log& to, const speaker& who, bool hangs, bool runs);
+void say_guard_lost(log::logger& to, const log::speaker& who, bool hangs, bool runs);
 /// The next agent is to find the workload running.
-void say_leaving_workload(log& to, std::string_view identity);
-void say_left_workload(log& to, std::string_view identity);
+void say_leaving_workload(log::logger& to, std::string_view identity);
+void say_left_workload(log::logger& to, std::string_view identity);
 
 // --- hooks -----------------------------------------------------------------------------------
 
 /// Of an earlier agent nobody knows what it has told the workload.
-void say_hooks_cleared(log& to, const speaker& who, bool stopped);
-void say_hook_gained(log& to, const speaker& who);
-void say_hook_not_gained(log& to, const speaker& who, const std::string& why);
-void say_hook_failed(log& to, const speaker& who, const std::string& why);
-void say_hook_stopped(log& to, const speaker& who);
-void say_hook_defied(log& to, const speaker& who);
-void say_hook_ends_agent(log& to, const speaker& who);
+void say_hooks_cleared(log::logger& to, const log::speaker& who, bool stopped);
+void say_hook_gained(log::logger& to, const log::speaker& who);
+void say_hook_not_gained(log::logger& to, const log::speaker& who, const std::string& why);
+void say_hook_failed(log::logger& to, const log::speaker& who, const std::string& why);
+void say_hook_stopped(log::logger& to, const log::speaker& who);
+void say_hook_defied(log::logger& to, const log::speaker& who);
+void say_hook_ends_agent(log::logger& to, const log::speaker& who);
 
 }  // namespace tenure::runtime

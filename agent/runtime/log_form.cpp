@@ -2,18 +2,18 @@
 
 #include <unistd.h>
 
-#include "os/terminal.hpp"
+#include "base/terminal.hpp"
 
 namespace tenure::runtime {
 
-log_form form_of(config::log_format wanted) {
+log::log_form form_of(config::log_format wanted) {
   using config::log_format;
-  if (wanted == log_format::json) return log_form::json;
-  const bool at_terminal = os::is_terminal(STDERR_FILENO);
+  if (wanted == log_format::json) return log::log_form::json;
+  const bool at_terminal = base::is_terminal(STDERR_FILENO);
   if (wanted == log_format::logfmt || (wanted == log_format::automatic && !at_terminal)) {
-    return log_form::logfmt;
+    return log::log_form::logfmt;
   }
-  return os::wants_colour(STDERR_FILENO) ? log_form::coloured : log_form::text;
+  return base::wants_colour(STDERR_FILENO) ? log::log_form::coloured : log::log_form::text;
 }
 
 }  // namespace tenure::runtime

@@ -24,7 +24,7 @@ class order_executor {
   struct parts {
     base::event_loop& loop;
     const config::settings& settings;
-    log& to;
+    log::logger& to;
     election_driver& driver;
     reporter& reports;
     snapshots& shown;

@@ -2,14 +2,14 @@
 
 #include <algorithm>
 
-#include "core/number_text.hpp"
+#include "base/number_text.hpp"
 #include "core/timing.hpp"
 
 namespace tenure::runtime {
 namespace {
 
 /// To take an order back whose time is over. With that the asker is answered before its own
-/// patience ends (net::http_limits::answer).
+/// patience ends (http::http_limits::answer).
 constexpr core::duration withdrawal_limit = std::chrono::milliseconds(500);
 
 core::order_reply reply_of(const std::optional<api::control_refusal>& objection) {
@@ -40,7 +40,7 @@ order_relay::order_relay(base::event_loop& on, std::string identity, judge judge
 void order_relay::give(core::election_index which, core::left_order what,
                        api::control_handler done) {
   if (store_ == nullptr) return done(std::unexpected(api::refusal_at_the_end()));
-  what.id = core::hex(loop_.random_bits());
+  what.id = base::hex(loop_.random_bits());
   const std::string id = what.id;
   auto one = std::make_unique<waiting>(loop_);
   one->which = which;

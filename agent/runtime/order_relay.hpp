@@ -10,8 +10,8 @@
 
 #include "api/control.hpp"
 #include "base/event_loop.hpp"
+#include "core/lease_group.hpp"
 #include "core/member_order.hpp"
-#include "core/session.hpp"
 #include "stores/store.hpp"
 
 namespace tenure::runtime {

@@ -3,7 +3,7 @@
 #include <csignal>
 #include <utility>
 
-#include "os/error_text.hpp"
+#include "base/error_text.hpp"
 #include "runtime/exit_status.hpp"
 #include "runtime/target_of.hpp"
 
@@ -74,28 +74,28 @@ bool found_processes_mode::open() {
     return connect(how, [this](const workload::guard_event& what) { from_guard(what); });
   }
   const bool connected = connect(how, [this](const workload::guard_event& what) {
-    static_cast<told_workload&>(*owner_).from_guard(what);
+    static_cast<workload::guarded_hook_workload&>(*owner_).from_guard(what);
   });
   if (!connected) return false;
-  owner_ = std::make_unique<told_workload>(
+  owner_ = std::make_unique<workload::guarded_hook_workload>(
       with_.machine.loop(), std::move(owner_), with_.machine.make_hooks(with_.settings.hooks),
       with_.settings.hooks, with_.settings.timing, names(),
-      told_workload::listener{
+      workload::guarded_hook_workload::listener{
           .environment = [this] { return environment(session().at(owned).view()); },
           .on_guard = [this](const workload::guard_event& what) { from_guard(what); },
-          .on_hook = [this](const hook_event& what) { from_hooks(what); }});
+          .on_hook = [this](const workload::hook_event& what) { from_hooks(what); }});
   return true;
 }
 
 /// The guard stops what could not be told.
-void found_processes_mode::from_hooks(const hook_event& what) {
+void found_processes_mode::from_hooks(const workload::hook_event& what) {
   if (with_.host.has_ended()) return;
-  if (const auto* told = std::get_if<workload_told>(&what)) {
+  if (const auto* told = std::get_if<workload::workload_told>(&what)) {
     say_hook_gained(with_.to, who());
     runs(told->term);
-  } else if (const auto* failed = std::get_if<workload_not_told>(&what)) {
+  } else if (const auto* failed = std::get_if<workload::workload_not_told>(&what)) {
     not_told(failed->why);
-  } else if (const auto* way = std::get_if<stop_way_failed>(&what)) {
+  } else if (const auto* way = std::get_if<workload::stop_way_failed>(&what)) {
     say_hook_failed(with_.to, who(), way->why);
   }
 }
@@ -107,7 +107,7 @@ void found_processes_mode::on(const workload::workload_started& what) {
 
 void found_processes_mode::on(const workload::start_failed& what) {
   start_failed_ = true;
-  say_start_failed(with_.to, who(), false, os::error_text(what.error));
+  say_start_failed(with_.to, who(), false, base::error_text(what.error));
   feed(core::event::workload_exited{});
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "runtime/guard_mode.hpp"
-#include "runtime/told_workload.hpp"
+#include "workload/guarded_hook_workload.hpp"
 
 namespace tenure::runtime {
 
@@ -46,7 +46,7 @@ class found_processes_mode final : public parent_guard_mode {
 
  private:
   using parent_guard_mode::on;
-  void from_hooks(const hook_event& what);
+  void from_hooks(const workload::hook_event& what);
   void on(const workload::workload_started& what) override;
   void on(const workload::start_failed& what) override;
 };

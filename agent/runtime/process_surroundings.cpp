@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "os/memory.hpp"
+#include "base/memory.hpp"
 #include "workload/guard_link.hpp"
 
 namespace tenure::runtime {
@@ -17,11 +17,11 @@ guard_result with_log(std::expected<std::unique_ptr<workload::guard_link>, std::
 
 class directory_search final : public guard_search {
  public:
-  directory_search(net::asio_loop& on, const config::settings& with, handler found)
+  directory_search(http::asio_loop& on, const config::settings& with, handler found)
       : on_(on),
         found_(std::move(found)),
         dialer_(on.executor(), with.guard_dir, with.guard_uid,
-                [this](std::variant<workload::guard_fds, workload::no_guard> what) {
+                [this](std::variant<guard::guard_fds, workload::no_guard> what) {
                   dialed(std::move(what));
                 }) {}
 
@@ -29,9 +29,9 @@ class directory_search final : public guard_search {
   void start_later() override { dialer_.start_later(); }
 
  private:
-  void dialed(std::variant<workload::guard_fds, workload::no_guard> what) {
+  void dialed(std::variant<guard::guard_fds, workload::no_guard> what) {
     if (const auto* none = std::get_if<workload::no_guard>(&what)) return found_(*none);
-    found_(guard_opener([&on = on_, fds = std::move(std::get<workload::guard_fds>(what))](
+    found_(guard_opener([&on = on_, fds = std::move(std::get<guard::guard_fds>(what))](
                             const guard_wish& how, guard_handler on_event) mutable {
       return with_log(
           workload::guard_link::over(on, on.executor(), std::move(fds),
@@ -41,7 +41,7 @@ class directory_search final : public guard_search {
     }));
   }
 
-  net::asio_loop& on_;
+  http::asio_loop& on_;
   handler found_;
   workload::guard_dialer dialer_;
 };
@@ -66,18 +66,18 @@ std::unique_ptr<guard_search> process_surroundings::search_guard(guard_search::h
   return std::make_unique<directory_search>(loop_, settings_, std::move(found));
 }
 
-hooks process_surroundings::make_hooks(const config::hooks& with) {
-  return runtime::make_hooks(loop_, with);
+workload::hooks process_surroundings::make_hooks(const config::hooks& with) {
+  return workload::make_hooks(loop_, with);
 }
 
-std::vector<std::unique_ptr<health_check>> process_surroundings::make_health_checks(
+std::vector<std::unique_ptr<health::health_check>> process_surroundings::make_health_checks(
     const config::health& with) {
-  return runtime::make_health_checks(loop_, with);
+  return health::make_health_checks(loop_, with);
 }
 
 /// What reads command lines and files is not needed any more.
 void process_surroundings::settled() {
-  os::forget_code_pages();
+  base::forget_code_pages();
 }
 
 }  // namespace tenure::runtime

@@ -2,7 +2,7 @@
 
 #include <boost/asio/any_io_executor.hpp>
 
-#include "net/asio_loop.hpp"
+#include "http/asio_loop.hpp"
 #include "runtime/api_listeners.hpp"
 #include "runtime/surroundings.hpp"
 
@@ -13,24 +13,24 @@ class process_surroundings final : public surroundings {
  public:
   /// `settings` and `to` outlive it.
   process_surroundings(const boost::asio::any_io_executor& on, const config::settings& settings,
-                       log& to)
+                       log::logger& to)
       : loop_(on), settings_(settings), listeners_(settings, to) {}
 
   [[nodiscard]] base::event_loop& loop() override { return loop_; }
-  [[nodiscard]] os::clock_reading read_clocks() override { return os::read_clocks(); }
+  [[nodiscard]] base::clock_reading read_clocks() override { return base::read_clocks(); }
   [[nodiscard]] std::expected<std::unique_ptr<stores::store>, stores::open_error> make_store(
       stores::settings with) override;
   [[nodiscard]] guard_result connect_parent_guard(const guard_wish& how,
                                                   guard_handler on_event) override;
   [[nodiscard]] std::unique_ptr<guard_search> search_guard(guard_search::handler found) override;
-  [[nodiscard]] hooks make_hooks(const config::hooks& with) override;
-  [[nodiscard]] std::vector<std::unique_ptr<health_check>> make_health_checks(
+  [[nodiscard]] workload::hooks make_hooks(const config::hooks& with) override;
+  [[nodiscard]] std::vector<std::unique_ptr<health::health_check>> make_health_checks(
       const config::health& with) override;
   [[nodiscard]] agent_listeners& asked_by() override { return listeners_; }
   void settled() override;
 
  private:
-  net::asio_loop loop_;
+  http::asio_loop loop_;
   const config::settings& settings_;
   api_listeners listeners_;
 };

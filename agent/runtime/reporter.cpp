@@ -82,7 +82,7 @@ void reporter::store_answered(store_request what) {
 /// Until the first workload has to stop if nothing is renewed; nothing if no lease is held.
 std::optional<core::duration> reporter::safe_for() const {
   core::time_point stop_at = core::never;
-  const core::session& all = driver_->session();
+  const core::lease_group& all = driver_->session();
   for (std::uint32_t i = 0; i < all.size(); ++i) {
     const auto& lease = all.at(core::election_index{i}).view().lease;
     if (lease) stop_at = std::min(stop_at, lease->stop_at);
@@ -164,7 +164,7 @@ void reporter::release_failed(core::election_index which) {
   lines_[core::place(which)].not_released();
 }
 
-speaker reporter::speaker_of(core::election_index which) const {
+log::speaker reporter::speaker_of(core::election_index which) const {
   return {.election = with_.elections[core::place(which)].name,
           .identity = with_.settings.identity};
 }

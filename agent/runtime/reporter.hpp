@@ -8,13 +8,13 @@
 #include "api/snapshot.hpp"
 #include "config/settings.hpp"
 #include "core/store_contact.hpp"
+#include "log/repeats.hpp"
 #include "metrics/instruments.hpp"
 #include "runtime/election_driver.hpp"
 #include "runtime/election_lines.hpp"
 #include "runtime/election_listener.hpp"
 #include "runtime/history.hpp"
 #include "runtime/member_log.hpp"
-#include "runtime/repeats.hpp"
 #include "runtime/snapshots.hpp"
 #include "runtime/store_outage.hpp"
 #include "stores/store.hpp"
@@ -31,7 +31,7 @@ class reporter final : public election_listener {
     election_driver::clock_reader read_clocks;
     const config::settings& settings;
     const std::vector<stores::election_spec>& elections;
-    log& to;
+    log::logger& to;
     metrics::instruments& instruments;
     api::board& board;
     snapshots& shown;
@@ -59,7 +59,7 @@ class reporter final : public election_listener {
   /// Publishes at once.
   void publish();
   [[nodiscard]] const core::store_contact& contact() const { return contact_; }
-  [[nodiscard]] speaker speaker_of(core::election_index which) const;
+  [[nodiscard]] log::speaker speaker_of(core::election_index which) const;
 
   void store_answered(store_request what) override;
   void store_failed(store_request what, const std::string& why) override;
@@ -92,7 +92,7 @@ class reporter final : public election_listener {
   std::vector<election_lines> lines_;    ///< of each election
   core::store_contact contact_;
   store_outage outage_;
-  repeats repeats_;
+  log::repeats repeats_;
   bool contact_is_news_ = false;  ///< and is about to be published
   bool stopping_ = false;
   bool dirty_ = false;  ///< something new to publish

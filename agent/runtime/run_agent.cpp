@@ -7,13 +7,13 @@
 #include <csignal>
 #include <utility>
 
-#include "os/memory.hpp"
+#include "base/memory.hpp"
+#include "guard/agent_process.hpp"
 #include "runtime/agent.hpp"
 #include "runtime/exit_status.hpp"
 #include "runtime/lines.hpp"
 #include "runtime/log_form.hpp"
 #include "runtime/process_surroundings.hpp"
-#include "workload/agent_process.hpp"
 
 namespace tenure::runtime {
 namespace {
@@ -47,12 +47,12 @@ class end_signals {
 
 int run_agent(agent_options options) {
   // Threads that are started later have it, too.
-  ::prctl(PR_SET_NAME, workload::agent_name);
-  os::give_back_large_blocks();
+  ::prctl(PR_SET_NAME, guard::agent_name);
+  base::give_back_large_blocks();
   // The store's password, keys and the control token; the workload is often of our user.
-  os::keep_memory_private();
+  base::keep_memory_private();
   const config::settings settings = options.settings;
-  log to(form_of(settings.log_format), settings.log_level);
+  log::logger to(form_of(settings.log_format), settings.log_level);
   for (const config::problem& warning : settings.warnings) {
     say_settings_warning(to, config::render(warning));
   }

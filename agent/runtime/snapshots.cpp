@@ -5,7 +5,7 @@
 
 #include "api/change.hpp"
 #include "api/standing.hpp"
-#include "os/wall_time.hpp"
+#include "base/wall_time.hpp"
 
 namespace tenure::runtime {
 namespace {
@@ -32,7 +32,7 @@ snapshots::snapshots(api::board& onto, std::string agent, std::string identity, 
     : onto_(onto) {
   next_.agent = std::move(agent);
   next_.identity = std::move(identity);
-  next_.started_unix_ms = os::wall_now_ms();
+  next_.started_unix_ms = base::wall_now_ms();
   next_.store = std::move(store);
   for (stores::election_spec& e : elections) {
     api::election_snapshot shown;
@@ -114,7 +114,7 @@ bool snapshots::is_vouched_for(core::election_index which, core::time_point now)
   return api::is_vouched_for(next_.elections[core::place(which)], next_.contact, now);
 }
 
-void snapshots::publish(const core::session& from, core::time_point now) {
+void snapshots::publish(const core::lease_group& from, core::time_point now) {
   for (const core::election_index which : changed_) {
     next_.elections.edit(core::place(which)).view = from.at(which).view();
   }

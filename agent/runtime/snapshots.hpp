@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "api/snapshot.hpp"
-#include "core/session.hpp"
+#include "core/lease_group.hpp"
 #include "stores/store.hpp"
 
 namespace tenure::runtime {
@@ -43,7 +43,7 @@ class snapshots {
   [[nodiscard]] bool is_vouched_for(core::election_index which, core::time_point now) const;
   /// Publishes what has changed in `from`, and numbers it. Empty sessions show their elections as
   /// not begun.
-  void publish(const core::session& from, core::time_point now);
+  void publish(const core::lease_group& from, core::time_point now);
 
  private:
   void number(core::time_point now);

@@ -13,17 +13,17 @@
 #include "api/metrics_answer.hpp"
 #include "api/snapshot.hpp"
 #include "api/verify.hpp"
+#include "base/clock_reading.hpp"
 #include "base/event_loop.hpp"
 #include "config/settings.hpp"
-#include "core/log_line.hpp"
-#include "net/listen_address.hpp"
-#include "net/traffic.hpp"
-#include "os/clock_reading.hpp"
-#include "runtime/health_check.hpp"
-#include "runtime/hook.hpp"
+#include "guard/target.hpp"
+#include "health/health_check.hpp"
+#include "http/listen_address.hpp"
+#include "http/server/traffic.hpp"
+#include "log/log_line.hpp"
 #include "stores/store.hpp"
 #include "workload/guard_dialer.hpp"
-#include "workload/target.hpp"
+#include "workload/hook.hpp"
 #include "workload/workload_owner.hpp"
 
 namespace tenure::runtime {
@@ -33,9 +33,9 @@ struct guard_wish {
   std::string session;            ///< that the agent is in
   bool session_is_bound = false;  ///< false: it takes the session of the guard's earlier agents
   /// How a workload is found that the guard has not started; nothing: the guard starts it.
-  std::optional<workload::target> foreign{};
+  std::optional<guard::target> foreign{};
   /// The guard writes its own lines in this form, with these fields behind the message.
-  core::log_form form{};
+  log::log_form form{};
   std::string fields{};
 };
 
@@ -61,8 +61,8 @@ class guard_search {
 struct served_agent {
   api::board& board;
   api::page_writer metrics;
-  net::traffic* api_traffic = nullptr;
-  net::traffic* probe_traffic = nullptr;
+  http::traffic* api_traffic = nullptr;
+  http::traffic* probe_traffic = nullptr;
   api::fresh_reader fresh;
   api::controller control;
   bool owns_a_process = false;      ///< the parent of this process runs the workload
@@ -78,7 +78,7 @@ class agent_listeners {
   virtual bool open(served_agent what) = 0;
   [[nodiscard]] virtual bool is_open() const = 0;
   /// Nothing if the API listens on no port.
-  [[nodiscard]] virtual std::optional<net::listen_address> api_address() const = 0;
+  [[nodiscard]] virtual std::optional<http::listen_address> api_address() const = 0;
   /// Lets answers that are under way finish. Calling it again does nothing.
   virtual void stop() = 0;
 };
@@ -90,7 +90,7 @@ class surroundings {
   virtual ~surroundings() = default;
 
   [[nodiscard]] virtual base::event_loop& loop() = 0;
-  [[nodiscard]] virtual os::clock_reading read_clocks() = 0;
+  [[nodiscard]] virtual base::clock_reading read_clocks() = 0;
   [[nodiscard]] virtual std::expected<std::unique_ptr<stores::store>, stores::open_error>
   make_store(stores::settings with) = 0;
 
@@ -100,8 +100,8 @@ class surroundings {
   /// Looks for a guard in the directory of the settings.
   [[nodiscard]] virtual std::unique_ptr<guard_search> search_guard(guard_search::handler found) = 0;
 
-  [[nodiscard]] virtual hooks make_hooks(const config::hooks& with) = 0;
-  [[nodiscard]] virtual std::vector<std::unique_ptr<health_check>> make_health_checks(
+  [[nodiscard]] virtual workload::hooks make_hooks(const config::hooks& with) = 0;
+  [[nodiscard]] virtual std::vector<std::unique_ptr<health::health_check>> make_health_checks(
       const config::health& with) = 0;
 
   [[nodiscard]] virtual agent_listeners& asked_by() = 0;

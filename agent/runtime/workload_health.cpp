@@ -4,8 +4,8 @@
 #include <string>
 #include <utility>
 
-#include "runtime/health_check.hpp"
-#include "runtime/health_lines.hpp"
+#include "health/health_check.hpp"
+#include "health/health_lines.hpp"
 
 namespace tenure::runtime {
 namespace {
@@ -30,12 +30,12 @@ workload_health::workload_health(const parts& with) : with_(with) {
   const bool guarded = with.workload.has_guard();
   const auto usual = guarded ? config::health_time::active : config::health_time::always;
   const bool always = how.when.value_or(usual) == config::health_time::always;
-  if (always && guarded && !how.http.empty()) say_health_asks_nobody(with.to);
+  if (always && guarded && !how.http.empty()) health::say_health_asks_nobody(with.to);
   const std::string all = names_of(with.elections);
-  const speaker who{.election = all, .identity = with.settings.identity};
-  monitor_ = std::make_unique<health_monitor>(with.machine.loop(), how, always,
-                                              with.machine.make_health_checks(how), with.to, who,
-                                              [this] { changed(); });
+  const log::speaker who{.election = all, .identity = with.settings.identity};
+  monitor_ = std::make_unique<health::health_monitor>(with.machine.loop(), how, always,
+                                                      with.machine.make_health_checks(how), with.to,
+                                                      who, [this] { changed(); });
 }
 
 bool workload_health::begin(bool workload_found) {
@@ -56,7 +56,7 @@ void workload_health::workload_started() {
 void workload_health::phase_changed(core::election_index which,
                                     const core::command::transition& what) {
   if (!monitor_) return;
-  const core::session& all = with_.driver.session();
+  const core::lease_group& all = with_.driver.session();
   const bool runs =
       with_.workload.owns_workload() ? all.at(which).view().workload_running : !always();
   if (what.to == core::phase::active && runs) monitor_->workload_started();

@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "config/settings.hpp"
+#include "health/health_monitor.hpp"
 #include "metrics/instruments.hpp"
 #include "runtime/election_driver.hpp"
-#include "runtime/health_monitor.hpp"
 #include "runtime/reporter.hpp"
 #include "runtime/surroundings.hpp"
 #include "runtime/workload_mode.hpp"
@@ -22,7 +22,7 @@ class workload_health {
     surroundings& machine;
     const config::settings& settings;
     const std::vector<stores::election_spec>& elections;
-    log& to;
+    log::logger& to;
     election_driver& driver;
     const workload_mode& workload;
     reporter& reports;
@@ -50,7 +50,7 @@ class workload_health {
   [[nodiscard]] bool is_fit() const;
 
   parts with_;
-  std::unique_ptr<health_monitor> monitor_;  ///< null: nothing is checked
+  std::unique_ptr<health::health_monitor> monitor_;  ///< null: nothing is checked
   bool workload_found_ = false;
   bool fit_ = true;  ///< as the elections were told last
 };

@@ -49,7 +49,7 @@ void owned_mode::forget_grants(const core::command::forget_grants& what) {
 }
 
 /// The lease, for a worker that asks before each write. In a drain it may finish what it has begun.
-void owned_mode::show(const core::session& what) {
+void owned_mode::show(const core::lease_group& what) {
   if (!owner_) return;
   const core::election& one = what.at(owned);
   if (one.adopting()) return;  // the last one's word stands until the store has spoken
@@ -95,7 +95,7 @@ void owned_mode::close() {
 
 // --- what the log says -----------------------------------------------------------------------
 
-speaker owned_mode::who() const {
+log::speaker owned_mode::who() const {
   return {.election = with_.election.name, .identity = with_.settings.identity};
 }
 
@@ -148,7 +148,7 @@ std::vector<std::string> owned_mode::environment(const core::election_view& view
   }
   const agent_listeners& at = with_.machine.asked_by();
   if (const auto api = at.api_address()) {
-    out.push_back("TENURE_API=http://" + net::text(*api));
+    out.push_back("TENURE_API=http://" + http::text(*api));
   } else if (at.is_open() && !with_.settings.socket.empty()) {
     out.push_back("TENURE_API=unix:" + with_.settings.socket);
   }

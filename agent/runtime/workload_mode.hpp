@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "config/settings.hpp"
-#include "core/session.hpp"
+#include "core/lease_group.hpp"
 #include "metrics/instruments.hpp"
 #include "runtime/election_driver.hpp"
 #include "runtime/election_workload.hpp"
@@ -47,7 +47,7 @@ struct mode_parts {
   const std::string& session;  ///< of this agent
   const stores::election_spec& election;
   surroundings& machine;
-  log& to;
+  log::logger& to;
   metrics::instruments& instruments;
   snapshots& shown;
   workload_host& host;
@@ -95,7 +95,7 @@ class workload_mode : public election_workload {
 
  protected:
   [[nodiscard]] election_driver& driver() { return *driver_; }
-  [[nodiscard]] const core::session& session() const { return driver_->session(); }
+  [[nodiscard]] const core::lease_group& session() const { return driver_->session(); }
 
  private:
   election_driver* driver_ = nullptr;
@@ -115,7 +115,7 @@ class reader_mode final : public workload_mode {
   bool open() override;
   [[nodiscard]] bool owns_workload() const override { return false; }
   void granted(core::version) override {}
-  void show(const core::session&) override {}
+  void show(const core::lease_group&) override {}
   void arm(const core::command::arm&) override {}
   void start(core::election_index, const core::election_view&) override {}
   void stop(const core::command::stop_workload&) override {}
@@ -139,7 +139,7 @@ class owned_mode : public workload_mode {
   explicit owned_mode(const mode_parts& with) : with_(with) {}
 
   void granted(core::version term) override;
-  void show(const core::session& what) override;
+  void show(const core::lease_group& what) override;
   void arm(const core::command::arm& what) override;
   void start(core::election_index which, const core::election_view& view) override;
   void stop(const core::command::stop_workload& what) override;
@@ -162,7 +162,7 @@ class owned_mode : public workload_mode {
   void say_exit(const workload::workload_exited& what);
   /// The hooks could not tell the workload that it is active.
   void not_told(const std::string& why);
-  [[nodiscard]] speaker who() const;
+  [[nodiscard]] log::speaker who() const;
   [[nodiscard]] core::time_point now() const { return with_.machine.loop().now(); }
   [[nodiscard]] std::vector<std::string> environment(const core::election_view& view) const;
   /// What the workload may be told before there is a term.

@@ -1,7 +1,7 @@
 #include <utility>
 
-#include "net/asio_loop.hpp"
-#include "net/http_network.hpp"
+#include "http/asio_loop.hpp"
+#include "http/client/http_network.hpp"
 #include "stores/etcd/etcd_store.hpp"
 #include "stores/printable_store.hpp"
 #include "stores/sqlite/sqlite_store.hpp"
@@ -9,7 +9,7 @@
 
 namespace tenure::stores {
 
-std::expected<std::unique_ptr<store>, open_error> make_store(net::asio_loop& on, settings with) {
+std::expected<std::unique_ptr<store>, open_error> make_store(http::asio_loop& on, settings with) {
   const auto printable = [](std::expected<std::unique_ptr<store>, open_error> made) {
     if (made) made = make_printable_store(std::move(*made));
     return made;
@@ -17,7 +17,7 @@ std::expected<std::unique_ptr<store>, open_error> make_store(net::asio_loop& on,
   with.hears = printable_hearing(std::move(with.hears));
   if (with.kind == "sqlite") return printable(make_sqlite_store(on, std::move(with)));
   if (with.kind == "etcd") {
-    return printable(make_etcd_store(on, net::over_network(on.executor()), std::move(with)));
+    return printable(make_etcd_store(on, http::over_network(on.executor()), std::move(with)));
   }
   return std::unexpected(
       open_error{"store \"" + with.kind + "\" is not in this build; there are: sqlite, etcd"});

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/printable_text.hpp"
+#include "base/printable_text.hpp"
 
 namespace tenure::stores {
 namespace {
@@ -12,7 +12,7 @@ namespace {
 constexpr std::int64_t last_unix_ms = 253'402'300'799'999;
 
 void clean(std::string& text) {
-  text = core::printable(text);
+  text = base::printable(text);
 }
 
 void clean(core::order_reply& said) {

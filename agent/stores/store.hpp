@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/clock.hpp"
-#include "core/session.hpp"
+#include "core/lease_group.hpp"
 #include "core/store_contact.hpp"
 #include "core/vocabulary.hpp"
 
@@ -20,7 +20,7 @@
 /// Every outcome is one of: done, refused (somebody else holds it), lost (the store's own word
 /// that it is no longer ours), unknown (it may or may not have happened). A table in each store's
 /// file maps every error of that store to one of the four; whatever is not in it is unknown.
-namespace tenure::net {
+namespace tenure::http {
 class asio_loop;
 }
 
@@ -62,8 +62,8 @@ struct parting {
   /// Nothing that ran under this or an earlier term is alive.
   bool clean = false;
   core::loss_reason why = core::loss_reason::none;
-  std::string heir{};           ///< see core::farewell
-  std::int64_t at_unix_ms = 0;  ///< see core::farewell
+  std::string heir{};           ///< see core::release_record
+  std::int64_t at_unix_ms = 0;  ///< see core::release_record
 };
 
 /// Released, or there was nothing of ours left to release.
@@ -258,6 +258,6 @@ std::vector<std::string_view> store_kinds();
 core::duration expiry_lag_of(std::string_view kind);
 
 /// Makes the store `with.kind`, or says which kinds there are. Does not touch the store yet.
-std::expected<std::unique_ptr<store>, open_error> make_store(net::asio_loop& on, settings with);
+std::expected<std::unique_ptr<store>, open_error> make_store(http::asio_loop& on, settings with);
 
 }  // namespace tenure::stores

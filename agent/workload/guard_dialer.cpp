@@ -16,10 +16,10 @@
 #include <optional>
 #include <utility>
 
-#include "os/error_text.hpp"
-#include "os/trusted_open.hpp"
-#include "workload/guard_door.hpp"
-#include "workload/guard_protocol.hpp"
+#include "base/error_text.hpp"
+#include "base/trusted_open.hpp"
+#include "guard/guard_listener.hpp"
+#include "guard/guard_protocol.hpp"
 
 namespace tenure::workload {
 namespace asio = boost::asio;
@@ -34,8 +34,8 @@ constexpr auto answers_within = std::chrono::seconds(1);
 
 /// Descriptors that came with a message. Closed unless they are taken.
 struct received_fds {
-  os::unique_fd page;
-  os::unique_fd worker_page;
+  base::unique_fd page;
+  base::unique_fd worker_page;
 };
 
 received_fds fds_in(msghdr& all) {
@@ -50,8 +50,8 @@ received_fds fds_in(msghdr& all) {
   return out;
 }
 
-std::string refusal(const message::turned_away& what) {
-  if (what.reason == message::turned_away::other_user) {
+std::string refusal(const guard::message::turned_away& what) {
+  if (what.reason == guard::message::turned_away::other_user) {
     return "the guard runs as user " + std::to_string(what.guard_uid) +
            " and lets no agent of user " + std::to_string(what.agent_uid) +
            " in; run both containers as the same user, or give the guard --agent-uid " +
@@ -81,7 +81,7 @@ struct guard_dialer::impl : std::enable_shared_from_this<impl> {
 
   void try_after(std::chrono::milliseconds pause);
   void try_now();
-  [[nodiscard]] std::expected<os::unique_fd, no_guard> reach() const;
+  [[nodiscard]] std::expected<base::unique_fd, no_guard> reach() const;
   void await_welcome();
   void read_welcome();
   void failed(const std::string& why, bool absent = false);
@@ -96,20 +96,20 @@ struct guard_dialer::impl : std::enable_shared_from_this<impl> {
 };
 
 /// What the name leads to is judged, and that is connected to, whatever the name leads to by then.
-std::expected<os::unique_fd, no_guard> guard_dialer::impl::reach() const {
+std::expected<base::unique_fd, no_guard> guard_dialer::impl::reach() const {
   constexpr const char* nobody = "no guard is there; `tenure guard --dir` makes one";
-  const std::string path = directory + "/" + door_socket_name;
+  const std::string path = directory + "/" + guard::guard_socket_name;
   const auto door =
-      os::open_trusted(AT_FDCWD, path.c_str(), O_PATH,
-                       {.type = S_IFSOCK, .not_for = 0, .owner = guard_uid, .one_name = true});
+      base::open_trusted(AT_FDCWD, path.c_str(), O_PATH,
+                         {.type = S_IFSOCK, .not_for = 0, .owner = guard_uid, .one_name = true});
   if (!door) {
     if (door.error().missing()) return std::unexpected(no_guard{.why = nobody, .absent = true});
-    const bool stranger = door.error().why == os::flaw::kind::owner;
+    const bool stranger = door.error().why == base::flaw::kind::owner;
     return std::unexpected(no_guard{stranger ? of_another_user(door.error().about.st_uid)
-                                             : os::text(path, door.error())});
+                                             : base::text(path, door.error())});
   }
-  os::unique_fd fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!fd) return std::unexpected(no_guard{"cannot make a socket: " + os::error_text(errno)});
+  base::unique_fd fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!fd) return std::unexpected(no_guard{"cannot make a socket: " + base::error_text(errno)});
   sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
   std::snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d", door->get());
   if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
@@ -119,11 +119,11 @@ std::expected<os::unique_fd, no_guard> guard_dialer::impl::reach() const {
         error == EACCES   ? "; run both containers as the same user, or give the guard --agent-uid"
         : error == ENOENT ? "; mount the proc file system at /proc"
                           : "";
-    return std::unexpected(no_guard{path + ": " + os::error_text(error) + remedy});
+    return std::unexpected(no_guard{path + ": " + base::error_text(error) + remedy});
   }
-  const auto who = os::peer_of(fd.get());
+  const auto who = base::peer_of(fd.get());
   if (!who) return std::unexpected(no_guard{path + ": the kernel does not say who listens there"});
-  if (!os::is_trusted_user(who->uid, guard_uid)) {
+  if (!base::is_trusted_user(who->uid, guard_uid)) {
     return std::unexpected(no_guard{of_another_user(who->uid)});
   }
   return fd;
@@ -161,17 +161,17 @@ void guard_dialer::impl::read_welcome() {
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) return await_welcome();
   received_fds fds = fds_in(all);
   const auto what =
-      parse(std::span(bytes).first(static_cast<std::size_t>(std::max<ssize_t>(got, 0))));
+      guard::parse(std::span(bytes).first(static_cast<std::size_t>(std::max<ssize_t>(got, 0))));
   if (!what) return failed("the guard has hung up");
-  if (const auto no = as<message::turned_away>(*what)) return failed(refusal(*no));
-  if (!as<message::welcome>(*what) || !fds.page || !fds.worker_page) {
+  if (const auto no = guard::as<guard::message::turned_away>(*what)) return failed(refusal(*no));
+  if (!guard::as<guard::message::welcome>(*what) || !fds.page || !fds.worker_page) {
     return failed("what answers there is no guard");
   }
   timer.cancel();
   dials = false;
-  outcome(guard_fds{.socket = os::unique_fd(socket.release()),
-                    .page = std::move(fds.page),
-                    .worker_page = std::move(fds.worker_page)});
+  outcome(guard::guard_fds{.socket = base::unique_fd(socket.release()),
+                           .page = std::move(fds.page),
+                           .worker_page = std::move(fds.worker_page)});
 }
 
 void guard_dialer::impl::failed(const std::string& why, bool absent) {

@@ -9,7 +9,7 @@
 #include <string>
 #include <variant>
 
-#include "workload/guard_fds.hpp"
+#include "guard/guard_fds.hpp"
 
 namespace tenure::workload {
 
@@ -26,7 +26,7 @@ struct no_guard {
 class guard_dialer {
  public:
   /// A connection, which ends the search until the next `start`; or what has come of one try.
-  using handler = std::function<void(std::variant<guard_fds, no_guard>)>;
+  using handler = std::function<void(std::variant<guard::guard_fds, no_guard>)>;
 
   /// `guard_uid`: the guard may be of this user, beside ours and root.
   guard_dialer(boost::asio::any_io_executor executor, std::string directory,

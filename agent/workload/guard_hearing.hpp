@@ -4,7 +4,7 @@
 #include <functional>
 
 #include "base/event_loop.hpp"
-#include "workload/guard_page.hpp"
+#include "guard/guard_page.hpp"
 
 namespace tenure::workload {
 
@@ -19,7 +19,8 @@ inline constexpr core::duration second_look_after = std::chrono::milliseconds(10
 class guard_hearing {
  public:
   /// `hears`: false when the guard hangs, true when it acknowledges again after that.
-  guard_hearing(base::event_loop& on, const guard_page& page, std::function<void(bool hears)> tell)
+  guard_hearing(base::event_loop& on, const guard::guard_page& page,
+                std::function<void(bool hears)> tell)
       : page_(page), tell_(std::move(tell)), timer_(on) {}
 
   /// A deadline was written.
@@ -32,7 +33,7 @@ class guard_hearing {
   void look_in(core::duration wait, std::int64_t asked);
   void look(core::duration waited, std::int64_t asked);
 
-  const guard_page& page_;
+  const guard::guard_page& page_;
   std::function<void(bool hears)> tell_;
   base::timer timer_;
   bool hangs_ = false;  ///< and that was told

@@ -4,12 +4,12 @@
 #include <csignal>
 #include <utility>
 
-#include "core/duration_text.hpp"
+#include "base/duration_text.hpp"
 #include "core/timing.hpp"
-#include "workload/guard_endpoint.hpp"
+#include "guard/guard_endpoint.hpp"
+#include "guard/guard_protocol.hpp"
 #include "workload/guard_hearing.hpp"
 #include "workload/guard_outbox.hpp"
-#include "workload/guard_protocol.hpp"
 
 namespace tenure::workload {
 namespace {
@@ -26,7 +26,8 @@ constexpr core::duration strangers_end_within = std::chrono::seconds(1);
 constexpr core::duration kill_again = std::chrono::milliseconds(10);
 
 std::string mark_of(const std::string& session, core::version term) {
-  return std::string(run_variable) + "=" + session + "." + std::to_string(core::number(term));
+  return std::string(guard::run_variable) + "=" + session + "." +
+         std::to_string(core::number(term));
 }
 
 }  // namespace
@@ -35,7 +36,7 @@ struct guard_link::impl : std::enable_shared_from_this<impl> {
   /// What runs, as far as the guard has told.
   enum class work : std::uint8_t { none, asked, running };
 
-  impl(base::event_loop& on, std::unique_ptr<guard_access> access, own_session ours,
+  impl(base::event_loop& on, std::unique_ptr<guard::guard_access> access, own_session ours,
        handler to_call)
       : loop(on),
         on_event(std::move(to_call)),
@@ -52,14 +53,14 @@ struct guard_link::impl : std::enable_shared_from_this<impl> {
   void open();
 
   // From the guard.
-  void on_packet(const packet& what);
+  void on_packet(const guard::packet& what);
   void say_hello();
-  void on_hello(const message::guard_hello& what);
-  [[nodiscard]] std::optional<guard_unusable> doubt(const message::guard_hello& what) const;
-  [[nodiscard]] found_workload take_over(const message::guard_hello& what);
+  void on_hello(const guard::message::guard_hello& what);
+  [[nodiscard]] std::optional<guard_unusable> doubt(const guard::message::guard_hello& what) const;
+  [[nodiscard]] found_workload take_over(const guard::message::guard_hello& what);
   void on_hang_up();
   void on_hearing(bool hears);
-  void on_exited(const message::exited& what);
+  void on_exited(const guard::message::exited& what);
   void on_killed();
   void on_exited(const workload_exited& what);
   void nothing_runs();
@@ -77,9 +78,9 @@ struct guard_link::impl : std::enable_shared_from_this<impl> {
   base::event_loop& loop;
   handler on_event;
   own_session session;
-  std::unique_ptr<guard_access> guard;
-  visible_workload& left;
-  guard_page& page;
+  std::unique_ptr<guard::guard_access> guard;
+  guard::visible_workload& left;
+  guard::guard_page& page;
   guard_outbox outbox;
   guard_hearing hearing;  ///< for a guard that acknowledges nothing
   base::timer greeting;   ///< for a guard that does not answer
@@ -114,7 +115,7 @@ void guard_link::impl::emit_soon(const guard_event& what) {
 void guard_link::impl::open() {
   guard->connection().open({.packet =
                                 [this](std::span<const std::byte> bytes) {
-                                  const auto what = parse(bytes);
+                                  const auto what = guard::parse(bytes);
                                   if (what && !closed) on_packet(*what);
                                 },
                             .writable = [this] { outbox.has_room(); },
@@ -126,32 +127,32 @@ void guard_link::impl::open() {
   await_hello(guard_hangs_after);
 }
 
-void guard_link::impl::on_packet(const packet& what) {
-  if (const auto hello = as<message::guard_hello>(what)) {
+void guard_link::impl::on_packet(const guard::packet& what) {
+  if (const auto hello = guard::as<guard::message::guard_hello>(what)) {
     on_hello(*hello);
-  } else if (const auto signal = as<message::signalled>(what)) {
+  } else if (const auto signal = guard::as<guard::message::signalled>(what)) {
     emit(signalled{.signo = signal->signo});
   } else if (!greeted) {
     // News of what the agent before has asked for. The guard's answer to our hello says it all.
     return;
-  } else if (const auto started = as<message::started>(what)) {
+  } else if (const auto started = guard::as<guard::message::started>(what)) {
     if (!is_ours(started->term)) return;
     state = work::running;
     left.follow(started->pid);
     emit(workload_started{.pid = started->pid, .term = core::version{started->term}});
-  } else if (const auto refused = as<message::refused>(what)) {
+  } else if (const auto refused = guard::as<guard::message::refused>(what)) {
     if (is_buried(refused->term)) return;
     if (state == work::asked && core::number(term) == refused->term) nothing_runs();
     emit(start_refused{.term = core::version{refused->term}});
-  } else if (const auto failed = as<message::start_failed>(what)) {
+  } else if (const auto failed = guard::as<guard::message::start_failed>(what)) {
     // The agent before may have asked for it, and have died before the guard knew.
     if (!is_ours(failed->term)) return;
     nothing_runs();
     emit(start_failed{.term = core::version{failed->term}, .error = failed->error});
-  } else if (const auto exited = as<message::exited>(what)) {
+  } else if (const auto exited = guard::as<guard::message::exited>(what)) {
     // Of an earlier term: that workload was seen dead from here before.
     if (exited->term == core::number(term)) on_exited(*exited);
-  } else if (const auto survives = as<message::survives>(what)) {
+  } else if (const auto survives = guard::as<guard::message::survives>(what)) {
     emit(workload_survives{.term = core::version{survives->term},
                            .what = {.left = survives->left,
                                     .stuck = survives->stuck,
@@ -163,22 +164,23 @@ void guard_link::impl::on_packet(const packet& what) {
 }
 
 void guard_link::impl::say_hello() {
-  message::hello what{.is_bound = session.is_bound ? 1U : 0U};
+  guard::message::hello what{.is_bound = session.is_bound ? 1U : 0U};
   std::ranges::copy(std::string_view(session.id).substr(0, what.session.size()),
                     what.session.begin());
   said_hello_at = loop.now();
   outbox.send(place::hello, what);
 }
 
-void guard_link::impl::on_hello(const message::guard_hello& what) {
+void guard_link::impl::on_hello(const guard::message::guard_hello& what) {
   if (std::exchange(greeted, true)) return;
   greeting.cancel();
   if (const auto why = doubt(what)) return emit(*why);
   guard_ready ready;
   ready.last_term = core::version{page.granted.load()};
   ready.api_port = static_cast<std::uint16_t>(page.api_port.load());
-  if (what.session != session_id{}) ready.session.assign(what.session.begin(), what.session.end());
-  if (what.running != message::guard_hello::nothing_runs) {
+  if (what.session != guard::session_id{})
+    ready.session.assign(what.session.begin(), what.session.end());
+  if (what.running != guard::message::guard_hello::nothing_runs) {
     left.expect_mark(mark_of(ready.session, core::version{what.term}));
     ready.found = take_over(what);
   }
@@ -188,7 +190,8 @@ void guard_link::impl::on_hello(const message::guard_hello& what) {
 
 /// Deadlines are instants: they must be the same to both of us. The guard has read its clock after
 /// we said hello and before now; a difference that is smaller than this time does no harm.
-std::optional<guard_unusable> guard_link::impl::doubt(const message::guard_hello& what) const {
+std::optional<guard_unusable> guard_link::impl::doubt(
+    const guard::message::guard_hello& what) const {
   const core::time_point theirs{core::duration(what.clock)};
   const core::time_point now = loop.now();
   if (theirs >= said_hello_at && theirs <= now) return std::nullopt;
@@ -199,9 +202,9 @@ std::optional<guard_unusable> guard_link::impl::doubt(const message::guard_hello
       "to both; run both in the same time namespace"};
 }
 
-found_workload guard_link::impl::take_over(const message::guard_hello& what) {
+found_workload guard_link::impl::take_over(const guard::message::guard_hello& what) {
   term = core::version{what.term};
-  if (what.running == message::guard_hello::has_ended) {
+  if (what.running == guard::message::guard_hello::has_ended) {
     const workload_exited end{.status = what.status,
                               .at = core::time_point(core::duration(what.ended_at))};
     return {.term = term, .stop_at = core::never, .kill_at = core::never, .ended = end};
@@ -210,13 +213,13 @@ found_workload guard_link::impl::take_over(const message::guard_hello& what) {
   if (what.pid != 0) left.follow(what.pid);
   // A page that says nothing of this term leaves it no time.
   const core::time_point now = loop.now();
-  const auto until = page.deadlines_of(term).value_or(guard_page::deadlines{now, now});
+  const auto until = page.deadlines_of(term).value_or(guard::guard_page::deadlines{now, now});
   kill_at = until.kill_at;
   watch_deadline();
   return {.term = term,
           .stop_at = until.stop_at,
           .kill_at = until.kill_at,
-          .stopping = what.running == message::guard_hello::is_stopping};
+          .stopping = what.running == guard::message::guard_hello::is_stopping};
 }
 
 /// In time, or late.
@@ -234,7 +237,7 @@ void guard_link::impl::on_hearing(bool hears) {
   emit(guard_hangs{.workload_in_sight = left.in_sight(), .start_unanswered = state == work::asked});
 }
 
-void guard_link::impl::on_exited(const message::exited& what) {
+void guard_link::impl::on_exited(const guard::message::exited& what) {
   workload_exited out{.status = what.status, .had_to_be_killed = what.had_to_be_killed != 0};
   if (what.at != 0) out.at = core::time_point(core::duration(what.at));
   on_exited(out);
@@ -314,16 +317,16 @@ void guard_link::impl::kill_orphans() {
     killing = false;
     return;
   }
-  const remains found = left.kill_all();
+  const guard::remains found = left.kill_all();
   const core::time_point now = loop.now();
   // A start that was not answered may yet be carried out, until its deadline.
   if (state == work::asked && now >= core::later(kill_at, guard_is_late_after)) {
     state = work::running;
   }
-  if (found != remains::doubtful || in_doubt_from == core::never) {
+  if (found != guard::remains::doubtful || in_doubt_from == core::never) {
     in_doubt_from = now + strangers_end_within;
   }
-  if (state == work::running && found == remains::nothing) return on_killed();
+  if (state == work::running && found == guard::remains::nothing) return on_killed();
   if (state == work::running && now >= in_doubt_from) {
     emit(workload_doubtful{.term = term, .what = left.doubtful()});
     return on_killed();
@@ -334,28 +337,28 @@ void guard_link::impl::kill_orphans() {
 // --- what the agent asks for -----------------------------------------------------------------
 
 bool guard_link::in_environment() {
-  return fds_in_environment();
+  return guard::fds_in_environment();
 }
 
 std::expected<std::unique_ptr<guard_link>, std::string> guard_link::from_environment(
     base::event_loop& on, const boost::asio::any_io_executor& executor, own_session session,
-    handler on_event, const std::optional<target>& foreign) {
-  auto found = guard_that_started_us(executor, foreign);
+    handler on_event, const std::optional<guard::target>& foreign) {
+  auto found = guard::guard_that_started_us(executor, foreign);
   if (!found) return std::unexpected(std::move(found.error()));
   return std::make_unique<guard_link>(on, std::move(*found), std::move(session),
                                       std::move(on_event));
 }
 
 std::expected<std::unique_ptr<guard_link>, std::string> guard_link::over(
-    base::event_loop& on, const boost::asio::any_io_executor& executor, guard_fds fds,
+    base::event_loop& on, const boost::asio::any_io_executor& executor, guard::guard_fds fds,
     own_session session, handler on_event) {
-  auto found = guard_behind(executor, std::move(fds));
+  auto found = guard::guard_behind(executor, std::move(fds));
   if (!found) return std::unexpected(std::move(found.error()));
   return std::make_unique<guard_link>(on, std::move(*found), std::move(session),
                                       std::move(on_event));
 }
 
-guard_link::guard_link(base::event_loop& on, std::unique_ptr<guard_access> with,
+guard_link::guard_link(base::event_loop& on, std::unique_ptr<guard::guard_access> with,
                        own_session session, handler on_event)
     : self_(std::make_shared<impl>(on, std::move(with), std::move(session), std::move(on_event))) {
   self_->open();
@@ -374,20 +377,21 @@ guard_link::~guard_link() {
   loop.post([last = std::move(self_)] {});
 }
 
-void guard_link::log_as(core::log_form form, const std::string& fields) {
-  self_->outbox.send(place::log, message::log_as{.form = static_cast<std::uint32_t>(form)}, fields);
+void guard_link::log_as(log::log_form form, const std::string& fields) {
+  self_->outbox.send(place::log, guard::message::log_as{.form = static_cast<std::uint32_t>(form)},
+                     fields);
 }
 
 void guard_link::arm(core::version term, core::time_point stop_at, core::time_point kill_at) {
   self_->page.arm(term, {.stop_at = stop_at, .kill_at = kill_at});
   if (self_->state == impl::work::none || self_->term == term) self_->kill_at = kill_at;
-  self_->outbox.send(place::armed, message::armed{});
+  self_->outbox.send(place::armed, guard::message::armed{});
   if (!self_->gone) self_->hearing.await();
   self_->watch_deadline();
 }
 
-void guard_link::show(const worker_term& what) {
-  if (tenure_page* const page = self_->guard->worker_page()) workload::show(*page, what);
+void guard_link::show(const guard::worker_term& what) {
+  if (tenure_page* const page = self_->guard->worker_page()) guard::show(*page, what);
 }
 
 core::time_point guard_link::acknowledged() const {
@@ -412,7 +416,8 @@ void guard_link::start(core::version term, const std::vector<std::string>& envir
   const std::string mark = mark_of(self_->session.id, term);
   std::string block = mark + '\0';
   for (const std::string& entry : environment) block.append(entry).push_back('\0');
-  if (block.size() > max_environment_bytes || environment.size() >= max_environment_entries) {
+  if (block.size() > guard::max_environment_bytes ||
+      environment.size() >= guard::max_environment_entries) {
     return self_->emit_soon(start_failed{.term = term, .error = E2BIG});
   }
   if (self_->gone) return self_->emit_soon(start_failed{.term = term, .error = EPIPE});
@@ -424,7 +429,7 @@ void guard_link::start(core::version term, const std::vector<std::string>& envir
     // It was meant for the workload before.
     self_->outbox.take_back(place::stop);
   }
-  self_->outbox.send(place::start, message::start{.term = core::number(term)}, block);
+  self_->outbox.send(place::start, guard::message::start{.term = core::number(term)}, block);
   self_->watch_deadline();
 }
 
@@ -432,13 +437,14 @@ void guard_link::stop(core::time_point kill_by, int signal) {
   self_->kill_by = std::min(self_->kill_by, kill_by);
   self_->outbox.send(
       place::stop,
-      message::stop{.kill_by = self_->kill_by.time_since_epoch().count(), .signal = signal});
+      guard::message::stop{.kill_by = self_->kill_by.time_since_epoch().count(), .signal = signal});
   self_->watch_deadline();
 }
 
 void guard_link::bye(std::optional<int> exit_code) {
-  self_->outbox.send(place::bye,
-                     message::bye{.exit_code = exit_code.value_or(message::bye::as_the_workload)});
+  self_->outbox.send(
+      place::bye,
+      guard::message::bye{.exit_code = exit_code.value_or(guard::message::bye::as_the_workload)});
 }
 
 void guard_link::presume_dead() {

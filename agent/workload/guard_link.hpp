@@ -12,11 +12,11 @@
 
 #include "base/event_loop.hpp"
 #include "core/clock.hpp"
-#include "core/log_line.hpp"
 #include "core/vocabulary.hpp"
-#include "workload/guard_access.hpp"
-#include "workload/guard_fds.hpp"
-#include "workload/target.hpp"
+#include "guard/guard_access.hpp"
+#include "guard/guard_fds.hpp"
+#include "guard/target.hpp"
+#include "log/log_line.hpp"
 #include "workload/workload_owner.hpp"
 
 /// The agent's side of the guard.
@@ -46,18 +46,18 @@ class guard_link final : public workload_owner {
   /// started.
   static std::expected<std::unique_ptr<guard_link>, std::string> from_environment(
       base::event_loop& on, const boost::asio::any_io_executor& executor, own_session session,
-      handler on_event, const std::optional<target>& foreign = std::nullopt);
+      handler on_event, const std::optional<guard::target>& foreign = std::nullopt);
 
   /// Over what a `guard_dialer` has found. Fails if it is not a guard's, with a text.
   static std::expected<std::unique_ptr<guard_link>, std::string> over(
-      base::event_loop& on, const boost::asio::any_io_executor& executor, guard_fds fds,
+      base::event_loop& on, const boost::asio::any_io_executor& executor, guard::guard_fds fds,
       own_session session, handler on_event);
 
   /// True if this process was started by a guard.
   [[nodiscard]] static bool in_environment();
 
   /// Over any connection, in real or virtual time.
-  guard_link(base::event_loop& on, std::unique_ptr<guard_access> with, own_session session,
+  guard_link(base::event_loop& on, std::unique_ptr<guard::guard_access> with, own_session session,
              handler on_event);
   ~guard_link() override;
   guard_link(const guard_link&) = delete;
@@ -65,7 +65,7 @@ class guard_link final : public workload_owner {
 
   /// The guard writes its own lines in this form from now on, with `fields` behind the message, as
   /// they are to stand there: "" or " key=value", in JSON ",\"key\":value".
-  void log_as(core::log_form form, const std::string& fields);
+  void log_as(log::log_form form, const std::string& fields);
 
   /// The guard tells what runs of term `term` to end at `stop_at`, and kills it at `kill_at`. Takes
   /// effect at once, through the page.
@@ -73,7 +73,7 @@ class guard_link final : public workload_owner {
 
   /// What the workload is to know of its lease, from now on. Before `start`, so that its first
   /// instruction finds it.
-  void show(const worker_term& what) override;
+  void show(const guard::worker_term& what) override;
 
   /// The deadline that the guard's timer is known to be set to. The epoch if it never was set.
   [[nodiscard]] core::time_point acknowledged() const;

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "workload/guard_access.hpp"
-#include "workload/guard_protocol.hpp"
+#include "guard/guard_access.hpp"
+#include "guard/guard_protocol.hpp"
 
 namespace tenure::workload {
 
@@ -17,11 +17,11 @@ class guard_outbox {
  public:
   enum class place : std::uint8_t { hello, log, armed, start, stop, bye };
 
-  explicit guard_outbox(guard_connection& to) : to_(to) {}
+  explicit guard_outbox(guard::guard_connection& to) : to_(to) {}
 
-  template <guard_message M>
+  template <guard::guard_message M>
   void send(place where, const M& what, const std::string& tail = {}) {
-    put(where, sealed(what, tail.size()), tail);
+    put(where, guard::sealed(what, tail.size()), tail);
     flush();
   }
 
@@ -59,7 +59,7 @@ class guard_outbox {
     }
   }
 
-  guard_connection& to_;
+  guard::guard_connection& to_;
   std::array<std::vector<std::byte>, 6> unsent_;
   bool waits_for_room_ = false;
   bool closed_ = false;

@@ -10,8 +10,8 @@
 
 #include "core/clock.hpp"
 #include "core/vocabulary.hpp"
-#include "workload/survivors.hpp"
-#include "workload/worker_page.hpp"
+#include "guard/worker_page.hpp"
+#include "process/survivors.hpp"
 
 /// What the agent needs of whatever owns its workload: a guard, or hooks.
 namespace tenure::workload {
@@ -69,14 +69,14 @@ struct start_failed {
 /// SIGKILL was sent a while ago, and has not ended all of the workload.
 struct workload_survives {
   core::version term;
-  survivors what;
+  process::survivors what;
 };
 
 /// The guard is dead, and so is what was certainly of the workload. What is left may be of it, or a
 /// stranger's: it is not killed, and the lease must not be released. `workload_exited` follows.
 struct workload_doubtful {
   core::version term;
-  survivors what;
+  process::survivors what;
 };
 
 /// The guard was told to end (SIGTERM, SIGINT or SIGQUIT): shut down.
@@ -122,7 +122,7 @@ class workload_owner {
 
   /// What the workload is to know of its lease, from now on. Before `start`, so that its first
   /// instruction finds it.
-  virtual void show(const worker_term& what) = 0;
+  virtual void show(const guard::worker_term& what) = 0;
 
   /// The store has granted our session this term. Kept for the next agent, should this one die.
   virtual void note_grant(core::version term) = 0;

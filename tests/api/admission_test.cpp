@@ -33,7 +33,7 @@ TEST(Admission, NamesCanBeAllowed) {
 TEST(Admission, RebindingPageIsRefusedOnEveryPath) {
   const scene s;
   for (const char* target : {"/", "/v1/elections", "/livez", "/nothing"}) {
-    net::request asked = scene::get(target);
+    http::request asked = scene::get(target);
     asked.host = "evil.example:4040";
     EXPECT_EQ(s.ask(asked).status, 403u) << target;
   }
@@ -41,14 +41,14 @@ TEST(Admission, RebindingPageIsRefusedOnEveryPath) {
 
 TEST(Admission, ClientWithoutHostIsNoBrowser) {
   const scene s;
-  net::request asked = scene::get("/v1/elections");
+  http::request asked = scene::get("/v1/elections");
   asked.host.reset();
   EXPECT_EQ(s.ask(asked).status, 200u);
 }
 
 TEST(Admission, PageOfAnotherOriginIsRefused) {
   const scene s;
-  net::request asked = scene::get("/v1/elections");
+  http::request asked = scene::get("/v1/elections");
   asked.host = "localhost:4040";
   asked.origin = "http://localhost:4040";
   EXPECT_EQ(s.ask(asked).status, 200u);

@@ -22,9 +22,9 @@ struct control_scene : scene {
 
   void write(const std::string& token) { std::ofstream(who.token_file) << token; }
 
-  static net::request post(const std::string& target, std::string body = {},
-                           const std::string& token = "sesame") {
-    net::request asked = get(target);
+  static http::request post(const std::string& target, std::string body = {},
+                            const std::string& token = "sesame") {
+    http::request asked = get(target);
     asked.method = "POST";
     asked.body = std::move(body);
     if (!token.empty()) asked.authorization = "Bearer " + token;
@@ -32,7 +32,7 @@ struct control_scene : scene {
   }
 
   /// The status of the refusal; 0 if it is in order.
-  unsigned refused(const net::request& asked) const {
+  unsigned refused(const http::request& asked) const {
     EXPECT_TRUE(api::is_control(asked));
     const auto read = api::read_control(asked, seen, who);
     return read ? 0U : read.error().status;
@@ -97,7 +97,7 @@ TEST(Control, SetSaysWhatIsToBeChanged) {
 }
 
 TEST(Control, AnAcceptedOrderSaysWhoObeys) {
-  const net::response r = api::control_response(
+  const http::response r = api::control_response(
       control_scene::post("/v1/elections/db/transfer", R"({"to":"c"})"),
       {.what = order_action::transfer, .heir = "c"}, api::control_acceptance{.by = "b"});
   EXPECT_EQ(r.status, 202U);
@@ -107,7 +107,7 @@ TEST(Control, AnAcceptedOrderSaysWhoObeys) {
 }
 
 TEST(Control, AnAcceptedOrderThatChangesNothingSaysSo) {
-  const net::response r =
+  const http::response r =
       api::control_response(control_scene::post("/v1/elections/db/set", R"({"slots":2})"),
                             {.what = order_action::set, .slots = 2},
                             api::control_acceptance{.by = "b", .unchanged = true});
@@ -124,7 +124,7 @@ TEST(Control, NobodyIsObeyedWithoutTheToken) {
   for (const char* wrong : {"sesam", "sesamee", "Sesame", "x", " sesame"}) {
     EXPECT_EQ(s.refused(control_scene::post("/v1/elections/db/resign", "", wrong)), 401U) << wrong;
   }
-  net::request basic = control_scene::post("/v1/elections/db/resign");
+  http::request basic = control_scene::post("/v1/elections/db/resign");
   basic.authorization = "Basic sesame";
   EXPECT_EQ(s.refused(basic), 401U);
 }
@@ -138,8 +138,8 @@ TEST(Control, WithoutATokenFileNobodyIsObeyedAtAll) {
 TEST(Control, OnTheUnixSocketTheUserDecides) {
   control_scene s;
   s.who.token_file.clear();
-  net::request asked = control_scene::post("/v1/elections/db/resign", "", "");
-  asked.peer = net::peer_process{.uid = ::geteuid(), .pid = 1};
+  http::request asked = control_scene::post("/v1/elections/db/resign", "", "");
+  asked.peer = http::peer_process{.uid = ::geteuid(), .pid = 1};
   EXPECT_EQ(s.refused(asked), 0U);
   asked.peer->uid = 0;
   EXPECT_EQ(s.refused(asked), 0U) << "root";
@@ -171,7 +171,7 @@ TEST(Control, WhoIsNotAllowedIsNotToldWhichElectionsThereAre) {
 TEST(Control, OnlyAPostChangesAnything) {
   control_scene s;
   for (const char* method : {"GET", "HEAD", "PUT", "DELETE", "OPTIONS"}) {
-    net::request asked = control_scene::post("/v1/elections/db/pause");
+    http::request asked = control_scene::post("/v1/elections/db/pause");
     asked.method = method;
     EXPECT_EQ(s.refused(asked), 405U) << method;
   }

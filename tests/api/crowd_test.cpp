@@ -21,11 +21,11 @@ constexpr int small_receive_buffer = 4096;
 
 /// A server whose answer to /big is more than the kernel takes from it while nobody reads.
 struct big_server {
-  explicit big_server(net::http_limits limits)
-      : server(limits, [this](const net::request& asked) {
+  explicit big_server(http::http_limits limits)
+      : server(limits, [this](const http::request& asked) {
           if (asked.target.path != "/big") return echo(asked);
           ++big_ones;
-          return net::response{.body = std::string(more_than_buffers, 'x')};
+          return http::response{.body = std::string(more_than_buffers, 'x')};
         }) {}
 
   /// One more client that asks for /big and does not read; returns once it is being answered.
@@ -81,7 +81,7 @@ TEST(Crowd, AClientThatPipelinesWithoutEndLocksNobodyOut) {
   std::atomic<bool> begun = false;
   std::promise<void> other_is_there;
   const test_server s({.connections = 1, .requests_per_connection = 1'000'000},
-                      [&](const net::request& asked) {
+                      [&](const http::request& asked) {
                         if (!begun.exchange(true)) other_is_there.get_future().wait();
                         return echo(asked);
                       });
@@ -101,7 +101,7 @@ TEST(Crowd, AClientThatPipelinesGivesWayAfterAFewAnswers) {
   std::atomic<std::size_t> answered = 0;
   std::atomic<std::size_t> answered_before_livez = 0;
   std::promise<void> other_is_there;
-  const test_server s({.requests_per_connection = 1'000'000}, [&](const net::request& asked) {
+  const test_server s({.requests_per_connection = 1'000'000}, [&](const http::request& asked) {
     if (asked.target.path == "/livez") answered_before_livez = answered.load();
     if (answered++ == 0) other_is_there.get_future().wait();
     return echo(asked);
@@ -169,7 +169,7 @@ TEST(Crowd, IfAllAreOrdersThatAreCarriedOutTheNextClientGets503) {
   EXPECT_EQ(r.status, 503);
   EXPECT_THAT(r.body, HasSubstr("too_many_connections"));
   EXPECT_TRUE(late.closed_by_server());
-  (*respond)(net::response{.body = "done"});
+  (*respond)(http::response{.body = "done"});
   EXPECT_EQ(busy.receive().body, "done");
 }
 

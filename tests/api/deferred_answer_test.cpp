@@ -12,7 +12,7 @@ namespace {
 using namespace std::chrono_literals;
 using testing::HasSubstr;
 
-net::response text(const std::string& body) {
+http::response text(const std::string& body) {
   return {.content_type = "text/plain", .body = body};
 }
 
@@ -112,7 +112,7 @@ TEST(DeferredAnswer, ThatNeverComesDoesNotHoldUpShutdown) {
 }
 
 TEST(DeferredAnswer, MayComeWhenTheServerIsNoMore) {
-  std::optional<net::responder> respond;
+  std::optional<http::responder> respond;
   {
     deferring_server s({.answer = 1ms});
     raw_client client(s.where);

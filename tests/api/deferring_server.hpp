@@ -14,8 +14,8 @@ namespace tenure::tests {
 /// Keeps the responders of /later until the test answers them; answers the rest at once.
 class later {
  public:
-  net::http_server::deferring_handler handler() {
-    return [this](const net::request& asked, net::responder respond) {
+  http::http_server::deferring_handler handler() {
+    return [this](const http::request& asked, http::responder respond) {
       if (asked.target.path != "/later") return respond(echo(asked));
       const std::lock_guard lock(mutex_);
       kept_.push_back(std::move(respond));
@@ -24,13 +24,13 @@ class later {
   }
 
   /// The next one that was asked; fails the test if none comes.
-  std::optional<net::responder> take() {
+  std::optional<http::responder> take() {
     std::unique_lock lock(mutex_);
     if (!came_.wait_for(lock, patience, [this] { return !kept_.empty(); })) {
       ADD_FAILURE() << "nobody has asked";
       return std::nullopt;
     }
-    std::optional<net::responder> out(std::move(kept_.front()));
+    std::optional<http::responder> out(std::move(kept_.front()));
     kept_.pop_front();
     return out;
   }
@@ -38,12 +38,12 @@ class later {
  private:
   std::mutex mutex_;
   std::condition_variable came_;
-  std::deque<net::responder> kept_;
+  std::deque<http::responder> kept_;
 };
 
 /// A server whose answers to /later are the test's.
 struct deferring_server {
-  explicit deferring_server(net::http_limits limits = {}) {
+  explicit deferring_server(http::http_limits limits = {}) {
     auto bound = server.listen_on({"127.0.0.1", 0}, asked.handler(), limits);
     if (!bound) {
       ADD_FAILURE() << bound.error().text;
@@ -54,8 +54,8 @@ struct deferring_server {
   }
 
   later asked;
-  net::listen_address where;
-  net::http_server server;
+  http::listen_address where;
+  http::http_server server;
 };
 
 }  // namespace tenure::tests

@@ -273,7 +273,7 @@ TEST(ElectionAnswer, NameMayHaveASlashIfItIsEncoded) {
 TEST(ElectionAnswer, UnknownNameSaysWhichThereAre) {
   scene s;
   s.add("cache");
-  const net::response r = s.ask("/v1/elections/nope");
+  const http::response r = s.ask("/v1/elections/nope");
   EXPECT_EQ(r.status, 404u);
   const auto error = nlohmann::json::parse(r.body)["error"];
   EXPECT_EQ(error["code"], "unknown_election");
@@ -284,7 +284,7 @@ TEST(ElectionAnswer, UnknownNameSaysWhichThereAre) {
 TEST(ElectionAnswer, ListOfNamesInAnErrorIsBounded) {
   scene s;
   for (int i = 0; i < 1000; ++i) s.add("election-" + std::to_string(i));
-  const net::response r = s.ask("/v1/elections/nope");
+  const http::response r = s.ask("/v1/elections/nope");
   EXPECT_THAT(r.body, HasSubstr("and 993 more"));
   EXPECT_LT(r.body.size(), 1000u);
 }
@@ -301,7 +301,7 @@ TEST(ElectionAnswer, ListHasEveryElection) {
 TEST(ElectionAnswer, AnswersAreNeverCached) {
   const scene s;
   for (const char* target : {"/", "/v1/elections", "/v1/elections/nope", "/nothing"}) {
-    const net::response r = s.ask(target);
+    const http::response r = s.ask(target);
     ASSERT_FALSE(r.headers.empty()) << target;
     EXPECT_EQ(r.headers[0].name, "Cache-Control");
     EXPECT_EQ(r.headers[0].value, "no-store");
@@ -310,7 +310,7 @@ TEST(ElectionAnswer, AnswersAreNeverCached) {
 
 TEST(ElectionAnswer, HeadIsAnsweredLikeGet) {
   const scene s;
-  net::request asked = scene::get("/v1/elections");
+  http::request asked = scene::get("/v1/elections");
   asked.method = "HEAD";
   EXPECT_EQ(s.ask(asked).body, s.ask("/v1/elections").body);
 }
@@ -318,9 +318,9 @@ TEST(ElectionAnswer, HeadIsAnsweredLikeGet) {
 TEST(ElectionAnswer, OtherMethodsAreToldWhichWork) {
   const scene s;
   for (const char* method : {"POST", "DELETE", "BREW"}) {
-    net::request asked = scene::get("/v1/elections/db");
+    http::request asked = scene::get("/v1/elections/db");
     asked.method = method;
-    const net::response r = s.ask(asked);
+    const http::response r = s.ask(asked);
     EXPECT_EQ(r.status, 405u) << method;
     EXPECT_EQ(r.headers.back().name, "Allow");
     EXPECT_EQ(r.headers.back().value, "GET, HEAD");
@@ -329,7 +329,7 @@ TEST(ElectionAnswer, OtherMethodsAreToldWhichWork) {
 
 TEST(ElectionAnswer, UnknownPathSaysWhereToBegin) {
   const scene s;
-  const net::response r = s.ask("/metricz");
+  const http::response r = s.ask("/metricz");
   EXPECT_EQ(r.status, 404u);
   EXPECT_THAT(r.body, HasSubstr("/v1/elections"));
 }
@@ -349,7 +349,7 @@ TEST(ElectionAnswer, SaysWhyAStandbyDoesNotCampaign) {
   EXPECT_EQ(s.db_json()["not_campaigning"]["text"], "its workload is unhealthy: GET failed");
   s.view().held_back = {.why = core::campaign_obstacle::heir_first, .until = s.at.now + 1s};
   s.watch_shows({}, version{9});
-  s.view().seen->parting = core::farewell{.term = version{8}, .holder = "a", .heir = "b"};
+  s.view().seen->parting = core::release_record{.term = version{8}, .holder = "a", .heir = "b"};
   EXPECT_EQ(s.db_json()["not_campaigning"]["text"],
             "it lets b come first, as the last holder has asked");
 }

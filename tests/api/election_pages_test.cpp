@@ -12,7 +12,7 @@ using core::version;
 
 /// The answer with the help of `pages`, which must be the one without.
 nlohmann::json ask(const scene& s, api::election_pages& pages, const char* target) {
-  const net::response with = api::answer(scene::get(target), s.seen, s.alive, s.at, {}, pages);
+  const http::response with = api::answer(scene::get(target), s.seen, s.alive, s.at, {}, pages);
   EXPECT_EQ(with.body, s.ask(target).body);
   return nlohmann::json::parse(with.body);
 }

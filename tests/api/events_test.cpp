@@ -16,7 +16,7 @@ using testing::StartsWith;
 
 /// A reader of a scene.
 struct reading {
-  explicit reading(const scene& s, const net::request& asked) : of(s) {
+  explicit reading(const scene& s, const http::request& asked) : of(s) {
     auto wanted = api::wants_events(asked, s.seen, {});
     if (!wanted) {
       ADD_FAILURE() << "no events for " << asked.target.path;
@@ -43,8 +43,8 @@ struct reading {
   std::optional<api::event_reader> reader;
 };
 
-net::request again(const std::string& target, const std::string& last_id) {
-  net::request out = scene::get(target);
+http::request again(const std::string& target, const std::string& last_id) {
+  http::request out = scene::get(target);
   out.last_event_id = last_id;
   return out;
 }
@@ -192,7 +192,7 @@ TEST(Events, WhatIsNotInOrderIsAnsweredAsEverywhere) {
     EXPECT_EQ(s.ask(target).status, 404u) << target;
   }
   for (const char* target : {"/v1/elections/db/events", "/v1/events", "/sse"}) {
-    net::request asked = scene::get(target);
+    http::request asked = scene::get(target);
     asked.method = "POST";
     EXPECT_FALSE(api::wants_events(asked, s.seen, {}));
     EXPECT_EQ(s.ask(asked).status, 405u);

@@ -18,18 +18,18 @@ using testing::HasSubstr;
 /// A server that holds the answer to /wait back until `state` is not 0 any more; it answers the
 /// rest at once.
 struct holding_server {
-  explicit holding_server(net::http_limits limits = {}, std::chrono::milliseconds hold = 1h) {
+  explicit holding_server(http::http_limits limits = {}, std::chrono::milliseconds hold = 1h) {
     auto bound = server.listen_on(
         {"127.0.0.1", 0},
-        [this, hold](const net::request& asked, net::responder respond) {
+        [this, hold](const http::request& asked, http::responder respond) {
           if (asked.target.path != "/wait") return respond(echo(asked));
           ++held;
           const auto counted = std::shared_ptr<void>(nullptr, [this](void*) { --held; });
-          respond(net::held_answer{
-              .ready = [this, counted](net::occasion why) -> std::optional<net::response> {
+          respond(http::held_answer{
+              .ready = [this, counted](http::occasion why) -> std::optional<http::response> {
                 ++looks;
-                if (state == 0 && why != net::occasion::last) return std::nullopt;
-                return net::response{.body = "state " + std::to_string(state)};
+                if (state == 0 && why != http::occasion::last) return std::nullopt;
+                return http::response{.body = "state " + std::to_string(state)};
               },
               .limit = hold});
         },
@@ -39,7 +39,7 @@ struct holding_server {
       return;
     }
     where = *bound;
-    server.attend_with([] { return net::attention{.news = true}; });
+    server.attend_with([] { return http::attention{.news = true}; });
     EXPECT_TRUE(server.start());
   }
 
@@ -54,8 +54,8 @@ struct holding_server {
   std::atomic<int> state{0};
   std::atomic<int> held{0};
   std::atomic<int> looks{0};
-  net::listen_address where;
-  net::http_server server;
+  http::listen_address where;
+  http::http_server server;
 };
 
 TEST(HeldAnswer, ComesWithTheNews) {
@@ -144,11 +144,11 @@ TEST(HeldAnswer, StormOfNewsDoesNotPileUp) {
 
 TEST(HeldAnswer, AttendantIsCalledAgainWhenItAsksForThat) {
   std::atomic<int> calls{0};
-  net::http_server server;
+  http::http_server server;
   ASSERT_TRUE(server.listen_on({"127.0.0.1", 0}, echo));
   server.attend_with([&] {
     ++calls;
-    return net::attention{.again = 1ms};
+    return http::attention{.again = 1ms};
   });
   ASSERT_TRUE(server.start());
   EXPECT_TRUE(eventually([&] { return calls > 3; }));

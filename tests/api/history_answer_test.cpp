@@ -7,7 +7,7 @@ namespace {
 
 using core::version;
 
-nlohmann::json body_of(const net::response& answer) {
+nlohmann::json body_of(const http::response& answer) {
   return nlohmann::json::parse(answer.body);
 }
 

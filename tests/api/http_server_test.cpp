@@ -1,4 +1,4 @@
-#include "net/http_server.hpp"
+#include "http/server/http_server.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -88,11 +88,11 @@ TEST(HttpServer, UnknownMethodsReachTheHandlerAsSent) {
 }
 
 TEST(HttpServer, HeadersThatMatterReachTheHandler) {
-  net::request seen;
+  http::request seen;
   {
-    test_server s({}, [&](const net::request& asked) {
+    test_server s({}, [&](const http::request& asked) {
       seen = asked;
-      return net::response{};
+      return http::response{};
     });
     raw_client(s.where).ask(get("/",
                                 "Origin: http://o\r\naccept: text/html\r\n"
@@ -106,11 +106,11 @@ TEST(HttpServer, HeadersThatMatterReachTheHandler) {
 }
 
 TEST(HttpServer, HostOfAnAbsoluteTargetOverridesTheHeader) {
-  net::request seen;
+  http::request seen;
   {
-    test_server s({}, [&](const net::request& asked) {
+    test_server s({}, [&](const http::request& asked) {
       seen = asked;
-      return net::response{};
+      return http::response{};
     });
     raw_client(s.where).ask("GET http://evil.example/ HTTP/1.1\r\nHost: localhost\r\n\r\n");
   }
@@ -155,19 +155,19 @@ TEST(HttpServer, ClientThatLeavesInTheMiddleDoesNoHarm) {
 }
 
 TEST(HttpServer, ListensOnIpv6) {
-  const auto probe = net::http_server().listen_on({"::1", 0}, echo);
+  const auto probe = http::http_server().listen_on({"::1", 0}, echo);
   if (!probe) GTEST_SKIP() << "no IPv6 here: " << probe.error().text;
   const test_server s({}, echo, "::1");
   EXPECT_EQ(raw_client(s.where).ask(get("/six")).body, "GET /six");
 }
 
 TEST(HttpServer, EveryListenerHasItsOwnHandlerAndItsOwnConnections) {
-  net::http_server server;
-  const net::http_limits one{.connections = 1};
+  http::http_server server;
+  const http::http_limits one{.connections = 1};
   const auto first = server.listen_on(
-      {"127.0.0.1", 0}, [](const net::request&) { return net::response{.body = "first"}; }, one);
+      {"127.0.0.1", 0}, [](const http::request&) { return http::response{.body = "first"}; }, one);
   const auto second = server.listen_on(
-      {"127.0.0.1", 0}, [](const net::request&) { return net::response{.body = "second"}; }, one);
+      {"127.0.0.1", 0}, [](const http::request&) { return http::response{.body = "second"}; }, one);
   ASSERT_TRUE(first && second && server.start());
   raw_client a(*first);
   raw_client b(*second);

@@ -3,7 +3,7 @@
 
 #include <chrono>
 
-#include "net/traffic.hpp"
+#include "http/server/traffic.hpp"
 #include "support/eventually.hpp"
 #include "test_server.hpp"
 
@@ -83,12 +83,12 @@ TEST(Limits, IdleConnectionIsClosed) {
 }
 
 TEST(Limits, ClientThatDoesNotReadItsAnswerIsDropped) {
-  net::traffic counted;
-  net::http_server server;
+  http::traffic counted;
+  http::http_server server;
   const auto where = server.listen_on(
       {"127.0.0.1", 0},
-      [](const net::request&) {
-        return net::response{.body = std::string(more_than_buffers, 'x')};
+      [](const http::request&) {
+        return http::response{.body = std::string(more_than_buffers, 'x')};
       },
       {.write = 100ms}, &counted);
   ASSERT_TRUE(where && server.start());

@@ -1,10 +1,10 @@
-#include "net/listen_address.hpp"
+#include "http/listen_address.hpp"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "net/listening_socket.hpp"
+#include "http/server/listening_socket.hpp"
 #include "raw_client.hpp"
 
 namespace tenure::tests {
@@ -13,41 +13,41 @@ namespace {
 using testing::HasSubstr;
 
 TEST(ListenAddress, AnIpv6AddressIsWrittenInBrackets) {
-  EXPECT_EQ(net::text({"127.0.0.1", 4040}), "127.0.0.1:4040");
-  EXPECT_EQ(net::text({"::1", 80}), "[::1]:80");
+  EXPECT_EQ(http::text({"127.0.0.1", 4040}), "127.0.0.1:4040");
+  EXPECT_EQ(http::text({"::1", 80}), "[::1]:80");
 }
 
 TEST(ListeningSocket, ChosenPortIsReported) {
-  const auto socket = net::open_listening_socket({"127.0.0.1", 0});
+  const auto socket = http::open_listening_socket({"127.0.0.1", 0});
   ASSERT_TRUE(socket) << socket.error().text;
   EXPECT_NE(socket->bound.port, 0);
   EXPECT_EQ(socket->bound.host, "127.0.0.1");
 }
 
 TEST(ListeningSocket, PortInUseIsToldApartAndNamesTheAddress) {
-  const auto first = net::open_listening_socket({"127.0.0.1", 0});
+  const auto first = http::open_listening_socket({"127.0.0.1", 0});
   ASSERT_TRUE(first);
-  const auto second = net::open_listening_socket(first->bound);
+  const auto second = http::open_listening_socket(first->bound);
   ASSERT_FALSE(second);
-  EXPECT_EQ(second.error().kind, net::listen_failure::in_use);
-  EXPECT_THAT(second.error().text, HasSubstr(net::text(first->bound)));
+  EXPECT_EQ(second.error().kind, http::listen_failure::in_use);
+  EXPECT_THAT(second.error().text, HasSubstr(http::text(first->bound)));
   EXPECT_THAT(second.error().text, HasSubstr("in use"));
 }
 
 TEST(ListeningSocket, OtherFailuresAreToldApart) {
   // 192.0.2.0/24 is for documentation: no machine has it.
-  EXPECT_EQ(net::open_listening_socket({"192.0.2.1", 0}).error().kind,
-            net::listen_failure::not_ours);
-  EXPECT_EQ(net::open_listening_socket({"example.com", 0}).error().kind,
-            net::listen_failure::bad_address);
+  EXPECT_EQ(http::open_listening_socket({"192.0.2.1", 0}).error().kind,
+            http::listen_failure::not_ours);
+  EXPECT_EQ(http::open_listening_socket({"example.com", 0}).error().kind,
+            http::listen_failure::bad_address);
 }
 
 TEST(ListeningSocket, WorkloadInheritsNeitherListenerNorClients) {
-  const auto socket = net::open_listening_socket({"127.0.0.1", 0});
+  const auto socket = http::open_listening_socket({"127.0.0.1", 0});
   ASSERT_TRUE(socket);
   EXPECT_NE(::fcntl(socket->fd.get(), F_GETFD) & FD_CLOEXEC, 0);
   const raw_client client(socket->bound);
-  const auto accepted = net::accept_client(socket->fd.get());
+  const auto accepted = http::accept_client(socket->fd.get());
   ASSERT_TRUE(accepted);
   EXPECT_NE(::fcntl(accepted->get(), F_GETFD) & FD_CLOEXEC, 0);
 }

@@ -11,21 +11,21 @@ namespace {
 using core::phase;
 using testing::HasSubstr;
 
-std::optional<api::long_poll> poll(const scene& s, const net::request& asked) {
+std::optional<api::long_poll> poll(const scene& s, const http::request& asked) {
   return api::wants_to_wait(asked, s.seen, {});
 }
 std::optional<api::long_poll> poll(const scene& s, const std::string& target) {
   return poll(s, scene::get(target));
 }
 
-net::request with_etag(const std::string& target, const std::string& etag) {
-  net::request out = scene::get(target);
+http::request with_etag(const std::string& target, const std::string& etag) {
+  http::request out = scene::get(target);
   out.if_none_match = etag;
   return out;
 }
 
-std::string etag_of(const net::response& r) {
-  for (const net::header& h : r.headers) {
+std::string etag_of(const http::response& r) {
+  for (const http::header& h : r.headers) {
     if (h.name == "ETag") return h.value;
   }
   return {};
@@ -93,7 +93,7 @@ TEST(LongPoll, DurationsAreThoseOfTheConfigurationUpToTenMinutes) {
 TEST(LongPoll, WhatIsNotInOrderIsA400ThatSaysWhy) {
   const scene s;
   const auto message = [&](const std::string& query) {
-    const net::response r = s.ask("/v1/elections/db?" + query);
+    const http::response r = s.ask("/v1/elections/db?" + query);
     EXPECT_EQ(r.status, 400u) << query;
     EXPECT_FALSE(poll(s, "/v1/elections/db?" + query));
     return std::string(nlohmann::json::parse(r.body)["error"]["message"]);
@@ -109,7 +109,7 @@ TEST(LongPoll, IsOnlyForWhomIsAllowedToAskAndForElectionsThatThereAre) {
   const scene s;
   EXPECT_FALSE(poll(s, "/v1/elections/nope?index=1"));
   EXPECT_FALSE(poll(s, "/?index=1"));
-  net::request asked = scene::get("/v1/elections/db?index=1");
+  http::request asked = scene::get("/v1/elections/db?index=1");
   asked.host = "evil.example";
   EXPECT_FALSE(poll(s, asked));
   asked = scene::get("/v1/elections/db?index=1");
@@ -123,13 +123,13 @@ TEST(LongPoll, EtagThatMatchesIs304WithTheEtag) {
     const std::string etag = etag_of(s.ask(target));
     EXPECT_EQ(etag, "W/\"run1-" + std::to_string(s.seen.index) + "\"");
     for (const std::string& same : {etag, "\"other\", " + etag, etag.substr(2), std::string("*")}) {
-      const net::response r = s.ask(with_etag(target, same));
+      const http::response r = s.ask(with_etag(target, same));
       EXPECT_EQ(r.status, 304u) << same;
       EXPECT_EQ(etag_of(r), etag);
       EXPECT_TRUE(r.body.empty());
     }
     s.publish_change();
-    const net::response r = s.ask(with_etag(target, etag));
+    const http::response r = s.ask(with_etag(target, etag));
     EXPECT_EQ(r.status, 200u);
     EXPECT_NE(etag_of(r), etag);
   }

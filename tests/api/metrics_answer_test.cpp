@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "api/service.hpp"
-#include "net/traffic.hpp"
+#include "http/server/traffic.hpp"
 #include "raw_client.hpp"
 #include "scene.hpp"
 
@@ -26,8 +26,8 @@ struct served {
   served() {
     board.beat(start);
     api::service_settings with;
-    with.api = net::listen_address{"127.0.0.1", 0};
-    with.probe = net::listen_address{"127.0.0.1", 0};
+    with.api = http::listen_address{"127.0.0.1", 0};
+    with.probe = http::listen_address{"127.0.0.1", 0};
     with.metrics = [this] { return make_page(); };
     with.api_traffic = &of_api;
     with.probe_traffic = &of_probe;
@@ -38,14 +38,14 @@ struct served {
 
   std::function<std::string()> make_page = [] { return "a 1\n"; };
   api::board board;
-  net::traffic of_api;
-  net::traffic of_probe;
+  http::traffic of_api;
+  http::traffic of_probe;
   std::unique_ptr<api::service> service;
 };
 
-std::uint64_t answers_of(const net::traffic& counted, unsigned status) {
-  const auto at = std::ranges::find(net::traffic::statuses, status);
-  return counted.answers(static_cast<std::size_t>(at - net::traffic::statuses.begin()));
+std::uint64_t answers_of(const http::traffic& counted, unsigned status) {
+  const auto at = std::ranges::find(http::traffic::statuses, status);
+  return counted.answers(static_cast<std::size_t>(at - http::traffic::statuses.begin()));
 }
 
 TEST(MetricsAnswer, IsOnBothListeners) {

@@ -101,7 +101,7 @@ TEST(Probe, StatusIsTheSameForHeadAndOptions) {
   s.hold(phase::active);
   for (const char* path : {"/livez", "/readyz", "/leader", "/replica"}) {
     for (const char* method : {"HEAD", "OPTIONS"}) {
-      net::request asked = scene::get(path);
+      http::request asked = scene::get(path);
       asked.method = method;
       EXPECT_EQ(api::answer_probe(asked, s.seen, s.alive, s.at).status, s.probe(path).status);
     }
@@ -110,9 +110,9 @@ TEST(Probe, StatusIsTheSameForHeadAndOptions) {
 
 TEST(Probe, PostIsRefused) {
   const scene s;
-  net::request asked = scene::get("/leader");
+  http::request asked = scene::get("/leader");
   asked.method = "POST";
-  const net::response r = api::answer_probe(asked, s.seen, s.alive, s.at);
+  const http::response r = api::answer_probe(asked, s.seen, s.alive, s.at);
   EXPECT_EQ(r.status, 405u);
   EXPECT_EQ(r.headers.back().value, "GET, HEAD, OPTIONS");
 }

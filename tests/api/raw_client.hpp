@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "net/listen_address.hpp"
-#include "os/unique_fd.hpp"
+#include "base/unique_fd.hpp"
+#include "http/listen_address.hpp"
 #include "support/patience.hpp"
 
 namespace tenure::tests {
@@ -23,7 +23,7 @@ class raw_client {
  public:
   /// Connects to a loopback address. `receive_buffer`: of the kernel, for slow readers. `from`: the
   /// address that the client has, of IPv4.
-  explicit raw_client(const net::listen_address& server, int receive_buffer = 0,
+  explicit raw_client(const http::listen_address& server, int receive_buffer = 0,
                       const char* from = nullptr);
   /// Connects to a Unix socket.
   explicit raw_client(const std::string& path);
@@ -53,7 +53,7 @@ class raw_client {
  private:
   bool read_more();  ///< false at the end of the connection
 
-  os::unique_fd socket_;
+  base::unique_fd socket_;
   bool connected_ = false;
   std::string received_;
 };

@@ -1,4 +1,4 @@
-#include "net/request_reader.hpp"
+#include "http/server/request_reader.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,22 +10,22 @@
 namespace tenure::tests {
 namespace {
 
-using net::read_result;
+using http::read_result;
 using testing::HasSubstr;
 
-constexpr net::request_limits limits{.header_bytes = 1024, .body_bytes = 64};
+constexpr http::request_limits limits{.header_bytes = 1024, .body_bytes = 64};
 
 read_result read(std::string_view bytes) {
-  return net::read_request(bytes, limits);
+  return http::read_request(bytes, limits);
 }
 
-const net::received_request* request_in(const read_result& result) {
-  return std::get_if<net::received_request>(&result);
+const http::received_request* request_in(const read_result& result) {
+  return std::get_if<http::received_request>(&result);
 }
 
 /// 0 if it is none.
 unsigned status_of(const read_result& result) {
-  const auto* why = std::get_if<net::rejection>(&result);
+  const auto* why = std::get_if<http::rejection>(&result);
   return why != nullptr ? why->status : 0;
 }
 
@@ -57,7 +57,7 @@ TEST(RequestReader, EveryBeginningOfARequestIsIncomplete) {
   for (const std::string& bytes : whole) {
     for (std::size_t size = 0; size < bytes.size(); ++size) {
       const read_result result = read(bytes.substr(0, size));
-      const auto* part = std::get_if<net::incomplete>(&result);
+      const auto* part = std::get_if<http::incomplete>(&result);
       ASSERT_NE(part, nullptr) << bytes.substr(0, size);
       EXPECT_GT(part->at_least, size) << "it is not worth reading again before more has come";
       EXPECT_LE(part->at_least, bytes.size()) << "with all of it, it is";
@@ -195,7 +195,7 @@ TEST(RequestReader, ConnectionEndsIfTheClientSaysSoOrSpeaksTheOldVersion) {
 TEST(RequestReader, RejectionIsJsonThatSaysWhatToDo) {
   const auto result = read("GET / HTTP/1.1\r\nHost: h\r\nbad header\r\n\r\n");
   ASSERT_EQ(status_of(result), 400u);
-  const net::response answer = net::to_response(std::get<net::rejection>(result));
+  const http::response answer = http::to_response(std::get<http::rejection>(result));
   EXPECT_EQ(answer.status, 400u);
   EXPECT_THAT(answer.body,
               HasSubstr("\"code\":\"bad_request\",\"message\":\"a header has no colon"));

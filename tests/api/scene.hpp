@@ -9,7 +9,7 @@
 #include "api/answer.hpp"
 #include "api/change.hpp"
 #include "api/snapshot.hpp"
-#include "net/http_message.hpp"
+#include "http/http_message.hpp"
 
 /// An agent "me" with the election "db", at an instant that tests move by hand.
 namespace tenure::tests {
@@ -85,20 +85,20 @@ struct scene {
     alive.last_beat += by;
   }
 
-  static net::request get(const std::string& target) {
-    net::request asked;
+  static http::request get(const std::string& target) {
+    http::request asked;
     asked.method = "GET";
-    asked.target = net::parse_target(target).value();
+    asked.target = http::parse_target(target).value();
     asked.host = "localhost:4040";
     return asked;
   }
 
-  net::response ask(const net::request& asked) const {
+  http::response ask(const http::request& asked) const {
     api::election_pages none;
     return api::answer(asked, seen, alive, at, {}, none);
   }
-  net::response ask(const std::string& target) const { return ask(get(target)); }
-  net::response probe(const std::string& target) const {
+  http::response ask(const std::string& target) const { return ask(get(target)); }
+  http::response probe(const std::string& target) const {
     return api::answer_probe(get(target), seen, alive, at);
   }
   nlohmann::json json(const std::string& target) const {

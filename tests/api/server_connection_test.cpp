@@ -1,5 +1,5 @@
 // The server's connection without a socket: what comes in, what it then wants, and what it sends.
-#include "net/server_connection.hpp"
+#include "http/server/server_connection.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -24,27 +24,27 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 using testing::StartsWith;
-using worth = net::server_connection::worth;
+using worth = http::server_connection::worth;
 
 const std::string post = "POST /x HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nhello";
 
-constexpr net::http_limits limits{.header_bytes = 256,
-                                  .body_bytes = 64,
-                                  .connections = 2,
-                                  .readers = 1,
-                                  .requests_per_connection = 100,
-                                  .idle = 30s,
-                                  .read = 5s,
-                                  .answer = 4s,
-                                  .write = 3s};
+constexpr http::http_limits limits{.header_bytes = 256,
+                                   .body_bytes = 64,
+                                   .connections = 2,
+                                   .readers = 1,
+                                   .requests_per_connection = 100,
+                                   .idle = 30s,
+                                   .read = 5s,
+                                   .answer = 4s,
+                                   .write = 3s};
 
-net::response text(std::string body) {
+http::response text(std::string body) {
   return {.content_type = "text/plain", .body = std::move(body)};
 }
 
 /// A connection, its driver and its handler: all in one thread, with a clock that is moved by hand.
 struct talk {
-  explicit talk(net::connection_group& among)
+  explicit talk(http::connection_group& among)
       : group(among), connection(among, std::nullopt, now) {}
 
   /// Bytes come, and what follows from that is done.
@@ -56,7 +56,7 @@ struct talk {
   /// Hands out requests and sends until nothing is left to do.
   void turn() {
     while (true) {
-      if (const net::request* const what = connection.take_request(now)) {
+      if (const http::request* const what = connection.take_request(now)) {
         asked.push_back(what->method + " " + what->target.path + what->body);
         if (!answers) return;
         connection.answer(answers(*what), now);
@@ -84,21 +84,21 @@ struct talk {
     turn();
   }
 
-  net::connection_group& group;
+  http::connection_group& group;
   core::time_point now{};
   std::vector<std::string> asked;
   std::string sent;
   std::size_t room = 1'000'000;  ///< what the client still takes
   /// Answers at once; empty: later.
-  std::function<net::answer(const net::request&)> answers = [](const net::request& what) {
+  std::function<http::answer(const http::request&)> answers = [](const http::request& what) {
     return text("to " + what.target.path);
   };
-  net::server_connection connection;
+  http::server_connection connection;
 };
 
 struct ServerConnection : testing::Test {
-  net::traffic counted;
-  net::connection_group group{limits, counted};
+  http::traffic counted;
+  http::connection_group group{limits, counted};
   talk t{group};
 };
 
@@ -266,13 +266,14 @@ TEST_F(ServerConnection, IsCountedUntilItIsClosed) {
 
 struct HeldConnection : ServerConnection {
   HeldConnection() {
-    t.answers = [this](const net::request& what) -> net::answer {
+    t.answers = [this](const http::request& what) -> http::answer {
       if (what.target.path != "/wait") return text("to " + what.target.path);
-      return net::held_answer{.ready = [this](net::occasion why) -> std::optional<net::response> {
-                                if (!news && why != net::occasion::last) return std::nullopt;
-                                return text(news ? "news" : "nothing new");
-                              },
-                              .limit = 10s};
+      return http::held_answer{
+          .ready = [this](http::occasion why) -> std::optional<http::response> {
+            if (!news && why != http::occasion::last) return std::nullopt;
+            return text(news ? "news" : "nothing new");
+          },
+          .limit = 10s};
     };
   }
   bool news = false;
@@ -346,11 +347,11 @@ TEST_F(HeldConnection, HangingUpEndsIt) {
 
 struct StreamingConnection : ServerConnection {
   StreamingConnection() {
-    t.answers = [this](const net::request&) -> net::answer {
-      return net::streamed_answer{.head = {.content_type = "text/event-stream"},
-                                  .next = [this] { return std::exchange(piece, nullptr); },
-                                  .idle_text = "<idle>",
-                                  .idle = 10s};
+    t.answers = [this](const http::request&) -> http::answer {
+      return http::streamed_answer{.head = {.content_type = "text/event-stream"},
+                                   .next = [this] { return std::exchange(piece, nullptr); },
+                                   .idle_text = "<idle>",
+                                   .idle = 10s};
     };
   }
   void change(const std::string& to) {
@@ -433,11 +434,11 @@ TEST_F(StreamingConnection, ForTheOldVersionHasNoChunks) {
 }
 
 TEST_F(StreamingConnection, WithoutEndGivesWayAfterAFewPieces) {
-  t.answers = [](const net::request&) -> net::answer {
-    return net::streamed_answer{.head = {},
-                                .next = [] { return std::make_shared<const std::string>("more"); },
-                                .idle_text = "<idle>",
-                                .idle = 10s};
+  t.answers = [](const http::request&) -> http::answer {
+    return http::streamed_answer{.head = {},
+                                 .next = [] { return std::make_shared<const std::string>("more"); },
+                                 .idle_text = "<idle>",
+                                 .idle = 10s};
   };
   t.hear(get("/"));
   EXPECT_LE(count_of("more", t.sent), 16);

@@ -20,7 +20,7 @@ using testing::HasSubstr;
 struct served_scene {
   served_scene() {
     board.beat(start);
-    settings.api = net::listen_address{"127.0.0.1", 0};
+    settings.api = http::listen_address{"127.0.0.1", 0};
     settings.probe.reset();
     s.hold(phase::active);
     publish();
@@ -132,7 +132,7 @@ TEST(ServiceEvents, UnixSocketThatIsInUseSaysWhatToDo) {
       {});
   ASSERT_FALSE(started);
   EXPECT_EQ(started.error().which, api::listener::socket);
-  EXPECT_EQ(started.error().kind, net::listen_failure::in_use);
+  EXPECT_EQ(started.error().kind, http::listen_failure::in_use);
   EXPECT_THAT(started.error().text, HasSubstr("give another path with --socket"));
 }
 

@@ -19,8 +19,8 @@ using testing::HasSubstr;
 struct served {
   served() {
     board.beat(start);
-    settings.api = net::listen_address{"127.0.0.1", 0};
-    settings.probe = net::listen_address{"127.0.0.1", 0};
+    settings.api = http::listen_address{"127.0.0.1", 0};
+    settings.probe = http::listen_address{"127.0.0.1", 0};
   }
 
   void publish(scene&& what) { publish(what); }
@@ -95,9 +95,9 @@ TEST(Service, PortInUseSaysWhichListenerAndWhatToDo) {
   const auto second = other.begin();
   ASSERT_FALSE(second);
   EXPECT_EQ(second.error().which, api::listener::api);
-  EXPECT_EQ(second.error().kind, net::listen_failure::in_use);
+  EXPECT_EQ(second.error().kind, http::listen_failure::in_use);
   EXPECT_EQ(second.error().text,
-            "cannot listen on " + net::text(*(*first)->api_address()) +
+            "cannot listen on " + http::text(*(*first)->api_address()) +
                 ": it is in use by another process; give another address with --listen, or "
                 "--listen off");
 

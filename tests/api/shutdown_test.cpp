@@ -73,11 +73,11 @@ TEST(Shutdown, ClosesConnectionsThatLinger) {
 
 TEST(Shutdown, PortIsFreeAfterwards) {
   auto first = std::make_unique<test_server>();
-  const net::listen_address where = first->where;
+  const http::listen_address where = first->where;
   raw_client client(where);
   EXPECT_EQ(client.ask(get("/")).status, 200);
   first.reset();  // the connections of the old life are in TIME_WAIT now
-  net::http_server second;
+  http::http_server second;
   const auto bound = second.listen_on(where, echo);
   ASSERT_TRUE(bound) << bound.error().text;
   EXPECT_TRUE(second.start());
@@ -85,7 +85,7 @@ TEST(Shutdown, PortIsFreeAfterwards) {
 }
 
 TEST(Shutdown, IsHarmlessTwiceAndBeforeTheStart) {
-  net::http_server never_started;
+  http::http_server never_started;
   ASSERT_TRUE(never_started.listen_on({"127.0.0.1", 0}, echo));
   never_started.shutdown();
   test_server s;

@@ -14,18 +14,18 @@ constexpr const char* chromium =
     "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/apng,*/*;"
     "q=0.8,application/signed-exchange;v=b3;q=0.7";
 
-net::response ask(const scene& s, const std::string& target, const char* accept) {
-  net::request asked = scene::get(target);
+http::response ask(const scene& s, const std::string& target, const char* accept) {
+  http::request asked = scene::get(target);
   if (accept != nullptr) asked.accept = accept;
   return s.ask(asked);
 }
 
-bool is_page(const net::response& answer) {
+bool is_page(const http::response& answer) {
   return answer.content_type == "text/html; charset=utf-8";
 }
 
-std::string header(const net::response& of, const std::string& name) {
-  for (const net::header& one : of.headers) {
+std::string header(const http::response& of, const std::string& name) {
+  for (const http::header& one : of.headers) {
     if (one.name == name) return one.value;
   }
   return "";
@@ -34,7 +34,7 @@ std::string header(const net::response& of, const std::string& name) {
 class Browser : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(Browser, GetsThePage) {
-  const net::response answer = ask(scene{}, "/", GetParam());
+  const http::response answer = ask(scene{}, "/", GetParam());
   EXPECT_EQ(answer.status, 200u);
   EXPECT_TRUE(is_page(answer)) << answer.content_type;
 }
@@ -49,7 +49,7 @@ INSTANTIATE_TEST_SUITE_P(
 class Program : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(Program, GetsJson) {
-  const net::response answer = ask(scene{}, "/", GetParam());
+  const http::response answer = ask(scene{}, "/", GetParam());
   EXPECT_EQ(answer.status, 200u);
   EXPECT_EQ(answer.content_type, "application/json");
 }
@@ -81,7 +81,7 @@ TEST(StatusPage, IsThereBeforeTheElectionsAre) {
 
 TEST(StatusPage, IsNotShownUnderANameOfAStranger) {
   scene s;
-  net::request asked = scene::get("/");
+  http::request asked = scene::get("/");
   asked.accept = firefox;
   asked.host = "evil.example";
   EXPECT_EQ(s.ask(asked).status, 403u);

@@ -19,15 +19,15 @@ using testing::Not;
 /// A server that streams `state` on /stream, each state in `piece_bytes`; it answers the rest at
 /// once.
 struct streaming_server {
-  explicit streaming_server(net::http_limits limits = {}, std::size_t piece_bytes = 0,
+  explicit streaming_server(http::http_limits limits = {}, std::size_t piece_bytes = 0,
                             std::chrono::milliseconds idle = 1h) {
     auto bound = server.listen_on(
         {"127.0.0.1", 0},
-        [this, piece_bytes, idle](const net::request& asked, net::responder respond) {
+        [this, piece_bytes, idle](const http::request& asked, http::responder respond) {
           if (asked.target.path != "/stream") return respond(echo(asked));
           ++readers;
           const auto counted = std::shared_ptr<void>(nullptr, [this](void*) { --readers; });
-          respond(net::streamed_answer{
+          respond(http::streamed_answer{
               .head = {.content_type = "text/event-stream"},
               .next = [this, piece_bytes, counted,
                        sent = -1]() mutable -> std::shared_ptr<const std::string> {
@@ -47,7 +47,7 @@ struct streaming_server {
       return;
     }
     where = *bound;
-    server.attend_with([] { return net::attention{.news = true}; });
+    server.attend_with([] { return http::attention{.news = true}; });
     EXPECT_TRUE(server.start());
   }
 
@@ -59,8 +59,8 @@ struct streaming_server {
   std::atomic<int> state{0};
   std::atomic<int> readers{0};
   std::atomic<int> pieces{0};
-  net::listen_address where;
-  net::http_server server;
+  http::listen_address where;
+  http::http_server server;
 };
 
 TEST(Stream, HasThePresentStateAndThenEveryChangeInChunks) {

@@ -4,13 +4,13 @@
 
 #include <utility>
 
-#include "net/http_server.hpp"
+#include "http/server/http_server.hpp"
 #include "raw_client.hpp"
 
 namespace tenure::tests {
 
 /// Says what it was asked: "GET /path body".
-inline net::response echo(const net::request& asked) {
+inline http::response echo(const http::request& asked) {
   return {.content_type = "text/plain",
           .body = asked.method + " " + asked.target.path +
                   (asked.body.empty() ? "" : " " + asked.body)};
@@ -18,7 +18,7 @@ inline net::response echo(const net::request& asked) {
 
 /// A server on loopback, at a port that the kernel chooses.
 struct test_server {
-  explicit test_server(net::http_limits limits = {}, net::http_server::handler answer = echo,
+  explicit test_server(http::http_limits limits = {}, http::http_server::handler answer = echo,
                        const char* host = "127.0.0.1") {
     auto bound = server.listen_on({host, 0}, std::move(answer), limits);
     if (!bound) {
@@ -29,8 +29,8 @@ struct test_server {
     EXPECT_TRUE(server.start());
   }
 
-  net::listen_address where;
-  net::http_server server;
+  http::listen_address where;
+  http::http_server server;
 };
 
 }  // namespace tenure::tests

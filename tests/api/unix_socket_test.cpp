@@ -1,4 +1,4 @@
-#include "net/unix_socket.hpp"
+#include "http/server/unix_socket.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ using testing::HasSubstr;
 struct local_server {
   local_server() {
     const auto opened =
-        server.listen_on_path(path, [this](const net::request& asked, net::responder respond) {
+        server.listen_on_path(path, [this](const http::request& asked, http::responder respond) {
           {
             const std::lock_guard lock(mutex);
             last = asked;
@@ -39,8 +39,8 @@ struct local_server {
   temporary_directory directory;
   std::string path = (directory / "s").string();
   std::mutex mutex;
-  net::request last;
-  net::http_server server;
+  http::request last;
+  http::http_server server;
 };
 
 /// What an agent that was killed leaves behind: a socket that nobody listens on.
@@ -48,7 +48,7 @@ void leave_dead_socket(const std::string& path) {
   sockaddr_un name{};
   name.sun_family = AF_UNIX;
   std::memcpy(name.sun_path, path.c_str(), path.size() + 1);
-  const os::unique_fd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const base::unique_fd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   ASSERT_EQ(::bind(socket.get(), reinterpret_cast<const sockaddr*>(&name), sizeof name), 0);
 }
 
@@ -62,11 +62,11 @@ TEST(UnixSocket, AnswersAndSaysWhoHasAsked) {
 }
 
 TEST(UnixSocket, NobodyHasAPeerOverTheNetwork) {
-  std::optional<net::request> seen;
+  std::optional<http::request> seen;
   {
-    test_server s({}, [&](const net::request& asked) {
+    test_server s({}, [&](const http::request& asked) {
       seen = asked;
-      return net::response{};
+      return http::response{};
     });
     raw_client(s.where).ask(get("/"));
   }
@@ -84,9 +84,9 @@ TEST(UnixSocket, IsOfItsOwnerAlone) {
 
 TEST(UnixSocket, ThatIsAliveIsLeftAloneAndNamed) {
   local_server s;
-  const auto second = net::unix_socket::open(s.path);
+  const auto second = http::unix_socket::open(s.path);
   ASSERT_FALSE(second);
-  EXPECT_EQ(second.error().kind, net::listen_failure::in_use);
+  EXPECT_EQ(second.error().kind, http::listen_failure::in_use);
   EXPECT_EQ(second.error().text,
             "cannot listen on unix:" + s.path + ": it is in use by another process");
   EXPECT_EQ(raw_client(s.path).ask(get("/still")).body, "GET /still");
@@ -96,7 +96,7 @@ TEST(UnixSocket, OfADeadAgentIsReplaced) {
   const temporary_directory directory;
   const std::string path = (directory / "s").string();
   leave_dead_socket(path);
-  const auto opened = net::unix_socket::open(path);
+  const auto opened = http::unix_socket::open(path);
   ASSERT_TRUE(opened) << opened.error().text;
   EXPECT_TRUE(raw_client(path).connected());
 }
@@ -105,9 +105,9 @@ TEST(UnixSocket, WhatIsNoSocketIsLeftAlone) {
   const temporary_directory directory;
   const std::string path = (directory / "file").string();
   std::ofstream(path) << "precious";
-  const auto opened = net::unix_socket::open(path);
+  const auto opened = http::unix_socket::open(path);
   ASSERT_FALSE(opened);
-  EXPECT_EQ(opened.error().kind, net::listen_failure::bad_address);
+  EXPECT_EQ(opened.error().kind, http::listen_failure::bad_address);
   EXPECT_THAT(opened.error().text, HasSubstr("there is a file that is no socket"));
   EXPECT_EQ(std::filesystem::file_size(path), 8u);
 }
@@ -116,12 +116,12 @@ TEST(UnixSocket, GoesWithItsOwnerUnlessSomebodyHasPutAnotherThere) {
   const temporary_directory directory;
   const std::string path = (directory / "s").string();
   {
-    const auto opened = net::unix_socket::open(path);
+    const auto opened = http::unix_socket::open(path);
     ASSERT_TRUE(opened) << opened.error().text;
   }
   EXPECT_FALSE(std::filesystem::exists(path));
   {
-    const auto opened = net::unix_socket::open(path);
+    const auto opened = http::unix_socket::open(path);
     ASSERT_TRUE(opened) << opened.error().text;
     std::filesystem::rename(path, path + ".old");
     leave_dead_socket(path);
@@ -137,10 +137,10 @@ TEST(UnixSocket, IsGoneWhenTheServerIsShutDown) {
 
 TEST(UnixSocket, PathThatCannotBeSaysWhy) {
   const temporary_directory directory;
-  const auto too_long = net::unix_socket::open((directory / std::string(200, 'x')).string());
+  const auto too_long = http::unix_socket::open((directory / std::string(200, 'x')).string());
   ASSERT_FALSE(too_long);
   EXPECT_THAT(too_long.error().text, HasSubstr("a socket's path has 1 to 107 bytes"));
-  const auto nowhere = net::unix_socket::open((directory / "no" / "s").string());
+  const auto nowhere = http::unix_socket::open((directory / "no" / "s").string());
   ASSERT_FALSE(nowhere);
   EXPECT_THAT(nowhere.error().text, HasSubstr("No such file or directory"));
 }

@@ -25,7 +25,7 @@ struct watched : scene {
 TEST(VerifyAnswer, ValidTermIs200WithWhatItRestsOn) {
   watched s;
   s.advance(250ms);
-  const net::response r = s.ask("/v1/elections/db/verify?version=9&holder=b");
+  const http::response r = s.ask("/v1/elections/db/verify?version=9&holder=b");
   EXPECT_EQ(r.status, 200U);
   EXPECT_EQ(
       r.body,
@@ -41,7 +41,7 @@ TEST(VerifyAnswer, ValidTermIs200WithWhatItRestsOn) {
 
 TEST(VerifyAnswer, TermThatIsOverIs409WithTheReasonAndWhoHoldsNow) {
   watched s;
-  const net::response r = s.ask("/v1/elections/db/verify?version=7&holder=b");
+  const http::response r = s.ask("/v1/elections/db/verify?version=7&holder=b");
   EXPECT_EQ(r.status, 409U);
   const json body = json::parse(r.body);
   EXPECT_EQ(body["valid"], false);
@@ -78,7 +78,7 @@ TEST(VerifyAnswer, QuestionThatIsNotInOrderIs400AndIsNotGuessedAt) {
     for (const char* fresh : {"", "&fresh=1"}) {
       const std::string target = std::string("/v1/elections/db/verify") + query + fresh;
       if (target.ends_with("verify&fresh=1")) continue;
-      const net::response r = s.ask(target);
+      const http::response r = s.ask(target);
       EXPECT_EQ(r.status, 400U) << target;
       EXPECT_THAT(r.body, HasSubstr("\"code\":\"bad_query\"")) << target;
       EXPECT_FALSE(api::needs_fresh_read(scene::get(target), s.seen, {})) << target;
@@ -91,7 +91,7 @@ TEST(VerifyAnswer, UnknownElectionIs404AndOtherMethodsAre405) {
   const watched s;
   EXPECT_EQ(s.ask("/v1/elections/nope/verify?version=9").status, 404U);
   EXPECT_EQ(s.ask("/v1/elections/db/verify/more?version=9").status, 404U);
-  net::request asked = scene::get("/v1/elections/db/verify?version=9");
+  http::request asked = scene::get("/v1/elections/db/verify?version=9");
   asked.method = "POST";
   EXPECT_EQ(s.ask(asked).status, 405U);
   asked.method = "HEAD";
@@ -110,7 +110,7 @@ TEST(VerifyAnswer, NameWithASlashIsPercentEncoded) {
 
 TEST(VerifyAnswer, StrangersDoNotMakeTheAgentReadItsStore) {
   const watched s;
-  net::request asked = scene::get("/v1/elections/db/verify?version=9&fresh=1");
+  http::request asked = scene::get("/v1/elections/db/verify?version=9&fresh=1");
   EXPECT_TRUE(api::needs_fresh_read(asked, s.seen, {}));
   asked.host = "evil.example";
   EXPECT_FALSE(api::needs_fresh_read(asked, s.seen, {}));
@@ -119,16 +119,16 @@ TEST(VerifyAnswer, StrangersDoNotMakeTheAgentReadItsStore) {
 
 TEST(VerifyAnswer, FreshOneIsJudgedByTheReadAndNotByTheWatch) {
   const watched s;
-  const net::request asked = scene::get("/v1/elections/db/verify?version=9&fresh=1");
+  const http::request asked = scene::get("/v1/elections/db/verify?version=9&fresh=1");
   const api::fresh_view now{
       .seen = {.as_of = version{12}, .holders = {{.identity = "c", .term = version{12}}}},
       .asked_at = s.at.now};
-  const net::response r = api::answer_fresh(asked, core::election_index{0}, s.seen, s.at, now);
+  const http::response r = api::answer_fresh(asked, core::election_index{0}, s.seen, s.at, now);
   EXPECT_EQ(r.status, 409U);
   EXPECT_THAT(r.body, HasSubstr("\"source\":\"store\""));
   EXPECT_THAT(r.body, HasSubstr("\"holder\":\"c\",\"version\":12"));
 
-  const net::response none = api::answer_fresh(
+  const http::response none = api::answer_fresh(
       asked, core::election_index{0}, s.seen, s.at,
       std::unexpected(api::problem{.code = "store_unknown", .message = "m", .action = "a"}));
   EXPECT_EQ(none.status, 503U) << "no answer of the store is not a no";
@@ -136,7 +136,7 @@ TEST(VerifyAnswer, FreshOneIsJudgedByTheReadAndNotByTheWatch) {
 
 api::service_settings api_alone() {
   api::service_settings out;
-  out.api = net::listen_address{"127.0.0.1", 0};
+  out.api = http::listen_address{"127.0.0.1", 0};
   out.probe.reset();
   return out;
 }

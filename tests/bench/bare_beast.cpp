@@ -27,7 +27,7 @@ namespace {
 
 namespace asio = boost::asio;
 namespace beast = boost::beast;
-namespace http = boost::beast::http;
+namespace beast_http = boost::beast::http;
 using executor = asio::io_context::executor_type;
 using acceptor = asio::basic_socket_acceptor<asio::ip::tcp, executor>;
 using socket = asio::basic_stream_socket<asio::ip::tcp, executor>;
@@ -65,22 +65,23 @@ class worker {
   void read() {
     parser_.emplace();
     deadline_ = std::chrono::steady_clock::now() + patience;
-    http::async_read(socket_, buffer_, *parser_, [this](beast::error_code error, std::size_t) {
-      if (error) return accept();
-      answer();
-    });
+    beast_http::async_read(socket_, buffer_, *parser_,
+                           [this](beast::error_code error, std::size_t) {
+                             if (error) return accept();
+                             answer();
+                           });
   }
 
   void answer() {
     const auto& asked = parser_->get();
-    answer_.emplace(http::status::ok, asked.version());
-    answer_->set(http::field::content_type, "application/json");
-    answer_->set(http::field::cache_control, "no-store");
+    answer_.emplace(beast_http::status::ok, asked.version());
+    answer_->set(beast_http::field::content_type, "application/json");
+    answer_->set(beast_http::field::cache_control, "no-store");
     answer_->body() = {body_.data(), body_.size()};
     answer_->keep_alive(asked.keep_alive());
     answer_->prepare_payload();
     serializer_.emplace(*answer_);
-    http::async_write(socket_, *serializer_, [this](beast::error_code error, std::size_t) {
+    beast_http::async_write(socket_, *serializer_, [this](beast::error_code error, std::size_t) {
       const bool again = !error && answer_->keep_alive();
       serializer_.reset();
       answer_.reset();
@@ -102,7 +103,7 @@ class worker {
     clock_.async_wait([this](beast::error_code) { look_at_the_deadline(); });
   }
 
-  using body_type = http::span_body<const char>;
+  using body_type = beast_http::span_body<const char>;
 
   acceptor& acceptor_;
   const std::string& body_;
@@ -110,9 +111,9 @@ class worker {
   timer clock_;
   std::chrono::steady_clock::time_point deadline_ = std::chrono::steady_clock::time_point::max();
   beast::flat_static_buffer<largest_request> buffer_;
-  std::optional<http::request_parser<http::empty_body>> parser_;
-  std::optional<http::response<body_type>> answer_;
-  std::optional<http::response_serializer<body_type>> serializer_;
+  std::optional<beast_http::request_parser<beast_http::empty_body>> parser_;
+  std::optional<beast_http::response<body_type>> answer_;
+  std::optional<beast_http::response_serializer<body_type>> serializer_;
 };
 
 constexpr int most_connections = 128;

@@ -6,7 +6,7 @@
 #include <string>
 #include <variant>
 
-#include "core/session.hpp"
+#include "core/lease_group.hpp"
 
 namespace tenure::core {
 namespace {

@@ -4,28 +4,28 @@
 #include <chrono>
 #include <cstdlib>
 
-#include "os/boot_time.hpp"
-#include "workload/worker_page.hpp"
+#include "base/boot_time.hpp"
+#include "guard/worker_page.hpp"
 
 namespace {
 
 using namespace tenure;
 
-void show_valid(workload::worker_page& page) {
+void show_valid(guard::worker_page& page) {
   page.show({.state = TENURE_ACTIVE,
              .version = core::version{7},
-             .stop_at = os::boot_now() + std::chrono::hours(1)});
+             .stop_at = base::boot_now() + std::chrono::hours(1)});
 }
 
 /// As a workload does: by the page that it has mapped.
-const tenure_page* opened(workload::worker_page& page) {
+const tenure_page* opened(guard::worker_page& page) {
   if (!page.make()) std::abort();
   ::putenv(page.variable());
   return tenure_open();
 }
 
 void ask_valid(benchmark::State& state) {
-  workload::worker_page page;
+  guard::worker_page page;
   const tenure_page* seen = opened(page);
   show_valid(page);
   int valid = 1;
@@ -41,7 +41,7 @@ void read_clock(benchmark::State& state) {
 BENCHMARK(read_clock)->Name("tenure_now, a part of it");
 
 void show(benchmark::State& state) {
-  workload::worker_page page;
+  guard::worker_page page;
   if (!page.make()) std::abort();
   while (state.KeepRunning()) show_valid(page);
 }

@@ -16,9 +16,9 @@
 #include <string>
 #include <string_view>
 
+#include "guard/tenure_page.h"
 #include "process/exec/stamp_page.hpp"
 #include "support/boot_clock.hpp"
-#include "workload/tenure_page.h"
 
 namespace {
 

@@ -16,8 +16,8 @@
 #include <string_view>
 #include <variant>
 
-#include "net/asio_loop.hpp"
-#include "os/boot_time.hpp"
+#include "base/boot_time.hpp"
+#include "http/asio_loop.hpp"
 #include "stores/store.hpp"
 
 namespace tenure::tests {
@@ -50,7 +50,7 @@ class contender {
   }
 
   static void note(char what, core::version term) {
-    const auto now = os::boot_now().time_since_epoch().count();
+    const auto now = base::boot_now().time_since_epoch().count();
     std::printf("%c %llu %lld\n", what, static_cast<unsigned long long>(core::number(term)),
                 static_cast<long long>(now));
   }
@@ -59,7 +59,7 @@ class contender {
     if (asking_) return;
     asking_ = true;
     freed_ = false;
-    store_->acquire(the_election, highest_, os::boot_now() + call_limit, [this](auto outcome) {
+    store_->acquire(the_election, highest_, base::boot_now() + call_limit, [this](auto outcome) {
       asking_ = false;
       if (auto* got = std::get_if<stores::grant>(&outcome)) return hold(got->term);
       if (auto* failed = std::get_if<stores::unknown>(&outcome)) fail(failed->why);
@@ -77,7 +77,7 @@ class contender {
       std::fflush(stdout);
       return;
     }
-    store_->renew({{the_election, term}}, os::boot_now() + call_limit, [this](auto outcome) {
+    store_->renew({{the_election, term}}, base::boot_now() + call_limit, [this](auto outcome) {
       auto* renewed = std::get_if<stores::renewal>(&outcome);
       if (renewed == nullptr) fail(std::get<stores::unknown>(outcome).why);
       if (!renewed->lost.empty()) fail("a held lease was lost");
@@ -87,7 +87,7 @@ class contender {
 
   void release() {
     note('-', held_);
-    store_->release(the_election, held_, {.clean = true}, os::boot_now() + call_limit,
+    store_->release(the_election, held_, {.clean = true}, base::boot_now() + call_limit,
                     [this](auto outcome) {
                       if (auto* failed = std::get_if<stores::unknown>(&outcome)) fail(failed->why);
                       std::fflush(stdout);
@@ -110,7 +110,7 @@ class contender {
 
   void wait_until(core::time_point when) {
     if (when == core::never) return;
-    retry_.expires_after(when - os::boot_now());
+    retry_.expires_after(when - base::boot_now());
     retry_.async_wait([this](auto error) {
       if (!error && held_ == core::no_version) acquire();
     });
@@ -137,7 +137,7 @@ int run(int count, char** words) {
   with.ttl = std::chrono::milliseconds(std::atoll(words[4]));
   with.elections = {{.name = "db0", .slots = 1}};
   boost::asio::io_context loop;
-  net::asio_loop events(loop.get_executor());
+  http::asio_loop events(loop.get_executor());
   auto store = stores::make_store(events, with);
   if (!store) return 2;
   contender one(loop, std::move(*store), count > 5 ? words[5] : "");

@@ -16,12 +16,12 @@ using testing::IsEmpty;
 
 TEST_P(StoreContract, FirstCandidateIsGrantedForTheTtlFromBeforeItsCall) {
   auto a = join(settings("a"));
-  const core::time_point before = os::boot_now();
+  const core::time_point before = base::boot_now();
   const grant g = a->hold();
   EXPECT_GT(g.term, core::no_version);
   EXPECT_EQ(g.ttl, std::chrono::seconds(10));
   EXPECT_GE(g.sent_at, before);
-  EXPECT_LE(g.sent_at, os::boot_now());
+  EXPECT_LE(g.sent_at, base::boot_now());
   EXPECT_FALSE(g.sequencer.empty());
 }
 
@@ -49,7 +49,7 @@ TEST_P(StoreContract, AcquireRepeatedByItsSessionIsTheSameTermAndBeganAsItBegan)
 TEST_P(StoreContract, RenewalCountsFromItsOwnSend) {
   auto a = join(settings("a"));
   const grant g = a->hold();
-  const core::time_point before = os::boot_now();
+  const core::time_point before = base::boot_now();
   const auto outcome = a->renew(only(g.term));
   ASSERT_TRUE(std::holds_alternative<renewal>(outcome));
   EXPECT_THAT(std::get<renewal>(outcome).lost, IsEmpty());
@@ -157,18 +157,18 @@ TEST_P(StoreContract, ExpiredLeaseGoesToAnotherOnlyAfterSendPlusTtlAndNotAsRelea
   const auto watched = b->watch();
   const auto due = [&] {
     return watched->shows([](const core::observation& seen) {
-      return seen.holders.empty() || os::boot_now() >= seen.retry_at;
+      return seen.holders.empty() || base::boot_now() >= seen.retry_at;
     });
   };
   const core::time_point deadline = soon();
-  while (!std::holds_alternative<grant>(outcome) && os::boot_now() < deadline) {
+  while (!std::holds_alternative<grant>(outcome) && base::boot_now() < deadline) {
     if (due()) outcome = b->acquire();
     loop_.context().restart();
     loop_.context().run_one_for(std::chrono::milliseconds(5));
   }
   ASSERT_TRUE(std::holds_alternative<grant>(outcome));
   const grant second = std::get<grant>(outcome);
-  EXPECT_GE(os::boot_now(), first.sent_at + first.ttl);
+  EXPECT_GE(base::boot_now(), first.sent_at + first.ttl);
   EXPECT_GT(second.term, first.term);
   EXPECT_FALSE(second.released_cleanly);
 }

@@ -35,11 +35,11 @@ TEST_P(StoreContract, AFarewellIsShownInTheStepOfTheRelease) {
                    .heir = "c d%",
                    .at_unix_ms = 1'769'860'800'123});
   ASSERT_TRUE(loop_.run_until([&] { return watched->shows(nobody); }));
-  const core::farewell expected{.term = g.term,
-                                .holder = "a",
-                                .why = core::loss_reason::resigned,
-                                .heir = "c d%",
-                                .at_unix_ms = 1'769'860'800'123};
+  const core::release_record expected{.term = g.term,
+                                      .holder = "a",
+                                      .why = core::loss_reason::resigned,
+                                      .heir = "c d%",
+                                      .at_unix_ms = 1'769'860'800'123};
   EXPECT_EQ(watched->seen.back().parting, expected);
   EXPECT_EQ(b->read().parting, expected);
 }

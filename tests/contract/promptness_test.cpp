@@ -13,7 +13,7 @@ using stores::unknown;
 TEST_P(StoreContract, CallWhoseDeadlineHasPassedIsUnknownAndNotCarriedOut) {
   auto a = join(settings("a"));
   std::optional<acquire_outcome> outcome;
-  (*a)->acquire(core::election_index{0}, core::no_version, os::boot_now(),
+  (*a)->acquire(core::election_index{0}, core::no_version, base::boot_now(),
                 [&](acquire_outcome o) { outcome.emplace(std::move(o)); });
   EXPECT_FALSE(outcome) << "not even then from within the call";
   ASSERT_TRUE(loop_.run_until([&] { return outcome.has_value(); }));

@@ -18,9 +18,9 @@
 namespace tenure::tests {
 
 bool loop::run_until(const std::function<bool()>& condition) {
-  const core::time_point deadline = os::boot_now() + patience;
+  const core::time_point deadline = base::boot_now() + patience;
   while (!condition()) {
-    const core::duration left = deadline - os::boot_now();
+    const core::duration left = deadline - base::boot_now();
     if (left <= core::duration::zero()) return false;
     context_.restart();
     if (context_.run_one_for(left) == 0 && !condition()) return false;

@@ -10,9 +10,9 @@
 #include <variant>
 #include <vector>
 
+#include "base/boot_time.hpp"
 #include "core/vocabulary.hpp"
-#include "net/asio_loop.hpp"
-#include "os/boot_time.hpp"
+#include "http/asio_loop.hpp"
 #include "stores/store.hpp"
 #include "support/patience.hpp"
 #include "support/temporary_directory.hpp"
@@ -27,11 +27,11 @@ class loop {
   /// False if the condition did not come true within `patience`.
   [[nodiscard]] bool run_until(const std::function<bool()>& condition);
   boost::asio::io_context& context() { return context_; }
-  net::asio_loop& events() { return events_; }
+  http::asio_loop& events() { return events_; }
 
  private:
   boost::asio::io_context context_;
-  net::asio_loop events_{context_.get_executor()};
+  http::asio_loop events_{context_.get_executor()};
 };
 
 /// What the store shows of a holder: to itself, and to others.
@@ -122,7 +122,7 @@ stores::settings settings_for(const std::string& kind, const std::string& endpoi
                               std::uint32_t slots = 1, std::uint32_t elections = 1);
 
 inline core::time_point soon() {
-  return os::boot_now() + patience;
+  return base::boot_now() + patience;
 }
 
 }  // namespace tenure::tests

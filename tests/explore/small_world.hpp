@@ -12,7 +12,7 @@
 
 #include "bit.hpp"
 #include "core/guard.hpp"
-#include "core/session.hpp"
+#include "core/lease_group.hpp"
 #include "rule.hpp"
 
 /// The whole of a small system as one value, so that every state of it can be kept, copied and
@@ -100,7 +100,7 @@ struct removal {
 
 struct member {
   // The agent, and what its client of the store knows.
-  std::optional<core::session> agent;
+  std::optional<core::lease_group> agent;
   bool ended = false;  ///< for good
   core::attempt acquire{};
   core::time_point acquire_by{};

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/guard.hpp"
-#include "core/session.hpp"
+#include "core/lease_group.hpp"
 
 /// The whole state of the objects under test, for whoever has to tell two of their states apart.
 namespace tenure::core {

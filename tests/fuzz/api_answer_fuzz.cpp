@@ -41,9 +41,9 @@ std::string take_line(std::string_view& rest) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const api::snapshot seen = holder();
   std::string_view rest(reinterpret_cast<const char*>(data), size);
-  net::request asked;
+  http::request asked;
   asked.method = take_line(rest);
-  auto target = net::parse_target(take_line(rest));
+  auto target = http::parse_target(take_line(rest));
   if (!target) return 0;
   asked.target = std::move(*target);
   if (!rest.empty()) asked.host = take_line(rest);

@@ -10,14 +10,14 @@
 
 #include "api/answer.hpp"
 #include "core/check.hpp"
-#include "net/server_connection.hpp"
+#include "http/server/server_connection.hpp"
 
 namespace {
 
 using namespace tenure;
 using namespace std::chrono_literals;
 
-constexpr net::http_limits limits{
+constexpr http::http_limits limits{
     .header_bytes = 512, .body_bytes = 128, .requests_per_connection = 50};
 constexpr std::string_view status_line = "HTTP/1.1 ";
 
@@ -35,7 +35,7 @@ api::snapshot holder() {
   return s;
 }
 
-net::response answer_of_the_api(const net::request& asked) {
+http::response answer_of_the_api(const http::request& asked) {
   static const api::snapshot seen = holder();
   static api::election_pages pages;
   const api::instant at{.now = core::time_point(2s), .unix_ms = 0};
@@ -64,7 +64,7 @@ class client {
  private:
   void proceed(std::size_t most) {
     while (true) {
-      if (const net::request* const asked = connection_.take_request(now)) {
+      if (const http::request* const asked = connection_.take_request(now)) {
         answer(*asked);
       } else if (connection_.unsent_bytes() > 0) {
         send(most);
@@ -76,7 +76,7 @@ class client {
     }
   }
 
-  void answer(const net::request& asked) {
+  void answer(const http::request& asked) {
     TENURE_CHECK(asked.body.size() <= limits.body_bytes);
     TENURE_CHECK(asked.body.empty() || asked.method == "POST");
     const std::size_t before = connection_.unsent_bytes();
@@ -97,9 +97,9 @@ class client {
   }
 
   const core::time_point now{2s};
-  net::traffic counted_;
-  net::connection_group group_{limits, counted_};
-  net::server_connection connection_{group_, std::nullopt, now};
+  http::traffic counted_;
+  http::connection_group group_{limits, counted_};
+  http::server_connection connection_{group_, std::nullopt, now};
   std::string sent_;
 };
 

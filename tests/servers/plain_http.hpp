@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "os/unique_fd.hpp"
+#include "base/unique_fd.hpp"
 
 namespace tenure::servers {
 
@@ -27,7 +27,7 @@ class plain_http {
   void send(std::string_view bytes);
 
  private:
-  os::unique_fd fd_;
+  base::unique_fd fd_;
   std::string come_;
 };
 

@@ -30,7 +30,7 @@ std::vector<char*> to_arguments(std::vector<std::string>& words) {
 }
 
 bool can_listen_on(std::uint16_t port) {
-  const os::unique_fd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const base::unique_fd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const int yes = 1;  // as servers do: a connection in TIME_WAIT does not keep the port
   ::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
   sockaddr_in at{};
@@ -55,7 +55,7 @@ server_process::server_process(const std::vector<std::string>& words,
                                const std::filesystem::path& log) {
   std::vector<std::string> own = words;
   const std::vector<char*> arguments = to_arguments(own);
-  const os::unique_fd out(
+  const base::unique_fd out(
       ::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, S_IRUSR | S_IWUSR));
   TENURE_CHECK(out);
   const pid_t parent = ::getpid();

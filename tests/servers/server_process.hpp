@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "os/unique_fd.hpp"
+#include "base/unique_fd.hpp"
 
 /// Real servers for tests: own processes on loopback, own directories, nothing outlives the test.
 namespace tenure::servers {
@@ -48,7 +48,7 @@ class server_process {
 
  private:
   pid_t pid_ = -1;
-  os::unique_fd pidfd_;
+  base::unique_fd pidfd_;
 };
 
 }  // namespace tenure::servers

@@ -10,7 +10,7 @@
 #include <array>
 #include <utility>
 
-#include "net/listening_socket.hpp"
+#include "http/server/listening_socket.hpp"
 #include "support/next_client.hpp"
 
 namespace tenure::servers {
@@ -18,8 +18,8 @@ namespace {
 
 constexpr std::size_t piece_bytes = 64 * 1024;
 
-os::unique_fd connect_to(std::uint16_t port) {
-  os::unique_fd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+base::unique_fd connect_to(std::uint16_t port) {
+  base::unique_fd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in to{};
   to.sin_family = AF_INET;
   to.sin_port = htons(port);
@@ -51,7 +51,7 @@ void send_all(int fd, std::string_view bytes) {
 }  // namespace
 
 tcp_proxy::tcp_proxy(std::uint16_t to, const std::string& host) : to_(to), host_(host) {
-  auto opened = net::open_listening_socket({.host = host, .port = 0});
+  auto opened = http::open_listening_socket({.host = host, .port = 0});
   if (!opened) {
     ADD_FAILURE() << opened.error().text;
     return;
@@ -85,7 +85,7 @@ void tcp_proxy::accept() {
   while (auto client = tests::next_client(listening_.get())) {
     const std::lock_guard lock(mutex_);
     if (ends_) return;
-    os::unique_fd server = refuses_ ? os::unique_fd() : connect_to(to_);
+    base::unique_fd server = refuses_ ? base::unique_fd() : connect_to(to_);
     if (!server) continue;
     link& one = links_.emplace_back();
     one.client = std::move(*client);

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <thread>
 
-#include "os/unique_fd.hpp"
+#include "base/unique_fd.hpp"
 
 namespace tenure::servers {
 
@@ -60,8 +60,8 @@ class tcp_proxy {
 
  private:
   struct link {
-    os::unique_fd client;
-    os::unique_fd server;
+    base::unique_fd client;
+    base::unique_fd server;
     std::string sent;  ///< all that the client has sent
     bool loses = false;
     bool held = false;
@@ -82,7 +82,7 @@ class tcp_proxy {
 
   std::uint16_t to_;
   std::string host_;
-  os::unique_fd listening_;
+  base::unique_fd listening_;
   std::uint16_t port_ = 0;
 
   mutable std::mutex mutex_;  ///< of all that follows

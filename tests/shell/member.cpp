@@ -49,7 +49,7 @@ member::member(stage& s, const pod_machine& on, std::uint32_t incarnation, stand
       heard_{.shown = std::vector<std::optional<std::vector<std::uint64_t>>>(s.elections.size()),
              .campaigns = [this](core::election_index which) { judge_campaign(which); },
              .believes = [this] { judge_beliefs(); }},
-      log_(core::log_form::logfmt, trace ? core::log_level::info : core::log_level::error,
+      log_(log::log_form::logfmt, trace ? log::log_level::info : log::log_level::error,
            [trace](const std::string& line) {
              if (trace) std::printf("            %s\n", line.c_str());
            }),

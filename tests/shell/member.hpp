@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "log/logger.hpp"
 #include "modelled_surroundings.hpp"
 #include "process.hpp"
 #include "runtime/agent.hpp"
-#include "runtime/log.hpp"
 #include "stage.hpp"
 #include "stand_in_guard.hpp"
 
@@ -56,7 +56,7 @@ class member {
   const pod_machine& on_;
   std::shared_ptr<process> loop_;
   heard_of_store heard_;
-  runtime::log log_;
+  log::logger log_;
   modelled_surroundings machine_;
   std::unique_ptr<runtime::agent> agent_;
   bool ended_ = false;

@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "core/number_text.hpp"
+#include "base/number_text.hpp"
 #include "stores/etcd/base64.hpp"
 
 namespace tenure::shell {
@@ -38,7 +38,7 @@ Number number(const json& of, const char* field) {
   if (!of.contains(field)) return 0;
   const json& found = of.at(field);
   if (found.is_number()) return found.get<Number>();
-  return core::read_number<Number>(found.get<std::string>()).value_or(0);
+  return base::read_number<Number>(found.get<std::string>()).value_or(0);
 }
 
 std::string refusal(int code, const std::string& text) {

@@ -49,7 +49,7 @@ void modelled_network::carry(std::size_t pod, std::size_t server, world::task ar
 }
 
 /// A watch: both directions keep their order.
-class modelled_stream final : public net::http_stream {
+class modelled_stream final : public http::http_stream {
  public:
   /// Shared with what is under way.
   struct state : std::enable_shared_from_this<state> {
@@ -57,7 +57,7 @@ class modelled_stream final : public net::http_stream {
     std::size_t pod = 0;
     std::size_t server = 0;
     std::weak_ptr<process> agent;
-    net::stream_handlers on;
+    http::stream_handlers on;
     std::shared_ptr<modelled_etcd::stream> there;
     std::deque<world::task> up;    ///< to the server
     std::deque<world::task> down;  ///< to the agent
@@ -105,7 +105,7 @@ class modelled_stream final : public net::http_stream {
       move(down, down_moves);
     }
 
-    void end(std::optional<net::client_error> why) {
+    void end(std::optional<http::client_error> why) {
       if (std::exchange(over, true)) return;
       up.clear();
       down.clear();
@@ -137,29 +137,31 @@ class modelled_stream final : public net::http_stream {
   std::shared_ptr<state> state_;
 };
 
-class modelled_client final : public net::http_client {
+class modelled_client final : public http::http_client {
  public:
   modelled_client(modelled_network& over, std::size_t pod, std::size_t server,
-                  const std::shared_ptr<process>& agent, net::endpoint to)
+                  const std::shared_ptr<process>& agent, http::endpoint to)
       : network_(over), pod_(pod), number_(server), agent_(agent), server_(std::move(to)) {}
   ~modelled_client() override { close(); }
 
   std::expected<void, std::string> check() override { return {}; }
 
-  void send(net::client_request what, core::time_point deadline, net::reply_handler done) override {
+  void send(http::client_request what, core::time_point deadline,
+            http::reply_handler done) override {
     const auto agent = agent_.lock();
     auto one = std::make_shared<call>(*agent);
     one->done = std::move(done);
     calls_.insert(one);
     one->late.at(deadline, [this, noted = std::weak_ptr(one)] {
       if (const auto there = noted.lock())
-        finish(there, failed(net::sending::in_doubt, "no answer in time"));
+        finish(there, failed(http::sending::in_doubt, "no answer in time"));
     });
     network_.carry(
         pod_, number_,
         [this, noted = std::weak_ptr(one), alive = std::weak_ptr(alive_), network = &network_,
          pod = pod_, number = number_, agent = agent_, path = what.target, body = what.body] {
-          const auto back = [=, this](std::expected<net::client_reply, net::client_error> answer) {
+          const auto back = [=,
+                             this](std::expected<http::client_reply, http::client_error> answer) {
             network->carry(pod, number, [=, this, answer = std::move(answer)]() mutable {
               const auto there = agent.lock();
               if (!there) return;
@@ -170,10 +172,10 @@ class modelled_client final : public net::http_client {
             });
           };
           if (!network->servers_.listens(number)) {
-            return back(failed(net::sending::not_sent, "connection refused"));
+            return back(failed(http::sending::not_sent, "connection refused"));
           }
           network->servers_.handle(number, path, body, [back](unsigned status, std::string text) {
-            net::client_reply out{{.status = status}};
+            http::client_reply out{{.status = status}};
             out.body = std::move(text);
             back(std::move(out));
           });
@@ -182,8 +184,9 @@ class modelled_client final : public net::http_client {
 
   void warm_up(core::time_point) override {}
 
-  [[nodiscard]] std::unique_ptr<net::http_stream> stream(net::client_request what, core::time_point,
-                                                         net::stream_handlers on) override {
+  [[nodiscard]] std::unique_ptr<http::http_stream> stream(http::client_request what,
+                                                          core::time_point,
+                                                          http::stream_handlers on) override {
     auto made = std::make_shared<modelled_stream::state>();
     made->network = &network_;
     made->pod = pod_;
@@ -202,10 +205,10 @@ class modelled_client final : public net::http_client {
     };
     made->to_server([s = made.get(), body = std::move(what.body)] {
       if (!s->network->servers_.listens(s->server)) {
-        return s->end(net::client_error{.text = "connection refused"});
+        return s->end(http::client_error{.text = "connection refused"});
       }
       s->to_agent([s] {
-        net::reply_head head;
+        http::reply_head head;
         head.status = 200;
         s->on.head(head);
       });
@@ -220,18 +223,18 @@ class modelled_client final : public net::http_client {
     for (const auto& one : std::exchange(calls_, {})) one->late.cancel();
   }
 
-  [[nodiscard]] const net::endpoint& server() const override { return server_; }
+  [[nodiscard]] const http::endpoint& server() const override { return server_; }
 
  private:
   struct call {
     explicit call(base::event_loop& on) : late(on) {}
-    net::reply_handler done;
+    http::reply_handler done;
     base::timer late;
   };
 
-  static std::expected<net::client_reply, net::client_error> failed(net::sending how,
-                                                                    std::string why) {
-    return std::unexpected(net::client_error{.how = how, .text = std::move(why)});
+  static std::expected<http::client_reply, http::client_error> failed(http::sending how,
+                                                                      std::string why) {
+    return std::unexpected(http::client_error{.how = how, .text = std::move(why)});
   }
 
   /// A connection that is cut for too long ends.
@@ -242,14 +245,14 @@ class modelled_client final : public net::http_client {
       if (!self || self->over) return;
       const auto& link = self->network->of(self->pod, self->server);
       if (link.is_cut && link.cuts == cuts_before) {
-        return self->end(net::client_error{.text = "the server has vanished"});
+        return self->end(http::client_error{.text = "the server has vanished"});
       }
       watch_for_death(in, self, link.is_cut ? link.cuts : 0);
     });
   }
 
   void finish(const std::shared_ptr<call>& one,
-              std::expected<net::client_reply, net::client_error> how) {
+              std::expected<http::client_reply, http::client_error> how) {
     if (calls_.erase(one) == 0) return;
     one->late.cancel();
     auto done = std::exchange(one->done, nullptr);
@@ -260,15 +263,15 @@ class modelled_client final : public net::http_client {
   std::size_t pod_;
   std::size_t number_;
   std::weak_ptr<process> agent_;
-  net::endpoint server_;
+  http::endpoint server_;
   std::set<std::shared_ptr<call>> calls_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 
-net::http_connector modelled_network::connector(std::size_t pod,
-                                                const std::shared_ptr<process>& agent) {
-  return [this, pod, noted = std::weak_ptr(agent)](net::endpoint to, const net::tls_settings&,
-                                                   net::client_limits) {
+http::http_connector modelled_network::connector(std::size_t pod,
+                                                 const std::shared_ptr<process>& agent) {
+  return [this, pod, noted = std::weak_ptr(agent)](http::endpoint to, const http::tls_settings&,
+                                                   http::client_limits) {
     std::size_t server = 0;
     std::from_chars(to.host.data(), to.host.data() + to.host.size(), server);
     return std::make_unique<modelled_client>(*this, pod, server % modelled_etcd::most_servers,

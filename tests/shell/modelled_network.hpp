@@ -5,8 +5,8 @@
 #include <memory>
 #include <vector>
 
+#include "http/client/http_client.hpp"
 #include "modelled_etcd.hpp"
-#include "net/http_client.hpp"
 #include "process.hpp"
 
 namespace tenure::shell {
@@ -28,7 +28,7 @@ class modelled_network {
   }
 
   /// Clients of the servers for one agent: that of "http://N:2379" talks to server N.
-  net::http_connector connector(std::size_t pod, const std::shared_ptr<process>& agent);
+  http::http_connector connector(std::size_t pod, const std::shared_ptr<process>& agent);
 
  private:
   friend class modelled_client;

@@ -36,7 +36,7 @@ class modelled_search final : public runtime::guard_search {
 };
 
 /// Finds the workload ill while its pod is sick.
-class modelled_check final : public runtime::health_check {
+class modelled_check final : public health::health_check {
  public:
   modelled_check(process& loop, const pod_machine& on) : on_(on), timer_(loop) {}
 
@@ -56,7 +56,7 @@ class modelled_check final : public runtime::health_check {
 
 }  // namespace
 
-os::clock_reading modelled_surroundings::read_clocks() {
+base::clock_reading modelled_surroundings::read_clocks() {
   return {.boot = loop_->now(),
           .asleep = on_.asleep,
           .wall = stage_.in.now.time_since_epoch() + on_.wall_off};
@@ -81,9 +81,9 @@ std::unique_ptr<runtime::guard_search> modelled_surroundings::search_guard(
   return std::make_unique<modelled_search>(loop_, guard_, std::move(found));
 }
 
-std::vector<std::unique_ptr<runtime::health_check>> modelled_surroundings::make_health_checks(
+std::vector<std::unique_ptr<health::health_check>> modelled_surroundings::make_health_checks(
     const config::health&) {
-  std::vector<std::unique_ptr<runtime::health_check>> out;
+  std::vector<std::unique_ptr<health::health_check>> out;
   out.push_back(std::make_unique<modelled_check>(*loop_, on_));
   return out;
 }

@@ -34,7 +34,7 @@ class stand_in_guard::link final : public workload::workload_owner {
     guard_.kill_at_ = kill_at;
     guard_.carry_out(guard_.guard_.armed(guard_.now(), stop_at, kill_at));
   }
-  void show(const workload::worker_term&) override {}
+  void show(const guard::worker_term&) override {}
   void note_grant(core::version term) override {
     guard_.last_term_ = std::max(guard_.last_term_, term);
   }

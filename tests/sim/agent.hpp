@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <span>
 
+#include "core/lease_group.hpp"
 #include "core/record_judge.hpp"
-#include "core/session.hpp"
 #include "guarded_workload.hpp"
 #include "network.hpp"
 #include "stage.hpp"
@@ -105,7 +105,7 @@ class agent {
   std::uint32_t process_;
   std::span<guarded_workload> guards_;
 
-  core::session machine_;
+  core::lease_group machine_;
   core::session_effects effects_;
   core::election_event observed_;  ///< reused: an observation owns memory
   core::time_point now_{};

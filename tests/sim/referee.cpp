@@ -93,7 +93,7 @@ void referee::versions_moved_back() {
 
 // --- what reaches an agent -----------------------------------------------------------------------
 
-void referee::agent_began(std::size_t pod, const core::session* machine, machine_clock clock) {
+void referee::agent_began(std::size_t pod, const core::lease_group* machine, machine_clock clock) {
   agents_[pod] = {};
   agents_[pod].machine = machine;
   agents_[pod].clock = clock;

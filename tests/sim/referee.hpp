@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/session.hpp"
+#include "core/lease_group.hpp"
 #include "message.hpp"
 #include "mix.hpp"
 #include "rule.hpp"
@@ -42,7 +42,7 @@ class referee {
 
   // --- what reaches an agent -----------------------------------------------------------------
 
-  void agent_began(std::size_t pod, const core::session* machine, machine_clock clock);
+  void agent_began(std::size_t pod, const core::lease_group* machine, machine_clock clock);
   void agent_ended(std::size_t pod) { agents_[pod].machine = nullptr; }
   /// Its guard has kept the workload of an earlier agent.
   void found(std::size_t pod, std::size_t election, const core::event::workload_found& what);
@@ -138,7 +138,7 @@ class referee {
     core::duration lasted{};
   };
   struct agent_record {
-    const core::session* machine = nullptr;
+    const core::lease_group* machine = nullptr;
     machine_clock clock;
     sleep slept;  ///< the newest
     world_time window{};

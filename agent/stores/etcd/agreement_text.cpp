@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "core/number_text.hpp"
+#include "base/number_text.hpp"
 
 namespace tenure::stores::etcd {
 namespace {
@@ -33,15 +33,15 @@ std::optional<core::agreement> parse_agreement(std::string_view text) {
     const std::string_view name = word.substr(0, equals);
     const std::string_view value = word.substr(equals + 1);
     if (name == slots_word) {
-      const auto slots = core::read_number<std::uint32_t>(value);
+      const auto slots = base::read_number<std::uint32_t>(value);
       if (!slots) return std::nullopt;
       out.slots = *slots;
     } else if (name == versions_word) {
-      const auto from = core::read_number<std::uint64_t>(value);
+      const auto from = base::read_number<std::uint64_t>(value);
       if (!from) return std::nullopt;
       out.versions_from = core::version{*from};
     } else if (name == accepted_word) {
-      const auto at = core::read_number<std::int64_t>(value);
+      const auto at = base::read_number<std::int64_t>(value);
       if (!at) return std::nullopt;
       out.accepted_unix_ms = *at;
     }

@@ -4,8 +4,8 @@
 #include <optional>
 #include <utility>
 
+#include "base/trusted_open.hpp"
 #include "core/check.hpp"
-#include "os/trusted_open.hpp"
 #include "stores/etcd/codec.hpp"
 
 namespace tenure::stores::etcd {
@@ -24,7 +24,7 @@ constexpr std::size_t most_password_bytes = 4096;
 
 /// The password in a file, without the line break at its end.
 std::expected<std::string, std::string> read_password(const std::string& file) {
-  auto read = os::read_named_file("the password file", file, most_password_bytes);
+  auto read = base::read_named_file("the password file", file, most_password_bytes);
   if (!read) return read;
   std::string& text = *read;
   while (text.ends_with('\n') || text.ends_with('\r')) text.pop_back();
@@ -68,7 +68,7 @@ core::time_point try_deadline(const one_call& c, core::time_point now) {
 struct cluster::state : std::enable_shared_from_this<cluster::state> {
   void send(const call_ptr& c);
   void answered(const call_ptr& c, core::time_point sent_at,
-                std::expected<net::client_reply, net::client_error> what);
+                std::expected<http::client_reply, http::client_error> what);
   void failed(const call_ptr& c, call_failure why);
   void finish(const call_ptr& c, reply_or_failure outcome);
   void sign_in(const call_ptr& c);
@@ -78,15 +78,15 @@ struct cluster::state : std::enable_shared_from_this<cluster::state> {
   void tell(const core::contact_event& what) const {
     if (hears) hears(what);
   }
-  [[nodiscard]] std::vector<net::header> headers() const;
+  [[nodiscard]] std::vector<http::header> headers() const;
   [[nodiscard]] std::string name(std::size_t member) const {
-    return net::text(members[member]->server());
+    return http::text(members[member]->server());
   }
 
   explicit state(base::event_loop& on) : loop(on) {}
 
   base::event_loop& loop;
-  std::vector<std::unique_ptr<net::http_client>> members;
+  std::vector<std::unique_ptr<http::http_client>> members;
   security secrets;
   std::function<void()> moved;
   std::function<void(const core::contact_event&)> hears;
@@ -98,7 +98,7 @@ struct cluster::state : std::enable_shared_from_this<cluster::state> {
   bool closed = false;
 };
 
-std::vector<net::header> cluster::state::headers() const {
+std::vector<http::header> cluster::state::headers() const {
   if (token.empty()) return {};
   return {{.name = "Authorization", .value = token}};
 }
@@ -121,7 +121,7 @@ void cluster::state::send(const call_ptr& c) {
 }
 
 void cluster::state::answered(const call_ptr& c, core::time_point sent_at,
-                              std::expected<net::client_reply, net::client_error> what) {
+                              std::expected<http::client_reply, http::client_error> what) {
   if (!what) return failed(c, {.why = std::move(what.error().text)});
   // A streamed reply has its errors inside.
   if (what->status == 200 && !what->body.starts_with("{\"error\"")) {
@@ -236,8 +236,8 @@ void cluster::state::signed_in(std::expected<void, call_failure> outcome) {
   }
 }
 
-cluster::cluster(base::event_loop& on, const net::http_connector& connect,
-                 const std::vector<net::endpoint>& members, const security& with,
+cluster::cluster(base::event_loop& on, const http::http_connector& connect,
+                 const std::vector<http::endpoint>& members, const security& with,
                  std::size_t most_calls, std::function<void()> moved,
                  std::function<void(const core::contact_event&)> hears)
     : state_(std::make_shared<state>(on)) {
@@ -246,11 +246,11 @@ cluster::cluster(base::event_loop& on, const net::http_connector& connect,
   state_->token_needed = !with.user.empty();
   state_->moved = std::move(moved);
   state_->hears = std::move(hears);
-  const net::tls_settings tls{.ca_file = with.ca_file,
-                              .certificate_file = with.certificate_file,
-                              .key_file = with.key_file,
-                              .server_name = with.server_name};
-  for (const net::endpoint& one : members) {
+  const http::tls_settings tls{.ca_file = with.ca_file,
+                               .certificate_file = with.certificate_file,
+                               .key_file = with.key_file,
+                               .server_name = with.server_name};
+  for (const http::endpoint& one : members) {
     state_->members.push_back(connect(one, tls,
                                       {.connections = connections,
                                        .reserved = reserved_connections,
@@ -289,9 +289,9 @@ void cluster::call(std::string path, std::string body, core::time_point deadline
   state_->send(c);
 }
 
-std::unique_ptr<net::http_stream> cluster::stream(std::string path, std::string body,
-                                                  core::time_point head_deadline,
-                                                  net::stream_handlers on) {
+std::unique_ptr<http::http_stream> cluster::stream(std::string path, std::string body,
+                                                   core::time_point head_deadline,
+                                                   http::stream_handlers on) {
   auto headers = state_->headers();
   // Or Go's server drops what it has not read of the body once the first reply leaves.
   headers.push_back({.name = "Connection", .value = "close"});

@@ -11,7 +11,7 @@
 #include "base/event_loop.hpp"
 #include "core/clock.hpp"
 #include "core/store_contact.hpp"
-#include "net/http_client.hpp"
+#include "http/client/http_client.hpp"
 #include "stores/etcd/gateway_error.hpp"
 #include "stores/store.hpp"
 
@@ -49,8 +49,8 @@ class cluster {
 
   /// Precondition: there is an endpoint. `moved`: another member has become the present one.
   /// `hears`: of each call, that it was answered, or that no member has answered it; may be empty.
-  cluster(base::event_loop& on, const net::http_connector& connect,
-          const std::vector<net::endpoint>& members, const security& with, std::size_t most_calls,
+  cluster(base::event_loop& on, const http::http_connector& connect,
+          const std::vector<http::endpoint>& members, const security& with, std::size_t most_calls,
           std::function<void()> moved, std::function<void(const core::contact_event&)> hears);
   ~cluster();
   cluster(const cluster&) = delete;
@@ -65,9 +65,9 @@ class cluster {
 
   /// A reply without end from the present member, to a request that stays open. Destroying what is
   /// returned ends it silently.
-  [[nodiscard]] std::unique_ptr<net::http_stream> stream(std::string path, std::string body,
-                                                         core::time_point head_deadline,
-                                                         net::stream_handlers on);
+  [[nodiscard]] std::unique_ptr<http::http_stream> stream(std::string path, std::string body,
+                                                          core::time_point head_deadline,
+                                                          http::stream_handlers on);
 
   /// Sees to it that the next calls find connections to the present member open.
   void warm_up(core::time_point deadline);

@@ -6,9 +6,9 @@
 #include <type_traits>
 #include <utility>
 
-#include "core/json_nesting.hpp"
-#include "core/number_text.hpp"
-#include "core/printable_text.hpp"
+#include "base/json_nesting.hpp"
+#include "base/number_text.hpp"
+#include "base/printable_text.hpp"
 #include "stores/etcd/base64.hpp"
 #include "stores/etcd/codec.hpp"
 
@@ -25,7 +25,7 @@ bool is_printable(char c) {
 
 /// The beginning of a body, fit for a log.
 std::string excerpt(std::string_view body) {
-  return core::printable(body, max_excerpt_bytes);
+  return base::printable(body, max_excerpt_bytes);
 }
 
 /// Finds what a JSON parser lets pass: two values under one name, of which readers choose
@@ -52,7 +52,7 @@ parsed<json> to_object(std::string_view body) {
   const auto refused = [body](const std::string& why) {
     return std::unexpected(malformed{why + ": " + excerpt(body)});
   };
-  if (core::nests_deeper(body)) return refused("it is nested too deeply");
+  if (base::nests_deeper(body)) return refused("it is nested too deeply");
   name_check names;
   json document = json::parse(
       body, [&names](int, json::parse_event_t event, json& at) { return names(event, at); },
@@ -108,7 +108,7 @@ class fields {
     std::string digits;
     if (found->is_string()) digits = found->get<std::string>();
     if (found->is_number_integer()) digits = found->dump();
-    const auto value = core::read_number<Integer>(digits);
+    const auto value = base::read_number<Integer>(digits);
     if (!value) judged_->refuse(name, "is not a number of its kind");
     return value.value_or(0);
   }

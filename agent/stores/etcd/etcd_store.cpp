@@ -3,17 +3,17 @@
 #include <optional>
 #include <utility>
 
+#include "base/number_text.hpp"
 #include "core/check.hpp"
-#include "core/number_text.hpp"
 #include "stores/etcd/agreements.hpp"
-#include "stores/etcd/audiences.hpp"
 #include "stores/etcd/campaigns.hpp"
-#include "stores/etcd/farewell_text.hpp"
+#include "stores/etcd/membership.hpp"
 #include "stores/etcd/orders.hpp"
-#include "stores/etcd/presence.hpp"
+#include "stores/etcd/release_record_text.hpp"
 #include "stores/etcd/renewals.hpp"
 #include "stores/etcd/server_version.hpp"
 #include "stores/etcd/session.hpp"
+#include "stores/etcd/subscriptions.hpp"
 
 namespace tenure::stores {
 namespace {
@@ -34,8 +34,8 @@ bool is_final(error_meaning what, const security& with) {
 
 class etcd_store final : public store {
  public:
-  etcd_store(base::event_loop& on, const net::http_connector& connect, settings with,
-             const std::vector<net::endpoint>& members)
+  etcd_store(base::event_loop& on, const http::http_connector& connect, settings with,
+             const std::vector<http::endpoint>& members)
       : session_(on, connect, std::move(with), members,
                  {.changed = [this](core::election_index which) { changed(which); },
                   .live = [this] { live(); },
@@ -43,12 +43,12 @@ class etcd_store final : public store {
                   .heard = [this] { heard(); }}),
         campaigns_(session_),
         renewals_(session_),
-        audiences_(session_.loop, session_.members, session_.mirrors, session_.ranges,
-                   session_.connection),
+        subscriptions_(session_.loop, session_.members, session_.mirrors, session_.ranges,
+                       session_.connection),
         agreements_(session_),
         orders_(session_),
-        presence_(session_.loop, session_.members, session_.self.ids, session_.with.identity,
-                  session_.with.ttl, session_.with.elections) {}
+        membership_(session_.loop, session_.members, session_.self.ids, session_.with.identity,
+                    session_.with.ttl, session_.with.elections) {}
 
   ~etcd_store() override { close(); }
 
@@ -75,7 +75,7 @@ class etcd_store final : public store {
 
   void watch(core::election_index which, watch_handler seen) override {
     TENURE_CHECK(core::place(which) < session_.mirrors.size());
-    audiences_.add(which, std::move(seen));
+    subscriptions_.add(which, std::move(seen));
   }
 
   void agree(core::election_index which, agreement_change what, core::time_point deadline,
@@ -100,13 +100,13 @@ class etcd_store final : public store {
   }
 
   void leave(core::time_point deadline, handler<release_outcome> done) override {
-    presence_.leave(deadline, std::move(done));
+    membership_.leave(deadline, std::move(done));
   }
 
   void close() override {
-    presence_.close();
+    membership_.close();
     campaigns_.close();
-    audiences_.close();
+    subscriptions_.close();
     session_.close();
     opening_ = nullptr;
   }
@@ -120,7 +120,7 @@ class etcd_store final : public store {
 
   void changed(core::election_index which) {
     campaigns_.changed(which);
-    if (!session_.closed()) audiences_.changed(which);
+    if (!session_.closed()) subscriptions_.changed(which);
   }
   void live();
   void heard() {
@@ -133,16 +133,16 @@ class etcd_store final : public store {
       self_.warnings.push_back("etcd cannot be used yet, and is tried again: " + what.why);
     }
     opened();
-    if (!session_.closed()) audiences_.broken(what.why);
+    if (!session_.closed()) subscriptions_.broken(what.why);
   }
 
   session session_;
   campaigns campaigns_;
   renewals renewals_;
-  audiences audiences_;
+  subscriptions subscriptions_;
   agreements agreements_;
   orders orders_;
-  presence presence_;
+  membership membership_;
   description self_;
   handler<std::expected<description, open_error>>
       opening_;  ///< until the first connection or failure
@@ -190,11 +190,11 @@ std::optional<std::string> etcd_store::note_version(const reply_or_failure& what
 
 /// Connected, at first or again. Whoever is told of it finds the server described.
 void etcd_store::live() {
-  self_.cluster_id = core::hex(session_.connection.cluster_id());
+  self_.cluster_id = base::hex(session_.connection.cluster_id());
   const auto tell = [this] {
     opened();
-    if (!session_.closed()) audiences_.all_changed();
-    if (!session_.closed() && session_.with.announce) presence_.appear();
+    if (!session_.closed()) subscriptions_.all_changed();
+    if (!session_.closed() && session_.with.announce) membership_.appear();
   };
   // Each member may be of another version, and with many elections it matters what ours can do.
   const bool many = session_.with.elections.size() > most_operations;
@@ -278,10 +278,10 @@ void etcd_store::read(core::election_index which, core::time_point deadline,
 }  // namespace
 
 std::expected<std::unique_ptr<store>, open_error> make_etcd_store(
-    base::event_loop& on, const net::http_connector& connect, settings with) {
-  std::vector<net::endpoint> members;
+    base::event_loop& on, const http::http_connector& connect, settings with) {
+  std::vector<http::endpoint> members;
   for (const std::string& url : with.endpoints) {
-    auto parsed = net::parse_endpoint(url, default_port);
+    auto parsed = http::parse_endpoint(url, default_port);
     if (!parsed) return std::unexpected(open_error{std::move(parsed.error())});
     members.push_back(std::move(*parsed));
   }

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "base/event_loop.hpp"
-#include "net/http_client.hpp"
+#include "http/client/http_client.hpp"
 #include "stores/store.hpp"
 
 namespace tenure::stores {
@@ -18,6 +18,6 @@ inline constexpr core::duration etcd_expiry_lag = std::chrono::milliseconds(500)
 /// `concurrency` package does it (stores/etcd/layout.hpp), versions are create_revisions. All
 /// elections share one lease, so one request renews them.
 std::expected<std::unique_ptr<store>, open_error> make_etcd_store(
-    base::event_loop& on, const net::http_connector& connect, settings with);
+    base::event_loop& on, const http::http_connector& connect, settings with);
 
 }  // namespace tenure::stores

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <optional>
 
-#include "core/printable_text.hpp"
+#include "base/printable_text.hpp"
 
 namespace tenure::stores::etcd {
 namespace {
@@ -137,7 +137,7 @@ std::string to_line(std::string_view text) {
   const auto begin = text.find_first_not_of(blanks);
   if (begin == std::string_view::npos) return {};
   text = text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
-  return core::printable(text, max_message_bytes);
+  return base::printable(text, max_message_bytes);
 }
 
 void judge(gateway_error& error) {

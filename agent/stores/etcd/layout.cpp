@@ -1,6 +1,6 @@
 #include "stores/etcd/layout.hpp"
 
-#include "core/number_text.hpp"
+#include "base/number_text.hpp"
 
 namespace tenure::stores::etcd {
 namespace {
@@ -20,7 +20,7 @@ std::uint64_t digest(std::string_view text) {
 }
 
 std::string in_hex(std::int64_t lease) {
-  return core::hex(static_cast<std::uint64_t>(lease));
+  return base::hex(static_cast<std::uint64_t>(lease));
 }
 
 }  // namespace
@@ -72,7 +72,7 @@ std::int64_t lease_ids::next() {
 }
 
 bool lease_ids::made(std::string_view key) const {
-  const auto lease = core::read_number<std::uint64_t>(key.substr(key.rfind('/') + 1), 16);
+  const auto lease = base::read_number<std::uint64_t>(key.substr(key.rfind('/') + 1), 16);
   return lease && *lease >> counter_bits == session_;
 }
 

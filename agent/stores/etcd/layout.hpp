@@ -15,11 +15,11 @@ std::string prefix_of(std::string_view election);
 /// `<election>/<lease id in lower-case hex>`, attached to that lease.
 std::string contender_key(std::string_view election, std::int64_t lease);
 
-/// `<election>.tenure`: which term was released last, and how (farewell_text.hpp). Beside the
+/// `<election>.tenure`: which term was released last, and how (release_record_text.hpp). Beside the
 /// prefix, as whatever is under that would be taken for a contender.
 std::string release_record(std::string_view election);
 
-/// `<election>.tenure.members/<lease id>`: the name of a member, holder or not (presence.hpp).
+/// `<election>.tenure.members/<lease id>`: the name of a member, holder or not (membership.hpp).
 std::string member_key(std::string_view election, std::int64_t lease);
 
 /// `<election>.tenure.agreement`: how many may hold (agreement_text.hpp).

@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "stores/etcd/agreement_text.hpp"
-#include "stores/etcd/farewell_text.hpp"
 #include "stores/etcd/layout.hpp"
 #include "stores/etcd/order_text.hpp"
+#include "stores/etcd/release_record_text.hpp"
 
 namespace tenure::stores::etcd {
 

@@ -127,7 +127,7 @@ class mirror {
   std::map<std::string, kept_order, std::less<>> orders_;  ///< by their keys
   core::agreement agreed_;
   std::uint64_t agreed_revision_ = 0;  ///< of its key; 0: there is none
-  std::optional<core::farewell> parting_;
+  std::optional<core::release_record> parting_;
   std::vector<contender> contenders_;  ///< sorted by create_revision
   std::uint64_t released_ = 0;         ///< the term that was released last, if it was cleanly
   std::uint64_t revision_ = 0;

@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/number_text.hpp"
-#include "net/percent_text.hpp"
+#include "base/number_text.hpp"
+#include "base/percent_text.hpp"
 #include "stores/etcd/record_words.hpp"
 
 namespace tenure::stores::etcd {
@@ -24,7 +24,7 @@ std::string word_or_nothing(const std::string& name) {
 }
 
 std::optional<std::string> name_in(std::string_view word) {
-  return word == nothing ? std::optional(std::string()) : net::percent_decoded(word);
+  return word == nothing ? std::optional(std::string()) : base::percent_decoded(word);
 }
 
 std::optional<core::order_reply> reply_in(const std::vector<std::string_view>& words) {
@@ -66,8 +66,8 @@ std::optional<core::left_order> parse_order(std::string id, std::string_view tex
   if (words.size() < words_of_order) return std::nullopt;
   const auto action = core::order_action_named(words[0]);
   auto member = name_in(words[1]);
-  const auto term = core::read_number<std::uint64_t>(words[2]);
-  const auto aside = core::read_number<std::int64_t>(words[3]);
+  const auto term = base::read_number<std::uint64_t>(words[2]);
+  const auto aside = base::read_number<std::int64_t>(words[3]);
   auto heir = name_in(words[4]);
   const bool has_aside = words[3] != nothing;
   if (!action || !member || member->empty() || !term || !heir) return std::nullopt;

@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include "core/number_text.hpp"
+#include "base/number_text.hpp"
 #include "stores/etcd/order_text.hpp"
 
 namespace tenure::stores::etcd {
@@ -34,7 +34,7 @@ order_outcome dropped(const std::string& id, const transaction_reply& what) {
 
 }  // namespace
 
-orders::orders(session& of) : session_(of), us_(core::hex(of.loop.random_bits())) {}
+orders::orders(session& of) : session_(of), us_(base::hex(of.loop.random_bits())) {}
 
 void orders::leave(core::election_index which, core::left_order what, core::time_point deadline,
                    handler<order_outcome> done) {

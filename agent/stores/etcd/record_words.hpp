@@ -4,14 +4,14 @@
 #include <string_view>
 #include <vector>
 
-#include "net/percent_text.hpp"
+#include "base/percent_text.hpp"
 
 /// Records that agents leave in etcd for each other: words with one blank between them.
 namespace tenure::stores::etcd {
 
 /// A name or a text as one word. What most names are made of stays as people know it.
 inline std::string word_of(std::string_view text) {
-  return net::percent_encoded(text, "/:@");
+  return base::percent_encoded(text, "/:@");
 }
 
 inline std::vector<std::string_view> words_of(std::string_view text) {

@@ -23,8 +23,8 @@ std::vector<mirror> mirrors_of(const std::vector<election_spec>& elections, cons
 
 }  // namespace
 
-session::session(base::event_loop& where, const net::http_connector& connect, settings what,
-                 const std::vector<net::endpoint>& endpoints, watcher::handlers on)
+session::session(base::event_loop& where, const http::http_connector& connect, settings what,
+                 const std::vector<http::endpoint>& endpoints, watcher::handlers on)
     : loop(where),
       with(std::move(what)),
       ranges(ranges_of(with.elections)),

@@ -50,8 +50,8 @@ class session {
  public:
   using read_handler = std::move_only_function<void(std::expected<looked, unknown>)>;
 
-  session(base::event_loop& where, const net::http_connector& connect, settings with,
-          const std::vector<net::endpoint>& members, watcher::handlers on);
+  session(base::event_loop& where, const http::http_connector& connect, settings with,
+          const std::vector<http::endpoint>& members, watcher::handlers on);
 
   /// Ends everything. Releases nothing.
   void close();

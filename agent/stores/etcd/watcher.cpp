@@ -109,7 +109,7 @@ void watcher::open_stream() {
   auto status = std::make_shared<unsigned>(0);
   stream_ =
       cluster_.stream(watch_path, std::move(body), loop_.now() + connect_patience,
-                      {.head = [status](const net::reply_head& head) { *status = head.status; },
+                      {.head = [status](const http::reply_head& head) { *status = head.status; },
                        .data =
                            [this, current, status](std::string_view piece) {
                              if (!current()) return;
@@ -117,7 +117,7 @@ void watcher::open_stream() {
                              fail(read_error(*status, piece), "does not let us watch");
                            },
                        .ended =
-                           [this, current](std::optional<net::client_error> why) {
+                           [this, current](std::optional<http::client_error> why) {
                              if (!current()) return;
                              fail({.why = why ? std::move(why->text)
                                               : cluster_.present() + " has ended the watch"});

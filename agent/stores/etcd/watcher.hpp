@@ -78,7 +78,7 @@ class watcher {
   const std::vector<key_range>& ranges_;
   core::duration check_every_;
   handlers on_;
-  std::unique_ptr<net::http_stream> stream_;
+  std::unique_ptr<http::http_stream> stream_;
   core::token_bucket taken_;  ///< what may come on streams, see `take`
   document_splitter documents_;
   /// For the end of a pause, of the patience with a new stream, or for the next check.

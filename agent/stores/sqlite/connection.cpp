@@ -8,8 +8,8 @@
 #include <thread>
 #include <utility>
 
-#include "os/boot_time.hpp"
-#include "os/error_text.hpp"
+#include "base/boot_time.hpp"
+#include "base/error_text.hpp"
 
 namespace tenure::stores::sqlite {
 namespace {
@@ -68,7 +68,7 @@ std::string describe(int code, int system_error) {
   const code_entry entry = look_up(code);
   std::string text = entry.reason;
   text += std::string(" (") + sqlite3_errstr(code) + ", code " + std::to_string(code);
-  if (system_error != 0) text += ", " + os::error_text(system_error);
+  if (system_error != 0) text += ", " + base::error_text(system_error);
   text += ")";
   if (*entry.advice != '\0') text += std::string("; ") + entry.advice;
   return text;
@@ -127,7 +127,7 @@ void connection::abandon() {
 int connection::on_busy(void* self, int tries) {
   const patience& waiting = static_cast<connection*>(self)->waiting_;
   if (waiting.stop != nullptr && waiting.stop->load(std::memory_order_relaxed)) return 0;
-  const core::duration left = waiting.deadline - os::boot_now();
+  const core::duration left = waiting.deadline - base::boot_now();
   if (left <= core::duration::zero()) return 0;
   const core::duration pause = first_pause * (1 << std::min(tries, doublings_to_longest));
   std::this_thread::sleep_for(std::min({pause, longest_pause, left}));

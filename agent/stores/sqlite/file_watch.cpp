@@ -8,8 +8,8 @@
 #include <cstring>
 #include <utility>
 
-#include "os/error_text.hpp"
-#include "stores/sqlite/member_files.hpp"
+#include "base/error_text.hpp"
+#include "stores/sqlite/membership.hpp"
 
 namespace tenure::stores::sqlite {
 namespace {
@@ -30,7 +30,8 @@ std::unexpected<std::string> cannot_watch(const std::string& what, int error) {
   if (error == EMFILE) {
     advice = "; raise sysctl fs.inotify.max_user_instances, or the limit of open files";
   }
-  return std::unexpected("cannot watch " + what + " (inotify): " + os::error_text(error) + advice);
+  return std::unexpected("cannot watch " + what + " (inotify): " + base::error_text(error) +
+                         advice);
 }
 
 }  // namespace

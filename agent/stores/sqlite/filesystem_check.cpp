@@ -6,7 +6,7 @@
 #include <array>
 #include <cerrno>
 
-#include "os/error_text.hpp"
+#include "base/error_text.hpp"
 
 namespace tenure::stores::sqlite {
 namespace {
@@ -60,7 +60,7 @@ std::expected<std::string, std::string> check_filesystem(const std::string& path
   struct statfs about{};
   if (::statfs(path.c_str(), &about) != 0) {
     return std::unexpected("cannot tell which file system " + path +
-                           " is on: " + os::error_text(errno));
+                           " is on: " + base::error_text(errno));
   }
   const auto kind = judge_filesystem(static_cast<std::uint32_t>(about.f_type));
   if (!kind) return "";

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/duration_text.hpp"
+#include "base/duration_text.hpp"
 
 namespace tenure::stores::sqlite {
 
@@ -38,7 +38,7 @@ std::string lease_file::news_of_replacement() {
   return path_ +
          " was deleted, replaced or overwritten while members held leases in it; "
          "nothing is granted for " +
-         std::string(core::spoken(left).view()) + ", until these have run out";
+         std::string(base::spoken(left).view()) + ", until these have run out";
 }
 
 /// It may be mended, or spoilt, at any time.

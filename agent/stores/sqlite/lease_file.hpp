@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "stores/sqlite/lease_table.hpp"
-#include "stores/sqlite/member_files.hpp"
+#include "stores/sqlite/membership.hpp"
 
 namespace tenure::stores::sqlite {
 
@@ -69,7 +69,7 @@ class lease_file {
   std::vector<election_spec> elections_;
   bool announce_;
   const std::atomic<bool>& stop_;
-  member_files members_;
+  membership members_;
   std::string cluster_id_;
   std::vector<notice> notices_;
   core::time_point told_wait_until_{};    ///< that nothing is granted before

@@ -12,10 +12,10 @@
 #include <thread>
 #include <utility>
 
-#include "os/boot_time.hpp"
-#include "os/error_text.hpp"
-#include "os/mount_point.hpp"
-#include "os/trusted_open.hpp"
+#include "base/boot_time.hpp"
+#include "base/error_text.hpp"
+#include "base/mount_point.hpp"
+#include "base/trusted_open.hpp"
 #include "stores/sqlite/filesystem_check.hpp"
 
 namespace tenure::stores::sqlite {
@@ -104,18 +104,18 @@ std::expected<directory_lock, std::string> directory_lock::take(const std::strin
   directory_lock lock;
   lock.descriptor_.reset(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!lock.descriptor_) {
-    return std::unexpected("cannot open the directory " + directory + ": " + os::error_text(errno) +
-                           "; make it readable for the agent");
+    return std::unexpected("cannot open the directory " + directory + ": " +
+                           base::error_text(errno) + "; make it readable for the agent");
   }
   while (::flock(lock.descriptor_.get(), LOCK_EX | LOCK_NB) != 0) {
     const int error = errno;
     if (error == EINTR) continue;
     if (error != EWOULDBLOCK) {
       return std::unexpected("cannot lock the directory " + directory + ": " +
-                             os::error_text(error) + "; use a local disk");
+                             base::error_text(error) + "; use a local disk");
     }
     const bool stopped = waiting.stop != nullptr && waiting.stop->load(std::memory_order_relaxed);
-    if (stopped || os::boot_now() >= waiting.deadline) {
+    if (stopped || base::boot_now() >= waiting.deadline) {
       return std::unexpected("another program holds the lock (flock) of the directory " +
                              directory + "; find it with `fuser` and let it finish");
     }
@@ -129,28 +129,28 @@ std::expected<void, std::string> check_directory(const std::string& path) {
   // SQLite opens -wal and -shm there by name, and follows links: who can put some there chooses
   // which file we write to. So not even /tmp will do, whoever the files in it belong to. A group
   // that shares it on purpose may.
-  const auto ours = os::open_trusted(AT_FDCWD, directory.c_str(), O_PATH,
-                                     {.type = S_IFDIR, .not_for = S_IWOTH, .named = true});
+  const auto ours = base::open_trusted(AT_FDCWD, directory.c_str(), O_PATH,
+                                       {.type = S_IFDIR, .not_for = S_IWOTH, .named = true});
   if (!ours && ours.error().missing()) {
     return cannot_use(path, "the directory " + directory +
                                 " does not exist; create it, or mount the volume there");
   }
-  if (!ours && ours.error().why == os::flaw::kind::mode) {
+  if (!ours && ours.error().why == base::flaw::kind::mode) {
     return cannot_use(path, "every user can write to the directory " + directory +
                                 " and put links in the place of SQLite's files; make a directory "
                                 "in it that belongs to user " +
                                 std::to_string(::geteuid()) + " alone, and put the file there");
   }
-  if (!ours && ours.error().why == os::flaw::kind::owner) {
+  if (!ours && ours.error().why == base::flaw::kind::owner) {
     return cannot_use(path, "the directory " + directory + " belongs to user " +
                                 std::to_string(ours.error().about.st_uid) +
                                 ", who could put links in the place of SQLite's files; give it to "
                                 "user " +
                                 std::to_string(::geteuid()) + " or root, or run as its owner");
   }
-  if (!ours) return cannot_use(path, os::text(directory, ours.error()));
+  if (!ours) return cannot_use(path, base::text(directory, ours.error()));
   if (::faccessat(AT_FDCWD, directory.c_str(), R_OK | W_OK | X_OK, AT_EACCESS) != 0) {
-    return cannot_use(path, "the directory " + directory + ": " + os::error_text(errno) +
+    return cannot_use(path, "the directory " + directory + ": " + base::error_text(errno) +
                                 "; -wal and -shm files are made there, so make it writable for "
                                 "the agent (user " +
                                 std::to_string(::geteuid()) + ")");
@@ -163,36 +163,36 @@ std::expected<std::string, std::string> prepare(const std::string& path) {
   const std::string directory = split(path).directory;
   if (auto local = check_filesystem(directory); !local) return local;
 
-  const os::unique_fd made(
+  const base::unique_fd made(
       ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, new_file_mode));
   if (made) {
     // Left by a database that was deleted without them.
     for (const char* suffix : {"-wal", "-shm", "-journal"}) ::unlink((path + suffix).c_str());
   } else if (const int error = errno; error != EEXIST) {
-    return cannot_use(path, "it cannot be created: " + os::error_text(error) +
+    return cannot_use(path, "it cannot be created: " + base::error_text(error) +
                                 "; make the directory writable for the agent and see that there "
                                 "is space");
   }
 
   // With O_PATH: closing a file in another way would end SQLite's locks on it.
-  const auto there = os::open_trusted(AT_FDCWD, path.c_str(), O_PATH,
-                                      {.not_for = S_IWOTH, .any_owner = true, .named = true});
-  if (!there) return cannot_use(path, os::text("it", there.error()));
+  const auto there = base::open_trusted(AT_FDCWD, path.c_str(), O_PATH,
+                                        {.not_for = S_IWOTH, .any_owner = true, .named = true});
+  if (!there) return cannot_use(path, base::text("it", there.error()));
   struct stat about{};
-  if (::fstat(there->get(), &about) != 0) return cannot_use(path, os::error_text(errno));
+  if (::fstat(there->get(), &about) != 0) return cannot_use(path, base::error_text(errno));
   if (about.st_nlink > 1) {
     return cannot_use(path, "it has " + std::to_string(about.st_nlink) +
                                 " names (hard links), and openers under different names would not "
                                 "exclude each other; remove all but one");
   }
-  if (os::is_mount_point(*there, path)) {
+  if (base::is_mount_point(*there, path)) {
     return cannot_use(path,
                       "the file is mounted by itself, and -wal, -shm and -members/ beside it are "
                       "not, so members in other containers would not be excluded; mount its "
                       "directory instead");
   }
   if (::faccessat(AT_FDCWD, path.c_str(), R_OK | W_OK, AT_EACCESS) != 0) {
-    return cannot_use(path, os::error_text(errno) +
+    return cannot_use(path, base::error_text(errno) +
                                 "; make the file readable and writable for "
                                 "the agent (user " +
                                 std::to_string(::geteuid()) + ")");

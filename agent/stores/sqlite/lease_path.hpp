@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "os/unique_fd.hpp"
+#include "base/unique_fd.hpp"
 #include "stores/sqlite/connection.hpp"
 
 /// The lease file as a name in a directory: where it is, which file the name leads to now, and
@@ -83,7 +83,7 @@ class directory_lock {
                                                          patience waiting);
 
  private:
-  os::unique_fd descriptor_;
+  base::unique_fd descriptor_;
 };
 
 /// Checks where the file is to be, and makes it (mode 0600, less the umask) if there is none.

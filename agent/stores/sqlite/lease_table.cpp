@@ -26,7 +26,7 @@ void ring(const std::string& path) {
 
 std::expected<std::unique_ptr<lease_table>, std::string> lease_table::open(const std::string& path,
                                                                            member self,
-                                                                           member_files& beside,
+                                                                           membership& beside,
                                                                            patience waiting) {
   const file_set before = file_set::look(path);
   auto db = connection::open(path, waiting);
@@ -48,7 +48,7 @@ std::expected<std::unique_ptr<lease_table>, std::string> lease_table::open(const
   return table;
 }
 
-lease_table::lease_table(std::string path, member self, member_files& beside,
+lease_table::lease_table(std::string path, member self, membership& beside,
                          std::unique_ptr<connection> db)
     : path_(std::move(path)), self_(std::move(self)), beside_(beside), db_(std::move(db)) {
   cluster_id_ = db_->text("SELECT id FROM cluster");
@@ -103,7 +103,7 @@ void lease_table::prepare_statements() {
 void lease_table::settle_history(patience waiting) {
   db_->wait(waiting);
   std::vector<member_page> members{beside_.own_page()};
-  for (member_files::entry& one : beside_.others()) members.push_back(std::move(one.page));
+  for (membership::entry& one : beside_.others()) members.push_back(std::move(one.page));
   // Most often there is nothing to write, and nobody to wait for.
   for (const access how : {access::read, access::write}) {
     begin(how);
@@ -385,10 +385,10 @@ lease_table::counters lease_table::count(const subject& what) {
   return {.newest = version_of(rows.integer(0)), .held = rows.integer(1)};
 }
 
-std::optional<core::farewell> lease_table::farewell_of(const subject& what) {
+std::optional<core::release_record> lease_table::farewell_of(const subject& what) {
   auto rows = select_farewell_.rows(what.election);
   if (!rows.next()) return std::nullopt;
-  return core::farewell{
+  return core::release_record{
       .term = version_of(rows.integer(0)),
       .holder = rows.text(1),
       .why = core::loss_reason_named(rows.text(2)).value_or(core::loss_reason::none),

@@ -11,12 +11,12 @@
 #include <vector>
 
 #include "core/clock.hpp"
-#include "core/session.hpp"
+#include "core/lease_group.hpp"
 #include "core/vocabulary.hpp"
 #include "stores/sqlite/connection.hpp"
 #include "stores/sqlite/file_history.hpp"
 #include "stores/sqlite/lease_path.hpp"
-#include "stores/sqlite/member_files.hpp"
+#include "stores/sqlite/membership.hpp"
 #include "stores/sqlite/order_table.hpp"
 #include "stores/store.hpp"
 
@@ -74,7 +74,7 @@ class lease_table {
   /// with the directory locked. `beside` must outlive the table.
   static std::expected<std::unique_ptr<lease_table>, std::string> open(const std::string& path,
                                                                        member self,
-                                                                       member_files& beside,
+                                                                       membership& beside,
                                                                        patience waiting);
   ~lease_table();
   lease_table(const lease_table&) = delete;
@@ -117,7 +117,7 @@ class lease_table {
   };
   enum class access : std::uint8_t { read, write };
 
-  lease_table(std::string path, member self, member_files& beside, std::unique_ptr<connection> db);
+  lease_table(std::string path, member self, membership& beside, std::unique_ptr<connection> db);
   void prepare_statements();
   template <class Body>
   std::optional<unknown> transact(access how, std::string_view what, patience waiting, Body body);
@@ -131,7 +131,7 @@ class lease_table {
   bool renew_one(const held_term& item, core::time_point now);
   std::vector<row> live_rows(const subject& what, core::time_point now);
   counters count(const subject& what);
-  std::optional<core::farewell> farewell_of(const subject& what);
+  std::optional<core::release_record> farewell_of(const subject& what);
   std::uint32_t agreed_slots(const subject& what);
   std::uint32_t slots_of(const subject& what);
   core::observation observe(const subject& what, std::span<const row> live, core::time_point now);
@@ -139,7 +139,7 @@ class lease_table {
 
   std::string path_;
   member self_;
-  member_files& beside_;
+  membership& beside_;
   std::unique_ptr<connection> db_;
   file_set files_;
   std::string cluster_id_;

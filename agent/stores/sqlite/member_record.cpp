@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdio>
 
-#include "core/number_text.hpp"
+#include "base/number_text.hpp"
 #include "stores/sqlite/columns.hpp"
 
 namespace tenure::stores::sqlite {
@@ -50,7 +50,7 @@ std::optional<member_record> parse_record(std::string_view line) {
   if (line.substr(0, half - 1) != line.substr(half)) return std::nullopt;
   std::array<std::uint64_t, numbers> found{};
   for (std::size_t i = 0; i < numbers; ++i) {
-    const auto number = core::read_number<std::uint64_t>(line.substr(i * (digits + 1), digits));
+    const auto number = base::read_number<std::uint64_t>(line.substr(i * (digits + 1), digits));
     if (!number) return std::nullopt;
     found[i] = *number;
   }
@@ -89,7 +89,7 @@ std::optional<member_page> parse_page(std::string_view text) {
   line_reader lines(text);
   const auto record = parse_record(lines.next().value_or(""));
   const auto boot_id = lines.next();
-  const auto started_at = core::read_number<std::uint64_t>(lines.next().value_or(""));
+  const auto started_at = base::read_number<std::uint64_t>(lines.next().value_or(""));
   const auto identity = lines.next();
   if (!record || !started_at || !identity || identity->empty()) return std::nullopt;
   member_page page{.record = *record,

@@ -6,12 +6,12 @@
 #include <optional>
 #include <utility>
 
+#include "base/boot_time.hpp"
 #include "core/check.hpp"
-#include "os/boot_time.hpp"
 #include "stores/sqlite/file_watch.hpp"
 #include "stores/sqlite/lease_file.hpp"
 #include "stores/sqlite/pending_calls.hpp"
-#include "stores/sqlite/watch_list.hpp"
+#include "stores/sqlite/subscriptions.hpp"
 #include "stores/sqlite/worker.hpp"
 
 namespace tenure::stores {
@@ -34,7 +34,7 @@ constexpr std::size_t other_calls = 8 + 64;
 /// changes of the file become looks at it.
 class sqlite_store final : public store {
  public:
-  sqlite_store(net::asio_loop& on, settings with, std::string path)
+  sqlite_store(http::asio_loop& on, settings with, std::string path)
       : loop_(on),
         hears_(std::move(with.hears)),
         notes_(std::move(with.notes)),
@@ -45,9 +45,9 @@ class sqlite_store final : public store {
         file_(path_,
               member{.identity = with.identity,
                      .session = with.session,
-                     .boot_id = os::boot_id(),
+                     .boot_id = base::boot_id(),
                      .ttl = with.ttl,
-                     .clock = os::boot_now},
+                     .clock = base::boot_now},
               with.elections, with.announce, stopping_),
         watches_(with.elections.size()),
         calls_(loop_),
@@ -179,7 +179,7 @@ class sqlite_store final : public store {
     if (hears_) hears_(what);
   }
 
-  net::asio_loop& loop_;
+  http::asio_loop& loop_;
   std::function<void(const core::contact_event&)> hears_;
   std::function<void(const notice&)> notes_;
   core::store_contact contact_;  ///< as `hears_` knows it
@@ -188,7 +188,7 @@ class sqlite_store final : public store {
   std::string path_;
   std::atomic<bool> stopping_ = false;
   lease_file file_;  // the worker's
-  watch_list watches_;
+  subscriptions watches_;
   pending_calls calls_;
   description self_;
   std::optional<file_watch> changes_;
@@ -244,7 +244,7 @@ void sqlite_store::call(const char* what, core::time_point deadline, worker::pla
   const bool queued = run(
       where,
       [work = std::move(work), too_late, deadline]() -> Outcome {
-        if (os::boot_now() >= deadline) return too_late();
+        if (base::boot_now() >= deadline) return too_late();
         return work();
       },
       finish);
@@ -261,17 +261,17 @@ void sqlite_store::open(handler<std::expected<description, open_error>> done) {
           if (!alive.expired()) done(std::unexpected(open_error{std::move(text)}));
         });
   };
-  if (os::boot_id().empty()) {
+  if (base::boot_id().empty()) {
     return fail("cannot keep leases in " + path_ +
                 ": this boot has no identity; mount /proc (/proc/sys/kernel/random/boot_id)");
   }
-  if (os::boot_id_is_replaced()) {
+  if (base::boot_id_is_replaced()) {
     return fail("cannot keep leases in " + path_ +
                 ": something is mounted over /proc/sys/kernel/random/boot_id, so members in other "
                 "containers would take this one for another boot, and ignore its leases; unmount "
                 "it, or use another store");
   }
-  if (os::boot_time_is_shifted()) {
+  if (base::boot_time_is_shifted()) {
     return fail("cannot keep leases in " + path_ +
                 ": this process is in a time namespace with a CLOCK_BOOTTIME of its own, which "
                 "cannot be compared with that of other members; run it outside, or use another "
@@ -287,7 +287,7 @@ void sqlite_store::open(handler<std::expected<description, open_error>> done) {
   const bool queued = run(
       worker::place::first,
       [this] {
-        auto warnings = file_.open(os::boot_now() + open_patience);
+        auto warnings = file_.open(base::boot_now() + open_patience);
         return result{std::move(warnings), file_.cluster_id()};
       },
       [this, done = std::move(done)](result r) mutable {
@@ -325,7 +325,7 @@ void sqlite_store::look() {
   if (watched.empty()) return;
   const bool queued = run(
       worker::place::last,
-      [this, watched] { return file_.read(watched, os::boot_now() + look_patience); },
+      [this, watched] { return file_.read(watched, base::boot_now() + look_patience); },
       [this, watched,
        asked_at = loop_.now()](const std::expected<std::vector<core::observation>, unknown>& seen) {
         showed(watched, asked_at, seen);
@@ -388,7 +388,7 @@ void sqlite_store::fail_watches(const std::string& why) {
 
 }  // namespace
 
-std::expected<std::unique_ptr<store>, open_error> make_sqlite_store(net::asio_loop& on,
+std::expected<std::unique_ptr<store>, open_error> make_sqlite_store(http::asio_loop& on,
                                                                     settings with) {
   auto path = path_of(with.endpoints);
   if (!path) return std::unexpected(open_error{std::move(path.error())});

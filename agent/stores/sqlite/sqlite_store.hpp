@@ -3,7 +3,7 @@
 #include <expected>
 #include <memory>
 
-#include "net/asio_loop.hpp"
+#include "http/asio_loop.hpp"
 #include "stores/store.hpp"
 
 namespace tenure::stores {
@@ -17,7 +17,7 @@ namespace tenure::stores {
 /// A term is lost (revoked) when the file is deleted or replaced; the store then goes on with the
 /// file that has the name, with larger versions. Replace it by renaming, never by writing over
 /// it.
-std::expected<std::unique_ptr<store>, open_error> make_sqlite_store(net::asio_loop& on,
+std::expected<std::unique_ptr<store>, open_error> make_sqlite_store(http::asio_loop& on,
                                                                     settings with);
 
 }  // namespace tenure::stores

@@ -119,13 +119,13 @@ stores::renew_outcome etcd_scene::renew(member& who, core::version term, core::d
 stores::renew_outcome etcd_scene::renew(member& who, const std::vector<core::renewal_item>& terms,
                                         core::duration within) {
   return answer_of<stores::renew_outcome>(
-      loop_, [&](auto done) { who->renew(terms, os::boot_now() + within, std::move(done)); });
+      loop_, [&](auto done) { who->renew(terms, base::boot_now() + within, std::move(done)); });
 }
 
 stores::acquire_outcome etcd_scene::acquire(member& who, core::duration within,
                                             std::uint32_t which) {
   return answer_of<stores::acquire_outcome>(loop_, [&](auto done) {
-    who->acquire(core::election_index{which}, core::no_version, os::boot_now() + within,
+    who->acquire(core::election_index{which}, core::no_version, base::boot_now() + within,
                  std::move(done));
   });
 }
@@ -133,16 +133,16 @@ stores::acquire_outcome etcd_scene::acquire(member& who, core::duration within,
 stores::release_outcome etcd_scene::release(member& who, core::version term,
                                             core::duration within) {
   return answer_of<stores::release_outcome>(loop_, [&](auto done) {
-    who->release(core::election_index{0}, term, {.clean = true}, os::boot_now() + within,
+    who->release(core::election_index{0}, term, {.clean = true}, base::boot_now() + within,
                  std::move(done));
   });
 }
 
 bool etcd_scene::renews_until(member& who, core::version term,
                               const std::function<bool(const std::string&)>& good) {
-  const core::time_point deadline = os::boot_now() + servers::patience;
+  const core::time_point deadline = base::boot_now() + servers::patience;
   std::string last;
-  while (os::boot_now() < deadline) {
+  while (base::boot_now() < deadline) {
     last = words(renew(who, term, renewal_time));
     if (good(last)) return true;
   }

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "net/scripted_server.hpp"
+#include "http/scripted_server.hpp"
 
 namespace tenure::tests {
 

@@ -45,7 +45,7 @@ TEST_P(EtcdMany, CampaignsThatWaitInVainForTheirTurnAreNeverSent) {
   auto a = far("a", long_ttl, elections);
   near_->black_hole();
   std::vector<std::string> outcomes;
-  campaign_everywhere(*a, os::boot_now() + try_time, outcomes);
+  campaign_everywhere(*a, base::boot_now() + try_time, outcomes);
   ASSERT_TRUE(eventually([&] { return outcomes.size() == elections - 1; }));
   const auto unsent = std::ranges::count_if(
       outcomes, [](const std::string& said) { return said.contains("not asked for in time"); });

@@ -66,7 +66,7 @@ TEST_P(EtcdNetwork, SlowNetworkIsNoFaultAndATermCountsFromTheSend) {
   auto a = far("a");
   const stores::grant held = a->hold();
   const auto outcome = renew(*a, held.term, renewal_time);
-  const core::time_point answered = os::boot_now();
+  const core::time_point answered = base::boot_now();
   ASSERT_EQ(words(outcome), "renewed");
   EXPECT_LE(std::get<stores::renewal>(outcome).sent_at + delay, answered)
       << "the request had not arrived yet";
@@ -139,8 +139,8 @@ TEST_P(EtcdNetwork, WatchThatHasNothingToSayIsLeftAloneAndCostsNoRequest) {
   const std::size_t asked = near_->count("progress_request");
   ASSERT_TRUE(eventually([&] { return near_->count("progress_request") > asked; }))
       << "it is asked on the stream itself";
-  const core::time_point much_later = os::boot_now() + std::chrono::seconds(3);
-  ASSERT_TRUE(eventually([&] { return os::boot_now() > much_later; }));
+  const core::time_point much_later = base::boot_now() + std::chrono::seconds(3);
+  ASSERT_TRUE(eventually([&] { return base::boot_now() > much_later; }));
   EXPECT_EQ(near_->count("/v3/kv/txn"), before);
   EXPECT_EQ(near_->count(watching), 1u);
   EXPECT_THAT(seen->broken, IsEmpty());

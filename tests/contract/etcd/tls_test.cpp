@@ -1,8 +1,8 @@
 // etcd behind TLS: who it has to be, who we have to be, and certificates that change.
 
 #include "etcd_scene.hpp"
-#include "net/listening_socket.hpp"
-#include "net/tls_scene.hpp"
+#include "http/server/listening_socket.hpp"
+#include "http/tls_scene.hpp"
 
 namespace tenure::tests {
 namespace {
@@ -136,7 +136,7 @@ TEST_P(EtcdTls, PlainEndpointOfATlsServerGrantsNothingAndIsNamed) {
 
 TEST_P(EtcdFault, Ipv6EndpointWorks) {
   const servers::etcd_cluster etcd(GetParam());
-  const auto loopback = net::open_listening_socket({.host = "::1", .port = 0});
+  const auto loopback = http::open_listening_socket({.host = "::1", .port = 0});
   if (!loopback) GTEST_SKIP() << "this machine has no ::1: " << loopback.error().text;
   servers::tcp_proxy proxy(etcd.port(), "::1");
   auto a = join(settings("a", {proxy.endpoint()}));

@@ -304,7 +304,7 @@ TEST_F(FileHistory, ReleaseOfOneLeaseDoesNotHideAnother) {
 
 TEST_F(FileHistory, MembersThatDoNotAnnounceThemselvesCountWithoutBeingListed) {
   auto a = join("a", {.announce = false});
-  auto b = join("b", {.elections = member_files::most_announced + 1});
+  auto b = join("b", {.elections = membership::most_announced + 1});
   const grant first = hold(*a);
   EXPECT_THAT(*read(*a).members, IsEmpty());
   delete_all();

@@ -26,7 +26,7 @@ TEST(SqliteTrouble, LockHeldByAnotherProgramIsUnknownAtTheDeadlineAndOverWithIt)
   ASSERT_EQ(other.line(), "done");
 
   std::optional<renew_outcome> outcome;
-  const core::time_point deadline = os::boot_now() + std::chrono::milliseconds(100);
+  const core::time_point deadline = base::boot_now() + std::chrono::milliseconds(100);
   a->renew({{core::election_index{0}, g.term}}, deadline,
            [&](renew_outcome o) { outcome.emplace(std::move(o)); });
   ASSERT_TRUE(loop.run_until([&] { return outcome.has_value(); }));
@@ -60,7 +60,7 @@ TEST(SqliteTrouble, LooksAreNoAnswerWhileTheFileCannotBeWritten) {
   const auto fails = [&] {
     std::optional<acquire_outcome> outcome;
     a->acquire(core::election_index{0}, core::no_version,
-               os::boot_now() + std::chrono::milliseconds(300),
+               base::boot_now() + std::chrono::milliseconds(300),
                [&](acquire_outcome o) { outcome.emplace(std::move(o)); });
     return loop.run_until([&] { return outcome.has_value(); }) &&
            std::holds_alternative<unknown>(*outcome);
@@ -68,8 +68,8 @@ TEST(SqliteTrouble, LooksAreNoAnswerWhileTheFileCannotBeWritten) {
   ASSERT_TRUE(fails());
   const int before = showed;
   // Longer than any pause between two looks.
-  const core::time_point until = os::boot_now() + with.ttl;
-  while (os::boot_now() < until) ASSERT_TRUE(fails());
+  const core::time_point until = base::boot_now() + with.ttl;
+  while (base::boot_now() < until) ASSERT_TRUE(fails());
   EXPECT_EQ(showed, before) << "read it can, but nobody has asked for that";
 
   other.kill();
@@ -87,7 +87,7 @@ TEST(SqliteTrouble, CloseDoesNotWaitForALockThatOthersHold) {
   child other({FOREIGN_PROGRAM, path, "BEGIN IMMEDIATE", "hold"});
   ASSERT_EQ(other.line(), "done");
   // Waited for, this lock would keep the test until it is ended from outside.
-  a->acquire(core::election_index{0}, core::no_version, os::boot_now() + std::chrono::hours(1),
+  a->acquire(core::election_index{0}, core::no_version, base::boot_now() + std::chrono::hours(1),
              [](acquire_outcome) { ADD_FAILURE() << "called after close"; });
   a.close();
   loop.context().restart();

@@ -22,8 +22,8 @@ class LeaseTable : public testing::Test {
                                     const std::string& boot = "this boot") {
     EXPECT_TRUE(prepare(path_));
     const auto clock = [this] { return now_; };
-    beside_.push_back(std::make_unique<member_files>(
-        path_, member_files::times{.boot_id = boot, .clock = clock}));
+    beside_.push_back(
+        std::make_unique<membership>(path_, membership::times{.boot_id = boot, .clock = clock}));
     auto opened = lease_table::open(path_,
                                     member{.identity = identity,
                                            .session = "session of " + identity,
@@ -61,7 +61,7 @@ class LeaseTable : public testing::Test {
 
   tests::temporary_directory directory_;
   std::string path_ = directory_ / "leases.db";
-  std::vector<std::unique_ptr<member_files>> beside_;  ///< of members that do not appear
+  std::vector<std::unique_ptr<membership>> beside_;  ///< of members that do not appear
   core::time_point now_{1000s};
   subject one_{.election = "db", .slots = 1};
   subject three_{.election = "db", .slots = 3};

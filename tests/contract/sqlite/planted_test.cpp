@@ -8,7 +8,7 @@
 #include <fstream>
 
 #include "scene.hpp"
-#include "stores/sqlite/member_files.hpp"
+#include "stores/sqlite/membership.hpp"
 
 namespace tenure::tests {
 namespace {

@@ -41,10 +41,10 @@ class SqliteReplaced : public testing::Test {
     }
     const core::time_point due = refused->seen.retry_at;
     EXPECT_EQ(one.read().retry_at, due);
-    boost::asio::steady_timer wait(loop_.context(), due - os::boot_now());
+    boost::asio::steady_timer wait(loop_.context(), due - base::boot_now());
     bool over = false;
     wait.async_wait([&](auto) { over = true; });
-    EXPECT_TRUE(loop_.run_until([&] { return over && os::boot_now() >= due; }));
+    EXPECT_TRUE(loop_.run_until([&] { return over && base::boot_now() >= due; }));
     return one.hold();
   }
   core::loss_reason loss_of(member& one, core::version term) {

@@ -1,4 +1,4 @@
-#include "stores/sqlite/watch_list.hpp"
+#include "stores/sqlite/subscriptions.hpp"
 
 #include <gmock/gmock.h>
 
@@ -27,7 +27,7 @@ struct WatchList : testing::Test {
       }
     };
   }
-  watch_list list{2};
+  subscriptions list{2};
   std::vector<std::uint64_t> told;
   int failures = 0;
 };

@@ -6,19 +6,19 @@
 #include <chrono>
 #include <optional>
 
-#include "net/answer.hpp"
+#include "http/server/answer.hpp"
 
 namespace tenure::tests {
 
 scripted_agent::scripted_agent(kind what) : kind_(what) {
-  const auto handler = [this](const net::request& asked, net::responder respond) {
+  const auto handler = [this](const http::request& asked, http::responder respond) {
     answer(asked, std::move(respond));
   };
   const auto bound = server_.listen_on({"127.0.0.1", 0}, handler);
   EXPECT_TRUE(bound);
   if (bound) where_ = *bound;
   EXPECT_TRUE(server_.listen_on_path((directory_ / "agent.sock").string(), handler));
-  server_.attend_with([] { return net::attention{.news = true}; });
+  server_.attend_with([] { return http::attention{.news = true}; });
   EXPECT_TRUE(server_.start());
 }
 
@@ -65,17 +65,17 @@ std::size_t scripted_agent::asked_for(const std::string& words) const {
       asked_, [&words](const std::string& one) { return one.contains(words); }));
 }
 
-net::response scripted_agent::current_locked() const {
+http::response scripted_agent::current_locked() const {
   if (!body_.empty()) return {.body = body_ + "\n"};
   std::string body = R"({"election":"db","identity":"a",)" + election_;
   if (kind_ != kind::does_not) body += ",\"index\":" + std::to_string(index_);
   return {.body = body + "}\n"};
 }
 
-void scripted_agent::answer(const net::request& what, net::responder respond) {
+void scripted_agent::answer(const http::request& what, http::responder respond) {
   const std::string* const index = what.query_value("index");
   std::string line = what.method + " " + what.target.path;
-  for (const net::parameter& p : what.target.query) line += " " + p.name + "=" + p.value;
+  for (const http::parameter& p : what.target.query) line += " " + p.name + "=" + p.value;
   line += " host=" + what.host.value_or("");
   if (what.authorization) line += " auth=" + *what.authorization;
   if (!what.body.empty()) line += " " + what.body;
@@ -84,14 +84,13 @@ void scripted_agent::answer(const net::request& what, net::responder respond) {
   if (what.method != "GET") return respond(order_);
   const std::string known = index == nullptr ? "" : *index;
   if (kind_ != kind::counts || known != std::to_string(index_)) return respond(current_locked());
-  respond(
-      net::held_answer{.ready = [this, known](net::occasion why) -> std::optional<net::response> {
-                         const std::lock_guard again(mutex_);
-                         if (why == net::occasion::news && known == std::to_string(index_))
-                           return std::nullopt;
-                         return current_locked();
-                       },
-                       .limit = std::chrono::seconds(30)});
+  respond(http::held_answer{
+      .ready = [this, known](http::occasion why) -> std::optional<http::response> {
+        const std::lock_guard again(mutex_);
+        if (why == http::occasion::news && known == std::to_string(index_)) return std::nullopt;
+        return current_locked();
+      },
+      .limit = std::chrono::seconds(30)});
 }
 
 }  // namespace tenure::tests

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "net/http_server.hpp"
+#include "http/server/http_server.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace tenure::tests {
@@ -40,8 +40,8 @@ class scripted_agent {
   [[nodiscard]] std::size_t asked_for(const std::string& words) const;
 
  private:
-  net::response current_locked() const;
-  void answer(const net::request& what, net::responder respond);
+  http::response current_locked() const;
+  void answer(const http::request& what, http::responder respond);
 
   kind kind_;
   temporary_directory directory_;
@@ -50,9 +50,9 @@ class scripted_agent {
   std::string body_;  ///< empty: it is made from `election_`
   std::uint64_t index_ = 1;
   std::vector<std::string> asked_;
-  net::response order_{.status = 202, .body = R"({"accepted":true})"};
-  net::listen_address where_;
-  net::http_server server_;
+  http::response order_{.status = 202, .body = R"({"accepted":true})"};
+  http::listen_address where_;
+  http::http_server server_;
 };
 
 }  // namespace tenure::tests

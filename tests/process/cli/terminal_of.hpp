@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "os/unique_fd.hpp"
+#include "base/unique_fd.hpp"
 
 namespace tenure::tests {
 
@@ -30,7 +30,7 @@ class terminal_of {
 
  private:
   pid_t pid_ = -1;
-  os::unique_fd master_;
+  base::unique_fd master_;
   std::string shown_;
 };
 

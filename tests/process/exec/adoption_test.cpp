@@ -8,8 +8,8 @@
 #include <filesystem>
 #include <memory>
 
+#include "base/unique_fd.hpp"
 #include "harness.hpp"
-#include "os/unique_fd.hpp"
 #include "places.hpp"
 #include "servers/etcd_server.hpp"
 
@@ -34,7 +34,7 @@ class taken_port {
   [[nodiscard]] bool is_taken() const { return taken_; }
 
  private:
-  os::unique_fd fd_{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+  base::unique_fd fd_{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
   bool taken_ = false;
 };
 

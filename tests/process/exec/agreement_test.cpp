@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <memory>
 
+#include "base/unique_fd.hpp"
 #include "harness.hpp"
-#include "os/unique_fd.hpp"
 #include "places.hpp"
 #include "servers/etcd_server.hpp"
 
@@ -168,7 +168,7 @@ TEST(AgreementOfAFile, StoreThatIsBusyAtFirstCostsAWorkloadThatRunsNothing) {
   const auto first = runs_as(in, "a");
   ASSERT_TRUE(first) << a.process().err();
   const auto workload = a.workload();
-  const os::unique_fd busy(::open(in.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const base::unique_fd busy(::open(in.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   ASSERT_TRUE(eventually([&] { return ::flock(busy.get(), LOCK_EX | LOCK_NB) == 0; }));
   const auto agent = a.agent();
   ASSERT_TRUE(agent);

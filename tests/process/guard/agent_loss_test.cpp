@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "os/boot_time.hpp"
+#include "base/boot_time.hpp"
 #include "stage.hpp"
 
 namespace tenure::tests {

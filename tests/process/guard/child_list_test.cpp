@@ -1,4 +1,4 @@
-#include "workload/child_list.hpp"
+#include "process/child_list.hpp"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -13,7 +13,7 @@
 namespace tenure::tests {
 namespace {
 
-using workload::child_list;
+using process::child_list;
 
 class ChildList : public testing::TestWithParam<child_list::way> {
  protected:

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
-#include "os/boot_time.hpp"
+#include "base/boot_time.hpp"
 #include "stage.hpp"
 
 namespace tenure::tests {
@@ -58,15 +58,15 @@ TEST(GuardDeadline, IsMovedByARenewal) {
     stage s(stage::shell("exec sleep 1000"));
     auto agent = s.agent();
     const pid_t leader = agent.start(7);
-    const auto kill_at = os::boot_now() + first;
+    const auto kill_at = base::boot_now() + first;
     agent.tell("arm 7 " + std::to_string(first.count()));
     agent.tell("arm 7 3600000");
     ASSERT_TRUE(eventually([&] {
       agent.tell("acknowledged");
-      return agent.hear("acknowledged") == "acknowledged yes" || os::boot_now() >= kill_at;
+      return agent.hear("acknowledged") == "acknowledged yes" || base::boot_now() >= kill_at;
     }));
-    if (os::boot_now() >= kill_at) continue;
-    EXPECT_TRUE(eventually([&] { return os::boot_now() > kill_at; }));
+    if (base::boot_now() >= kill_at) continue;
+    EXPECT_TRUE(eventually([&] { return base::boot_now() > kill_at; }));
     EXPECT_TRUE(runs(leader));
     return;
   }

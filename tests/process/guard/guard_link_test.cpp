@@ -7,15 +7,15 @@
 #include <boost/asio/io_context.hpp>
 #include <cstdlib>
 
-#include "net/asio_loop.hpp"
+#include "http/asio_loop.hpp"
 
-namespace tenure::workload {
+namespace tenure::guard {
 namespace {
 
 std::string error_with(const std::string& fds) {
   ::setenv("TENURE_GUARD_FDS", fds.c_str(), 1);
   boost::asio::io_context io;
-  net::asio_loop loop(io.get_executor());
+  http::asio_loop loop(io.get_executor());
   const auto link =
       guard_link::from_environment(loop, loop.executor(), {}, [](const guard_event&) {});
   EXPECT_FALSE(guard_link::in_environment()) << "it is gone after one look";
@@ -26,7 +26,7 @@ TEST(GuardLink, ToldOfNoGuardItSaysSo) {
   ::unsetenv("TENURE_GUARD_FDS");
   EXPECT_FALSE(guard_link::in_environment());
   boost::asio::io_context io;
-  net::asio_loop loop(io.get_executor());
+  http::asio_loop loop(io.get_executor());
   const auto link =
       guard_link::from_environment(loop, loop.executor(), {}, [](const guard_event&) {});
   ASSERT_FALSE(link);
@@ -45,4 +45,4 @@ TEST(GuardLink, WhatIsNoGuardIsNotTakenForOne) {
 }
 
 }  // namespace
-}  // namespace tenure::workload
+}  // namespace tenure::guard

@@ -13,10 +13,10 @@
 #include <string_view>
 #include <vector>
 
+#include "guard/guard_process.hpp"
 #include "malloc_trap.hpp"
 #include "scripted_agent.hpp"
 #include "stage.hpp"
-#include "workload/guard_process.hpp"
 
 namespace {
 

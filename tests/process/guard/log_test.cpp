@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/log_line.hpp"
+#include "log/log_line.hpp"
 #include "stage.hpp"
 
 namespace tenure::tests {
@@ -25,7 +25,7 @@ const std::string deaf =
     "exec 2>/dev/null; trap '' TERM; touch $DIR/up; while :; do sleep 0.01; done";
 
 /// "log FORM": the number of this form.
-std::string form(core::log_form which) {
+std::string form(log::log_form which) {
   return "log " + std::to_string(static_cast<int>(which));
 }
 
@@ -64,7 +64,7 @@ class GuardLog : public testing::Test {
 };
 
 TEST_F(GuardLog, AtADeadlineThatNobodySeesToItSaysWhatItDoes) {
-  start(polite, form(core::log_form::logfmt) + " election=db identity=a");
+  start(polite, form(log::log_form::logfmt) + " election=db identity=a");
   let_the_deadline_pass("3600000 3599500");
   ASSERT_TRUE(says(2)) << stage_->read("stderr");
   const std::string when = "time=[0-9T:.Z-]+ ";
@@ -80,7 +80,7 @@ TEST_F(GuardLog, AtADeadlineThatNobodySeesToItSaysWhatItDoes) {
 }
 
 TEST_F(GuardLog, AnIgnoredSignalAndTheKillAreWarnings) {
-  start(deaf, form(core::log_form::text) + "  election=db");
+  start(deaf, form(log::log_form::text) + "  election=db");
   let_the_deadline_pass("600 300");
   ASSERT_TRUE(says(3)) << stage_->read("stderr");
   EXPECT_THAT(
@@ -92,7 +92,7 @@ TEST_F(GuardLog, AnIgnoredSignalAndTheKillAreWarnings) {
 }
 
 TEST_F(GuardLog, WhatTheAgentOrdersItDoesNotSayAgain) {
-  start(polite, form(core::log_form::logfmt));
+  start(polite, form(log::log_form::logfmt));
   agent_->tell("stop 0 3600000");
   agent_->hear("exited");
   agent_->start(8, stage_->mark());
@@ -105,7 +105,7 @@ TEST_F(GuardLog, WhatTheAgentOrdersItDoesNotSayAgain) {
 }
 
 TEST_F(GuardLog, IsJsonWhereThatIsAskedFor) {
-  start(polite, form(core::log_form::json) + R"(,"election":"db")");
+  start(polite, form(log::log_form::json) + R"(,"election":"db")");
   let_the_deadline_pass("3600000 3599500");
   ASSERT_TRUE(says(2)) << stage_->read("stderr");
   for (const std::string& line : lines()) {
@@ -118,7 +118,7 @@ TEST_F(GuardLog, IsJsonWhereThatIsAskedFor) {
 
 TEST_F(GuardLog, AFormThatIsNotOneChangesNothing) {
   start(polite, "log 9 election=db");
-  agent_->tell(form(core::log_form::text) + std::string(2000, ' '));
+  agent_->tell(form(log::log_form::text) + std::string(2000, ' '));
   let_the_deadline_pass("3600000 3599500");
   ASSERT_TRUE(says(2)) << stage_->read("stderr");
   EXPECT_THAT(lines(), testing::Each(StartsWith("tenure guard: ")));

@@ -1,7 +1,7 @@
 // What an agent without a guard says of the workload when it cannot look: never that nobody is
 // left.
 
-#include "workload/orphans.hpp"
+#include "guard/orphans.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -14,10 +14,10 @@
 #include <functional>
 #include <string>
 
-#include "os/unique_fd.hpp"
+#include "base/unique_fd.hpp"
+#include "process/pidfd.hpp"
 #include "support/eventually.hpp"
 #include "support/other_process.hpp"
-#include "workload/pidfd.hpp"
 
 namespace tenure::tests {
 namespace {
@@ -35,7 +35,7 @@ bool holds_in_child(const std::function<bool()>& in_child) {
   return ::waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-bool lives(const os::unique_fd& process) {
+bool lives(const base::unique_fd& process) {
   pollfd one{.fd = process.get(), .events = POLLIN, .revents = 0};
   return ::poll(&one, 1, 0) == 0;
 }
@@ -44,7 +44,7 @@ bool lives(const os::unique_fd& process) {
 remains look_with(rlim_t count, orphans& left) {
   rlimit before{};
   ::getrlimit(RLIMIT_NOFILE, &before);
-  const auto used = static_cast<rlim_t>(os::unique_fd(::open("/dev/null", O_RDONLY)).get());
+  const auto used = static_cast<rlim_t>(base::unique_fd(::open("/dev/null", O_RDONLY)).get());
   const rlimit few{.rlim_cur = used + count, .rlim_max = before.rlim_max};
   ::setrlimit(RLIMIT_NOFILE, &few);
   const remains found = left.kill_all();
@@ -55,7 +55,7 @@ remains look_with(rlim_t count, orphans& left) {
 /// True if `one` is killed once there are enough descriptors, and no look says before that nobody
 /// is left.
 bool is_never_overlooked(pid_t one, orphans& left) {
-  const os::unique_fd process = open_pidfd(one);
+  const base::unique_fd process = open_pidfd(one);
   constexpr rlim_t enough = 16;
   for (rlim_t count = 0; count < enough && lives(process); ++count) {
     if (look_with(count, left) == remains::nothing && lives(process)) return false;
@@ -84,7 +84,7 @@ TEST(OrphansWithoutDescriptors, DaemonWithTheMarkIsNotTakenForAStranger) {
   EXPECT_TRUE(holds_in_child([&] {
     orphans left(guard.pid());
     left.expect_mark(entry);
-    const os::unique_fd ending = open_pidfd(guard.pid());
+    const base::unique_fd ending = open_pidfd(guard.pid());
     ::kill(guard.pid(), SIGKILL);
     return eventually([&] { return !lives(ending); }) && is_never_overlooked(daemon.pid(), left);
   }));
@@ -93,8 +93,8 @@ TEST(OrphansWithoutDescriptors, DaemonWithTheMarkIsNotTakenForAStranger) {
 TEST(OrphansWithoutDescriptors, ChildOfAFrozenGuardIsNotTakenForDead) {
   int ends[2];
   ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
-  const os::unique_fd read_end(ends[0]);
-  const os::unique_fd write_end(ends[1]);
+  const base::unique_fd read_end(ends[0]);
+  const base::unique_fd write_end(ends[1]);
   // It does not reap, as if it were frozen.
   const other_process guard([&] {
     if (::fork() == 0) {

@@ -17,16 +17,16 @@
 #include <variant>
 #include <vector>
 
-#include "os/unique_fd.hpp"
+#include "base/unique_fd.hpp"
+#include "guard/guard_listener.hpp"
+#include "guard/orphans.hpp"
+#include "guard/shared_page.hpp"
+#include "guard/worker_page.hpp"
+#include "process/shared_memory.hpp"
 #include "support/eventually.hpp"
 #include "support/other_process.hpp"
 #include "support/temporary_directory.hpp"
 #include "workload/guard_dialer.hpp"
-#include "workload/guard_door.hpp"
-#include "workload/orphans.hpp"
-#include "workload/shared_memory.hpp"
-#include "workload/shared_page.hpp"
-#include "workload/worker_page.hpp"
 
 namespace tenure::tests {
 namespace {
@@ -39,21 +39,22 @@ constexpr unsigned some_bytes = 64;
 
 /// A whole guard's door, for agents of any user whom it lets in.
 void open_door_and_welcome(const std::string& directory) {
-  guard_door door;
+  guard_listener door;
   shared_page page;
   worker_page for_worker;
   if (!door.open({.directory = directory}) || !page.make() || !for_worker.make()) return;
-  std::vector<os::unique_fd> agents;
+  std::vector<base::unique_fd> agents;
   while (true) {
     int knocks = most_knocks_a_turn;
-    os::unique_fd agent = door.let_in(knocks);
+    base::unique_fd agent = door.let_in(knocks);
     if (!agent) continue;
-    if (guard_door::welcome(agent, page.fd(), for_worker.fd())) agents.push_back(std::move(agent));
+    if (guard_listener::welcome(agent, page.fd(), for_worker.fd()))
+      agents.push_back(std::move(agent));
   }
 }
 
 int connect_to(const std::string& directory) {
-  const auto address = door_address(directory);
+  const auto address = guard_socket_address(directory);
   const int fd = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd < 0) return -1;
   if (::connect(fd, reinterpret_cast<const sockaddr*>(&*address), sizeof *address) == 0) return fd;
@@ -102,7 +103,7 @@ TEST_F(PlantedGuard, ProcessOfAnotherUserThatListensOnOurSocketIsNotUsed) {
   const other_process fake([this] {
     // Root has made the socket, and gives up its user before it listens.
     const int fd = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-    const auto address = door_address(shared_);
+    const auto address = guard_socket_address(shared_);
     const auto* const name = reinterpret_cast<const sockaddr*>(&*address);
     if (fd < 0 || ::bind(fd, name, sizeof *address) != 0) return;
     if (::setresuid(stranger, stranger, stranger) != 0) return;
@@ -122,12 +123,14 @@ TEST_F(PlantedGuard, LinkToTheSocketOfAnotherGuardIsNotFollowed) {
 
 TEST_F(PlantedGuard, MemoryThatCanBeCutOffIsNotMapped) {
   const auto memory = [](unsigned seals, off_t bytes) {
-    os::unique_fd fd(::memfd_create("planted", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+    base::unique_fd fd(::memfd_create("planted", MFD_CLOEXEC | MFD_ALLOW_SEALING));
     EXPECT_EQ(::ftruncate(fd.get(), bytes), 0);
     EXPECT_EQ(::fcntl(fd.get(), F_ADD_SEALS, seals), 0);
     return fd;
   };
-  const auto maps = [](os::unique_fd fd) { return shared_memory().map(std::move(fd), some_bytes); };
+  const auto maps = [](base::unique_fd fd) {
+    return shared_memory().map(std::move(fd), some_bytes);
+  };
   constexpr unsigned all = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
   EXPECT_TRUE(maps(memory(all, some_bytes)));
   EXPECT_FALSE(maps(memory(0, some_bytes)));
@@ -137,7 +140,7 @@ TEST_F(PlantedGuard, MemoryThatCanBeCutOffIsNotMapped) {
   EXPECT_FALSE(maps(memory(all, some_bytes - 1)));
   EXPECT_FALSE(maps(memory(all, off_t{1} << 30)));
   const std::string path = in_ / "no memfd";
-  os::unique_fd file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  base::unique_fd file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   ASSERT_EQ(::ftruncate(file.get(), some_bytes), 0);
   EXPECT_FALSE(maps(std::move(file)));
 }
@@ -162,7 +165,7 @@ TEST_F(PlantedGuard, ProcessThatIsNotTheGuardsChildIsNotKilledOnItsWord) {
 TEST_F(PlantedGuard, FileOfOthersIsNotOpenedToTheWorldThroughTheSocketsName) {
   const std::string precious = in_ / "precious";
   const std::string socket = shared_ + "/guard.sock";
-  const os::unique_fd made(::open(precious.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  const base::unique_fd made(::open(precious.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   const other_process swaps(
       [&] {
         const std::string link = shared_ + "/link";
@@ -179,7 +182,7 @@ TEST_F(PlantedGuard, FileOfOthersIsNotOpenedToTheWorldThroughTheSocketsName) {
   constexpr int starts = 20'000;
   int opened = 0;
   for (int i = 0; i < starts; ++i) {
-    guard_door door;
+    guard_listener door;
     if (door.open({.directory = shared_, .agent_uid = stranger})) ++opened;
   }
   EXPECT_GT(opened, 0);
@@ -190,7 +193,7 @@ TEST_F(PlantedGuard, FileOfOthersIsNotOpenedToTheWorldThroughTheSocketsName) {
 
 TEST_F(PlantedGuard, SocketIsForTheNamedUserWhateverTheUmask) {
   const mode_t before = ::umask(0077);
-  guard_door door;
+  guard_listener door;
   const auto done = door.open({.directory = shared_, .agent_uid = stranger});
   ::umask(before);
   ASSERT_TRUE(done) << done.error();
@@ -200,7 +203,7 @@ TEST_F(PlantedGuard, SocketIsForTheNamedUserWhateverTheUmask) {
 }
 
 TEST_F(PlantedGuard, DirectoryLockOrSocketOfAnotherUserIsRefused) {
-  guard_door door;
+  guard_listener door;
   const std::string theirs = in_ / "theirs";
   std::filesystem::create_directory(theirs);
   ASSERT_EQ(::chown(theirs.c_str(), stranger, stranger), 0);
@@ -209,7 +212,7 @@ TEST_F(PlantedGuard, DirectoryLockOrSocketOfAnotherUserIsRefused) {
   EXPECT_THAT(in_theirs.error(), HasSubstr(theirs + " belongs to user 65534"));
 
   const std::string lock = shared_ + "/guard.lock";
-  const os::unique_fd planted(::open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
+  const base::unique_fd planted(::open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
   ASSERT_EQ(::fchown(planted.get(), stranger, stranger), 0);
   const auto with_lock = door.open({.directory = shared_});
   ASSERT_FALSE(with_lock);
@@ -217,20 +220,20 @@ TEST_F(PlantedGuard, DirectoryLockOrSocketOfAnotherUserIsRefused) {
 }
 
 TEST_F(PlantedGuard, KnocksOfATurnAreBounded) {
-  guard_door door;
+  guard_listener door;
   ASSERT_TRUE(door.open({.directory = shared_, .agent_uid = stranger - 1}));
   constexpr int crowd = 40;
-  std::vector<os::unique_fd> knocking;
+  std::vector<base::unique_fd> knocking;
   const uid_t us = ::geteuid();
   ASSERT_EQ(::seteuid(stranger), 0);
   for (int i = 0; i < crowd; ++i) {
-    os::unique_fd one(connect_to(shared_));
+    base::unique_fd one(connect_to(shared_));
     if (one) knocking.push_back(std::move(one));
   }
   ASSERT_EQ(::seteuid(us), 0);
   ASSERT_EQ(knocking.size(), crowd);
   const auto answered = [&] {
-    return std::ranges::count_if(knocking, [](const os::unique_fd& one) {
+    return std::ranges::count_if(knocking, [](const base::unique_fd& one) {
       char byte = 0;
       return ::recv(one.get(), &byte, 1, MSG_PEEK | MSG_TRUNC) > 0;
     });

@@ -5,10 +5,10 @@
 #include <span>
 #include <vector>
 
-#include "workload/guard_page.hpp"
-#include "workload/guard_protocol.hpp"
+#include "guard/guard_page.hpp"
+#include "guard/guard_protocol.hpp"
 
-namespace tenure::workload {
+namespace tenure::guard {
 namespace {
 
 template <class M>
@@ -124,4 +124,4 @@ TEST(GuardPage, AgentOfAnEarlierReleaseLeavesNoGrace) {
 }
 
 }  // namespace
-}  // namespace tenure::workload
+}  // namespace tenure::guard

@@ -16,12 +16,12 @@
 #include <sstream>
 #include <string>
 
-#include "net/asio_loop.hpp"
-#include "os/boot_time.hpp"
-#include "os/random.hpp"
-#include "workload/environment.hpp"
+#include "base/boot_time.hpp"
+#include "base/random.hpp"
+#include "guard/guard_protocol.hpp"
+#include "http/asio_loop.hpp"
+#include "process/environment.hpp"
 #include "workload/guard_link.hpp"
-#include "workload/guard_protocol.hpp"
 
 namespace tenure::tests {
 namespace {
@@ -86,7 +86,7 @@ class scripted_agent {
       std::string operator()(const workload_survives& e) const {
         return "survives " + std::to_string(core::number(e.term)) + " " +
                std::to_string(e.what.stuck) + "/" + std::to_string(e.what.left) + " " +
-               std::to_string(e.what.pid) + " " + std::string(workload::text(e.what.name)) + " " +
+               std::to_string(e.what.pid) + " " + std::string(process::text(e.what.name)) + " " +
                e.what.state;
       }
       std::string operator()(const workload_exited& e) const {
@@ -122,7 +122,7 @@ class scripted_agent {
     words >> order;
     if (order == "arm") {
       const auto [term, in] = term_and_time(words);
-      armed_ = os::boot_now() + in;
+      armed_ = base::boot_now() + in;
       std::int64_t sooner = 0;  // by so many milliseconds it is to end by itself
       words >> sooner;
       link_->arm(core::version{term}, armed_ - std::chrono::milliseconds(sooner), armed_);
@@ -142,7 +142,7 @@ class scripted_agent {
       say("forgotten");
     } else if (order == "stop") {
       const auto [signal, in] = term_and_time(words);
-      link_->stop(os::boot_now() + in, static_cast<int>(signal));
+      link_->stop(base::boot_now() + in, static_cast<int>(signal));
     } else if (order == "bye") {
       std::string how;
       words >> how;
@@ -167,7 +167,7 @@ class scripted_agent {
       std::string fields;
       words >> form;
       std::getline(words, fields);
-      link_->log_as(static_cast<core::log_form>(form), fields);
+      link_->log_as(static_cast<log::log_form>(form), fields);
     } else if (order == "acknowledged") {
       say(link_->acknowledged() == armed_ ? "acknowledged yes" : "acknowledged no");
     }
@@ -199,8 +199,8 @@ class scripted_agent {
     ::send(raw_, &bytes, size, MSG_NOSIGNAL);
   }
 
-  net::asio_loop loop_;
-  std::string session_ = os::random_hex(16);
+  http::asio_loop loop_;
+  std::string session_ = base::random_hex(16);
   asio::local::stream_protocol::socket control_;
   std::string orders_;
   std::unique_ptr<guard_link> link_;

@@ -16,8 +16,8 @@
 #include <iterator>
 #include <sstream>
 
+#include "process/process_scan.hpp"
 #include "scripted_agent.hpp"
-#include "workload/process_scan.hpp"
 
 namespace tenure::tests {
 namespace {
@@ -32,8 +32,8 @@ std::string text_of(const std::filesystem::path& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-os::unique_fd listen_at(const std::string& path) {
-  os::unique_fd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+base::unique_fd listen_at(const std::string& path) {
+  base::unique_fd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!fd) std::abort();
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -46,13 +46,13 @@ os::unique_fd listen_at(const std::string& path) {
 }  // namespace
 
 bool runs(pid_t pid) {
-  workload::process_scan processes;
+  process::process_scan processes;
   EXPECT_TRUE(processes.open());
   const auto found = processes.look_up(pid);
   return found && !found->dead();
 }
 
-agent_line::agent_line(os::unique_fd socket) : socket_(std::move(socket)) {
+agent_line::agent_line(base::unique_fd socket) : socket_(std::move(socket)) {
   std::istringstream words(hear("agent"));
   std::string agent;
   words >> agent >> pid_ >> session_ >> last_term_;
@@ -152,7 +152,7 @@ std::vector<std::string> stage::shell(const std::string& script) {
 agent_line stage::agent() {
   if (!readable(listener_.get())) ADD_FAILURE() << "no agent has come";
   return agent_line(
-      os::unique_fd(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK)));
+      base::unique_fd(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK)));
 }
 
 void stage::signal_guard(int signo) const {
@@ -186,7 +186,7 @@ std::vector<pid_t> stage::marked() const {
 
 std::vector<pid_t> stage::with_variable(const std::string& entry) {
   std::vector<pid_t> found;
-  workload::process_scan processes;
+  process::process_scan processes;
   EXPECT_TRUE(processes.open());
   while (const auto process = processes.next()) {
     const std::string environment = text_of("/proc/" + std::to_string(process->pid) + "/environ");

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "os/unique_fd.hpp"
+#include "base/unique_fd.hpp"
 #include "support/eventually.hpp"
 #include "support/temporary_directory.hpp"
 
@@ -23,7 +23,7 @@ bool runs(pid_t pid);
 /// The test's end of a connection to one scripted agent (scripted_agent.hpp has the orders).
 class agent_line {
  public:
-  explicit agent_line(os::unique_fd socket);
+  explicit agent_line(base::unique_fd socket);
 
   void tell(const std::string& order);
 
@@ -44,7 +44,7 @@ class agent_line {
   [[nodiscard]] const std::string& found() const { return found_; }
 
  private:
-  os::unique_fd socket_;
+  base::unique_fd socket_;
   std::string unread_;
   pid_t pid_ = 0;
   std::string session_;
@@ -91,7 +91,7 @@ class stage {
   [[nodiscard]] static std::vector<pid_t> with_variable(const std::string& entry);
 
   tests::temporary_directory directory_;
-  os::unique_fd listener_;
+  base::unique_fd listener_;
   pid_t guard_ = -1;
 };
 

@@ -7,9 +7,9 @@
 #include <iterator>
 #include <sstream>
 
+#include "guard/guard_process.hpp"
+#include "process/exec_status.hpp"
 #include "stage.hpp"
-#include "workload/exec_status.hpp"
-#include "workload/guard_process.hpp"
 
 namespace tenure::tests {
 namespace {
@@ -125,7 +125,7 @@ TEST(GuardStart, AProgramThatIsNotFoundIs127) {
   agent.tell("start 7");
   EXPECT_EQ(agent.hear(), "failed 7 " + std::to_string(ENOENT));
   agent.tell("bye workload");
-  EXPECT_EQ(s.end(), workload::exit_command_not_found);
+  EXPECT_EQ(s.end(), process::exit_command_not_found);
 }
 
 TEST(GuardStart, AFileThatIsNotAProgramIs126) {
@@ -135,7 +135,7 @@ TEST(GuardStart, AFileThatIsNotAProgramIs126) {
   agent.tell("start 7");
   EXPECT_EQ(agent.hear(), "failed 7 " + std::to_string(EACCES));
   agent.tell("bye workload");
-  EXPECT_EQ(s.end(), workload::exit_command_not_executable);
+  EXPECT_EQ(s.end(), process::exit_command_not_executable);
 }
 
 TEST(GuardExit, IsTheWorkloadsOwnAfterABye) {

@@ -5,7 +5,7 @@
 
 #include <string_view>
 
-#include "os/unique_fd.hpp"
+#include "base/unique_fd.hpp"
 #include "stage.hpp"
 
 namespace tenure::tests {
@@ -33,8 +33,8 @@ class terminal {
   [[nodiscard]] pid_t foreground() const { return ::tcgetpgrp(master_.get()); }
 
  private:
-  os::unique_fd master_;
-  os::unique_fd slave_;
+  base::unique_fd master_;
+  base::unique_fd slave_;
   std::string name_;
 };
 

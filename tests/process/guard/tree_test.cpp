@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <sstream>
 
+#include "process/process_scan.hpp"
 #include "stage.hpp"
-#include "workload/process_scan.hpp"
 
 namespace tenure::tests {
 namespace {
@@ -24,7 +24,7 @@ std::ptrdiff_t lines_of(const stage& s, const std::string& file) {
 /// Children of the guard that have ended and were not reaped.
 int zombies_of(pid_t guard) {
   int count = 0;
-  workload::process_scan processes;
+  process::process_scan processes;
   EXPECT_TRUE(processes.open());
   while (const auto process = processes.next()) {
     if (process->parent == guard && process->state == 'Z') ++count;

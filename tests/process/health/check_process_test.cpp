@@ -1,4 +1,4 @@
-#include "workload/check_process.hpp"
+#include "process/helper_process.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -14,12 +14,12 @@
 #include <optional>
 #include <ranges>
 
+#include "base/file_limit.hpp"
+#include "base/wall_time.hpp"
 #include "harness.hpp"
-#include "os/file_limit.hpp"
-#include "os/wall_time.hpp"
 #include "scene.hpp"
 
-namespace tenure::workload {
+namespace tenure::guard {
 namespace {
 
 using tests::eventually;
@@ -28,16 +28,18 @@ using tests::temporary_directory;
 
 /// One check, and the loop that it is part of.
 struct one_check : tests::loop {
-  explicit one_check(const check_task& what) {
-    auto made = check_process::start(io.get_executor(), what, [this](const check_outcome& how) {
-      EXPECT_FALSE(outcome) << "a handler is called once";
-      outcome = how;
-    });
+  explicit one_check(const process::check_task& what) {
+    auto made = process::helper_process::start(
+        io.get_executor(), what, [this](const process::check_outcome& how) {
+          EXPECT_FALSE(outcome) << "a handler is called once";
+          outcome = how;
+        });
     EXPECT_TRUE(made) << made.error();
     if (made) process = std::move(*made);
     EXPECT_FALSE(outcome) << "a handler is not called from within the call";
   }
-  explicit one_check(const std::string& script) : one_check(run_command{{"sh", "-c", script}}) {}
+  explicit one_check(const std::string& script)
+      : one_check(process::run_command{{"sh", "-c", script}}) {}
 
   template <class Outcome>
   Outcome ends_as() {
@@ -47,8 +49,8 @@ struct one_check : tests::loop {
     return {};
   }
 
-  std::unique_ptr<check_process> process;
-  std::optional<check_outcome> outcome;
+  std::unique_ptr<process::helper_process> process;
+  std::optional<process::check_outcome> outcome;
 };
 
 /// The id that a process of a check has written to a file.
@@ -77,31 +79,35 @@ TEST(CheckProcess, CommandGetsTheLimitOfOpenFilesThatWeWereStartedWith) {
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
   const rlimit low{.rlim_cur = 512, .rlim_max = before.rlim_max};
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &low), 0);
-  ASSERT_EQ(os::raise_file_limit(600), 600u);
+  ASSERT_EQ(base::raise_file_limit(600), 600u);
   one_check check("test \"$(ulimit -Sn)\" = 512");
-  EXPECT_EQ(check.ends_as<command_ended>().status, 0);
+  EXPECT_EQ(check.ends_as<process::command_ended>().status, 0);
   ::setrlimit(RLIMIT_NOFILE, &before);
 }
 
 TEST(CheckProcess, ExitStatusIsThatOfTheProgram) {
-  EXPECT_EQ(one_check(run_command{{"true"}}).ends_as<command_ended>().status, 0);
-  EXPECT_EQ(WEXITSTATUS(one_check("exit 3").ends_as<command_ended>().status), 3);
-  EXPECT_EQ(WTERMSIG(one_check("kill -USR1 $$").ends_as<command_ended>().status), SIGUSR1);
+  EXPECT_EQ(one_check(process::run_command{{"true"}}).ends_as<process::command_ended>().status, 0);
+  EXPECT_EQ(WEXITSTATUS(one_check("exit 3").ends_as<process::command_ended>().status), 3);
+  EXPECT_EQ(WTERMSIG(one_check("kill -USR1 $$").ends_as<process::command_ended>().status), SIGUSR1);
 }
 
 TEST(CheckProcess, ArgumentsAreNotReadByAShell) {
   const temporary_directory in;
-  one_check c(run_command{{"touch", in / "a b; c $HOME"}});
-  EXPECT_EQ(c.ends_as<command_ended>().status, 0);
+  one_check c(process::run_command{{"touch", in / "a b; c $HOME"}});
+  EXPECT_EQ(c.ends_as<process::command_ended>().status, 0);
   EXPECT_TRUE(std::filesystem::exists(in / "a b; c $HOME"));
 }
 
 TEST(CheckProcess, ProgramThatCannotBeExecutedIsToldFromOneThatFails) {
-  EXPECT_EQ(
-      one_check(run_command{{"no-such-program-anywhere"}}).ends_as<command_not_executed>().error,
-      ENOENT);
-  EXPECT_EQ(one_check(run_command{{"/etc/passwd"}}).ends_as<command_not_executed>().error, EACCES);
-  EXPECT_EQ(WEXITSTATUS(one_check("exit 127").ends_as<command_ended>().status), 127);
+  EXPECT_EQ(one_check(process::run_command{{"no-such-program-anywhere"}})
+                .ends_as<process::command_not_executed>()
+                .error,
+            ENOENT);
+  EXPECT_EQ(one_check(process::run_command{{"/etc/passwd"}})
+                .ends_as<process::command_not_executed>()
+                .error,
+            EACCES);
+  EXPECT_EQ(WEXITSTATUS(one_check("exit 127").ends_as<process::command_ended>().status), 127);
 }
 
 TEST(CheckProcess, ProgramThatHangsIsKilledWithTheChildrenThatHangWithIt) {
@@ -112,7 +118,7 @@ TEST(CheckProcess, ProgramThatHangsIsKilledWithTheChildrenThatHangWithIt) {
   const pid_t id = written_id(child);
   ASSERT_GT(id, 0);
   c.process->kill();
-  c.ends_as<check_killed>();
+  c.ends_as<process::check_killed>();
   EXPECT_FALSE(is_alive(id));
 }
 
@@ -121,7 +127,7 @@ TEST(CheckProcess, DaemonThatACheckLeavesBehindIsDeadWhenTheCheckHasEnded) {
   const std::string daemon = in / "daemon";
   one_check c("setsid sh -c 'echo $$ > " + daemon + "; exec sleep 1000' & while [ ! -s " + daemon +
               " ]; do :; done");
-  EXPECT_EQ(c.ends_as<command_ended>().status, 0);
+  EXPECT_EQ(c.ends_as<process::command_ended>().status, 0);
   const pid_t id = written_id(daemon);
   ASSERT_GT(id, 0);
   EXPECT_FALSE(is_alive(id));
@@ -165,10 +171,10 @@ TEST(CheckProcess, SignalsOfACheckAreNotTheAgents) {
   for (int i = 0; i < 20; ++i) {
     auto one = std::make_unique<one_check>("sleep 1000; sleep 1000");
     one->process->kill();
-    one->ends_as<check_killed>();
+    one->ends_as<process::check_killed>();
   }
   c.process->kill();
-  c.ends_as<check_killed>();
+  c.ends_as<process::check_killed>();
   c.io.poll();
   EXPECT_FALSE(told);
 }
@@ -177,7 +183,7 @@ TEST(CheckProcess, DescriptorsOfTheAgentAreNotInherited) {
   const int kept = ::open("/dev/null", O_RDONLY);  // without O_CLOEXEC
   ASSERT_GT(kept, STDERR_FILENO);
   const std::string path = "/proc/$$/fd/" + std::to_string(kept);
-  EXPECT_EQ(one_check("test ! -e " + path).ends_as<command_ended>().status, 0);
+  EXPECT_EQ(one_check("test ! -e " + path).ends_as<process::command_ended>().status, 0);
   ::close(kept);
 }
 
@@ -187,11 +193,12 @@ TEST(CheckProcess, ManyLeaveNeitherDescriptorsNorChildren) {
                                  std::filesystem::directory_iterator());
   };
   one_check first("exit 0");
-  first.ends_as<command_ended>();
+  first.ends_as<process::command_ended>();
   first.process.reset();
   const auto before = descriptors();
   for (int i = 0; i < 50; ++i) {
-    one_check c(i % 2 == 0 ? check_task(run_command{{"true"}}) : check_task(look_at_file{"/"}));
+    one_check c(i % 2 == 0 ? process::check_task(process::run_command{{"true"}})
+                           : process::check_task(process::look_at_file{"/"}));
     EXPECT_TRUE(c.run_until([&] { return c.outcome.has_value(); }));
   }
   // The loop that each has had is gone by now, too.
@@ -202,21 +209,24 @@ TEST(CheckProcess, ManyLeaveNeitherDescriptorsNorChildren) {
 TEST(CheckProcess, FileIsFoundWithTheTimeOfItsLastChange) {
   const temporary_directory in;
   std::ofstream(in / "ok") << "ok";
-  const auto found = one_check(look_at_file{in / "ok"}).ends_as<file_found>();
-  EXPECT_LT(std::abs(os::wall_now_ms() - found.modified_unix_ms), 60'000);
+  const auto found = one_check(process::look_at_file{in / "ok"}).ends_as<process::file_found>();
+  EXPECT_LT(std::abs(base::wall_now_ms() - found.modified_unix_ms), 60'000);
   const auto an_hour_ago = std::filesystem::file_time_type::clock::now() - std::chrono::hours(1);
   std::filesystem::last_write_time(in / "ok", an_hour_ago);
-  const auto old = one_check(look_at_file{in / "ok"}).ends_as<file_found>();
+  const auto old = one_check(process::look_at_file{in / "ok"}).ends_as<process::file_found>();
   EXPECT_NEAR(static_cast<double>(found.modified_unix_ms - old.modified_unix_ms), 3'600'000,
               60'000);
 }
 
 TEST(CheckProcess, FileThatIsNotThereOrCannotBeReachedHasItsReason) {
   const temporary_directory in;
-  EXPECT_EQ(one_check(look_at_file{in / "ok"}).ends_as<file_not_found>().error, ENOENT);
+  EXPECT_EQ(one_check(process::look_at_file{in / "ok"}).ends_as<process::file_not_found>().error,
+            ENOENT);
   std::ofstream(in / "ok") << "ok";
-  EXPECT_EQ(one_check(look_at_file{in / "ok" / "x"}).ends_as<file_not_found>().error, ENOTDIR);
+  EXPECT_EQ(
+      one_check(process::look_at_file{in / "ok" / "x"}).ends_as<process::file_not_found>().error,
+      ENOTDIR);
 }
 
 }  // namespace
-}  // namespace tenure::workload
+}  // namespace tenure::guard

@@ -1,4 +1,4 @@
-#include "runtime/health_check.hpp"
+#include "health/health_check.hpp"
 
 #include <gmock/gmock.h>
 
@@ -24,7 +24,7 @@ struct scene : tests::loop {
   /// "well", or what failed.
   std::string ask(core::duration limit = 20s) {
     std::optional<std::string> found;
-    check->begin(limit, [&](health_check::verdict what) {
+    check->begin(limit, [&](health::health_check::verdict what) {
       EXPECT_FALSE(found) << "a handler is called once";
       found = what.value_or("well");
     });
@@ -33,25 +33,25 @@ struct scene : tests::loop {
     return found.value_or("");
   }
 
-  net::asio_loop events{io.get_executor()};
-  std::unique_ptr<health_check> check;
+  http::asio_loop events{io.get_executor()};
+  std::unique_ptr<health::health_check> check;
 };
 
 struct http_scene : scene {
-  explicit http_scene(const net::endpoint& server, const std::string& target = "/healthz") {
-    check = make_http_check(events, net::text(server) + target);
+  explicit http_scene(const http::endpoint& server, const std::string& target = "/healthz") {
+    check = health::make_http_check(events, http::text(server) + target);
   }
 };
 
 struct command_scene : scene {
   explicit command_scene(std::vector<std::string> argv) {
-    check = make_command_check(events, std::move(argv));
+    check = health::make_command_check(events, std::move(argv));
   }
 };
 
 struct file_scene : scene {
   explicit file_scene(std::string path, std::optional<core::duration> most_age = {}) {
-    check = make_file_check(events, std::move(path), most_age);
+    check = health::make_file_check(events, std::move(path), most_age);
   }
 };
 
@@ -86,7 +86,7 @@ TEST(HttpCheck, AnyStatusFrom200To299IsWell) {
 TEST(HttpCheck, OtherStatusesAreToldWithWhatWasAsked) {
   scripted_server ill(answers("503 Service Unavailable"));
   EXPECT_EQ(http_scene(ill.where()).ask(),
-            "GET " + net::text(ill.where()) + "/healthz answered 503");
+            "GET " + http::text(ill.where()) + "/healthz answered 503");
   scripted_server moved(answers("302 Found"));
   EXPECT_THAT(http_scene(moved.where()).ask(), HasSubstr("redirects (status 302)"));
 }
@@ -102,7 +102,7 @@ TEST(HttpCheck, PathAndQueryAreSentAndTheQueryIsNotTold) {
   EXPECT_THAT(said, Not(HasSubstr("hunter2")));
   EXPECT_THAT(asked, StartsWith("GET /a/?token=hunter2 HTTP/1.1\r\n"));
   EXPECT_EQ(http_scene(server.where(), "?x").check->subject(),
-            "GET " + net::text(server.where()) + "/");
+            "GET " + http::text(server.where()) + "/");
 }
 
 TEST(HttpCheck, ServerThatHangsIsToldWithTheTimeItHad) {
@@ -111,11 +111,11 @@ TEST(HttpCheck, ServerThatHangsIsToldWithTheTimeItHad) {
     with.closed();
   });
   EXPECT_EQ(http_scene(server.where()).ask(100ms),
-            "GET " + net::text(server.where()) + "/healthz: no answer within 100ms");
+            "GET " + http::text(server.where()) + "/healthz: no answer within 100ms");
 }
 
 TEST(HttpCheck, NobodyThereIsAFailureAndNotAnError) {
-  net::endpoint nobody;
+  http::endpoint nobody;
   {
     const scripted_server server([](tests::peer&, int) {});
     nobody = server.where();
@@ -142,7 +142,8 @@ TEST(HttpCheck, OneThatWasCancelledIsNotTakenForTheNext) {
     }
   });
   http_scene s(server.where());
-  s.check->begin(200ms, [](const health_check::verdict&) { ADD_FAILURE() << "was cancelled"; });
+  s.check->begin(200ms,
+                 [](const health::health_check::verdict&) { ADD_FAILURE() << "was cancelled"; });
   ASSERT_TRUE(s.run_until([&] { return server.connections() == 1; }));
   s.check->cancel();
   hang = false;
@@ -185,7 +186,8 @@ TEST(CommandCheck, OneThatHangsFailsInItsTimeAndTheNextIsMadeWhenItIsDead) {
 TEST(CommandCheck, OneThatTheKernelDoesNotEndHoldsTheOthersUpAndNobodyElse) {
   // A keeper that is stopped stands for one that hangs in the kernel.
   command_scene s({"sh", "-c", "sleep 1000; sleep 1000"});
-  s.check->begin(20s, [](const health_check::verdict&) { ADD_FAILURE() << "was cancelled"; });
+  s.check->begin(20s,
+                 [](const health::health_check::verdict&) { ADD_FAILURE() << "was cancelled"; });
   const std::vector<pid_t> keepers = living_children();
   ASSERT_EQ(keepers.size(), 1U);
   ::kill(keepers.front(), SIGSTOP);
@@ -199,7 +201,8 @@ TEST(CommandCheck, OneThatTheKernelDoesNotEndHoldsTheOthersUpAndNobodyElse) {
 TEST(CommandCheck, OneThatWasCancelledIsKilledAndTheNextStartsAnew) {
   const temporary_directory in;
   command_scene s({"sh", "-c", "[ -e " + (in / "go").string() + " ] || sleep 1000"});
-  s.check->begin(20s, [](const health_check::verdict&) { ADD_FAILURE() << "was cancelled"; });
+  s.check->begin(20s,
+                 [](const health::health_check::verdict&) { ADD_FAILURE() << "was cancelled"; });
   s.check->cancel();
   std::ofstream(in / "go") << "";
   EXPECT_EQ(s.ask(), "well");

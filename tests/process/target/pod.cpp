@@ -13,15 +13,15 @@
 #include <filesystem>
 #include <fstream>
 
+#include "process/process_scan.hpp"
 #include "support/eventually.hpp"
 #include "support/own_cgroup.hpp"
-#include "workload/process_scan.hpp"
 
 namespace tenure::tests {
 namespace {
 
 pid_t only_child_of(pid_t parent) {
-  workload::process_scan processes;
+  process::process_scan processes;
   EXPECT_TRUE(processes.open());
   while (const auto one = processes.next()) {
     if (one->parent == parent) return one->pid;
@@ -60,7 +60,7 @@ actor::actor(const words& command) {
   int ends[2];
   EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
   line_.reset(ends[0]);
-  const os::unique_fd theirs(ends[1]);
+  const base::unique_fd theirs(ends[1]);
   words copy = command;
   std::vector<char*> argv;
   for (std::string& word : copy) argv.push_back(word.data());

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "os/unique_fd.hpp"
+#include "base/unique_fd.hpp"
+#include "guard/target_check.hpp"
 #include "support/temporary_directory.hpp"
-#include "workload/target_check.hpp"
 
 namespace tenure::tests {
 
@@ -37,7 +37,7 @@ class actor {
 
  private:
   pid_t pid_ = -1;
-  os::unique_fd line_;
+  base::unique_fd line_;
   std::string unread_;
 };
 

@@ -13,11 +13,11 @@
 namespace tenure::tests {
 namespace {
 
+using guard::target_fault;
 using testing::AllOf;
 using testing::EndsWith;
 using testing::HasSubstr;
 using testing::StartsWith;
-using workload::target_fault;
 
 int number(target_fault kind) {
   return 100 + static_cast<int>(kind);

@@ -22,10 +22,10 @@
 #include <string_view>
 #include <thread>
 
+#include "guard/foreign_processes.hpp"
 #include "guard/malloc_trap.hpp"
+#include "guard/target_check.hpp"
 #include "support/eventually.hpp"
-#include "workload/foreign_processes.hpp"
-#include "workload/target_check.hpp"
 
 namespace {
 
@@ -34,9 +34,9 @@ using namespace tenure;
 constexpr int usage_status = 64;
 
 /// "executable", "command_line" or "pid_file"; "executable@1000": of user 1000.
-workload::target target_from(std::string_view kind, const char* value) {
-  using enum workload::target::kind;
-  workload::target out{.value = value};
+guard::target target_from(std::string_view kind, const char* value) {
+  using enum guard::target::kind;
+  guard::target out{.value = value};
   const auto at = kind.find('@');
   if (at != kind.npos) out.uid = static_cast<uid_t>(std::atoi(kind.data() + at + 1));
   kind = kind.substr(0, at);
@@ -48,7 +48,7 @@ void say(const char* line) {
   if (::write(STDOUT_FILENO, line, std::string_view(line).size()) < 0) ::_exit(1);
 }
 
-void say(const workload::tally& found) {
+void say(const guard::tally& found) {
   char line[160];
   std::snprintf(line, sizeof line,
                 "left=%zu matching=%zu stuck=%zu denied=%zu unreadable=%zu complete=%d\n",
@@ -57,8 +57,8 @@ void say(const workload::tally& found) {
   say(line);
 }
 
-void say_members(const workload::foreign_processes& workload) {
-  for (const workload::member& one : workload.members()) {
+void say_members(const guard::foreign_processes& workload) {
+  for (const process::member& one : workload.members()) {
     char text[32];
     std::snprintf(text, sizeof text, "%d%c ", one.pid, one.state);
     if (!one.gone()) say(text);
@@ -72,9 +72,9 @@ void say_number(int number) {
   say(line);
 }
 
-int held_pidfds(const workload::foreign_processes& workload) {
+int held_pidfds(const guard::foreign_processes& workload) {
   int held = 0;
-  for (const workload::member& one : workload.members()) held += one.fd ? 1 : 0;
+  for (const process::member& one : workload.members()) held += one.fd ? 1 : 0;
   return held;
 }
 
@@ -88,7 +88,7 @@ std::string_view next_order(std::span<char> room) {
   return {};
 }
 
-bool carry_out(std::string_view order, workload::foreign_processes& workload) {
+bool carry_out(std::string_view order, guard::foreign_processes& workload) {
   if (order == "look") {
     say(workload.look());
   } else if (order == "members") {
@@ -114,8 +114,8 @@ bool carry_out(std::string_view order, workload::foreign_processes& workload) {
 }
 
 int find(std::string_view kind, const char* value) {
-  const auto workload = std::make_unique<workload::foreign_processes>();
-  const auto prepared = workload::prepare_target(*workload, target_from(kind, value));
+  const auto workload = std::make_unique<guard::foreign_processes>();
+  const auto prepared = guard::prepare_target(*workload, target_from(kind, value));
   if (!prepared) {
     std::fprintf(stderr, "%s\n", prepared.error().text.c_str());
     return 1;
@@ -129,18 +129,18 @@ int find(std::string_view kind, const char* value) {
   }
 }
 
-int complain(const workload::target_problem& wrong) {
+int complain(const guard::target_problem& wrong) {
   std::printf("%s\n", wrong.text.c_str());
   return 100 + static_cast<int>(wrong.kind);
 }
 
 int survey(std::string_view kind, const char* value) {
-  const auto workload = std::make_unique<workload::foreign_processes>();
-  const auto prepared = workload::prepare_target(*workload, target_from(kind, value));
+  const auto workload = std::make_unique<guard::foreign_processes>();
+  const auto prepared = guard::prepare_target(*workload, target_from(kind, value));
   if (!prepared) return complain(prepared.error());
-  const auto found = workload::survey(*workload);
+  const auto found = guard::survey(*workload);
   if (!found) return complain(found.error());
-  for (const auto& one : *found) std::printf("%s\n", workload::text(one).c_str());
+  for (const auto& one : *found) std::printf("%s\n", guard::text(one).c_str());
   return 0;
 }
 

@@ -7,7 +7,7 @@
 namespace tenure::shell {
 
 using namespace std::chrono_literals;
-using workload::remains;
+using guard::remains;
 
 namespace {
 
@@ -61,8 +61,8 @@ remains modelled_access::kill_all() {
   return is_doubtful ? remains::doubtful : remains::nothing;
 }
 
-workload::survivors modelled_access::doubtful() const {
-  workload::survivors out;
+process::survivors modelled_access::doubtful() const {
+  process::survivors out;
   for (const auto& [pid, one] : on_.processes.all()) {
     if (one.alive() && one.hidden()) ++out.left;
   }

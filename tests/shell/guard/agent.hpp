@@ -11,15 +11,15 @@
 namespace tenure::shell {
 
 /// What a modelled agent has of a modelled guard.
-class modelled_access final : public workload::guard_access, public workload::visible_workload {
+class modelled_access final : public guard::guard_access, public guard::visible_workload {
  public:
   /// `guard`: its process id; 0: it is in another container.
   modelled_access(guard_machine& on, std::shared_ptr<guard_memory> memory,
                   std::shared_ptr<modelled_line> line, const std::shared_ptr<process>& loop,
                   pid_t guard, pid_t self);
 
-  [[nodiscard]] workload::guard_connection& connection() override { return connection_; }
-  [[nodiscard]] workload::guard_page& page() override { return memory_->page; }
+  [[nodiscard]] guard::guard_connection& connection() override { return connection_; }
+  [[nodiscard]] guard::guard_page& page() override { return memory_->page; }
   [[nodiscard]] tenure_page* worker_page() override { return &memory_->worker; }
   [[nodiscard]] visible_workload& workload() override { return *this; }
 
@@ -27,8 +27,8 @@ class modelled_access final : public workload::guard_access, public workload::vi
   void follow(pid_t leader) override;
   void expect_mark(std::string mark) override { mark_ = std::move(mark); }
   void forget() override { leader_ = 0; }
-  [[nodiscard]] workload::remains kill_all() override;
-  [[nodiscard]] workload::survivors doubtful() const override;
+  [[nodiscard]] guard::remains kill_all() override;
+  [[nodiscard]] process::survivors doubtful() const override;
 
  private:
   [[nodiscard]] bool guard_exists() const;

@@ -6,7 +6,7 @@
 namespace tenure::shell {
 
 using namespace std::chrono_literals;
-using workload::packet_socket;
+using guard::packet_socket;
 
 void modelled_line::carry(direction& over, packet what, std::function<void()> then) {
   ++over.under_way;
@@ -57,7 +57,7 @@ void modelled_line::guard_closes() {
 }
 
 void modelled_line::agent_opens(const std::shared_ptr<process>& loop,
-                                workload::guard_connection::handlers handlers) {
+                                guard::guard_connection::handlers handlers) {
   loop_ = loop;
   handlers_ = std::move(handlers);
   agent_may_read();

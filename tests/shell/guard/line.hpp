@@ -6,10 +6,10 @@
 #include <memory>
 #include <vector>
 
+#include "guard/guard_access.hpp"
+#include "guard/packet_socket.hpp"
 #include "shell/process.hpp"
 #include "shell/world.hpp"
-#include "workload/guard_access.hpp"
-#include "workload/packet_socket.hpp"
 
 namespace tenure::shell {
 
@@ -28,7 +28,7 @@ class modelled_line : public std::enable_shared_from_this<modelled_line> {
 
   // The guard's end.
   [[nodiscard]] bool guard_sends(packet what);
-  [[nodiscard]] workload::packet_socket::received guard_receives(std::span<std::byte> into);
+  [[nodiscard]] guard::packet_socket::received guard_receives(std::span<std::byte> into);
   [[nodiscard]] bool guard_is_alone() const { return agent_closed_; }
   [[nodiscard]] bool guard_can_read() const { return !to_guard_.arrived.empty() || agent_closed_; }
   [[nodiscard]] bool guard_has_room() const { return to_agent_.used() < room_; }
@@ -36,7 +36,7 @@ class modelled_line : public std::enable_shared_from_this<modelled_line> {
 
   // The agent's end, on the agent's loop.
   void agent_opens(const std::shared_ptr<process>& loop,
-                   workload::guard_connection::handlers handlers);
+                   guard::guard_connection::handlers handlers);
   [[nodiscard]] bool agent_sends(packet what);
   void agent_closes();
 
@@ -58,14 +58,14 @@ class modelled_line : public std::enable_shared_from_this<modelled_line> {
   direction to_guard_;
   direction to_agent_;
   std::weak_ptr<process> loop_;
-  workload::guard_connection::handlers handlers_;
+  guard::guard_connection::handlers handlers_;
   bool guard_closed_ = false;
   bool agent_closed_ = false;
   bool told_hung_up_ = false;
 };
 
 /// The guard's end.
-class modelled_socket final : public workload::packet_socket {
+class modelled_socket final : public guard::packet_socket {
  public:
   void attach(std::shared_ptr<modelled_line> line) { line_ = std::move(line); }
   [[nodiscard]] const std::shared_ptr<modelled_line>& line() const { return line_; }
@@ -88,7 +88,7 @@ class modelled_socket final : public workload::packet_socket {
 };
 
 /// The agent's end.
-class modelled_connection final : public workload::guard_connection {
+class modelled_connection final : public guard::guard_connection {
  public:
   modelled_connection(std::shared_ptr<modelled_line> line, const std::shared_ptr<process>& loop)
       : line_(std::move(line)), loop_(loop) {}

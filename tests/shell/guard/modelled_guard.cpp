@@ -19,7 +19,7 @@ constexpr std::uint32_t preempted_ppm = 20'000;
 
 /// "TENURE_RUN=SESSION.TERM" of a block of variables.
 std::string mark_in(std::string_view environment) {
-  const auto at = environment.find(workload::run_variable);
+  const auto at = environment.find(guard::run_variable);
   if (at == std::string_view::npos) return {};
   return std::string(environment.substr(at, environment.find('\0', at) - at));
 }
@@ -111,8 +111,8 @@ void modelled_tree::signal_group(int signo, pid_t) {
   on_.processes.signal_group(group_, signo);
 }
 
-workload::survivors modelled_tree::living(pid_t agent) {
-  workload::survivors out;
+process::survivors modelled_tree::living(pid_t agent) {
+  process::survivors out;
   for (const modelled_process* const one : on_.processes.descendants_of(guard_, agent)) {
     if (!one->alive()) continue;
     ++out.left;
@@ -296,10 +296,10 @@ std::optional<int> modelled_guard::next_signal() {
   return signals_.extract(signals_.begin()).value();
 }
 
-std::optional<workload::child_change> modelled_guard::next_child() {
+std::optional<guard::child_change> modelled_guard::next_child() {
   for (const modelled_process* const one : on_.processes.children_of(pid_)) {
     if (!one->zombie) continue;
-    const workload::child_change out{.pid = one->pid, .status = one->status};
+    const guard::child_change out{.pid = one->pid, .status = one->status};
     // What ends by itself, or by somebody else's hand, takes the rest with it.
     if (one->pid == tree_.leader()) on_.referee.may_end("its first process has ended");
     if (one->pid == agent_.pid() && (one->status & 0x7f) == 0) {

@@ -7,11 +7,11 @@
 #include <set>
 #include <string>
 
+#include "guard/guard_loop.hpp"
+#include "guard/started_workload.hpp"
 #include "shell/guard/judge.hpp"
 #include "shell/guard/line.hpp"
 #include "shell/guard/processes.hpp"
-#include "workload/guard_loop.hpp"
-#include "workload/started_workload.hpp"
 
 namespace tenure::shell {
 
@@ -21,7 +21,7 @@ struct guard_machine {
   machine_clock clock;
   modelled_processes& processes;
   guard_judge& referee;
-  workload::guard_rules rules;
+  guard::guard_rules rules;
   core::duration ttl;
   core::duration drain;
   std::size_t socket_room;
@@ -44,7 +44,7 @@ struct guard_machine {
 
 /// The memory that a guard shares with its agents; it outlives each of them.
 struct guard_memory {
-  workload::guard_page page;
+  guard::guard_page page;
   tenure_page worker{.magic = TENURE_PAGE_MAGIC,
                      .layout = TENURE_PAGE_LAYOUT,
                      .state = TENURE_NONE,
@@ -54,7 +54,7 @@ struct guard_memory {
 };
 
 /// The tree of a workload, among the processes of the machine.
-class modelled_tree final : public workload::process_tree {
+class modelled_tree final : public guard::process_tree {
  public:
   modelled_tree(guard_machine& on, pid_t guard) : on_(on), guard_(guard) {}
 
@@ -66,7 +66,7 @@ class modelled_tree final : public workload::process_tree {
   void kill_all(pid_t agent, bool deep) override;
   void signal_group(int signo, pid_t agent) override;
   void finish() override { leader_ = group_ = 0; }
-  [[nodiscard]] workload::survivors living(pid_t agent) override;
+  [[nodiscard]] process::survivors living(pid_t agent) override;
   [[nodiscard]] pid_t leader() const override { return leader_; }
   [[nodiscard]] bool has_terminal() const override { return false; }
 
@@ -89,9 +89,9 @@ class modelled_tree final : public workload::process_tree {
 };
 
 /// The guard process: the loop that ships, in virtual time.
-class modelled_guard final : public workload::guard_host,
-                             public workload::agent_launcher,
-                             public workload::agent_door {
+class modelled_guard final : public guard::guard_host,
+                             public guard::agent_launcher,
+                             public guard::agent_acceptor {
  public:
   /// Makes the process of an agent that the guard starts: with its id and its end of a line.
   using launch_agent = std::function<void(pid_t, std::shared_ptr<modelled_line>)>;
@@ -122,7 +122,7 @@ class modelled_guard final : public workload::guard_host,
   [[nodiscard]] core::time_point now() const override;
   void set_timer(core::time_point when) override;
   [[nodiscard]] std::optional<int> next_signal() override;
-  [[nodiscard]] std::optional<workload::child_change> next_child() override;
+  [[nodiscard]] std::optional<guard::child_change> next_child() override;
   [[nodiscard]] std::expected<pid_t, const char*> launch() override;
   void signal(pid_t agent, int signo) override;
   [[nodiscard]] bool next(int& knocks) override;
@@ -132,7 +132,7 @@ class modelled_guard final : public workload::guard_host,
  private:
   /// SIGKILL has found the guard in the middle of a turn.
   struct killed_in_turn {};
-  class silent_sink final : public workload::line_sink {
+  class silent_sink final : public guard::line_sink {
    public:
     explicit silent_sink(const guard_judge& to) : to_(to) {}
     void write(std::string_view line) override {
@@ -158,12 +158,12 @@ class modelled_guard final : public workload::guard_host,
   pid_t pid_;
   std::shared_ptr<guard_memory> memory_ = std::make_shared<guard_memory>();
   modelled_socket socket_;
-  workload::agent_child agent_{*this};
+  guard::agent_child agent_{*this};
   modelled_tree tree_;
-  workload::started_workload workload_{tree_, agent_};
+  guard::started_workload workload_{tree_, agent_};
   silent_sink sink_;
-  workload::guard_log log_{sink_};
-  workload::guard_loop loop_;
+  guard::guard_log log_{sink_};
+  guard::guard_loop loop_;
 
   bool lives_ = true;
   bool frozen_ = false;
@@ -171,7 +171,7 @@ class modelled_guard final : public workload::guard_host,
   bool turning_ = false;  ///< a turn is on the agenda
   bool in_turn_ = false;
   bool told_to_end_ = false;
-  workload::guard_wait waits_{};
+  guard::guard_wait waits_{};
   core::time_point timer_ = core::never;
   std::set<int> signals_;
   std::deque<std::function<void(std::shared_ptr<modelled_line>)>> knocks_;

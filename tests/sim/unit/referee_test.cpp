@@ -32,7 +32,8 @@ core::time_point local(core::duration d) {
 struct Referee : testing::Test {
   mix drawn = calm_mix(store_family::expiring);
   referee judge{drawn};
-  std::array<core::session, 2> machines{core::session(drawn.when), core::session(drawn.when)};
+  std::array<core::lease_group, 2> machines{core::lease_group(drawn.when),
+                                            core::lease_group(drawn.when)};
   core::session_effects ignored;
 
   Referee() {

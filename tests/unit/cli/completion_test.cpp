@@ -1,4 +1,4 @@
-#include "cli/completion.hpp"
+#include "cli/text/completion.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "cli/local_agents.hpp"
+#include "cli/client/local_agents.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

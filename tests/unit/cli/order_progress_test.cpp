@@ -1,4 +1,4 @@
-#include "cli/order_progress.hpp"
+#include "cli/client/order_progress.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "cli/reply_codec.hpp"
+#include "cli/client/reply_codec.hpp"
 
 #include <gtest/gtest.h>
 

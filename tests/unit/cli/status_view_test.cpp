@@ -1,4 +1,4 @@
-#include "cli/status_view.hpp"
+#include "cli/text/status_view.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ using testing::HasSubstr;
 
 constexpr core::time_point begin{std::chrono::seconds(100)};
 
-const net::endpoint first{.host = "127.0.0.1", .port = 4040};
+const http::endpoint first{.host = "127.0.0.1", .port = 4040};
 
 agent_sight sight_of(const std::string& body) {
   agent_sight out{.agent = first};

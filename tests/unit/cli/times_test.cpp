@@ -1,4 +1,4 @@
-#include "cli/times.hpp"
+#include "cli/text/times.hpp"
 
 #include <gtest/gtest.h>
 

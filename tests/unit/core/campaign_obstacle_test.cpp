@@ -63,7 +63,7 @@ TEST(CampaignObstacle, TheHeirOfAVacantElectionComesFirst) {
   conversation c = waiting();
   c.says(shows_other());
   event::observed free = shows_free(version{6});
-  free.what.parting = farewell{.term = version{6}, .holder = "other", .heir = "b"};
+  free.what.parting = release_record{.term = version{6}, .holder = "other", .heir = "b"};
   c.at(1s).says(free);
   EXPECT_EQ(c.view().held_back, (held_back{.why = heir_first, .until = start + 3s}));
   c.at(2s).says(shows({{"b", version{7}}}, version{7}));

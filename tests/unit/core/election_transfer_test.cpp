@@ -10,7 +10,7 @@ namespace {
 /// Nobody holds since `gone`, which left the lease to `heir`.
 event::observed shows_parting(std::string heir, version gone = version{6}) {
   event::observed out = shows_free(gone);
-  out.what.parting = farewell{
+  out.what.parting = release_record{
       .term = gone, .holder = "other", .why = loss_reason::resigned, .heir = std::move(heir)};
   return out;
 }

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "core/printable_text.hpp"
+#include "base/printable_text.hpp"
 #include "stores/etcd/codec.hpp"
 #include "stores/etcd/gateway_error.hpp"
 #include "unit/etcd/captured.hpp"
@@ -208,7 +208,7 @@ TEST(EtcdHostile, ARefusalRepeatsLittleAndNothingUnprintable) {
   const auto refused = parse_grant("\x1b[2J\xff\n" + std::string(100'000, 'x'));
   ASSERT_FALSE(refused);
   EXPECT_LE(refused.error().why.size(), 100U);
-  EXPECT_EQ(refused.error().why, core::printable(refused.error().why));
+  EXPECT_EQ(refused.error().why, base::printable(refused.error().why));
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/number_text.hpp"
+#include "base/number_text.hpp"
 
 namespace tenure::stores::etcd {
 namespace {
@@ -39,7 +39,7 @@ const own_run& us() {
 /// A key under `prefix` that is of our session.
 std::string our_key(const std::string& prefix = "db/") {
   lease_ids ids = us().ids;
-  return prefix + core::hex(static_cast<std::uint64_t>(ids.next()));
+  return prefix + base::hex(static_cast<std::uint64_t>(ids.next()));
 }
 
 void apply(mirror& m, const std::vector<watch_event>& events) {
@@ -107,11 +107,11 @@ TEST(EtcdMirror, ARecordThatSaysUncleanVouchesForNothingAndStillSaysWhy) {
   replace(m, {key("db/a", "a", 4)}, 5);
   apply(m, {went("db/a", 6), came("db.tenure", "4 unclean guard_gone 77 a heir", 6)});
   EXPECT_FALSE(next_begins_cleanly(m));
-  const core::farewell expected{.term = core::version{4},
-                                .holder = "a",
-                                .why = core::loss_reason::guard_gone,
-                                .heir = "heir",
-                                .at_unix_ms = 77};
+  const core::release_record expected{.term = core::version{4},
+                                      .holder = "a",
+                                      .why = core::loss_reason::guard_gone,
+                                      .heir = "heir",
+                                      .at_unix_ms = 77};
   EXPECT_EQ(m.observe().parting, expected);
 }
 

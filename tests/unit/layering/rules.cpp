@@ -21,19 +21,25 @@ const std::vector<room>& table_of_rooms() {
   static const std::vector<room> table{
       {"core", {}},
       {"base", {"core"}},
-      {"os", {"core"}},
-      {"config", {"core", "os"}},
-      {"net", {"core", "base", "os"}},
-      {"workload", {"core", "base", "os"}},
-      {"stores", {"core", "base", "os", "net"}},
-      {"api", {"core", "os", "net"}},
-      // Shows what is on the board; api serves the page without knowing what is on it.
-      {"metrics", {"core", "os", "net", "api"}},
-      {"kube", {"core", "os", "net"}},
+      {"log", {"core", "base"}},
+      {"process", {"core", "base"}},
+      {"config", {"core", "base", "log"}},
+      {"http", {"core", "base"}},
+      {"stores", {"core", "base", "http"}},
+      // Knows nothing of sockets but its own, and of no store.
+      {"guard", {"core", "base", "log", "process"}},
+      {"workload", {"core", "base", "log", "config", "http", "process", "guard"}},
+      {"health", {"core", "base", "log", "config", "http", "process"}},
+      {"wire", {"core", "base"}},
+      {"api", {"core", "base", "http", "wire"}},
+      // Shows what is published; api serves the page without knowing what is on it.
+      {"metrics", {"core", "base", "http", "api"}},
       {"runtime",
-       {"core", "base", "os", "config", "net", "workload", "stores", "api", "metrics", "kube"}},
+       {"core", "base", "log", "process", "config", "http", "stores", "guard", "workload", "health",
+        "wire", "api", "metrics"}},
       {"cli",
-       {"core", "os", "config", "net", "workload", "stores", "api", "metrics", "kube", "runtime"}},
+       {"core", "base", "log", "process", "config", "http", "stores", "guard", "workload", "health",
+        "wire", "api", "metrics", "runtime"}},
   };
   return table;
 }
@@ -62,21 +68,24 @@ struct ban {
 };
 
 const std::vector<ban>& bans() {
-  static constexpr string_view ask_os = "time is read by os::boot_now(), so that one clock counts";
+  static constexpr string_view ask_os =
+      "time is read by base::boot_now(), so that one clock counts";
+  static constexpr string_view signals =
+      "only guard/ and process/ signal a process, and the demo those that it has started";
   static constexpr string_view wait = "nothing sleeps: wait for an event with a deadline";
   static const std::vector<ban> table{
       // The wall clock is for people, in answers and logs; no decision is made on it.
-      {"system_clock::now", how::text, ask_os, {"os/"}},
-      {"steady_clock::now", how::text, ask_os, {"os/"}},
-      {"high_resolution_clock::now", how::text, ask_os, {"os/"}},
-      {"clock_gettime", how::call, ask_os, {"os/"}},
-      {"gettimeofday", how::call, ask_os, {"os/"}},
+      {"system_clock::now", how::text, ask_os, {"base/"}},
+      {"steady_clock::now", how::text, ask_os, {"base/"}},
+      {"high_resolution_clock::now", how::text, ask_os, {"base/"}},
+      {"clock_gettime", how::call, ask_os, {"base/"}},
+      {"gettimeofday", how::call, ask_os, {"base/"}},
       // One reading of it: what it has missed is how long the machine slept.
       {"CLOCK_MONOTONIC",
        how::text,
        "it stops in suspend while the lease does not",
-       {"os/clock_reading.cpp"}},
-      {"CLOCK_REALTIME", how::text, "it can be set back", {"os/"}},
+       {"base/clock_reading.cpp"}},
+      {"CLOCK_REALTIME", how::text, "it can be set back", {"base/"}},
       // A file lock that another program holds gives no event; only the store's worker waits so.
       {"sleep_for",
        how::call,
@@ -90,14 +99,19 @@ const std::vector<ban>& bans() {
       {"detach",
        how::member,
        "a detached thread outlives what it uses: own it and join it",
-       {"net/host_addresses.cpp"}},
+       {"http/client/host_addresses.cpp"}},
+      {"::kill", how::text, signals, {"guard/", "process/", "cli/demo/"}},
+      {"killpg", how::call, signals, {}},
+      {"tgkill", how::call, signals, {}},
+      {"pidfd_send_signal", how::text, signals, {"guard/", "process/"}},
+      {"SYS_pidfd_send_signal", how::text, signals, {"guard/", "process/"}},
       {"system", how::call, "a shell between us and the process hides what it runs", {}},
       {"popen", how::call, "a shell between us and the process hides what it runs", {}},
       {"rand", how::call, "randomness is an argument, drawn from the kernel", {}},
       {"srand", how::call, "randomness is an argument, drawn from the kernel", {}},
       {"assert", how::call, "it is off in release builds: TENURE_CHECK stays on", {}},
       {"strtok", how::call, "it keeps state between threads", {}},
-      {"strerror", how::call, "it is not thread-safe: os::error_text()", {}},
+      {"strerror", how::call, "it is not thread-safe: base::error_text()", {}},
   };
   return table;
 }
@@ -120,12 +134,12 @@ constexpr std::array heavies{
     heavy{"zookeeper/", "stores", 1, "", false},
     heavy{"msgpuck", "stores", 1, "", false},
     heavy{"yaml-cpp/", "config", 1, "", false},
-    heavy{"spdlog/", "", 1, "", false},
+    heavy{"spdlog/", "log", 1, "", false},
     heavy{"prometheus/", "metrics", 1, "", false},
-    heavy{"boost/beast", "net", 0, "", false},
-    heavy{"boost/asio/ssl/stream", "net", 1, "", false},
-    heavy{"boost/asio/ssl/context", "net", 2, "tls", false},
-    heavy{"openssl/", "net", 0, "tls", true},
+    heavy{"boost/beast", "http", 0, "", false},
+    heavy{"boost/asio/ssl/stream", "http", 1, "", false},
+    heavy{"boost/asio/ssl/context", "http", 2, "tls", false},
+    heavy{"openssl/", "http", 0, "tls", true},
     heavy{"nlohmann/json.hpp", "", 0, "codec|schema", false},
     heavy{"nlohmann/json_fwd.hpp", "", 0, "codec|schema", true},
 };

@@ -38,13 +38,13 @@ const std::string name_of(const auto& one) {
 
 INSTANTIATE_TEST_SUITE_P(
     Rooms, Breaks,
-    ::testing::Values(sample{"CoreKnowsNobody", "core/a.cpp", "#include \"os/boot_time.hpp\"\n"},
-                      sample{"OsKnowsCoreOnly", "os/a.cpp", "#include \"net/a.hpp\"\n"},
-                      sample{"NetKnowsNoStore", "net/a.cpp", "#include \"stores/store.hpp\"\n"},
+    ::testing::Values(sample{"CoreKnowsNobody", "core/a.cpp", "#include \"base/boot_time.hpp\"\n"},
+                      sample{"BaseKnowsCoreOnly", "base/a.cpp", "#include \"http/a.hpp\"\n"},
+                      sample{"HttpKnowsNoStore", "http/a.cpp", "#include \"stores/store.hpp\"\n"},
                       sample{"StoresKnowNoApi", "stores/etcd/a.cpp", "#include \"api/a.hpp\"\n"},
                       sample{"ApiKnowsNoStore", "api/a.cpp", "#include \"stores/store.hpp\"\n"},
-                      sample{"ConfigKnowsNoNet", "config/a.cpp", "#include \"net/a.hpp\"\n"},
-                      sample{"WorkloadKnowsNoNet", "workload/a.cpp", "#include \"net/a.hpp\"\n"},
+                      sample{"ConfigKnowsNoHttp", "config/a.cpp", "#include \"http/a.hpp\"\n"},
+                      sample{"GuardKnowsNoHttp", "guard/a.cpp", "#include \"http/a.hpp\"\n"},
                       sample{"RuntimeKnowsNoCli", "runtime/a.cpp", "#include \"cli/a.hpp\"\n"},
                       sample{"NewRoom", "attic/a.cpp", "int a;\n"},
                       sample{"NoRoomInTheInclude", "core/a.cpp", "#include \"election.hpp\"\n"}),
@@ -69,32 +69,34 @@ INSTANTIATE_TEST_SUITE_P(
         sample{"SteadyClock", "runtime/a.cpp", "auto t = steady_clock::now();\n"},
         sample{"ClockGettime", "workload/a.cpp", "::clock_gettime(CLOCK_BOOTTIME, &t);\n"},
         sample{"Monotonic", "workload/a.cpp", "timerfd_create(CLOCK_MONOTONIC, 0);\n"},
-        sample{"MonotonicInOs", "os/a.cpp", "::clock_gettime(CLOCK_MONOTONIC, &t);\n"},
-        sample{"Realtime", "net/a.cpp", "f(CLOCK_REALTIME);\n"},
+        sample{"MonotonicInBase", "base/a.cpp", "::clock_gettime(CLOCK_MONOTONIC, &t);\n"},
+        sample{"Realtime", "http/a.cpp", "f(CLOCK_REALTIME);\n"},
         sample{"SleepFor", "stores/a.cpp", "std::this_thread::sleep_for(1s);\n"},
         sample{"Usleep", "stores/a.cpp", "usleep(1);\n"},
         sample{"Sleep", "stores/a.cpp", "::sleep (1);\n"},
-        sample{"Detach", "net/a.cpp", "worker.detach();\n"},
+        sample{"Detach", "http/a.cpp", "worker.detach();\n"},
+        sample{"Kill", "workload/a.cpp", "::kill(1, SIGKILL);\n"},
+        sample{"PidfdSignal", "runtime/a.cpp", "syscall(SYS_pidfd_send_signal, fd);\n"},
         sample{"System", "cli/a.cpp", "std::system(line);\n"},
         sample{"Popen", "cli/a.cpp", "popen(line, mode);\n"},
-        sample{"Rand", "net/a.cpp", "int a = rand();\n"},
-        sample{"Assert", "os/a.cpp", "assert(a);\n"},
-        sample{"Strerror", "os/a.cpp", "strerror(errno);\n"},
+        sample{"Rand", "http/a.cpp", "int a = rand();\n"},
+        sample{"Assert", "base/a.cpp", "assert(a);\n"},
+        sample{"Strerror", "base/a.cpp", "strerror(errno);\n"},
         sample{"ContextStop", "runtime/a.cpp", "io_.stop();\n"},
         sample{"ContextPointerStop", "runtime/a.cpp", "context->stop();\n"}),
     name_of<::testing::TestParamInfo<sample>>);
 
 INSTANTIATE_TEST_SUITE_P(Shape, Breaks,
-                         ::testing::Values(sample{"NoPragmaOnce", "os/a.hpp", "int a();\n"},
-                                           sample{"UsingNamespace", "os/a.hpp",
+                         ::testing::Values(sample{"NoPragmaOnce", "base/a.hpp", "int a();\n"},
+                                           sample{"UsingNamespace", "base/a.hpp",
                                                   "#pragma once\nusing namespace std;\n"},
-                                           sample{"Todo", "os/a.cpp", "// TODO: more\n"},
-                                           sample{"Fixme", "os/a.cpp", "/* FIXME */\n"},
-                                           sample{"Xxx", "os/a.cpp", "// XXX\n"},
-                                           sample{"Format", "os/a.cpp", "#include <format>\n"},
-                                           sample{"Print", "os/a.cpp", "#include <print>\n"},
-                                           sample{"NotAscii", "os/a.cpp", "// caf\xc3\xa9\n"},
-                                           sample{"Tab", "os/a.cpp", "\tint a;\n"}),
+                                           sample{"Todo", "base/a.cpp", "// TODO: more\n"},
+                                           sample{"Fixme", "base/a.cpp", "/* FIXME */\n"},
+                                           sample{"Xxx", "base/a.cpp", "// XXX\n"},
+                                           sample{"Format", "base/a.cpp", "#include <format>\n"},
+                                           sample{"Print", "base/a.cpp", "#include <print>\n"},
+                                           sample{"NotAscii", "base/a.cpp", "// caf\xc3\xa9\n"},
+                                           sample{"Tab", "base/a.cpp", "\tint a;\n"}),
                          name_of<::testing::TestParamInfo<sample>>);
 
 INSTANTIATE_TEST_SUITE_P(
@@ -103,8 +105,8 @@ INSTANTIATE_TEST_SUITE_P(
         sample{"SqliteOutsideStores", "api/a.cpp", "#include <sqlite3.h>\n"},
         sample{"SqliteInAHeader", "stores/a.hpp", "#pragma once\n#include <sqlite3.h>\n"},
         sample{"YamlOutsideConfig", "cli/a.cpp", "#include <yaml-cpp/yaml.h>\n"},
-        sample{"BeastOutsideNet", "api/a.cpp", "#include <boost/beast/http.hpp>\n"},
-        sample{"SpdlogInAHeader", "runtime/log.hpp", "#pragma once\n#include <spdlog/spdlog.h>\n"},
+        sample{"BeastOutsideHttp", "api/a.cpp", "#include <boost/beast/http.hpp>\n"},
+        sample{"SpdlogInAHeader", "log/logger.hpp", "#pragma once\n#include <spdlog/spdlog.h>\n"},
         sample{"JsonOutsideACodec", "stores/etcd/etcd_store.cpp", "#include <nlohmann/json.hpp>\n"},
         sample{"JsonInAHeader", "stores/etcd/etcd_codec.hpp",
                "#pragma once\n#include <nlohmann/json.hpp>\n"}),
@@ -120,36 +122,38 @@ INSTANTIATE_TEST_SUITE_P(
     Rules, Keeps,
     ::testing::Values(
         sample{"OwnRoom", "core/a.cpp", "#include \"core/clock.hpp\"\n#include <vector>\n"},
-        sample{"ArrowDown", "stores/a.cpp", "#include \"net/a.hpp\"\n#include \"core/a.hpp\"\n"},
+        sample{"ArrowDown", "stores/a.cpp", "#include \"http/a.hpp\"\n#include \"core/a.hpp\"\n"},
         sample{"CliKnowsAll", "cli/a.cpp", "#include \"config/a.hpp\"\n#include \"core/a.hpp\"\n"},
-        sample{"OutsideCoreAnyHeader", "os/a.cpp", "#include <thread>\n"},
+        sample{"OutsideCoreAnyHeader", "base/a.cpp", "#include <thread>\n"},
         sample{"FileWithoutARoom", "main.cpp", "#include \"cli/run.hpp\"\n"},
-        sample{"CallInAComment", "net/a.cpp", "// never rand() here\n"},
-        sample{"CallInALiteral", "net/a.cpp", "f(\"system(x) // TODO\");\n"},
-        sample{"PartOfAWord", "net/a.cpp", "operand(); static_assert(true); TODOS();\n"},
-        sample{"NotACall", "net/a.cpp", "int system = 0; bool sleep;\n"},
-        sample{"MemberOfTheSameName", "net/a.cpp", "log.system(a); p->sleep(b);\n"},
-        sample{"NameOfOurOwn", "net/a.cpp", "os::system(a); tests::rand();\n"},
+        sample{"CallInAComment", "http/a.cpp", "// never rand() here\n"},
+        sample{"CallInALiteral", "http/a.cpp", "f(\"system(x) // TODO\");\n"},
+        sample{"PartOfAWord", "http/a.cpp", "operand(); static_assert(true); TODOS();\n"},
+        sample{"NotACall", "http/a.cpp", "int system = 0; bool sleep;\n"},
+        sample{"MemberOfTheSameName", "http/a.cpp", "log.system(a); p->sleep(b);\n"},
+        sample{"NameOfOurOwn", "http/a.cpp", "os::system(a); tests::rand();\n"},
         sample{"BoottimeAnywhere", "workload/a.cpp", "timerfd_create(CLOCK_BOOTTIME, 0);\n"},
-        sample{"ClockInOs", "os/a.cpp", "::clock_gettime(CLOCK_REALTIME, &t);\n"},
-        sample{"TheOneReading", "os/clock_reading.cpp", "::clock_gettime(CLOCK_MONOTONIC, &t);\n"},
+        sample{"ClockInOs", "base/a.cpp", "::clock_gettime(CLOCK_REALTIME, &t);\n"},
+        sample{"TheOneReading", "base/clock_reading.cpp",
+               "::clock_gettime(CLOCK_MONOTONIC, &t);\n"},
         sample{"StopOfAnythingElse", "runtime/a.cpp", "guard.stop(); stop(); io.stopped();\n"},
-        sample{"UsingNamespaceInASource", "os/a.cpp", "using namespace std::chrono_literals;\n"},
-        sample{"Header", "os/a.hpp", "#pragma once\nint a();\n"},
-        sample{"DigitsGrouped", "os/a.cpp", "int a = 1'000; int b = 2'000;\n"},
+        sample{"UsingNamespaceInASource", "base/a.cpp", "using namespace std::chrono_literals;\n"},
+        sample{"Header", "base/a.hpp", "#pragma once\nint a();\n"},
+        sample{"DigitsGrouped", "base/a.cpp", "int a = 1'000; int b = 2'000;\n"},
         sample{"JsonInACodec", "stores/etcd/etcd_codec.cpp", "#include <nlohmann/json.hpp>\n"},
-        sample{"BeastInNet", "net/a.cpp", "#include <boost/beast/core.hpp>\n"},
-        sample{"OpenSslInTls", "net/tls_a.cpp", "#include <openssl/ssl.h>\n"},
-        sample{"DetachedLookUp", "net/host_addresses.cpp", "thread.detach();\n"}),
+        sample{"BeastInNet", "http/a.cpp", "#include <boost/beast/core.hpp>\n"},
+        sample{"OpenSslInTls", "http/tls_a.cpp", "#include <openssl/ssl.h>\n"},
+        sample{"DetachedLookUp", "http/client/host_addresses.cpp", "thread.detach();\n"}),
     name_of<::testing::TestParamInfo<sample>>);
 
 TEST(Rules, FindingNamesThePlaceAndTheReason) {
-  const std::vector<finding> all = check(std::vector<source>{{"net/a.cpp", "int a;\n\nrand();\n"}});
+  const std::vector<finding> all =
+      check(std::vector<source>{{"http/a.cpp", "int a;\n\nrand();\n"}});
   ASSERT_EQ(all.size(), 1U);
   std::ostringstream words;
   words << all[0];
   EXPECT_EQ(words.str(),
-            "agent/net/a.cpp:3: banned: rand: randomness is an argument, drawn from the kernel");
+            "agent/http/a.cpp:3: banned: rand: randomness is an argument, drawn from the kernel");
 }
 
 TEST(Rules, HeavyDependencyBelongsToOneSource) {
@@ -164,8 +168,8 @@ TEST(Rules, HeavyDependencyBelongsToOneSource) {
 TEST(Rules, FileHasAnEnd) {
   std::string longest;
   for (std::size_t i = 0; i < most_lines; ++i) longest += "int a;\n";
-  EXPECT_EQ(found_in("os/a.cpp", longest), "");
-  EXPECT_EQ(found_in("os/a.cpp", longest + "int b;\n"), "shape os/a.cpp:601");
+  EXPECT_EQ(found_in("base/a.cpp", longest), "");
+  EXPECT_EQ(found_in("base/a.cpp", longest + "int b;\n"), "shape base/a.cpp:601");
 }
 
 }  // namespace

@@ -10,8 +10,8 @@ using namespace std::chrono_literals;
 constexpr core::duration year = 8766h;
 
 /// As if so much time had passed since the first reading.
-os::clock_reading after(core::duration passed, core::duration asleep = 0s,
-                        core::duration jumped = 0s) {
+base::clock_reading after(core::duration passed, core::duration asleep = 0s,
+                          core::duration jumped = 0s) {
   return {.boot = core::time_point(1h + passed),
           .asleep = 10min + asleep,
           .wall = 55 * year + passed + jumped};

@@ -26,7 +26,7 @@ class story {
  public:
   explicit story(core::election_settings with = member()) : subject_(std::move(with)) {
     testing::internal::CaptureStderr();
-    log_ = std::make_unique<log>(log_form::text, log_level::info);
+    log_ = std::make_unique<log::logger>(log::log_form::text, log::log_level::info);
     happens(core::event::started{});
   }
   ~story() {
@@ -66,7 +66,8 @@ class story {
   }
 
   story& sees(std::vector<core::holder> holders, std::uint64_t as_of,
-              std::optional<core::farewell> said = {}, core::time_point expires_at = core::never) {
+              std::optional<core::release_record> said = {},
+              core::time_point expires_at = core::never) {
     return happens(core::event::observed{{.as_of = version{as_of},
                                           .holders = std::move(holders),
                                           .expires_at = expires_at,
@@ -115,10 +116,10 @@ class story {
   }
 
  private:
-  static constexpr speaker me{.election = "db", .identity = "me"};
+  static constexpr log::speaker me{.election = "db", .identity = "me"};
   core::election subject_;
   election_lines lines_;
-  std::unique_ptr<log> log_;
+  std::unique_ptr<log::logger> log_;
   core::time_point now_ = start_of_talk;
   core::attempt asked_{};
   core::attempt let_go_{};
@@ -128,7 +129,7 @@ class story {
 const core::holder b{.identity = "b", .term = version{4}};
 const core::holder ours{.identity = "me", .term = version{5}, .ours = true};
 
-core::farewell released(loss_reason why) {
+core::release_record released(loss_reason why) {
   return {.term = version{4}, .holder = "b", .why = why};
 }
 

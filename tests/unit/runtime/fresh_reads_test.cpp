@@ -7,8 +7,8 @@
 #include <thread>
 #include <vector>
 
-#include "net/asio_loop.hpp"
-#include "os/boot_time.hpp"
+#include "base/boot_time.hpp"
+#include "http/asio_loop.hpp"
 #include "unit/runtime/unasked_store.hpp"
 
 namespace tenure::runtime {
@@ -62,7 +62,7 @@ struct scene {
 
   boost::asio::io_context io;
   store_of_reads store;
-  net::asio_loop loop{io.get_executor()};
+  http::asio_loop loop{io.get_executor()};
   fresh_reads reads{loop};
   std::vector<api::fresh_result> answers;
 };
@@ -170,7 +170,7 @@ TEST(FreshReads, EndAnswersEverybodyAndWhoeverComesAfterwards) {
 TEST(FreshReads, ReadBeginsAfterItsQuestionsAndHasADeadline) {
   scene s;
   s.reads.begin(s.store);
-  const core::time_point before = os::boot_now();
+  const core::time_point before = base::boot_now();
   s.ask(db);
   s.turn();
   s.store_says(0, 5);

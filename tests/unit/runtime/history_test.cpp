@@ -15,7 +15,7 @@ core::observation shows(std::vector<core::holder> holders, std::uint64_t as_of) 
   return {.as_of = version{as_of}, .holders = std::move(holders)};
 }
 
-core::observation with_farewell(core::observation seen, core::farewell said) {
+core::observation with_farewell(core::observation seen, core::release_record said) {
   seen.parting = std::move(said);
   return seen;
 }

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "core/timing.hpp"
-#include "net/asio_loop.hpp"
+#include "http/asio_loop.hpp"
 #include "unit/runtime/unasked_store.hpp"
 
 namespace tenure::runtime {
@@ -76,7 +76,7 @@ struct metered {
   }
 
   boost::asio::io_context io;
-  net::asio_loop loop{io.get_executor()};
+  http::asio_loop loop{io.get_executor()};
   metrics::instruments in{{.when = *core::resolve({})}};
   api::board board;
   scripted_store* inner = nullptr;

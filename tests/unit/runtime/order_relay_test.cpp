@@ -5,7 +5,7 @@
 
 #include <boost/asio/io_context.hpp>
 
-#include "net/asio_loop.hpp"
+#include "http/asio_loop.hpp"
 #include "unit/runtime/unasked_store.hpp"
 
 namespace tenure::runtime {
@@ -67,7 +67,7 @@ struct scene {
   }
 
   boost::asio::io_context io;
-  net::asio_loop loop{io.get_executor()};
+  http::asio_loop loop{io.get_executor()};
   store_of_orders store;
   std::optional<api::control_refusal> objection;
   std::vector<std::string> obeyed;

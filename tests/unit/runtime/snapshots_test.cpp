@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "api/change.hpp"
-#include "unit/core/session_talk.hpp"
+#include "unit/core/lease_group_talk.hpp"
 
 namespace tenure::runtime {
 namespace {

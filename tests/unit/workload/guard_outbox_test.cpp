@@ -14,22 +14,23 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 /// A connection with room for so many packets; it keeps their types.
-class narrow_connection final : public guard_connection {
+class narrow_connection final : public guard::guard_connection {
  public:
   void open(handlers) override {}
   void close() override {}
   bool send(std::span<const std::byte> packet) override {
     if (room == 0) return false;
     --room;
-    const auto what = parse(packet);
+    const auto what = guard::parse(packet);
     EXPECT_TRUE(what);
     if (what) sent.push_back(what->type);
-    if (const auto stop = what ? as<message::stop>(*what) : std::nullopt) kill_by = stop->kill_by;
+    if (const auto stop = what ? guard::as<guard::message::stop>(*what) : std::nullopt)
+      kill_by = stop->kill_by;
     return true;
   }
 
   std::size_t room = 0;
-  std::vector<message_type> sent;
+  std::vector<guard::message_type> sent;
   std::int64_t kill_by = 0;
 };
 
@@ -37,47 +38,47 @@ TEST(GuardOutbox, SendsAtOnceWhatThereIsRoomFor) {
   narrow_connection to;
   to.room = 2;
   guard_outbox box(to);
-  box.send(place::stop, message::stop{});
-  box.send(place::armed, message::armed{});
-  EXPECT_THAT(to.sent, ElementsAre(message_type::stop, message_type::armed));
+  box.send(place::stop, guard::message::stop{});
+  box.send(place::armed, guard::message::armed{});
+  EXPECT_THAT(to.sent, ElementsAre(guard::message_type::stop, guard::message_type::armed));
 }
 
 TEST(GuardOutbox, WhatWaitsIsSentInTheOrderOfThePlacesAndOnlyTheNewestOfAKind) {
   narrow_connection to;
   guard_outbox box(to);
-  box.send(place::stop, message::stop{.kill_by = 2});
-  box.send(place::stop, message::stop{.kill_by = 1});
-  box.send(place::start, message::start{.term = 7}, "A=b");
-  box.send(place::hello, message::hello{});
+  box.send(place::stop, guard::message::stop{.kill_by = 2});
+  box.send(place::stop, guard::message::stop{.kill_by = 1});
+  box.send(place::start, guard::message::start{.term = 7}, "A=b");
+  box.send(place::hello, guard::message::hello{});
   EXPECT_THAT(to.sent, IsEmpty());
   to.room = 9;
-  box.send(place::armed, message::armed{});
+  box.send(place::armed, guard::message::armed{});
   EXPECT_THAT(to.sent, IsEmpty()) << "the connection has not said that there is room";
   box.has_room();
-  EXPECT_THAT(to.sent, ElementsAre(message_type::hello, message_type::armed, message_type::start,
-                                   message_type::stop));
+  EXPECT_THAT(to.sent, ElementsAre(guard::message_type::hello, guard::message_type::armed,
+                                   guard::message_type::start, guard::message_type::stop));
   EXPECT_EQ(to.kill_by, 1);
 }
 
 TEST(GuardOutbox, AnOrderToStopThatIsTakenBackDoesNotReachTheWorkloadAfterIt) {
   narrow_connection to;
   guard_outbox box(to);
-  box.send(place::stop, message::stop{});
+  box.send(place::stop, guard::message::stop{});
   box.take_back(place::stop);
-  box.send(place::start, message::start{.term = 8});
+  box.send(place::start, guard::message::start{.term = 8});
   to.room = 9;
   box.has_room();
-  EXPECT_THAT(to.sent, ElementsAre(message_type::start));
+  EXPECT_THAT(to.sent, ElementsAre(guard::message_type::start));
 }
 
 TEST(GuardOutbox, SaysNothingToAGuardThatIsGone) {
   narrow_connection to;
   guard_outbox box(to);
-  box.send(place::armed, message::armed{});
+  box.send(place::armed, guard::message::armed{});
   box.close();
   to.room = 9;
   box.has_room();
-  box.send(place::bye, message::bye{});
+  box.send(place::bye, guard::message::bye{});
   EXPECT_THAT(to.sent, IsEmpty());
 }
 

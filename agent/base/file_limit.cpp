@@ -1,0 +1,33 @@
+#include "base/file_limit.hpp"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+
+namespace tenure::base {
+namespace {
+
+/// The soft limit before it was raised; 0: it was not.
+rlim_t original = 0;
+
+}  // namespace
+
+std::uint64_t raise_file_limit(std::uint64_t wanted) {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return 0;
+  const rlim_t before = limit.rlim_cur;
+  if (before >= wanted) return before;
+  limit.rlim_cur = std::min<rlim_t>(wanted, limit.rlim_max);
+  if (limit.rlim_cur <= before || ::setrlimit(RLIMIT_NOFILE, &limit) != 0) return before;
+  if (original == 0) original = before;
+  return limit.rlim_cur;
+}
+
+void restore_file_limit() {
+  rlimit limit{};
+  if (original == 0 || ::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = std::min(original, limit.rlim_max);
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+}  // namespace tenure::base

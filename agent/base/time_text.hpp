@@ -1,0 +1,25 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace tenure::base {
+
+/// An instant of the wall clock as people read it, in UTC. Allocates nothing.
+class time_text {
+ public:
+  /// What is outside of the years 0 to 9999 is shown as the first or the last of their instants.
+  explicit time_text(std::int64_t unix_ms);
+
+  /// "2026-01-31T12:00:00.250Z", as in RFC 3339.
+  [[nodiscard]] std::string_view date_and_time() const { return {text_.data(), text_.size()}; }
+  /// "12:00:00.250Z"
+  [[nodiscard]] std::string_view time() const { return date_and_time().substr(time_begins); }
+
+ private:
+  static constexpr std::size_t time_begins = 11;
+  std::array<char, 24> text_{};
+};
+
+}  // namespace tenure::base

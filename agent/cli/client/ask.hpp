@@ -1,0 +1,69 @@
+#pragma once
+
+#include <expected>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/invocation.hpp"
+#include "core/clock.hpp"
+#include "http/client/client_message.hpp"
+#include "http/endpoint.hpp"
+
+/// How a command asks a running agent, and what it says if there is no answer.
+namespace tenure::cli {
+
+/// More than an agent takes for any answer that it does not hold back.
+inline constexpr core::duration reply_limit = std::chrono::seconds(10);
+/// An agent of ten thousand elections has a list of several MiB.
+inline constexpr http::client_limits agent_limits{.body_bytes = std::size_t{64} << 20U};
+
+/// Why there is no answer.
+struct ask_failure {
+  int status;             ///< to exit with
+  std::string text;       ///< one line for a person: what failed, against what, what to do
+  std::string json;       ///< the same for a program: the agent's own error if it gave one
+  std::string silence{};  ///< why nothing has come from it; empty: something has
+};
+
+/// The body of an answer with a status of 200 to 299.
+using agent_answer = std::expected<std::string, ask_failure>;
+
+/// Sends one request and waits for the reply. The error says what failed, against which server.
+std::expected<http::client_reply, http::client_error> ask(const http::endpoint& server,
+                                                          http::client_request what,
+                                                          core::duration patience);
+
+/// The same, and judges the reply.
+agent_answer ask_agent(const http::endpoint& agent, http::client_request what);
+
+/// Something else has answered.
+ask_failure not_an_agent(const http::endpoint& agent);
+
+/// What a reply is worth. Only JSON of an agent is an answer.
+agent_answer judged(const http::endpoint& agent,
+                    const std::expected<http::client_reply, http::client_error>& reply);
+
+/// The agent that --api names; else TENURE_API, else the default. The error says what is wrong
+/// with it.
+std::expected<http::endpoint, std::string> agent_address(const std::optional<std::string>& given);
+
+/// What ELECTION or TENURE_ELECTION names; nothing if neither does.
+std::optional<std::string> named_election(const invocation& what);
+
+/// "/v1/elections/team%2Fdb", or that of the list.
+std::string path_of(const std::optional<std::string>& election);
+
+/// "which election? the agent has a, b; ..."
+ask_failure which_election(const http::endpoint& agent, const std::vector<std::string>& names);
+
+/// Agent and election of a verb that takes `--api` and `ELECTION`.
+struct election_address {
+  http::endpoint agent;
+  std::string election;
+};
+
+/// "tenure status: ..." on stderr, and the JSON on stdout if that is asked for. Returns the status.
+int report_failure(const invocation& what, const ask_failure& why);
+
+}  // namespace tenure::cli

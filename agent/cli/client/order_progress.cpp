@@ -1,0 +1,146 @@
+#include "cli/client/order_progress.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+
+#include "cli/text/knowledge.hpp"
+
+namespace tenure::cli {
+namespace {
+
+std::string holds(const seat& who, const std::string& election) {
+  return who.holder + " holds " + election + " now, under version " + std::to_string(who.version);
+}
+
+/// Who has come since `version`, and is the newest of these.
+const seat* successor(const election_report& now, std::uint64_t version) {
+  const seat* out = nullptr;
+  for (const seat& s : now.holders) {
+    if (s.version > version && (out == nullptr || s.version > out->version)) out = &s;
+  }
+  return out;
+}
+
+/// True if a member other than this one is there to take over, or may be.
+bool others_campaign(const std::string& me, const election_report& now) {
+  if (!now.members) return true;
+  return std::ranges::any_of(*now.members, [&me](const member_report& m) {
+    return m.identity != me && m.state != "active";
+  });
+}
+
+class reader {
+ public:
+  reader(const given_order& order, const election_report& before, const election_report& now)
+      : order_(order),
+        now_(now),
+        old_(before.seat_of(order.by)),
+        stood_by_(before.holder_known && old_ == nullptr) {}
+
+  order_reading read() const {
+    switch (order_.what) {
+      case order_kind::resume:
+        return resumed();
+      case order_kind::pause:
+        if (is_own() && !now_.paused) return {.text = me() + " is not paused yet"};
+        if (is_out_of_sight() && !stood_by_) return whether_it_holds();
+        if (still_holds()) return {.text = me() + " is paused, but still gives " + it() + " up"};
+        return after_pause();
+      case order_kind::resign:
+      case order_kind::transfer:
+        break;
+    }
+    if (is_out_of_sight()) return whether_it_holds();
+    if (still_holds()) return {.text = me() + " is still giving " + it() + " up"};
+    return order_.to.empty() ? handed_to_anybody() : handed_to_heir();
+  }
+
+ private:
+  const std::string& me() const { return order_.by; }
+  bool is_own() const { return me() == now_.identity; }
+  const std::string& it() const { return now_.election; }
+
+  /// Only the store could tell whether it holds, and the agent that is asked does not reach it.
+  bool is_out_of_sight() const { return !is_own() && !now_.holder_known; }
+
+  order_reading whether_it_holds() const {
+    return {.is = progress::not_known,
+            .text = "whether " + me() + " still holds " + it() + is_not_known()};
+  }
+
+  bool still_holds() const {
+    const seat* const mine = now_.seat_of(me());
+    const bool same = mine != nullptr && old_ != nullptr && mine->version == old_->version;
+    if (!is_own()) return same;
+    return now_.state == "draining" || same || (mine != nullptr && now_.paused);
+  }
+
+  order_reading resumed() const {
+    if (!is_own()) {
+      return {.is = progress::done, .text = me() + " was told to campaign for " + it() + " again"};
+    }
+    if (now_.paused) return {.text = me() + " is still paused"};
+    if (now_.aside_for_ms) return {.text = me() + " still stands aside"};
+    return {.is = progress::done,
+            .text = me() + " campaigns for " + it() + " again; " + who_holds()};
+  }
+
+  order_reading after_pause() const {
+    const std::string paused = me() + (is_own() ? " is paused; " : " was told to pause; ");
+    if (old_ == nullptr) return {.is = progress::done, .text = paused + who_holds()};
+    order_reading next = handed_to_anybody();
+    next.text = paused + next.text;
+    return next;
+  }
+
+  order_reading handed_to_anybody() const {
+    const std::string given = me() + " has given " + it() + " up; ";
+    if (!now_.holder_known) return {.is = progress::settled, .text = given + who_holds()};
+    if (const seat* const next = old_ == nullptr ? nullptr : successor(now_, old_->version)) {
+      return {.is = progress::done, .text = holds(*next, it())};
+    }
+    if (!others_campaign(me(), now_)) {
+      return {.is = progress::done, .text = given + "no other member campaigns for it"};
+    }
+    return {.is = progress::settled, .text = given + "nobody has taken it yet"};
+  }
+
+  order_reading handed_to_heir() const {
+    const std::string given = me() + " has given " + it() + " up; ";
+    if (!now_.holder_known) {
+      return {.is = progress::not_known,
+              .text = given + "whether " + order_.to + " has taken it" + is_not_known()};
+    }
+    const seat* const heir = now_.seat_of(order_.to);
+    if (heir != nullptr && (old_ == nullptr || heir->version > old_->version)) {
+      return {.is = progress::done, .text = holds(*heir, it())};
+    }
+    const seat* const next = old_ == nullptr ? nullptr : successor(now_, old_->version);
+    if (next != nullptr && now_.holders.size() >= now_.slots) {
+      return {.is = progress::otherwise, .text = holds(*next, it()) + ", not " + order_.to};
+    }
+    return {.text = given + order_.to + " has not taken it yet"};
+  }
+
+  std::string is_not_known() const { return " is not known: " + why_not_known(now_); }
+
+  std::string who_holds() const {
+    if (!now_.holder_known) return "who holds " + it() + " now" + is_not_known();
+    return now_.holder ? holds(*now_.holder, it()) : "nobody holds " + it() + " now";
+  }
+
+  const given_order& order_;
+  const election_report& now_;
+  const seat* old_;
+  bool stood_by_;  ///< it held nothing when the order was given, and that was known
+};
+
+}  // namespace
+
+order_reading read_progress(const given_order& order, const election_report& before,
+                            const election_report& now) {
+  return reader(order, before, now).read();
+}
+
+}  // namespace tenure::cli

@@ -1,0 +1,127 @@
+#include "cli/demo/demo_member.hpp"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <fstream>
+#include <sstream>
+
+#include "cli/client/ask.hpp"
+
+namespace tenure::cli {
+namespace {
+
+constexpr core::duration answer_patience = std::chrono::seconds(1);
+
+/// In the child: becomes `tenure exec`.
+[[noreturn]] void become(const std::vector<std::string>& words, const std::filesystem::path& log) {
+  const int out = ::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+  const int in = ::open("/dev/null", O_RDONLY);
+  if (in < 0 || out < 0) ::_exit(127);
+  ::dup2(in, STDIN_FILENO);
+  ::dup2(out, STDOUT_FILENO);
+  ::dup2(out, STDERR_FILENO);
+  ::setpgid(0, 0);
+  // If the demo itself is killed, its members end in order.
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  std::vector<char*> argv;
+  for (const std::string& w : words) argv.push_back(const_cast<char*>(w.c_str()));
+  argv.push_back(nullptr);
+  ::execv("/proc/self/exe", argv.data());
+  ::_exit(127);
+}
+
+}  // namespace
+
+demo_member::demo_member(std::string name, const std::filesystem::path& folder,
+                         const std::string& ttl, const std::vector<std::string>& store)
+    : name_(std::move(name)), log_(folder / (name_ + ".log")), socket_(folder / (name_ + ".sock")) {
+  std::vector<std::string> words{
+      "tenure", "exec",     "--election",  "demo",           "--identity", name_,      "--ttl",
+      ttl,      "--listen", "127.0.0.1:0", "--probe-listen", "off",        "--socket", socket_};
+  words.insert(words.end(), store.begin(), store.end());
+  words.insert(words.end(),
+               {"--", std::filesystem::read_symlink("/proc/self/exe"), "demo-worker", folder});
+  guard_ = ::fork();
+  if (guard_ == 0) become(words, log_);
+}
+
+demo_member::~demo_member() {
+  pull_the_plug();
+}
+
+std::vector<pid_t> demo_member::children() const {
+  const std::string pid = std::to_string(guard_);
+  std::ifstream list("/proc/" + pid + "/task/" + pid + "/children");
+  std::vector<pid_t> out;
+  for (pid_t child = 0; list >> child;) out.push_back(child);
+  return out;
+}
+
+std::optional<pid_t> demo_member::agent() const {
+  for (const pid_t child : children()) {
+    std::ifstream file("/proc/" + std::to_string(child) + "/cmdline", std::ios::binary);
+    std::string program;
+    std::string verb;
+    std::getline(file, program, '\0');
+    std::getline(file, verb, '\0');
+    if (verb == "exec") return child;
+  }
+  return std::nullopt;
+}
+
+void demo_member::pull_the_plug() {
+  if (guard_ <= 0) return;
+  // The guard first, stopped: or it would see the others die and act.
+  ::kill(guard_, SIGSTOP);
+  for (const pid_t child : children()) ::kill(child, SIGKILL);
+  ::kill(guard_, SIGKILL);
+  ::waitpid(guard_, nullptr, 0);
+  guard_ = -1;
+  frozen_.reset();
+}
+
+void demo_member::ask_to_end() const {
+  if (guard_ > 0) ::kill(guard_, SIGTERM);
+}
+
+void demo_member::freeze_agent() {
+  frozen_ = agent();
+  if (frozen_) ::kill(*frozen_, SIGSTOP);
+}
+
+void demo_member::thaw_agent() {
+  if (frozen_) ::kill(*frozen_, SIGCONT);
+  frozen_.reset();
+}
+
+bool demo_member::has_ended() {
+  if (guard_ > 0 && ::waitpid(guard_, nullptr, WNOHANG) == guard_) guard_ = -1;
+  return guard_ <= 0;
+}
+
+std::optional<std::string> demo_member::api_address() const {
+  std::ifstream file(log_);
+  std::optional<std::string> found;
+  // The last one counts: a member that was started again appends to its log.
+  for (std::string line; std::getline(file, line);) {
+    if (line.find("msg=listening") == std::string::npos) continue;
+    const auto at = line.find(" api=");
+    if (at != std::string::npos) found = line.substr(at + 5, line.find(' ', at + 5) - at - 5);
+  }
+  return found;
+}
+
+std::string demo_member::get(const std::string& path) const {
+  const auto address = api_address();
+  if (!address) return {};
+  const auto server = http::parse_endpoint("http://" + *address, 0);
+  if (!server) return {};
+  const auto reply = ask(*server, {.method = "GET", .target = path}, answer_patience);
+  return reply ? reply->body : std::string{};
+}
+
+}  // namespace tenure::cli

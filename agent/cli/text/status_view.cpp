@@ -1,0 +1,244 @@
+#include "cli/text/status_view.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <utility>
+
+#include "cli/client/reply_codec.hpp"
+#include "cli/text/knowledge.hpp"
+#include "cli/text/print.hpp"
+#include "cli/text/times.hpp"
+#include "http/endpoint.hpp"
+
+namespace tenure::cli {
+namespace {
+
+constexpr const char* nothing = "-";
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string out;
+  for (const std::string& w : words) out += (out.empty() ? "" : ", ") + w;
+  return out;
+}
+
+/// The state in the words of people who have not read the design.
+std::string state_word(const election_report& e) {
+  return e.state == "candidate" ? "standby" : e.state;
+}
+
+std::string state_text(const election_report& e, std::int64_t age_ms) {
+  std::string out = state_word(e);
+  if (e.paused) return out + ", paused";
+  if (e.aside_for_ms && *e.aside_for_ms > age_ms) {
+    return out + ", aside " + span(*e.aside_for_ms - age_ms);
+  }
+  // Health has words of its own, with and without a campaign.
+  if (e.held_back == "unhealthy") return out;
+  return e.held_back_text.empty() ? out : out + ": " + e.held_back_text;
+}
+
+cell state_cell(const election_report& e, std::int64_t age_ms) {
+  tint colour = tint::none;
+  if (e.is_self) colour = tint::good;
+  if (!e.held_back.empty() || e.paused || e.aside_for_ms || e.state == "pending" ||
+      e.state == "draining") {
+    colour = tint::warning;
+  }
+  if (!e.unhealthy.empty()) colour = tint::bad;
+  std::string text = state_text(e, age_ms);
+  if (!e.unhealthy.empty()) text += ", unhealthy: " + e.unhealthy;
+  return {.text = std::move(text), .colour = colour};
+}
+
+/// Each holder, and its version: several with several slots.
+std::pair<cell, cell> holder_cells(const election_report& e) {
+  if (e.holders.empty() && !e.holder_known) {
+    return {{.text = "not known", .colour = tint::warning}, {.text = nothing}};
+  }
+  if (e.holders.empty()) return {{.text = "nobody", .colour = tint::bad}, {.text = nothing}};
+  std::vector<std::string> names;
+  std::vector<std::string> versions;
+  for (const seat& s : e.holders) {
+    names.push_back(s.holder);
+    versions.push_back(std::to_string(s.version));
+  }
+  return {{.text = joined(names)}, {.text = joined(versions)}};
+}
+
+cell left_cell(const election_report& e, std::int64_t age_ms) {
+  if (!e.expires_in_ms) return {.text = nothing, .colour = tint::faint};
+  return {.text = remainder(std::max<std::int64_t>(*e.expires_in_ms - age_ms, 0))};
+}
+
+cell members_cell(const election_report& e) {
+  if (!e.members) return {.text = nothing, .colour = tint::faint};
+  std::vector<std::string> names;
+  for (const member_report& m : *e.members) names.push_back(m.identity);
+  return {.text = names.empty() ? "none" : joined(names)};
+}
+
+std::string last_term_text(const election_report& e) {
+  if (!e.last_term) return nothing;
+  const term_report& t = *e.last_term;
+  return t.who.holder + " " + std::to_string(t.who.version) + ": " +
+         (t.reason.empty() ? "reason unknown" : t.reason);
+}
+
+table_row row_of(const election_report& e, std::int64_t age_ms) {
+  auto [holder, version] = holder_cells(e);
+  if (!e.holder_known && !e.holders.empty()) {
+    holder.text += ", " + as_of_text(e, age_ms);
+    holder.colour = tint::warning;
+  }
+  return {{.text = e.election},
+          {.text = e.identity},
+          state_cell(e, age_ms),
+          std::move(holder),
+          std::move(version),
+          left_cell(e, age_ms),
+          {.text = e.since_ms ? span(*e.since_ms + age_ms) : nothing},
+          members_cell(e),
+          {.text = last_term_text(e), .colour = tint::faint}};
+}
+
+/// A value of a line, in quotes where it has blanks.
+std::string quoted(const std::string& value) {
+  if (value.find_first_of(" =\"") == std::string::npos && !value.empty()) return value;
+  std::string out = "\"";
+  for (const char c : value) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out + "\"";
+}
+
+std::string line_of(const election_report& e) {
+  auto [holder, version] = holder_cells(e);
+  std::string out = "election=" + quoted(e.election) + " agent=" + quoted(e.identity) +
+                    " state=" + state_word(e) +
+                    " holder=" + quoted(e.holders.empty() ? "" : holder.text) +
+                    " version=" + quoted(e.holders.empty() ? "" : version.text);
+  if (!e.holder_known) out += " holder_known=false";
+  if (!e.store.reachable) out += " store=unreachable";
+  if (e.members) out += " members=" + quoted(members_cell(e).text);
+  if (e.paused) out += " paused=true";
+  if (e.aside_for_ms) out += " aside=true";
+  if (!e.held_back.empty()) out += " not_campaigning=" + e.held_back;
+  if (!e.unhealthy.empty()) out += " unhealthy=" + quoted(e.unhealthy);
+  if (e.last_term) out += " last_term=" + quoted(last_term_text(e));
+  return out;
+}
+
+/// What is wrong with the store of an agent, which is that of all its elections.
+std::string trouble_of(const std::vector<election_report>& all, std::int64_t age_ms) {
+  return all.empty() ? "" : store_trouble(all.front().store, age_ms);
+}
+
+/// The process id in the name of a local agent's socket, ".../21511.sock"; empty if it has none.
+std::string pid_of(const http::endpoint& agent) {
+  const std::filesystem::path path(agent.socket_path);
+  const std::string name = path.stem().string();
+  if (path.extension() != ".sock") return {};
+  // Where that name was taken, "-" and a random word follow.
+  const std::string pid = name.substr(0, name.find('-'));
+  return std::ranges::all_of(pid, [](char c) { return c >= '0' && c <= '9'; }) ? pid : "";
+}
+
+const std::string* silence_of(const agent_sight& one) {
+  if (!one.answer || *one.answer || one.answer->error().silence.empty()) return nullptr;
+  return &one.answer->error().silence;
+}
+
+/// Why there is nothing to show of it. Precondition: there is not.
+std::string failure_text(const agent_sight& one) {
+  const std::string* const silence = silence_of(one);
+  return silence != nullptr ? "this agent has not answered: " + *silence : one.answer->error().text;
+}
+
+}  // namespace
+
+void take(agent_sight& of, agent_answer answer, core::time_point now) {
+  if (answer) {
+    if (auto elections = read_elections(*answer)) {
+      of.elections = std::move(*elections);
+      of.at = now;
+    } else {
+      answer = std::unexpected(not_an_agent(of.agent));
+    }
+  }
+  if (!answer) of.elections.clear();
+  of.answer = std::move(answer);
+}
+
+status_page page_of(const std::vector<agent_sight>& seen, core::time_point now) {
+  status_page out;
+  out.table.push_back({{.text = "ELECTION"},
+                       {.text = "AGENT"},
+                       {.text = "STATE"},
+                       {.text = "HOLDER"},
+                       {.text = "VERSION"},
+                       {.text = "LEFT"},
+                       {.text = "SINCE"},
+                       {.text = "MEMBERS"},
+                       {.text = "LAST TERM"}});
+  for (const agent_sight& one : seen) {
+    const auto age = std::chrono::floor<std::chrono::milliseconds>(now - one.at).count();
+    for (const election_report& e : one.elections) out.table.push_back(row_of(e, age));
+    const std::string where = http::text(one.agent) + ": ";
+    if (one.answer && !*one.answer) {
+      out.failures.push_back({.text = where + failure_text(one), .colour = tint::bad});
+    } else if (const std::string why = trouble_of(one.elections, age); !why.empty()) {
+      out.failures.push_back({.text = where + why, .colour = tint::warning});
+    }
+  }
+  return out;
+}
+
+std::string silence_text(const std::vector<agent_sight>& seen) {
+  std::size_t silent = 0;
+  std::string who;
+  for (const agent_sight& one : seen) {
+    const std::string* const silence = silence_of(one);
+    if (silence == nullptr) continue;
+    const std::string pid = pid_of(one.agent);
+    who += (silent++ == 0 ? "" : "; ") + (pid.empty() ? "" : "pid " + pid + ": ") + *silence;
+  }
+  if (silent == 0) return {};
+  if (seen.size() == 1) return "no agent has answered: " + who;
+  const std::string of = " of " + std::to_string(seen.size()) + " agents ";
+  if (silent == seen.size()) return "none" + of + "has answered: " + who;
+  if (silent == 1) return "one" + of + "has not answered: " + who;
+  return std::to_string(silent) + of + "have not answered: " + who;
+}
+
+core::duration shown_for(const agent_sight& seen) {
+  using std::chrono::milliseconds;
+  constexpr milliseconds shortest{200};
+  constexpr milliseconds longest{3000};
+  // A lease is renewed when a third of it is over, or a little earlier.
+  constexpr int answers_per_lease = 4;
+  milliseconds out = longest;
+  for (const election_report& e : seen.elections) {
+    if (e.expires_in_ms) out = std::min(out, milliseconds(*e.expires_in_ms) / answers_per_lease);
+  }
+  return std::max(out, shortest);
+}
+
+std::vector<std::string> lines_of(const agent_sight& seen) {
+  if (!seen.answer) return {};
+  if (!*seen.answer) {
+    return {"api=" + quoted(http::text(seen.agent)) + " error=" + quoted(failure_text(seen))};
+  }
+  std::vector<std::string> out;
+  for (const election_report& e : seen.elections) out.push_back(line_of(e));
+  return out;
+}
+
+std::string json_of(const agent_sight& seen) {
+  if (!seen.answer) return {};
+  if (silence_of(seen) != nullptr) return error_json("no_reply", failure_text(seen));
+  return json_line(*seen.answer ? **seen.answer : seen.answer->error().json);
+}
+
+}  // namespace tenure::cli

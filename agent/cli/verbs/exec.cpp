@@ -1,0 +1,108 @@
+#include <cstdio>
+#include <optional>
+#include <string_view>
+
+#include "base/random.hpp"
+#include "cli/command_check.hpp"
+#include "cli/verbs.hpp"
+#include "guard/guard_process.hpp"
+#include "runtime/exit_status.hpp"
+#include "runtime/run_agent.hpp"
+#include "workload/guard_link.hpp"
+
+namespace tenure::cli {
+namespace {
+
+bool asks_for_help(int argc, const char* const* argv) {
+  for (int i = 2; i < argc; ++i) {
+    const std::string_view arg = argv[i];
+    if (arg == "-h" || arg == "--help") return true;
+  }
+  return false;
+}
+
+/// Named by the first setting that says so; empty if the workload is not found but started.
+std::string_view target_setting(const config::settings& s) {
+  if (!s.target.executable.empty()) return "target_executable";
+  if (!s.target.command_line.empty()) return "target_command_line";
+  return s.target.pid_file.empty() ? "" : "target_pid_file";
+}
+
+/// What is asked for and not done is refused: somebody relies on it.
+int refuse_target(const char* verb, std::string_view setting, const char* instead) {
+  std::fprintf(stderr, "tenure %s: %s is given, but %s\n", verb, setting.data(), instead);
+  return runtime::exit_bad_settings;
+}
+
+}  // namespace
+
+std::optional<int> become_guard(int argc, const char* const* argv) {
+  if (workload::guard_link::in_environment()) return std::nullopt;
+  const int own = separator(argc, argv);
+  if (own + 1 >= argc || asks_for_help(own, argv)) return std::nullopt;
+  if (const auto status = refuse_command("exec", argv[own + 1])) return status;
+  guard::guard_options options;
+  options.agent_argv.assign(argv, argv + argc);
+  options.command.assign(argv + own + 1, argv + argc);
+  return guard::run_guard(options);
+}
+
+int run_exec_agent(const invocation& what) {
+  auto settings = load_settings(what);
+  if (!settings) return settings.error();
+  if (settings->elections.size() != 1) {
+    std::fprintf(stderr,
+                 "tenure exec: one command belongs to one election, but %zu are configured; "
+                 "give one --election, or use tenure agent\n",
+                 settings->elections.size());
+    return runtime::exit_bad_settings;
+  }
+  if (settings->observe) {
+    std::fputs("tenure exec: an observer never runs its command; drop --observe\n", stderr);
+    return runtime::exit_bad_settings;
+  }
+  if (!settings->guard_dir.empty()) {
+    std::fputs(
+        "tenure exec: --guard-dir is for tenure agent; exec is the guard of its own command\n",
+        stderr);
+    return runtime::exit_bad_settings;
+  }
+  if (const std::string_view named = target_setting(*settings); !named.empty()) {
+    return refuse_target("exec", named, "the command after -- is the workload; remove one of them");
+  }
+  if (settings->hooks.any()) {
+    std::fputs(
+        "tenure exec: gain_* and stop_* are for tenure agent; exec starts and stops its command "
+        "itself, so remove them\n",
+        stderr);
+    return runtime::exit_bad_settings;
+  }
+  return runtime::run_agent(
+      {.settings = std::move(*settings), .session = base::random_hex(16), .has_guard = true});
+}
+
+int run_agent(const invocation& what, int argc, const char* const* argv) {
+  auto settings = load_settings(what);
+  if (!settings) return settings.error();
+  const bool has_door = !settings->guard_dir.empty();
+  if (has_door && (settings->elections.size() != 1 || settings->observe)) {
+    std::fputs(
+        "tenure agent: --guard-dir is for a member of one election; give one --election, and no "
+        "--observe\n",
+        stderr);
+    return runtime::exit_bad_settings;
+  }
+  const bool has_target = settings->target.given();
+  if (const std::string_view named = target_setting(*settings); has_target && has_door) {
+    return refuse_target("agent", named,
+                         "the guard in --guard-dir starts the workload itself; remove one of them");
+  }
+  if (has_target && !workload::guard_link::in_environment()) {
+    return guard_what_is_found(*settings, argc, argv);
+  }
+  return runtime::run_agent({.settings = std::move(*settings),
+                             .session = base::random_hex(16),
+                             .has_guard = has_door || has_target});
+}
+
+}  // namespace tenure::cli

@@ -1,0 +1,92 @@
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <string>
+
+#include "cli/client/json_codec.hpp"
+#include "cli/verbs.hpp"
+#include "core/timing.hpp"
+#include "core/unhealthy_terms.hpp"
+#include "runtime/exit_status.hpp"
+#include "stores/store.hpp"
+
+namespace tenure::cli {
+namespace {
+
+void print_row(const char* sign, const char* name, core::duration value, const char* meaning) {
+  std::printf("  %s %-12s %10s   %s\n", sign, name, core::text(value).c_str(), meaning);
+}
+
+void print_text(const core::timing& t, const core::consequences& means, const std::string& store) {
+  const core::budget b = t.of(t.ttl);
+  std::array<char, 64> drift{};
+  std::snprintf(drift.data(), drift.size(), "clocks may run apart by %g %%",
+                static_cast<double>(t.drift_ppm) / 10'000.0);
+  std::printf("Counted from the moment the last acknowledged renewal was sent%s:\n\n",
+              store.empty() ? "" : (" (store " + store + ")").c_str());
+  print_row(" ", "ttl", t.ttl, "the store grants to nobody else before");
+  print_row("-", "drift", t.ttl - b.safe_until, drift.data());
+  print_row("=", "safe_until", b.safe_until, "what this member may count on");
+  print_row("-", "kill_budget", t.kill_budget, "the kernel needs at most this to end a process");
+  print_row("=", "kill_at", b.kill_at, "SIGKILL to whatever is left");
+  print_row("-", "grace", t.grace, "to end in good order");
+  print_row("=", "stop_at", b.stop_at, "no longer holder in any answer; SIGTERM");
+  std::puts("");
+  print_row(" ", "renew", t.renew, "a renewal is due");
+  std::printf("    %-12s %10s   of %s until stop_at: room for a try and its retry\n", "try_timeout",
+              core::text(means.try_timeout).c_str(), core::text(means.tries_window).c_str());
+  print_row(" ", "lock_delay", t.lock_delay, "a new holder waits, unless the old one released");
+  print_row(" ", "drain", t.drain, "to end on resign or shutdown, while renewing");
+  std::puts("\nWhat follows:\n");
+  print_row(" ", "fail-over", means.worst_failover,
+            "at most, from a holder's crash to the start of the next workload");
+  print_row(" ", "detection", means.detection, "store out of reach -> this member stops by itself");
+  print_row(" ", "margin", means.margin, "between SIGKILL here and the earliest grant elsewhere");
+  std::printf("    %-12s %10.0f   an hour, by the holder; a standby writes nothing\n", "writes",
+              means.writes_per_hour);
+}
+
+void print_health(const config::health& h, core::duration ttl) {
+  using core::unhealthy_terms;
+  std::puts("\nA workload whose health check fails:\n");
+  print_row(" ", "noticed", h.noticed_within(), "at most, once it has run for health_delay");
+  print_row(" ", "pause", ttl, "this member stands aside; twice as long each time in a row");
+  print_row(" ", "longest", std::max(ttl, unhealthy_terms::longest_pause), "such a pause at most");
+  print_row(" ", "forgotten", unhealthy_terms::well_after, "a term of this length begins anew");
+}
+
+std::string found_by(const config::target& t) {
+  if (!t.executable.empty()) return "its executable, " + t.executable;
+  if (!t.command_line.empty()) return "its command line, \"" + t.command_line + "\"";
+  return "the number in " + t.pid_file;
+}
+
+void print_target(const config::target& t) {
+  std::printf("\nThe workload is found by %s; what belongs to it is stopped with it.\n",
+              found_by(t).c_str());
+  const bool runs = t.while_standby == config::on_standby::run;
+  std::printf("On a standby it %s.\n", runs ? "runs" : "is stopped");
+  if (t.on_gain == config::on_gain::signal) {
+    const std::string name(config::signal_name(t.gain_signal));
+    std::printf("When this member becomes active it gets SIG%s.\n", name.c_str());
+  }
+}
+
+}  // namespace
+
+int run_explain(const invocation& what) {
+  const auto settings = load_settings(what);
+  if (!settings) return settings.error();
+  const core::consequences means =
+      core::explain(settings->timing, stores::expiry_lag_of(settings->store));
+  if (what.output == output_form::json) {
+    std::puts(budget_json(settings->timing, means, *settings).c_str());
+  } else {
+    print_text(settings->timing, means, settings->store);
+    if (settings->health.is_checked()) print_health(settings->health, settings->timing.ttl);
+    if (settings->target.given()) print_target(settings->target);
+  }
+  return runtime::exit_ok;
+}
+
+}  // namespace tenure::cli

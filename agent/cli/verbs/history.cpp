@@ -1,0 +1,97 @@
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "cli/client/ask.hpp"
+#include "cli/client/local_agents.hpp"
+#include "cli/client/reply_codec.hpp"
+#include "cli/text/print.hpp"
+#include "cli/text/terminal.hpp"
+#include "cli/text/times.hpp"
+#include "cli/verbs.hpp"
+#include "config/values.hpp"
+#include "runtime/exit_status.hpp"
+
+namespace tenure::cli {
+namespace {
+
+constexpr const char* nothing = "-";
+
+std::string moment_or_nothing(const std::string& time) {
+  return time.empty() ? nothing : moment(time);
+}
+
+/// False for a term that may have ended since its agent has last heard of it.
+bool end_is_known(const term_report& term, const history_report& in) {
+  return term.ended || term.is_self || in.holder_known;
+}
+
+std::string lasted(const term_report& term, const std::string& as_of) {
+  const auto from = unix_ms_of(term.from);
+  const auto to = unix_ms_of(term.ended ? term.to : as_of);
+  return from && to ? span(*to - *from) : nothing;
+}
+
+std::string reason(const term_report& term) {
+  if (!term.reason.empty()) return term.reason;
+  return term.ended ? "unknown" : nothing;
+}
+
+cell end_cell(const term_report& term, const history_report& in) {
+  if (term.ended) return {.text = moment_or_nothing(term.to)};
+  if (end_is_known(term, in)) return {.text = "runs", .colour = tint::good};
+  return {.text = "not known", .colour = tint::warning};
+}
+
+table_row row_of(const term_report& term, const history_report& in) {
+  return {{.text = std::to_string(term.who.version)},
+          {.text = term.who.holder},
+          {.text = moment_or_nothing(term.from)},
+          end_cell(term, in),
+          {.text = end_is_known(term, in) ? lasted(term, in.as_of) : nothing},
+          {.text = reason(term)}};
+}
+
+void print(const history_report& what) {
+  std::vector<table_row> rows{{{.text = "VERSION"},
+                               {.text = "HOLDER"},
+                               {.text = "FROM"},
+                               {.text = "TO"},
+                               {.text = "LASTED"},
+                               {.text = "REASON"}}};
+  for (const term_report& term : what.terms) rows.push_back(row_of(term, what));
+  const bool colour = wants_colour();
+  for (const std::string& line : table_lines(rows, colour)) std::puts(line.c_str());
+  const cell since{.text = "as seen since " + moment(what.complete_since), .colour = tint::faint};
+  std::puts(painted(since, colour).c_str());
+}
+
+}  // namespace
+
+int run_history(const invocation& what) {
+  const auto limit = what.value("--limit");
+  if (limit) {
+    constexpr std::uint32_t most = 1'000'000;
+    const auto number = config::parse_integer(*limit, 1, most);
+    if (!number) {
+      print_failure(what.verb, wrong_value("--limit", number.error()));
+      return runtime::exit_bad_settings;
+    }
+  }
+  const auto which = election_address_of(what);
+  if (!which) return report_failure(what, which.error());
+  const std::string target =
+      path_of(which->election) + "/history" + (limit ? "?limit=" + *limit : "");
+  const agent_answer answer = ask_agent(which->agent, {.method = "GET", .target = target});
+  if (!answer) return report_failure(what, answer.error());
+  const auto history = read_history(*answer);
+  if (!history) return report_failure(what, not_an_agent(which->agent));
+  if (what.output == output_form::json) {
+    print_json(*answer);
+  } else {
+    print(*history);
+  }
+  return runtime::exit_ok;
+}
+
+}  // namespace tenure::cli

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "config/raw_settings.hpp"
+
+namespace tenure::config {
+
+/// What is known of each setting while a raw_settings becomes settings: whether it was given,
+/// where, and whether the value could be used. Refers to all three, and lives for one call of
+/// `settle`.
+class provenance {
+ public:
+  provenance(raw_settings& from, const inputs& in, settings& out)
+      : draft_(from), in_(in), out_(out) {}
+
+  /// True if it has a good value that is no default.
+  [[nodiscard]] bool is_given(setting which) const {
+    return out_.origin_of(which).from != source::fallback;
+  }
+
+  /// True if a value was given that could not be used; another, good one may be as well.
+  [[nodiscard]] bool is_bad(setting which) const {
+    return draft_.bad.test(static_cast<std::size_t>(which));
+  }
+
+  /// True if it is needed and nothing was given, good or bad, as far as anybody can know.
+  [[nodiscard]] bool is_missing(setting which) const {
+    return !in_.partial && !is_given(which) && !is_bad(which) && draft_.file_usable;
+  }
+
+  [[nodiscard]] const std::string& where(setting which) const {
+    return out_.origin_of(which).where;
+  }
+
+  void reject(setting which, std::string what, std::string suggestion) {
+    draft_.reject({where(which), std::move(what), std::move(suggestion)});
+  }
+
+  /// It has to be given, and is not.
+  void reject_missing(setting which, std::string suggestion) {
+    std::string name(in_.file_alone && in_.file && *in_.file ? (*in_.file)->name : "");
+    draft_.reject(
+        {std::move(name), std::string(field_of(which).key) + " is missing", std::move(suggestion)});
+  }
+
+  /// How it is given: "--ttl 15s", or "ttl: 15s" in a file that is checked alone; without a value
+  /// "--ttl" or "ttl".
+  [[nodiscard]] std::string written(setting which, std::string_view value = {}) const {
+    const field& f = field_of(which);
+    std::string out(in_.file_alone ? f.key : f.flag);
+    if (value.empty()) return out;
+    out += in_.file_alone ? ": " : " ";
+    return out += value;
+  }
+
+  void warn(setting which, std::string what, std::string suggestion) {
+    out_.warnings.push_back({where(which), std::move(what), std::move(suggestion)});
+  }
+
+ private:
+  raw_settings& draft_;
+  const inputs& in_;
+  settings& out_;
+};
+
+/// Checks how the store is reached: its endpoints, TLS and who signs in.
+void check_access(const settings& s, provenance& known);
+
+/// Checks how a workload is told by hooks. After the time budget was made.
+void check_hooks(const settings& s, provenance& known);
+
+/// Checks how health is checked, and fills in what follows from other settings.
+void check_health(settings& s, provenance& known);
+
+/// Checks how a workload is found that somebody else starts, and what may become of it.
+void check_target(const settings& s, provenance& known);
+
+}  // namespace tenure::config

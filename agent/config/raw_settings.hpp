@@ -1,0 +1,55 @@
+#pragma once
+
+#include <bitset>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "config/load.hpp"
+#include "config/values.hpp"
+
+/// What the sources say, before it is put together.
+namespace tenure::config {
+
+/// A setting with a good value.
+struct assignment {
+  setting which;
+  value what;
+  origin from;
+};
+
+/// Collects from one source after the other, weakest first.
+struct raw_settings {
+  std::vector<assignment> given;
+  std::bitset<setting_count> bad;  ///< given with a value that could not be used
+  bool file_usable = true;         ///< false: nobody knows what the file would have said
+  std::vector<problem> problems;
+
+  void assign(setting which, value what, origin from) {
+    given.push_back({which, std::move(what), std::move(from)});
+  }
+  /// A value of `f` at `where` is wrong.
+  void reject(const field& f, const std::string& where, const mistake& why) {
+    bad.set(static_cast<std::size_t>(f.which));
+    problems.push_back({where, std::string(f.key) + " " + why.what, why.suggestion});
+  }
+  void reject(problem p) { problems.push_back(std::move(p)); }
+};
+
+/// Adds what the file says.
+void take_file(const file& source, raw_settings& out);
+
+/// Adds what the TENURE_ variables say. Other variables, those that Tenure itself gives to a
+/// workload, and those that Kubernetes makes for a Service named tenure are ignored.
+void take_environment(std::span<const name_and_value> variables, raw_settings& out);
+
+/// Adds what the flags say.
+void take_flags(std::span<const name_and_value> flags, raw_settings& out);
+
+/// Puts one value into its place in `out`. Precondition: its type is that of the setting.
+void apply_value(setting which, const value& v, settings& out);
+
+/// Checks all that was given as a whole and makes settings of it.
+std::expected<settings, std::vector<problem>> settle(raw_settings from, const inputs& in);
+
+}  // namespace tenure::config

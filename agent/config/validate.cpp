@@ -1,0 +1,229 @@
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "config/provenance.hpp"
+#include "config/suggest.hpp"
+#include "core/check.hpp"
+
+namespace tenure::config {
+namespace {
+
+constexpr std::array timing_settings{setting::ttl,         setting::renew,      setting::grace,
+                                     setting::kill_budget, setting::lock_delay, setting::drift,
+                                     setting::drain};
+
+std::size_t place(setting which) {
+  return static_cast<std::size_t>(which);
+}
+
+/// Makes settings of a raw_settings. Lives for one call of `settle`.
+class assembly {
+ public:
+  assembly(raw_settings& from, const inputs& in) : draft_(from), in_(in), known_(from, in, out_) {
+    choose();
+  }
+
+  settings finish() {
+    for (const field& f : fields()) apply(f);
+    out_.listen.explicit_ = known_.is_given(setting::listen);
+    out_.probe_listen.explicit_ = known_.is_given(setting::probe_listen);
+    check_store();
+    check_access(out_, known_);
+    check_elections();
+    check_target(out_, known_);
+    check_identity();
+    check_timing();
+    check_hooks(out_, known_);
+    check_health(out_, known_);
+    check_listeners();
+    return std::move(out_);
+  }
+
+ private:
+  /// The last one wins: sources come in the order of their strength.
+  void choose() {
+    for (const assignment& a : draft_.given) {
+      chosen_[place(a.which)] = &a;
+      out_.origins[place(a.which)] = a.from;
+    }
+  }
+
+  void apply(const field& f) {
+    if (const assignment* const a = chosen_[place(f.which)]) {
+      apply_value(f.which, a->what, out_);
+    } else if (!f.fallback.empty()) {
+      const parsed<value> usual = parse_value(f, f.fallback);
+      TENURE_CHECK(usual.has_value());
+      apply_value(f.which, *usual, out_);
+    }
+  }
+
+  void check_store() {
+    if (known_.is_missing(setting::store)) {
+      known_.reject_missing(setting::store,
+                            "give " + known_.written(setting::store, choices(in_.stores)));
+    }
+    if (out_.store.empty() || std::ranges::find(in_.stores, out_.store) != in_.stores.end()) return;
+    known_.reject(setting::store, "store " + quote(out_.store) + " is not in this build",
+                  "it has " + choices(in_.stores));
+  }
+
+  void check_elections() {
+    const assignment* const one = chosen_[place(setting::election)];
+    const assignment* const list = chosen_[place(setting::elections)];
+    if (known_.is_missing(setting::election) && known_.is_missing(setting::elections)) {
+      known_.reject_missing(setting::election, "give the name that all members share, such as " +
+                                                   known_.written(setting::election, "db"));
+      return;
+    }
+    if (one != nullptr && list != nullptr && one->from.from == source::file) {
+      draft_.reject({one->from.where, "election and elections are both given",
+                     "put all names into elections"});
+      return;
+    }
+    // `elections` is in the file only, so a flag or variable that gives names is stronger.
+    const assignment* const names = one != nullptr ? one : list;
+    if (names == nullptr) return;
+    if (one != nullptr) out_.origins[place(setting::elections)] = {};
+    for (const named_election& e : std::get<std::vector<named_election>>(names->what)) {
+      out_.elections.push_back({e.name, e.slots.value_or(out_.slots)});
+    }
+    check_names(*names);
+  }
+
+  void check_names(const assignment& names) {
+    const std::string& where = names.from.where;
+    if (out_.elections.size() > max_elections) {
+      draft_.reject({where, "there are " + std::to_string(out_.elections.size()) + " elections",
+                     "give no more than " + std::to_string(max_elections) + " to one agent"});
+    }
+    std::set<std::string_view> seen;
+    for (const election& e : out_.elections) {
+      if (!seen.insert(e.name).second) {
+        draft_.reject({where, "election " + quote(e.name) + " is given twice", "remove one"});
+      }
+      if (out_.store != "kubernetes") continue;
+      if (const std::optional<mistake> wrong = kubernetes_mistake(e.name)) {
+        draft_.reject({where, "election " + wrong->what, wrong->suggestion});
+      }
+    }
+    for (const std::string_view name : seen) {
+      // etcd and ZooKeeper keep the candidates of `a` as children of `a`, where `a/b` would be one.
+      for (std::size_t slash = name.find('/'); slash != name.npos;
+           slash = name.find('/', slash + 1)) {
+        const std::string_view parent = name.substr(0, slash);
+        if (!seen.contains(parent)) continue;
+        draft_.reject(
+            {where, "elections " + quote(parent) + " and " + quote(name) + " are inside each other",
+             "give one of them another name"});
+      }
+    }
+  }
+
+  void check_identity() {
+    if (known_.is_given(setting::identity) || known_.is_bad(setting::identity) ||
+        !draft_.file_usable) {
+      return;
+    }
+    parsed<value> usual = parse_value(field_of(setting::identity), in_.host_name);
+    if (usual) {
+      out_.identity = std::get<std::string>(std::move(*usual));
+      return;
+    }
+    draft_.reject({"", "identity, by default the host name, " + usual.error().what,
+                   "give " + known_.written(setting::identity)});
+  }
+
+  void check_timing() {
+    // The sum of a budget with a value missing would only confuse.
+    const auto is_bad = [this](setting s) { return known_.is_bad(s); };
+    if (std::ranges::any_of(timing_settings, is_bad)) return;
+    auto resolved = core::resolve(out_.asked);
+    if (resolved) {
+      out_.timing = *resolved;
+      check_whole_seconds();
+      return;
+    }
+    for (core::timing_problem& p : resolved.error()) {
+      known_.reject(to_blame(p.setting), std::move(p.text), "");
+    }
+  }
+
+  void check_whole_seconds() {
+    const core::duration ttl = out_.timing.ttl;
+    const core::duration granted = std::chrono::ceil<std::chrono::seconds>(ttl);
+    if (out_.store != "etcd" || granted == ttl) return;
+    known_.warn(
+        setting::ttl,
+        "ttl is " + core::text(ttl) + "; etcd grants whole seconds, here " + core::text(granted),
+        "give " + core::text(granted));
+  }
+
+  /// The setting whose line a user should look at. What follows from the TTL always adds up, so
+  /// it is one that was given.
+  [[nodiscard]] setting to_blame(std::string_view named) const {
+    const auto row = std::ranges::find(fields(), named, &field::key);
+    TENURE_CHECK(row != fields().end());
+    if (known_.is_given(row->which)) return row->which;
+    for (const setting s : {setting::kill_budget, setting::grace, setting::renew, setting::ttl}) {
+      if (known_.is_given(s)) return s;
+    }
+    return setting::drift;
+  }
+
+  void check_listeners() {
+    const listen_address& api = out_.listen;
+    const listen_address& probe = out_.probe_listen;
+    if (out_.socket.size() > max_socket_path_bytes) {
+      known_.reject(setting::socket,
+                    "socket is " + std::to_string(out_.socket.size()) + " bytes long",
+                    "give a path of up to " + std::to_string(max_socket_path_bytes) + " bytes");
+    }
+    if (api.enabled && !is_loopback(api)) {
+      known_.warn(setting::listen,
+                  "the API listens on " + text(api) + ", where other machines may reach it",
+                  "listen on 127.0.0.1 unless they must");
+    }
+    check_allowed_hosts();
+    const auto any = [](const std::string& host) { return host == "0.0.0.0" || host == "::"; };
+    const bool same_port = api.enabled && probe.enabled && api.port != 0 && api.port == probe.port;
+    if (same_port && (api.host == probe.host || any(api.host) || any(probe.host))) {
+      known_.reject(
+          api.explicit_ ? setting::listen : setting::probe_listen,
+          "listen " + text(api) + " and probe_listen " + text(probe) + " are the same port",
+          "give one of them another");
+    }
+  }
+
+  void check_allowed_hosts() {
+    const std::vector<std::string>& all = out_.allowed_hosts;
+    if (all.size() > max_allowed_hosts) {
+      known_.reject(setting::allowed_host,
+                    "allowed_host has " + std::to_string(all.size()) + " values",
+                    "give no more than " + std::to_string(max_allowed_hosts));
+    }
+    std::set<std::string_view> seen;
+    for (const std::string& one : all) {
+      if (seen.insert(one).second) continue;
+      known_.reject(setting::allowed_host, "allowed_host " + quote(one) + " is given twice",
+                    "remove one");
+    }
+  }
+
+  raw_settings& draft_;
+  const inputs& in_;
+  std::array<const assignment*, setting_count> chosen_{};
+  settings out_;
+  provenance known_;
+};
+
+}  // namespace
+
+std::expected<settings, std::vector<problem>> settle(raw_settings from, const inputs& in) {
+  settings out = assembly(from, in).finish();
+  if (!from.problems.empty()) return std::unexpected(std::move(from.problems));
+  return out;
+}
+
+}  // namespace tenure::config

@@ -1,0 +1,135 @@
+#include "core/lease_group.hpp"
+
+#include <algorithm>
+
+#include "core/backoff.hpp"
+#include "core/check.hpp"
+
+namespace tenure::core {
+namespace {
+
+/// Pause after a failed renewal. Short: the budget is small, and the store may be back at once.
+constexpr duration first_renewal_pause = std::chrono::milliseconds(20);
+
+}  // namespace
+
+election_index lease_group::add(election_settings settings) {
+  TENURE_CHECK(settings.when.ttl == when_.ttl && settings.when.renew == when_.renew);
+  elections_.emplace_back(std::move(settings));
+  wakes_.push_back(never);
+  return election_index{static_cast<std::uint32_t>(elections_.size() - 1)};
+}
+
+void lease_group::step(const moment& at, election_index which, const election_event& what,
+                       session_effects& out) {
+  const time_point before = wakes_[place(which)];
+  apply(at, which, what, out);
+  const time_point after = wakes_[place(which)];
+  if (after <= first_wake_) {
+    first_wake_ = after;
+  } else if (before == first_wake_) {
+    find_first_wake();
+  }
+  settle(at, out);
+}
+
+void lease_group::wake(const moment& at, session_effects& out) {
+  if (first_wake_ <= at.now) {
+    for (std::size_t i = 0; i < elections_.size(); ++i) {
+      if (wakes_[i] <= at.now) {
+        // Their retries must not all fall on one instant.
+        const moment own{.now = at.now, .entropy = at.entropy ^ (i * 0x9e37'79b9'7f4a'7c15)};
+        apply(own, election_index{static_cast<std::uint32_t>(i)}, event::woke{}, out);
+      }
+    }
+    find_first_wake();
+  }
+  settle(at, out);
+}
+
+void lease_group::apply(const moment& at, election_index which, const election_event& what,
+                        session_effects& out) {
+  election& one = elections_[place(which)];
+  for (const election_command& c : one.step(at, what)) out.commands.push_back({which, c});
+  wakes_[place(which)] = one.next_wake();
+  if (std::holds_alternative<event::granted>(what) && one.wants_renewal()) {
+    due_ = std::min(due_, one.view().lease->sent_at + when_.renew);
+  }
+}
+
+/// Starts, gives up and repeats renewals.
+void lease_group::settle(const moment& at, session_effects& out) {
+  if (!batch_.empty()) {
+    if (at.now < deadline_) return;
+    renewal_failed(at);
+  }
+  if (at.now < due_) return;
+  for (std::size_t i = 0; i < elections_.size(); ++i) {
+    if (elections_[i].wants_renewal()) {
+      batch_.push_back(
+          {election_index{static_cast<std::uint32_t>(i)}, elections_[i].view().lease->term});
+    }
+  }
+  due_ = never;
+  if (batch_.empty()) return;
+  number_ = attempt{static_cast<std::uint64_t>(number_) + 1};
+  deadline_ = at.now + try_time(at.now);
+  out.renew = command::renew{.number = number_, .deadline = deadline_};
+}
+
+/// The first try leaves room for a second one before the first of the leases must stop, even
+/// where the store has granted less than was asked for.
+duration lease_group::try_time(time_point now) const {
+  time_point stop_at = never;
+  for (const renewal_item& item : batch_) {
+    stop_at = std::min(stop_at, elections_[place(item.which)].view().lease->stop_at);
+  }
+  const duration left = failures_ == 0 ? (stop_at - now) / tries_in_budget : stop_at - now;
+  return std::clamp(left, min_try_timeout, std::max(min_try_timeout, when_.try_timeout()));
+}
+
+void lease_group::renewed(const moment& at, attempt number, time_point sent_at, duration ttl,
+                          std::span<const renewal_loss> lost, session_effects& out) {
+  if (batch_.empty() || number != number_) return;
+  failures_ = 0;
+  due_ = std::min(due_, sent_at + when_.renew);
+  const std::vector<renewal_item> acknowledged = std::move(batch_);
+  batch_.clear();
+  std::vector<renewal_loss> losses(lost.begin(), lost.end());
+  std::ranges::sort(losses, {}, &renewal_loss::which);
+  for (const renewal_item& item : acknowledged) {
+    const auto loss = std::ranges::lower_bound(losses, item.which, {}, &renewal_loss::which);
+    if (loss != losses.end() && loss->which == item.which) {
+      apply(at, item.which, event::lost{.term = item.term, .why = loss->why}, out);
+    } else {
+      apply(at, item.which, event::renewed{.term = item.term, .sent_at = sent_at, .ttl = ttl}, out);
+    }
+  }
+  find_first_wake();
+  settle(at, out);
+}
+
+void lease_group::renewal_unknown(const moment& at, attempt number, session_effects& out) {
+  if (batch_.empty() || number != number_) return;
+  renewal_failed(at);
+  settle(at, out);
+}
+
+/// Unknown is not lost: try again until the elections themselves say that time is up.
+void lease_group::renewal_failed(const moment& at) {
+  batch_.clear();
+  ++failures_;
+  const backoff pauses{.first = first_renewal_pause,
+                       .most = std::max(first_renewal_pause, when_.try_timeout())};
+  due_ = std::min(due_, at.now + pauses.after(failures_, at.entropy));
+}
+
+void lease_group::find_first_wake() {
+  first_wake_ = wakes_.empty() ? never : *std::ranges::min_element(wakes_);
+}
+
+time_point lease_group::next_wake() const {
+  return std::min(first_wake_, batch_.empty() ? due_ : deadline_);
+}
+
+}  // namespace tenure::core

@@ -1,0 +1,123 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/clock.hpp"
+#include "core/election.hpp"
+#include "core/vocabulary.hpp"
+
+/// All elections of one agent that share a TTL, renewed together.
+namespace tenure::core {
+
+/// Which election of a session; its place in the order of `lease_group::add`.
+enum class election_index : std::uint32_t {};
+
+constexpr std::size_t place(election_index i) {
+  return static_cast<std::size_t>(i);
+}
+
+/// A term that a renewal is to keep alive.
+struct renewal_item {
+  election_index which{};
+  version term = no_version;
+};
+
+namespace command {
+
+/// Renew these terms, in one call where the store can. `lease_group::renewing()` lists them.
+struct renew {
+  attempt number{};
+  time_point deadline{};
+};
+
+}  // namespace command
+
+/// A command for one election.
+struct addressed {
+  election_index which{};
+  election_command what;
+};
+
+/// What the elections of a session want done, in order; `renew` is carried out last.
+struct session_effects {
+  std::vector<addressed> commands;
+  std::optional<command::renew> renew;
+
+  void clear() {
+    commands.clear();
+    renew.reset();
+  }
+};
+
+/// What became of one term of a renewal.
+struct renewal_loss {
+  election_index which{};
+  loss_reason why = loss_reason::session_invalid;
+};
+
+/// Keeps the elections of one agent and renews their leases with one call every `renew`, so that
+/// ten thousand elections cost the store what one costs.
+///
+/// Renewals start when the oldest acknowledged one is `renew` old. A failed try is unknown, never
+/// a loss, and is repeated with jitter inside the budget; each try has its own deadline.
+///
+/// Not thread-safe; one thread drives it.
+class lease_group {
+ public:
+  explicit lease_group(const timing& when) : when_(when) {}
+
+  /// Precondition: the election's timing is the session's. Its index is the number of earlier
+  /// calls.
+  election_index add(election_settings settings);
+
+  /// Advances one election. Appends to `out`.
+  void step(const moment& at, election_index which, const election_event& what,
+            session_effects& out);
+
+  /// Time has passed, or something was resumed: whatever is due in any election. Appends to `out`.
+  void wake(const moment& at, session_effects& out);
+
+  /// The renewal `number` was acknowledged: every term in it holds `ttl` from `sent_at`, but for
+  /// those in `lost`, which the store says are over. Ignored if it is not the one in flight.
+  void renewed(const moment& at, attempt number, time_point sent_at, duration ttl,
+               std::span<const renewal_loss> lost, session_effects& out);
+
+  /// The outcome of renewal `number` is unknown.
+  void renewal_unknown(const moment& at, attempt number, session_effects& out);
+
+  /// The terms of the renewal in flight. Valid until the next call that may change it.
+  [[nodiscard]] std::span<const renewal_item> renewing() const { return batch_; }
+
+  /// When to call `wake` if nothing happens before.
+  [[nodiscard]] time_point next_wake() const;
+
+  [[nodiscard]] std::size_t size() const { return elections_.size(); }
+  [[nodiscard]] const election& at(election_index i) const { return elections_[place(i)]; }
+
+ private:
+  friend struct state_reader;
+
+  void apply(const moment& at, election_index which, const election_event& what,
+             session_effects& out);
+  void settle(const moment& at, session_effects& out);
+  void renewal_failed(const moment& at);
+  void find_first_wake();
+  [[nodiscard]] duration try_time(time_point now) const;
+
+  timing when_;
+  std::vector<election> elections_;
+  std::vector<time_point> wakes_;  ///< of each election
+  time_point first_wake_ = never;  ///< the smallest of wakes_
+
+  std::vector<renewal_item> batch_;  ///< empty: no renewal is in flight
+  attempt number_{};
+  time_point deadline_ = never;  ///< of the renewal in flight
+  time_point due_ = never;       ///< when the next renewal should start
+  std::uint32_t failures_ = 0;   ///< tries in a row whose outcome is unknown
+};
+
+}  // namespace tenure::core

@@ -1,0 +1,319 @@
+#include "guard/foreign_processes.hpp"
+
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <utility>
+
+#include "process/pidfd.hpp"
+#include "process/proc_text.hpp"
+
+namespace tenure::guard {
+namespace {
+
+int last_spare_descriptor() {
+  rlimit limit{};
+  ::getrlimit(RLIMIT_NOFILE, &limit);
+  constexpr rlim_t enough = 1 << 20;
+  return static_cast<int>(std::min(limit.rlim_cur, enough)) - spare_descriptors;
+}
+
+}  // namespace
+
+int foreign_processes::prepare(target what) {
+  if (!processes_.open() || !own_.refresh(processes_)) return ENOENT;
+  deaths_.reset(::epoll_create1(EPOLL_CLOEXEC));
+  if (!deaths_) return errno;
+  last_descriptor_ = last_spare_descriptor();
+  recognizer_.prepare(std::move(what));
+  now_.prepare(most_members);
+  before_.prepare(most_members);
+  return 0;
+}
+
+tally foreign_processes::look() {
+  begin_look();
+  // The last pass finds nobody new: whoever was forked behind our back is in it, and so is one
+  // whose number has begun again from below.
+  bool fresh = true;
+  for (int passes = 0; passes < most_passes && (fresh || passes < 2); ++passes) {
+    unreadable_ = 0;
+    fresh = pass();
+    complete_ = processes_.complete() && complete_;
+  }
+  complete_ = complete_ && !fresh && !overflow_ && unreadable_ == 0;
+  end_look();
+  return count(0);
+}
+
+void foreign_processes::begin_look() {
+  std::swap(now_, before_);
+  now_.clear();
+  overflow_ = false;
+  for (container& one : containers_) one.used = false;
+  recognizer_.refresh();
+  complete_ = own_.refresh(processes_) && recognizer_.file() != pid_file_state::unreadable &&
+              recognizer_.file() != pid_file_state::malformed;
+}
+
+/// True if somebody new was found.
+bool foreign_processes::pass() {
+  bool fresh = false;
+  processes_.rewind();
+  while (const auto one = processes_.next()) fresh = consider(*one) || fresh;
+  return fresh;
+}
+
+bool foreign_processes::consider(const process::process_stat& one) {
+  if (one.dead() || own_.in_line(one.pid) != process::kin::stranger) return false;
+  if (process::member* const known = now_.find(one.pid)) {
+    if (known->start == one.start) {
+      known->state = one.state;
+      return false;
+    }
+    known->state = 'X';
+  }
+  const auto at = where(one);
+  if (!at || at->verdict.relation == process::cgroup_relation::same) return false;
+  process::member* earlier = before_.find(one.pid);
+  if (earlier != nullptr && earlier->start != one.start) earlier = nullptr;
+
+  // What belongs for another reason is not asked what it is. It may have changed its command line,
+  // and asking may wait for it.
+  auto why = earlier != nullptr ? std::optional(earlier->why) : bond_of(one, *at);
+  const recognition is_it = why ? recognition::no : recognizer_.of(one);
+  if (is_it == recognition::yes) why = process::bond::match;
+  const bool matches = earlier != nullptr ? earlier->matches : is_it == recognition::yes;
+  if (!why && is_it == recognition::no) return false;
+  if (own_.of(one, at->cgroups, processes_) != process::kin::stranger) return false;
+  if (!why) {
+    ++unreadable_;
+    return false;
+  }
+  if (container* const in = container_with(*at)) {
+    in->used = true;
+  } else if (matches) {
+    learn(*at);
+  }
+  take(one, *why, matches, earlier);
+  return true;
+}
+
+/// Nothing if it has gone, or cannot be read. Where cgroups tell nothing, everybody is `unclear`.
+std::optional<foreign_processes::place> foreign_processes::where(const process::process_stat& one) {
+  if (!own_.cgroups_tell()) return place{};
+  const auto cgroups = process::read_proc(process::living_thread(one), "cgroup", room_);
+  if (cgroups && cgroups->size() < room_.size()) {
+    return place{.cgroups = *cgroups, .verdict = process::container_of(*cgroups, own_.cgroups())};
+  }
+  if (cgroups || !process::is_gone(cgroups.error())) ++unreadable_;
+  return std::nullopt;
+}
+
+/// What ties it to the others.
+std::optional<process::bond> foreign_processes::bond_of(const process::process_stat& one,
+                                                        const place& at) {
+  if (container_with(at) != nullptr) return process::bond::container;
+  const process::member* const parent = now_.find(one.parent);
+  if (parent != nullptr && !parent->gone()) return process::bond::descendant;
+  const bool in_a_container = at.verdict.relation == process::cgroup_relation::separate;
+  if (!in_a_container && shares_session(one)) return process::bond::session;
+  return std::nullopt;
+}
+
+foreign_processes::container* foreign_processes::container_with(const place& at) {
+  if (at.verdict.relation != process::cgroup_relation::separate) return nullptr;
+  const auto holds = [&at](const container& one) {
+    return one.size > 0 && process::is_in_container(at.cgroups, one.text());
+  };
+  const auto found = std::ranges::find_if(containers_, holds);
+  return found == containers_.end() ? nullptr : &*found;
+}
+
+/// A session of its own is what a container runtime and a daemon give themselves. Number 0 stands
+/// for one that began outside of our PID namespace, 1 is that of process 1.
+///
+/// Whoever was seen in it by the look before counts, too, dead or not: one that moves on to a new
+/// process all the time is never caught alive together with another.
+bool foreign_processes::shares_session(const process::process_stat& one) const {
+  const bool session_tells = one.session > 1 && one.session != own_.session();
+  const bool group_tells = one.group > 1 && one.group != own_.group();
+  if (!session_tells && !group_tells) return false;
+  const auto beside = [&](const process::member& other) {
+    return session_tells ? one.session == other.session : one.group == other.group;
+  };
+  const auto now = [&](const process::member& other) { return !other.gone() && beside(other); };
+  if (std::ranges::any_of(now_.all(), now)) return true;
+  const auto earlier = std::ranges::find_if(before_.all(), beside);
+  if (earlier == before_.all().end()) return false;
+  // Its number may be another's once nobody is in it; that one's leader is younger than all of
+  // ours.
+  const auto leader = processes_.look_up(session_tells ? one.session : one.group);
+  return !leader || leader->start <= earlier->start;
+}
+
+void foreign_processes::learn(const place& at) {
+  if (at.verdict.relation != process::cgroup_relation::separate) return;
+  const std::string_view name = at.verdict.container;
+  const auto free = std::ranges::find(containers_, 0U, &container::size);
+  if (free == containers_.end() || name.size() > free->name.size()) {
+    overflow_ = true;
+    return;
+  }
+  std::ranges::copy(name, free->name.begin());
+  free->size = name.size();
+  free->used = true;
+}
+
+void foreign_processes::take(const process::process_stat& one, process::bond why, bool matches,
+                             process::member* earlier) {
+  process::member taken{.pid = one.pid,
+                        .start = one.start,
+                        .parent = one.parent,
+                        .group = one.group,
+                        .session = one.session,
+                        .state = one.state,
+                        .why = why,
+                        .matches = matches};
+  if (earlier != nullptr) taken.fd = std::move(earlier->fd);
+  if (killing_) static_cast<void>(send(taken, SIGSTOP));
+  const bool room = now_.find(one.pid) != nullptr || now_.all().size() < most_members;
+  if (room) {
+    now_.put(std::move(taken));
+    return;
+  }
+  overflow_ = true;
+  // Nobody will remember to do it later.
+  if (killing_) static_cast<void>(send(taken, SIGKILL));
+}
+
+void foreign_processes::end_look() {
+  if (complete_) {
+    for (container& one : containers_) {
+      if (!one.used) one.size = 0;
+    }
+  } else {
+    keep_the_unseen();
+  }
+  before_.clear();
+  watch_deaths();
+}
+
+/// What was not found by a look that has not seen everything may well be there.
+void foreign_processes::keep_the_unseen() {
+  for (process::member& one : before_.all()) {
+    if (now_.find(one.pid) == nullptr && !has_ended(one)) now_.put(std::move(one));
+  }
+}
+
+/// Known for certain, and without a descriptor: there may be none left.
+bool foreign_processes::has_ended(const process::member& one) const {
+  if (one.gone() || (::kill(one.pid, 0) != 0 && errno == ESRCH)) return true;
+  const auto stat = processes_.look_up(one.pid);
+  return stat && (stat->start != one.start || stat->dead());
+}
+
+void foreign_processes::watch_deaths() {
+  std::size_t watched = static_cast<std::size_t>(
+      std::ranges::count_if(now_.all(), [](const process::member& one) { return bool(one.fd); }));
+  for (process::member& one : now_.all()) {
+    if (watched == most_pidfds) return;
+    if (one.fd || one.gone()) continue;
+    base::unique_fd fd = process::open_pidfd(one.pid);
+    if (!fd || fd.get() > last_descriptor_ || !is_still(one)) continue;
+    epoll_event event{.events = EPOLLIN, .data = {.fd = fd.get()}};
+    if (::epoll_ctl(deaths_.get(), EPOLL_CTL_ADD, fd.get(), &event) != 0) continue;
+    one.fd = std::move(fd);
+    ++watched;
+  }
+}
+
+/// True if the number is not somebody else's by now.
+bool foreign_processes::is_still(const process::member& one) const {
+  const auto stat = processes_.look_up(one.pid);
+  return stat && stat->start == one.start;
+}
+
+/// Returns 0 or an errno value; ESRCH if it is gone.
+int foreign_processes::send(const process::member& one, int signo) const {
+  if (one.fd) return process::send_signal(one.fd, signo);
+  if (one.gone()) return ESRCH;
+  const base::unique_fd fd = process::open_pidfd(one.pid);
+  const int error = fd ? 0 : errno;
+  if (process::is_gone(error) || !is_still(one)) return ESRCH;
+  if (fd) return process::send_signal(fd, signo);
+  // No pidfd is to be had, from an old kernel or a full table of files. To hit a stranger, the
+  // process would have to end, and all other numbers to be used up, since the line above.
+  return ::kill(one.pid, signo) == 0 ? 0 : errno;
+}
+
+tally foreign_processes::signal_all(int signo) {
+  look();
+  std::size_t denied = 0;
+  for (const process::member& one : now_.all()) {
+    const int error = send(one, signo);
+    if (error != 0 && !process::is_gone(error)) ++denied;
+  }
+  return count(denied);
+}
+
+tally foreign_processes::signal_matches(int signo) {
+  look();
+  // One that was noticed for another reason may have executed the program meanwhile.
+  for (process::member& one : now_.all()) {
+    if (one.matches || one.gone()) continue;
+    one.matches = recognizer_.of({.pid = one.pid, .state = one.state, .start = one.start}) ==
+                  recognition::yes;
+  }
+  std::size_t denied = 0;
+  for (const process::member& one : now_.all()) {
+    const process::member* const parent = now_.find(one.parent);
+    if (!one.matches || (parent != nullptr && parent->matches)) continue;
+    const int error = send(one, signo);
+    if (error != 0 && !process::is_gone(error)) ++denied;
+  }
+  return count(denied);
+}
+
+tally foreign_processes::kill_all() {
+  killing_ = true;
+  const tally found = signal_all(SIGKILL);
+  killing_ = false;
+  return found;
+}
+
+bool foreign_processes::has_deaths() const {
+  pollfd one{.fd = deaths_.get(), .events = POLLIN, .revents = 0};
+  return ::poll(&one, 1, 0) > 0;
+}
+
+pid_t foreign_processes::first() const {
+  return now_.all().empty() ? 0 : now_.all().front().pid;
+}
+
+process::survivors foreign_processes::living() const {
+  process::survivors out;
+  process::process_scan processes;
+  if (!processes.open()) return out;
+  for (const process::member& one : now_.all()) {
+    if (!one.gone()) out.count(processes, one.pid);
+  }
+  return out;
+}
+
+tally foreign_processes::count(std::size_t denied) const {
+  tally out{.denied = denied, .unreadable = unreadable_, .complete = complete_};
+  for (const process::member& one : now_.all()) {
+    if (one.gone()) continue;
+    ++out.left;
+    if (one.matches) ++out.matching;
+    if (one.state == 'D') ++out.stuck;
+  }
+  return out;
+}
+
+}  // namespace tenure::guard

@@ -1,0 +1,127 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "base/unique_fd.hpp"
+#include "guard/process_finder.hpp"
+#include "guard/recognizer.hpp"
+#include "guard/target.hpp"
+#include "process/own_processes.hpp"
+#include "process/process_scan.hpp"
+#include "process/process_set.hpp"
+
+namespace tenure::guard {
+
+/// Processes that are remembered at a time. More are killed all the same, but never called gone.
+inline constexpr std::size_t most_members = 4096;
+/// Processes whose death wakes us. When one of them is gone, another takes its place.
+inline constexpr std::size_t most_pidfds = 64;
+/// Containers that a target may be found in at a time.
+inline constexpr std::size_t most_target_containers = 16;
+/// Longest name of a container that is remembered.
+inline constexpr std::size_t most_container_bytes = 1024;
+/// How often one look goes through all processes before it says that it has not seen the end.
+inline constexpr int most_passes = 16;
+/// Descriptors that pidfds leave free: reading /proc needs one at a time.
+inline constexpr int spare_descriptors = 8;
+
+/// The workload where somebody else starts it, e.g. the kubelet in the container beside ours:
+/// every process that a target names, and all that belongs to it.
+///
+/// A process that is named stands for its container: whoever is in that is the workload. Where
+/// cgroups do not tell containers apart, it stands for its session, or for its process group if
+/// its session is ours too. What came out of one that belongs, belongs, wherever it is now. So
+/// does one that belonged before, whatever became of its parent or of its command line.
+///
+/// Never taken for it: process 1, we, our ancestors and descendants, and our own container.
+///
+/// One thread. Only `prepare` allocates, nothing throws, and nothing waits for a process, with one
+/// exception: a command line is memory of its process (`read_proc`). Whoever cannot afford that
+/// names the target by its executable. Death is observed: a zombie is dead, unless its first thread
+/// alone has ended.
+class foreign_processes final : public process_finder {
+ public:
+  /// Gets all that will be needed from the kernel and the allocator. Returns 0 or an errno value;
+  /// ENOENT if /proc does not show us, our ancestors and process 1. Precondition: that of
+  /// `recognizer::prepare`.
+  [[nodiscard]] int prepare(target what);
+
+  tally look() override;
+
+  /// True if nothing of it is left. Being unable to look counts as something.
+  [[nodiscard]] bool empty() { return look().empty(); }
+
+  tally signal_all(int signo) override;
+  tally signal_matches(int signo) override;
+  tally kill_all() override;
+  [[nodiscard]] bool has_deaths() const override;
+  [[nodiscard]] pid_t first() const override;
+  [[nodiscard]] process::survivors living() const override;
+
+  /// Readable when a process that the last look has found may have died; look again then.
+  [[nodiscard]] int deaths() const { return deaths_.get(); }
+
+  /// What the last look has found, in the order of its discovery.
+  [[nodiscard]] std::span<const process::member> members() const { return now_.all(); }
+
+  [[nodiscard]] const recognizer& recognizes() const { return recognizer_; }
+
+  /// True if all that can be seen here came out of a process 1 that is in no other container.
+  [[nodiscard]] bool sees_only_ours() const { return own_.are_of_the_first(); }
+
+ private:
+  struct container {
+    std::array<char, most_container_bytes> name{};
+    std::size_t size = 0;  ///< 0: none
+    bool used = false;     ///< by somebody whom this look has seen
+
+    [[nodiscard]] std::string_view text() const { return {name.data(), size}; }
+  };
+
+  /// Where a process is, as far as cgroups tell.
+  struct place {
+    std::string_view cgroups{};
+    process::cgroup_verdict verdict{};
+  };
+
+  void begin_look();
+  [[nodiscard]] bool pass();
+  void end_look();
+  [[nodiscard]] bool consider(const process::process_stat& one);
+  [[nodiscard]] std::optional<place> where(const process::process_stat& one);
+  [[nodiscard]] std::optional<process::bond> bond_of(const process::process_stat& one,
+                                                     const place& at);
+  [[nodiscard]] container* container_with(const place& at);
+  [[nodiscard]] bool shares_session(const process::process_stat& one) const;
+  void learn(const place& at);
+  void take(const process::process_stat& one, process::bond why, bool matches,
+            process::member* earlier);
+  void keep_the_unseen();
+  void watch_deaths();
+  [[nodiscard]] bool has_ended(const process::member& one) const;
+  [[nodiscard]] bool is_still(const process::member& one) const;
+  [[nodiscard]] int send(const process::member& one, int signo) const;
+  [[nodiscard]] tally count(std::size_t denied) const;
+
+  recognizer recognizer_;
+  process::own_processes own_;
+  process::process_scan processes_;
+  process::process_set now_;
+  process::process_set before_;  ///< of the look before
+  std::array<container, most_target_containers> containers_{};
+  std::array<char, process::most_cgroup_bytes> room_{};
+  base::unique_fd deaths_;   ///< an epoll of pidfds
+  int last_descriptor_ = 0;  ///< greatest number that a pidfd may have
+  std::size_t unreadable_ = 0;
+  bool complete_ = false;
+  bool overflow_ = false;  ///< there was more than can be remembered
+  bool killing_ = false;
+};
+
+}  // namespace tenure::guard

@@ -1,0 +1,51 @@
+#pragma once
+
+#include "guard/guard_log.hpp"
+#include "guard/guarded_processes.hpp"
+#include "guard/process_finder.hpp"
+
+namespace tenure::guard {
+
+/// How a workload that somebody else starts is to be treated.
+struct foreign_rules {
+  bool may_run_on_standby = false;  ///< false: whatever runs without a lease is stopped
+  int gain_signal = 0;              ///< tells it that it is active now; 0: nothing does
+};
+
+/// The workload that somebody else starts. Nobody tells the guard of its processes: they are looked
+/// for, and their deaths are seen by `process_finder`.
+class foreign_workload final : public guarded_processes {
+ public:
+  /// What runs at `now` runs without a lease that the guard knows of.
+  foreign_workload(process_finder& finder, const foreign_rules& rules, const guard_log& log,
+                   core::time_point now)
+      : finder_(finder), rules_(rules), log_(log), look_at_(now) {}
+
+  [[nodiscard]] workload_news start(core::time_point now, std::string_view environment) override;
+  [[nodiscard]] workload_news child_changed(const child_change&, state) override { return {}; }
+  [[nodiscard]] workload_news check_start() override { return {}; }
+  [[nodiscard]] workload_news look(core::time_point now, state is) override;
+  [[nodiscard]] core::time_point look_at() const override { return look_at_; }
+  void terminate(core::time_point now, int signo) override;
+  void kill(core::time_point now, bool deep) override;
+  void forward(int) override {}
+  [[nodiscard]] process::survivors living() override { return finder_.living(); }
+  [[nodiscard]] pid_t first() const override { return 0; }
+  [[nodiscard]] std::optional<int> ended_by_itself() const override { return std::nullopt; }
+  [[nodiscard]] std::optional<int> exit_status() const override { return std::nullopt; }
+
+ private:
+  [[nodiscard]] workload_news sweep(core::time_point now, const tally& found);
+  [[nodiscard]] workload_news watch(core::time_point now, const tally& found, bool running);
+  void warn_of(const tally& found);
+
+  process_finder& finder_;
+  const foreign_rules rules_;
+  const guard_log& log_;
+  core::time_point look_at_;  ///< when to look for it again
+  bool sweeping_ = true;      ///< what runs without a lease is to be stopped
+  bool seen_ = false;         ///< something of it, in this term
+  bool warned_ = false;       ///< that something of it may not be signalled
+};
+
+}  // namespace tenure::guard

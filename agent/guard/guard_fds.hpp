@@ -1,0 +1,24 @@
+#pragma once
+
+#include <expected>
+#include <string>
+
+#include "base/unique_fd.hpp"
+
+namespace tenure::guard {
+
+/// What a guard hands to the agent that it starts.
+struct guard_fds {
+  base::unique_fd socket;
+  base::unique_fd page;
+  base::unique_fd worker_page;  ///< none: the guard is of an earlier release
+};
+
+/// True if this process was started by a guard.
+[[nodiscard]] bool fds_in_environment();
+
+/// Takes them over, as TENURE_GUARD_FDS names them, and removes that variable, so that no child
+/// of ours believes that they are its own. Fails, with the reason, if it does not name them.
+[[nodiscard]] std::expected<guard_fds, std::string> take_guard_fds();
+
+}  // namespace tenure::guard

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+
+#include "core/clock.hpp"
+#include "core/vocabulary.hpp"
+
+namespace tenure::guard {
+
+inline constexpr std::uint32_t guard_page_magic = 0x74'65'6e'75;  // "tenu"
+inline constexpr std::uint32_t guard_page_layout = 1;
+
+/// The memory that agent and guard share: one page of a memfd.
+///
+/// Instants are nanoseconds on CLOCK_BOOTTIME. The agent writes its deadlines, the guard reads them
+/// when its timer fires; so a renewal reaches the guard even if the guard is not scheduled in
+/// between, and a dead agent moves nothing. All fields are lock-free.
+struct guard_page {
+  std::uint32_t magic = guard_page_magic;
+  std::uint32_t layout = guard_page_layout;
+  /// Nothing may run from this instant on; 0: not armed. Written by the agent.
+  std::atomic<std::int64_t> kill_at{0};
+  /// The version of the term that kill_at belongs to. Written by the agent.
+  std::atomic<std::uint64_t> term{0};
+  /// The deadline that the guard's timer is set to. Written by the guard.
+  std::atomic<std::int64_t> armed{0};
+  /// The workload is to end by itself from this instant on; 0: an earlier release wrote the page,
+  /// which had `kill_at` alone. Written by the agent.
+  std::atomic<std::int64_t> stop_at{0};
+  /// The newest version that a session of this guard's agents was granted. Written by the agent,
+  /// before it does anything about that grant, so that it is not lost with the agent.
+  std::atomic<std::uint64_t> granted{0};
+  /// Where the newest workload was told to ask its agent; 0: at no port. Written by the agent.
+  std::atomic<std::uint32_t> api_port{0};
+
+  struct deadlines {
+    core::time_point stop_at;
+    core::time_point kill_at;
+  };
+
+  /// The agent's side. A new term first takes the deadline of the old one away: whoever looks in
+  /// between finds none, never the old deadline under the new version or the other way round.
+  /// Whoever looks between the two instants of one term finds the old `kill_at`, which holds, too.
+  void arm(core::version of, const deadlines& until) {
+    if (term.load() != core::number(of)) {
+      kill_at.store(0);
+      term.store(core::number(of));
+    }
+    stop_at.store(until.stop_at.time_since_epoch().count());
+    kill_at.store(until.kill_at.time_since_epoch().count());
+  }
+
+  /// The guard's side: the deadlines of this term. None if it is not armed, or if the page is
+  /// being changed or was changed to another term; the last ones known then stay in force.
+  [[nodiscard]] std::optional<deadlines> deadlines_of(core::version of) const {
+    if (term.load() != core::number(of)) return std::nullopt;
+    const std::int64_t kill = kill_at.load();
+    const std::int64_t stop = stop_at.load();
+    if (term.load() != core::number(of) || kill == 0) return std::nullopt;
+    return deadlines{.stop_at = core::time_point(core::duration(stop == 0 ? kill : stop)),
+                     .kill_at = core::time_point(core::duration(kill))};
+  }
+
+  /// Forgets a dead agent's deadlines. Nobody else may be writing.
+  void disarm() {
+    kill_at.store(0);
+    stop_at.store(0);
+    term.store(0);
+    armed.store(0);
+  }
+};
+
+static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
+static_assert(std::atomic<std::int64_t>::is_always_lock_free);
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
+
+}  // namespace tenure::guard

@@ -1,0 +1,201 @@
+#include "guard/orphans.hpp"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <expected>
+#include <fstream>
+#include <string>
+
+#include "process/cgroup_text.hpp"
+#include "process/child_list.hpp"
+#include "process/pidfd.hpp"
+#include "process/proc_text.hpp"
+
+namespace tenure::guard {
+namespace {
+
+/// False as soon as every thread of it has ended.
+bool lives(const base::unique_fd& process) {
+  if (!process) return false;
+  pollfd one{.fd = process.get(), .events = POLLIN, .revents = 0};
+  return ::poll(&one, 1, 0) == 0;
+}
+
+enum class mark : std::uint8_t {
+  seen,
+  missing,
+  hidden,  ///< cannot be told, also for want of descriptors or memory
+};
+
+/// As the environment was when the process began to execute its program.
+mark look_for(const std::string& entry, pid_t pid) {
+  errno = 0;
+  std::ifstream file("/proc/" + std::to_string(pid) + "/environ", std::ios::binary);
+  if (!file) return process::is_gone(errno) ? mark::missing : mark::hidden;
+  bool is_empty = true;
+  for (std::string one; std::getline(file, one, '\0'); is_empty = false) {
+    if (one == entry) return mark::seen;
+  }
+  return is_empty || file.bad() ? mark::hidden : mark::missing;
+}
+
+/// An errno value if they cannot be read.
+std::expected<std::string, int> cgroups_of(pid_t pid) {
+  std::array<char, 4096> room;
+  const auto text = process::read_proc(pid, "cgroup", room);
+  if (!text) return std::unexpected(text.error());
+  return std::string(*text);
+}
+
+}  // namespace
+
+orphans::orphans(pid_t guard) : guard_(guard) {
+  if (guard == 0 || !process::proc_is_ours()) return;
+  session_ = ::getsid(guard);
+  guard_fd_ = process::open_pidfd(guard);
+  cgroups_ = cgroups_of(guard).value_or("");
+  process::process_scan processes;
+  if (!processes.open()) return;
+  if (const auto stat = processes.look_up(guard)) began_ = stat->start;
+}
+
+bool orphans::find_by(const target& what) {
+  foreign_ = std::make_unique<foreign_processes>();
+  return foreign_->prepare(what) == 0;
+}
+
+/// Whom the guard has started is its child. Of a process that is not, or not any more, nothing is
+/// killed because of its number: what is left of that workload has the mark.
+void orphans::follow(pid_t leader) {
+  forget();
+  process::process_scan processes;
+  if (!in_sight() || !processes.open()) return;
+  base::unique_fd named = process::open_pidfd(leader);
+  const auto stat = processes.look_up(leader);
+  if (!named || !stat || stat->parent != guard_ || !guard_exists()) return;
+  leader_ = leader;
+  leader_fd_ = std::move(named);
+  began_ = stat->start;
+}
+
+void orphans::forget() {
+  doubted_.reset();
+  leader_ = 0;
+  leader_fd_.reset();
+}
+
+remains orphans::kill_all() {
+  const auto left = [](bool nobody) { return nobody ? remains::nothing : remains::something; };
+  if (foreign_) {
+    foreign_->kill_all();
+    return left(foreign_->empty());
+  }
+  const bool no_children = guard_exists() && kill_children_of_guard();
+  // A guard that ended meanwhile has no children any more, and its workload may run on. It loses
+  // them in the step in which its own descriptor tells of its end: if it lives now, it had them
+  // then.
+  if (guard_exists()) return left(no_children);
+  const bool no_group = leader_ == 0 || kill_group();
+  hidden_.clear();
+  if (kill_marked() && no_group) return judge_hidden();
+  doubted_.reset();
+  return remains::something;
+}
+
+/// Once nobody is left who could start anything of it, what comes later is a stranger's. And who
+/// executes a program just now shows no environment, and will in the next look.
+remains orphans::judge_hidden() {
+  if (!doubted_) {
+    doubted_ = hidden_;
+  } else {
+    std::erase_if(*doubted_, [this](const process_id& one) {
+      return std::ranges::find(hidden_, one) == hidden_.end();
+    });
+  }
+  return doubted_->empty() ? remains::nothing : remains::doubtful;
+}
+
+process::survivors orphans::doubtful() const {
+  process::survivors out;
+  process::process_scan processes;
+  if (!doubted_ || !processes.open()) return out;
+  for (const process_id& one : *doubted_) out.count(processes, one.pid);
+  return out;
+}
+
+bool orphans::guard_exists() const {
+  return lives(guard_fd_);
+}
+
+bool orphans::kill_children_of_guard() {
+  process::process_scan processes;
+  process::child_list children;
+  if (!processes.open() || !children.open(guard_)) return false;
+  bool nobody = true;
+  while (const auto child = children.next()) {
+    if (*child == ::getpid()) continue;
+    int error = 0;
+    const auto stat = processes.look_up(*child, error);
+    // A guard that is frozen does not reap.
+    if (stat ? stat->dead() : process::is_gone(error)) continue;
+    nobody = false;
+    if (!stat) continue;
+    ::kill(stat->group == *child ? -stat->group : *child, SIGKILL);
+  }
+  if (!nobody) process::kill_descendants(guard_, ::getpid());
+  return nobody && children.complete();
+}
+
+/// A group's number is nobody else's while somebody is in the group. If the leader is dead and
+/// yet a process has its number, the group had ended, and the number was given away. Asked in this
+/// order: a leader that is found and dies afterwards is no stranger.
+bool orphans::kill_group() {
+  process::process_scan processes;
+  if (!processes.open()) return false;
+  if (!lives(leader_fd_)) {
+    const auto holder = processes.look_up(leader_);
+    if (holder && !holder->dead()) return true;
+  }
+  bool nobody = true;
+  while (const auto process = processes.next()) {
+    if (process->group != leader_ || process->session != session_ || process->dead()) continue;
+    nobody = false;
+    ::kill(-leader_, SIGKILL);
+  }
+  return nobody && processes.complete();
+}
+
+/// Daemons with sessions of their own.
+bool orphans::kill_marked() {
+  process::process_scan processes;
+  if (mark_.empty()) return true;
+  if (!processes.open()) return false;
+  bool nobody = true;
+  while (const auto process = processes.next()) {
+    if (process->dead() || process->pid == ::getpid()) continue;
+    const base::unique_fd same = process::open_pidfd(process->pid);
+    if (!same && process::is_gone(errno)) continue;
+    const mark found = look_for(mark_, process->pid);
+    if (found == mark::hidden && may_be_of_it(*process)) {
+      hidden_.push_back({.pid = process->pid, .start = process->start});
+    }
+    if (found != mark::seen) continue;
+    nobody = false;
+    // Without a descriptor its number may be a stranger's by now. It is there in the next look.
+    if (same) static_cast<void>(process::send_signal(same, SIGKILL));
+  }
+  return nobody && processes.complete();
+}
+
+bool orphans::may_be_of_it(const process::process_stat& one) const {
+  if (one.of_the_kernel || one.start < began_) return false;
+  const auto theirs = cgroups_of(one.pid);
+  return theirs ? process::is_within(*theirs, cgroups_) : !process::is_gone(theirs.error());
+}
+
+}  // namespace tenure::guard

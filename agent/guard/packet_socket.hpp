@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace tenure::guard {
+
+/// The guard's end of its connection to an agent, which keeps packets whole and in their order.
+/// `guard_socket` is the real one. Never waits and never allocates.
+class packet_socket {
+ public:
+  virtual ~packet_socket() = default;
+
+  /// True from when an agent has come until `close`.
+  [[nodiscard]] virtual bool is_open() const = 0;
+  virtual void close() = 0;
+
+  /// False if there is no room now. A packet to which nobody listens any more counts as sent.
+  [[nodiscard]] virtual bool send(std::span<const std::byte> packet) = 0;
+
+  enum class reading : std::uint8_t { packet, nothing, hung_up };
+  struct received {
+    reading what = reading::nothing;
+    std::size_t size = 0;  ///< of the whole packet, also of one that did not fit
+  };
+  /// Takes the next packet.
+  [[nodiscard]] virtual received receive(std::span<std::byte> into) = 0;
+
+  /// True if nobody is at the other end any more; there may be something left to read.
+  [[nodiscard]] virtual bool hung_up() const = 0;
+};
+
+}  // namespace tenure::guard

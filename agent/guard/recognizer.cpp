@@ -1,0 +1,110 @@
+#include "guard/recognizer.hpp"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <utility>
+
+#include "base/boot_time.hpp"
+#include "base/wall_time.hpp"
+#include "core/check.hpp"
+#include "process/proc_text.hpp"
+
+namespace tenure::guard {
+namespace {
+
+/// A process that is gone is not the one, and one without a program (the kernel's own) neither.
+recognition unless_gone(int error) {
+  const bool gone = error == ENOENT || error == ESRCH;
+  return gone ? recognition::no : recognition::unreadable;
+}
+
+/// When a process began, in milliseconds since 1970, if nobody has set the clock since.
+std::int64_t began_ms(std::uint64_t start_ticks) {
+  static const long ticks_a_second = ::sysconf(_SC_CLK_TCK);
+  const auto since_boot =
+      std::chrono::floor<std::chrono::milliseconds>(base::boot_now().time_since_epoch());
+  const std::int64_t boot_ms = base::wall_now_ms() - since_boot.count();
+  return boot_ms + static_cast<std::int64_t>(start_ticks) * 1000 / ticks_a_second;
+}
+
+}  // namespace
+
+void recognizer::prepare(target what) {
+  TENURE_CHECK(!what.value.empty() && what.value.size() <= most_target_bytes);
+  what_ = std::move(what);
+  refresh();
+}
+
+void recognizer::refresh() {
+  if (what_.by != target::kind::pid_file) return;
+  pid_ = 0;
+  timespec written{};
+  // Whoever can write to it names the process that is killed.
+  const auto text = process::read_file(
+      what_.value.c_str(),
+      {.not_for = S_IWOTH, .owner = what_.uid, .one_name = true, .named = true}, room_, written);
+  if (!text) {
+    flaw_ = text.error();
+    file_ = flaw_.missing() ? pid_file_state::missing : pid_file_state::unreadable;
+    return;
+  }
+  const auto pid = read_pid_file(*text);
+  if (!pid) {
+    const bool empty = pid.error() == pid_file_fault::empty;
+    file_ = empty ? pid_file_state::missing : pid_file_state::malformed;
+    return;
+  }
+  file_ = pid_file_state::good;
+  pid_ = *pid;
+  written_ms_ = std::int64_t{written.tv_sec} * 1000 + written.tv_nsec / 1'000'000;
+}
+
+recognition recognizer::of(const process::process_stat& one) {
+  // Asked first: one that forks and ends all the time is gone when it has matched, and what comes
+  // out of it is known by it.
+  const bool ours = may_be_meant(one);
+  if (what_.uid && !ours) return recognition::no;
+  const recognition found = named(one);
+  return found == recognition::yes && !ours ? recognition::unreadable : found;
+}
+
+bool recognizer::may_be_meant(const process::process_stat& one) const {
+  const auto users = process::users_of(one.pid);
+  return users && base::is_trusted_user(users->real, what_.uid);
+}
+
+recognition recognizer::named(const process::process_stat& one) {
+  switch (what_.by) {
+    case target::kind::executable:
+      return by_executable(process::living_thread(one));
+    case target::kind::command_line:
+      return by_command_line(one);
+    case target::kind::pid_file:
+      return by_pid_file(one);
+  }
+  return recognition::unreadable;
+}
+
+recognition recognizer::by_executable(pid_t pid) {
+  const auto link = process::read_executable(pid, room_);
+  if (!link) return unless_gone(link.error());
+  return executable_matches(*link, what_.value) ? recognition::yes : recognition::no;
+}
+
+recognition recognizer::by_command_line(const process::process_stat& one) {
+  // It may hang with its memory locked, and we would hang with it.
+  if (one.state == 'D') return recognition::unreadable;
+  const auto arguments = process::read_proc(process::living_thread(one), "cmdline", room_);
+  if (!arguments) return unless_gone(arguments.error());
+  return command_line_matches(*arguments, what_.value) ? recognition::yes : recognition::no;
+}
+
+recognition recognizer::by_pid_file(const process::process_stat& one) const {
+  if (file_ != pid_file_state::good || one.pid != pid_) return recognition::no;
+  const bool began_later = began_ms(one.start) > written_ms_ + pid_file_slack_ms;
+  return began_later ? recognition::unreadable : recognition::yes;
+}
+
+}  // namespace tenure::guard

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <expected>
+#include <optional>
+#include <string>
+#include <string_view>
+
+/// How a workload that somebody else starts is recognized. No I/O, no allocation.
+namespace tenure::guard {
+
+/// Which processes are meant: those of which one thing is known.
+struct target {
+  enum class kind : std::uint8_t {
+    executable,    ///< the program's path if `value` has a slash, else its last name
+    command_line,  ///< its first arguments, as `ps -o args` shows them
+    pid_file,      ///< the path of a file that holds the number of the one
+  };
+  kind by = kind::executable;
+  std::string value{};  ///< never empty
+  /// Whose processes are meant, beside those of our user and root. None: nobody has said; one of
+  /// another user can be neither taken for the workload nor left out.
+  std::optional<uid_t> uid{};
+};
+
+/// "executable", "command line", "pid file".
+[[nodiscard]] std::string_view noun(target::kind by);
+
+/// True if `wanted` names the program that /proc/PID/exe says is `link`. A program that was
+/// replaced while it runs is still the one.
+[[nodiscard]] bool executable_matches(std::string_view link, std::string_view wanted);
+
+/// True if the arguments in /proc/PID/cmdline, joined by blanks, are `wanted` or begin with it.
+/// Whole arguments only: "sleep 10" does not match "sleep 100". Programs that write a title into
+/// their arguments are matched by the title.
+[[nodiscard]] bool command_line_matches(std::string_view arguments, std::string_view wanted);
+
+/// Why a pid file names nobody.
+enum class pid_file_fault : std::uint8_t {
+  empty,      ///< as a program leaves it for a moment while it starts
+  no_number,  ///< its first line is no process id
+};
+
+/// The process id in the first line of a pid file; what follows, as in PostgreSQL's, is not ours.
+[[nodiscard]] std::expected<pid_t, pid_file_fault> read_pid_file(std::string_view text);
+
+}  // namespace tenure::guard

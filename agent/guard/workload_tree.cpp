@@ -1,0 +1,151 @@
+#include "guard/workload_tree.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <utility>
+
+#include "guard/guard_protocol.hpp"
+#include "process/environment.hpp"
+#include "process/exec_child.hpp"
+
+namespace tenure::guard {
+namespace {
+
+/// "KEY=" of "KEY=VALUE"; empty if there is none.
+std::string_view key_of(std::string_view entry) {
+  const std::size_t equals = entry.find('=');
+  if (equals == std::string_view::npos || equals == 0) return {};
+  return entry.substr(0, equals + 1);
+}
+
+bool in_foreground() {
+  return ::isatty(STDIN_FILENO) == 1 && ::tcgetpgrp(STDIN_FILENO) == ::getpgrp();
+}
+
+}  // namespace
+
+bool workload_tree::prepare(const std::vector<std::string>& command, bool keeps_hup_ignored,
+                            worker_page& page) {
+  command_ = command;
+  argv_ = process::pointers_to(command_);
+  own_ = process::own_environment();
+  own_.push_back(page.variable());
+  page_fd_ = page.workload_fd();
+  merged_.resize(own_.size() + max_environment_entries + 1);
+  keeps_hup_ignored_ = keeps_hup_ignored;
+  return children_.open(::getpid());
+}
+
+int workload_tree::start(std::string_view environment) {
+  if (const int error = merge_environment(environment); error != 0) return error;
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return errno;
+  exec_pipe_.reset(ends[0]);
+  const base::unique_fd theirs(ends[1]);
+  has_terminal_ = in_foreground();
+  const pid_t pid = process::fork_and_exec({.program = argv_.front(),
+                                            .search_path = true,
+                                            .argv = argv_.data(),
+                                            .environment = merged_.data(),
+                                            .dies_with_us = true,
+                                            .takes_terminal = has_terminal_,
+                                            .keeps_hup_ignored = keeps_hup_ignored_,
+                                            .inherits = {page_fd_, -1, -1},
+                                            .error_pipe = theirs.get()});
+  if (pid < 0) {
+    const int error = errno;
+    exec_pipe_.reset();
+    finish();
+    return error;
+  }
+  leader_ = group_ = pid;
+  return 0;
+}
+
+int workload_tree::merge_environment(std::string_view added) {
+  if (!added.empty() && added.back() != '\0') return EINVAL;
+  std::size_t count = 0;
+  for (std::size_t at = 0; at < added.size(); ++count) {
+    const std::string_view entry(added.data() + at);
+    if (key_of(entry).empty()) return EINVAL;
+    if (count == max_environment_entries) return E2BIG;
+    merged_[count] = const_cast<char*>(added.data() + at);
+    at += entry.size() + 1;
+  }
+  const auto end_of_added = merged_.begin() + static_cast<std::ptrdiff_t>(count);
+  for (char* entry : own_) {
+    const std::string_view key = key_of(entry);
+    const bool overridden = std::any_of(merged_.begin(), end_of_added, [&](const char* other) {
+      return !key.empty() && std::string_view(other).starts_with(key);
+    });
+    if (!overridden) merged_[count++] = entry;
+  }
+  merged_[count] = nullptr;
+  return 0;
+}
+
+std::optional<int> workload_tree::exec_result() {
+  int error = 0;
+  const ssize_t got = ::read(exec_pipe_.get(), &error, sizeof error);
+  if (got < 0 && (errno == EAGAIN || errno == EINTR)) return std::nullopt;
+  exec_pipe_.reset();
+  return got == sizeof error ? error : 0;
+}
+
+bool workload_tree::empty(pid_t agent) {
+  if (leader_ != 0) return false;
+  children_.rewind();
+  while (const auto child = children_.next()) {
+    if (*child != agent) return false;
+  }
+  return children_.complete();
+}
+
+void workload_tree::signal_all(int signo, pid_t agent) {
+  // A leader that was not reaped keeps its group's number ours, whatever /proc says.
+  bool group_done = leader_ != 0;
+  if (group_done) ::kill(-group_, signo);
+  children_.rewind();
+  while (const auto child = children_.next()) {
+    if (*child == agent) continue;
+    const pid_t group = ::getpgid(*child);
+    if (group == group_) {
+      if (!group_done) ::kill(-group, signo);
+      group_done = true;
+    } else {
+      // A daemon leads a group of its own, and what it forks right now is in it.
+      ::kill(group == *child ? -group : *child, signo);
+    }
+  }
+}
+
+void workload_tree::kill_all(pid_t agent, bool deep) {
+  signal_all(SIGKILL, agent);
+  if (deep) process::kill_descendants(::getpid(), agent);
+}
+
+process::survivors workload_tree::living(pid_t agent) {
+  return process::living_descendants(::getpid(), agent);
+}
+
+void workload_tree::signal_group(int signo, pid_t agent) {
+  bool exists = leader_ != 0;
+  children_.rewind();
+  while (!exists) {
+    const auto child = children_.next();
+    if (!child) return;
+    exists = *child != agent && ::getpgid(*child) == group_;
+  }
+  ::kill(-group_, signo);
+}
+
+void workload_tree::finish() {
+  leader_ = group_ = 0;
+  if (std::exchange(has_terminal_, false)) ::tcsetpgrp(STDIN_FILENO, ::getpgrp());
+}
+
+}  // namespace tenure::guard

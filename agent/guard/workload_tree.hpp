@@ -1,0 +1,63 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/unique_fd.hpp"
+#include "guard/process_tree.hpp"
+#include "guard/worker_page.hpp"
+#include "process/child_list.hpp"
+
+namespace tenure::guard {
+
+/// The processes of the kernel that a guard has started.
+///
+/// Because the guard is a subreaper, each of them is a descendant of the guard, and one whose
+/// parent ends becomes its child. Signals go only to direct children and to process groups that
+/// one of them is in: those ids cannot be anybody else's before we reap them. What is deeper
+/// moves up, to be reached next, unless what is above it hangs in the kernel.
+class workload_tree final : public process_tree {
+ public:
+  /// Prepares the command, which is to inherit `page`. False if /proc does not show our children.
+  [[nodiscard]] bool prepare(const std::vector<std::string>& command, bool keeps_hup_ignored,
+                             worker_page& page);
+
+  [[nodiscard]] int start(std::string_view environment) override;
+
+  /// Readable once the program was executed or could not be; -1: nothing is awaited.
+  [[nodiscard]] int exec_pipe() const { return exec_pipe_.get(); }
+
+  [[nodiscard]] std::optional<int> exec_result() override;
+  void leader_reaped() override { leader_ = 0; }
+  /// Reads the kernel's own list of our children.
+  [[nodiscard]] bool empty(pid_t agent) override;
+  void signal_all(int signo, pid_t agent) override;
+  void kill_all(pid_t agent, bool deep) override;
+  void signal_group(int signo, pid_t agent) override;
+  void finish() override;
+  [[nodiscard]] process::survivors living(pid_t agent) override;
+  [[nodiscard]] pid_t leader() const override { return leader_; }
+  [[nodiscard]] bool has_terminal() const override { return has_terminal_; }
+
+ private:
+  [[nodiscard]] int merge_environment(std::string_view added);
+
+  std::vector<std::string> command_;
+  std::vector<char*> argv_;
+  std::vector<char*> own_;     ///< the guard's own environment
+  std::vector<char*> merged_;  ///< room for `own_`, what the agent adds, and the null
+  bool keeps_hup_ignored_ = false;
+  int page_fd_ = -1;
+
+  pid_t leader_ = 0;
+  pid_t group_ = 0;
+  base::unique_fd exec_pipe_;
+  bool has_terminal_ = false;
+  process::child_list children_;
+};
+
+}  // namespace tenure::guard

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+
+#include "core/clock.hpp"
+#include "core/health.hpp"
+#include "log/logger.hpp"
+#include "log/speaker.hpp"
+
+/// What the agent says in its log about the health of its workload.
+namespace tenure::health {
+
+/// What is checked and when, once.
+void say_health_checked(log::logger& to, const std::string& subjects, core::duration interval,
+                        bool always);
+void say_health_asks_nobody(log::logger& to);
+/// Another verdict on the workload of these elections; `why`: what failed.
+void say_health(log::logger& to, const log::speaker& who, core::health verdict,
+                const std::string& why);
+
+}  // namespace tenure::health

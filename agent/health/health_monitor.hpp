@@ -1,0 +1,82 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/event_loop.hpp"
+#include "config/settings.hpp"
+#include "core/health.hpp"
+#include "health/health_check.hpp"
+#include "log/logger.hpp"
+#include "log/speaker.hpp"
+
+namespace tenure::health {
+
+/// Checks the workload's health in rounds and makes a verdict of them. A round passes if each of
+/// its checks does.
+///
+/// Used on its loop only. `changed` is never called from inside a call, and not after
+/// destruction.
+class health_monitor {
+ public:
+  using checks = std::vector<std::unique_ptr<health_check>>;
+
+  /// `who`: whose workload it is, for the log. `changed`: `shown` or `fit` may be new. Checks begin
+  /// with `start`.
+  health_monitor(base::event_loop& on, const config::health& with, bool always, checks what,
+                 log::logger& to, const log::speaker& who, std::function<void()> changed);
+  ~health_monitor();
+  health_monitor(const health_monitor&) = delete;
+  health_monitor& operator=(const health_monitor&) = delete;
+
+  void start();
+  /// The workload runs. Failures do not count before `health_delay` is over.
+  void workload_started();
+  /// The workload is being stopped, or has ended by itself: it need not be well any more.
+  void workload_stopping();
+
+  /// True if it is checked while no workload runs, too.
+  [[nodiscard]] bool always() const { return always_; }
+  /// True if this member may hold a lease. Where it is always checked, it has to be found healthy
+  /// first; else a workload that nobody has found unhealthy is good enough.
+  [[nodiscard]] bool fit() const;
+  [[nodiscard]] const core::health_finding& shown() const { return shown_; }
+
+ private:
+  void turn();
+  void turn_at(core::time_point when) {
+    timer_.at(when, [this] { turn(); });
+  }
+  void begin_round(core::time_point now);
+  void cancel_round();
+  void came(std::uint64_t round, health_check::verdict what);
+  void round_ended();
+  void show(const std::string& reason);
+
+  base::event_loop& loop_;
+  bool always_;
+  core::duration interval_;
+  core::duration timeout_;
+  core::health_judge judge_;
+  checks checks_;
+  log::logger& log_;
+  std::string elections_;
+  std::string identity_;
+  std::shared_ptr<std::function<void()>> changed_;  ///< shared with posts that may outlive us
+  base::timer timer_;
+
+  bool checking_ = false;
+  core::time_point next_round_{};
+  core::time_point round_begun_{};
+  std::uint64_t round_ = 0;     ///< number of the newest
+  std::size_t unanswered_ = 0;  ///< checks of it
+  std::string failure_;         ///< of the first of its checks that failed
+  core::health_finding shown_;
+};
+
+}  // namespace tenure::health

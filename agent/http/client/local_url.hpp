@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "http/endpoint.hpp"
+
+namespace tenure::http {
+
+/// A URL of this machine, as `config` accepts it, in the parts that a request needs.
+struct local_url {
+  endpoint server;
+  std::string target;  ///< path and query
+};
+
+/// Precondition: `config` has accepted it.
+local_url take_apart(const std::string& url);
+
+/// "GET http://127.0.0.1:8080/healthz", for the log: without the query, which may be a secret.
+std::string subject_of(std::string_view method, const local_url& of);
+
+}  // namespace tenure::http

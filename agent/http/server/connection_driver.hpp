@@ -1,0 +1,82 @@
+#pragma once
+
+#include <boost/asio/basic_stream_socket.hpp>
+#include <boost/asio/generic/stream_protocol.hpp>
+#include <boost/asio/io_context.hpp>
+#include <list>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/event_loop.hpp"
+#include "base/unique_fd.hpp"
+#include "core/clock.hpp"
+#include "http/http_message.hpp"
+#include "http/server/responder.hpp"
+#include "http/server/server_connection.hpp"
+
+namespace tenure::http {
+
+class server_listener;
+class server_thread;
+
+/// Drives a `server_connection`: does on a socket of Asio's what it wants, and has the listener's
+/// handler answer its requests. While it waits it holds no buffer: it waits until bytes are there,
+/// and then reads them into `server_thread::scratch`.
+///
+/// Its listener holds a shared pointer to it until it is closed; so does each wait that is under
+/// way. On the server's thread.
+class connection_driver : public std::enable_shared_from_this<connection_driver> {
+ public:
+  using owner = std::list<std::shared_ptr<connection_driver>>;
+
+  connection_driver(server_thread& on, server_listener& of, base::unique_fd socket,
+                    std::optional<peer_process> peer, std::string network);
+
+  /// Begins to wait for a request. `self`: its place in `server_listener::clients`.
+  void start(owner::iterator self);
+  /// Its turn to work has come; see `server_thread::enqueue`.
+  void go_on();
+  /// The server ends.
+  void finish();
+  /// Closes it.
+  void drop();
+
+  [[nodiscard]] const server_connection& connection() const { return connection_; }
+  /// Where its client is, for shares; see `network_of`.
+  [[nodiscard]] const std::string& network() const { return network_; }
+
+ private:
+  friend class server_thread;
+  using protocol = boost::asio::generic::stream_protocol;
+  using stream_socket =
+      boost::asio::basic_stream_socket<protocol, boost::asio::io_context::executor_type>;
+
+  core::time_point begin_event();
+  void receive();
+  void proceed(core::time_point now);
+  bool send(core::time_point now);
+  void ask(const request& what, core::time_point now);
+  void answered();
+  void settle(core::time_point now);
+  void follow();
+  void wait_for_bytes();
+  void wait_for_room();
+  void close();
+
+  server_thread& on_;
+  server_listener& of_;
+  stream_socket socket_;
+  const std::string network_;
+  owner::iterator self_{};
+  server_connection connection_;
+  base::timer deadline_;
+  std::shared_ptr<answer_slot> slot_;  ///< of the request that is being answered
+  bool awaits_answer_ = false;
+  bool awaits_bytes_ = false;
+  bool awaits_room_ = false;
+  bool has_ended_send_ = false;
+  bool queued_ = false;  ///< for its turn
+};
+
+}  // namespace tenure::http

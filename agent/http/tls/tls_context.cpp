@@ -1,0 +1,158 @@
+#include "http/tls/tls_context.hpp"
+
+#include <fcntl.h>
+#include <openssl/err.h>
+#include <openssl/pem.h>
+#include <openssl/ssl.h>
+#include <openssl/x509.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <boost/asio/ssl/context.hpp>
+#include <cerrno>
+#include <cstdlib>
+#include <utility>
+
+#include "base/error_text.hpp"
+#include "base/trusted_open.hpp"
+
+namespace tenure::http {
+namespace {
+
+namespace ssl = boost::asio::ssl;
+
+using outcome = std::expected<void, std::string>;
+
+/// Where distributions keep the authorities they trust. OpenSSL knows one place, fixed when it was
+/// built, which is another one in an image that our static binary is copied into.
+constexpr std::array system_bundles{"/etc/ssl/certs/ca-certificates.crt",
+                                    "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem"};
+
+/// Without this one OpenSSL would ask the terminal for a passphrase, and wait.
+int no_passphrase(char*, int, int, void*) {
+  return 0;
+}
+
+std::unexpected<std::string> failed(const std::string& what, const std::string& file,
+                                    const std::string& why) {
+  return std::unexpected("cannot use " + what + " " + file + ": " + why);
+}
+
+/// What OpenSSL says of its last failure. It names the place in the file's format, nothing of its
+/// contents.
+std::string last_reason() {
+  const char* reason = ::ERR_reason_error_string(::ERR_peek_last_error());
+  ::ERR_clear_error();
+  return reason != nullptr ? reason : "no reason given";
+}
+
+/// A pipe in place of a file would block us for ever; and one that everybody can write to says
+/// nothing about who is at the other end.
+outcome readable(const std::string& what, const std::string& file) {
+  const auto opened =
+      base::open_trusted(AT_FDCWD, file.c_str(), O_RDONLY, base::named_by_an_operator);
+  if (opened) return {};
+  const base::flaw& why = opened.error();
+  return failed(what, file,
+                why.why == base::flaw::kind::cannot_open
+                    ? base::error_text(why.error) + "; " + base::remedy_of(why.error)
+                    : base::text("it", why));
+}
+
+outcome load_authorities(SSL_CTX* into, const std::string& file) {
+  if (file.empty()) {
+    ::SSL_CTX_set_default_verify_paths(into);
+    const char* const asked = std::getenv(::X509_get_default_cert_file_env());
+    const char* const standard = asked != nullptr ? asked : ::X509_get_default_cert_file();
+    if (::access(standard, R_OK) == 0) return {};
+    for (const char* bundle : system_bundles) {
+      if (::SSL_CTX_load_verify_file(into, bundle) == 1) break;
+    }
+    ::ERR_clear_error();
+    return {};
+  }
+  const std::string what = "the CA file";
+  if (auto there = readable(what, file); !there) return there;
+  if (::SSL_CTX_load_verify_file(into, file.c_str()) != 1) {
+    return failed(what, file, "it holds no PEM certificate (" + last_reason() + ")");
+  }
+  return {};
+}
+
+outcome load_own_certificate(SSL_CTX* into, const tls_settings& s) {
+  const std::string certificate = "the certificate file";
+  const std::string key = "the key file";
+  if (auto there = readable(certificate, s.certificate_file); !there) return there;
+  if (auto there = readable(key, s.key_file); !there) return there;
+  if (::SSL_CTX_use_certificate_chain_file(into, s.certificate_file.c_str()) != 1) {
+    return failed(certificate, s.certificate_file,
+                  "it holds no PEM certificate (" + last_reason() + ")");
+  }
+  if (::SSL_CTX_use_PrivateKey_file(into, s.key_file.c_str(), SSL_FILETYPE_PEM) != 1) {
+    const unsigned long error = ::ERR_peek_last_error();
+    if (ERR_GET_LIB(error) == ERR_LIB_X509 && ERR_GET_REASON(error) == X509_R_KEY_VALUES_MISMATCH) {
+      return failed(key, s.key_file, "it is not the key of " + s.certificate_file);
+    }
+    return failed(key, s.key_file,
+                  "it holds no PEM private key without a passphrase (" + last_reason() + ")");
+  }
+  return {};
+}
+
+std::expected<std::shared_ptr<ssl::context>, std::string> load(const tls_settings& s) {
+  if (s.certificate_file.empty() != s.key_file.empty()) {
+    return std::unexpected(
+        "a client certificate needs both its file and the file of its key; only one is given");
+  }
+  ::ERR_clear_error();
+  SSL_CTX* const made = ::SSL_CTX_new(::TLS_client_method());
+  if (made == nullptr) return std::unexpected("cannot set up TLS: " + last_reason());
+  auto context = std::make_shared<ssl::context>(made);
+  ::SSL_CTX_set_min_proto_version(made, TLS1_2_VERSION);
+  ::SSL_CTX_set_verify(made, SSL_VERIFY_PEER, nullptr);
+  ::SSL_CTX_set_session_cache_mode(made, SSL_SESS_CACHE_OFF);
+  ::SSL_CTX_set_default_passwd_cb(made, no_passphrase);
+  // Buffers of 34 KiB a connection, given back while it is idle.
+  ::SSL_CTX_set_mode(made, SSL_MODE_RELEASE_BUFFERS);
+  if (auto loaded = load_authorities(made, s.ca_file); !loaded) {
+    return std::unexpected(std::move(loaded.error()));
+  }
+  if (!s.certificate_file.empty()) {
+    if (auto loaded = load_own_certificate(made, s); !loaded) {
+      return std::unexpected(std::move(loaded.error()));
+    }
+  }
+  return context;
+}
+
+}  // namespace
+
+tls_context::stamp tls_context::stamp_of(const std::string& file) {
+  struct stat seen{};
+  if (file.empty() || ::stat(file.c_str(), &seen) != 0) return {};
+  return {.device = seen.st_dev,
+          .inode = seen.st_ino,
+          .size = seen.st_size,
+          .modified_seconds = seen.st_mtim.tv_sec,
+          .modified_nanoseconds = seen.st_mtim.tv_nsec};
+}
+
+tls_context::stamps tls_context::stamps_now() const {
+  return {stamp_of(settings_.ca_file), stamp_of(settings_.certificate_file),
+          stamp_of(settings_.key_file)};
+}
+
+std::expected<std::shared_ptr<ssl::context>, std::string> tls_context::current() {
+  // Taken before loading: what is swapped in the middle of it is loaded again the next time.
+  const stamps now = stamps_now();
+  if (!loaded_ || now != tried_) {
+    tried_ = now;
+    auto fresh = load(settings_);
+    problem_ = fresh ? std::string() : fresh.error();
+    if (fresh) loaded_ = std::move(*fresh);
+  }
+  if (!loaded_) return std::unexpected(problem_);
+  return loaded_;
+}
+
+}  // namespace tenure::http

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "log/log_line.hpp"
+
+namespace tenure::log {
+
+
+/// One `key=value` of a line. Keys are ours: lower case, no blanks.
+struct log_field {
+  log_field(std::string_view k, std::string_view v) : key(k), value(v) {}
+  log_field(std::string_view k, std::uint64_t v) : key(k), value(std::to_string(v)), bare(true) {}
+
+  std::string_view key;
+  std::string value;
+  bool bare = false;          ///< a number, written without quotes
+  bool for_programs = false;  ///< left out where people read: the message says it
+};
+
+/// A field for programs: people find it in the message.
+log_field coded(std::string_view key, std::string_view value);
+
+/// Lines on stderr, one an event: time, level, message, fields.
+///
+/// A thread of its own writes them, so that whoever reads our stderr slowly, or not at all, can
+/// not delay a renewal: past `log_queue_lines` the oldest waiting lines are dropped.
+/// Thread-safe.
+class logger {
+ public:
+  logger(log_form form, log_level least);
+  /// Gives each line to `write` at once, instead; no thread, nothing on stderr.
+  logger(log_form form, log_level least, std::function<void(const std::string&)> write);
+  ~logger();
+  logger(const logger&) = delete;
+  logger& operator=(const logger&) = delete;
+
+  void write(log_level level, std::string_view message,
+             std::initializer_list<log_field> fields = {});
+
+  [[nodiscard]] log_form form() const { return form_; }
+
+ private:
+  struct sink;
+  std::unique_ptr<sink> sink_;
+  log_form form_;
+};
+
+/// The part of a line behind its message, as `log_line` has it.
+std::string fields_text(log_form form, std::initializer_list<log_field> fields);
+
+/// One line, without its end. Quotes and what does not print (base/printable_text.hpp) are escaped,
+/// so that no value can forge a line or steer a terminal.
+std::string log_line(log_form form, log_level level, std::int64_t unix_ms, std::string_view message,
+                     std::initializer_list<log_field> fields);
+
+}  // namespace tenure::log

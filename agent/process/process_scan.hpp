@@ -1,0 +1,77 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <array>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "base/unique_fd.hpp"
+
+namespace tenure::process {
+
+/// What /proc says of one process.
+struct process_stat {
+  pid_t pid = 0;
+  char state = 0;  ///< 'Z': a zombie, 'X': dead
+  pid_t parent = 0;
+  pid_t group = 0;
+  pid_t session = 0;
+  int threads = 0;
+  bool of_the_kernel = false;  ///< a thread of the kernel's own
+  std::uint64_t start = 0;     ///< ticks since boot; with `pid`, a name that nobody else ever has
+
+  /// Nothing of it can act any more. A zombie with threads is one whose first thread has ended.
+  [[nodiscard]] bool dead() const { return (state == 'Z' && threads <= 1) || state == 'X'; }
+};
+
+/// Every process there is, read from /proc without allocating.
+class process_scan {
+ public:
+  /// False if /proc is not mounted, or belongs to another PID namespace.
+  [[nodiscard]] bool open();
+
+  /// Every thread of one process instead; `next` then gives threads. False if it is gone.
+  [[nodiscard]] bool open_threads(pid_t process);
+
+  /// Starts again from the first process.
+  void rewind();
+
+  /// The next process; nothing at the end.
+  [[nodiscard]] std::optional<process_stat> next();
+
+  /// True if the end was reached and every process on the way there could be looked at.
+  [[nodiscard]] bool complete() const { return ended_ && !failed_; }
+
+  /// This process, whatever `next` is at; nothing if there is none.
+  [[nodiscard]] std::optional<process_stat> look_up(pid_t pid) const;
+  /// The same. `error`: the errno of a look that failed (see `is_gone`); untouched otherwise.
+  [[nodiscard]] std::optional<process_stat> look_up(pid_t pid, int& error) const;
+
+ private:
+  [[nodiscard]] bool fill();
+
+  base::unique_fd proc_;
+  alignas(8) std::array<char, 4096> buffer_;
+  std::size_t used_ = 0;
+  std::size_t at_ = 0;
+  bool ended_ = false;
+  bool failed_ = false;
+};
+
+/// A thread of it that can still be asked: on cgroup version 1, and for its program and command
+/// line, a first thread that has ended shows nothing of the process any more. Mostly the first.
+[[nodiscard]] pid_t living_thread(const process_stat& process);
+
+/// True if a look at a process failed with this errno because the process is gone. After any other
+/// failure it may well be there: descriptors or memory may have run out.
+[[nodiscard]] constexpr bool is_gone(int error) {
+  return error == ENOENT || error == ESRCH;
+}
+
+/// True if /proc is that of our own PID namespace. Another one shows other ids.
+[[nodiscard]] bool proc_is_ours();
+
+}  // namespace tenure::process

@@ -1,0 +1,99 @@
+#include "stores/etcd/membership.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "stores/etcd/codec.hpp"
+#include "stores/etcd/requests.hpp"
+
+namespace tenure::stores::etcd {
+namespace {
+
+constexpr core::duration least_ttl = std::chrono::seconds(5);
+constexpr core::duration most_ttl = std::chrono::seconds(30);
+constexpr int keeps_per_ttl = 3;
+constexpr core::duration call_patience = std::chrono::seconds(5);
+
+}  // namespace
+
+membership::membership(base::event_loop& on, cluster& through, lease_ids& ids, std::string identity,
+                       core::duration ttl, const std::vector<election_spec>& elections)
+    : loop_(on),
+      cluster_(through),
+      ids_(ids),
+      identity_(std::move(identity)),
+      ttl_(std::clamp(ttl, least_ttl, most_ttl)),
+      elections_(elections),
+      timer_(loop_) {}
+
+template <class Handler>
+auto membership::guarded(Handler what) {
+  return [alive = std::weak_ptr(alive_), what = std::move(what)](auto&&... arguments) mutable {
+    if (!alive.expired()) what(std::forward<decltype(arguments)>(arguments)...);
+  };
+}
+
+void membership::appear() {
+  if (lease_ != 0 || !alive_ || elections_.size() > most_announced) return;
+  lease_ = ids_.next();
+  const auto seconds = std::chrono::ceil<std::chrono::seconds>(ttl_);
+  cluster_.call(grant_path, grant_request(seconds.count(), lease_), loop_.now() + call_patience,
+                guarded([this](const reply_or_failure& what) { granted(what); }));
+}
+
+void membership::granted(const reply_or_failure& what) {
+  if (!what) return later(&membership::again);
+  transaction names;
+  for (const election_spec& e : elections_) {
+    names.then.emplace_back(
+        put{.key = member_key(e.name, lease_), .value = identity_, .lease = lease_});
+  }
+  cluster_.call(transaction_path, transaction_request(names), loop_.now() + call_patience,
+                guarded([this](const reply_or_failure& reply) { written(reply); }));
+}
+
+void membership::written(const reply_or_failure& what) {
+  later(what ? &membership::keep : &membership::again);
+}
+
+void membership::keep() {
+  cluster_.call(keep_alive_path, keep_alive_request(lease_), loop_.now() + call_patience,
+                guarded([this](const reply_or_failure& what) { kept(what); }));
+}
+
+void membership::kept(const reply_or_failure& what) {
+  const auto parsed = what ? parse_keep_alive(what->body) : std::unexpected(malformed{});
+  const bool gone =
+      what ? parsed && parsed->ttl_seconds == 0 : what.error().meaning == error_meaning::lease_gone;
+  if (gone) return again();
+  later(&membership::keep);
+}
+
+/// With another lease: what became of the last one is not known, or it is gone.
+void membership::again() {
+  lease_ = 0;
+  appear();
+}
+
+void membership::later(void (membership::*what)()) {
+  timer_.after(ttl_ / keeps_per_ttl, [this, what] { (this->*what)(); });
+}
+
+void membership::leave(core::time_point deadline, handler<release_outcome> done) {
+  timer_.cancel();
+  const std::int64_t lease = std::exchange(lease_, 0);
+  alive_.reset();
+  if (lease == 0) {
+    loop_.post([done = std::move(done)]() mutable { done(released{}); });
+    return;
+  }
+  cluster_.call(revoke_path, revoke_request(lease), deadline,
+                [done = std::move(done)](const reply_or_failure&) mutable { done(released{}); });
+}
+
+void membership::close() {
+  alive_.reset();
+  timer_.cancel();
+}
+
+}  // namespace tenure::stores::etcd

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/event_loop.hpp"
+#include "stores/etcd/cluster.hpp"
+#include "stores/etcd/layout.hpp"
+#include "stores/store.hpp"
+
+namespace tenure::stores::etcd {
+
+/// An agent with more elections than these is not announced: its names would be most of what etcd
+/// holds.
+inline constexpr std::size_t most_announced = 100;
+
+/// Our name in the list of members of each election: keys beside the prefix, on a lease of their
+/// own, renewed three times in its life. It has nothing to do with who holds: whatever fails here
+/// is tried again, and nobody is told.
+///
+/// Used on its loop only. No handler is called after `close`.
+class membership {
+ public:
+  /// Of a member that is gone without a word, its name stays for `ttl`, but for no less than 5 s
+  /// and no more than 30 s.
+  membership(base::event_loop& on, cluster& through, lease_ids& ids, std::string identity,
+             core::duration ttl, const std::vector<election_spec>& elections);
+
+  /// The cluster can be reached: appears, unless that is under way or done.
+  void appear();
+
+  /// Goes, by the deadline or not at all; `done` is called from within a later turn.
+  void leave(core::time_point deadline, handler<release_outcome> done);
+
+  void close();
+
+ private:
+  void granted(const reply_or_failure& what);
+  void written(const reply_or_failure& what);
+  void keep();
+  void kept(const reply_or_failure& what);
+  void again();
+  void later(void (membership::*what)());
+  template <class Handler>
+  auto guarded(Handler what);
+
+  base::event_loop& loop_;
+  cluster& cluster_;
+  lease_ids& ids_;
+  std::string identity_;
+  core::duration ttl_;
+  const std::vector<election_spec>& elections_;
+  base::timer timer_;
+  std::int64_t lease_ = 0;  ///< asked for or granted; 0: none
+  /// Held by this object alone; handlers look whether it is there still.
+  std::shared_ptr<const bool> alive_ = std::make_shared<const bool>(true);
+};
+
+}  // namespace tenure::stores::etcd

@@ -1,0 +1,51 @@
+#include "stores/etcd/release_record_text.hpp"
+
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "base/number_text.hpp"
+#include "base/percent_text.hpp"
+#include "stores/etcd/record_words.hpp"
+
+namespace tenure::stores::etcd {
+namespace {
+
+constexpr std::string_view clean_word = "clean";
+constexpr std::string_view unclean_word = "unclean";
+constexpr std::size_t words_without_heir = 5;
+constexpr std::size_t words_with_heir = 6;
+
+}  // namespace
+
+std::string release_note_text(core::version term, const std::string& holder, const parting& how) {
+  std::string out = std::to_string(core::number(term));
+  out.append(" ").append(how.clean ? clean_word : unclean_word);
+  out.append(" ").append(core::name(how.why));
+  out.append(" ").append(std::to_string(how.at_unix_ms));
+  out.append(" ").append(word_of(holder));
+  if (!how.heir.empty()) out.append(" ").append(word_of(how.heir));
+  return out;
+}
+
+std::optional<release_note> parse_release_note(std::string_view record) {
+  const std::vector<std::string_view> words = words_of(record);
+  const auto term = base::read_number<std::uint64_t>(words[0]);
+  if (!term || *term == 0) return std::nullopt;
+  release_note out{.said = {.term = core::version{*term}}, .clean = true};
+  if (words.size() == 1) return out;
+  if (words.size() != words_without_heir && words.size() != words_with_heir) return std::nullopt;
+  if (words[1] != clean_word && words[1] != unclean_word) return std::nullopt;
+  out.clean = words[1] == clean_word;
+  out.said.why = core::loss_reason_named(words[2]).value_or(core::loss_reason::none);
+  const auto at = base::read_number<std::int64_t>(words[3]);
+  auto holder = base::percent_decoded(words[4]);
+  auto heir = base::percent_decoded(words.size() == words_with_heir ? words[5] : "");
+  if (!at || !holder || !heir) return std::nullopt;
+  out.said.at_unix_ms = *at;
+  out.said.holder = std::move(*holder);
+  out.said.heir = std::move(*heir);
+  return out;
+}
+
+}  // namespace tenure::stores::etcd

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "stores/store.hpp"
+
+/// The value of an election's release record. Pure.
+namespace tenure::stores::etcd {
+
+/// What the record says.
+struct release_note {
+  core::release_record said;
+  bool clean = false;  ///< nothing of this or of an earlier term runs any more
+};
+
+/// `TERM clean|unclean REASON UNIX_MS HOLDER [HEIR]`, names percent-encoded. Earlier agents wrote
+/// `TERM` alone, after clean releases only; they take whatever else there is for unclean.
+std::string release_note_text(core::version term, const std::string& holder, const parting& how);
+
+/// Nothing if it is none: what somebody else has written vouches for nothing.
+std::optional<release_note> parse_release_note(std::string_view record);
+
+}  // namespace tenure::stores::etcd

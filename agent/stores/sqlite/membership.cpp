@@ -1,0 +1,204 @@
+#include "stores/sqlite/membership.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include "base/random.hpp"
+#include "base/trusted_open.hpp"
+
+namespace tenure::stores::sqlite {
+namespace {
+
+/// Of one file: a name and the names of 100 elections, each of up to 253 characters, fit.
+constexpr std::size_t most_bytes = 32 * 1024;
+/// In a directory that somebody has filled with other things.
+constexpr std::size_t most_members = 1024;
+/// Of a file's name, which is random and in hex.
+constexpr std::size_t name_bytes = 16;
+
+/// Is this the name of a member's file? Files with other names are none of our business.
+bool is_member_name(std::string_view name) {
+  return name.size() == 2 * name_bytes &&
+         name.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+struct directory_closer {
+  void operator()(DIR* what) const { ::closedir(what); }
+};
+
+std::string read_all(int descriptor) {
+  std::string out;
+  std::array<char, 4096> some{};
+  for (;;) {
+    const ssize_t size =
+        ::pread(descriptor, some.data(), some.size(), static_cast<off_t>(out.size()));
+    if (size <= 0 || out.size() > most_bytes) return out;
+    out.append(some.data(), static_cast<std::size_t>(size));
+  }
+}
+
+/// Reads it again if its member is writing it at this very moment.
+std::optional<member_page> read_page(int descriptor) {
+  constexpr int most_tries = 8;
+  for (int i = 0; i < most_tries; ++i) {
+    if (auto page = parse_page(read_all(descriptor))) return page;
+  }
+  return std::nullopt;
+}
+
+bool names(const member_page& page, std::string_view election) {
+  return std::ranges::find(page.elections, election) != page.elections.end();
+}
+
+}  // namespace
+
+std::string members_directory(const std::string& path) {
+  return path + "-members";
+}
+
+membership::membership(const std::string& path, times by)
+    : directory_(members_directory(path)), by_(std::move(by)) {
+  page_.boot_id = by_.boot_id;
+}
+
+std::expected<void, std::string> membership::prepare() const {
+  if (auto made = base::make_own_directory(directory_); !made) {
+    return std::unexpected(made.error().text +
+                           "; until then members are not listed, and a member that finds the lease "
+                           "file deleted, replaced or overwritten does not wait until those that "
+                           "held by the earlier one have stopped");
+  }
+  return {};
+}
+
+void membership::appear(const std::string& identity, const std::vector<election_spec>& elections,
+                        bool announce) {
+  if (!page_.identity.empty()) return;
+  page_.identity = identity;
+  page_.started_at = by_.clock();
+  if (announce && elections.size() <= most_announced) {
+    for (const election_spec& e : elections) page_.elections.push_back(e.name);
+  }
+  make_file();
+}
+
+bool membership::make_file() {
+  own_.clear();
+  lock_ = base::unique_fd();
+  const auto directory = base::make_own_directory(directory_);
+  if (!directory) return true;
+  const member_page page = own_page();
+  const std::string words = text_of(page);
+  // Seen only once it is locked and whole.
+  const std::string shown = base::random_hex(name_bytes);
+  const std::string hidden = "." + shown;
+  auto file = base::open_own_file(directory->get(), hidden, O_RDWR | O_CREAT | O_EXCL);
+  if (!file) return false;
+  const bool whole =
+      ::flock(file->get(), LOCK_EX | LOCK_NB) == 0 &&
+      ::write(file->get(), words.data(), words.size()) == static_cast<ssize_t>(words.size());
+  if (!whole ||
+      ::renameat(directory->get(), hidden.c_str(), directory->get(), shown.c_str()) != 0) {
+    ::unlinkat(directory->get(), hidden.c_str(), 0);
+    return false;
+  }
+  written_ = page.record;
+  own_ = shown;
+  lock_ = std::move(*file);
+  return true;
+}
+
+bool membership::is_deleted() const {
+  struct stat about{};
+  return own_.empty() || ::fstat(lock_.get(), &about) != 0 || about.st_nlink == 0;
+}
+
+bool membership::write() {
+  if (page_.identity.empty() || mine_.value() == written_) return true;
+  if (is_deleted()) return make_file();
+  const std::string line = text_of(mine_.value());
+  if (::pwrite(lock_.get(), line.data(), line.size(), 0) != static_cast<ssize_t>(line.size())) {
+    return false;
+  }
+  written_ = mine_.value();
+  return true;
+}
+
+void membership::leave() {
+  page_.identity.clear();
+  if (own_.empty()) return;
+  const std::string name = std::exchange(own_, "");
+  const auto directory = base::open_own_directory(directory_);
+  if (directory && mine_.value().until <= by_.clock()) {
+    ::unlinkat(directory->get(), name.c_str(), 0);
+  }
+  lock_ = base::unique_fd();
+  // The last one tidies up; it stays as long as anybody is in it.
+  ::rmdir(directory_.c_str());
+}
+
+std::vector<membership::entry> membership::others() const {
+  std::vector<entry> out;
+  auto opened = base::open_own_directory(directory_);
+  if (!opened) return out;
+  const std::unique_ptr<DIR, directory_closer> directory(::fdopendir(opened->get()));
+  if (!directory) return out;
+  const int at = opened->release();
+  const core::time_point now = by_.clock();
+  std::size_t looked_at = 0;
+  while (const dirent* next = ::readdir(directory.get())) {
+    const std::string name = next->d_name;
+    if (!is_member_name(name) || name == own_) continue;
+    if (++looked_at > most_members) break;
+    const auto file = base::open_own_file(at, name, O_RDONLY);
+    if (!file) continue;
+    const bool alive = ::flock(file->get(), LOCK_SH | LOCK_NB) != 0;
+    auto page = read_page(file->get());
+    const bool needed = page && page->boot_id == by_.boot_id && page->record.until > now;
+    if (!alive && !needed) ::unlinkat(at, name.c_str(), 0);
+    if (page) out.push_back({.name = name, .alive = alive, .page = std::move(*page)});
+  }
+  return out;
+}
+
+member_page membership::own_page() const {
+  member_page page = page_;
+  page.record = mine_.value();
+  return page;
+}
+
+std::vector<std::string> membership::members_of(const std::vector<entry>& others,
+                                                std::string_view election) const {
+  std::vector<std::string> out;
+  for (const entry& one : others) {
+    if (one.alive && names(one.page, election)) out.push_back(one.page.identity);
+  }
+  if (!own_.empty() && names(page_, election)) out.push_back(page_.identity);
+  std::ranges::sort(out);
+  out.erase(std::ranges::unique(out).begin(), out.end());
+  return out;
+}
+
+bool membership::has_namesake(const std::vector<entry>& others, std::string_view election) const {
+  const auto came_first = [&](const entry& one) {
+    return own_.empty() ||
+           std::tie(one.page.started_at, one.name) < std::tie(page_.started_at, own_);
+  };
+  return std::ranges::any_of(others, [&](const entry& one) {
+    return one.alive && one.page.identity == page_.identity && names(one.page, election) &&
+           came_first(one);
+  });
+}
+
+}  // namespace tenure::stores::sqlite

@@ -1,0 +1,44 @@
+#include "base/time_text.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <limits>
+#include <string_view>
+
+#include "base/duration_text.hpp"
+
+namespace tenure::base {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST(TimeText, IsRfc3339InUtcWithMilliseconds) {
+  EXPECT_EQ(time_text(0).date_and_time(), "1970-01-01T00:00:00.000Z");
+  EXPECT_EQ(time_text(1'769'860'800'250).date_and_time(), "2026-01-31T12:00:00.250Z");
+  EXPECT_EQ(time_text(-1).date_and_time(), "1969-12-31T23:59:59.999Z");
+  EXPECT_EQ(time_text(1'769'860'800'250).time(), "12:00:00.250Z");
+}
+
+TEST(TimeText, HasFourDigitsOfAYearWhateverTheNumber) {
+  EXPECT_EQ(time_text(std::numeric_limits<std::int64_t>::max()).date_and_time(),
+            "9999-12-31T23:59:59.999Z");
+  EXPECT_EQ(time_text(std::numeric_limits<std::int64_t>::min()).date_and_time(),
+            "0000-01-01T00:00:00.000Z");
+}
+
+TEST(Spoken, HasTheUnitsThatASentenceNeeds) {
+  EXPECT_EQ(spoken(0ms).view(), "0 ms");
+  EXPECT_EQ(spoken(-5s).view(), "0 ms");
+  EXPECT_EQ(spoken(695'400us).view(), "695 ms");
+  EXPECT_EQ(spoken(1s).view(), "1 s");
+  EXPECT_EQ(spoken(9'840ms).view(), "9.8 s");
+  EXPECT_EQ(spoken(19'999ms).view(), "20 s");
+  EXPECT_EQ(spoken(59'999ms).view(), "60 s");
+  EXPECT_EQ(spoken(60s).view(), "1 min");
+  EXPECT_EQ(spoken(2h + 59min + 59s).view(), "2 h 59 min");
+  EXPECT_EQ(spoken(75h).view(), "3 d 3 h");
+}
+
+}  // namespace
+}  // namespace tenure::base

@@ -1,0 +1,40 @@
+// The page that agent and guard share: the deadlines of one term are never taken for another's.
+#include "guard/guard_page.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <thread>
+
+namespace tenure::guard {
+namespace {
+
+/// Whoever looks while a new term is armed finds no deadline, or that term's own.
+TEST(GuardPage, DeadlineOfOneTermIsNeverThatOfAnother) {
+  constexpr std::uint64_t terms = 300'000;
+  const auto page = std::make_unique<guard_page>();
+  std::atomic<std::uint64_t> newest{0};
+  std::atomic<std::uint64_t> wrong{0};
+  std::thread guard([&] {
+    while (newest.load() < terms) {
+      // The term that is about to be armed, or has just been.
+      for (const std::uint64_t term : {newest.load() + 1, newest.load()}) {
+        const auto found = page->deadlines_of(core::version{term});
+        const core::time_point right{std::chrono::seconds(term)};
+        if (found && found->kill_at != right) ++wrong;
+      }
+    }
+  });
+  for (std::uint64_t term = 1; term <= terms; ++term) {
+    const core::time_point until{std::chrono::seconds(term)};
+    page->arm(core::version{term}, {.stop_at = until, .kill_at = until});
+    newest.store(term);
+  }
+  guard.join();
+  EXPECT_EQ(wrong.load(), 0U);
+}
+
+}  // namespace
+}  // namespace tenure::guard
