@@ -38,18 +38,19 @@ struct state_reader {
   /// When it last looked at the clock. Counts only beside what it has just seen end.
   static time_point last_now(const election& e) { return e.last_now_; }
 
-  // --- of a session ------------------------------------------------------------------------------
+  // --- of a lease group
+  // ------------------------------------------------------------------------------
 
-  static void each_instant(const session& s, auto&& take) {
+  static void each_instant(const lease_group& s, auto&& take) {
     take(s.wakes_.front());
     take(s.batch_.empty() ? never : s.deadline_);
     take(s.due_);
   }
-  static version renewing(const session& s) {
+  static version renewing(const lease_group& s) {
     return s.batch_.empty() ? no_version : s.batch_.front().term;
   }
-  static attempt renewal(const session& s) { return s.number_; }
-  static std::uint32_t failures(const session& s) { return s.failures_; }
+  static attempt renewal(const lease_group& s) { return s.number_; }
+  static std::uint32_t failures(const lease_group& s) { return s.failures_; }
 
   // --- of a guard ------------------------------------------------------------------------------
 
