@@ -23,8 +23,8 @@ class judged_store final : public stores::forwarding_store {
                       const auto* got = std::get_if<stores::grant>(&what);
                       if (got == nullptr) return done(std::move(what));
                       const std::uint64_t version = core::number(got->term);
+                      stage_.referee.granted(on_.number, name(which), version, got->sequencer);
                       believes(which, got->term, got->sent_at, got->ttl);
-                      stage_.referee.granted(on_.number, name(which), version);
                       if (got->released_cleanly) {
                         stage_.referee.believes_clean(on_.number, name(which), version);
                       }
@@ -51,7 +51,7 @@ class judged_store final : public stores::forwarding_store {
 
   void release(core::election_index which, core::version term, stores::parting how,
                core::time_point deadline, stores::handler<stores::release_outcome> done) override {
-    if (how.clean) stage_.referee.says_clean(core::number(term));
+    if (how.clean) stage_.referee.says_clean(on_.number, name(which), core::number(term));
     inner().release(which, term, std::move(how), deadline, std::move(done));
   }
 
@@ -63,6 +63,7 @@ class judged_store final : public stores::forwarding_store {
       if (const auto* state = std::get_if<core::observation>(&what)) {
         shown.emplace();
         for (const core::holder& one : state->holders) shown->push_back(core::number(one.term));
+        stage_.referee.shown(on_.number, name(which), *state);
       }
       seen(std::move(what));
     });

@@ -19,12 +19,45 @@ std::string without_leader() {
 modelled_etcd::modelled_etcd(world& in, etcd_witness& seen_by)
     : keys_(seen_by),
       members_(in, {.applied = [this](std::size_t m) { streams_.feed(m); },
-                    .stopped = [this](std::size_t m) { streams_.end_all(m, ""); },
+                    .stopped =
+                        [this](std::size_t m) {
+                          streams_.end_all(m, "");
+                          users_.forget(m);
+                        },
                     .leaderless = [this](std::size_t m) { streams_.end_all(m, without_leader()); },
                     .elected = [this] { leases_.extend_all(); }}),
+      users_(in, members_),
       leases_(in, members_, keys_),
-      streams_(in, members_, keys_),
-      gateway_(in, members_, keys_, leases_) {}
+      streams_(in, members_, keys_, users_),
+      gateway_(in, members_, keys_, leases_, users_) {}
+
+void modelled_etcd::others_write(std::uint64_t times) {
+  if (!members_.led()) return;
+  keys_.others_write(times);
+  members_.commit(keys_.revision());
+}
+
+void modelled_etcd::write(const std::string& key, const std::string& value) {
+  if (!members_.led()) return;
+  keys_.begin();
+  keys_.put(key, value, 0);
+  keys_.end();
+  members_.commit(keys_.revision());
+}
+
+void modelled_etcd::clean(const std::string& prefix) {
+  keys_.begin();
+  for (const auto& [key, there] : keys_.under(prefix)) {
+    if (there->lease == 0) keys_.erase(key, erased_by::somebody);
+  }
+  if (keys_.end()) members_.commit(keys_.revision());
+}
+
+void modelled_etcd::restore(const backup& from, std::uint64_t bump, bool new_cluster_id) {
+  keys_.restore(from.keys, bump);
+  leases_.restore(from.leases);
+  members_.begin_anew(keys_.revision(), members_.cluster_id() + (new_cluster_id ? 1 : 0));
+}
 
 bool modelled_etcd::delete_one(const std::string& prefix) {
   const auto found = keys_.under(prefix);

@@ -10,6 +10,7 @@
 #include "core/check.hpp"
 #include "member.hpp"
 #include "reader.hpp"
+#include "store_troubles.hpp"
 
 namespace tenure::shell {
 namespace {
@@ -22,6 +23,7 @@ constexpr int patience_in_ttls = 4;
 /// A watch may be so far behind.
 constexpr int ttls_behind = 5;
 constexpr core::duration slack = 5s;
+constexpr core::duration operator_looks_every = 4s;
 /// A world that does so much has a loop in it.
 constexpr std::uint64_t most_events = 3'000'000;
 
@@ -45,7 +47,8 @@ class scenario {
                .network = network_,
                .referee = judge_,
                .when = draw_timing(world_.dice),
-               .elections = {}} {
+               .elections = {}},
+        troubles_(stage_, ~seed, [this](const std::string& what) { say(what); }) {
     stage_.guarded = world_.dice.chance(650'000);
     // A guard owns one workload.
     const auto elections = stage_.guarded ? 1 : 1 + world_.dice.below(3);
@@ -53,7 +56,10 @@ class scenario {
       stage_.elections.push_back("db" + std::to_string(e));
     stage_.slots = world_.dice.chance(250'000) ? 2 : 1;
     judge_.begin(stage_.slots, stage_.when.lock_delay * 99 / 100);
-    judge_.in_use_by = [this](std::uint64_t version) { return user_of(version); };
+    judge_.is_in = [this](std::size_t p, std::uint64_t version) {
+      return pods_[p]->agent && pods_[p]->agent->is_in(version);
+    };
+    troubles_.operator_comes = [this] { accept_versions(); };
     const std::size_t pods = 2 + world_.dice.below(most_pods - 1);
     for (std::size_t p = 0; p < pods; ++p) {
       pods_.push_back(std::make_unique<pod>(
@@ -77,6 +83,7 @@ class scenario {
       world_.at(world_.now + world_.dice.between(core::duration(3s), quiet - world_.now),
                 [this, quiet] { fault(quiet); });
     }
+    troubles_.plan(quiet);
     const world_time began = world_.now;
     go_until(quiet);
     mend();
@@ -136,11 +143,19 @@ class scenario {
     world_.after(world_.dice.spread(10ms, 3s), [this, p] { start(p); });
   }
 
-  std::optional<std::size_t> user_of(std::uint64_t version) const {
+  /// An operator who reads what the logs say, and does it, from now on.
+  void accept_versions() {
     for (const auto& one : pods_) {
-      if (one->agent && one->agent->is_in(version)) return one->machine.number;
+      for (std::size_t e = 0; one->agent && !one->paused && e < stage_.elections.size(); ++e) {
+        if (!one->agent->is_held_back_by_versions(e)) continue;
+        if (!one->agent->has_said_how_to_accept()) {
+          judge_.broke(rule::silent_about_versions, "pod " + std::to_string(one->machine.number));
+        }
+        say("an operator accepts the versions of " + stage_.elections[e]);
+        one->agent->order(e, {.what = core::order_action::set, .accept_versions = true});
+      }
     }
-    return std::nullopt;
+    world_.after(operator_looks_every, [this] { accept_versions(); });
   }
 
   void say(const std::string& what) const {
@@ -228,6 +243,7 @@ class scenario {
         say("killed" + pod_name + for_long);
         pods_[p]->agent.reset();
         pods_[p]->guard.vanish();
+        judge_.forgets(p);
         return world_.after(lasts, [this, p] { start(p); });
       case 15:
         say("killed the agent alone of" + pod_name + for_long);
@@ -281,6 +297,7 @@ class scenario {
 
   void mend() {
     say("all is well again");
+    troubles_.mend();
     for (std::size_t s = 0; s < modelled_etcd::most_servers; ++s) {
       servers_.start(s);
       servers_.thaw(s);
@@ -359,6 +376,7 @@ class scenario {
   modelled_etcd servers_;
   modelled_network network_;
   stage stage_;
+  store_troubles troubles_;
   std::vector<std::unique_ptr<pod>> pods_;
 };
 

@@ -29,6 +29,8 @@ struct stage {
   /// True: a guard in each pod starts and kills a workload. False: workloads run all the time, and
   /// ask their agent before they act.
   bool guarded = true;
+  /// Of the user of the store; empty: the agents have none.
+  std::string password_file{};
 };
 
 /// One machine with the pod on it, which outlives the processes in it.

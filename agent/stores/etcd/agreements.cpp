@@ -4,8 +4,6 @@
 #include <string>
 #include <utility>
 
-#include "os/wall_time.hpp"
-
 namespace tenure::stores::etcd {
 namespace {
 
@@ -52,7 +50,7 @@ void agreements::write(const attempt_ptr& a, const mirror& now) {
   }
   if (a->what.accept_versions) {
     next.versions_from = core::version{now.revision() + 1};
-    next.accepted_unix_ms = std::max(os::wall_now_ms(), next.accepted_unix_ms + 1);
+    next.accepted_unix_ms = std::max(session_.with.wall_ms(), next.accepted_unix_ms + 1);
   }
   session_.members.call(transaction_path,
                         transaction_request(agreement_transaction(session_.spec(a->which).name,

@@ -42,8 +42,7 @@ inline std::string in_stream(nlohmann::json what) {
 
 /// What an answer of this member begins with.
 inline nlohmann::json header(const raft_cluster& of, std::size_t member, std::uint64_t revision) {
-  constexpr std::uint64_t cluster_id = 0xc1;
-  return {{"cluster_id", std::to_string(cluster_id)},
+  return {{"cluster_id", std::to_string(of.cluster_id())},
           {"member_id", std::to_string(member + 1)},
           {"revision", std::to_string(revision)},
           {"raft_term", std::to_string(of.term(member))}};

@@ -56,7 +56,7 @@ void key_space::put(const std::string& key, const std::string& value, std::int64
   const std::uint64_t create = there ? all.back().create : revision_;
   all.push_back({.mod = revision_, .create = create, .value = value, .lease = lease});
   log_.emplace_back(revision_, key);
-  if (!there) witness_.created(key, revision_, lease);
+  if (!there) witness_.created(key, revision_, lease, value);
 }
 
 bool key_space::erase(const std::string& key, erased_by how) {
@@ -73,6 +73,16 @@ bool key_space::end() {
   const bool wrote = !log_.empty() && log_.back().first == revision_;
   if (!wrote) --revision_;
   return wrote;
+}
+
+void key_space::restore(const backup& from, std::uint64_t bump) {
+  revision_ = from.revision + bump;
+  compacted_ = bump > 0 ? revision_ : from.compacted;
+  keys_ = from.keys;
+  log_ = from.log;
+  std::vector<restored_key> there;
+  for (const auto& [key, what] : under("")) there.push_back({key, what->create});
+  witness_.restored(there, revision_);
 }
 
 }  // namespace tenure::shell

@@ -60,6 +60,20 @@ class key_space {
   /// has written.
   bool end();
 
+  /// Other clients of the cluster write so often, to keys that nobody here looks at.
+  void others_write(std::uint64_t times) { revision_ += times; }
+
+  /// All that there is, for a backup.
+  struct backup {
+    std::uint64_t revision = 0;
+    std::uint64_t compacted = 0;
+    std::map<std::string, std::vector<change>> keys;
+    std::vector<std::pair<std::uint64_t, std::string>> log;
+  };
+  [[nodiscard]] backup back_up() const { return {revision_, compacted_, keys_, log_}; }
+  /// `bump`: how much its revision is raised. Revisions below that are compacted if it is.
+  void restore(const backup& from, std::uint64_t bump);
+
   void compact(std::uint64_t before) { compacted_ = std::max(compacted_, before); }
 
  private:

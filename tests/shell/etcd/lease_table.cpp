@@ -21,7 +21,9 @@ lease_table::lease_table(world& in, raft_cluster& members, key_space& keys)
 
 void lease_table::grant(std::int64_t id, core::duration ttl) {
   leases_[id] = {.ttl = ttl, .expires = world_.now + ttl};
-  lives_[id] = {.ttl = ttl, .since = world_.now, .promised = world_.now + ttl};
+  // A restored cluster may not know of a lease of this id that was promised for longer.
+  const world_time until = std::max(promised(id), world_.now + ttl);
+  lives_[id] = {.ttl = ttl, .since = world_.now, .promised = until};
 }
 
 void lease_table::end(std::int64_t id, erased_by how) {
@@ -71,6 +73,24 @@ void lease_table::extend_all() {
     one.expires = world_.now + one.ttl;
     lives_[id].promised = std::max(lives_[id].promised, one.expires);
   }
+}
+
+lease_table::backup lease_table::back_up() const {
+  backup out;
+  for (const auto& [id, one] : leases_) out[id] = one.ttl;
+  return out;
+}
+
+void lease_table::restore(const backup& from) {
+  for (const auto& [id, one] : leases_) {
+    if (!from.contains(id)) lives_[id].ended = world_.now;
+  }
+  leases_.clear();
+  for (const auto& [id, ttl] : from) {
+    leases_[id] = {.ttl = ttl, .expires = world_.now + ttl};
+    lives_[id].ended = sim::world_never;
+  }
+  extend_all();
 }
 
 void lease_table::expire() {

@@ -28,6 +28,12 @@ class lease_table {
   /// A new leader does not know who has renewed when: every lease gets all of its time.
   void extend_all();
 
+  /// Their TTLs, for a backup.
+  using backup = std::map<std::int64_t, core::duration>;
+  [[nodiscard]] backup back_up() const;
+  /// Each gets all of its time.
+  void restore(const backup& from);
+
   /// Until when a leader has ever promised to keep this lease.
   [[nodiscard]] world_time promised(std::int64_t id) const;
 

@@ -37,8 +37,8 @@ void raft_cluster::propose(std::size_t m, std::move_only_function<std::uint64_t(
                            std::move_only_function<void(bool)> done) {
   if (!led() || !well(m)) return done(false);
   world_.after(world_.dice.spread(50us, 4ms),
-               [this, m, work = std::move(work), to = std::move(done)]() mutable {
-                 if (!led() || !well(m)) return to(false);
+               [this, m, life = lives_, work = std::move(work), to = std::move(done)]() mutable {
+                 if (!led() || !well(m) || life != lives_) return to(false);
                  when_applied(m, work(), [to = std::move(to)]() mutable { to(true); });
                });
 }
@@ -62,8 +62,8 @@ void raft_cluster::apply_later(std::size_t m) {
       leads(m) ? core::duration(1us)
                : world_.dice.spread(50us, 3ms) + world_.dice.between(core::duration{}, at.lag);
   at.applies_at = std::max(at.applies_at, world_.now + takes);
-  world_.at(at.applies_at, [this, m, to = committed_] {
-    if (well(m)) apply(m, to);
+  world_.at(at.applies_at, [this, m, to = committed_, life = lives_] {
+    if (well(m) && life == lives_) apply(m, to);
   });
 }
 
@@ -136,6 +136,7 @@ void raft_cluster::kill(std::size_t m) {
 }
 
 void raft_cluster::start(std::size_t m) {
+  if (halted_) return;
   members_[m].up = true;
   join(m);
 }
@@ -197,6 +198,31 @@ void raft_cluster::change_leader() {
     if (well(m) && !leads(m)) others.push_back(m);
   }
   if (!others.empty()) elect(others[world_.dice.below(others.size())]);
+}
+
+void raft_cluster::halt() {
+  halted_ = true;
+  for (std::size_t m = 0; m < most_members; ++m) kill(m);
+}
+
+void raft_cluster::begin_anew(std::uint64_t revision, std::uint64_t cluster_id) {
+  constexpr std::uint64_t first_raft_term = 1;
+  for (member& one : members_) {
+    const bool linked = one.linked;
+    const core::duration lag = one.lag;
+    one = member();
+    one.linked = linked;
+    one.lag = lag;
+    one.applied = revision;
+    one.term = first_raft_term;
+  }
+  leader_ = -1;
+  term_ = first_raft_term;
+  committed_ = revision;
+  cluster_id_ = cluster_id;
+  ++lives_;
+  halted_ = false;
+  elect_later();
 }
 
 std::string raft_cluster::describe() const {

@@ -77,6 +77,14 @@ class raft_cluster {
   void lag(std::size_t m, core::duration by) { members_[m].lag = by; }
   void change_leader();
 
+  /// All members stop, to be restored from a backup: `start` does nothing until that is done.
+  void halt();
+  /// They start with a history up to this revision, as a cluster of this id whose raft terms begin
+  /// anew.
+  void begin_anew(std::uint64_t revision, std::uint64_t cluster_id);
+  [[nodiscard]] bool halted() const { return halted_; }
+  [[nodiscard]] std::uint64_t cluster_id() const { return cluster_id_; }
+
  private:
   struct member {
     bool up = true;
@@ -106,6 +114,9 @@ class raft_cluster {
   int leader_ = 0;
   std::uint64_t term_ = 2;
   std::uint64_t committed_ = 1;
+  std::uint64_t cluster_id_ = 0xc1;
+  std::uint64_t lives_ = 1;  ///< of the cluster: one more with every restore
+  bool halted_ = false;
 };
 
 }  // namespace tenure::shell

@@ -38,9 +38,10 @@ json event_of(const std::string& key, const key_space::change& what) {
 }  // namespace
 
 void watch_streams::open(std::size_t m, const std::shared_ptr<watch_stream>& what,
-                         std::string_view body) {
+                         std::string_view body, std::string token) {
   if (!members_.up(m)) return;
   what->member = m;
+  what->token = std::move(token);
   streams_[m].push_back(what);
   more(what, body);
 }
@@ -66,6 +67,17 @@ void watch_streams::more(const std::shared_ptr<watch_stream>& of, std::string_vi
                             .end = bytes(create, "range_end"),
                             .next = number<std::uint64_t>(create, "start_revision")};
     if (one.next == 0) one.next = applied + 1;
+    denial no = users_.check_token(m, of->token);
+    if (!no) no = users_.check_access(of->token, one.begin, one.end);
+    if (no) {
+      of->data(in_stream({{"header", header(members_, m, applied)},
+                          {"watch_id", "-1"},
+                          {"created", true},
+                          {"canceled", true},
+                          {"cancel_reason", "rpc error: code = " + std::to_string(no.code) +
+                                                " desc = " + no.text}}));
+      continue;
+    }
     const json about{{"header", header(members_, m, applied)},
                      {"watch_id", std::to_string(one.id)},
                      {"created", true}};

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "etcd/accounts.hpp"
 #include "etcd/key_space.hpp"
 #include "etcd/raft_cluster.hpp"
 
@@ -29,16 +30,19 @@ struct watch_stream {
     world_time synced{};     ///< nothing is sent before
   };
   std::size_t member = 0;
+  std::string token;
   std::vector<watch> watches;
 };
 
 /// The watches at the members of the modelled etcd: each shows what its member has applied.
 class watch_streams {
  public:
-  watch_streams(world& in, raft_cluster& members, const key_space& keys)
-      : world_(in), members_(members), keys_(keys) {}
+  watch_streams(world& in, raft_cluster& members, const key_space& keys, accounts& users)
+      : world_(in), members_(members), keys_(keys), users_(users) {}
 
-  void open(std::size_t member, const std::shared_ptr<watch_stream>& what, std::string_view body);
+  /// `token`: what the request brings along, if anything.
+  void open(std::size_t member, const std::shared_ptr<watch_stream>& what, std::string_view body,
+            std::string token);
   /// More of the body of an open request.
   void more(const std::shared_ptr<watch_stream>& of, std::string_view body);
 
@@ -54,6 +58,7 @@ class watch_streams {
   world& world_;
   raft_cluster& members_;
   const key_space& keys_;
+  accounts& users_;
   std::array<std::vector<std::shared_ptr<watch_stream>>, raft_cluster::most_members> streams_;
 };
 
