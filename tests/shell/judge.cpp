@@ -95,7 +95,8 @@ void judge::created(const std::string& key, std::uint64_t revision, std::int64_t
                                                  .version = revision,
                                                  .lease = lease,
                                                  .number = ++last_number_,
-                                                 .created_at = world_.now});
+                                                 .created_at = world_.now,
+                                                 .placed_at = world_.now});
 }
 
 void judge::erased(const std::string& key, std::uint64_t create_revision, erased_by how) {
@@ -138,10 +139,12 @@ void judge::restored(const std::vector<restored_key>& there, std::uint64_t revis
     say(one->key + " of version " + std::to_string(version) + " is taken away");
   }
   for (const auto& [version, one] : present_) {
+    // What is there now comes after all that was taken away, in the order of the backup.
+    one->number = ++last_number_;
+    one->placed_at = world_.now;
     if (one->erased_at == sim::world_never) continue;
     one->erased_at = sim::world_never;
     one->created_at = world_.now;
-    one->number = ++last_number_;
     one->clean = false;
     say(one->key + " of version " + std::to_string(version) + " is there again");
   }
@@ -189,7 +192,7 @@ void judge::granted(std::size_t pod, const std::string& which, std::uint64_t ver
   granted_[{pod, which}] = &*found;
   const auto held = std::ranges::count_if(terms_, [&](const term& other) {
     return other.which == which && other.number < found->number &&
-           other.erased_at > found->created_at;
+           other.erased_at > found->placed_at;
   });
   if (static_cast<std::size_t>(held) < slots_) return;
   broke(rule::granted_while_held, who + ": " + std::to_string(held) + " held it");

@@ -90,7 +90,10 @@ class judge final : public etcd_witness {
   // What members were told, and have accepted.
   /// It may hear last that its own answer counts, but in the time that an order has.
   void paused(std::size_t pod, const std::string& which) {
-    aside_[{pod, which}].paused_from = world_.now + stores::order_stays;
+    standing_aside& one = aside_[{pod, which}];
+    // An order to resume that was given before may still come, and counts then.
+    if (world_.now < one.resumed_until) return;
+    one.paused_from = world_.now + stores::order_stays;
   }
   /// It may hear of that as late as an order can be.
   void resumes(std::size_t pod, const std::string& which) {
@@ -129,6 +132,7 @@ class judge final : public etcd_witness {
     std::int64_t lease = 0;
     std::uint64_t number = 0;  ///< in the order in which they came to the store
     world_time created_at{};
+    world_time placed_at{};  ///< when it took its place among those that are there
     world_time erased_at = sim::world_never;
     erased_by how{};
     bool alive = false;  ///< its workload

@@ -94,6 +94,7 @@ void store_troubles::plan_restore(world_time quiet) {
 }
 
 void store_troubles::restore(core::duration takes) {
+  if (stage_.servers.is_halted()) return;
   say_("stopped, to be restored");
   stage_.servers.halt();
   stage_.in.after(takes, [this] {
