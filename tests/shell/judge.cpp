@@ -182,7 +182,7 @@ void judge::believes(std::size_t pod, const std::string& which, std::uint64_t ve
 }
 
 void judge::granted(std::size_t pod, const std::string& which, std::uint64_t version,
-                    const std::string& sequencer) {
+                    const std::string& sequencer, world_time sent_at) {
   const std::string who = "pod " + std::to_string(pod) + " in version " + std::to_string(version);
   const auto found = std::ranges::find_if(terms_.rbegin(), terms_.rend(), [&](const term& one) {
     return one.version == version && one.which == which && sequencer.starts_with(one.key + "@") &&
@@ -190,9 +190,10 @@ void judge::granted(std::size_t pod, const std::string& which, std::uint64_t ver
   });
   if (found == terms_.rend()) return broke(rule::believed_what_is_not, who + " of " + which);
   granted_[{pod, which}] = &*found;
+  // Written by the request itself, or found by it: then others may have gone until it was answered.
+  const world_time at = found->placed_at >= sent_at ? found->placed_at : world_.now;
   const auto held = std::ranges::count_if(terms_, [&](const term& other) {
-    return other.which == which && other.number < found->number &&
-           other.erased_at > found->placed_at;
+    return other.which == which && other.number < found->number && other.erased_at > at;
   });
   if (static_cast<std::size_t>(held) < slots_) return;
   broke(rule::granted_while_held, who + ": " + std::to_string(held) + " held it");

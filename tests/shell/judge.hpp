@@ -65,9 +65,10 @@ class judge final : public etcd_witness {
   /// A grant or a renewal is believed, for `ttl` from `sent_at`.
   void believes(std::size_t pod, const std::string& which, std::uint64_t version,
                 world_time sent_at, core::duration ttl, const modelled_etcd& of);
-  /// A grant is believed; before what else is said of this term. `sequencer`: of the grant.
+  /// A grant is believed; before what else is said of this term. `sequencer`, `sent_at`: of the
+  /// grant.
   void granted(std::size_t pod, const std::string& which, std::uint64_t version,
-               const std::string& sequencer);
+               const std::string& sequencer, world_time sent_at);
   /// It is in this term, and has not begun to give it up.
   void enters(std::size_t pod, const std::string& which, std::uint64_t version);
   /// What its watch shows.

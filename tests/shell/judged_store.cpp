@@ -23,7 +23,8 @@ class judged_store final : public stores::forwarding_store {
                       const auto* got = std::get_if<stores::grant>(&what);
                       if (got == nullptr) return done(std::move(what));
                       const std::uint64_t version = core::number(got->term);
-                      stage_.referee.granted(on_.number, name(which), version, got->sequencer);
+                      stage_.referee.granted(on_.number, name(which), version, got->sequencer,
+                                             on_.clock.world(got->sent_at));
                       believes(which, got->term, got->sent_at, got->ttl);
                       if (got->released_cleanly) {
                         stage_.referee.believes_clean(on_.number, name(which), version);

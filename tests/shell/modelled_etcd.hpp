@@ -69,7 +69,8 @@ class modelled_etcd {
   /// An operator stops all members, to restore them.
   void halt() { members_.halt(); }
   [[nodiscard]] bool is_halted() const { return members_.halted(); }
-  /// Precondition: they are halted. An operator starts them with what the backup has, its revision raised by `bump`.
+  /// Precondition: they are halted. An operator starts them with what the backup has, its revision
+  /// raised by `bump`.
   void restore(const backup& from, std::uint64_t bump, bool new_cluster_id);
   /// An operator deletes the first key with this prefix; false if there is none.
   bool delete_one(const std::string& prefix);
