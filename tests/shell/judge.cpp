@@ -82,9 +82,13 @@ void judge::created(const std::string& key, std::uint64_t revision, std::int64_t
   if (which.empty()) return;
   changed_[which] = world_.now;
   say(key + " is there in version " + std::to_string(revision));
+  // As lease_ids of stores/etcd makes them: the upper part is the session's.
+  constexpr int session_shift = 24;
+  const auto session = lease >> session_shift;
   const auto is_second = [&](const auto& other) {
     const term& one = *other.second;
-    return one.which == which && one.owner == value && one.lease != 0;
+    return one.which == which && one.owner == value && one.lease >> session_shift == session &&
+           !one.is_back;
   };
   if (lease != 0 && value.starts_with("pod-") && std::ranges::any_of(present_, is_second)) {
     broke(rule::takes_two_slots, value + " in version " + std::to_string(revision));
@@ -146,6 +150,7 @@ void judge::restored(const std::vector<restored_key>& there, std::uint64_t revis
     one->erased_at = sim::world_never;
     one->created_at = world_.now;
     one->clean = false;
+    one->is_back = true;
     say(one->key + " of version " + std::to_string(version) + " is there again");
   }
   for (auto& [which, when] : changed_) when = world_.now;

@@ -26,7 +26,7 @@ enum class rule : std::uint8_t {
   believed_what_was_gone,   ///< the key was gone before the request left that is believed
   believed_beyond_promise,  ///< the leader has not promised to keep the lease for so long
   clean_without_release,    ///< "the one before has released": it has not
-  takes_two_slots,          ///< one member has two keys of one election
+  takes_two_slots,          ///< one agent has two keys of one election
   version_below_seen,       ///< a term of no larger version than its member had seen, and nobody
                             ///< accepted that
   silent_about_versions,    ///< versions have moved back, and the log does not say what to do
@@ -136,8 +136,9 @@ class judge final : public etcd_witness {
     world_time placed_at{};  ///< when it took its place among those that are there
     world_time erased_at = sim::world_never;
     erased_by how{};
-    bool alive = false;  ///< its workload
-    bool clean = false;  ///< so it was said
+    bool alive = false;    ///< its workload
+    bool clean = false;    ///< so it was said
+    bool is_back = false;  ///< it had ended, and a restore has brought it back
   };
   struct running_one {
     std::size_t pod;
