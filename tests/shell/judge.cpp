@@ -252,7 +252,9 @@ bool judge::was_left_clean(const term& before) const {
 void judge::believes_clean(std::size_t pod, const std::string& which, std::uint64_t version) {
   const term* const one = of(pod, which, version);
   // With several slots it may be the place of another one that is free.
-  if (slots_ > 1 || one == nullptr || was_left_clean(*one)) return;
+  // Of one that a restore has brought back its agent knows from before; what comes of that is
+  // judged when its workload starts.
+  if (slots_ > 1 || one == nullptr || one->is_back || was_left_clean(*one)) return;
   broke(rule::clean_without_release,
         "pod " + std::to_string(pod) + " in version " + std::to_string(version));
 }
