@@ -13,6 +13,7 @@
 #include "core/session.hpp"
 #include "core/store_contact.hpp"
 #include "core/vocabulary.hpp"
+#include "os/wall_time.hpp"
 
 /// The contract between Tenure and a store. tests/contract runs over every store against its
 /// real server.
@@ -158,6 +159,8 @@ struct settings {
   /// over, if that can be told. Called as `hears` is. What is so at the start is in
   /// `description::warnings`.
   std::function<void(const notice&)> notes{};
+  /// The wall clock, in milliseconds since 1970.
+  std::function<std::int64_t()> wall_ms = os::wall_now_ms;
 };
 
 /// For so long a member can take an order that was left for it. One that lives takes it in

@@ -31,6 +31,9 @@ config::settings settings_of(stage& s, const pod_machine& on) {
   for (const std::string& name : s.elections) {
     out.elections.push_back({.name = name, .slots = static_cast<std::uint32_t>(s.slots)});
   }
+  if (!s.password_file.empty()) {
+    out.secure = {.user = std::string(accounts::user), .password_file = s.password_file};
+  }
   if (s.guarded) out.guard_dir = "/run/guard";
   if (on.checks_health) {
     out.health.command = {"check"};
@@ -52,8 +55,10 @@ member::member(stage& s, const pod_machine& on, std::uint32_t incarnation, stand
       heard_{.shown = std::vector<std::optional<std::vector<std::uint64_t>>>(s.elections.size()),
              .campaigns = [this](core::election_index which) { judge_campaign(which); },
              .believes = [this] { judge_beliefs(); }},
-      log_(core::log_form::logfmt, trace ? core::log_level::info : core::log_level::error,
-           [trace](const std::string& line) {
+      log_(core::log_form::logfmt,
+           trace || !s.password_file.empty() ? core::log_level::info : core::log_level::error,
+           [this, trace](const std::string& line) {
+             judge_line(line);
              if (trace) std::printf("            %s\n", line.c_str());
            }),
       machine_(s, on, loop_, guard, heard_),
@@ -63,7 +68,7 @@ member::member(stage& s, const pod_machine& on, std::uint32_t incarnation, stand
               .session = std::to_string(on.number) + "." + std::to_string(incarnation),
               .has_guard = s.guarded},
           machine_, log_, [this](int) { ended_ = true; })) {
-  s.referee.begins_anew(on.number);
+  s.referee.begins_anew(on.number, s.guarded);
   loop_->post([this] { agent_->start(); });
 }
 
@@ -128,9 +133,23 @@ void member::judge_beliefs() {
   for (std::size_t e = 0; e < stage_.elections.size(); ++e) {
     const core::election_view& one = view(e);
     if (one.phase != core::phase::pending && one.phase != core::phase::active) continue;
-    stage_.referee.believes(on_.number, stage_.elections[e], stage_.judged(e, one.lease->term),
+    const std::uint64_t version = stage_.judged(e, one.lease->term);
+    stage_.referee.enters(on_.number, stage_.elections[e], version);
+    stage_.referee.believes(on_.number, stage_.elections[e], version,
                             on_.clock.world(one.lease->sent_at), one.lease->ttl, stage_.promised);
   }
+}
+
+void member::judge_line(const std::string& line) {
+  if (line.find("--accept-versions") != std::string::npos) has_said_how_to_accept_ = true;
+  if (line.find(accounts::mark_of_secrets) != std::string::npos) {
+    stage_.referee.broke(rule::secret_in_log, line);
+  }
+}
+
+bool member::is_held_back_by_versions(std::size_t election) const {
+  return !ended_ && opened() &&
+         view(election).held_back.why == core::campaign_obstacle::old_version;
 }
 
 void member::judge_campaign(core::election_index which) {

@@ -38,6 +38,10 @@ class member {
   [[nodiscard]] const core::election_view& view(std::size_t election) const {
     return agent_->session().at(core::election_index{static_cast<std::uint32_t>(election)}).view();
   }
+  /// The store has granted it a smaller version than it has seen, and it campaigns no more.
+  [[nodiscard]] bool is_held_back_by_versions(std::size_t election) const;
+  /// Its log has said what an operator can do about that.
+  [[nodiscard]] bool has_said_how_to_accept() const { return has_said_how_to_accept_; }
   /// What its watch shows, if it works: versions of holders.
   [[nodiscard]] const std::optional<std::vector<std::uint64_t>>& shown(std::size_t election) const {
     return heard_.shown[election];
@@ -53,11 +57,13 @@ class member {
  private:
   void judge_campaign(core::election_index which);
   void judge_beliefs();
+  void judge_line(const std::string& line);
 
   stage& stage_;
   const pod_machine& on_;
   std::shared_ptr<process> loop_;
   heard_of_store heard_;
+  bool has_said_how_to_accept_ = false;
   runtime::log log_;
   modelled_surroundings machine_;
   std::unique_ptr<runtime::agent> agent_;

@@ -11,6 +11,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
+/// From 1970 to the beginning of the world.
+constexpr core::duration long_ago = 10'000h;
+
 /// Finds the guard of its pod, after a moment.
 class modelled_search final : public runtime::guard_search {
  public:
@@ -60,11 +63,12 @@ class modelled_check final : public runtime::health_check {
 os::clock_reading modelled_surroundings::read_clocks() {
   return {.boot = loop_->now(),
           .asleep = on_.asleep,
-          .wall = stage_.in.now.time_since_epoch() + on_.wall_off};
+          .wall = long_ago + stage_.in.now.time_since_epoch() + on_.wall_off};
 }
 
 std::expected<std::unique_ptr<stores::store>, stores::open_error> modelled_surroundings::make_store(
     stores::settings with) {
+  with.wall_ms = [this] { return read_clocks().unix_ms(); };
   with.hears = stores::printable_hearing(std::move(with.hears));
   auto made =
       stage_.host != nullptr

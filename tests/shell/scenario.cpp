@@ -13,6 +13,7 @@
 #include "reader.hpp"
 #include "sqlite/host_faults.hpp"
 #include "sqlite/sqlite_host.hpp"
+#include "store_troubles.hpp"
 
 namespace tenure::shell {
 namespace {
@@ -25,6 +26,7 @@ constexpr int patience_in_ttls = 4;
 /// A watch may be so far behind.
 constexpr int ttls_behind = 5;
 constexpr core::duration slack = 5s;
+constexpr core::duration operator_looks_every = 4s;
 /// A world that does so much has a loop in it.
 constexpr std::uint64_t most_events = 3'000'000;
 
@@ -51,8 +53,14 @@ class scenario {
                .referee = judge_,
                .when = draw_timing(world_.dice),
                .elections = {}} {
-    if (over == store::sqlite) share_file();
-    if (!stage_.host) stage_.promised = [this](std::int64_t id) { return servers_.promised(id); };
+    if (over == store::sqlite) {
+      share_file();
+    } else {
+      stage_.promised = [this](std::int64_t id) { return servers_.promised(id); };
+      troubles_ = std::make_unique<store_troubles>(
+          stage_, ~seed, [this](const std::string& what) { say(what); });
+      troubles_->operator_comes = [this] { accept_versions(); };
+    }
     stage_.guarded = world_.dice.chance(650'000);
     // A guard owns one workload.
     const auto elections = stage_.guarded ? 1 : 1 + world_.dice.below(3);
@@ -60,7 +68,9 @@ class scenario {
       stage_.elections.push_back("db" + std::to_string(e));
     stage_.slots = world_.dice.chance(250'000) ? 2 : 1;
     judge_.begin(stage_.slots, stage_.when.lock_delay * 99 / 100);
-    judge_.in_use_by = [this](std::uint64_t version) { return user_of(version); };
+    judge_.is_in = [this](std::size_t p, std::uint64_t version) {
+      return pods_[p]->agent && pods_[p]->agent->is_in(version);
+    };
     const std::size_t pods = 2 + world_.dice.below(most_pods - 1);
     for (std::size_t p = 0; p < pods; ++p) {
       pods_.push_back(std::make_unique<pod>(
@@ -79,6 +89,7 @@ class scenario {
       world_.at(world_.now + world_.dice.between(core::duration(3s), quiet - world_.now),
                 [this, quiet] { fault(quiet); });
     }
+    if (troubles_) troubles_->plan(quiet);
     const world_time began = world_.now;
     go_until(quiet);
     mend();
@@ -192,11 +203,19 @@ class scenario {
     world_.after(world_.dice.spread(10ms, 3s), [this, p] { start(p); });
   }
 
-  std::optional<std::size_t> user_of(std::uint64_t version) const {
+  /// An operator who reads what the logs say, and does it, from now on.
+  void accept_versions() {
     for (const auto& one : pods_) {
-      if (one->agent && one->agent->is_in(version)) return one->machine.number;
+      for (std::size_t e = 0; one->agent && !one->paused && e < stage_.elections.size(); ++e) {
+        if (!one->agent->is_held_back_by_versions(e)) continue;
+        if (!one->agent->has_said_how_to_accept()) {
+          judge_.broke(rule::silent_about_versions, "pod " + std::to_string(one->machine.number));
+        }
+        say("an operator accepts the versions of " + stage_.elections[e]);
+        one->agent->order(e, {.what = core::order_action::set, .accept_versions = true});
+      }
     }
-    return std::nullopt;
+    world_.after(operator_looks_every, [this] { accept_versions(); });
   }
 
   void say(const std::string& what) const {
@@ -291,6 +310,7 @@ class scenario {
         say("killed" + pod_name + for_long);
         pods_[p]->agent.reset();
         pods_[p]->guard.vanish();
+        judge_.forgets(p);
         return world_.after(lasts, [this, p] { start(p); });
       case 15:
         say("killed the agent alone of" + pod_name + for_long);
@@ -346,6 +366,7 @@ class scenario {
   void mend() {
     say("all is well again");
     if (host_) host_->healed();
+    if (troubles_) troubles_->mend();
     for (std::size_t s = 0; s < modelled_etcd::most_servers; ++s) {
       servers_.start(s);
       servers_.thaw(s);
@@ -427,6 +448,7 @@ class scenario {
   modelled_network network_;
   std::unique_ptr<sqlite_host> host_;  ///< null: the store is etcd
   stage stage_;
+  std::unique_ptr<store_troubles> troubles_;  ///< null: the store is SQLite
   std::vector<std::unique_ptr<pod>> pods_;
 };
 

@@ -32,6 +32,8 @@ struct stage {
   /// True: a guard in each pod starts and kills a workload. False: workloads run all the time, and
   /// ask their agent before they act.
   bool guarded = true;
+  /// Of the user of the store; empty: the agents have none.
+  std::string password_file{};
   /// Until when the store has ever promised to keep this lease.
   std::function<world_time(std::int64_t lease)> promised{};
   sqlite_host* host = nullptr;  ///< with a lease file that all share; null: the store is etcd
