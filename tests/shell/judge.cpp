@@ -19,8 +19,14 @@ const char* name(rule r) {
   switch (r) {
     case rule::none:
       return "none";
+    case rule::guard:
+      return "guard";
     case rule::too_many_running:
       return "too_many_running";
+    case rule::outlives_lease:
+      return "outlives_lease";
+    case rule::started_without_lease:
+      return "started_without_lease";
     case rule::started_too_early:
       return "started_too_early";
     case rule::version_not_larger:
@@ -62,9 +68,17 @@ void judge::say(const std::string& what) const {
 void judge::broke(rule what, const std::string& details) {
   if (broken_ != rule::none) return;
   broken_ = what;
+  broken_name_ = name(what);
   const auto since = world_.now.time_since_epoch() - std::chrono::hours(1);
   details_ = std::string(name(what)) + " after " +
              std::to_string(std::chrono::duration<double>(since).count()) + " s: " + details;
+}
+
+void judge::broke_guard_rule(const std::string& name, const std::string& details) {
+  if (broken_ != rule::none) return;
+  broken_ = rule::guard;
+  broken_name_ = name;
+  details_ = details;
 }
 
 void judge::created(const std::string& key, std::uint64_t revision, std::int64_t lease) {
@@ -87,6 +101,13 @@ void judge::erased(const std::string& key, std::uint64_t create_revision, erased
       (how == erased_by::transaction ? " is released"
        : how == erased_by::expiry    ? " has run out"
                                      : " is taken away"));
+  if (how == erased_by::expiry) {
+    for (const running_one& running : running_[which]) {
+      if (running.version != create_revision) continue;
+      if (!lives_by_mistake(running.pod, running.version)) continue;
+      broke(rule::outlives_lease, "pod " + std::to_string(running.pod) + " in version " + version);
+    }
+  }
   if (how != erased_by::transaction) return;
   if (one.alive) broke(rule::released_in_use, "the workload of version " + version + " runs");
   if (const auto pod = in_use_by(create_revision)) {
@@ -119,6 +140,7 @@ void judge::believes(std::size_t pod, const std::string& which, std::uint64_t ve
 }
 
 void judge::granted(std::size_t pod, const std::string& which, std::uint64_t version) {
+  terms_[version].granted_to = pod;
   const world_time at = terms_[version].created_at;
   const auto held = std::ranges::count_if(terms_, [&](const auto& other) {
     return other.first < version && other.second.which == which && other.second.erased_at > at;
@@ -148,7 +170,19 @@ void judge::believes_clean(std::size_t pod, const std::string& which, std::uint6
         "pod " + std::to_string(pod) + " in version " + std::to_string(version));
 }
 
-void judge::starts(std::size_t pod, const std::string& which, std::uint64_t version) {
+void judge::check_lease(std::size_t pod, const std::string& which, std::uint64_t version) {
+  const auto found = terms_.find(version);
+  const bool granted =
+      found != terms_.end() && found->second.which == which && found->second.granted_to == pod;
+  const bool over =
+      granted && found->second.erased_at <= world_.now && found->second.how != erased_by::somebody;
+  if (granted && !over) return;
+  broke(rule::started_without_lease,
+        "pod " + std::to_string(pod) + " in version " + std::to_string(version) +
+            (granted ? ", which is over" : ", which it was not granted"));
+}
+
+void judge::starts(std::size_t pod, const std::string& which, std::uint64_t version, bool late) {
   auto& all = running_[which];
   const std::string who = "pod " + std::to_string(pod) + " in version " + std::to_string(version);
   // Who lost its key to an operator learns of it when its watch does.
@@ -156,8 +190,16 @@ void judge::starts(std::size_t pod, const std::string& which, std::uint64_t vers
     const term& one = terms_[number];
     return one.how == erased_by::somebody && one.erased_at <= world_.now;
   };
-  const auto beside = std::ranges::count_if(
-      all, [&](const running_one& other) { return !was_taken_away(other.version); });
+  if (late) {
+    say(who + " starts a workload of " + which + ", late");
+    all.push_back({.pod = pod, .version = version});
+    terms_[version].alive = true;
+    return;
+  }
+  check_lease(pod, which, version);
+  const auto beside = std::ranges::count_if(all, [&](const running_one& other) {
+    return !was_taken_away(other.version) && lives_by_mistake(other.pod, other.version);
+  });
   if (static_cast<std::size_t>(beside) >= slots_ && !was_taken_away(version)) {
     broke(rule::too_many_running, who + " beside " + std::to_string(beside) + ", pod " +
                                       std::to_string(all.front().pod) + " in version " +
@@ -181,8 +223,12 @@ void judge::starts(std::size_t pod, const std::string& which, std::uint64_t vers
   terms_[version].alive = true;
 }
 
+/// Who is to hold next is named in the store, and not forgotten.
 void judge::begins_anew(std::size_t pod) {
-  std::erase_if(aside_, [&](const auto& one) { return one.first.first == pod; });
+  began_[pod] = world_.now;
+  for (auto& [of, one] : aside_) {
+    if (of.first == pod) one = {.heir_until = one.heir_until};
+  }
 }
 
 void judge::campaigns(std::size_t pod, const std::string& which, bool ill) {
@@ -198,13 +244,13 @@ void judge::campaigns(std::size_t pod, const std::string& which, bool ill) {
   }
 }
 
-void judge::ends(std::size_t pod, const std::string& which) {
+void judge::ends(std::size_t pod, const std::string& which, std::uint64_t version) {
   auto& all = running_[which];
-  say("the workload of " + which + " in pod " + std::to_string(pod) + " is dead");
-  for (const running_one& one : all) {
-    if (one.pod == pod) terms_[one.version].alive = false;
-  }
-  std::erase_if(all, [&](const running_one& one) { return one.pod == pod; });
+  say("the workload of " + which + " in pod " + std::to_string(pod) + " in version " +
+      std::to_string(version) + " is dead");
+  terms_[version].alive = false;
+  std::erase_if(all,
+                [&](const running_one& one) { return one.pod == pod && one.version == version; });
 }
 
 world_time judge::changed_at(const std::string& which) const {

@@ -18,7 +18,10 @@ namespace tenure::shell {
 /// break it.
 enum class rule : std::uint8_t {
   none,
+  guard,                    ///< one of `guard_rule`, in one of the pods
   too_many_running,         ///< more workloads run than there are slots, and nobody took a key away
+  outlives_lease,           ///< the store may grant to the next one, and the workload is not dead
+  started_without_lease,    ///< no grant to this member, or one that was over
   started_too_early,        ///< the one before has not released, and lock_delay is not over
   version_not_larger,       ///< a workload starts under no larger version than one before
   believed_what_is_not,     ///< a grant of a key that was never written, or is another's
@@ -66,12 +69,18 @@ class judge final : public etcd_witness {
   /// Asked when a term is released: the pod whose agent is in it and has not begun to give it up.
   std::function<std::optional<std::size_t>(std::uint64_t version)> in_use_by;
   /// A workload acts under this version. One that asks its agent may do so several times in a term.
-  void starts(std::size_t pod, const std::string& which, std::uint64_t version);
-  void ends(std::size_t pod, const std::string& which);
+  /// `late`: who starts it stood still after that was decided, until the deadline was over.
+  void starts(std::size_t pod, const std::string& which, std::uint64_t version, bool late = false);
+  void ends(std::size_t pod, const std::string& which, std::uint64_t version);
+  /// Asked of a workload that lives too long. False if nobody could have ended it: that is where
+  /// docs/safety.md leaves the protection to the version.
+  std::function<bool(std::size_t pod, std::uint64_t version)> lives_by_mistake;
 
   // What members were told, and have accepted.
   /// It may hear last that its own answer counts, but in the time that an order has.
-  void paused(std::size_t pod, const std::string& which) {
+  /// `asked_at`: an agent that began later knows nothing of it.
+  void paused(std::size_t pod, const std::string& which, world_time asked_at) {
+    if (began_[pod] > asked_at) return;
     aside_[{pod, which}].paused_from = world_.now + stores::order_stays;
   }
   /// It may hear of that as late as an order can be.
@@ -92,7 +101,11 @@ class judge final : public etcd_witness {
   void campaigns(std::size_t pod, const std::string& which, bool ill);
 
   void broke(rule what, const std::string& details);
+  /// A rule of another judge; `name` is its name.
+  void broke_guard_rule(const std::string& name, const std::string& details);
   [[nodiscard]] rule broken() const { return broken_; }
+  /// Empty: none.
+  [[nodiscard]] const std::string& broken_name() const { return broken_name_; }
   [[nodiscard]] const std::string& details() const { return details_; }
   /// When a key of this election came or went last.
   [[nodiscard]] world_time changed_at(const std::string& which) const;
@@ -102,6 +115,7 @@ class judge final : public etcd_witness {
  private:
   struct term {
     std::string which;
+    std::optional<std::size_t> granted_to{};
     std::int64_t lease = 0;
     world_time created_at{};
     world_time erased_at = sim::world_never;
@@ -126,6 +140,7 @@ class judge final : public etcd_witness {
   };
 
   void say(const std::string& what) const;
+  void check_lease(std::size_t pod, const std::string& which, std::uint64_t version);
   [[nodiscard]] const term* before(std::uint64_t version, const std::string& which) const;
 
   world& world_;
@@ -133,12 +148,14 @@ class judge final : public etcd_witness {
   std::size_t slots_ = 1;
   core::duration lock_delay_{};
   rule broken_ = rule::none;
+  std::string broken_name_;
   std::string details_;
   std::map<std::uint64_t, term> terms_;
   std::map<std::string, std::vector<running_one>> running_;
   std::map<std::string, world_time> changed_;
   std::map<std::string, highest_one> highest_;
   std::map<std::pair<std::size_t, std::string>, standing_aside> aside_;
+  std::map<std::size_t, world_time> began_;  ///< the agent of each pod
   std::uint64_t entered_ = 0;
 };
 

@@ -5,20 +5,21 @@
 #include <string>
 #include <vector>
 
+#include "guarded_pod.hpp"
 #include "modelled_surroundings.hpp"
 #include "process.hpp"
 #include "runtime/agent.hpp"
 #include "runtime/log.hpp"
 #include "stage.hpp"
-#include "stand_in_guard.hpp"
 
 namespace tenure::shell {
 
 /// One agent process: the `runtime::agent` that ships, from its start to its end.
 class member {
  public:
-  /// `trace`: its log is printed.
-  member(stage& s, const pod_machine& on, std::uint32_t incarnation, stand_in_guard& guard,
+  /// `guarded`: where it finds its guard; null if nobody guards the workload. `trace`: its log is
+  /// printed.
+  member(stage& s, const pod_machine& on, std::uint32_t incarnation, guarded_pod* guarded,
          bool trace);
   /// SIGKILL: nothing is said to anybody.
   ~member();
@@ -27,8 +28,8 @@ class member {
 
   void pause() { loop_->pause(); }
   void go_on() { loop_->go_on(); }
-  /// SIGTERM.
-  void terminate();
+  /// SIGTERM, or another signal that asks it to end.
+  void terminate(int signo);
   /// A person gives it this order by its API.
   void order(std::size_t election, core::order what);
 

@@ -1,6 +1,7 @@
 #include "scenario.hpp"
 
 #include <array>
+#include <csignal>
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "core/check.hpp"
+#include "guarded_pod.hpp"
 #include "member.hpp"
 #include "reader.hpp"
 
@@ -47,6 +49,9 @@ class scenario {
                .when = draw_timing(world_.dice),
                .elections = {}} {
     stage_.guarded = world_.dice.chance(650'000);
+    stage_.door = stage_.guarded && world_.dice.chance(500'000);
+    if (stage_.guarded)
+      guard_faults_ppm_ = 100'000 * (1 + static_cast<std::uint32_t>(world_.dice.below(9)));
     // A guard owns one workload.
     const auto elections = stage_.guarded ? 1 : 1 + world_.dice.below(3);
     for (std::size_t e = 0; e < elections; ++e)
@@ -54,19 +59,22 @@ class scenario {
     stage_.slots = world_.dice.chance(250'000) ? 2 : 1;
     judge_.begin(stage_.slots, stage_.when.lock_delay * 99 / 100);
     judge_.in_use_by = [this](std::uint64_t version) { return user_of(version); };
+    judge_.lives_by_mistake = [this](std::size_t p, std::uint64_t version) {
+      return !pods_[p]->guarded || pods_[p]->guarded->lives_by_mistake(version);
+    };
     const std::size_t pods = 2 + world_.dice.below(most_pods - 1);
     for (std::size_t p = 0; p < pods; ++p) {
-      pods_.push_back(std::make_unique<pod>(
-          stage_, pod_machine{.number = p,
-                              .clock = machine_clock(
-                                  world_.dice.between(core::duration(1h), 1000h),
-                                  world_.dice.between(-sim::most_ppm_off, sim::most_ppm_off)),
-                              .checks_health = world_.dice.chance(500'000)}));
+      pods_.push_back(std::make_unique<pod>(pod_machine{
+          .number = p,
+          .clock = machine_clock(world_.dice.between(core::duration(1h), 1000h),
+                                 world_.dice.between(-sim::most_ppm_off, sim::most_ppm_off)),
+          .checks_health = world_.dice.chance(500'000)}));
       for (std::size_t e = 0; !stage_.guarded && e < elections; ++e) {
         pods_[p]->readers.push_back(std::make_unique<reader>(
             stage_, pods_[p]->machine, e, [one = pods_[p].get(), e] { return one->answer(e); }));
       }
-      world_.after(world_.dice.between(core::duration{}, 3s), [this, p] { start(p); });
+      if (stage_.guarded) guard(p);
+      world_.after(world_.dice.between(core::duration{}, 3s), [this, p] { open(p); });
     }
   }
 
@@ -84,7 +92,7 @@ class scenario {
     if (judge_.broken() == rule::none) check_end();
     say(servers_.describe());
     say(std::to_string(judge_.terms_entered()) + " terms");
-    return {.broken = judge_.broken() == rule::none ? "" : name(judge_.broken()),
+    return {.broken = judge_.broken_name(),
             .details = judge_.details(),
             .simulated = world_.now - began,
             .events = world_.events,
@@ -93,7 +101,7 @@ class scenario {
 
  private:
   struct pod {
-    pod(stage& s, pod_machine with) : machine(with), guard(s, machine) {}
+    explicit pod(pod_machine with) : machine(with) {}
 
     /// What a client of its agent hears.
     [[nodiscard]] std::optional<std::uint64_t> answer(std::size_t election) const {
@@ -103,7 +111,7 @@ class scenario {
     }
 
     pod_machine machine;
-    stand_in_guard guard;
+    std::unique_ptr<guarded_pod> guarded;  ///< null: nobody guards its workload
     std::unique_ptr<member> agent;
     bool paused = false;
     std::vector<std::unique_ptr<reader>> readers;
@@ -120,17 +128,45 @@ class scenario {
     }
   }
 
+  void guard(std::size_t p) {
+    pod& one = *pods_[p];
+    one.guarded =
+        std::make_unique<guarded_pod>(stage_, one.machine,
+                                      agent_hooks{.begins = [this, p] { start(p); },
+                                                  .pause = [this, p](bool on) { pause(p, on); },
+                                                  .told_to_end =
+                                                      [this, p](int signo) {
+                                                        if (pods_[p]->agent)
+                                                          pods_[p]->agent->terminate(signo);
+                                                      },
+                                                  .dies = [this, p] { pods_[p]->agent.reset(); }},
+                                      trace_);
+  }
+
+  void open(std::size_t p) {
+    if (pods_[p]->guarded) return pods_[p]->guarded->open();
+    start(p);
+  }
+
+  /// Kills the agent; another one comes after `away`.
+  void kill_agent(std::size_t p, core::duration away) {
+    if (pods_[p]->guarded) return pods_[p]->guarded->kill_agent(away);
+    pods_[p]->agent.reset();
+    world_.after(away, [this, p] { start(p); });
+  }
+
   void start(std::size_t p) {
     pod& one = *pods_[p];
     if (one.agent) return;
     one.machine.looked_on_from = world_.now;
     one.paused = false;
-    one.agent = std::make_unique<member>(stage_, one.machine, ++one.incarnation, one.guard, trace_);
+    one.agent =
+        std::make_unique<member>(stage_, one.machine, ++one.incarnation, one.guarded.get(), trace_);
   }
 
   /// As the kubelet does with a container.
   void restart_if_ended(std::size_t p) {
-    if (!pods_[p]->agent || !pods_[p]->agent->ended()) return;
+    if (pods_[p]->guarded || !pods_[p]->agent || !pods_[p]->agent->ended()) return;
     say("pod " + std::to_string(p) + " has ended");
     pods_[p]->agent.reset();
     world_.after(world_.dice.spread(10ms, 3s), [this, p] { start(p); });
@@ -162,6 +198,7 @@ class scenario {
                                     (static_cast<int>(s) == servers_.leader() ? " (leader)" : "");
     const std::string for_long =
         " for " + std::to_string(std::chrono::duration<double>(lasts).count()) + " s";
+    if (dice.chance(guard_faults_ppm_)) return pods_[p]->guarded->fault(lasts);
     switch (dice.below(28)) {
       case 0:
         say("cut off" + pod_name + " from" + server_name + for_long);
@@ -222,20 +259,18 @@ class scenario {
         return;
       case 13:
         say("paused" + pod_name + for_long);
-        pause(p, true);
-        return world_.after(lasts, [this, p] { pause(p, false); });
+        pause_agent(p, true);
+        return world_.after(lasts, [this, p] { pause_agent(p, false); });
       case 14:
         say("killed" + pod_name + for_long);
-        pods_[p]->agent.reset();
-        pods_[p]->guard.vanish();
-        return world_.after(lasts, [this, p] { start(p); });
+        if (pods_[p]->guarded) return pods_[p]->guarded->vanish(lasts);
+        return kill_agent(p, lasts);
       case 15:
         say("killed the agent alone of" + pod_name + for_long);
-        pods_[p]->agent.reset();
-        return world_.after(lasts, [this, p] { start(p); });
+        return kill_agent(p, lasts);
       case 16:
         say("SIGTERM to the agent of" + pod_name);
-        if (pods_[p]->agent) pods_[p]->agent->terminate();
+        if (pods_[p]->agent) pods_[p]->agent->terminate(SIGTERM);
         return;
       case 17:
         say("sick is" + pod_name);
@@ -243,8 +278,9 @@ class scenario {
         return world_.at(world_.now + dice.between(lasts, quiet - world_.now),
                          [this, p] { pods_[p]->machine.sick_since.reset(); });
       case 18:
+        if (!pods_[p]->guarded) return;
         say("a workload ends in" + pod_name);
-        return pods_[p]->guard.exit();
+        return pods_[p]->guarded->end_workload();
       case 19:
         say("the wall clock is set in" + pod_name);
         pods_[p]->machine.wall_off += dice.between(core::duration(-10min), 10min);
@@ -252,6 +288,10 @@ class scenario {
       default:
         return order(p);
     }
+  }
+
+  void pause_agent(std::size_t p, bool on) {
+    pods_[p]->guarded ? pods_[p]->guarded->pause_agent(on) : pause(p, on);
   }
 
   void pause(std::size_t p, bool on) {
@@ -293,8 +333,12 @@ class scenario {
     }
     for (std::size_t p = 0; p < pods_.size(); ++p) {
       pods_[p]->machine.sick_since.reset();
-      start(p);
-      pause(p, false);
+      if (pods_[p]->guarded) {
+        pods_[p]->guarded->mend();
+      } else {
+        start(p);
+        pause(p, false);
+      }
     }
     // Orders that were given before may still be on their way.
     world_.after(stores::order_stays + 1s, [this] { resume_all(); });
@@ -355,6 +399,7 @@ class scenario {
 
   world world_;
   bool trace_;
+  std::uint32_t guard_faults_ppm_ = 0;
   judge judge_;
   modelled_etcd servers_;
   modelled_network network_;

@@ -29,6 +29,7 @@ struct stage {
   /// True: a guard in each pod starts and kills a workload. False: workloads run all the time, and
   /// ask their agent before they act.
   bool guarded = true;
+  bool door = false;  ///< guards are in containers of their own; else they start their agents
 };
 
 /// One machine with the pod on it, which outlives the processes in it.
