@@ -316,7 +316,9 @@ class scenario {
     if (what.what == action::resign) what.aside = dice.between(core::duration{}, 5s);
     say("order to pod " + std::to_string(p) + ": " + std::string(core::name(what.what)) + " " +
         what.member + " " + what.heir);
-    pods_[p]->agent->order(dice.below(stage_.elections.size()), what);
+    const std::size_t e = dice.below(stage_.elections.size());
+    // One that is stopped takes none.
+    if (!pods_[p]->paused) pods_[p]->agent->order(e, what);
   }
 
   void mend() {
