@@ -141,7 +141,7 @@ void foreign_client::kept(const json& found, world_time sent_at) {
 }
 
 void foreign_client::stop_acting() {
-  if (std::exchange(acts_, false)) stage_.referee.ends(number_, election_);
+  if (std::exchange(acts_, false)) stage_.referee.all_end(number_);
 }
 
 void foreign_client::release() {

@@ -20,8 +20,14 @@ const char* name(rule r) {
   switch (r) {
     case rule::none:
       return "none";
+    case rule::guard:
+      return "guard";
     case rule::too_many_running:
       return "too_many_running";
+    case rule::outlives_lease:
+      return "outlives_lease";
+    case rule::started_without_lease:
+      return "started_without_lease";
     case rule::started_too_early:
       return "started_too_early";
     case rule::version_not_larger:
@@ -71,9 +77,17 @@ void judge::say(const std::string& what) const {
 void judge::broke(rule what, const std::string& details) {
   if (broken_ != rule::none) return;
   broken_ = what;
+  broken_name_ = name(what);
   const auto since = world_.now.time_since_epoch() - std::chrono::hours(1);
   details_ = std::string(name(what)) + " after " +
              std::to_string(std::chrono::duration<double>(since).count()) + " s: " + details;
+}
+
+void judge::broke_guard_rule(const std::string& name, const std::string& details) {
+  if (broken_ != rule::none) return;
+  broken_ = rule::guard;
+  broken_name_ = name;
+  details_ = details;
 }
 
 void judge::created(const std::string& key, std::uint64_t revision, std::int64_t lease,
@@ -116,11 +130,18 @@ void judge::erased(const std::string& key, std::uint64_t create_revision, erased
       (how == erased_by::transaction ? " is released"
        : how == erased_by::expiry    ? " has run out"
                                      : " is taken away"));
+  if (how == erased_by::expiry) {
+    for (const running_one& running : running_[one.which]) {
+      if (running.of != &one || running.foreign) continue;
+      if (!lives_by_mistake(running.pod, create_revision)) continue;
+      broke(rule::outlives_lease, "pod " + std::to_string(running.pod) + " in version " + version);
+    }
+  }
   if (how != erased_by::transaction) return;
   if (one.alive) broke(rule::released_in_use, "the workload of version " + version + " runs");
-  for (const auto& [who, granted] : granted_) {
-    if (granted != &one || !is_in(who.first, create_revision)) continue;
-    broke(rule::released_in_use, "pod " + std::to_string(who.first) + " is in version " + version);
+  const auto& pod = one.granted_to;
+  if (pod && of(*pod, one.which, create_revision) == &one && is_in(*pod, create_revision)) {
+    broke(rule::released_in_use, "pod " + std::to_string(*pod) + " is in version " + version);
   }
 }
 
@@ -160,8 +181,10 @@ void judge::restored(const std::vector<restored_key>& there, std::uint64_t revis
 }
 
 judge::term* judge::of(std::size_t pod, const std::string& which, std::uint64_t version) {
-  const auto found = granted_.find({pod, which});
-  return found == granted_.end() || found->second->version != version ? nullptr : found->second;
+  const auto found = std::ranges::find_if(terms_.rbegin(), terms_.rend(), [&](const term& one) {
+    return one.version == version && one.granted_to == pod && one.which == which;
+  });
+  return found == terms_.rend() ? nullptr : &*found;
 }
 
 void judge::believes(std::size_t pod, const std::string& which, std::uint64_t version,
@@ -194,7 +217,7 @@ void judge::granted(std::size_t pod, const std::string& which, std::uint64_t ver
            one.owner == "pod-" + std::to_string(pod);
   });
   if (found == terms_.rend()) return broke(rule::believed_what_is_not, who + " of " + which);
-  granted_[{pod, which}] = &*found;
+  found->granted_to = pod;
   // Written by the request itself, or found by it: then others may have gone until it was answered.
   const world_time at = found->placed_at >= sent_at ? found->placed_at : world_.now;
   const auto held = std::ranges::count_if(terms_, [&](const term& other) {
@@ -207,6 +230,7 @@ void judge::granted(std::size_t pod, const std::string& which, std::uint64_t ver
 void judge::enters(std::size_t pod, const std::string& which, std::uint64_t version) {
   seen_versions& seen = seen_[{pod, which}];
   if (version == std::exchange(seen.present, version)) return;
+  if (has_guards_) seen.known_to_guard = std::max(seen.known_to_guard, version);
   const std::uint64_t most = std::max(seen.granted, seen.of_others);
   if (version <= most) {
     broke(rule::version_below_seen, "pod " + std::to_string(pod) + " in version " +
@@ -223,6 +247,7 @@ void judge::shown(std::size_t pod, const std::string& which, const core::observa
   if (is_news) {
     const std::uint64_t before = core::number(what.agreed.versions_from) - 1;
     seen.granted = std::min(seen.granted, before);
+    seen.known_to_guard = std::min(seen.known_to_guard, before);
     seen.of_others = std::min(seen.of_others, before);
   }
   if (slots_ > 1 || what.holders.empty() || what.holders.back().ours) return;
@@ -264,8 +289,9 @@ void judge::believes_clean(std::size_t pod, const std::string& which, std::uint6
 void judge::check_beside(const running_one& starts, const std::string& who) {
   const auto& all = running_[starts.of->which];
   const auto counts = [&](const running_one& other) {
-    return !was_taken_away(*other.of) &&
-           (!other.foreign || other.of->erased_at == sim::world_never);
+    if (was_taken_away(*other.of)) return false;
+    return other.foreign ? other.of->erased_at == sim::world_never
+                         : lives_by_mistake(other.pod, other.of->version);
   };
   const auto beside = std::ranges::count_if(all, counts);
   if (static_cast<std::size_t>(beside) < slots_ || was_taken_away(*starts.of)) return;
@@ -275,11 +301,20 @@ void judge::check_beside(const running_one& starts, const std::string& who) {
             std::to_string(first.pod) + " in version " + std::to_string(first.of->version));
 }
 
-void judge::starts(std::size_t pod, const std::string& which, std::uint64_t version) {
+void judge::starts(std::size_t pod, const std::string& which, std::uint64_t version, bool late) {
   const std::string who = "pod " + std::to_string(pod) + " in version " + std::to_string(version);
   term* const one = of(pod, which, version);
-  if (one == nullptr) return broke(rule::believed_what_is_not, who + " of " + which);
+  if (one == nullptr) return broke(rule::started_without_lease, who + ", which it was not granted");
   const running_one starting{.pod = pod, .of = one};
+  if (late) {
+    say(who + " starts a workload of " + which + ", late");
+    running_[which].push_back(starting);
+    one->alive = true;
+    return;
+  }
+  if (one->erased_at <= world_.now && !was_taken_away(*one)) {
+    broke(rule::started_without_lease, who + ", which is over");
+  }
   check_beside(starting, who);
   if (slots_ == 1 && has_predecessor(*one) && !was_left_clean(*one) &&
       world_.now < one->created_at + lock_delay_) {
@@ -313,18 +348,24 @@ void judge::foreign_starts(std::size_t client, const std::string& which, const s
   found->second->alive = true;
 }
 
-void judge::begins_anew(std::size_t pod, bool has_guard) {
-  const auto is_of_pod = [&](const auto& one) { return one.first.first == pod; };
-  std::erase_if(aside_, is_of_pod);
-  if (!has_guard) return forgets(pod);
+/// Who is to hold next is named in the store, and not forgotten.
+void judge::begins_anew(std::size_t pod) {
+  began_[pod] = world_.now;
+  for (auto& [of, one] : aside_) {
+    if (of.first == pod) one = {.heir_until = one.heir_until};
+  }
   for (auto& [who, seen] : seen_) {
     if (who.first != pod) continue;
-    seen = {.present = seen.present, .granted = seen.granted};
+    seen = {.present = seen.present,
+            .granted = seen.known_to_guard,
+            .known_to_guard = seen.known_to_guard};
   }
 }
 
-void judge::forgets(std::size_t pod) {
-  std::erase_if(seen_, [&](const auto& one) { return one.first.first == pod; });
+void judge::guard_begins(std::size_t pod) {
+  for (auto& [who, seen] : seen_) {
+    if (who.first == pod) seen.known_to_guard = 0;
+  }
 }
 
 void judge::campaigns(std::size_t pod, const std::string& which, bool ill) {
@@ -340,13 +381,24 @@ void judge::campaigns(std::size_t pod, const std::string& which, bool ill) {
   }
 }
 
-void judge::ends(std::size_t pod, const std::string& which) {
+void judge::ends(std::size_t pod, const std::string& which, std::uint64_t version) {
   auto& all = running_[which];
-  say("the workload of " + which + " in pod " + std::to_string(pod) + " is dead");
-  for (const running_one& one : all) {
-    if (one.pod == pod) one.of->alive = false;
+  say("the workload of " + which + " in pod " + std::to_string(pod) + " in version " +
+      std::to_string(version) + " is dead");
+  std::erase_if(all, [&](const running_one& one) {
+    const bool ended = one.pod == pod && one.of->version == version;
+    if (ended) one.of->alive = false;
+    return ended;
+  });
+}
+
+void judge::all_end(std::size_t pod) {
+  for (auto& [which, all] : running_) {
+    std::erase_if(all, [&](const running_one& one) {
+      if (one.pod == pod) one.of->alive = false;
+      return one.pod == pod;
+    });
   }
-  std::erase_if(all, [&](const running_one& one) { return one.pod == pod; });
 }
 
 world_time judge::changed_at(const std::string& which) const {

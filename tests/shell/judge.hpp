@@ -19,7 +19,10 @@ namespace tenure::shell {
 /// break it.
 enum class rule : std::uint8_t {
   none,
+  guard,                    ///< one of `guard_rule`, in one of the pods
   too_many_running,         ///< more workloads run than there are slots, and nobody took a key away
+  outlives_lease,           ///< the store may grant to the next one, and the workload is not dead
+  started_without_lease,    ///< no grant to this member, or one that was over
   started_too_early,        ///< the one before has not released, and lock_delay is not over
   version_not_larger,       ///< a workload starts under no larger version than one before
   believed_what_is_not,     ///< a grant of a key that was never written, or is another's
@@ -50,9 +53,10 @@ class judge final : public etcd_witness {
   judge(world& in, bool traced) : world_(in), traced_(traced) {}
 
   /// Of every election. `lock_delay`: as the slowest clock measures it.
-  void begin(std::size_t slots, core::duration lock_delay) {
+  void begin(std::size_t slots, core::duration lock_delay, bool has_guards) {
     slots_ = slots;
     lock_delay_ = lock_delay;
+    has_guards_ = has_guards;
   }
 
   // What is true of the store.
@@ -84,14 +88,22 @@ class judge final : public etcd_witness {
   /// to give it up.
   std::function<bool(std::size_t pod, std::uint64_t version)> is_in;
   /// A workload acts under this version. One that asks its agent may do so several times in a term.
-  void starts(std::size_t pod, const std::string& which, std::uint64_t version);
-  void ends(std::size_t pod, const std::string& which);
+  /// `late`: who starts it stood still after that was decided, until the deadline was over.
+  void starts(std::size_t pod, const std::string& which, std::uint64_t version, bool late = false);
+  void ends(std::size_t pod, const std::string& which, std::uint64_t version);
+  /// All that acts in this pod, or for this client.
+  void all_end(std::size_t pod);
+  /// Asked of a workload that lives too long. False if nobody could have ended it: that is where
+  /// docs/safety.md leaves the protection to the version.
+  std::function<bool(std::size_t pod, std::uint64_t version)> lives_by_mistake;
   /// Another client of the store acts as the holder by this key. `client`: no pod has this number.
   void foreign_starts(std::size_t client, const std::string& which, const std::string& key);
 
   // What members were told, and have accepted.
   /// It may hear last that its own answer counts, but in the time that an order has.
-  void paused(std::size_t pod, const std::string& which) {
+  /// `asked_at`: an agent that began later knows nothing of it.
+  void paused(std::size_t pod, const std::string& which, world_time asked_at) {
+    if (began_[pod] > asked_at) return;
     standing_aside& one = aside_[{pod, which}];
     // An order to resume that was given before may still come, and counts then.
     if (world_.now < one.resumed_until) return;
@@ -109,16 +121,19 @@ class judge final : public etcd_witness {
   void is_heir(std::size_t pod, const std::string& which, world_time until) {
     aside_[{pod, which}].heir_until = until;
   }
-  /// Its agent is another one now, which knows nothing of that. `has_guard`: it has the grants of
-  /// the ones before from its guard.
-  void begins_anew(std::size_t pod, bool has_guard);
-  /// The pod is gone with its guard.
-  void forgets(std::size_t pod);
+  /// Its agent is another one now, which knows nothing of that; of versions, what its guard keeps.
+  void begins_anew(std::size_t pod);
+  /// Its guard is another one, which knows nothing yet.
+  void guard_begins(std::size_t pod);
   /// It asks for a lease. `ill`: its health is checked, and it must have been found ill.
   void campaigns(std::size_t pod, const std::string& which, bool ill);
 
   void broke(rule what, const std::string& details);
+  /// A rule of another judge; `name` is its name.
+  void broke_guard_rule(const std::string& name, const std::string& details);
   [[nodiscard]] rule broken() const { return broken_; }
+  /// Empty: none.
+  [[nodiscard]] const std::string& broken_name() const { return broken_name_; }
   [[nodiscard]] const std::string& details() const { return details_; }
   /// When a key of this election came or went last.
   [[nodiscard]] world_time changed_at(const std::string& which) const;
@@ -130,6 +145,7 @@ class judge final : public etcd_witness {
     std::string which;
     std::string key;
     std::string owner;
+    std::optional<std::size_t> granted_to{};
     std::uint64_t version = 0;
     std::int64_t lease = 0;
     std::uint64_t number = 0;  ///< in the order in which they came to the store
@@ -157,6 +173,7 @@ class judge final : public etcd_witness {
   struct seen_versions {
     std::uint64_t present = 0;  ///< of the term that it was in last
     std::uint64_t granted = 0;  ///< the largest of its own, and of the agents before it
+    std::uint64_t known_to_guard = 0;  ///< the same, of what was granted while this guard lived
     std::uint64_t of_others = 0;
     bool has_watched = false;
     std::int64_t accepted_unix_ms = 0;
@@ -167,7 +184,7 @@ class judge final : public etcd_witness {
   };
 
   void say(const std::string& what) const;
-  /// The term that this pod was granted under this version; null: it was not.
+  /// The newest term that this pod was granted under this version; null: it was not.
   [[nodiscard]] term* of(std::size_t pod, const std::string& which, std::uint64_t version);
   /// True if the one that held before this term has said that it need not be waited for, or if
   /// there was none.
@@ -182,17 +199,19 @@ class judge final : public etcd_witness {
   bool traced_;
   std::size_t slots_ = 1;
   core::duration lock_delay_{};
+  bool has_guards_ = false;
   rule broken_ = rule::none;
+  std::string broken_name_;
   std::string details_;
   std::deque<term> terms_;
   std::map<std::uint64_t, term*> present_;  ///< what the store has now, by version
-  std::map<std::pair<std::size_t, std::string>, term*> granted_;
   std::map<std::pair<std::size_t, std::string>, seen_versions> seen_;
   std::uint64_t last_number_ = 0;
   std::map<std::string, std::vector<running_one>> running_;
   std::map<std::string, world_time> changed_;
   std::map<std::string, highest_one> highest_;
   std::map<std::pair<std::size_t, std::string>, standing_aside> aside_;
+  std::map<std::size_t, world_time> began_;  ///< the agent of each pod
   std::uint64_t entered_ = 0;
 };
 

@@ -15,6 +15,15 @@ std::size_t number_of(const std::string& identity) {
   return static_cast<std::size_t>(std::stoul(identity.substr(identity.find('-') + 1)));
 }
 
+/// Of 32 digits, as a guard keeps them.
+std::string session_of(std::size_t pod, std::uint32_t incarnation) {
+  constexpr std::size_t digits = 32;
+  std::string out = std::to_string(pod + 1);
+  const std::string tail = std::to_string(incarnation);
+  out.append(digits - out.size() - tail.size(), '0');
+  return out + tail;
+}
+
 config::settings settings_of(stage& s, const pod_machine& on) {
   config::settings out;
   out.identity = identity_of(on.number);
@@ -34,7 +43,7 @@ config::settings settings_of(stage& s, const pod_machine& on) {
   if (!s.password_file.empty()) {
     out.secure = {.user = std::string(accounts::user), .password_file = s.password_file};
   }
-  if (s.guarded) out.guard_dir = "/run/guard";
+  if (s.door) out.guard_dir = "/run/guard";
   if (on.checks_health) {
     out.health.command = {"check"};
     out.health.interval = s.when.ttl / 4;
@@ -47,7 +56,7 @@ config::settings settings_of(stage& s, const pod_machine& on) {
 
 }  // namespace
 
-member::member(stage& s, const pod_machine& on, std::uint32_t incarnation, stand_in_guard& guard,
+member::member(stage& s, const pod_machine& on, std::uint32_t incarnation, guarded_pod* guarded,
                bool trace)
     : stage_(s),
       on_(on),
@@ -61,14 +70,16 @@ member::member(stage& s, const pod_machine& on, std::uint32_t incarnation, stand
              judge_line(line);
              if (trace) std::printf("            %s\n", line.c_str());
            }),
-      machine_(s, on, loop_, guard, heard_),
+      machine_(s, on, loop_, guarded, heard_),
       agent_(std::make_unique<runtime::agent>(
-          runtime::agent_options{
-              .settings = settings_of(s, on),
-              .session = std::to_string(on.number) + "." + std::to_string(incarnation),
-              .has_guard = s.guarded},
-          machine_, log_, [this](int) { ended_ = true; })) {
-  s.referee.begins_anew(on.number, s.guarded);
+          runtime::agent_options{.settings = settings_of(s, on),
+                                 .session = session_of(on.number, incarnation),
+                                 .has_guard = s.guarded},
+          machine_, log_, [this, guarded](int status) {
+            ended_ = true;
+            if (guarded != nullptr) guarded->agent_exits(status);
+          })) {
+  s.referee.begins_anew(on.number);
   loop_->post([this] { agent_->start(); });
 }
 
@@ -76,8 +87,9 @@ member::~member() {
   if (!ended_) machine_.killed();
 }
 
-void member::terminate() {
-  loop_->post([this] { agent_->told_to_end(SIGTERM); });
+void member::terminate(int signo) {
+  told_to_end_ = true;
+  loop_->post([this, signo] { agent_->told_to_end(signo); });
 }
 
 void member::order(std::size_t election, core::order what) {
@@ -97,7 +109,7 @@ void member::order(std::size_t election, core::order what) {
        given_at = stage_.in.now](const api::control_result& said) {
         if (!said) return;
         const std::size_t by = number_of(said->by);
-        if (what.what == core::order_action::pause) s.referee.paused(by, which);
+        if (what.what == core::order_action::pause) s.referee.paused(by, which, given_at);
         if (what.what == core::order_action::resume) s.referee.resumes(by, which);
         // Asked for by another agent, it may come when that term is over, and is not obeyed then.
         const bool was_asked_itself = by == on;

@@ -22,18 +22,14 @@ struct guard_machine {
   modelled_processes& processes;
   guard_judge& referee;
   workload::guard_rules rules;
-  core::duration ttl;
-  core::duration drain;
   std::size_t socket_room;
   core::duration socket_delay;
   core::duration preempted_for;  ///< at most, in the middle of a turn
   bool has_door;                 ///< agents come in by a door
-  bool store_is_up = true;
-  bool quiet = false;  ///< nothing fails any more
-  std::uint64_t versions = 0;
-  std::uint64_t guards = 0;  ///< that have been started
-  // What goes wrong at the worst of times, once: when an agent is about to renew, and when it has
-  // just ordered a start.
+  bool quiet = false;            ///< nothing fails any more
+  std::uint64_t guards = 0;      ///< that have been started
+  // What goes wrong at the worst of times, once: when an agent is about to move the deadline, and
+  // when it has just ordered a start.
   std::function<void()> before_renewal{};
   std::function<void()> after_start{};
   /// Since when the guard has got its time; `world_never`: it does not, or is dead.
