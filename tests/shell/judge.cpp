@@ -230,13 +230,13 @@ void judge::granted(std::size_t pod, const std::string& which, std::uint64_t ver
 void judge::enters(std::size_t pod, const std::string& which, std::uint64_t version) {
   seen_versions& seen = seen_[{pod, which}];
   if (version == std::exchange(seen.present, version)) return;
-  if (has_guards_) seen.known_to_guard = std::max(seen.known_to_guard, version);
-  const std::uint64_t most = std::max(seen.granted, seen.of_others);
+  const std::uint64_t most = std::max({seen.granted, seen.known_to_guard, seen.of_others});
   if (version <= most) {
     broke(rule::version_below_seen, "pod " + std::to_string(pod) + " in version " +
                                         std::to_string(version) + " after " + std::to_string(most));
   }
   seen.granted = std::max(seen.granted, version);
+  if (has_guards_) seen.known_to_guard = std::max(seen.known_to_guard, version);
 }
 
 void judge::shown(std::size_t pod, const std::string& which, const core::observation& what) {
@@ -356,9 +356,7 @@ void judge::begins_anew(std::size_t pod) {
   }
   for (auto& [who, seen] : seen_) {
     if (who.first != pod) continue;
-    seen = {.present = seen.present,
-            .granted = seen.known_to_guard,
-            .known_to_guard = seen.known_to_guard};
+    seen = {.present = seen.present, .known_to_guard = seen.known_to_guard};
   }
 }
 

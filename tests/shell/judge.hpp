@@ -172,8 +172,8 @@ class judge final : public etcd_witness {
   /// What an agent knows of versions.
   struct seen_versions {
     std::uint64_t present = 0;  ///< of the term that it was in last
-    std::uint64_t granted = 0;  ///< the largest of its own, and of the agents before it
-    std::uint64_t known_to_guard = 0;  ///< the same, of what was granted while this guard lived
+    std::uint64_t granted = 0;         ///< the largest of its own
+    std::uint64_t known_to_guard = 0;  ///< the largest since its guard began, of any agent
     std::uint64_t of_others = 0;
     bool has_watched = false;
     std::int64_t accepted_unix_ms = 0;
