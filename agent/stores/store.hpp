@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/wall_time.hpp"
 #include "core/clock.hpp"
 #include "core/lease_group.hpp"
 #include "core/store_contact.hpp"
@@ -158,6 +159,8 @@ struct settings {
   /// over, if that can be told. Called as `hears` is. What is so at the start is in
   /// `description::warnings`.
   std::function<void(const notice&)> notes{};
+  /// The wall clock, in milliseconds since 1970.
+  std::function<std::int64_t()> wall_ms = base::wall_now_ms;
 };
 
 /// For so long a member can take an order that was left for it. One that lives takes it in

@@ -7,7 +7,7 @@
 
 #include "base/boot_time.hpp"
 
-namespace tenure::{
+namespace tenure::http {
 namespace {
 
 using namespace std::chrono_literals;
@@ -23,7 +23,7 @@ struct scene {
   }
 
   boost::asio::io_context io;
-  http::asio_loop loop{io.get_executor()};
+  asio_loop loop{io.get_executor()};
   int calls = 0;
 };
 
@@ -112,7 +112,7 @@ TEST(AsioLoop, WhatIsPostedIsDoneInOrderAndNotFromWithinTheCall) {
 
 TEST(AsioLoop, ATimerMayOutliveItsLoop) {
   scene s;
-  auto loop = std::make_unique<http::asio_loop>(s.io.get_executor());
+  auto loop = std::make_unique<asio_loop>(s.io.get_executor());
   base::timer timer(*loop);
   timer.after(1ms, [&] { ++s.calls; });
   loop.reset();
@@ -121,4 +121,4 @@ TEST(AsioLoop, ATimerMayOutliveItsLoop) {
 }
 
 }  // namespace
-}  // namespace tenure::
+}  // namespace tenure::http

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tenure::{
+namespace tenure::http {
 namespace {
 
 TEST(PercentText, EncodesWhatMeansSomethingInPathsAndQueries) {
@@ -22,4 +22,4 @@ TEST(PercentText, RefusesAPercentSignWithoutTwoHexadecimalDigits) {
 }
 
 }  // namespace
-}  // namespace tenure::
+}  // namespace tenure::http

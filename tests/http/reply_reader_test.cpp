@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace tenure::{
+namespace tenure::http {
 namespace {
 
 using form = http::reply_reader::form;
@@ -123,4 +123,4 @@ TEST(ReplyReader, LimitsAreErrorsThatNameThem) {
 }
 
 }  // namespace
-}  // namespace tenure::
+}  // namespace tenure::http

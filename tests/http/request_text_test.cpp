@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace tenure::{
+namespace tenure::http {
 namespace {
 
 using testing::HasSubstr;
@@ -55,4 +55,4 @@ TEST(RequestText, SummaryLeavesOutTheQuerySinceItMayHoldAToken) {
 }
 
 }  // namespace
-}  // namespace tenure::
+}  // namespace tenure::http

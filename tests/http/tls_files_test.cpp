@@ -7,7 +7,7 @@
 #include "support/temporary_directory.hpp"
 #include "tls_scene.hpp"
 
-namespace tenure::{
+namespace tenure::http {
 namespace {
 
 using testing::HasSubstr;
@@ -102,4 +102,4 @@ TEST(TlsFiles, FileThatWasBadAtStartServesOnceItIsGood) {
 }
 
 }  // namespace
-}  // namespace tenure::
+}  // namespace tenure::http

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <utility>
 
 namespace tenure::shell {
 namespace {
@@ -19,8 +20,14 @@ const char* name(rule r) {
   switch (r) {
     case rule::none:
       return "none";
+    case rule::guard:
+      return "guard";
     case rule::too_many_running:
       return "too_many_running";
+    case rule::outlives_lease:
+      return "outlives_lease";
+    case rule::started_without_lease:
+      return "started_without_lease";
     case rule::started_too_early:
       return "started_too_early";
     case rule::version_not_larger:
@@ -33,6 +40,14 @@ const char* name(rule r) {
       return "believed_beyond_promise";
     case rule::clean_without_release:
       return "clean_without_release";
+    case rule::takes_two_slots:
+      return "takes_two_slots";
+    case rule::version_below_seen:
+      return "version_below_seen";
+    case rule::silent_about_versions:
+      return "silent_about_versions";
+    case rule::secret_in_log:
+      return "secret_in_log";
     case rule::granted_while_held:
       return "granted_while_held";
     case rule::released_in_use:
@@ -62,24 +77,52 @@ void judge::say(const std::string& what) const {
 void judge::broke(rule what, const std::string& details) {
   if (broken_ != rule::none) return;
   broken_ = what;
+  broken_name_ = name(what);
   const auto since = world_.now.time_since_epoch() - std::chrono::hours(1);
   details_ = std::string(name(what)) + " after " +
              std::to_string(std::chrono::duration<double>(since).count()) + " s: " + details;
 }
 
-void judge::created(const std::string& key, std::uint64_t revision, std::int64_t lease) {
+void judge::broke_guard_rule(const std::string& name, const std::string& details) {
+  if (broken_ != rule::none) return;
+  broken_ = rule::guard;
+  broken_name_ = name;
+  details_ = details;
+}
+
+void judge::created(const std::string& key, std::uint64_t revision, std::int64_t lease,
+                    const std::string& value) {
   const std::string which = election_of(key);
   if (which.empty()) return;
   changed_[which] = world_.now;
-  terms_[revision] = {.which = which, .lease = lease, .created_at = world_.now};
   say(key + " is there in version " + std::to_string(revision));
+  // As lease_ids of stores/etcd makes them: the upper part is the session's.
+  constexpr int session_shift = 24;
+  const auto session = lease >> session_shift;
+  const auto is_second = [&](const auto& other) {
+    const term& one = *other.second;
+    return one.which == which && one.owner == value && one.lease >> session_shift == session &&
+           !one.is_back;
+  };
+  if (lease != 0 && value.starts_with("pod-") && std::ranges::any_of(present_, is_second)) {
+    broke(rule::takes_two_slots, value + " in version " + std::to_string(revision));
+  }
+  present_[revision] = &terms_.emplace_back(term{.which = which,
+                                                 .key = key,
+                                                 .owner = value,
+                                                 .version = revision,
+                                                 .lease = lease,
+                                                 .number = ++last_number_,
+                                                 .created_at = world_.now,
+                                                 .placed_at = world_.now});
 }
 
 void judge::erased(const std::string& key, std::uint64_t create_revision, erased_by how) {
-  const std::string which = election_of(key);
-  if (which.empty()) return;
-  changed_[which] = world_.now;
-  term& one = terms_[create_revision];
+  const auto found = present_.find(create_revision);
+  if (found == present_.end() || found->second->key != key) return;
+  term& one = *found->second;
+  present_.erase(found);
+  changed_[one.which] = world_.now;
   one.erased_at = world_.now;
   one.how = how;
   const std::string version = std::to_string(create_revision);
@@ -87,11 +130,61 @@ void judge::erased(const std::string& key, std::uint64_t create_revision, erased
       (how == erased_by::transaction ? " is released"
        : how == erased_by::expiry    ? " has run out"
                                      : " is taken away"));
+  if (how == erased_by::expiry) {
+    for (const running_one& running : running_[one.which]) {
+      if (running.of != &one || running.foreign) continue;
+      if (!lives_by_mistake(running.pod, create_revision)) continue;
+      broke(rule::outlives_lease, "pod " + std::to_string(running.pod) + " in version " + version);
+    }
+  }
   if (how != erased_by::transaction) return;
   if (one.alive) broke(rule::released_in_use, "the workload of version " + version + " runs");
-  if (const auto pod = in_use_by(create_revision)) {
+  const auto& pod = one.granted_to;
+  if (pod && of(*pod, one.which, create_revision) == &one && is_in(*pod, create_revision)) {
     broke(rule::released_in_use, "pod " + std::to_string(*pod) + " is in version " + version);
   }
+}
+
+/// What the backup does not have was taken away; what had ended since is there again, and nobody
+/// needs to know of it.
+void judge::restored(const std::vector<restored_key>& there, std::uint64_t revision) {
+  say("restored, at revision " + std::to_string(revision));
+  auto before = std::exchange(present_, {});
+  for (const restored_key& one : there) {
+    const auto known = std::ranges::find_if(terms_.rbegin(), terms_.rend(), [&](const term& t) {
+      return t.key == one.key && t.version == one.create_revision;
+    });
+    if (known != terms_.rend()) present_[one.create_revision] = &*known;
+  }
+  for (const auto& [version, one] : before) {
+    const auto kept = present_.find(version);
+    if (kept != present_.end() && kept->second == one) continue;
+    one->erased_at = world_.now;
+    one->how = erased_by::somebody;
+    say(one->key + " of version " + std::to_string(version) + " is taken away");
+  }
+  for (const auto& [version, one] : present_) {
+    // What is there now comes after all that was taken away, in the order of the backup.
+    one->number = ++last_number_;
+    one->placed_at = world_.now;
+    if (one->erased_at == sim::world_never) continue;
+    one->erased_at = sim::world_never;
+    one->created_at = world_.now;
+    one->clean = false;
+    one->is_back = true;
+    say(one->key + " of version " + std::to_string(version) + " is there again");
+  }
+  for (auto& [which, when] : changed_) when = world_.now;
+  for (auto& [which, highest] : highest_) {
+    if (highest.version > revision) highest = {};
+  }
+}
+
+judge::term* judge::of(std::size_t pod, const std::string& which, std::uint64_t version) {
+  const auto found = std::ranges::find_if(terms_.rbegin(), terms_.rend(), [&](const term& one) {
+    return one.version == version && one.granted_to == pod && one.which == which;
+  });
+  return found == terms_.rend() ? nullptr : &*found;
 }
 
 void judge::believes(std::size_t pod, const std::string& which, std::uint64_t version,
@@ -102,88 +195,175 @@ void judge::believes(std::size_t pod, const std::string& which, std::uint64_t ve
       std::to_string(
           std::chrono::duration<double>((sent_at + ttl).time_since_epoch() - std::chrono::hours(1))
               .count()));
-  const auto found = terms_.find(version);
-  if (found == terms_.end() || found->second.which != which) {
-    return broke(rule::believed_what_is_not, who + " of " + which);
-  }
-  const term& one = found->second;
-  if (one.erased_at < sent_at) {
-    const auto ago = std::chrono::duration<double>(sent_at - one.erased_at).count();
+  const term* const one = of(pod, which, version);
+  if (one == nullptr) return broke(rule::believed_what_is_not, who + " of " + which);
+  if (one->erased_at < sent_at) {
+    const auto ago = std::chrono::duration<double>(sent_at - one->erased_at).count();
     return broke(rule::believed_what_was_gone,
                  who + ": the key was gone " + std::to_string(ago) + " s before");
   }
   const world_time until = sent_at + ttl;
-  if (promised(one.lease) < until) {
-    const auto more = std::chrono::duration<double>(until - promised(one.lease)).count();
+  if (promised(one->lease) < until) {
+    const auto more = std::chrono::duration<double>(until - promised(one->lease)).count();
     broke(rule::believed_beyond_promise, who + ": by " + std::to_string(more) + " s");
   }
 }
 
-void judge::granted(std::size_t pod, const std::string& which, std::uint64_t version) {
-  const world_time at = terms_[version].created_at;
-  const auto held = std::ranges::count_if(terms_, [&](const auto& other) {
-    return other.first < version && other.second.which == which && other.second.erased_at > at;
+void judge::granted(std::size_t pod, const std::string& which, std::uint64_t version,
+                    const std::string& key, world_time sent_at) {
+  const std::string who = "pod " + std::to_string(pod) + " in version " + std::to_string(version);
+  const auto found = std::ranges::find_if(terms_.rbegin(), terms_.rend(), [&](const term& one) {
+    return one.version == version && one.which == which && (key.empty() || one.key == key) &&
+           one.owner == "pod-" + std::to_string(pod);
+  });
+  if (found == terms_.rend()) return broke(rule::believed_what_is_not, who + " of " + which);
+  found->granted_to = pod;
+  // Written by the request itself, or found by it: then others may have gone until it was answered.
+  const world_time at = found->placed_at >= sent_at ? found->placed_at : world_.now;
+  const auto held = std::ranges::count_if(terms_, [&](const term& other) {
+    return other.which == which && other.number < found->number && other.erased_at > at;
   });
   if (static_cast<std::size_t>(held) < slots_) return;
-  broke(rule::granted_while_held, "pod " + std::to_string(pod) + " in version " +
-                                      std::to_string(version) + ": " + std::to_string(held) +
-                                      " held it");
+  broke(rule::granted_while_held, who + ": " + std::to_string(held) + " held it");
 }
 
-/// The newest term before this one; null: there is none.
-const judge::term* judge::before(std::uint64_t version, const std::string& which) const {
-  const term* out = nullptr;
-  for (const auto& [number, one] : terms_) {
-    if (number >= version) break;
-    if (one.which == which) out = &one;
+void judge::enters(std::size_t pod, const std::string& which, std::uint64_t version) {
+  seen_versions& seen = seen_[{pod, which}];
+  if (version == std::exchange(seen.present, version)) return;
+  const std::uint64_t most = std::max({seen.granted, seen.known_to_guard, seen.of_others});
+  if (version <= most) {
+    broke(rule::version_below_seen, "pod " + std::to_string(pod) + " in version " +
+                                        std::to_string(version) + " after " + std::to_string(most));
   }
-  return out;
+  seen.granted = std::max(seen.granted, version);
+  if (has_guards_) seen.known_to_guard = std::max(seen.known_to_guard, version);
+}
+
+void judge::shown(std::size_t pod, const std::string& which, const core::observation& what) {
+  seen_versions& seen = seen_[{pod, which}];
+  const bool is_news = seen.has_watched && what.agreed.accepted_unix_ms > seen.accepted_unix_ms;
+  seen.has_watched = true;
+  seen.accepted_unix_ms = std::max(seen.accepted_unix_ms, what.agreed.accepted_unix_ms);
+  if (is_news) {
+    const std::uint64_t before = core::number(what.agreed.versions_from) - 1;
+    seen.granted = std::min(seen.granted, before);
+    seen.known_to_guard = std::min(seen.known_to_guard, before);
+    seen.of_others = std::min(seen.of_others, before);
+  }
+  if (slots_ > 1 || what.holders.empty() || what.holders.back().ours) return;
+  seen.of_others = std::max(seen.of_others, core::number(what.holders.back().term));
+}
+
+bool judge::has_predecessor(const term& before) const {
+  return std::ranges::any_of(terms_, [&](const term& one) {
+    return one.which == before.which && one.number < before.number;
+  });
+}
+
+/// Of those that were there before, it is the last to go that has held: who was behind it held
+/// after it.
+bool judge::was_left_clean(const term& before) const {
+  world_time last{};
+  bool clean = true;
+  for (const term& one : terms_) {
+    if (one.which != before.which || one.number >= before.number || one.erased_at < last) continue;
+    const bool is_clean = one.how == erased_by::transaction && one.clean;
+    clean = is_clean && (clean || one.erased_at > last);
+    last = one.erased_at;
+  }
+  return clean;
 }
 
 void judge::believes_clean(std::size_t pod, const std::string& which, std::uint64_t version) {
-  const term* last = before(version, which);
+  const term* const one = of(pod, which, version);
   // With several slots it may be the place of another one that is free.
-  if (slots_ > 1 || last == nullptr) return;
-  if (last->how == erased_by::transaction && last->clean) return;
+  // Of one that a restore has brought back its agent knows from before; what comes of that is
+  // judged when its workload starts.
+  if (slots_ > 1 || one == nullptr || one->is_back || was_left_clean(*one)) return;
   broke(rule::clean_without_release,
         "pod " + std::to_string(pod) + " in version " + std::to_string(version));
 }
 
-void judge::starts(std::size_t pod, const std::string& which, std::uint64_t version) {
-  auto& all = running_[which];
-  const std::string who = "pod " + std::to_string(pod) + " in version " + std::to_string(version);
-  // Who lost its key to an operator learns of it when its watch does.
-  const auto was_taken_away = [&](std::uint64_t number) {
-    const term& one = terms_[number];
-    return one.how == erased_by::somebody && one.erased_at <= world_.now;
+/// Who lost its key to an operator, or to a restore, learns of it when its watch does. Another
+/// client may be wrong about the end of its lease.
+void judge::check_beside(const running_one& starts, const std::string& who) {
+  const auto& all = running_[starts.of->which];
+  const auto counts = [&](const running_one& other) {
+    if (was_taken_away(*other.of)) return false;
+    return other.foreign ? other.of->erased_at == sim::world_never
+                         : lives_by_mistake(other.pod, other.of->version);
   };
-  const auto beside = std::ranges::count_if(
-      all, [&](const running_one& other) { return !was_taken_away(other.version); });
-  if (static_cast<std::size_t>(beside) >= slots_ && !was_taken_away(version)) {
-    broke(rule::too_many_running, who + " beside " + std::to_string(beside) + ", pod " +
-                                      std::to_string(all.front().pod) + " in version " +
-                                      std::to_string(all.front().version));
+  const auto beside = std::ranges::count_if(all, counts);
+  if (static_cast<std::size_t>(beside) < slots_ || was_taken_away(*starts.of)) return;
+  const auto& first = *std::ranges::find_if(all, counts);
+  broke(rule::too_many_running,
+        who + " beside " + std::to_string(beside) + ", " + (first.foreign ? "client " : "pod ") +
+            std::to_string(first.pod) + " in version " + std::to_string(first.of->version));
+}
+
+void judge::starts(std::size_t pod, const std::string& which, std::uint64_t version, bool late) {
+  const std::string who = "pod " + std::to_string(pod) + " in version " + std::to_string(version);
+  term* const one = of(pod, which, version);
+  if (one == nullptr) return broke(rule::started_without_lease, who + ", which it was not granted");
+  const running_one starting{.pod = pod, .of = one};
+  if (late) {
+    say(who + " starts a workload of " + which + ", late");
+    running_[which].push_back(starting);
+    one->alive = true;
+    return;
   }
-  const term* last = before(version, which);
-  const bool had_released = last != nullptr && last->how == erased_by::transaction && last->clean;
-  if (slots_ == 1 && last != nullptr && !had_released &&
-      world_.now < terms_[version].created_at + lock_delay_) {
+  if (one->erased_at <= world_.now && !was_taken_away(*one)) {
+    broke(rule::started_without_lease, who + ", which is over");
+  }
+  check_beside(starting, who);
+  if (slots_ == 1 && has_predecessor(*one) && !was_left_clean(*one) &&
+      world_.now < one->created_at + lock_delay_) {
     broke(rule::started_too_early, who);
   }
   auto& highest = highest_[which];
   const bool goes_on = version == highest.version && pod == highest.pod;
-  if (slots_ == 1 && version <= highest.version && !goes_on && !was_taken_away(version)) {
+  if (slots_ == 1 && version <= highest.version && !goes_on && !was_taken_away(*one)) {
     broke(rule::version_not_larger, who + " after version " + std::to_string(highest.version));
   }
-  if (version > highest.version) highest = {.version = version, .pod = pod};
+  // A restore may have taken away what goes on for a moment.
+  const bool is_of_present = !was_taken_away(*one);
+  if (version > highest.version && is_of_present) highest = {.version = version, .pod = pod};
   ++entered_;
   say(who + " starts a workload of " + which);
-  all.push_back({.pod = pod, .version = version});
-  terms_[version].alive = true;
+  running_[which].push_back(starting);
+  one->alive = true;
 }
 
+void judge::foreign_starts(std::size_t client, const std::string& which, const std::string& key) {
+  const auto found =
+      std::ranges::find_if(present_, [&](const auto& one) { return one.second->key == key; });
+  // It may be gone since the client has looked.
+  if (found == present_.end()) return;
+  const std::string who =
+      "client " + std::to_string(client) + " in version " + std::to_string(found->first);
+  const running_one starting{.pod = client, .of = found->second, .foreign = true};
+  check_beside(starting, who);
+  say(who + " holds " + which);
+  running_[which].push_back(starting);
+  found->second->alive = true;
+}
+
+/// Who is to hold next is named in the store, and not forgotten.
 void judge::begins_anew(std::size_t pod) {
-  std::erase_if(aside_, [&](const auto& one) { return one.first.first == pod; });
+  began_[pod] = world_.now;
+  for (auto& [of, one] : aside_) {
+    if (of.first == pod) one = {.heir_until = one.heir_until};
+  }
+  for (auto& [who, seen] : seen_) {
+    if (who.first != pod) continue;
+    seen = {.present = seen.present, .known_to_guard = seen.known_to_guard};
+  }
+}
+
+void judge::guard_begins(std::size_t pod) {
+  for (auto& [who, seen] : seen_) {
+    if (who.first == pod) seen.known_to_guard = 0;
+  }
 }
 
 void judge::campaigns(std::size_t pod, const std::string& which, bool ill) {
@@ -199,13 +379,24 @@ void judge::campaigns(std::size_t pod, const std::string& which, bool ill) {
   }
 }
 
-void judge::ends(std::size_t pod, const std::string& which) {
+void judge::ends(std::size_t pod, const std::string& which, std::uint64_t version) {
   auto& all = running_[which];
-  say("the workload of " + which + " in pod " + std::to_string(pod) + " is dead");
-  for (const running_one& one : all) {
-    if (one.pod == pod) terms_[one.version].alive = false;
+  say("the workload of " + which + " in pod " + std::to_string(pod) + " in version " +
+      std::to_string(version) + " is dead");
+  std::erase_if(all, [&](const running_one& one) {
+    const bool ended = one.pod == pod && one.of->version == version;
+    if (ended) one.of->alive = false;
+    return ended;
+  });
+}
+
+void judge::all_end(std::size_t pod) {
+  for (auto& [which, all] : running_) {
+    std::erase_if(all, [&](const running_one& one) {
+      if (one.pod == pod) one.of->alive = false;
+      return one.pod == pod;
+    });
   }
-  std::erase_if(all, [&](const running_one& one) { return one.pod == pod; });
 }
 
 world_time judge::changed_at(const std::string& which) const {

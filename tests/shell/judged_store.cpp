@@ -25,8 +25,9 @@ class judged_store final : public stores::forwarding_store {
                       if (got == nullptr) return done(std::move(what));
                       const std::uint64_t version = number(which, got->term);
                       to_.newest = std::max(to_.newest, core::number(got->term));
+                      stage_.referee.granted(on_.number, name(which), version, key_of(*got),
+                                             on_.clock.world(got->sent_at));
                       believes(which, got->term, got->sent_at, got->ttl);
-                      stage_.referee.granted(on_.number, name(which), version);
                       if (got->released_cleanly) {
                         stage_.referee.believes_clean(on_.number, name(which), version);
                       }
@@ -54,7 +55,7 @@ class judged_store final : public stores::forwarding_store {
   void release(core::election_index which, core::version term, stores::parting how,
                core::time_point deadline, stores::handler<stores::release_outcome> done) override {
     if (how.clean) {
-      stage_.referee.says_clean(number(which, term));
+      stage_.referee.says_clean(on_.number, name(which), number(which, term));
       if (stage_.host != nullptr) stage_.host->rows().gives_up(number(which, term));
     }
     inner().release(which, term, std::move(how), deadline, std::move(done));
@@ -69,6 +70,7 @@ class judged_store final : public stores::forwarding_store {
         to_.newest = std::max(to_.newest, core::number(state->as_of));
         shown.emplace();
         for (const core::holder& one : state->holders) shown->push_back(number(which, one.term));
+        stage_.referee.shown(on_.number, name(which), judged(which, *state));
       }
       seen(std::move(what));
     });
@@ -80,6 +82,16 @@ class judged_store final : public stores::forwarding_store {
   }
   [[nodiscard]] std::uint64_t number(core::election_index which, core::version v) const {
     return stage_.judged(core::place(which), v);
+  }
+  /// Of etcd. A lease file has one term of a version.
+  [[nodiscard]] std::string key_of(const stores::grant& what) const {
+    return stage_.host == nullptr ? what.sequencer.substr(0, what.sequencer.find('@')) : "";
+  }
+  /// With the versions as the judge numbers them.
+  [[nodiscard]] core::observation judged(core::election_index which, core::observation what) const {
+    for (core::holder& one : what.holders) one.term = core::version{number(which, one.term)};
+    what.agreed.versions_from = core::version{number(which, what.agreed.versions_from)};
+    return what;
   }
   void believes(core::election_index which, core::version term, core::time_point sent_at,
                 core::duration ttl) {

@@ -15,6 +15,15 @@ std::size_t number_of(const std::string& identity) {
   return static_cast<std::size_t>(std::stoul(identity.substr(identity.find('-') + 1)));
 }
 
+/// Of 32 digits, as a guard keeps them.
+std::string session_of(std::size_t pod, std::uint32_t incarnation) {
+  constexpr std::size_t digits = 32;
+  std::string out = std::to_string(pod + 1);
+  const std::string tail = std::to_string(incarnation);
+  out.append(digits - out.size() - tail.size(), '0');
+  return out + tail;
+}
+
 config::settings settings_of(stage& s, const pod_machine& on) {
   config::settings out;
   out.identity = identity_of(on.number);
@@ -31,7 +40,10 @@ config::settings settings_of(stage& s, const pod_machine& on) {
   for (const std::string& name : s.elections) {
     out.elections.push_back({.name = name, .slots = static_cast<std::uint32_t>(s.slots)});
   }
-  if (s.guarded) out.guard_dir = "/run/guard";
+  if (!s.password_file.empty()) {
+    out.secure = {.user = std::string(accounts::user), .password_file = s.password_file};
+  }
+  if (s.door) out.guard_dir = "/run/guard";
   if (on.checks_health) {
     out.health.command = {"check"};
     out.health.interval = s.when.ttl / 4;
@@ -44,7 +56,7 @@ config::settings settings_of(stage& s, const pod_machine& on) {
 
 }  // namespace
 
-member::member(stage& s, const pod_machine& on, std::uint32_t incarnation, stand_in_guard& guard,
+member::member(stage& s, const pod_machine& on, std::uint32_t incarnation, guarded_pod* guarded,
                bool trace)
     : stage_(s),
       on_(on),
@@ -52,17 +64,21 @@ member::member(stage& s, const pod_machine& on, std::uint32_t incarnation, stand
       heard_{.shown = std::vector<std::optional<std::vector<std::uint64_t>>>(s.elections.size()),
              .campaigns = [this](core::election_index which) { judge_campaign(which); },
              .believes = [this] { judge_beliefs(); }},
-      log_(log::log_form::logfmt, trace ? log::log_level::info : log::log_level::error,
-           [trace](const std::string& line) {
+      log_(log::log_form::logfmt,
+           trace || !s.password_file.empty() ? log::log_level::info : log::log_level::error,
+           [this, trace](const std::string& line) {
+             judge_line(line);
              if (trace) std::printf("            %s\n", line.c_str());
            }),
-      machine_(s, on, loop_, guard, heard_),
+      machine_(s, on, loop_, guarded, heard_),
       agent_(std::make_unique<runtime::agent>(
-          runtime::agent_options{
-              .settings = settings_of(s, on),
-              .session = std::to_string(on.number) + "." + std::to_string(incarnation),
-              .has_guard = s.guarded},
-          machine_, log_, [this](int) { ended_ = true; })) {
+          runtime::agent_options{.settings = settings_of(s, on),
+                                 .session = session_of(on.number, incarnation),
+                                 .has_guard = s.guarded},
+          machine_, log_, [this, guarded](int status) {
+            ended_ = true;
+            if (guarded != nullptr) guarded->agent_exits(status);
+          })) {
   s.referee.begins_anew(on.number);
   loop_->post([this] { agent_->start(); });
 }
@@ -71,8 +87,9 @@ member::~member() {
   if (!ended_) machine_.killed();
 }
 
-void member::terminate() {
-  loop_->post([this] { agent_->told_to_end(SIGTERM); });
+void member::terminate(int signo) {
+  told_to_end_ = true;
+  loop_->post([this, signo] { agent_->told_to_end(signo); });
 }
 
 void member::order(std::size_t election, core::order what) {
@@ -92,7 +109,7 @@ void member::order(std::size_t election, core::order what) {
        given_at = stage_.in.now](const api::control_result& said) {
         if (!said) return;
         const std::size_t by = number_of(said->by);
-        if (what.what == core::order_action::pause) s.referee.paused(by, which);
+        if (what.what == core::order_action::pause) s.referee.paused(by, which, given_at);
         if (what.what == core::order_action::resume) s.referee.resumes(by, which);
         // Asked for by another agent, it may come when that term is over, and is not obeyed then.
         const bool was_asked_itself = by == on;
@@ -128,9 +145,23 @@ void member::judge_beliefs() {
   for (std::size_t e = 0; e < stage_.elections.size(); ++e) {
     const core::election_view& one = view(e);
     if (one.phase != core::phase::pending && one.phase != core::phase::active) continue;
-    stage_.referee.believes(on_.number, stage_.elections[e], stage_.judged(e, one.lease->term),
+    const std::uint64_t version = stage_.judged(e, one.lease->term);
+    stage_.referee.enters(on_.number, stage_.elections[e], version);
+    stage_.referee.believes(on_.number, stage_.elections[e], version,
                             on_.clock.world(one.lease->sent_at), one.lease->ttl, stage_.promised);
   }
+}
+
+void member::judge_line(const std::string& line) {
+  if (line.find("--accept-versions") != std::string::npos) has_said_how_to_accept_ = true;
+  if (line.find(accounts::mark_of_secrets) != std::string::npos) {
+    stage_.referee.broke(rule::secret_in_log, line);
+  }
+}
+
+bool member::is_held_back_by_versions(std::size_t election) const {
+  return !ended_ && opened() &&
+         view(election).held_back.why == core::campaign_obstacle::old_version;
 }
 
 void member::judge_campaign(core::election_index which) {

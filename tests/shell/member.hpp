@@ -5,20 +5,21 @@
 #include <string>
 #include <vector>
 
+#include "guarded_pod.hpp"
 #include "log/logger.hpp"
 #include "modelled_surroundings.hpp"
 #include "process.hpp"
 #include "runtime/agent.hpp"
 #include "stage.hpp"
-#include "stand_in_guard.hpp"
 
 namespace tenure::shell {
 
 /// One agent process: the `runtime::agent` that ships, from its start to its end.
 class member {
  public:
-  /// `trace`: its log is printed.
-  member(stage& s, const pod_machine& on, std::uint32_t incarnation, stand_in_guard& guard,
+  /// `guarded`: where it finds its guard; null if nobody guards the workload. `trace`: its log is
+  /// printed.
+  member(stage& s, const pod_machine& on, std::uint32_t incarnation, guarded_pod* guarded,
          bool trace);
   /// SIGKILL: nothing is said to anybody.
   ~member();
@@ -27,17 +28,23 @@ class member {
 
   void pause() { loop_->pause(); }
   void go_on() { loop_->go_on(); }
-  /// SIGTERM.
-  void terminate();
+  /// SIGTERM, or another signal that asks it to end.
+  void terminate(int signo);
   /// A person gives it this order by its API.
   void order(std::size_t election, core::order what);
 
   /// True once it has ended by itself.
   [[nodiscard]] bool ended() const { return ended_; }
+  /// It was not told to end.
+  [[nodiscard]] bool stays() const { return !ended_ && !told_to_end_; }
   [[nodiscard]] bool opened() const { return agent_->session().size() > 0; }
   [[nodiscard]] const core::election_view& view(std::size_t election) const {
     return agent_->session().at(core::election_index{static_cast<std::uint32_t>(election)}).view();
   }
+  /// The store has granted it a smaller version than it has seen, and it campaigns no more.
+  [[nodiscard]] bool is_held_back_by_versions(std::size_t election) const;
+  /// Its log has said what an operator can do about that.
+  [[nodiscard]] bool has_said_how_to_accept() const { return has_said_how_to_accept_; }
   /// What its watch shows, if it works: versions of holders.
   [[nodiscard]] const std::optional<std::vector<std::uint64_t>>& shown(std::size_t election) const {
     return heard_.shown[election];
@@ -53,15 +60,18 @@ class member {
  private:
   void judge_campaign(core::election_index which);
   void judge_beliefs();
+  void judge_line(const std::string& line);
 
   stage& stage_;
   const pod_machine& on_;
   std::shared_ptr<process> loop_;
   heard_of_store heard_;
+  bool has_said_how_to_accept_ = false;
   log::logger log_;
   modelled_surroundings machine_;
   std::unique_ptr<runtime::agent> agent_;
   bool ended_ = false;
+  bool told_to_end_ = false;
 };
 
 }  // namespace tenure::shell

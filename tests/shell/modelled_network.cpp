@@ -16,6 +16,12 @@ namespace {
 constexpr core::duration dead_after = 10s;
 constexpr std::uint32_t half = 500'000;
 
+/// Empty: the request has none.
+std::string token_in(const std::vector<http::header>& headers) {
+  const auto found = std::ranges::find(headers, "Authorization", &http::header::name);
+  return found == headers.end() ? std::string() : std::string(found->value);
+}
+
 }  // namespace
 
 void modelled_network::cut(std::size_t pod, std::size_t server) {
@@ -159,7 +165,8 @@ class modelled_client final : public http::http_client {
     network_.carry(
         pod_, number_,
         [this, noted = std::weak_ptr(one), alive = std::weak_ptr(alive_), network = &network_,
-         pod = pod_, number = number_, agent = agent_, path = what.target, body = what.body] {
+         pod = pod_, number = number_, agent = agent_, path = what.target, body = what.body,
+         token = token_in(what.headers)] {
           const auto back = [=,
                              this](std::expected<http::client_reply, http::client_error> answer) {
             network->carry(pod, number, [=, this, answer = std::move(answer)]() mutable {
@@ -174,11 +181,12 @@ class modelled_client final : public http::http_client {
           if (!network->servers_.listens(number)) {
             return back(failed(http::sending::not_sent, "connection refused"));
           }
-          network->servers_.handle(number, path, body, [back](unsigned status, std::string text) {
-            http::client_reply out{{.status = status}};
-            out.body = std::move(text);
-            back(std::move(out));
-          });
+          network->servers_.handle(number, path, body, token,
+                                   [back](unsigned status, std::string text) {
+                                     http::client_reply out{{.status = status}};
+                                     out.body = std::move(text);
+                                     back(std::move(out));
+                                   });
         });
   }
 
@@ -203,7 +211,7 @@ class modelled_client final : public http::http_client {
       const auto self = noted.lock();
       if (self) self->to_agent([s = self.get()] { s->end(std::nullopt); });
     };
-    made->to_server([s = made.get(), body = std::move(what.body)] {
+    made->to_server([s = made.get(), body = std::move(what.body), token = token_in(what.headers)] {
       if (!s->network->servers_.listens(s->server)) {
         return s->end(http::client_error{.text = "connection refused"});
       }
@@ -212,7 +220,7 @@ class modelled_client final : public http::http_client {
         head.status = 200;
         s->on.head(head);
       });
-      s->network->servers_.open(s->server, s->there, body);
+      s->network->servers_.open(s->server, s->there, body, token);
     });
     watch_for_death(network_.world_, made, 0);
     return std::make_unique<modelled_stream>(std::move(made));

@@ -11,29 +11,66 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Finds the guard of its pod, after a moment.
+/// From 1970 to the beginning of the world.
+constexpr core::duration long_ago = 10'000h;
+
+/// As `workload::guard_dialer` does.
+constexpr core::duration between_tries = 250ms;
+constexpr core::duration answers_within = 1s;
+
+/// Knocks at the door of the guard of its pod.
 class modelled_search final : public runtime::guard_search {
  public:
-  modelled_search(std::shared_ptr<process> loop, stand_in_guard& guard, handler found)
-      : loop_(std::move(loop)), guard_(guard), found_(std::move(found)), timer_(*loop_) {}
+  modelled_search(std::shared_ptr<process> loop, guarded_pod& guarded, handler found)
+      : loop_(std::move(loop)), guarded_(guarded), found_(std::move(found)), timer_(*loop_) {}
 
-  void start() override { find_after({}); }
-  void start_later() override { find_after(200ms); }
+  void start() override {
+    if (!dials_) try_after({});
+  }
+  void start_later() override {
+    if (!dials_) try_after(between_tries);
+  }
 
  private:
-  void find_after(core::duration wait) {
-    timer_.after(wait, [this] {
-      found_(runtime::guard_opener([loop = loop_, to = &guard_](const runtime::guard_wish& how,
-                                                                runtime::guard_handler on_event) {
-        return to->connect(loop, how, std::move(on_event));
-      }));
+  void try_after(core::duration wait) {
+    dials_ = true;
+    timer_.after(wait, [this] { try_now(); });
+  }
+
+  void try_now() {
+    if (!guarded_.guard_listens()) return failed({.why = "no guard is there", .absent = true});
+    timer_.after(answers_within, [this] { failed({.why = "the guard does not answer"}); });
+    try_ = std::make_shared<bool>(true);
+    guarded_.knock(loop_, [this, of = std::weak_ptr(try_)](const std::optional<way_to_guard>& way) {
+      if (!of.expired()) return answered(way);
+      if (way) way->line->agent_closes();
     });
   }
 
+  void answered(const std::optional<way_to_guard>& way) {
+    if (!way) return failed({.why = "the guard has another agent"});
+    try_.reset();
+    timer_.cancel();
+    dials_ = false;
+    found_(
+        runtime::guard_opener([loop = loop_, &guarded = guarded_, way = *way](
+                                  const runtime::guard_wish& how, runtime::guard_handler on_event) {
+          return guarded.connect(way, loop, how, std::move(on_event));
+        }));
+  }
+
+  void failed(workload::no_guard why) {
+    try_.reset();
+    try_after(between_tries);
+    found_(std::move(why));
+  }
+
   std::shared_ptr<process> loop_;
-  stand_in_guard& guard_;
+  guarded_pod& guarded_;
   handler found_;
   base::timer timer_;
+  std::shared_ptr<bool> try_;  ///< that has no answer yet
+  bool dials_ = false;
 };
 
 /// Finds the workload ill while its pod is sick.
@@ -60,11 +97,12 @@ class modelled_check final : public health::health_check {
 base::clock_reading modelled_surroundings::read_clocks() {
   return {.boot = loop_->now(),
           .asleep = on_.asleep,
-          .wall = stage_.in.now.time_since_epoch() + on_.wall_off};
+          .wall = long_ago + stage_.in.now.time_since_epoch() + on_.wall_off};
 }
 
 std::expected<std::unique_ptr<stores::store>, stores::open_error> modelled_surroundings::make_store(
     stores::settings with) {
+  with.wall_ms = [this] { return read_clocks().unix_ms(); };
   with.hears = stores::printable_hearing(std::move(with.hears));
   auto made =
       stage_.host != nullptr
@@ -76,14 +114,15 @@ std::expected<std::unique_ptr<stores::store>, stores::open_error> modelled_surro
   return make_judged_store(stores::make_printable_store(std::move(*made)), stage_, on_, to_);
 }
 
-runtime::guard_result modelled_surroundings::connect_parent_guard(const runtime::guard_wish&,
-                                                                  runtime::guard_handler) {
-  return std::unexpected(std::string("no guard has started this agent"));
+runtime::guard_result modelled_surroundings::connect_parent_guard(const runtime::guard_wish& how,
+                                                                  runtime::guard_handler on_event) {
+  if (guarded_ == nullptr) return std::unexpected(std::string("there is no guard"));
+  return guarded_->connect_parent(loop_, how, std::move(on_event));
 }
 
 std::unique_ptr<runtime::guard_search> modelled_surroundings::search_guard(
     runtime::guard_search::handler found) {
-  return std::make_unique<modelled_search>(loop_, guard_, std::move(found));
+  return std::make_unique<modelled_search>(loop_, *guarded_, std::move(found));
 }
 
 std::vector<std::unique_ptr<health::health_check>> modelled_surroundings::make_health_checks(

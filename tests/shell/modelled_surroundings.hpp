@@ -5,12 +5,12 @@
 #include <string>
 #include <vector>
 
+#include "guarded_pod.hpp"
 #include "judged_store.hpp"
 #include "process.hpp"
 #include "runtime/surroundings.hpp"
 #include "sqlite/modelled_sqlite.hpp"
 #include "stage.hpp"
-#include "stand_in_guard.hpp"
 
 namespace tenure::shell {
 
@@ -41,9 +41,10 @@ class modelled_listeners final : public runtime::agent_listeners {
 /// What one agent gets from its modelled machine.
 class modelled_surroundings final : public runtime::surroundings {
  public:
+  /// `guarded`: null if there is no guard.
   modelled_surroundings(stage& s, const pod_machine& on, std::shared_ptr<process> loop,
-                        stand_in_guard& guard, heard_of_store& to)
-      : stage_(s), on_(on), loop_(std::move(loop)), guard_(guard), to_(to) {}
+                        guarded_pod* guarded, heard_of_store& to)
+      : stage_(s), on_(on), loop_(std::move(loop)), guarded_(guarded), to_(to) {}
 
   [[nodiscard]] base::event_loop& loop() override { return *loop_; }
   [[nodiscard]] base::clock_reading read_clocks() override;
@@ -66,7 +67,7 @@ class modelled_surroundings final : public runtime::surroundings {
   stage& stage_;
   const pod_machine& on_;
   std::shared_ptr<process> loop_;
-  stand_in_guard& guard_;
+  guarded_pod* guarded_;
   heard_of_store& to_;
   modelled_listeners listeners_;
   std::shared_ptr<agent_fate> fate_ = std::make_shared<agent_fate>();

@@ -27,8 +27,9 @@ void reader::ask() {
 }
 
 void reader::acts_under(std::uint64_t version) {
-  if (std::exchange(acts_, version) == version) return;
-  stage_.referee.ends(on_.number, name());
+  const std::uint64_t before = std::exchange(acts_, version);
+  if (before == version) return;
+  if (before != 0) stage_.referee.ends(on_.number, name(), before);
   if (version != 0) stage_.referee.starts(on_.number, name(), version);
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -9,10 +10,12 @@
 #include <vector>
 
 #include "core/check.hpp"
+#include "guarded_pod.hpp"
 #include "member.hpp"
 #include "reader.hpp"
 #include "sqlite/host_faults.hpp"
 #include "sqlite/sqlite_host.hpp"
+#include "store_troubles.hpp"
 
 namespace tenure::shell {
 namespace {
@@ -25,6 +28,7 @@ constexpr int patience_in_ttls = 4;
 /// A watch may be so far behind.
 constexpr int ttls_behind = 5;
 constexpr core::duration slack = 5s;
+constexpr core::duration operator_looks_every = 4s;
 /// A world that does so much has a loop in it.
 constexpr std::uint64_t most_events = 3'000'000;
 
@@ -51,24 +55,37 @@ class scenario {
                .referee = judge_,
                .when = draw_timing(world_.dice),
                .elections = {}} {
-    if (over == store::sqlite) share_file();
-    if (!stage_.host) stage_.promised = [this](std::int64_t id) { return servers_.promised(id); };
+    if (over == store::sqlite) {
+      share_file();
+    } else {
+      stage_.promised = [this](std::int64_t id) { return servers_.promised(id); };
+      troubles_ = std::make_unique<store_troubles>(stage_, ~seed,
+                                                   [this](const std::string& what) { say(what); });
+      troubles_->operator_comes = [this] { accept_versions(); };
+    }
     stage_.guarded = world_.dice.chance(650'000);
+    stage_.door = stage_.guarded && world_.dice.chance(500'000);
+    if (stage_.guarded)
+      guard_faults_ppm_ = 100'000 * (1 + static_cast<std::uint32_t>(world_.dice.below(9)));
     // A guard owns one workload.
     const auto elections = stage_.guarded ? 1 : 1 + world_.dice.below(3);
     for (std::size_t e = 0; e < elections; ++e)
       stage_.elections.push_back("db" + std::to_string(e));
     stage_.slots = world_.dice.chance(250'000) ? 2 : 1;
-    judge_.begin(stage_.slots, stage_.when.lock_delay * 99 / 100);
-    judge_.in_use_by = [this](std::uint64_t version) { return user_of(version); };
+    judge_.begin(stage_.slots, stage_.when.lock_delay * 99 / 100, stage_.guarded);
+    judge_.is_in = [this](std::size_t p, std::uint64_t version) {
+      return pods_[p]->agent && pods_[p]->agent->is_in(version);
+    };
+    judge_.lives_by_mistake = [this](std::size_t p, std::uint64_t version) {
+      return !pods_[p]->guarded || pods_[p]->guarded->lives_by_mistake(version);
+    };
     const std::size_t pods = 2 + world_.dice.below(most_pods - 1);
     for (std::size_t p = 0; p < pods; ++p) {
-      pods_.push_back(std::make_unique<pod>(
-          stage_,
-          pod_machine{
-              .number = p, .clock = draw_clock(), .checks_health = world_.dice.chance(500'000)}));
+      pods_.push_back(std::make_unique<pod>(pod_machine{
+          .number = p, .clock = draw_clock(), .checks_health = world_.dice.chance(500'000)}));
       start_readers(p);
-      world_.after(world_.dice.between(core::duration{}, 3s), [this, p] { start(p); });
+      if (stage_.guarded) guard(p);
+      world_.after(world_.dice.between(core::duration{}, 3s), [this, p] { open(p); });
     }
   }
 
@@ -79,6 +96,7 @@ class scenario {
       world_.at(world_.now + world_.dice.between(core::duration(3s), quiet - world_.now),
                 [this, quiet] { fault(quiet); });
     }
+    if (troubles_) troubles_->plan(quiet);
     const world_time began = world_.now;
     go_until(quiet);
     mend();
@@ -86,7 +104,7 @@ class scenario {
     if (judge_.broken() == rule::none) check_end();
     if (!host_) say(servers_.describe());
     say(std::to_string(judge_.terms_entered()) + " terms");
-    return {.broken = judge_.broken() == rule::none ? "" : name(judge_.broken()),
+    return {.broken = judge_.broken_name(),
             .details = judge_.details(),
             .simulated = world_.now - began,
             .events = world_.events,
@@ -95,7 +113,7 @@ class scenario {
 
  private:
   struct pod {
-    pod(stage& s, pod_machine with) : machine(with), guard(s, machine) {}
+    explicit pod(pod_machine with) : machine(with) {}
 
     /// What a client of its agent hears.
     [[nodiscard]] std::optional<std::uint64_t> answer(std::size_t election) const {
@@ -105,7 +123,7 @@ class scenario {
     }
 
     pod_machine machine;
-    stand_in_guard guard;
+    std::unique_ptr<guarded_pod> guarded;  ///< null: nobody guards its workload
     std::unique_ptr<member> agent;
     bool paused = false;
     std::vector<std::unique_ptr<reader>> readers;
@@ -153,10 +171,10 @@ class scenario {
     }
   }
 
-  /// A member that lives was told of the largest version in the lease file.
+  /// A member that stays was told of the largest version in the lease file.
   [[nodiscard]] bool somebody_knows() const {
     return std::ranges::any_of(pods_, [this](const auto& one) {
-      return one->agent && one->agent->newest() >= host_->rows().newest();
+      return one->agent && one->agent->stays() && one->agent->newest() >= host_->rows().newest();
     });
   }
 
@@ -164,16 +182,47 @@ class scenario {
   void reboot() {
     for (const auto& one : pods_) {
       one->agent.reset();
-      one->guard.vanish();
       one->readers.clear();
-      for (const std::string& name : stage_.elections) judge_.ends(one->machine.number, name);
+      if (one->guarded) one->guarded->vanish(world_.dice.between(core::duration{}, 3s));
+      judge_.all_end(one->machine.number);
     }
     host_->reboot();
     for (std::size_t p = 0; p < pods_.size(); ++p) {
       pods_[p]->machine.clock = host_->clock();
       start_readers(p);
-      world_.after(world_.dice.between(core::duration{}, 3s), [this, p] { start(p); });
+      if (pods_[p]->guarded) {
+        pods_[p]->guarded->boots();
+      } else {
+        world_.after(world_.dice.between(core::duration{}, 3s), [this, p] { start(p); });
+      }
     }
+  }
+
+  void guard(std::size_t p) {
+    pod& one = *pods_[p];
+    one.guarded =
+        std::make_unique<guarded_pod>(stage_, one.machine,
+                                      agent_hooks{.begins = [this, p] { start(p); },
+                                                  .pause = [this, p](bool on) { pause(p, on); },
+                                                  .told_to_end =
+                                                      [this, p](int signo) {
+                                                        if (pods_[p]->agent)
+                                                          pods_[p]->agent->terminate(signo);
+                                                      },
+                                                  .dies = [this, p] { pods_[p]->agent.reset(); }},
+                                      trace_);
+  }
+
+  void open(std::size_t p) {
+    if (pods_[p]->guarded) return pods_[p]->guarded->open();
+    start(p);
+  }
+
+  /// Kills the agent; another one comes after `away`.
+  void kill_agent(std::size_t p, core::duration away) {
+    if (pods_[p]->guarded) return pods_[p]->guarded->kill_agent(away);
+    pods_[p]->agent.reset();
+    world_.after(away, [this, p] { start(p); });
   }
 
   void start(std::size_t p) {
@@ -181,22 +230,31 @@ class scenario {
     if (one.agent) return;
     one.machine.looked_on_from = world_.now;
     one.paused = false;
-    one.agent = std::make_unique<member>(stage_, one.machine, ++one.incarnation, one.guard, trace_);
+    one.agent =
+        std::make_unique<member>(stage_, one.machine, ++one.incarnation, one.guarded.get(), trace_);
   }
 
   /// As the kubelet does with a container.
   void restart_if_ended(std::size_t p) {
-    if (!pods_[p]->agent || !pods_[p]->agent->ended()) return;
+    if (pods_[p]->guarded || !pods_[p]->agent || !pods_[p]->agent->ended()) return;
     say("pod " + std::to_string(p) + " has ended");
     pods_[p]->agent.reset();
     world_.after(world_.dice.spread(10ms, 3s), [this, p] { start(p); });
   }
 
-  std::optional<std::size_t> user_of(std::uint64_t version) const {
+  /// An operator who reads what the logs say, and does it, from now on.
+  void accept_versions() {
     for (const auto& one : pods_) {
-      if (one->agent && one->agent->is_in(version)) return one->machine.number;
+      for (std::size_t e = 0; one->agent && !one->paused && e < stage_.elections.size(); ++e) {
+        if (!one->agent->is_held_back_by_versions(e)) continue;
+        if (!one->agent->has_said_how_to_accept()) {
+          judge_.broke(rule::silent_about_versions, "pod " + std::to_string(one->machine.number));
+        }
+        say("an operator accepts the versions of " + stage_.elections[e]);
+        one->agent->order(e, {.what = core::order_action::set, .accept_versions = true});
+      }
     }
-    return std::nullopt;
+    world_.after(operator_looks_every, [this] { accept_versions(); });
   }
 
   void say(const std::string& what) const {
@@ -222,6 +280,11 @@ class scenario {
       if (!dice.chance(50'000)) return say(strike(stage_, lasts, somebody_knows()) + for_long);
       say("the machine boots");
       return reboot();
+    }
+    if (dice.chance(guard_faults_ppm_)) {
+      // Some of them have an agent end.
+      if (!host_ || host_->file_knows()) pods_[p]->guarded->fault(lasts);
+      return;
     }
     // What concerns servers comes first.
     switch (host_ ? dice.between(std::int64_t{13}, 27)
@@ -285,21 +348,19 @@ class scenario {
         return;
       case 13:
         say("paused" + pod_name + for_long);
-        pause(p, true);
-        return world_.after(lasts, [this, p] { pause(p, false); });
+        pause_agent(p, true);
+        return world_.after(lasts, [this, p] { pause_agent(p, false); });
       case 14:
         say("killed" + pod_name + for_long);
-        pods_[p]->agent.reset();
-        pods_[p]->guard.vanish();
-        return world_.after(lasts, [this, p] { start(p); });
+        if (pods_[p]->guarded) return pods_[p]->guarded->vanish(lasts);
+        return kill_agent(p, lasts);
       case 15:
         say("killed the agent alone of" + pod_name + for_long);
-        pods_[p]->agent.reset();
-        return world_.after(lasts, [this, p] { start(p); });
+        return kill_agent(p, lasts);
       case 16:
         if (host_ && !host_->file_knows()) return;
         say("SIGTERM to the agent of" + pod_name);
-        if (pods_[p]->agent) pods_[p]->agent->terminate();
+        if (pods_[p]->agent) pods_[p]->agent->terminate(SIGTERM);
         return;
       case 17:
         say("sick is" + pod_name);
@@ -307,8 +368,9 @@ class scenario {
         return world_.at(world_.now + dice.between(lasts, quiet - world_.now),
                          [this, p] { pods_[p]->machine.sick_since.reset(); });
       case 18:
+        if (!pods_[p]->guarded) return;
         say("a workload ends in" + pod_name);
-        return pods_[p]->guard.exit();
+        return pods_[p]->guarded->end_workload();
       case 19:
         say("the wall clock is set in" + pod_name);
         pods_[p]->machine.wall_off += dice.between(core::duration(-10min), 10min);
@@ -316,6 +378,10 @@ class scenario {
       default:
         return order(p);
     }
+  }
+
+  void pause_agent(std::size_t p, bool on) {
+    pods_[p]->guarded ? pods_[p]->guarded->pause_agent(on) : pause(p, on);
   }
 
   void pause(std::size_t p, bool on) {
@@ -340,12 +406,15 @@ class scenario {
     if (what.what == action::resign) what.aside = dice.between(core::duration{}, 5s);
     say("order to pod " + std::to_string(p) + ": " + std::string(core::name(what.what)) + " " +
         what.member + " " + what.heir);
-    pods_[p]->agent->order(dice.below(stage_.elections.size()), what);
+    const std::size_t e = dice.below(stage_.elections.size());
+    // One that is stopped takes none.
+    if (!pods_[p]->paused) pods_[p]->agent->order(e, what);
   }
 
   void mend() {
     say("all is well again");
     if (host_) host_->healed();
+    if (troubles_) troubles_->mend();
     for (std::size_t s = 0; s < modelled_etcd::most_servers; ++s) {
       servers_.start(s);
       servers_.thaw(s);
@@ -358,8 +427,12 @@ class scenario {
     }
     for (std::size_t p = 0; p < pods_.size(); ++p) {
       pods_[p]->machine.sick_since.reset();
-      start(p);
-      pause(p, false);
+      if (pods_[p]->guarded) {
+        pods_[p]->guarded->mend();
+      } else {
+        start(p);
+        pause(p, false);
+      }
     }
     // Orders that were given before may still be on their way.
     world_.after(stores::order_stays + 1s, [this] { resume_all(); });
@@ -422,11 +495,13 @@ class scenario {
 
   world world_;
   bool trace_;
+  std::uint32_t guard_faults_ppm_ = 0;
   judge judge_;
   modelled_etcd servers_;
   modelled_network network_;
   std::unique_ptr<sqlite_host> host_;  ///< null: the store is etcd
   stage stage_;
+  std::unique_ptr<store_troubles> troubles_;  ///< null: the store is SQLite
   std::vector<std::unique_ptr<pod>> pods_;
 };
 

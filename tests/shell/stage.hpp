@@ -32,6 +32,9 @@ struct stage {
   /// True: a guard in each pod starts and kills a workload. False: workloads run all the time, and
   /// ask their agent before they act.
   bool guarded = true;
+  bool door = false;  ///< guards are in containers of their own; else they start their agents
+  /// Of the user of the store; empty: the agents have none.
+  std::string password_file{};
   /// Until when the store has ever promised to keep this lease.
   std::function<world_time(std::int64_t lease)> promised{};
   sqlite_host* host = nullptr;  ///< with a lease file that all share; null: the store is etcd

@@ -31,6 +31,7 @@ class world {
 
   /// Lets everything happen until `end`. What happens may call it, too, and go beyond `end`.
   void run_until(world_time end) {
+    ++depth_;
     while (!agenda_.empty() && agenda_.front().when <= end) {
       std::ranges::pop_heap(agenda_, later);
       entry next = std::move(agenda_.back());
@@ -40,7 +41,10 @@ class world {
       next.what();
     }
     now = std::max(now, end);
+    --depth_;
   }
+  /// True while something that happens has called `run_until`.
+  [[nodiscard]] bool is_nested() const { return depth_ > 1; }
 
   world_time now{std::chrono::hours(1)};
   std::uint64_t events = 0;
@@ -58,6 +62,7 @@ class world {
 
   std::vector<entry> agenda_;
   std::uint64_t last_ = 0;
+  int depth_ = 0;
 };
 
 }  // namespace tenure::shell

@@ -4,8 +4,6 @@
 #include <string>
 #include <utility>
 
-#include "base/wall_time.hpp"
-
 namespace tenure::stores::etcd {
 namespace {
 
@@ -52,7 +50,11 @@ void agreements::write(const attempt_ptr& a, const mirror& now) {
   }
   if (a->what.accept_versions) {
     next.versions_from = core::version{now.revision() + 1};
-    next.accepted_unix_ms = std::max(base::wall_now_ms(), next.accepted_unix_ms + 1);
+    // Later than all that we have seen, whatever the wall clock shows: it tells this acceptance
+    // from the one before, which a restore may have taken away.
+    const std::int64_t last = session_.seen(a->which).last_accepted_unix_ms();
+    next.accepted_unix_ms =
+        std::max({session_.with.wall_ms(), next.accepted_unix_ms + 1, last + 1});
   }
   session_.members.call(transaction_path,
                         transaction_request(agreement_transaction(session_.spec(a->which).name,

@@ -73,9 +73,12 @@ void campaigns::look_first(const attempt_ptr& a) {
   });
 }
 
-/// What the election holds now decides: ours already, room for us, or neither.
+/// What the election holds now decides: ours already, room for us, or neither. A key of ours that
+/// waits behind others is not a term yet: the watch tells when it holds.
 void campaigns::judge(const attempt_ptr& a, const looked& now) {
-  if (const contender* own = now.at.find_own()) return adopt(a, *own, now.sent_at, now.by);
+  if (const contender* own = now.at.find_own(); own != nullptr && now.at.holds(*own)) {
+    return adopt(a, *own, now.sent_at, now.by);
+  }
   if (now.at.has_room() && now.at.agrees()) return campaign(a, now.at.basis_now());
   finish(a, refusal{now.at.observe()});
 }

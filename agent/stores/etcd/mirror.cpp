@@ -86,6 +86,7 @@ void mirror::note_release(std::string_view record) {
 /// What nobody can read agrees upon nothing, and is written anew by the next who campaigns.
 void mirror::note_agreement(std::string_view text, std::uint64_t revision) {
   agreed_ = parse_agreement(text).value_or(core::agreement{});
+  last_accepted_unix_ms_ = std::max(last_accepted_unix_ms_, agreed_.accepted_unix_ms);
   agreed_revision_ = revision;
 }
 

@@ -82,6 +82,9 @@ class mirror {
   }
 
   [[nodiscard]] const core::agreement& agreed() const { return agreed_; }
+  /// When versions were accepted last, by all that this mirror has ever shown: a restored store may
+  /// show an earlier acceptance, or none. 0: never.
+  [[nodiscard]] std::int64_t last_accepted_unix_ms() const { return last_accepted_unix_ms_; }
 
   /// What this is, for a transaction that relies on it.
   [[nodiscard]] basis basis_now() const {
@@ -126,6 +129,7 @@ class mirror {
   std::map<std::string, listed, std::less<>> members_;     ///< by their keys
   std::map<std::string, kept_order, std::less<>> orders_;  ///< by their keys
   core::agreement agreed_;
+  std::int64_t last_accepted_unix_ms_ = 0;
   std::uint64_t agreed_revision_ = 0;  ///< of its key; 0: there is none
   std::optional<core::release_record> parting_;
   std::vector<contender> contenders_;  ///< sorted by create_revision

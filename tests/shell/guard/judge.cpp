@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <cstdio>
 #include <set>
 #include <utility>
@@ -20,7 +21,7 @@ constexpr core::duration says_within = 3s;
 constexpr core::duration answers_within = 1500ms;
 /// A guard that gets its time for so long has acknowledged everything.
 constexpr core::duration hears_within = 1s;
-/// A renewal so shortly before a deadline may find the guard at work already.
+/// From a look at the deadline to what is done about it.
 constexpr core::duration turn_takes = 100ms;
 
 constexpr std::array names{"none",
@@ -32,6 +33,7 @@ constexpr std::array names{"none",
                            "exit_reported_twice",
                            "exited_while_alive",
                            "ended_without_cause",
+                           "killed_without_cause",
                            "finds_what_is_not",
                            "session_lost",
                            "hangs_though_well",
@@ -57,7 +59,8 @@ const char* name(guard_rule r) {
 void guard_judge::say(const std::string& what) const {
   if (!traced_) return;
   const auto since = world_.now.time_since_epoch() - 1h;
-  std::printf("%11.6f   %s\n", std::chrono::duration<double>(since).count(), what.c_str());
+  std::printf("%11.6f   %s%s\n", std::chrono::duration<double>(since).count(), label_.c_str(),
+              what.c_str());
 }
 
 void guard_judge::broke(guard_rule what, const std::string& details) {
@@ -67,6 +70,7 @@ void guard_judge::broke(guard_rule what, const std::string& details) {
   details_ = std::string(name(what)) + " after " +
              std::to_string(std::chrono::duration<double>(since).count()) + " s: " + details;
   say("BROKEN " + details_);
+  if (on_broken) on_broken(what, label_ + details_);
 }
 
 const modelled_process* guard_judge::living_of(std::uint64_t term) const {
@@ -76,10 +80,20 @@ const modelled_process* guard_judge::living_of(std::uint64_t term) const {
   return nullptr;
 }
 
+void guard_judge::boots(machine_clock clock) {
+  clock_ = clock;
+  deadlines_.clear();
+  told_.clear();
+  session.clear();
+}
+
 void guard_judge::armed(std::uint64_t term, core::time_point stop_at, core::time_point kill_at) {
   deadline& of = deadlines_[term];
-  of = {
-      .stop_at = stop_at, .kill_at = kill_at, .stop_at_before = of.stop_at, .armed_at = world_.now};
+  of = {.stop_at = stop_at,
+        .kill_at = kill_at,
+        .stop_at_before = of.stop_at,
+        .kill_at_before = of.kill_at,
+        .armed_at = world_.now};
 }
 
 void guard_judge::asks_for_start(pid_t agent, std::uint64_t term) {
@@ -149,11 +163,18 @@ void guard_judge::starts(std::uint64_t term, world_time decided_at) {
   say("the guard starts " + version(term));
   running_ = term;
   has_cause_ = stopped_early_.contains(term);
+  kill_due_.reset();
   last_alive_ = world_.now;
   const auto found = deadlines_.find(term);
   if (found == deadlines_.end() || clock_.local(decided_at) >= found->second.kill_at) {
     broke(guard_rule::starts_after_deadline, version(term));
   }
+  if (on_start) on_start(term, world_.now >= due(term));
+}
+
+world_time guard_judge::due(std::uint64_t term) const {
+  const auto found = deadlines_.find(term);
+  return found == deadlines_.end() ? world_time{} : clock_.world(found->second.kill_at);
 }
 
 void guard_judge::may_end(const std::string& why) {
@@ -162,15 +183,27 @@ void guard_judge::may_end(const std::string& why) {
   for (const auto& [agent, of] : told_) stopped_early_.insert(of.asked);
 }
 
-void guard_judge::told_to_end(std::uint64_t term, const char* by_whom) {
+/// A renewal that has come just now may find somebody at work already.
+guard_judge::deadline guard_judge::in_force(std::uint64_t term) {
+  deadline out = deadlines_[term];
+  if (world_.now - out.armed_at >= turn_takes) return out;
+  out.stop_at = std::min(out.stop_at, out.stop_at_before);
+  out.kill_at = std::min(out.kill_at, out.kill_at_before);
+  return out;
+}
+
+void guard_judge::told_to_end(std::uint64_t term, int signo, const char* by_whom) {
   if (has_cause_) return;
-  const deadline& of = deadlines_[term];
-  const bool moved_just_now = world_.now - of.armed_at < turn_takes;
-  const core::time_point due =
-      moved_just_now ? std::min(of.stop_at, of.stop_at_before) : of.stop_at;
-  has_cause_ = true;
+  const core::time_point now = clock_.local(world_.now);
+  const deadline due = in_force(term);
+  if (signo == SIGKILL) {
+    if (now >= std::min(due.kill_at, kill_due_.value_or(core::never))) return;
+    return broke(guard_rule::killed_without_cause, version(term) + " by " + by_whom);
+  }
+  if (kill_due_) return;
+  kill_due_ = due.kill_at;
   say(version(term) + " is told to end by " + by_whom);
-  if (clock_.local(world_.now) < due) broke(guard_rule::ended_without_cause, version(term));
+  if (now < due.stop_at) broke(guard_rule::ended_without_cause, version(term));
 }
 
 void guard_judge::look(const ability& since) {

@@ -3,8 +3,10 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "shell/guard/processes.hpp"
 #include "shell/world.hpp"
@@ -23,6 +25,7 @@ enum class guard_rule : std::uint8_t {
   exit_reported_twice,    ///< an end of what was not running
   exited_while_alive,     ///< a process lives of a workload that is reported to have ended
   ended_without_cause,    ///< told to end before `stop_at`, and nobody has asked for it
+  killed_without_cause,   ///< killed before `kill_at`, and nobody has asked for its end
   finds_what_is_not,      ///< an agent is told of another workload than runs, or of none
   session_lost,           ///< an agent is not given the session of the agents before
   hangs_though_well,      ///< a guard that gets its time is said to hang
@@ -38,8 +41,14 @@ const char* name(guard_rule r);
 /// rule is kept.
 class guard_judge {
  public:
-  guard_judge(world& in, modelled_processes& processes, machine_clock clock, bool traced)
-      : world_(in), processes_(processes), clock_(clock), traced_(traced) {}
+  /// `label`: stands before what is printed.
+  guard_judge(world& in, modelled_processes& processes, machine_clock clock, bool traced,
+              std::string label = {})
+      : world_(in),
+        processes_(processes),
+        clock_(clock),
+        traced_(traced),
+        label_(std::move(label)) {}
 
   // What agents do, and are told.
   void armed(std::uint64_t term, core::time_point stop_at, core::time_point kill_at);
@@ -55,12 +64,16 @@ class guard_judge {
   void agent_gone(pid_t agent) { told_.erase(agent); }
   void hangs(world_time guard_well_since);
 
+  /// Nothing of before runs any more, and the machine has another clock.
+  void boots(machine_clock clock);
+
   // What becomes of the workload.
   /// `decided_at`: when the guard began the turn in which it starts it.
   void starts(std::uint64_t term, world_time decided_at);
   /// From now on it may be ended at any time: it was ordered.
   void may_end(const std::string& why);
-  void told_to_end(std::uint64_t term, const char* by_whom);
+  /// `signo`: SIGKILL, or one that asks it to end.
+  void told_to_end(std::uint64_t term, int signo, const char* by_whom);
 
   /// Since when each of them has got its time; `world_never`: it does not, or is dead.
   struct ability {
@@ -76,6 +89,13 @@ class guard_judge {
   void broke(guard_rule what, const std::string& details);
   [[nodiscard]] guard_rule broken() const { return broken_; }
   [[nodiscard]] const std::string& details() const { return details_; }
+  /// When the workload of this term has to be killed; the epoch if no agent has said so.
+  [[nodiscard]] world_time due(std::uint64_t term) const;
+  /// Called with each workload that starts. `late`: the guard stood still after it had decided so,
+  /// until the deadline was over.
+  std::function<void(std::uint64_t term, bool late)> on_start;
+  /// Called when the first rule is broken.
+  std::function<void(guard_rule, const std::string& details)> on_broken;
   /// What the session of the agents is, as far as they know. Empty: none has come.
   std::string session;
 
@@ -91,8 +111,10 @@ class guard_judge {
     core::time_point stop_at{};
     core::time_point kill_at{};
     core::time_point stop_at_before{};
+    core::time_point kill_at_before{};
     world_time armed_at{};
   };
+  [[nodiscard]] deadline in_force(std::uint64_t term);
   void look_at_deadlines(const ability& since);
   void look_at_reports(const ability& since);
   [[nodiscard]] const modelled_process* living_of(std::uint64_t term) const;
@@ -101,6 +123,7 @@ class guard_judge {
   modelled_processes& processes_;
   machine_clock clock_;
   bool traced_;
+  std::string label_;
   guard_rule broken_ = guard_rule::none;
   std::string details_;
   std::map<std::uint64_t, deadline> deadlines_;  ///< of each term, as last armed
@@ -108,6 +131,7 @@ class guard_judge {
   std::uint64_t running_ = 0;                    ///< the newest that was started, in truth
   std::set<std::uint64_t> stopped_early_;        ///< terms that may end before they are started
   bool has_cause_ = false;                       ///< it may be ended before its deadline
+  std::optional<core::time_point> kill_due_;     ///< it was told to end at its deadline; kill then
   world_time last_alive_{};                      ///< something of a workload
 };
 

@@ -111,8 +111,8 @@ void modelled_tree::signal_group(int signo, pid_t) {
   on_.processes.signal_group(group_, signo);
 }
 
-process::survivors modelled_tree::living(pid_t agent) {
-  process::survivors out;
+tenure::process::survivors modelled_tree::living(pid_t agent) {
+  tenure::process::survivors out;
   for (const modelled_process* const one : on_.processes.descendants_of(guard_, agent)) {
     if (!one->alive()) continue;
     ++out.left;
@@ -211,7 +211,7 @@ bool modelled_guard::has_something() const {
 void modelled_guard::told(std::uint64_t term, int signo) {
   // Also one that was started after that, by an order which had come before.
   if (told_to_end_) on_.referee.may_end("the guard was told to end");
-  on_.referee.told_to_end(term, "the guard");
+  on_.referee.told_to_end(term, signo, "the guard");
   tenure_term shown{};
   const bool read = tenure_read(&memory_->worker, &shown) != 0;
   if (signo == SIGKILL || socket_.is_open() || !read || shown.state != TENURE_ACTIVE) return;
@@ -274,7 +274,8 @@ void modelled_guard::ends(int status) {
 
 /// Others get the processor now and then, or all of it.
 void modelled_guard::may_be_preempted() const {
-  if (!in_turn_ || !on_.in.dice.chance(preempted_ppm)) return;
+  // Of two guards that stood still in their turns, the first could not go on before the second.
+  if (!in_turn_ || on_.in.is_nested() || !on_.in.dice.chance(preempted_ppm)) return;
   on_.in.run_until(on_.in.now + on_.in.dice.spread(10us, on_.preempted_for));
   while (frozen_ && lives_) on_.in.run_until(on_.in.now + 1ms);
   if (!lives_) throw killed_in_turn{};

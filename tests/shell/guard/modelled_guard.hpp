@@ -22,18 +22,14 @@ struct guard_machine {
   modelled_processes& processes;
   guard_judge& referee;
   guard::guard_rules rules;
-  core::duration ttl;
-  core::duration drain;
   std::size_t socket_room;
   core::duration socket_delay;
   core::duration preempted_for;  ///< at most, in the middle of a turn
   bool has_door;                 ///< agents come in by a door
-  bool store_is_up = true;
-  bool quiet = false;  ///< nothing fails any more
-  std::uint64_t versions = 0;
-  std::uint64_t guards = 0;  ///< that have been started
-  // What goes wrong at the worst of times, once: when an agent is about to renew, and when it has
-  // just ordered a start.
+  bool quiet = false;            ///< nothing fails any more
+  std::uint64_t guards = 0;      ///< that have been started
+  // What goes wrong at the worst of times, once: when an agent is about to move the deadline, and
+  // when it has just ordered a start.
   std::function<void()> before_renewal{};
   std::function<void()> after_start{};
   /// Since when the guard has got its time; `world_never`: it does not, or is dead.
@@ -66,7 +62,7 @@ class modelled_tree final : public guard::process_tree {
   void kill_all(pid_t agent, bool deep) override;
   void signal_group(int signo, pid_t agent) override;
   void finish() override { leader_ = group_ = 0; }
-  [[nodiscard]] process::survivors living(pid_t agent) override;
+  [[nodiscard]] tenure::process::survivors living(pid_t agent) override;
   [[nodiscard]] pid_t leader() const override { return leader_; }
   [[nodiscard]] bool has_terminal() const override { return false; }
 

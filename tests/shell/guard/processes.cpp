@@ -1,5 +1,6 @@
 #include "shell/guard/processes.hpp"
 
+#include <algorithm>
 #include <csignal>
 #include <utility>
 
@@ -56,11 +57,12 @@ void modelled_processes::signal(pid_t pid, int signo) {
   if (signo == SIGCONT) one->stopped = false;
   if (signo == SIGKILL) {
     if (!std::exchange(one->killed, true) && !one->hangs) {
-      dies_in(*one, world_.dice.spread(50us, kill_takes), SIGKILL);
+      dies_in(*one, world_.dice.spread(50us, killed_within), SIGKILL);
     }
     return;
   }
   if (signo != SIGTERM && signo != SIGINT && signo != SIGQUIT) return;
+  if (one->of_agent && agent_told) return agent_told(pid, signo);
   if (one->ignores_term || one->hangs || one->stopped) return;
   dies_in(*one, world_.dice.spread(100us, stops_within), signo);
 }
@@ -84,12 +86,18 @@ void modelled_processes::dies_in(modelled_process& one, core::duration wait, int
   });
 }
 
+bool modelled_processes::lives(std::uint64_t term) const {
+  return std::ranges::any_of(
+      all_, [&](const auto& one) { return one.second.alive() && one.second.term == term; });
+}
+
 void modelled_processes::ends(pid_t pid, int status) {
   modelled_process* const one = find(pid);
   if (one == nullptr || one->zombie) return;
   one->zombie = true;
   one->status = status;
   if (one->of_agent && agent_died) agent_died(pid);
+  if (one->term != 0 && workload_ended && !lives(one->term)) workload_ended(one->term);
   const modelled_process* const above = find(subreaper);
   const pid_t heir = above != nullptr && above->alive() && pid != subreaper ? subreaper : init;
   for (modelled_process* const child : children_of(pid)) {
@@ -107,6 +115,7 @@ void modelled_processes::ends(pid_t pid, int status) {
 void modelled_processes::set_hanging(pid_t pid, bool hangs) {
   modelled_process* const one = find(pid);
   if (one == nullptr || one->zombie) return;
+  if (one->hangs && !hangs) one->hung_until = world_.now;
   one->hangs = hangs;
   if (hangs) one->dies_at = sim::world_never;
   if (!hangs && one->killed) dies_in(*one, 1ms, SIGKILL);

@@ -25,6 +25,7 @@ struct modelled_process {
   bool zombie = false;            ///< dead, and not reaped
   bool killed = false;            ///< has got SIGKILL
   bool hangs = false;             ///< in the kernel (state D): no signal ends it
+  world_time hung_until{};        ///< when it hung last
   bool stopped = false;
   int status = 0;  ///< once it is a zombie
   world_time born{};
@@ -47,6 +48,10 @@ class modelled_processes {
   std::function<void(pid_t)> child_died;
   /// Called with each agent that has ended.
   std::function<void(pid_t)> agent_died;
+  /// Called with each agent that gets a signal which asks it to end. Null: agents ignore those.
+  std::function<void(pid_t, int signo)> agent_told;
+  /// Called when nothing lives any more of the workload of this term.
+  std::function<void(std::uint64_t term)> workload_ended;
 
   modelled_process& fork(pid_t parent);
   [[nodiscard]] modelled_process* find(pid_t pid);
@@ -54,6 +59,7 @@ class modelled_processes {
   /// All that has come out of it, but for `except` and what has come out of that.
   [[nodiscard]] std::vector<modelled_process*> descendants_of(pid_t ancestor, pid_t except);
   [[nodiscard]] std::map<pid_t, modelled_process>& all() { return all_; }
+  [[nodiscard]] const std::map<pid_t, modelled_process>& all() const { return all_; }
 
   void signal(pid_t pid, int signo);
   void signal_group(pid_t group, int signo);
@@ -64,12 +70,12 @@ class modelled_processes {
   /// It hangs in the kernel, or does not any more.
   void set_hanging(pid_t pid, bool hangs);
 
-  /// How long a process takes to be dead after SIGKILL, at most.
-  static constexpr core::duration kill_takes = std::chrono::milliseconds(20);
-  pid_t subreaper = 0;                                    ///< of what belongs to no agent
-  core::duration stops_within = std::chrono::seconds(1);  ///< after SIGTERM
+  pid_t subreaper = 0;                                           ///< of what belongs to no agent
+  core::duration stops_within = std::chrono::seconds(1);         ///< after SIGTERM
+  core::duration killed_within = std::chrono::milliseconds(20);  ///< after SIGKILL
 
  private:
+  [[nodiscard]] bool lives(std::uint64_t term) const;
   void dies_in(modelled_process& one, core::duration wait, int status);
 
   world& world_;

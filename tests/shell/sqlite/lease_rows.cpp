@@ -33,25 +33,27 @@ bool lease_rows::open() {
 
 /// Rows of this boot, and until when they promise. False: they cannot be read now.
 bool lease_rows::read(const machine_clock& clock, const std::string& boot_id,
-                      std::map<name, world_time>& out) {
+                      std::map<name, seen_row>& out) {
   if (!open()) return false;
   db_->clear_failure();
   sqlite::statement all(*db_,
-                        "SELECT election, session, version, acquired_ns, expires_ns FROM lease "
+                        "SELECT election, session, version, acquired_ns, expires_ns, identity "
+                        "FROM lease "
                         "WHERE boot_id = ?");
   auto rows = all.rows(boot_id);
   while (rows.next()) {
-    out.emplace(name{.election = rows.text(0),
-                     .session = rows.text(1),
-                     .version = static_cast<std::uint64_t>(rows.integer(2)),
-                     .acquired_ns = rows.integer(3)},
-                clock.world(sqlite::instant(rows.integer(4))));
+    out.emplace(
+        name{.election = rows.text(0),
+             .session = rows.text(1),
+             .version = static_cast<std::uint64_t>(rows.integer(2)),
+             .acquired_ns = rows.integer(3)},
+        seen_row{.until = clock.world(sqlite::instant(rows.integer(4))), .identity = rows.text(5)});
   }
   return !db_->failed();
 }
 
 void lease_rows::look(const machine_clock& clock, const std::string& boot_id, bool by_operator) {
-  std::map<name, world_time> there;
+  std::map<name, seen_row> there;
   if (!read(clock, boot_id, there)) return;
   std::erase_if(there, [&](const auto& one) { return ended_.contains(one.first); });
 
@@ -73,18 +75,25 @@ void lease_rows::look(const machine_clock& clock, const std::string& boot_id, bo
       end_later(which, what);
     }
   }
-  for (const auto& [which, until] : there) {
+  for (const auto& [which, seen] : there) {
     auto [known, is_new] = rows_.try_emplace(which);
     row& one = known->second;
     if (is_new) {
-      one = {.lease = ++last_lease_, .number = numbers_(which.election, which.version)};
+      one = {.lease = next_lease(which.session), .number = numbers_(which.election, which.version)};
       newest_ = std::max(newest_, which.version);
-      witness_.created(which.election + "/" + which.session, one.number, one.lease);
+      witness_.created(which.election + "/" + which.session, one.number, one.lease, seen.identity);
     }
-    one.until = until;
+    one.until = seen.until;
     world_time& promised = promised_[one.lease];
-    promised = std::max(promised, until);
+    promised = std::max(promised, seen.until);
   }
+}
+
+std::int64_t lease_rows::next_lease(const std::string& session) {
+  const auto known =
+      sessions_.try_emplace(session, static_cast<std::int64_t>(sessions_.size()) + 1).first;
+  constexpr int session_shift = 24;  // as stores/etcd numbers leases, which the judge relies on
+  return (known->second << session_shift) + ++last_lease_;
 }
 
 void lease_rows::end(const name& which, const row& what, erased_by how) {

@@ -59,6 +59,10 @@ class lease_rows {
 
     friend auto operator<=>(const name&, const name&) = default;
   };
+  struct seen_row {
+    world_time until{};
+    std::string identity;
+  };
   struct row {
     std::int64_t lease = 0;
     std::uint64_t number = 0;
@@ -71,7 +75,9 @@ class lease_rows {
 
   [[nodiscard]] bool open();
   [[nodiscard]] bool read(const machine_clock& clock, const std::string& boot_id,
-                          std::map<name, world_time>& out);
+                          std::map<name, seen_row>& out);
+  /// The number of a lease of this session.
+  [[nodiscard]] std::int64_t next_lease(const std::string& session);
   void end(const name& which, const row& what, erased_by how);
   void end_later(const name& which, const row& what);
   void fade(std::uint64_t number);
@@ -88,6 +94,7 @@ class lease_rows {
   std::set<std::uint64_t> given_up_;      ///< by number
   std::map<std::int64_t, world_time> promised_;
   std::map<std::string, seen_holders> seen_;
+  std::map<std::string, std::int64_t> sessions_;  ///< their numbers
   std::int64_t last_lease_ = 0;
   std::uint64_t newest_ = 0;
   std::shared_ptr<bool> here_ = std::make_shared<bool>(true);

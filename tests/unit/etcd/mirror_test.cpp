@@ -364,5 +364,15 @@ TEST(EtcdMirror, IdentityIsInUseByWhoeverHoldsOrWasListedBeforeUs) {
   EXPECT_FALSE(m.identity_in_use());
 }
 
+TEST(EtcdMirror, TheLastAcceptanceIsRememberedOverARestore) {
+  mirror m({.name = "db", .slots = 1}, us());
+  const std::string accepted = "slots=1 versions_from=9 accepted_unix_ms=5000";
+  replace(m, {key("db.tenure.agreement", accepted, 9)}, 9);
+  EXPECT_EQ(m.last_accepted_unix_ms(), 5000);
+  replace(m, {key("db.tenure.agreement", "slots=1", 4)}, 7);
+  EXPECT_EQ(m.agreed().accepted_unix_ms, 0);
+  EXPECT_EQ(m.last_accepted_unix_ms(), 5000);
+}
+
 }  // namespace
 }  // namespace tenure::stores::etcd

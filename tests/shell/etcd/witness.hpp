@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tenure::shell {
+
+/// Why a key is gone.
+enum class erased_by : std::uint8_t { transaction, expiry, somebody };
+
+/// A key that a restored cluster has.
+struct restored_key {
+  std::string key;
+  std::uint64_t create_revision = 0;
+};
+
+/// Who hears what really happens in the cluster.
+class etcd_witness {
+ public:
+  virtual ~etcd_witness() = default;
+  /// `value`: what it was created with.
+  virtual void created(const std::string& key, std::uint64_t revision, std::int64_t lease,
+                       const std::string& value) = 0;
+  virtual void erased(const std::string& key, std::uint64_t create_revision, erased_by how) = 0;
+  /// The cluster was restored from a backup: from now on its history is the one that had `there`,
+  /// and goes on after `revision`.
+  virtual void restored(const std::vector<restored_key>& there, std::uint64_t revision) = 0;
+};
+
+}  // namespace tenure::shell

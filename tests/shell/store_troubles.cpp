@@ -1,0 +1,176 @@
+#include "store_troubles.hpp"
+
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "core/check.hpp"
+
+namespace tenure::shell {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::uint32_t half = 500'000;
+/// No pod has such a number.
+constexpr std::size_t first_client = 100;
+constexpr std::size_t most_clients = 3;
+constexpr std::int64_t most_writes_of_others = 5000;
+/// Nobody is active for so long, at most, because nobody looks.
+constexpr core::duration longest_absence = 15s;
+
+}  // namespace
+
+store_troubles::store_troubles(stage& s, std::uint64_t seed,
+                               std::function<void(const std::string&)> say)
+    : stage_(s),
+      dice_(seed),
+      say_(std::move(say)),
+      restores_(dice_.chance(350'000)),
+      has_accounts_(dice_.chance(250'000)),
+      has_clients_(dice_.chance(250'000)),
+      has_nonsense_(dice_.chance(200'000)) {
+  if (!has_accounts_) return;
+  password_ = base::unique_fd(::memfd_create("password", MFD_CLOEXEC));
+  TENURE_CHECK(password_ && ::fchmod(password_.get(), S_IRUSR | S_IWUSR) == 0);
+  stage_.password_file = "/proc/self/fd/" + std::to_string(password_.get());
+  change_password();
+  stage_.servers.users().turn(dice_.chance(half));
+  stage_.servers.users().set_token_life(dice_.spread(1s, 60s));
+}
+
+void store_troubles::give_password(const std::string& what) {
+  TENURE_CHECK(::ftruncate(password_.get(), 0) == 0 &&
+               ::pwrite(password_.get(), what.data(), what.size(), 0) ==
+                   static_cast<ssize_t>(what.size()));
+}
+
+/// In the cluster, and for the agents.
+void store_troubles::change_password() {
+  const std::string next =
+      std::string(accounts::mark_of_secrets) + "-password-" + std::to_string(++passwords_);
+  stage_.servers.users().set_password(next);
+  give_password(next + "\n");
+}
+
+void store_troubles::plan(world_time quiet) {
+  if (restores_) {
+    for (auto times = dice_.between(std::int64_t{1}, 2); times > 0; --times) plan_restore(quiet);
+  }
+  if (has_accounts_) plan_accounts(quiet);
+  for (auto times = has_nonsense_ ? dice_.between(std::int64_t{1}, 8) : 0; times > 0; --times) {
+    stage_.in.at(before(quiet), [this] { write_nonsense(); });
+  }
+  const std::size_t clients = has_clients_ ? 1 + dice_.below(most_clients) : 0;
+  for (std::size_t i = 0; i < clients; ++i) {
+    stage_.in.at(before(quiet), [this, number = first_client + i, quiet] {
+      if (stage_.in.now >= quiet) return;
+      say_("another client contends");
+      clients_.push_back(
+          std::make_unique<foreign_client>(stage_, number, any_election(), dice_.bits()));
+    });
+  }
+}
+
+void store_troubles::plan_restore(world_time quiet) {
+  const world_time when = before(quiet);
+  const core::duration left = quiet - when;
+  const core::duration ago = dice_.spread(1ms, std::max(core::duration(2ms), when - stage_.in.now));
+  stage_.in.at(when - ago, [this] {
+    backup_ = stage_.servers.back_up();
+    say_("backed up at revision " + std::to_string(backup_.keys.revision));
+    if (dice_.chance(half)) {
+      stage_.servers.others_write(
+          static_cast<std::uint64_t>(dice_.between(std::int64_t{1}, most_writes_of_others)));
+    }
+  });
+  stage_.in.at(when, [this, takes = std::min(left, dice_.spread(100ms, 2 * stage_.when.ttl))] {
+    restore(takes);
+  });
+}
+
+void store_troubles::restore(core::duration takes) {
+  if (stage_.servers.is_halted()) return;
+  say_("stopped, to be restored");
+  stage_.servers.halt();
+  stage_.in.after(takes, [this] {
+    const std::uint64_t gap = stage_.servers.revision() - backup_.keys.revision;
+    // None, too little, or enough.
+    const std::uint64_t bump = dice_.chance(half)      ? 0
+                               : dice_.chance(250'000) ? dice_.below(gap + 1)
+                                                       : gap + dice_.below(1'000'000);
+    say_("restored: " + std::to_string(gap) + " revisions back, raised by " + std::to_string(bump));
+    stage_.servers.restore(backup_, bump, dice_.chance(half));
+    stage_.in.after(dice_.between(core::duration(1s), longest_absence),
+                    [this] { operator_comes(); });
+  });
+}
+
+void store_troubles::plan_accounts(world_time quiet) {
+  for (auto times = dice_.between(std::int64_t{1}, 4); times > 0; --times) {
+    const world_time when = before(quiet);
+    const core::duration lasts =
+        std::min(dice_.spread(20ms, 3 * stage_.when.ttl), core::duration(quiet - when));
+    stage_.in.at(when, [this, lasts] {
+      accounts& users = stage_.servers.users();
+      switch (dice_.below(3)) {
+        case 0:
+          say_("authentication is turned");
+          return users.turn(!users.on());
+        case 1: {
+          say_("the password is changed, and the agents hear of it later");
+          const std::string next =
+              std::string(accounts::mark_of_secrets) + "-password-" + std::to_string(++passwords_);
+          users.set_password(next);
+          return stage_.in.after(lasts,
+                                 [this] { give_password(stage_.servers.users().password()); });
+        }
+        default: {
+          const std::string which = any_election();
+          say_("access is denied to " + which);
+          users.deny(which + ".tenure", which + "0");
+          return stage_.in.after(lasts, [this] { stage_.servers.users().allow_all(); });
+        }
+      }
+    });
+  }
+}
+
+/// By somebody who takes an election's keys for his own.
+void store_troubles::write_nonsense() {
+  const std::string& which = any_election();
+  const std::string record = which + ".tenure";
+  const std::array values{std::string(), std::string("\xff\xfe\0 slots=", 10),
+                          std::string("slots=x"), std::string("pod-0"),
+                          std::string("term=99999999 clean")};
+  const std::string& value = values[dice_.below(values.size())];
+  const std::array keys{
+      which + "/",           which + "/nonsense",          record,
+      record + ".agreement", record + ".members/nonsense", record + ".orders/nonsense"};
+  const std::string& key = keys[dice_.below(keys.size())];
+  say_("an operator writes nonsense to " + key);
+  stage_.servers.write(key, value);
+}
+
+void store_troubles::mend() {
+  for (const auto& one : clients_) one->retire();
+  if (has_accounts_) {
+    stage_.servers.users().allow_all();
+    give_password(stage_.servers.users().password());
+  }
+  if (!has_nonsense_) return;
+  // There may be no leader yet.
+  stage_.in.after(5s, [this] {
+    for (const std::string& which : stage_.elections) {
+      stage_.servers.clean(which + "/");
+      stage_.servers.clean(which + ".tenure.members/");
+      stage_.servers.clean(which + ".tenure.orders/");
+    }
+  });
+}
+
+}  // namespace tenure::shell
