@@ -316,6 +316,7 @@ void judge::foreign_starts(std::size_t client, const std::string& which, const s
 void judge::begins_anew(std::size_t pod, bool has_guard) {
   const auto is_of_pod = [&](const auto& one) { return one.first.first == pod; };
   std::erase_if(aside_, is_of_pod);
+  began_[pod] = world_.now;
   if (!has_guard) return forgets(pod);
   for (auto& [who, seen] : seen_) {
     if (who.first != pod) continue;

@@ -90,7 +90,9 @@ class judge final : public etcd_witness {
 
   // What members were told, and have accepted.
   /// It may hear last that its own answer counts, but in the time that an order has.
-  void paused(std::size_t pod, const std::string& which) {
+  void paused(std::size_t pod, const std::string& which, world_time given_at) {
+    // The agent that has accepted it is gone, and the answer was late.
+    if (began_[pod] > given_at) return;
     standing_aside& one = aside_[{pod, which}];
     // An order to resume that was given before may still come, and counts then.
     if (world_.now < one.resumed_until) return;
@@ -187,6 +189,7 @@ class judge final : public etcd_witness {
   std::map<std::uint64_t, term*> present_;  ///< what the store has now, by version
   std::map<std::pair<std::size_t, std::string>, term*> granted_;
   std::map<std::pair<std::size_t, std::string>, seen_versions> seen_;
+  std::map<std::size_t, world_time> began_;  ///< the present agent of each pod
   std::uint64_t last_number_ = 0;
   std::map<std::string, std::vector<running_one>> running_;
   std::map<std::string, world_time> changed_;

@@ -92,7 +92,7 @@ void member::order(std::size_t election, core::order what) {
        given_at = stage_.in.now](const api::control_result& said) {
         if (!said) return;
         const std::size_t by = number_of(said->by);
-        if (what.what == core::order_action::pause) s.referee.paused(by, which);
+        if (what.what == core::order_action::pause) s.referee.paused(by, which, given_at);
         if (what.what == core::order_action::resume) s.referee.resumes(by, which);
         // Asked for by another agent, it may come when that term is over, and is not obeyed then.
         const bool was_asked_itself = by == on;
