@@ -108,6 +108,7 @@ class scenario {
     stand_in_guard guard;
     std::unique_ptr<member> agent;
     bool paused = false;
+    bool ends = false;  ///< was told to
     std::vector<std::unique_ptr<reader>> readers;
     std::uint32_t incarnation = 0;
   };
@@ -153,10 +154,11 @@ class scenario {
     }
   }
 
-  /// A member that lives was told of the largest version in the lease file.
+  /// A member that lives, and goes on to, was told of the largest version in the lease file.
   [[nodiscard]] bool somebody_knows() const {
     return std::ranges::any_of(pods_, [this](const auto& one) {
-      return one->agent && one->agent->newest() >= host_->rows().newest();
+      return one->agent && !one->ends && !one->agent->ended() &&
+             one->agent->newest() >= host_->rows().newest();
     });
   }
 
@@ -181,6 +183,7 @@ class scenario {
     if (one.agent) return;
     one.machine.looked_on_from = world_.now;
     one.paused = false;
+    one.ends = false;
     one.agent = std::make_unique<member>(stage_, one.machine, ++one.incarnation, one.guard, trace_);
   }
 
@@ -299,6 +302,7 @@ class scenario {
       case 16:
         if (host_ && !host_->file_knows()) return;
         say("SIGTERM to the agent of" + pod_name);
+        pods_[p]->ends = true;
         if (pods_[p]->agent) pods_[p]->agent->terminate();
         return;
       case 17:
