@@ -277,9 +277,11 @@ bool judge::was_left_clean(const term& before) const {
 void judge::believes_clean(std::size_t pod, const std::string& which, std::uint64_t version) {
   const term* const one = of(pod, which, version);
   // With several slots it may be the place of another one that is free.
-  // Of one that a restore has brought back its agent knows from before; what comes of that is
-  // judged when its workload starts.
-  if (slots_ > 1 || one == nullptr || one->is_back || was_left_clean(*one)) return;
+  if (slots_ > 1 || one == nullptr || was_left_clean(*one)) return;
+  // A restore may bring a key back, or a version of before under the same key. Its agent has seen
+  // that version and gives the grant back; if it does not, its workload starts too early.
+  const seen_versions& seen = seen_[{pod, which}];
+  if (one->is_back || version <= std::max(seen.granted, seen.of_others)) return;
   broke(rule::clean_without_release,
         "pod " + std::to_string(pod) + " in version " + std::to_string(version));
 }

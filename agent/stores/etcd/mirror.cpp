@@ -21,11 +21,6 @@ mirror::mirror(election_spec election, const own_run& self)
       vacancies_(election_.slots) {}
 
 void mirror::replace(std::span<const key_value> all, std::uint64_t revision) {
-  // A restored store may have come to the same number by another way.
-  const bool same_contenders = revision == revision_ && shows(all);
-  const std::uint64_t released_before = released_;
-  const std::uint32_t slots_before = slots();
-  const core::vacancies vacancies_before = vacancies_;
   revision_ = revision;
   const std::vector<contender> before = std::exchange(contenders_, {});
   note_release("");
@@ -38,9 +33,9 @@ void mirror::replace(std::span<const key_value> all, std::uint64_t revision) {
     const auto known = std::ranges::find(before, one.create_revision, &contender::create_revision);
     one.after_release = known != before.end() && known->key == one.key && known->after_release;
   }
-  // Holders may have come and gone unseen, unless nothing has been missed.
-  const bool same = same_contenders && released_ == released_before && slots() == slots_before;
-  vacancies_ = same ? vacancies_before : core::vacancies(free_slots());
+  // Holders may have come and gone unseen. The same revision does not tell that nobody has: a
+  // restored store may have come to it by another way.
+  vacancies_ = core::vacancies(free_slots());
 }
 
 void mirror::apply(std::span<const watch_event> events) {

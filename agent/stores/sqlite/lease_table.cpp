@@ -422,6 +422,8 @@ core::observation lease_table::observe(const subject& what, std::span<const row>
   seen.as_of = std::max(count(what).newest, history_.floor);
   saw_version(seen.as_of);
   seen.parting = farewell_of(what);
+  // An older copy brings an old one back, whose heir has had its turn.
+  if (seen.parting && seen.parting->term <= history_.floor) seen.parting.reset();
   seen.agreed.slots = agreed_slots(what);
   const std::uint32_t slots = seen.agreed.slots > 0 ? seen.agreed.slots : what.slots;
   for (const row& one : live) {

@@ -226,6 +226,21 @@ TEST_F(FileHistory, MemberThatHasNotSeenTheNewestTransactionNoticesThatItIsGone)
   EXPECT_GT(hold_at(*b, unseen.sent_at + 10s).term, unseen.term);
 }
 
+TEST_F(FileHistory, ReleaseRecordOfAnOlderCopyIsNotShownAgain) {
+  auto a = join("a");
+  release(*a, hold(*a).term);
+  ASSERT_TRUE(read(*a).parting);
+  take_copy();
+  release(*a, hold(*a).term);
+  write_copy_over();
+  EXPECT_FALSE(read(*a).parting) << "it is of a term before the copy";
+  const grant next = hold(*a);
+  release(*a, next.term);
+  const auto seen = read(*a);
+  ASSERT_TRUE(seen.parting);
+  EXPECT_EQ(seen.parting->term, next.term);
+}
+
 TEST_F(FileHistory, RunningMemberNoticesWhatIsWrittenOverTheFile) {
   auto a = join("a");
   auto b = join("b");
