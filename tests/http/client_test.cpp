@@ -6,7 +6,7 @@
 #include "scene.hpp"
 #include "support/temporary_directory.hpp"
 
-namespace tenure::http {
+namespace tenure::tests {
 namespace {
 
 using testing::HasSubstr;
@@ -169,4 +169,4 @@ TEST(Client, BodyMayEndWithTheConnection) {
 }
 
 }  // namespace
-}  // namespace tenure::http
+}  // namespace tenure::tests

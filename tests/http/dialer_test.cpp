@@ -9,7 +9,7 @@
 #include "http/client/client_route.hpp"
 #include "scene.hpp"
 
-namespace tenure::http {
+namespace tenure::tests {
 namespace {
 
 using boost::asio::ip::tcp;
@@ -142,4 +142,4 @@ TEST(Dialer, SocketIsNotInheritedByTheWorkload) {
 }
 
 }  // namespace
-}  // namespace tenure::http
+}  // namespace tenure::tests

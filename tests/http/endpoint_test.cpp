@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace tenure::http {
+namespace tenure::tests {
 namespace {
 
 using http::endpoint;
@@ -104,4 +104,4 @@ TEST(Endpoint, OfThisMachineMayBeAUnixSocket) {
 }
 
 }  // namespace
-}  // namespace tenure::http
+}  // namespace tenure::tests

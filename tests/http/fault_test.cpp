@@ -6,7 +6,7 @@
 
 #include "scene.hpp"
 
-namespace tenure::http {
+namespace tenure::tests {
 namespace {
 
 using testing::HasSubstr;
@@ -196,4 +196,4 @@ TEST(ClientFault, ReplyBeforeAllOfTheRequestIsReadIsTheReply) {
 }
 
 }  // namespace
-}  // namespace tenure::http
+}  // namespace tenure::tests

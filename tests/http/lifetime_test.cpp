@@ -3,7 +3,7 @@
 
 #include "scene.hpp"
 
-namespace tenure::http {
+namespace tenure::tests {
 namespace {
 
 /// Takes a request and says nothing, or does not even take it.
@@ -145,4 +145,4 @@ TEST(Lifetime, StreamMayBeDestroyedByAnyOfItsHandlers) {
 }
 
 }  // namespace
-}  // namespace tenure::http
+}  // namespace tenure::tests

@@ -6,7 +6,7 @@
 
 #include "scene.hpp"
 
-namespace tenure::http {
+namespace tenure::tests {
 namespace {
 
 using testing::HasSubstr;
@@ -227,4 +227,4 @@ TEST(Pool, RequestThatWaitsGetsAConnectionOfItsOwnWhenTheOneBeforeBreaks) {
 }
 
 }  // namespace
-}  // namespace tenure::http
+}  // namespace tenure::tests

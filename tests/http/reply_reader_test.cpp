@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace tenure::http {
+namespace tenure::tests {
 namespace {
 
 using form = http::reply_reader::form;
@@ -123,4 +123,4 @@ TEST(ReplyReader, LimitsAreErrorsThatNameThem) {
 }
 
 }  // namespace
-}  // namespace tenure::http
+}  // namespace tenure::tests

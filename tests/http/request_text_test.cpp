@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace tenure::http {
+namespace tenure::tests {
 namespace {
 
 using testing::HasSubstr;
@@ -55,4 +55,4 @@ TEST(RequestText, SummaryLeavesOutTheQuerySinceItMayHoldAToken) {
 }
 
 }  // namespace
-}  // namespace tenure::http
+}  // namespace tenure::tests

@@ -14,7 +14,7 @@
 #include "http/client/http_network.hpp"
 #include "scripted_server.hpp"
 
-namespace tenure::http {
+namespace tenure::tests {
 
 using namespace std::chrono_literals;
 
@@ -91,4 +91,4 @@ inline std::string words(const outcome& o) {
   return (o.error().how == http::sending::not_sent ? "not sent: " : "in doubt: ") + o.error().text;
 }
 
-}  // namespace tenure::http
+}  // namespace tenure::tests

@@ -12,7 +12,7 @@
 #include "support/eventually.hpp"
 #include "support/next_client.hpp"
 
-namespace tenure::http {
+namespace tenure::tests {
 namespace {
 
 std::size_t body_bytes(std::string_view head) {
@@ -149,4 +149,4 @@ void scripted_server::accept() {
   }
 }
 
-}  // namespace tenure::http
+}  // namespace tenure::tests

@@ -13,7 +13,7 @@
 #include "http/endpoint.hpp"
 #include "support/patience.hpp"
 
-namespace tenure::http {
+namespace tenure::tests {
 
 /// The server's end of one connection, as a script uses it: blocking, on a thread of its own.
 class peer {
@@ -80,4 +80,4 @@ class scripted_server {
   std::thread thread_;
 };
 
-}  // namespace tenure::http
+}  // namespace tenure::tests

@@ -5,7 +5,7 @@
 
 #include "scene.hpp"
 
-namespace tenure::http {
+namespace tenure::tests {
 namespace {
 
 using testing::HasSubstr;
@@ -269,4 +269,4 @@ TEST(Stream, DestroyingItClosesItsConnection) {
 }
 
 }  // namespace
-}  // namespace tenure::http
+}  // namespace tenure::tests

@@ -7,7 +7,7 @@
 #include "support/temporary_directory.hpp"
 #include "tls_scene.hpp"
 
-namespace tenure::http {
+namespace tenure::tests {
 namespace {
 
 using testing::HasSubstr;
@@ -102,4 +102,4 @@ TEST(TlsFiles, FileThatWasBadAtStartServesOnceItIsGood) {
 }
 
 }  // namespace
-}  // namespace tenure::http
+}  // namespace tenure::tests

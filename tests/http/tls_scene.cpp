@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <memory>
 
-namespace tenure::http {
+namespace tenure::tests {
 namespace {
 
 namespace fs = std::filesystem;
@@ -107,4 +107,4 @@ tls_server::~tls_server() {
   ::waitpid(pid_, &status, 0);
 }
 
-}  // namespace tenure::http
+}  // namespace tenure::tests

@@ -7,7 +7,7 @@
 #include "http/endpoint.hpp"
 #include "http/tls/tls_settings.hpp"
 
-namespace tenure::http {
+namespace tenure::tests {
 
 /// Certificates, made once a process by certificates.sh. The path of one of its files.
 std::string certificate(const std::string& file);
@@ -47,4 +47,4 @@ class tls_server {
   std::uint16_t port_ = 0;
 };
 
-}  // namespace tenure::http
+}  // namespace tenure::tests

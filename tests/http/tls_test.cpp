@@ -4,7 +4,7 @@
 #include "scene.hpp"
 #include "tls_scene.hpp"
 
-namespace tenure::http {
+namespace tenure::tests {
 namespace {
 
 using testing::AnyOf;
@@ -146,4 +146,4 @@ TEST(Tls, ServerThatHangsUpInTheHandshakeIsToldApart) {
 }
 
 }  // namespace
-}  // namespace tenure::http
+}  // namespace tenure::tests
