@@ -11,7 +11,6 @@
 
 namespace tenure::log {
 
-
 /// One `key=value` of a line. Keys are ours: lower case, no blanks.
 struct log_field {
   log_field(std::string_view k, std::string_view v) : key(k), value(v) {}

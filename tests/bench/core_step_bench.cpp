@@ -71,7 +71,7 @@ class busy_session {
   }
 
   timing when_;
-  session subject_;
+  lease_group subject_;
   session_effects out_;
   time_point now_ = time_point(1'000s);
   election_event shown_ =

@@ -38,7 +38,8 @@ struct state_reader {
   /// When it last looked at the clock. Counts only beside what it has just seen end.
   static time_point last_now(const election& e) { return e.last_now_; }
 
-  // --- of a lease group ------------------------------------------------------------------------------
+  // --- of a lease group
+  // ------------------------------------------------------------------------------
 
   static void each_instant(const lease_group& s, auto&& take) {
     take(s.wakes_.front());

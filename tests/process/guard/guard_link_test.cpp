@@ -9,7 +9,7 @@
 
 #include "http/asio_loop.hpp"
 
-namespace tenure::guard {
+namespace tenure::workload {
 namespace {
 
 std::string error_with(const std::string& fds) {
@@ -45,4 +45,4 @@ TEST(GuardLink, WhatIsNoGuardIsNotTakenForOne) {
 }
 
 }  // namespace
-}  // namespace tenure::guard
+}  // namespace tenure::workload

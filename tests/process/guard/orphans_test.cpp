@@ -22,7 +22,8 @@
 namespace tenure::tests {
 namespace {
 
-using namespace tenure::workload;
+using namespace tenure::guard;
+using namespace tenure::process;
 
 /// What `in_child` returns in a process of its own, which has no descriptors but the standard ones.
 bool holds_in_child(const std::function<bool()>& in_child) {

@@ -32,6 +32,8 @@ namespace tenure::tests {
 namespace {
 
 using testing::HasSubstr;
+using namespace tenure::guard;
+using namespace tenure::process;
 using namespace tenure::workload;
 
 constexpr uid_t stranger = 65534;

@@ -27,6 +27,7 @@ namespace tenure::tests {
 namespace {
 
 namespace asio = boost::asio;
+using namespace tenure::guard;
 using namespace tenure::workload;
 
 class scripted_agent {
@@ -36,7 +37,8 @@ class scripted_agent {
   int begin() {
     // A second hand on the guard's socket, to send what a link never would.
     int socket = -1;
-    if (std::sscanf(std::getenv(guard_fds_variable), "%d", &socket) == 1) raw_ = ::dup(socket);
+    if (std::sscanf(std::getenv(process::guard_fds_variable), "%d", &socket) == 1)
+      raw_ = ::dup(socket);
     control_.connect(asio::local::stream_protocol::endpoint(std::getenv(control_variable)));
     auto link = guard_link::from_environment(loop_, loop_.executor(), {.id = session_},
                                              [this](const guard_event& e) { report(e); });
