@@ -170,7 +170,6 @@ void judge::restored(const std::vector<restored_key>& there, std::uint64_t revis
     if (one->erased_at == sim::world_never) continue;
     one->erased_at = sim::world_never;
     one->created_at = world_.now;
-    one->clean = false;
     one->is_back = true;
     say(one->key + " of version " + std::to_string(version) + " is there again");
   }
@@ -218,6 +217,7 @@ void judge::granted(std::size_t pod, const std::string& which, std::uint64_t ver
   });
   if (found == terms_.rend()) return broke(rule::believed_what_is_not, who + " of " + which);
   found->granted_to = pod;
+  found->clean = false;
   // Written by the request itself, or found by it: then others may have gone until it was answered.
   const world_time at = found->placed_at >= sent_at ? found->placed_at : world_.now;
   const auto held = std::ranges::count_if(terms_, [&](const term& other) {

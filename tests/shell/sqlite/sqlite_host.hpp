@@ -1,7 +1,9 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/unique_fd.hpp"
@@ -90,6 +92,8 @@ class sqlite_host {
   /// Of files that had the name: so that their inodes are not used again, as those of a disk would
   /// not be within milliseconds.
   std::vector<base::unique_fd> kept_;
+  /// After the last `restore_over`: how many files had the name before, and the file's count.
+  std::optional<std::pair<std::size_t, std::int64_t>> restored_;
   std::vector<modelled_readiness*>
       waiting_;  ///< by age, as chance is drawn for one after the other
 };
