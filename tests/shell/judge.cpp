@@ -318,17 +318,18 @@ void judge::starts(std::size_t pod, const std::string& which, std::uint64_t vers
     broke(rule::started_without_lease, who + ", which is over");
   }
   check_beside(starting, who);
-  if (slots_ == 1 && has_predecessor(*one) && !was_left_clean(*one) &&
+  // A restore has put who held before it behind it.
+  const bool is_of_present = !was_taken_away(*one);
+  if (slots_ == 1 && is_of_present && has_predecessor(*one) && !was_left_clean(*one) &&
       world_.now < one->created_at + lock_delay_) {
     broke(rule::started_too_early, who);
   }
   auto& highest = highest_[which];
   const bool goes_on = version == highest.version && pod == highest.pod;
-  if (slots_ == 1 && version <= highest.version && !goes_on && !was_taken_away(*one)) {
+  if (slots_ == 1 && version <= highest.version && !goes_on && is_of_present) {
     broke(rule::version_not_larger, who + " after version " + std::to_string(highest.version));
   }
-  // A restore may have taken away what goes on for a moment.
-  const bool is_of_present = !was_taken_away(*one);
+  // What was taken away goes on for a moment.
   if (version > highest.version && is_of_present) highest = {.version = version, .pod = pod};
   ++entered_;
   say(who + " starts a workload of " + which);
