@@ -32,6 +32,8 @@ endfunction()
 # line "Breaks RULE" of PATCH names, or one of several, before any other, and within 150 seeds; "Seeds from N" says
 # where to look for what breaks it in one seed of hundreds.
 function(breaks_its_rule test target patch)
+  # What its first lines say is read when CMake runs.
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${patch})
   file(STRINGS ${patch} rule REGEX "^Breaks ")
   string(REPLACE "Breaks " "" rule "${rule}")
   file(STRINGS ${patch} from REGEX "^Seeds from ")

@@ -353,7 +353,6 @@ void judge::foreign_starts(std::size_t client, const std::string& which, const s
 
 /// Who is to hold next is named in the store, and not forgotten.
 void judge::begins_anew(std::size_t pod) {
-  began_[pod] = world_.now;
   for (auto& [of, one] : aside_) {
     if (of.first == pod) one = {.heir_until = one.heir_until};
   }

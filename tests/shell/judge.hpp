@@ -101,9 +101,7 @@ class judge final : public etcd_witness {
 
   // What members were told, and have accepted.
   /// It may hear last that its own answer counts, but in the time that an order has.
-  /// `asked_at`: an agent that began later knows nothing of it.
-  void paused(std::size_t pod, const std::string& which, world_time asked_at) {
-    if (began_[pod] > asked_at) return;
+  void paused(std::size_t pod, const std::string& which) {
     standing_aside& one = aside_[{pod, which}];
     // An order to resume that was given before may still come, and counts then.
     if (world_.now < one.resumed_until) return;
@@ -211,7 +209,6 @@ class judge final : public etcd_witness {
   std::map<std::string, world_time> changed_;
   std::map<std::string, highest_one> highest_;
   std::map<std::pair<std::size_t, std::string>, standing_aside> aside_;
-  std::map<std::size_t, world_time> began_;  ///< the agent of each pod
   std::uint64_t entered_ = 0;
 };
 

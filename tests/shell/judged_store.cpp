@@ -1,8 +1,12 @@
 #include "judged_store.hpp"
 
 #include <algorithm>
+#include <map>
+#include <set>
+#include <string>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "sqlite/sqlite_host.hpp"
 #include "stores/forwarding_store.hpp"
@@ -61,6 +65,23 @@ class judged_store final : public stores::forwarding_store {
     inner().release(which, term, std::move(how), deadline, std::move(done));
   }
 
+  void answer_order(core::election_index which, const std::string& id, core::order_reply reply,
+                    core::time_point deadline,
+                    stores::handler<stores::order_outcome> done) override {
+    const auto& orders = orders_[core::place(which)];
+    const auto one = std::ranges::find(orders, id, &core::left_order::id);
+    const bool is_pause = one != orders.end() && one->wanted.what == core::order_action::pause;
+    if (is_pause && reply.accepted) pauses_.insert(id);
+    inner().answer_order(
+        which, id, std::move(reply), deadline,
+        [this, which, id, done = std::move(done)](stores::order_outcome what) mutable {
+          const auto* written = std::get_if<stores::order_written>(&what);
+          if (written != nullptr && written->done) hears_yes(which, id);
+          if (written != nullptr) pauses_.erase(id);
+          done(std::move(what));
+        });
+  }
+
   void watch(core::election_index which, stores::watch_handler seen) override {
     inner().watch(which, [this, which, seen = std::move(seen)](
                              std::variant<core::observation, stores::unknown> what) mutable {
@@ -71,6 +92,10 @@ class judged_store final : public stores::forwarding_store {
         shown.emplace();
         for (const core::holder& one : state->holders) shown->push_back(number(which, one.term));
         stage_.referee.shown(on_.number, name(which), judged(which, *state));
+        orders_[core::place(which)] = state->orders;
+        for (const core::left_order& one : state->orders) {
+          if (one.reply && one.reply->accepted) hears_yes(which, one.id);
+        }
       }
       seen(std::move(what));
     });
@@ -99,9 +124,16 @@ class judged_store final : public stores::forwarding_store {
                             ttl, stage_.promised);
   }
 
+  /// The member hears that its answer counts, if that is one to an order of another agent.
+  void hears_yes(core::election_index which, const std::string& id) {
+    if (pauses_.erase(id) > 0) stage_.referee.paused(on_.number, name(which));
+  }
+
   stage& stage_;
   const pod_machine& on_;
   heard_of_store& to_;
+  std::map<std::size_t, std::vector<core::left_order>> orders_;  ///< that the watch shows
+  std::set<std::string> pauses_;  ///< accepted, and not heard yet whether that counts
 };
 
 }  // namespace

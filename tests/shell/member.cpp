@@ -109,10 +109,13 @@ void member::order(std::size_t election, core::order what) {
        given_at = stage_.in.now](const api::control_result& said) {
         if (!said) return;
         const std::size_t by = number_of(said->by);
-        if (what.what == core::order_action::pause) s.referee.paused(by, which, given_at);
-        if (what.what == core::order_action::resume) s.referee.resumes(by, which);
-        // Asked for by another agent, it may come when that term is over, and is not obeyed then.
+        // Asked for by another agent, it may come when that term is over, and is not obeyed then;
+        // and the store tells who obeys.
         const bool was_asked_itself = by == on;
+        if (what.what == core::order_action::pause && was_asked_itself) {
+          s.referee.paused(by, which);
+        }
+        if (what.what == core::order_action::resume) s.referee.resumes(by, which);
         if (what.what == core::order_action::resign && what.aside && was_asked_itself) {
           // By clocks of which one may be that much faster than the truth.
           s.referee.stands_aside(by, which, given_at + *what.aside * 99 / 100);
