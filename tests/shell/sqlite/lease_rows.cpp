@@ -16,6 +16,7 @@ lease_rows::lease_rows(world& in, etcd_witness& seen_by, std::string path, numbe
 bool lease_rows::open() {
   if (db_ && files_.in_place()) return true;
   if (db_) db_->abandon();
+  all_ = {};
   db_.reset();
   if (sqlite::identify(path_) == sqlite::file_identity{}) return false;
   auto opened = sqlite::connection::open(path_, {});
@@ -28,6 +29,9 @@ bool lease_rows::open() {
   files_ = sqlite::file_set::look(path_);
   if (!is_set_up || !files_.complete()) return false;
   db_ = std::move(*opened);
+  all_ = sqlite::statement(*db_,
+                           "SELECT election, session, version, acquired_ns, expires_ns, identity "
+                           "FROM lease WHERE boot_id = ?");
   return true;
 }
 
@@ -36,11 +40,7 @@ bool lease_rows::read(const machine_clock& clock, const std::string& boot_id,
                       std::map<name, seen_row>& out) {
   if (!open()) return false;
   db_->clear_failure();
-  sqlite::statement all(*db_,
-                        "SELECT election, session, version, acquired_ns, expires_ns, identity "
-                        "FROM lease "
-                        "WHERE boot_id = ?");
-  auto rows = all.rows(boot_id);
+  auto rows = all_.rows(boot_id);
   while (rows.next()) {
     out.emplace(
         name{.election = rows.text(0),
@@ -142,6 +142,7 @@ void lease_rows::rebooted() {
     end(which, what, erased_by::expiry);
   }
   // The next one to open the file is alone with it, as after a real reboot.
+  all_ = {};
   db_.reset();
 }
 

@@ -87,6 +87,7 @@ class lease_rows {
   std::string path_;
   numbering numbers_;
   std::unique_ptr<stores::sqlite::connection> db_;
+  stores::sqlite::statement all_;  ///< rows of one boot
   stores::sqlite::file_set files_;
   std::map<name, row> rows_;              ///< of terms that go on
   std::set<name> ended_;                  ///< rows that mean nothing any more
