@@ -52,7 +52,7 @@ http::response answer_verdict(const calls::verify& asked, const verdict& what,
 /// One handler for each call.
 struct handler {
   const snapshot& seen;
-  const pulse& alive;
+  const heartbeat& alive;
   const instant& at;
 
   http::response operator()(const calls::page&) const { return status_page(); }
@@ -106,7 +106,7 @@ struct handler {
 
 }  // namespace
 
-http::response answer(const read_call& what, const snapshot& seen, const pulse& alive,
+http::response answer(const read_call& what, const snapshot& seen, const heartbeat& alive,
                       const instant& at) {
   return std::visit(handler{.seen = seen, .alive = alive, .at = at}, what);
 }

@@ -11,18 +11,18 @@
 namespace tenure::api {
 
 /// Proof that the election loop turns.
-struct pulse {
+struct heartbeat {
   core::time_point last_beat;
   core::duration bound{};  ///< a beat older than this means that the loop hangs
 };
 
 /// Answers from what the agent knows. A fresh verification is told that this agent makes no fresh
 /// reads.
-http::response answer(const read_call& what, const snapshot& seen, const pulse& alive,
+http::response answer(const read_call& what, const snapshot& seen, const heartbeat& alive,
                       const instant& at);
 
 /// Answers a probe alone.
-http::response answer(const calls::probe& what, const snapshot& seen, const pulse& alive,
+http::response answer(const calls::probe& what, const snapshot& seen, const heartbeat& alive,
                       const instant& at);
 
 /// Answers a fresh verification from what the store has said.

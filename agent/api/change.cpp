@@ -11,7 +11,7 @@ namespace {
 bool same_lease(const std::optional<core::lease>& a, const std::optional<core::lease>& b) {
   if (!a || !b) return a.has_value() == b.has_value();
   // One that ends earlier than was said is news for those who have planned by it.
-  return a->term == b->term && a->stop_at <= b->stop_at;
+  return a->version == b->version && a->stop_at <= b->stop_at;
 }
 
 /// What is shown of others, and whether we are missing there.

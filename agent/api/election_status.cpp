@@ -58,9 +58,9 @@ bool held_by_us(const core::election_view& view, core::time_point now) {
 }
 
 bool seen_gone(const core::election_view& view) {
-  if (!view.seen || !view.lease || view.seen->as_of < view.lease->term) return false;
+  if (!view.seen || !view.lease || view.seen->as_of < view.lease->version) return false;
   return std::ranges::none_of(view.seen->holders, [&](const core::holder& h) {
-    return h.ours && h.term == view.lease->term;
+    return h.ours && h.version == view.lease->version;
   });
 }
 
@@ -101,12 +101,12 @@ election_status status_of(const election_snapshot& election, const snapshot& see
   }
 
   if (held_by_us(view, at.now)) {
-    out.holder = core::holder{.identity = identity, .term = view.lease->term, .ours = true};
+    out.holder = core::holder{.identity = identity, .version = view.lease->version, .ours = true};
     out.sequencer = view.sequencer;
     // With one slot, whoever else the watch shows is the holder before us.
     if (election.slots > 1) out.holders = others(view);
     out.holders.push_back(*out.holder);
-    std::ranges::sort(out.holders, {}, &core::holder::term);
+    std::ranges::sort(out.holders, {}, &core::holder::version);
     return out;
   }
   out.holders = others(view);

@@ -19,7 +19,7 @@
 namespace tenure::api {
 
 /// A reader that has heard nothing for so long hears a comment.
-inline constexpr std::chrono::seconds heartbeat{15};
+inline constexpr std::chrono::seconds stream_heartbeat{15};
 /// What a reader is told to wait before it connects again.
 inline constexpr std::chrono::seconds reconnect_after{2};
 

@@ -8,19 +8,19 @@
 
 namespace tenure::api {
 
-handlers::handlers(const board& from, clocks time, settings with)
-    : board_(from), time_(std::move(time)), settings_(std::move(with)) {}
+handlers::handlers(const published& from, clocks time, settings with)
+    : published_(from), time_(std::move(time)), settings_(std::move(with)) {}
 
 // Everywhere below the snapshot is taken before the clock is read: time that passes in between can
 // only make an answer more careful.
 
 void handlers::api(const http::request& asked, http::responder respond) {
-  const auto seen = board_.current();
+  const auto seen = published_.current();
   take(route(asked, *seen, settings_.reach), *seen, std::move(respond));
 }
 
 void handlers::probe(const http::request& asked, http::responder respond) {
-  const auto seen = board_.current();
+  const auto seen = published_.current();
   take(route_probe(asked, *seen, settings_.reach), *seen, std::move(respond));
 }
 
@@ -48,19 +48,19 @@ void handlers::handle(calls::events what, const snapshot&, http::responder respo
   respond(http::streamed_answer{.head = events_head(),
                                 .next =
                                     [this, reader = event_reader(std::move(what))]() mutable {
-                                      const auto seen = board_.current();
+                                      const auto seen = published_.current();
                                       return reader.next(*seen, present(), texts_);
                                     },
                                 .idle_text = ": still here\n\n",
-                                .idle = heartbeat});
+                                .idle = stream_heartbeat});
 }
 
 void handlers::handle(calls::order what, const snapshot&, http::responder respond) {
-  settings_.control(
-      what.which, what.what,
-      [&from = board_, what, respond = std::move(respond)](const control_result& result) mutable {
-        respond(answer_order(what, *from.current(), result));
-      });
+  settings_.control(what.which, what.what,
+                    [&from = published_, what,
+                     respond = std::move(respond)](const control_result& result) mutable {
+                      respond(answer_order(what, *from.current(), result));
+                    });
 }
 
 /// The page of an agent with thousands of elections takes a fifth of a second. It is made at the
@@ -82,7 +82,7 @@ void handlers::answer_scrapes() {
 
 http::attention handlers::attend() {
   answer_scrapes();
-  const auto seen = board_.current();
+  const auto seen = published_.current();
   const core::time_point now = time_.boot();
   http::attention out;
   const std::uint64_t index = index_of(*seen, now);
@@ -97,14 +97,14 @@ instant handlers::present() const {
 }
 
 http::response handlers::answer_now(const read_call& what, const snapshot& seen) {
-  const pulse beat{.last_beat = board_.last_beat(), .bound = settings_.beat_bound};
+  const heartbeat beat{.last_beat = published_.last_beat(), .bound = settings_.beat_bound};
   return answer(what, seen, beat, present());
 }
 
 void handlers::read_fresh(calls::verify what, http::responder respond) {
   const core::election_index which{static_cast<std::uint32_t>(what.place)};
   // The result comes on another thread.
-  settings_.fresh(which, [&from = board_, time = time_, what = std::move(what),
+  settings_.fresh(which, [&from = published_, time = time_, what = std::move(what),
                           respond = std::move(respond)](fresh_result read) mutable {
     const auto now = from.current();
     const instant at{.now = time.boot(), .unix_ms = time.unix_ms()};
@@ -116,7 +116,7 @@ http::held_answer handlers::hold(calls::status what) {
   const auto limit = std::chrono::duration_cast<std::chrono::milliseconds>(what.reader.wait);
   return {
       .ready = [this, what = std::move(what)](http::occasion why) -> std::optional<http::response> {
-        const auto seen = board_.current();
+        const auto seen = published_.current();
         const std::uint64_t index = index_of(what, *seen, time_.boot());
         if (why == http::occasion::news && !has_news(what.reader, seen->agent, index)) {
           return std::nullopt;

@@ -38,7 +38,7 @@ class handlers {
     std::function<void()> wake{};
   };
 
-  handlers(const board& from, clocks time, settings with);
+  handlers(const published& from, clocks time, settings with);
   handlers(const handlers&) = delete;
   handlers& operator=(const handlers&) = delete;
 
@@ -65,7 +65,7 @@ class handlers {
   [[nodiscard]] http::held_answer hold(calls::status what);
   void answer_scrapes();
 
-  const board& board_;
+  const published& published_;
   const clocks time_;
   const settings settings_;
   event_texts texts_;

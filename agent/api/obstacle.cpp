@@ -19,7 +19,7 @@ std::string health_reason(const snapshot& seen) {
 /// The member that the last holder has named.
 std::string heir_of(const election_snapshot& election) {
   const auto& last = election.view.seen;
-  return last && last->parting ? last->parting->heir : "another member";
+  return last && last->last_release ? last->last_release->heir : "another member";
 }
 
 std::string slots_text(std::uint32_t count) {

@@ -7,7 +7,7 @@ namespace tenure::api {
 namespace {
 
 /// 200 while the election loop turns and the guard lives; else 503, and a restart is the cure.
-http::response livez(const snapshot& seen, const pulse& alive, const instant& at) {
+http::response livez(const snapshot& seen, const heartbeat& alive, const instant& at) {
   const core::duration silence = at.now - alive.last_beat;
   if (silence > alive.bound) {
     return error_response(
@@ -73,7 +73,7 @@ http::response wrong_part(const election_snapshot& election, const snapshot& see
 
 }  // namespace
 
-http::response answer(const calls::probe& what, const snapshot& seen, const pulse& alive,
+http::response answer(const calls::probe& what, const snapshot& seen, const heartbeat& alive,
                       const instant& at) {
   using kind = calls::probe::kind;
   if (what.what == kind::livez) return livez(seen, alive, at);

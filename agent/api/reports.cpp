@@ -64,11 +64,11 @@ std::optional<std::vector<wire::member_report>> members_of(const election_snapsh
 std::string refusal_text(const term_question& asked, const verdict& what,
                          const election_snapshot& election,
                          const std::optional<core::holder>& shown) {
-  const std::string version = "version " + std::to_string(core::number(asked.term));
+  const std::string version = "version " + std::to_string(core::number(asked.version));
   const std::string of = " of election \"" + election.name + "\"";
   const std::string now = !shown ? "; nobody holds it now"
                                  : "; " + shown->identity + " holds it now, under version " +
-                                       std::to_string(core::number(shown->term));
+                                       std::to_string(core::number(shown->version));
   switch (what.is) {
     case validity::not_granted:
       return version + of + " has not been granted by this store" + now;
@@ -144,7 +144,7 @@ wire::older_status older_status_of(const election_snapshot& election, const snap
           .node = seen.identity,
           .as_of_unix_ms = at.unix_ms,
           .election = election.name,
-          .version = shown ? std::optional(shown->term) : std::nullopt};
+          .version = shown ? std::optional(shown->version) : std::nullopt};
 }
 
 wire::verification verification_of(const term_question& asked, const verdict& what,
@@ -162,7 +162,7 @@ wire::verification verification_of(const term_question& asked, const verdict& wh
                          .identity = seen.identity,
                          .store = store_of(seen, at),
                          .cluster_id = seen.cluster_id};
-  const auto in_question = std::ranges::find(what.holders, asked.term, &core::holder::term);
+  const auto in_question = std::ranges::find(what.holders, asked.version, &core::holder::version);
   if (in_question != what.holders.end()) {
     out.holder = *in_question;
   } else if (!what.holders.empty()) {

@@ -147,7 +147,7 @@ std::string read_question(const http::request& asked, calls::verify& to) {
   if (!number || version->starts_with('0')) {
     return "\"" + *version + "\" is not a version: a whole number from 1 to 2^64-1";
   }
-  to.what.term = core::version{*number};
+  to.what.version = core::version{*number};
   if (const std::string* holder = asked.query_value("holder")) {
     if (holder->empty()) return "holder is empty; leave it out to check the version alone";
     to.what.holder = *holder;

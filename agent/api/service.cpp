@@ -27,7 +27,7 @@ std::size_t service_settings::descriptors() const {
 }
 
 std::expected<std::unique_ptr<service>, service_error> service::start(
-    board& from, service_settings with, clocks time, fresh_reader fresh, controller control) {
+    published& from, service_settings with, clocks time, fresh_reader fresh, controller control) {
   std::unique_ptr<service> out(new service(from));
   http::http_server& server = out->server_;
   out->handlers_ =
@@ -73,7 +73,7 @@ service::~service() {
 }
 
 void service::stop() {
-  board_.on_change({});
+  published_.on_change({});
   server_.shutdown();
 }
 

@@ -53,7 +53,7 @@ class service {
   /// Opens what is asked for and serves it; all or nothing. `from` must outlive the service, which
   /// is told of its changes alone, and every read and order that `fresh` and `control` were asked
   /// for. Without them, no fresh read is made, and no order taken.
-  static std::expected<std::unique_ptr<service>, service_error> start(board& from,
+  static std::expected<std::unique_ptr<service>, service_error> start(published& from,
                                                                       service_settings with,
                                                                       clocks time,
                                                                       fresh_reader fresh = {},
@@ -70,9 +70,9 @@ class service {
   [[nodiscard]] const std::optional<http::listen_address>& probe_address() const { return probe_; }
 
  private:
-  explicit service(board& from) : board_(from) {}
+  explicit service(published& from) : published_(from) {}
 
-  board& board_;
+  published& published_;
   std::optional<http::listen_address> api_;
   std::optional<http::listen_address> probe_;
   std::unique_ptr<handlers> handlers_;

@@ -116,9 +116,9 @@ struct snapshot {
 
 /// Where the election thread leaves snapshots and serving threads take them. Thread-safe, and
 /// neither side ever waits for the other for longer than a pointer copy.
-class board {
+class published {
  public:
-  board() : current_(std::make_shared<const snapshot>()) {}
+  published() : current_(std::make_shared<const snapshot>()) {}
 
   void publish(std::shared_ptr<const snapshot> next) {
     // Swapped, so that the old one, if it was the last reference, ends outside the lock.

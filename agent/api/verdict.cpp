@@ -18,8 +18,8 @@ struct knowledge {
   std::vector<core::holder> holders;  ///< of these, who may act
 };
 
-std::optional<core::holder> find(const std::vector<core::holder>& among, core::version term) {
-  const auto found = std::ranges::find(among, term, &core::holder::term);
+std::optional<core::holder> find(const std::vector<core::holder>& among, core::version version) {
+  const auto found = std::ranges::find(among, version, &core::holder::version);
   return found == among.end() ? std::nullopt : std::optional(*found);
 }
 
@@ -28,26 +28,26 @@ std::vector<core::holder> who_may_act(const std::vector<core::holder>& shown,
                                       const core::election_view& view, core::time_point now) {
   std::vector<core::holder> out;
   std::ranges::copy_if(shown, std::back_inserter(out), [&](const core::holder& h) {
-    return !h.ours || (view.lease && view.lease->term == h.term && held_by_us(view, now));
+    return !h.ours || (view.lease && view.lease->version == h.version && held_by_us(view, now));
   });
   return out;
 }
 
 validity rule(const term_question& asked, const knowledge& known, std::uint32_t slots) {
-  if (const auto match = find(known.holders, asked.term)) {
+  if (const auto match = find(known.holders, asked.version)) {
     return !asked.holder || *asked.holder == match->identity ? validity::valid
                                                              : validity::other_holder;
   }
-  if (find(known.shown, asked.term)) return validity::ending;
+  if (find(known.shown, asked.version)) return validity::ending;
 
   core::version newest = core::no_version;
-  for (const core::holder& h : known.shown) newest = std::max(newest, h.term);
+  for (const core::holder& h : known.shown) newest = std::max(newest, h.version);
   // A store may queue those who come to a full election under a version that they have already.
-  const bool may_wait = known.shown.size() >= slots && asked.term > newest;
-  const bool is_ahead = asked.term > known.as_of;
+  const bool may_wait = known.shown.size() >= slots && asked.version > newest;
+  const bool is_ahead = asked.version > known.as_of;
   if (known.from != source::store && (is_ahead || may_wait)) return validity::behind;
   if (is_ahead) return validity::not_granted;
-  return slots == 1 && asked.term < newest ? validity::superseded : validity::not_held;
+  return slots == 1 && asked.version < newest ? validity::superseded : validity::not_held;
 }
 
 }  // namespace
@@ -69,13 +69,13 @@ verdict judge(const term_question& asked, const election_snapshot& election, con
   const core::election_view& view = election.view;
   const std::string& identity = seen.identity;
   verdict out;
-  if (held_by_us(view, at.now) && (election.slots == 1 || view.lease->term == asked.term)) {
+  if (held_by_us(view, at.now) && (election.slots == 1 || view.lease->version == asked.version)) {
     const std::vector<core::holder> ours{
-        {.identity = identity, .term = view.lease->term, .ours = true}};
+        {.identity = identity, .version = view.lease->version, .ours = true}};
     out.from = source::lease;
-    out.is =
-        rule(asked, {.from = out.from, .as_of = view.lease->term, .shown = ours, .holders = ours},
-             election.slots);
+    out.is = rule(asked,
+                  {.from = out.from, .as_of = view.lease->version, .shown = ours, .holders = ours},
+                  election.slots);
     out.holders = ours;
     out.expires_in_ms = milliseconds_of(view.lease->stop_at - at.now);
     return out;

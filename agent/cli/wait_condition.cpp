@@ -49,7 +49,7 @@ std::string standing_text(const wire::election_report& now) {
   for (std::size_t i = 0; i < now.holders.size(); ++i) {
     out += (i == 0 ? "" : ", ") + now.holders[i].identity +
            (now.holder_known ? " holds it" : " held it") + ", under version " +
-           text(now.holders[i].term);
+           text(now.holders[i].version);
   }
   if (now.holder_known) return out;
   return out + (now.holder_age_ms ? ", " + as_of_text(now) : "") + "; " + why_not_known(now);

@@ -96,7 +96,7 @@ void election::on(const moment& at, const event::started& e, effects& out) {
   out.add(command::watch{.not_before = at.now});
   auto* c = in<state::candidate>();
   const bool found = c != nullptr && c->found;
-  if (!found || e.last_term > c->found->term) {
+  if (!found || e.last_term > c->found->version) {
     remember(e.last_term);
     ended_ = std::max(ended_, e.last_term);
   }
@@ -127,7 +127,7 @@ void election::activate(const core::lease& held, const moment& at, effects& out)
         loss_reason::none, at, out);
   if (!owns) return;
   arm(lease, out);
-  out.add(command::start_workload{.term = lease.term});
+  out.add(command::start_workload{.version = lease.version});
 }
 
 bool election::adopting() const {
@@ -158,10 +158,10 @@ void election::on(const moment& at, const event::renewed& e, effects& out) {
   // A reply that arrives after stop_at is not a renewal.
   if (!wants_renewal()) return;
   auto* lease = held();
-  if (e.term != lease->term || e.sent_at <= lease->sent_at) return;
+  if (e.version != lease->version || e.sent_at <= lease->sent_at) return;
   *lease = extended(*lease, std::min(e.sent_at, at.now), e.ttl);
   // What runs may be of an earlier term, whose end we wait for: this lease gives it no time.
-  if (workload_term() == e.term) arm(*lease, out);
+  if (workload_term() == e.version) arm(*lease, out);
   out.add(command::publish{});
   expire(at, duration::zero(), out);
 }
@@ -176,14 +176,14 @@ lease election::extended(lease of, time_point sent_at, duration ttl) const {
   return of;
 }
 
-void election::remember(version seen) {
+void election::remember(core::version seen) {
   highest_seen_ = std::max(highest_seen_, seen);
 }
 
 /// True if the watch has shown a state in which term `ours` was granted already, and is missing:
 /// the answer that grants it was overtaken by the news of its end.
-bool election::seen_gone(version ours) const {
-  const auto holds_it = [&](const holder& h) { return h.ours && h.term == ours; };
+bool election::seen_gone(core::version ours) const {
+  const auto holds_it = [&](const holder& h) { return h.ours && h.version == ours; };
   return view_.seen && view_.seen->as_of >= ours &&
          std::ranges::none_of(view_.seen->holders, holds_it);
 }

@@ -144,7 +144,7 @@ class election {
   [[nodiscard]] core::lease extended(core::lease of, time_point sent_at, duration ttl) const;
   static void arm(const core::lease& by, effects& out);
   [[nodiscard]] bool in_term() const;
-  [[nodiscard]] version workload_term() const;
+  [[nodiscard]] core::version workload_term() const;
   void lose(const core::lease& lease, loss_reason why, const moment& at, effects& out);
 
   // --- draining ---
@@ -154,7 +154,7 @@ class election {
   void settle(state::draining& d, const moment& at, effects& out);
   [[nodiscard]] time_point wake_of(const state::draining& d) const;
   static void stop(state::draining& d, time_point kill_by, loss_reason why, effects& out);
-  void release_now(state::release_try& release, version term, bool clean, const moment& at,
+  void release_now(state::release_try& release, core::version version, bool clean, const moment& at,
                    effects& out);
   void drained(state::draining done, const moment& at, effects& out);
   [[nodiscard]] bool is_last(loss_reason why) const;
@@ -163,8 +163,8 @@ class election {
   // --- what is known ---
   void note_heir(const observation& seen, const moment& at);
   void note_acceptance(const observation& seen, const moment& at, effects& out);
-  [[nodiscard]] bool seen_gone(version ours) const;
-  void remember(version seen);
+  [[nodiscard]] bool seen_gone(core::version ours) const;
+  void remember(core::version seen);
   [[nodiscard]] attempt next_attempt();
 
   /// First pause after an acquire whose outcome is unknown; the longest is the renewal interval.
@@ -187,10 +187,10 @@ class election {
   bool healthy_ = true;
   bool guarded_ = true;  ///< there is a guard, if one is needed
 
-  version highest_seen_ = no_version;
-  version ended_ = no_version;         ///< the newest term of ours that is over
-  version inherited_ = no_version;     ///< of a workload that was found, until a term is granted
-  std::int64_t accepted_unix_ms_ = 0;  ///< the newest acceptance of versions that was seen
+  core::version highest_seen_ = no_version;
+  core::version ended_ = no_version;      ///< the newest term of ours that is over
+  core::version inherited_ = no_version;  ///< of a workload that was found, until a term is granted
+  std::int64_t accepted_unix_ms_ = 0;     ///< the newest acceptance of versions that was seen
 
   time_point watched_from_ = never;  ///< when the watch was opened, or will be
   std::uint32_t watch_failures_ = 0;

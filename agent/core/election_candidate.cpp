@@ -104,12 +104,12 @@ void election::on(const moment& at, const event::granted& e, effects& out) {
     if (auto* pause = std::get_if<state::pause>(&c->acquire)) pause->until = at.now;
     return;
   }
-  const lease granted = extended({.term = e.term}, std::min(e.sent_at, at.now), e.ttl);
+  const lease granted = extended({.version = e.version}, std::min(e.sent_at, at.now), e.ttl);
   const bool too_late = settings_.when.fits(granted.ttl) && at.now >= granted.stop_at;
   const bool disagrees = disagreement() != campaign_obstacle::none;
-  if (too_late || e.term == no_version || seen_gone(e.term) || disagrees) {
+  if (too_late || e.version == no_version || seen_gone(e.version) || disagrees) {
     acquire_failed(*c, at);
-  } else if (e.term == ended_ && !c->found) {
+  } else if (e.version == ended_ && !c->found) {
     // The store has kept it longer than it was worth, or was wrong when it said that it was gone.
     acquire_failed(*c, at);
     release_first(*c, at);
@@ -121,7 +121,7 @@ void election::on(const moment& at, const event::granted& e, effects& out) {
 /// The lease is ours. Begins its term, or gives it back.
 void election::accept(state::candidate& c, const event::granted& e, const core::lease& granted,
                       const moment& at, effects& out) {
-  const bool adopted = c.found && c.found->term == e.term;
+  const bool adopted = c.found && c.found->version == e.version;
   view_.sequencer = e.sequencer;
   // The store has answered, so nothing is in doubt.
   c.acquire = state::pause{};
@@ -132,16 +132,16 @@ void election::accept(state::candidate& c, const event::granted& e, const core::
     d.clean = clean;
     return d;
   };
-  const version inherited = std::exchange(inherited_, no_version);
-  if (inherited != e.term) remember(inherited);
-  if (e.term <= highest_seen_) {
+  const core::version inherited = std::exchange(inherited_, no_version);
+  if (inherited != e.version) remember(inherited);
+  if (e.version <= highest_seen_) {
     // Resources have seen this version or a larger one, and would not tell us from its owner.
-    view_.regressed = {.granted = e.term, .seen = highest_seen_};
+    view_.regressed = {.granted = e.version, .seen = highest_seen_};
     give_back(loss_reason::version_regressed, at.now, false).aside = settings_.when.ttl;
     return;
   }
   view_.regressed.reset();
-  remember(e.term);
+  remember(e.version);
   if (!settings_.when.fits(granted.ttl)) {
     give_back(loss_reason::session_invalid, at.now, e.released_cleanly).aside = settings_.when.ttl;
   } else if (!may_hold(at.now)) {

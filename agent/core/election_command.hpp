@@ -20,13 +20,13 @@ struct acquire {
   time_point deadline{};
   /// The new version must be larger than this one. A store that makes its own versions sees to
   /// it, so that even a lost file does not move them back.
-  version above = no_version;
+  core::version above = no_version;
 };
 
 /// Give the lease up, if it is still ours. The workload is dead.
 struct release {
   attempt number{};
-  version term = no_version;  ///< `no_version`: whatever our session may hold
+  core::version version = no_version;  ///< `no_version`: whatever our session may hold
   /// Everything that ran under earlier terms is dead, too: the next holder need not wait. False
   /// if this term ends before its own lock_delay is over.
   bool clean = false;
@@ -40,14 +40,14 @@ struct watch {
 
 /// Move the guard's deadlines. Comes before `start_workload` and after every renewal.
 struct arm {
-  version term = no_version;
+  core::version version = no_version;
   time_point stop_at{};
   time_point kill_at{};
 };
 
 /// Start the workload under this version, unless kill_at has passed.
 struct start_workload {
-  version term = no_version;
+  core::version version = no_version;
 };
 
 /// SIGTERM now, SIGKILL at `kill_by` to whatever is left. A later command may only shorten it.
@@ -69,7 +69,7 @@ struct publish {};
 /// An operator has accepted that versions begin anew: the newest grant that is kept for the next
 /// agent of this session (`event::started::last_term`) is not above `before`.
 struct forget_grants {
-  version before = no_version;
+  core::version before = no_version;
 };
 
 /// Nothing is held and nothing runs: the agent may end.

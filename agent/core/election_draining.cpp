@@ -15,7 +15,7 @@ constexpr std::uint32_t max_release_tries_at_end = 2;
 
 void election::on(const moment& at, const event::lost& e, effects& out) {
   const core::lease* lease = held();
-  if (lease == nullptr || e.term != lease->term) return;
+  if (lease == nullptr || e.version != lease->version) return;
   lose(*lease, e.why, at, out);
 }
 
@@ -67,16 +67,17 @@ void election::carry_over(state::draining& to, const moment& at) {
     if (auto* acquire = std::get_if<state::acquiring>(&c->acquire)) to.acquire = acquire->sent;
     to.maybe_held = c->maybe_held;
     if (!c->found) return;
-    to.workload = {.term = c->found->term, .ran = true};
-    remember(c->found->term);
-    ended_ = c->found->term;
+    to.workload = {.version = c->found->version, .ran = true};
+    remember(c->found->version);
+    ended_ = c->found->version;
   } else if (auto* p = in<state::pending>()) {
     to.lease = p->lease;
   } else if (auto* a = in<state::active>()) {
     to.lease = a->lease;
     to.clean = true;
     if (a->workload != state::workload_state::none) {
-      to.workload = {.term = a->lease.term, .ran = a->workload == state::workload_state::running};
+      to.workload = {.version = a->lease.version,
+                     .ran = a->workload == state::workload_state::running};
     }
     // The readers of our answers are the workload, and have the grace to read that it is over.
     if (!settings_.owns_workload) {
@@ -122,7 +123,7 @@ void election::settle(state::draining& d, const moment& at, effects& out) {
   if (enough || (ours == nullptr && !d.maybe_held)) {
     drained(std::move(d), at, out);
   } else if (ours != nullptr) {
-    release_now(d.release, ours->term, d.clean, at, out);
+    release_now(d.release, ours->version, d.clean, at, out);
   } else {
     release_now(d.release, no_version, false, at, out);
   }
@@ -141,7 +142,7 @@ time_point election::wake_of(const state::draining& d) const {
 
 /// Nothing runs, and what could be released is. `done` is the state of the phase that ends.
 void election::drained(state::draining done, const moment& at, effects& out) {
-  if (done.lease) ended_ = done.lease->term;
+  if (done.lease) ended_ = done.lease->version;
   view_.sequencer.clear();
   if (done.last) {
     enter(state::stopped{.paused = done.aside == duration::max()}, done.why, at, out);
@@ -156,7 +157,7 @@ void election::drained(state::draining done, const moment& at, effects& out) {
   const time_point soon = at.now + pauses.after(1, at.entropy);
   state::candidate next{.acquire = state::pause{.until = std::max(soon, heir_first_until_)}};
   // Granted meanwhile to a try that was given up: the session keeps it for as long as it lives.
-  const auto is_newer = [&](const holder& h) { return h.ours && h.term > ended_; };
+  const auto is_newer = [&](const holder& h) { return h.ours && h.version > ended_; };
   if (view_.seen && std::ranges::any_of(view_.seen->holders, is_newer)) {
     next.maybe_held = true;
     next.release = state::pause{.until = soon};

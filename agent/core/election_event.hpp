@@ -13,10 +13,10 @@ namespace tenure::core {
 namespace event {
 
 /// To a candidate: an earlier agent of this session has ended, and its guard has kept the workload
-/// that it had started under `term`. It goes on if the store grants us that very term before
+/// that it had started under `version`. It goes on if the store grants us that very term before
 /// `stop_at`; otherwise it is stopped.
 struct workload_found {
-  version term = no_version;
+  core::version version = no_version;
   time_point stop_at{};   ///< as the guard has it
   time_point kill_at{};   ///< as the guard has it
   bool stopping = false;  ///< it was told to end
@@ -30,13 +30,13 @@ struct started {
   bool session_was_used = false;
   /// The newest term that this session was granted. No grant up to it is believed, unless it is
   /// that very term and its workload was found.
-  version last_term = no_version;
+  core::version last_term = no_version;
 };
 
 /// The store has granted the lease (or confirms that this session has it).
 struct granted {
   attempt number{};
-  version term = no_version;
+  core::version version = no_version;
   std::string sequencer{};
   duration ttl{};                 ///< as granted, which need not be as asked
   time_point sent_at{};           ///< before the first byte of the request left
@@ -55,16 +55,16 @@ struct acquire_unknown {
   attempt number{};
 };
 
-/// A renewal of term `term` was acknowledged. Sent by `session`.
+/// A renewal of the term of `version` was acknowledged. Sent by `session`.
 struct renewed {
-  version term = no_version;
+  core::version version = no_version;
   time_point sent_at{};
   duration ttl{};
 };
 
-/// The store's own word that term `term` is over. Never a time-out or a reset.
+/// The store's own word that the term of `version` is over. Never a time-out or a reset.
 struct lost {
-  version term = no_version;
+  core::version version = no_version;
   loss_reason why = loss_reason::revoked;
 };
 
@@ -86,9 +86,9 @@ struct release_unknown {
   attempt number{};
 };
 
-/// The workload of term `term` runs.
+/// The workload of the term of `version` runs.
 struct workload_started {
-  version term = no_version;
+  core::version version = no_version;
 };
 
 /// The last process of the workload was *observed* to be gone, or it could not be started.

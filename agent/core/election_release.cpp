@@ -23,8 +23,8 @@ void election::release_first(state::candidate& c, const moment& at) {
 }
 
 /// Sends a release unless one is in flight or waits for its next try.
-void election::release_now(state::release_try& release, version term, bool clean, const moment& at,
-                           effects& out) {
+void election::release_now(state::release_try& release, core::version version, bool clean,
+                           const moment& at, effects& out) {
   if (const auto* sent = std::get_if<state::request>(&release)) {
     if (at.now < sent->deadline) return;
     release_failed(release, at);
@@ -36,7 +36,7 @@ void election::release_now(state::release_try& release, version term, bool clean
                             .failures = state::failures_of(release)};
   release = next;
   out.add(command::release{
-      .number = next.number, .term = term, .clean = clean, .deadline = next.deadline});
+      .number = next.number, .version = version, .clean = clean, .deadline = next.deadline});
 }
 
 void election::on(const moment&, const event::released& e, effects&) {

@@ -89,10 +89,10 @@ struct active {
 
 /// The workload was told to stop, and is not dead yet.
 struct stopping {
-  version term = no_version;   ///< under which it was started
-  bool ran = false;            ///< it was seen to run
-  bool stuck = false;          ///< nobody knows how long its end takes
-  time_point kill_by = never;  ///< of the order in force; `never`: an earlier agent gave it
+  core::version version = no_version;  ///< under which it was started
+  bool ran = false;                    ///< it was seen to run
+  bool stuck = false;                  ///< nobody knows how long its end takes
+  time_point kill_by = never;          ///< of the order in force; `never`: an earlier agent gave it
 };
 
 /// Stops the workload, and then gives up the lease.

@@ -12,7 +12,7 @@ namespace tenure::core {
 
 /// The lease as far as its acknowledged renewals reach. All instants on CLOCK_BOOTTIME.
 struct lease {
-  version term = no_version;
+  core::version version = no_version;
   time_point sent_at{};
   duration ttl{};
   time_point safe_until{};
@@ -22,8 +22,8 @@ struct lease {
 
 /// A grant whose version resources could not tell from that of an earlier holder.
 struct regression {
-  version granted = no_version;
-  version seen = no_version;  ///< at least as large, before
+  core::version granted = no_version;
+  core::version seen = no_version;  ///< at least as large, before
 
   friend bool operator==(const regression&, const regression&) = default;
 };

@@ -29,21 +29,21 @@ void election::on(const moment& at, const event::observed& e, effects& out) {
   // Not our own, which the watch may show before the answer to our acquire is here. With several
   // slots the same goes for later grants to others.
   if (settings_.slots == 1 && !seen.holders.empty() && !seen.holders.back().ours) {
-    remember(seen.holders.back().term);
+    remember(seen.holders.back().version);
   }
 
   const bool room = seen.holders.size() < settings_.slots;
   const loss_reason how_lost = room ? loss_reason::revoked : loss_reason::taken_over;
   if (const core::lease* lease = held()) {
-    if (seen_gone(lease->term)) lose(*lease, how_lost, at, out);
+    if (seen_gone(lease->version)) lose(*lease, how_lost, at, out);
   } else if (auto* d = in<state::draining>()) {
     // What was found had its time, or the grace that a store's lock-delay leaves is not there, as
     // an operator had deleted the key before: it is somebody else's now.
-    if (d->workload && seen_gone(d->workload->term) && (!d->lease || !room)) {
+    if (d->workload && seen_gone(d->workload->version) && (!d->lease || !room)) {
       stop(*d, at.now, how_lost, out);
     }
   } else if (auto* c = in<state::candidate>()) {
-    if (c->found && seen_gone(c->found->term)) {
+    if (c->found && seen_gone(c->found->version)) {
       give_up(how_lost, at.now, at, out);
     } else {
       wait_for(*c, seen, changed, room, at);
@@ -53,8 +53,8 @@ void election::on(const moment& at, const event::observed& e, effects& out) {
 
 /// The first observation may show a release of long ago; of a later one it is fresh.
 void election::note_heir(const observation& seen, const moment& at) {
-  if (!view_.seen || !seen.parting || seen.parting == view_.seen->parting) return;
-  const std::string& heir = seen.parting->heir;
+  if (!view_.seen || !seen.last_release || seen.last_release == view_.seen->last_release) return;
+  const std::string& heir = seen.last_release->heir;
   heir_first_until_ = time_point::min();
   if (heir.empty()) return;
   if (heir != settings_.identity) {
@@ -71,7 +71,7 @@ void election::note_acceptance(const observation& seen, const moment& at, effect
   const bool is_news = view_.seen && seen.agreed.accepted_unix_ms > accepted_unix_ms_;
   accepted_unix_ms_ = std::max(accepted_unix_ms_, seen.agreed.accepted_unix_ms);
   if (!is_news) return;
-  const version before{number(std::max(seen.agreed.versions_from, version{1})) - 1};
+  const core::version before{number(std::max(seen.agreed.versions_from, core::version{1})) - 1};
   highest_seen_ = std::min(highest_seen_, before);
   inherited_ = std::min(inherited_, before);
   ended_ = std::min(ended_, before);

@@ -9,15 +9,15 @@ namespace tenure::core {
 // --- found running ---------------------------------------------------------------------------
 
 void election::on(const moment& at, const event::workload_found& e, effects& out) {
-  TENURE_CHECK(e.term != no_version);
+  TENURE_CHECK(e.version != no_version);
   auto* c = in<state::candidate>();
   if (c == nullptr || c->found) return;
   c->found = e;
   if (e.stopping) c->found->stop_at = never;  // the guard sees to its end
   c->maybe_held = true;
   // Its term may be the next that is granted to us, unless it was told to end, but nothing older.
-  inherited_ = e.term;
-  remember(e.stopping ? e.term : version{number(e.term) - 1});
+  inherited_ = e.version;
+  remember(e.stopping ? e.version : core::version{number(e.version) - 1});
   out.add(command::publish{});
   auto* pause = std::get_if<state::pause>(&c->acquire);
   if (pause != nullptr && view_.since != never) pause->until = at.now;
@@ -28,7 +28,7 @@ void election::on(const moment& at, const event::workload_found& e, effects& out
 }
 
 void election::arm(const core::lease& by, effects& out) {
-  out.add(command::arm{.term = by.term, .stop_at = by.stop_at, .kill_at = by.kill_at});
+  out.add(command::arm{.version = by.version, .stop_at = by.stop_at, .kill_at = by.kill_at});
 }
 
 // --- what becomes of it ----------------------------------------------------------------------
@@ -36,7 +36,7 @@ void election::arm(const core::lease& by, effects& out) {
 void election::on(const moment&, const event::workload_started& e, effects& out) {
   auto* a = in<state::active>();
   if (a == nullptr || a->workload != state::workload_state::starting) return;
-  if (e.term != a->lease.term) return;
+  if (e.version != a->lease.version) return;
   a->workload = state::workload_state::running;
   out.add(command::publish{});
 }
@@ -80,11 +80,12 @@ void election::on(const moment& at, const event::workload_unseen&, effects& out)
 
 /// The term of what runs, is about to, or is not dead yet; `no_version` if there is no workload.
 version election::workload_term() const {
-  if (const auto* c = in<state::candidate>(); c != nullptr && c->found) return c->found->term;
-  if (const auto* d = in<state::draining>(); d != nullptr && d->workload) return d->workload->term;
+  if (const auto* c = in<state::candidate>(); c != nullptr && c->found) return c->found->version;
+  if (const auto* d = in<state::draining>(); d != nullptr && d->workload)
+    return d->workload->version;
   const auto* a = in<state::active>();
   const bool runs = a != nullptr && a->workload != state::workload_state::none;
-  return runs ? a->lease.term : no_version;
+  return runs ? a->lease.version : no_version;
 }
 
 /// True from the grant to the drain, and while what was found runs.

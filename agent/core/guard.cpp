@@ -17,10 +17,10 @@ guard_actions guard::armed(time_point now, time_point stop_at, time_point kill_a
   return woke(now);
 }
 
-guard_actions guard::start_asked(time_point now, version term) {
+guard_actions guard::start_asked(time_point now, core::version version) {
   if (state_ != state::empty || now >= std::min(stop_at_, kill_at_)) return {.refused = true};
   state_ = state::running;
-  term_ = term;
+  version_ = version;
   kill_by_ = never;
   return {.start = true};
 }

@@ -41,7 +41,7 @@ class guard {
   [[nodiscard]] guard_actions armed(time_point now, time_point stop_at, time_point kill_at);
 
   /// The agent wants the workload to run.
-  [[nodiscard]] guard_actions start_asked(time_point now, version term);
+  [[nodiscard]] guard_actions start_asked(time_point now, core::version version);
 
   /// The agent wants it to end: the stop signal now, SIGKILL at `kill_by`. A second order may
   /// only shorten the time.
@@ -61,7 +61,7 @@ class guard {
   [[nodiscard]] time_point next_wake() const;
 
   [[nodiscard]] state current() const { return state_; }
-  [[nodiscard]] version term() const { return term_; }
+  [[nodiscard]] core::version version() const { return version_; }
 
  private:
   friend struct state_reader;
@@ -69,7 +69,7 @@ class guard {
   [[nodiscard]] guard_actions stop(time_point now, time_point kill_by);
 
   state state_ = state::empty;
-  version term_ = no_version;
+  core::version version_ = no_version;
   time_point stop_at_ = time_point::min();  ///< of the lease; the workload is to end from then on
   time_point kill_at_ = time_point::min();  ///< of the lease; nothing may run from then on
   time_point kill_by_ = never;              ///< of the stop order

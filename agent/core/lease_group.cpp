@@ -21,7 +21,7 @@ election_index lease_group::add(election_settings settings) {
 }
 
 void lease_group::step(const moment& at, election_index which, const election_event& what,
-                       session_effects& out) {
+                       group_effects& out) {
   const time_point before = wakes_[place(which)];
   apply(at, which, what, out);
   const time_point after = wakes_[place(which)];
@@ -33,7 +33,7 @@ void lease_group::step(const moment& at, election_index which, const election_ev
   settle(at, out);
 }
 
-void lease_group::wake(const moment& at, session_effects& out) {
+void lease_group::wake(const moment& at, group_effects& out) {
   if (first_wake_ <= at.now) {
     for (std::size_t i = 0; i < elections_.size(); ++i) {
       if (wakes_[i] <= at.now) {
@@ -48,7 +48,7 @@ void lease_group::wake(const moment& at, session_effects& out) {
 }
 
 void lease_group::apply(const moment& at, election_index which, const election_event& what,
-                        session_effects& out) {
+                        group_effects& out) {
   election& one = elections_[place(which)];
   for (const election_command& c : one.step(at, what)) out.commands.push_back({which, c});
   wakes_[place(which)] = one.next_wake();
@@ -58,7 +58,7 @@ void lease_group::apply(const moment& at, election_index which, const election_e
 }
 
 /// Starts, gives up and repeats renewals.
-void lease_group::settle(const moment& at, session_effects& out) {
+void lease_group::settle(const moment& at, group_effects& out) {
   if (!batch_.empty()) {
     if (at.now < deadline_) return;
     renewal_failed(at);
@@ -67,7 +67,7 @@ void lease_group::settle(const moment& at, session_effects& out) {
   for (std::size_t i = 0; i < elections_.size(); ++i) {
     if (elections_[i].wants_renewal()) {
       batch_.push_back(
-          {election_index{static_cast<std::uint32_t>(i)}, elections_[i].view().lease->term});
+          {election_index{static_cast<std::uint32_t>(i)}, elections_[i].view().lease->version});
     }
   }
   due_ = never;
@@ -89,7 +89,7 @@ duration lease_group::try_time(time_point now) const {
 }
 
 void lease_group::renewed(const moment& at, attempt number, time_point sent_at, duration ttl,
-                          std::span<const renewal_loss> lost, session_effects& out) {
+                          std::span<const renewal_loss> lost, group_effects& out) {
   if (batch_.empty() || number != number_) return;
   failures_ = 0;
   due_ = std::min(due_, sent_at + when_.renew);
@@ -100,16 +100,17 @@ void lease_group::renewed(const moment& at, attempt number, time_point sent_at, 
   for (const renewal_item& item : acknowledged) {
     const auto loss = std::ranges::lower_bound(losses, item.which, {}, &renewal_loss::which);
     if (loss != losses.end() && loss->which == item.which) {
-      apply(at, item.which, event::lost{.term = item.term, .why = loss->why}, out);
+      apply(at, item.which, event::lost{.version = item.version, .why = loss->why}, out);
     } else {
-      apply(at, item.which, event::renewed{.term = item.term, .sent_at = sent_at, .ttl = ttl}, out);
+      apply(at, item.which, event::renewed{.version = item.version, .sent_at = sent_at, .ttl = ttl},
+            out);
     }
   }
   find_first_wake();
   settle(at, out);
 }
 
-void lease_group::renewal_unknown(const moment& at, attempt number, session_effects& out) {
+void lease_group::renewal_unknown(const moment& at, attempt number, group_effects& out) {
   if (batch_.empty() || number != number_) return;
   renewal_failed(at);
   settle(at, out);

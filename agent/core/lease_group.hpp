@@ -23,7 +23,7 @@ constexpr std::size_t place(election_index i) {
 /// A term that a renewal is to keep alive.
 struct renewal_item {
   election_index which{};
-  version term = no_version;
+  core::version version = no_version;
 };
 
 namespace command {
@@ -43,7 +43,7 @@ struct addressed {
 };
 
 /// What the elections of a session want done, in order; `renew` is carried out last.
-struct session_effects {
+struct group_effects {
   std::vector<addressed> commands;
   std::optional<command::renew> renew;
 
@@ -75,19 +75,18 @@ class lease_group {
   election_index add(election_settings settings);
 
   /// Advances one election. Appends to `out`.
-  void step(const moment& at, election_index which, const election_event& what,
-            session_effects& out);
+  void step(const moment& at, election_index which, const election_event& what, group_effects& out);
 
   /// Time has passed, or something was resumed: whatever is due in any election. Appends to `out`.
-  void wake(const moment& at, session_effects& out);
+  void wake(const moment& at, group_effects& out);
 
   /// The renewal `number` was acknowledged: every term in it holds `ttl` from `sent_at`, but for
   /// those in `lost`, which the store says are over. Ignored if it is not the one in flight.
   void renewed(const moment& at, attempt number, time_point sent_at, duration ttl,
-               std::span<const renewal_loss> lost, session_effects& out);
+               std::span<const renewal_loss> lost, group_effects& out);
 
   /// The outcome of renewal `number` is unknown.
-  void renewal_unknown(const moment& at, attempt number, session_effects& out);
+  void renewal_unknown(const moment& at, attempt number, group_effects& out);
 
   /// The terms of the renewal in flight. Valid until the next call that may change it.
   [[nodiscard]] std::span<const renewal_item> renewing() const { return batch_; }
@@ -102,8 +101,8 @@ class lease_group {
   friend struct state_reader;
 
   void apply(const moment& at, election_index which, const election_event& what,
-             session_effects& out);
-  void settle(const moment& at, session_effects& out);
+             group_effects& out);
+  void settle(const moment& at, group_effects& out);
   void renewal_failed(const moment& at);
   void find_first_wake();
   [[nodiscard]] duration try_time(time_point now) const;

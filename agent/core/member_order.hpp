@@ -55,7 +55,7 @@ struct order_reply {
 struct left_order {
   std::string id{};
   order wanted{};                      ///< `member` is not empty
-  version term = no_version;           ///< that is to be given up, if one is
+  core::version version = no_version;  ///< that is to be given up, if one is
   std::optional<order_reply> reply{};  ///< once it was taken
 
   friend bool operator==(const left_order&, const left_order&) = default;

@@ -59,7 +59,7 @@ constexpr bool is_loss(loss_reason r) {
 /// A member that the store shows as a holder.
 struct holder {
   std::string identity;
-  version term = no_version;
+  core::version version = no_version;
   /// It holds by this agent's own session, which the store knows: neither a name nor a version
   /// tells that, as another member may have been given the one, and a restored store grants the
   /// other twice.
@@ -70,7 +70,7 @@ struct holder {
 
 /// What a holder said when it released its term. The store keeps it until the next release.
 struct release_record {
-  version term = no_version;
+  core::version version = no_version;
   std::string holder{};
   loss_reason why = loss_reason::none;  ///< `none`: it did not say
   std::string heir{};           ///< the member that is to hold next; empty: whoever comes first
@@ -85,7 +85,7 @@ struct agreement {
   std::uint32_t slots = 0;  ///< 0: nothing is agreed yet; the first who campaigns writes it down
   /// An operator accepts versions from this one on, although larger ones were seen: the store was
   /// restored from a backup. `no_version`: nobody ever did.
-  version versions_from = no_version;
+  core::version versions_from = no_version;
   std::int64_t accepted_unix_ms = 0;  ///< when, by a wall clock; tells one acceptance from the next
 
   friend bool operator==(const agreement&, const agreement&) = default;
@@ -96,7 +96,7 @@ struct observation {
   /// The point in the store's order: at least the version of every grant it has made until then
   /// (etcd: header revision; SQLite: the version counter). An observation from before our own
   /// grant can so be told from one that shows it gone.
-  version as_of = no_version;
+  core::version as_of = no_version;
   /// Lowest version first; empty if the lease is free.
   std::vector<holder> holders;
   /// When a try to acquire may first succeed although nothing was released; `never` where the
@@ -105,7 +105,7 @@ struct observation {
   /// When the oldest grant runs out by the store's word; `never` if it does not say.
   time_point expires_at = never;
   /// Of the newest release, however long ago that was; nothing if there was none.
-  std::optional<release_record> parting{};
+  std::optional<release_record> last_release{};
   /// Who takes part, holders or not, sorted; nothing where the store cannot tell.
   std::optional<std::vector<std::string>> members{};
   agreement agreed{};

@@ -47,7 +47,7 @@ void guard_loop::check_deadline() {
   // Read before it is acted upon: what is acknowledged later is never newer than what was done.
   deadline_seen_ = page_.kill_at.load();
   if (runs()) {
-    const auto until = page_.deadlines_of(core_.term());
+    const auto until = page_.deadlines_of(core_.version());
     const core::guard_actions due =
         until ? core_.armed(now, until->stop_at, until->kill_at) : core_.woke(now);
     note_own(due);
@@ -131,7 +131,7 @@ void guard_loop::reap() {
 void guard_loop::learn(const workload_news& what) {
   const core::time_point now = host_.now();
   if (what.started) {
-    channel_.say(message::started{.term = core::number(core_.term()), .pid = *what.started});
+    channel_.say(message::started{.version = core::number(core_.version()), .pid = *what.started});
   }
   if (what.leader_gone) carry_out(core_.leader_gone(now, now + rules_.after_exit_grace));
   if (what.runs_astray) stop_what_is_astray();
@@ -142,7 +142,7 @@ void guard_loop::learn(const workload_news& what) {
 void guard_loop::report_start_failure(int error) {
   core_.emptied();
   ending_ = ending_ || has_door();
-  channel_.say(message::start_failed{.term = core::number(core_.term()), .error = error});
+  channel_.say(message::start_failed{.version = core::number(core_.version()), .error = error});
 }
 
 void guard_loop::report_end(int status) {
@@ -185,7 +185,7 @@ void guard_loop::check_survivors() {
 /// The agent has a log for it, and a lease to think of.
 void guard_loop::tell(const process::survivors& what) {
   if (!channel_.is_open()) return say_survivors(log_, what);
-  channel_.say(message::survives{.term = core::number(core_.term()),
+  channel_.say(message::survives{.version = core::number(core_.version()),
                                  .left = what.left,
                                  .stuck = what.stuck,
                                  .pid = what.pid,
@@ -234,7 +234,7 @@ void guard_loop::note(const core::guard_actions& todo) {
 
 /// A deadline has passed. The agent says so, if it is well; else there is nobody but us.
 void guard_loop::note_own(const core::guard_actions& todo) {
-  if (core_.term() == core::no_version) return;
+  if (core_.version() == core::no_version) return;
   const core::time_point now = host_.now();
   const bool kills = todo.kill && !killed_at_;
   if (todo.terminate && !todo.kill) {
@@ -249,7 +249,7 @@ void guard_loop::note_own(const core::guard_actions& todo) {
 
 message::exited guard_loop::end_with(int status) const {
   const bool had_to_be_killed = told_at_ && killed_at_ && *killed_at_ > *told_at_;
-  return {.term = core::number(core_.term()),
+  return {.version = core::number(core_.version()),
           .status = status,
           .had_to_be_killed = had_to_be_killed ? 1U : 0U,
           .at = host_.now().time_since_epoch().count()};
@@ -283,7 +283,7 @@ void guard_loop::on_packet(const packet& what) {
 }
 
 void guard_loop::greet(const message::hello& from) {
-  message::guard_hello answer{.term = core::number(core_.term()),
+  message::guard_hello answer{.version = core::number(core_.version()),
                               .session = session_,
                               .pid = workload_.first(),
                               .clock = host_.now().time_since_epoch().count()};
@@ -308,25 +308,25 @@ void guard_loop::on(const message::start& what, std::string_view environment) {
     start_after_end_ = what;
     return;
   }
-  const core::version term{what.term};
-  const auto until = page_.deadlines_of(term);
+  const core::version version{what.version};
+  const auto until = page_.deadlines_of(version);
   channel_.flush();
   // An agent that has not been told yet how the last one ended would take the one for the other.
   const bool untold = channel_.waits<message::exited>() || channel_.waits<message::start_failed>();
   if (!until || runs() || ending_ || untold) {
-    return channel_.say(message::refused{.term = what.term});
+    return channel_.say(message::refused{.version = what.version});
   }
   const core::time_point now = host_.now();
   carry_out(core_.armed(now, until->stop_at, until->kill_at));
-  const core::guard_actions todo = core_.start_asked(now, term);
-  if (todo.refused) channel_.say(message::refused{.term = what.term});
+  const core::guard_actions todo = core_.start_asked(now, version);
+  if (todo.refused) channel_.say(message::refused{.version = what.version});
   if (todo.start) start_workload(environment);
 }
 
 /// What was to begin after the end of a stray is not wanted any more.
 void guard_loop::refuse_waiting_start() {
   const auto waiting = std::exchange(start_after_end_, std::nullopt);
-  if (waiting) channel_.say(message::refused{.term = waiting->term});
+  if (waiting) channel_.say(message::refused{.version = waiting->version});
 }
 
 void guard_loop::on(const message::stop& what) {

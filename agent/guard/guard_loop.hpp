@@ -112,7 +112,7 @@ class guard_loop {
   [[nodiscard]] bool runs() const { return core_.current() != core::guard::state::empty; }
   /// False for a workload that is being stopped because nobody has said that it may run.
   [[nodiscard]] bool runs_under_a_lease() const {
-    return runs() && core_.term() != core::no_version;
+    return runs() && core_.version() != core::no_version;
   }
   /// True if agents come in by a door; else the guard starts one itself.
   [[nodiscard]] bool has_door() const { return door_ != nullptr; }

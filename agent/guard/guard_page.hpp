@@ -23,7 +23,7 @@ struct guard_page {
   /// Nothing may run from this instant on; 0: not armed. Written by the agent.
   std::atomic<std::int64_t> kill_at{0};
   /// The version of the term that kill_at belongs to. Written by the agent.
-  std::atomic<std::uint64_t> term{0};
+  std::atomic<std::uint64_t> version{0};
   /// The deadline that the guard's timer is set to. Written by the guard.
   std::atomic<std::int64_t> armed{0};
   /// The workload is to end by itself from this instant on; 0: an earlier release wrote the page,
@@ -44,9 +44,9 @@ struct guard_page {
   /// between finds none, never the old deadline under the new version or the other way round.
   /// Whoever looks between the two instants of one term finds the old `kill_at`, which holds, too.
   void arm(core::version of, const deadlines& until) {
-    if (term.load() != core::number(of)) {
+    if (version.load() != core::number(of)) {
       kill_at.store(0);
-      term.store(core::number(of));
+      version.store(core::number(of));
     }
     stop_at.store(until.stop_at.time_since_epoch().count());
     kill_at.store(until.kill_at.time_since_epoch().count());
@@ -55,10 +55,10 @@ struct guard_page {
   /// The guard's side: the deadlines of this term. None if it is not armed, or if the page is
   /// being changed or was changed to another term; the last ones known then stay in force.
   [[nodiscard]] std::optional<deadlines> deadlines_of(core::version of) const {
-    if (term.load() != core::number(of)) return std::nullopt;
+    if (version.load() != core::number(of)) return std::nullopt;
     const std::int64_t kill = kill_at.load();
     const std::int64_t stop = stop_at.load();
-    if (term.load() != core::number(of) || kill == 0) return std::nullopt;
+    if (version.load() != core::number(of) || kill == 0) return std::nullopt;
     return deadlines{.stop_at = core::time_point(core::duration(stop == 0 ? kill : stop)),
                      .kill_at = core::time_point(core::duration(kill))};
   }
@@ -67,7 +67,7 @@ struct guard_page {
   void disarm() {
     kill_at.store(0);
     stop_at.store(0);
-    term.store(0);
+    version.store(0);
     armed.store(0);
   }
 };

@@ -84,7 +84,7 @@ struct armed {
 struct start {
   static constexpr auto type = message_type::start;
   message_head head{};
-  std::uint64_t term = 0;
+  std::uint64_t version = 0;
 };
 
 /// Agent to guard: stop the workload.
@@ -125,7 +125,7 @@ struct guard_hello {
   message_head head{};
   std::uint32_t protocol = guard_protocol_version;
   std::uint32_t running = nothing_runs;
-  std::uint64_t term = 0;     ///< of what runs
+  std::uint64_t version = 0;  ///< of what runs
   session_id session{};       ///< of the agents before; zeros: this is the first
   std::int32_t pid = 0;       ///< of the workload's first process; 0: it has ended
   std::int32_t status = 0;    ///< of `has_ended`, as waitpid gives it
@@ -136,7 +136,7 @@ struct guard_hello {
 struct started {
   static constexpr auto type = message_type::started;
   message_head head{};
-  std::uint64_t term = 0;
+  std::uint64_t version = 0;
   std::int32_t pid = 0;
   std::uint32_t reserved = 0;
 };
@@ -144,13 +144,13 @@ struct started {
 struct refused {
   static constexpr auto type = message_type::refused;
   message_head head{};
-  std::uint64_t term = 0;
+  std::uint64_t version = 0;
 };
 
 struct start_failed {
   static constexpr auto type = message_type::start_failed;
   message_head head{};
-  std::uint64_t term = 0;
+  std::uint64_t version = 0;
   std::int32_t error = 0;  ///< errno
   std::uint32_t reserved = 0;
 };
@@ -160,7 +160,7 @@ struct exited {
   static constexpr auto type = message_type::exited;
   static constexpr std::size_t first_size = 24;
   message_head head{};
-  std::uint64_t term = 0;
+  std::uint64_t version = 0;
   std::int32_t status = 0;             ///< of the first one, as waitpid gives it
   std::uint32_t had_to_be_killed = 0;  ///< 1: it was told to end, and SIGKILL had to follow
   std::int64_t at = 0;  ///< CLOCK_BOOTTIME in nanoseconds; 0: an earlier release does not say
@@ -170,7 +170,7 @@ struct exited {
 struct survives {
   static constexpr auto type = message_type::survives;
   message_head head{};
-  std::uint64_t term = 0;
+  std::uint64_t version = 0;
   std::uint32_t left = 0;   ///< processes
   std::uint32_t stuck = 0;  ///< of these: hang in the kernel
   std::int32_t pid = 0;     ///< of one of them, and the rest too

@@ -67,7 +67,7 @@ void newest_version(const subject& one, samples& out) {
   if (!one.knows_holders()) return;
   const api::election_status is = one.status();
   if (is.holders.empty()) return;
-  out.push_back(about(one, static_cast<double>(core::number(is.holders.back().term))));
+  out.push_back(about(one, static_cast<double>(core::number(is.holders.back().version))));
 }
 
 void holder_info(const subject& one, samples& out) {

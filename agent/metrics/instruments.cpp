@@ -153,7 +153,7 @@ void instruments::wall_clock_jumped() {
   wall_jumps_.add();
 }
 
-std::string instruments::page(const api::board& from, const clock_reader& at) {
+std::string instruments::page(const api::published& from, const clock_reader& at) {
   std::string out;
   out.reserve(room_for(last_page_bytes_));
   const auto seen = from.current();

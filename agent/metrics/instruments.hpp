@@ -66,7 +66,7 @@ class instruments {
   http::traffic& probe_traffic() { return probe_traffic_; }
 
   /// Everything, in Prometheus' text format. The snapshot is taken before the clock is read.
-  [[nodiscard]] std::string page(const api::board& from, const clock_reader& at);
+  [[nodiscard]] std::string page(const api::published& from, const clock_reader& at);
 
  private:
   registry kept_;

@@ -60,7 +60,7 @@ agent::agent(agent_options options, surroundings& on, log::logger& to,
       instruments_({.when = options_.settings.timing,
                     .has_guard = is_killed(options_),
                     .has_health = options_.settings.health.is_checked()}),
-      shown_(board_, base::hex(on.loop().random_bits()), options_.settings.identity,
+      shown_(published_, base::hex(on.loop().random_bits()), options_.settings.identity,
              options_.settings.store, elections_, options_.has_guard, !options_.settings.observe),
       workload_(make_workload_mode({.settings = options_.settings,
                                     .session = options_.session,
@@ -77,7 +77,7 @@ agent::agent(agent_options options, surroundings& on, log::logger& to,
                 .elections = elections_,
                 .to = log_,
                 .instruments = instruments_,
-                .board = board_,
+                .published = published_,
                 .shown = shown_,
                 .way_to_stop =
                     [this](const core::command::stop_workload& what) {
@@ -103,7 +103,7 @@ agent::~agent() = default;
 // --- start -----------------------------------------------------------------------------------
 
 void agent::start() {
-  board_.beat(machine_.loop().now());
+  published_.beat(machine_.loop().now());
   reports_.publish();
   if (!workload_->open()) end(status_.value_or(exit_failed));
 }
@@ -216,10 +216,10 @@ bool agent::serve() {
   agent_listeners& at = machine_.asked_by();
   if (at.is_open()) return true;
   return at.open(
-      {.board = board_,
+      {.published = published_,
        .metrics =
            [this] {
-             return instruments_.page(board_, [] {
+             return instruments_.page(published_, [] {
                return api::instant{.now = base::boot_now(), .unix_ms = base::wall_now_ms()};
              });
            },

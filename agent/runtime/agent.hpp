@@ -77,7 +77,7 @@ class agent final : private election_host, private workload_host {
   std::function<void(int)> on_end_;
   std::vector<stores::election_spec> elections_;
   metrics::instruments instruments_;
-  api::board board_;
+  api::published published_;
   snapshots shown_;
   std::unique_ptr<workload_mode> workload_;
   reporter reports_;

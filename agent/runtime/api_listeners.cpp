@@ -43,9 +43,9 @@ bool api_listeners::open(served_agent what) {
   with.probe_traffic = what.probe_traffic;
   const api::clocks time{.boot = base::boot_now, .unix_ms = base::wall_now_ms};
 
-  auto started = api::service::start(what.board, with, time, what.fresh, what.control);
+  auto started = api::service::start(what.published, with, time, what.fresh, what.control);
   while (!started && give_way(started.error(), with)) {
-    started = api::service::start(what.board, with, time, what.fresh, what.control);
+    started = api::service::start(what.published, with, time, what.fresh, what.control);
   }
   if (!started) {
     say_cannot_listen(log_, started.error().text);

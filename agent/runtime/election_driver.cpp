@@ -9,7 +9,7 @@ namespace {
 constexpr core::duration longest_turn = std::chrono::seconds(3);
 
 /// The order to stop the workload of `of`; null if this step gives none.
-const core::command::stop_workload* stop_order(const core::session_effects& in,
+const core::command::stop_workload* stop_order(const core::group_effects& in,
                                                core::election_index of) {
   for (const core::addressed& one : in.commands) {
     const auto* found = std::get_if<core::command::stop_workload>(&one.what);
@@ -142,9 +142,9 @@ void election_driver::carry_out(core::election_index which, const core::command:
                   core::event::refused{.number = c.number, .retry_at = refusal->seen.retry_at});
     }
     auto& grant = std::get<stores::grant>(what);
-    with_.workload.granted(grant.term);
+    with_.workload.granted(grant.version);
     feed(which, core::event::granted{.number = c.number,
-                                     .term = grant.term,
+                                     .version = grant.version,
                                      .sequencer = std::move(grant.sequencer),
                                      .ttl = grant.ttl,
                                      .sent_at = grant.sent_at,
@@ -155,7 +155,7 @@ void election_driver::carry_out(core::election_index which, const core::command:
 void election_driver::carry_out(core::election_index which, const core::command::release& c) {
   const core::election& election = session_.at(which);
   if (election.holding()) with_.listener.releasing(which);
-  store_->release(which, c.term,
+  store_->release(which, c.version,
                   {.clean = c.clean,
                    .why = election.view().last_loss,
                    .heir = election.heir(),
@@ -194,7 +194,7 @@ std::optional<core::duration> election_driver::renewal_margin() const {
   core::time_point first = core::never;
   for (const core::renewal_item& item : session_.renewing()) {
     const auto& lease = session_.at(item.which).view().lease;
-    if (lease && lease->term == item.term) first = std::min(first, lease->stop_at);
+    if (lease && lease->version == item.version) first = std::min(first, lease->stop_at);
   }
   if (first == core::never) return std::nullopt;
   return first - loop_.now();

@@ -95,7 +95,7 @@ class election_driver {
   stores::store* store_ = nullptr;
 
   core::lease_group session_;
-  core::session_effects effects_;
+  core::group_effects effects_;
   std::uint64_t entropy_;
   clock_watch clocks_;
   base::timer timer_;

@@ -11,7 +11,7 @@ constexpr core::duration in_time = std::chrono::milliseconds(500);
 
 /// `held` is over because its holder has said so.
 bool has_released(const core::observation& seen, const core::holder& held) {
-  return seen.parting && seen.parting->term == held.term;
+  return seen.last_release && seen.last_release->version == held.version;
 }
 
 }  // namespace
@@ -45,7 +45,7 @@ void election_lines::say_holders(log::logger& to, const log::speaker& who,
   // after it was.
   if (!nobody && seen.holders.front().ours) return;
   if (nobody && !at.store_answers) return;
-  const core::version first = nobody ? core::no_version : seen.holders.front().term;
+  const core::version first = nobody ? core::no_version : seen.holders.front().version;
   if (std::exchange(said_, first) == first) return;
   if (!nobody) {
     return state == core::phase::observer ? say_held(to, who, seen.holders)
@@ -67,8 +67,9 @@ vacancy election_lines::vacancy_of(core::phase state, const core::observation& s
   if (!last_ || last_->ours) return out;
   out.last = last_->identity;
   if (has_released(seen, *last_)) {
-    out.why = seen.parting->why == core::loss_reason::none ? "without a reason"
-                                                           : core::name(seen.parting->why);
+    out.why = seen.last_release->why == core::loss_reason::none
+                  ? "without a reason"
+                  : core::name(seen.last_release->why);
   } else {
     out.deleted = expires_at_ != core::never && !ran_out(now);
   }
@@ -88,23 +89,23 @@ void election_lines::changed(log::logger& to, const log::speaker& who, const cor
                              const circumstances& at) {
   using core::phase;
   const std::optional<core::lease>& lease = one.view().lease;
-  const core::version term = lease ? lease->term : core::no_version;
-  if (what.to == phase::pending || what.to == phase::active) held_ = term;
+  const core::version version = lease ? lease->version : core::no_version;
+  if (what.to == phase::pending || what.to == phase::active) held_ = version;
   switch (what.to) {
     case phase::pending:
       if (const auto until_now = vacant_for(at.now); until_now && !vacant_) {
         vacant_ = gap{at.now - until_now->lasted, std::string(until_now->after_lease_of)};
       }
-      return say_granted(to, who, term, one.settings().when.lock_delay);
+      return say_granted(to, who, version, one.settings().when.lock_delay);
     case phase::active:
       if (one.view().workload_running) {
-        say_active_again(to, who, term);
+        say_active_again(to, who, version);
       } else {
-        say_active(to, who, term, vacant_for(at.now));
+        say_active(to, who, version, vacant_for(at.now));
       }
       vacant_.reset();
       expires_at_ = core::never;
-      last_ = core::holder{.identity = std::string(who.identity), .term = term, .ours = true};
+      last_ = core::holder{.identity = std::string(who.identity), .version = version, .ours = true};
       return;
     case phase::draining:
       return ending(to, who, one, what, std::move(end), at.now);
@@ -123,9 +124,9 @@ void election_lines::ending(log::logger& to, const log::speaker& who, const core
                             core::time_point now) {
   // A step that ends it may have forgotten it by now.
   const std::optional<core::lease>& lease = one.view().lease;
-  end.term = lease ? lease->term : held_;
+  end.version = lease ? lease->version : held_;
   // A member that holds nothing and runs nothing has nothing to give up.
-  if (end.term == core::no_version && !end.time_to_stop) return;
+  if (end.version == core::no_version && !end.time_to_stop) return;
   end.why = what.why;
   end.heir = one.heir();
   if (lease && core::is_loss(what.why) && now >= lease->stop_at + in_time) {

@@ -12,7 +12,7 @@ class election_workload {
   virtual ~election_workload() = default;
 
   /// The store has granted this term. The elections hear of it after this call.
-  virtual void granted(core::version term) = 0;
+  virtual void granted(core::version version) = 0;
   /// What the elections say of the lease may be new. Comes before the commands of the same step.
   virtual void show(const core::lease_group& what) = 0;
   virtual void arm(const core::command::arm& what) = 0;

@@ -38,8 +38,8 @@ void guard_mode::on(const workload::guard_ready& what) {
 }
 
 void guard_mode::on(const workload::workload_started& what) {
-  say_workload_started(with_.to, who(), what.term, static_cast<std::uint64_t>(what.pid));
-  runs(what.term);
+  say_workload_started(with_.to, who(), what.version, static_cast<std::uint64_t>(what.pid));
+  runs(what.version);
 }
 
 void guard_mode::on(const workload::start_refused&) {

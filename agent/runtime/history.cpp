@@ -24,15 +24,15 @@ std::size_t terms_kept(std::size_t elections) {
                     most_terms);
 }
 
-api::past_term* history::find(core::version term) {
+api::past_term* history::find(core::version version) {
   const auto found =
-      std::ranges::find(all_, term, [](const api::past_term& one) { return one.who.term; });
+      std::ranges::find(all_, version, [](const api::past_term& one) { return one.who.version; });
   return found == all_.end() ? nullptr : &*found;
 }
 
 void history::add(api::past_term one) {
   const auto behind = std::ranges::upper_bound(
-      all_, one.who.term, {}, [](const api::past_term& known) { return known.who.term; });
+      all_, one.who.version, {}, [](const api::past_term& known) { return known.who.version; });
   all_.insert(behind, std::move(one));
   if (all_.size() > most_) all_.erase(all_.begin());
 }
@@ -47,17 +47,17 @@ bool history::observed(const core::observation& seen, std::int64_t unix_ms) {
   for (api::past_term& one : all_) {
     if (!one.ended) news = close(one, seen, unix_ms) || news;
   }
-  if (seen.parting && all_.empty() && !seen.parting->holder.empty()) {
+  if (seen.last_release && all_.empty() && !seen.last_release->holder.empty()) {
     // Of before our time.
-    add({.who = {.identity = seen.parting->holder, .term = seen.parting->term},
+    add({.who = {.identity = seen.last_release->holder, .version = seen.last_release->version},
          .is_self = false,
          .ended = true,
-         .to_unix_ms = seen.parting->at_unix_ms,
-         .reason = reason_text(seen.parting->why)});
+         .to_unix_ms = seen.last_release->at_unix_ms,
+         .reason = reason_text(seen.last_release->why)});
     news = true;
   }
   for (const core::holder& h : seen.holders) {
-    if (find(h.term) != nullptr) continue;
+    if (find(h.version) != nullptr) continue;
     add({.who = h, .is_self = h.ours, .from_unix_ms = first ? 0 : unix_ms});
     news = true;
   }
@@ -67,29 +67,31 @@ bool history::observed(const core::observation& seen, std::int64_t unix_ms) {
 
 /// True if it has ended by now.
 bool history::close(api::past_term& one, const core::observation& seen, std::int64_t unix_ms) {
-  const bool holds =
-      std::ranges::any_of(seen.holders, [&](const auto& h) { return h.term == one.who.term; });
-  if (holds || seen.as_of < one.who.term || one.who.term == own_) return false;
+  const bool holds = std::ranges::any_of(
+      seen.holders, [&](const auto& h) { return h.version == one.who.version; });
+  if (holds || seen.as_of < one.who.version || one.who.version == own_) return false;
   one.ended = true;
   one.to_unix_ms = unix_ms;
-  const bool said = seen.parting && seen.parting->term == one.who.term;
-  if (said && seen.parting->why != core::loss_reason::none) {
-    one.reason = reason_text(seen.parting->why);
+  const bool said = seen.last_release && seen.last_release->version == one.who.version;
+  if (said && seen.last_release->why != core::loss_reason::none) {
+    one.reason = reason_text(seen.last_release->why);
   } else if (one.reason.empty() && !said) {
     one.reason = expired;
   }
   return true;
 }
 
-void history::began(core::version term, std::int64_t unix_ms) {
-  own_ = term;
-  if (api::past_term* known = find(term)) {
+void history::began(core::version version, std::int64_t unix_ms) {
+  own_ = version;
+  if (api::past_term* known = find(version)) {
     // Ours from an earlier life, or seen before the answer was here.
     known->ended = false;
     known->to_unix_ms = 0;
     known->reason.clear();
   } else {
-    add({.who = {.identity = identity_, .term = term}, .is_self = true, .from_unix_ms = unix_ms});
+    add({.who = {.identity = identity_, .version = version},
+         .is_self = true,
+         .from_unix_ms = unix_ms});
   }
   show();
 }

@@ -26,7 +26,7 @@ class history {
   bool observed(const core::observation& seen, std::int64_t unix_ms);
 
   /// A term of our own has begun.
-  void began(core::version term, std::int64_t unix_ms);
+  void began(core::version version, std::int64_t unix_ms);
 
   /// Our own is being ended, for this reason.
   void ending(core::loss_reason why);
@@ -38,7 +38,7 @@ class history {
   [[nodiscard]] const std::shared_ptr<const api::term_list>& terms() const { return shown_; }
 
  private:
-  api::past_term* find(core::version term);
+  api::past_term* find(core::version version);
   void add(api::past_term one);
   bool close(api::past_term& one, const core::observation& seen, std::int64_t unix_ms);
   void show();

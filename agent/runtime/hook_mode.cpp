@@ -26,7 +26,7 @@ void hook_mode::on(const workload::hooks_ready& what) {
 
 void hook_mode::on(const workload::workload_told& what) {
   say_hook_gained(with_.to, who());
-  runs(what.term);
+  runs(what.version);
 }
 
 void hook_mode::on(const workload::workload_not_told& what) {
@@ -47,7 +47,7 @@ void hook_mode::on(const workload::workload_defied& what) {
   lapsing_ = true;
   say_hook_defied(with_.to, who());
   if (with_.host.is_shutting_down()) return with_.host.end(exit_ok);
-  feed(core::event::lost{.term = what.term, .why = core::loss_reason::guard_gone});
+  feed(core::event::lost{.version = what.version, .why = core::loss_reason::guard_gone});
 }
 
 void hook_mode::on(const workload::workload_lapsed&) {

@@ -15,8 +15,8 @@ std::string spoken(core::duration d) {
   return std::string(base::spoken(d).view());
 }
 
-std::string text_of(core::version term) {
-  return std::to_string(core::number(term));
+std::string text_of(core::version version) {
+  return std::to_string(core::number(version));
 }
 
 std::string signal_name(int signo) {
@@ -37,12 +37,12 @@ std::string repeated(std::uint64_t held_back) {
 
 /// A line on an election that has come into a phase.
 void say_phase(log::logger& to, log::log_level level, std::string_view sentence,
-               const log::speaker& who, core::phase state, core::version term) {
+               const log::speaker& who, core::phase state, core::version version) {
   to.write(level, sentence,
            {{"election", who.election},
             {"identity", who.identity},
             log::coded("state", core::name(state)),
-            log::coded("version", text_of(term))});
+            log::coded("version", text_of(version))});
 }
 
 }  // namespace
@@ -210,13 +210,13 @@ void say_holders(log::logger& to, std::string_view before, const log::speaker& w
   if (holders.size() > most) {
     sentence += " and " + std::to_string(holders.size() - most) + " more";
   }
-  if (holders.size() == 1) sentence += " (version " + text_of(holders.front().term) + ")";
+  if (holders.size() == 1) sentence += " (version " + text_of(holders.front().version) + ")";
   to.write(log::log_level::info, sentence,
            {{"election", who.election},
             {"identity", who.identity},
             log::coded("state", core::name(state)),
             log::coded("holder", holders.front().identity),
-            log::coded("version", text_of(holders.front().term))});
+            log::coded("version", text_of(holders.front().version))});
 }
 
 }  // namespace
@@ -248,31 +248,31 @@ void say_vacant(log::logger& to, const log::speaker& who, const vacancy& what) {
             log::coded("state", core::name(what.state))});
 }
 
-void say_granted(log::logger& to, const log::speaker& who, core::version term,
+void say_granted(log::logger& to, const log::speaker& who, core::version version,
                  core::duration lock_delay) {
   say_phase(to, log::log_level::info,
-            "lease granted under version " + text_of(term) + "; waiting " + spoken(lock_delay) +
+            "lease granted under version " + text_of(version) + "; waiting " + spoken(lock_delay) +
                 " (lock delay): the previous holder left no release record",
-            who, core::phase::pending, term);
+            who, core::phase::pending, version);
 }
 
-void say_active(log::logger& to, const log::speaker& who, core::version term,
+void say_active(log::logger& to, const log::speaker& who, core::version version,
                 const std::optional<wait_for_holder>& vacant_for) {
-  std::string sentence = "active under version " + text_of(term);
+  std::string sentence = "active under version " + text_of(version);
   if (vacant_for && vacant_for->after_lease_of.empty()) {
     sentence += ", after " + spoken(vacant_for->lasted) + " without an active holder";
   } else if (vacant_for) {
     sentence += ", " + spoken(vacant_for->lasted) + " after the lease of " +
                 std::string(vacant_for->after_lease_of) + " ended";
   }
-  say_phase(to, log::log_level::info, sentence, who, core::phase::active, term);
+  say_phase(to, log::log_level::info, sentence, who, core::phase::active, version);
 }
 
-void say_active_again(log::logger& to, const log::speaker& who, core::version term) {
+void say_active_again(log::logger& to, const log::speaker& who, core::version version) {
   say_phase(to, log::log_level::info,
-            "active again under version " + text_of(term) +
+            "active again under version " + text_of(version) +
                 ": the store confirms the lease of the workload that runs",
-            who, core::phase::active, term);
+            who, core::phase::active, version);
 }
 
 // --- the end of a term -----------------------------------------------------------------------
@@ -335,7 +335,7 @@ void say_with_end(log::logger& to, const log::speaker& who, const std::string& s
   const log::log_level level = is_trouble(what.why) ? log::log_level::warn : log::log_level::info;
   const log::log_field state = log::coded("state", core::name(core::phase::draining));
   const log::log_field reason = log::coded("reason", core::name(what.why));
-  const log::log_field version = log::coded("version", text_of(what.term));
+  const log::log_field version = log::coded("version", text_of(what.version));
   if (!what.time_to_stop || what.ran_out_ago) {
     to.write(level, sentence,
              {{"election", who.election}, {"identity", who.identity}, state, version, reason});
@@ -368,11 +368,11 @@ void say_less_time(log::logger& to, const log::speaker& who, const term_end& wha
   say_with_end(to, who, std::string(words_of(what.why)) + "; " + left, what);
 }
 
-void say_released(log::logger& to, const log::speaker& who, core::version term) {
+void say_released(log::logger& to, const log::speaker& who, core::version version) {
   to.write(log::log_level::info, "lease released",
            {{"election", who.election},
             {"identity", who.identity},
-            log::coded("version", text_of(term))});
+            log::coded("version", text_of(version))});
 }
 
 void say_aside(log::logger& to, const log::speaker& who, core::loss_reason why,

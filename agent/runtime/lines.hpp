@@ -97,7 +97,7 @@ struct vacancy {
   bool deleted = false;  ///< it was not released, and had not run out
 };
 void say_vacant(log::logger& to, const log::speaker& who, const vacancy& what);
-void say_granted(log::logger& to, const log::speaker& who, core::version term,
+void say_granted(log::logger& to, const log::speaker& who, core::version version,
                  core::duration lock_delay);
 /// How long the election was without a holder.
 struct wait_for_holder {
@@ -107,14 +107,14 @@ struct wait_for_holder {
   std::string_view after_lease_of{};
 };
 /// `vacant_for`: nothing where that is not known.
-void say_active(log::logger& to, const log::speaker& who, core::version term,
+void say_active(log::logger& to, const log::speaker& who, core::version version,
                 const std::optional<wait_for_holder>& vacant_for);
 /// The lease of a workload that an agent before has started was confirmed.
-void say_active_again(log::logger& to, const log::speaker& who, core::version term);
+void say_active_again(log::logger& to, const log::speaker& who, core::version version);
 
 /// The end of a term begins.
 struct term_end {
-  core::version term = core::no_version;  ///< none: of a workload whose lease was not confirmed
+  core::version version = core::no_version;  ///< none: of a workload whose lease was not confirmed
   core::loss_reason why = core::loss_reason::none;
   std::string_view heir{};
   std::optional<core::duration> ran_out_ago{};   ///< it did, and nobody was there to see to it
@@ -125,7 +125,7 @@ struct term_end {
 void say_ending(log::logger& to, const log::speaker& who, const term_end& what);
 /// A workload that is being stopped gets less time than it was told.
 void say_less_time(log::logger& to, const log::speaker& who, const term_end& what);
-void say_released(log::logger& to, const log::speaker& who, core::version term);
+void say_released(log::logger& to, const log::speaker& who, core::version version);
 /// The member does not campaign for so long; `core::duration::max()`: until it is told to.
 void say_aside(log::logger& to, const log::speaker& who, core::loss_reason why,
                core::duration pause);
@@ -140,10 +140,10 @@ void say_order_passed_on(log::logger& to, const log::speaker& who, const core::o
 
 // --- the workload ----------------------------------------------------------------------------
 
-void say_workload_started(log::logger& to, const log::speaker& who, core::version term,
+void say_workload_started(log::logger& to, const log::speaker& who, core::version version,
                           std::uint64_t pid);
 /// One that somebody else starts: found, or (pid 0) not there yet.
-void say_workload_may_run(log::logger& to, const log::speaker& who, core::version term,
+void say_workload_may_run(log::logger& to, const log::speaker& who, core::version version,
                           std::uint64_t pid);
 void say_start_refused(log::logger& to, const log::speaker& who);
 /// `executed`: a command was to be; else a signal was to tell that it is active.

@@ -21,14 +21,14 @@ void say(log::logger& to, log::log_level level, std::string_view sentence,
 }
 
 void say_of_run(log::logger& to, std::string_view sentence, const log::speaker& who,
-                core::version term, std::uint64_t pid) {
-  const log::log_field version("version", core::number(term));
+                core::version version, std::uint64_t pid) {
+  const log::log_field under("version", core::number(version));
   if (pid == 0) {
     to.write(log::log_level::info, sentence,
-             {{"election", who.election}, {"identity", who.identity}, version});
+             {{"election", who.election}, {"identity", who.identity}, under});
   } else {
     to.write(log::log_level::info, sentence,
-             {{"election", who.election}, {"identity", who.identity}, version, {"pid", pid}});
+             {{"election", who.election}, {"identity", who.identity}, under, {"pid", pid}});
   }
 }
 
@@ -36,15 +36,15 @@ void say_of_run(log::logger& to, std::string_view sentence, const log::speaker& 
 
 // --- the workload ----------------------------------------------------------------------------
 
-void say_workload_started(log::logger& to, const log::speaker& who, core::version term,
+void say_workload_started(log::logger& to, const log::speaker& who, core::version version,
                           std::uint64_t pid) {
-  say_of_run(to, "workload started", who, term, pid);
+  say_of_run(to, "workload started", who, version, pid);
 }
 
-void say_workload_may_run(log::logger& to, const log::speaker& who, core::version term,
+void say_workload_may_run(log::logger& to, const log::speaker& who, core::version version,
                           std::uint64_t pid) {
   say_of_run(to, pid == 0 ? "the workload may run; it is not there yet" : "workload found", who,
-             term, pid);
+             version, pid);
 }
 
 void say_start_refused(log::logger& to, const log::speaker& who) {
@@ -66,7 +66,7 @@ void say_workload_found(log::logger& to, const log::speaker& who,
                  ? "found the workload of an agent that has ended; it is being stopped"
                  : "found the workload of an agent that has ended; asking the store whether the "
                    "lease is still ours",
-             who, what.term, 0);
+             who, what.version, 0);
 }
 
 void say_doubtful(log::logger& to, const log::speaker& who, const process::survivors& what) {

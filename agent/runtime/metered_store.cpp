@@ -55,9 +55,9 @@ class metered_store final : public stores::forwarding_store {
                   counted<stores::renew_outcome>(operation::renew, std::move(timed)));
   }
 
-  void release(core::election_index which, core::version term, stores::parting how,
+  void release(core::election_index which, core::version version, stores::release_details how,
                core::time_point deadline, stores::handler<stores::release_outcome> done) override {
-    inner().release(which, term, std::move(how), deadline,
+    inner().release(which, version, std::move(how), deadline,
                     counted(operation::release, std::move(done)));
   }
 

@@ -158,7 +158,7 @@ std::expected<core::left_order, api::control_refusal> order_executor::addressed_
                                    "name a holder, or leave it out"));
   }
   member = holder->identity;
-  out.term = holder->term;
+  out.version = holder->version;
   return out;
 }
 
@@ -184,7 +184,7 @@ std::optional<api::control_refusal> order_executor::objection_to(
                        : "name another member, or none");
   }
   const bool other_term =
-      what.term != core::no_version && (!view.lease || view.lease->term != what.term);
+      what.version != core::no_version && (!view.lease || view.lease->version != what.version);
   if (!may_act(which) || other_term) {
     return refusal(409, "not_holder",
                    identity + " does not hold " + of + " any more; " +

@@ -92,7 +92,7 @@ void found_processes_mode::from_hooks(const workload::hook_event& what) {
   if (with_.host.has_ended()) return;
   if (const auto* told = std::get_if<workload::workload_told>(&what)) {
     say_hook_gained(with_.to, who());
-    runs(told->term);
+    runs(told->version);
   } else if (const auto* failed = std::get_if<workload::workload_not_told>(&what)) {
     not_told(failed->why);
   } else if (const auto* way = std::get_if<workload::stop_way_failed>(&what)) {
@@ -101,8 +101,8 @@ void found_processes_mode::from_hooks(const workload::hook_event& what) {
 }
 
 void found_processes_mode::on(const workload::workload_started& what) {
-  say_workload_may_run(with_.to, who(), what.term, static_cast<std::uint64_t>(what.pid));
-  runs(what.term);
+  say_workload_may_run(with_.to, who(), what.version, static_cast<std::uint64_t>(what.pid));
+  runs(what.version);
 }
 
 void found_processes_mode::on(const workload::start_failed& what) {

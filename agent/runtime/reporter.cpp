@@ -150,7 +150,7 @@ void reporter::note_term(core::election_index which, const core::command::transi
   const std::optional<core::lease>& lease = election(which).view().lease;
   const bool began = what.from == core::phase::candidate &&
                      (what.to == core::phase::pending || what.to == core::phase::active);
-  if (began && lease) terms.began(lease->term, wall_ms());
+  if (began && lease) terms.began(lease->version, wall_ms());
   if (what.to == core::phase::draining) terms.ending(what.why);
   if (what.from == core::phase::draining) terms.ended(wall_ms());
   with_.shown.terms_changed(which, terms.terms());

@@ -33,7 +33,7 @@ class reporter final : public election_listener {
     const std::vector<stores::election_spec>& elections;
     log::logger& to;
     metrics::instruments& instruments;
-    api::board& board;
+    api::published& published;
     snapshots& shown;
     /// How the workload is stopped by this order.
     std::function<term_end(const core::command::stop_workload&)> way_to_stop;
@@ -74,7 +74,7 @@ class reporter final : public election_listener {
   void release_failed(core::election_index which) override;
   void clocks_jumped(const clock_news& what) override;
   void step_ended() override;
-  void turned(core::time_point now) override { with_.board.beat(now); }
+  void turned(core::time_point now) override { with_.published.beat(now); }
 
  private:
   void note_term(core::election_index which, const core::command::transition& what);

@@ -26,9 +26,9 @@ bool came_back(const api::election_snapshot& before, const api::election_snapsho
 
 }  // namespace
 
-snapshots::snapshots(api::board& onto, std::string agent, std::string identity, std::string store,
-                     std::vector<stores::election_spec> elections, bool owns_workload,
-                     bool campaigns)
+snapshots::snapshots(api::published& onto, std::string agent, std::string identity,
+                     std::string store, std::vector<stores::election_spec> elections,
+                     bool owns_workload, bool campaigns)
     : onto_(onto) {
   next_.agent = std::move(agent);
   next_.identity = std::move(identity);

@@ -15,7 +15,7 @@ namespace tenure::runtime {
 class snapshots {
  public:
   /// `agent` names this run of it.
-  snapshots(api::board& onto, std::string agent, std::string identity, std::string store,
+  snapshots(api::published& onto, std::string agent, std::string identity, std::string store,
             std::vector<stores::election_spec> elections, bool owns_workload, bool campaigns);
 
   void store_opened(std::string cluster_id);
@@ -48,7 +48,7 @@ class snapshots {
  private:
   void number(core::time_point now);
 
-  api::board& onto_;
+  api::published& onto_;
   api::snapshot next_;
   std::shared_ptr<const api::snapshot> published_;  ///< last; null: nothing was
   std::vector<core::election_index> changed_;

@@ -59,7 +59,7 @@ class guard_search {
 
 /// What others may ask the agent, and where its answers are.
 struct served_agent {
-  api::board& board;
+  api::published& published;
   api::page_writer metrics;
   http::traffic* api_traffic = nullptr;
   http::traffic* probe_traffic = nullptr;

@@ -18,7 +18,7 @@ std::int64_t whole_ms(core::duration what) {
 }  // namespace
 
 core::event::workload_found event_of(const workload::found_workload& what) {
-  return {.term = what.term,
+  return {.version = what.version,
           .stop_at = what.stop_at,
           .kill_at = what.kill_at,
           .stopping = what.stopping};
@@ -40,8 +40,8 @@ bool reader_mode::open() {
 
 // --- what the elections want done ------------------------------------------------------------
 
-void owned_mode::granted(core::version term) {
-  if (owner_) owner_->note_grant(term);
+void owned_mode::granted(core::version version) {
+  if (owner_) owner_->note_grant(version);
 }
 
 void owned_mode::forget_grants(const core::command::forget_grants& what) {
@@ -57,12 +57,12 @@ void owned_mode::show(const core::lease_group& what) {
   const bool active = view.phase == core::phase::active;
   if (!one.holding() || (!active && view.phase != core::phase::draining)) return owner_->show({});
   owner_->show({.state = active ? TENURE_ACTIVE : TENURE_DRAINING,
-                .version = view.lease->term,
+                .version = view.lease->version,
                 .stop_at = view.lease->stop_at});
 }
 
 void owned_mode::arm(const core::command::arm& what) {
-  owner_->arm(what.term, what.stop_at, what.kill_at);
+  owner_->arm(what.version, what.stop_at, what.kill_at);
 }
 
 void owned_mode::start(core::election_index, const core::election_view& view) {
@@ -71,7 +71,7 @@ void owned_mode::start(core::election_index, const core::election_view& view) {
   is_killed_ = false;
   const auto at = with_.machine.asked_by().api_address();
   owner_->note_api_port(at ? at->port : std::uint16_t{0});
-  owner_->start(view.lease->term, environment(view));
+  owner_->start(view.lease->version, environment(view));
 }
 
 /// The first order of a term is said with the end of that term.
@@ -120,9 +120,9 @@ void owned_mode::say_exit(const workload::workload_exited& what) {
 
 // --- what the workload is told ---------------------------------------------------------------
 
-void owned_mode::runs(core::version term) {
+void owned_mode::runs(core::version version) {
   ran_ = true;
-  feed(core::event::workload_started{term});
+  feed(core::event::workload_started{version});
   if (driver().begun() && phase() == core::phase::active) with_.host.workload_started();
 }
 
@@ -139,11 +139,11 @@ std::vector<std::string> owned_mode::names() const {
 std::vector<std::string> owned_mode::environment(const core::election_view& view) const {
   std::vector<std::string> out = names();
   out.insert(out.end(), {
-                            "TENURE_VERSION=" + std::to_string(core::number(view.lease->term)),
+                            "TENURE_VERSION=" + std::to_string(core::number(view.lease->version)),
                             "TENURE_SEQUENCER=" + view.sequencer,
                         });
   for (std::string& one :
-       stores::lock_variables(with_.settings.store, view.sequencer, view.lease->term)) {
+       stores::lock_variables(with_.settings.store, view.sequencer, view.lease->version)) {
     out.push_back(std::move(one));
   }
   const agent_listeners& at = with_.machine.asked_by();

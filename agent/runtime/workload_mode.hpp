@@ -138,7 +138,7 @@ class owned_mode : public workload_mode {
  public:
   explicit owned_mode(const mode_parts& with) : with_(with) {}
 
-  void granted(core::version term) override;
+  void granted(core::version version) override;
   void show(const core::lease_group& what) override;
   void arm(const core::command::arm& what) override;
   void start(core::election_index which, const core::election_view& view) override;
@@ -157,7 +157,7 @@ class owned_mode : public workload_mode {
   /// The signal that stops the workload; 0: none does.
   [[nodiscard]] virtual int stop_signal() const { return stop_signal_; }
   /// The workload of this term was started by a guard, or told by hooks.
-  void runs(core::version term);
+  void runs(core::version version);
   void feed(const core::election_event& what) { driver().feed(owned, what); }
   void say_exit(const workload::workload_exited& what);
   /// The hooks could not tell the workload that it is active.

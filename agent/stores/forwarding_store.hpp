@@ -28,9 +28,9 @@ class forwarding_store : public store {
              handler<renew_outcome> done) override {
     of_->renew(std::move(items), deadline, std::move(done));
   }
-  void release(core::election_index which, core::version term, parting how,
+  void release(core::election_index which, core::version version, release_details how,
                core::time_point deadline, handler<release_outcome> done) override {
-    of_->release(which, term, std::move(how), deadline, std::move(done));
+    of_->release(which, version, std::move(how), deadline, std::move(done));
   }
   void read(core::election_index which, core::time_point deadline,
             handler<read_outcome> done) override {

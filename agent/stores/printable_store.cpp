@@ -23,10 +23,10 @@ void clean(core::order_reply& said) {
 
 void clean(core::observation& seen) {
   for (core::holder& one : seen.holders) clean(one.identity);
-  if (seen.parting) {
-    clean(seen.parting->holder);
-    clean(seen.parting->heir);
-    std::int64_t& at = seen.parting->at_unix_ms;
+  if (seen.last_release) {
+    clean(seen.last_release->holder);
+    clean(seen.last_release->heir);
+    std::int64_t& at = seen.last_release->at_unix_ms;
     if (at < 0 || at > last_unix_ms) at = 0;
   }
   for (core::left_order& one : seen.orders) {
@@ -99,9 +99,9 @@ class printable_store final : public store {
     of_->renew(std::move(items), deadline, cleaned(std::move(done)));
   }
 
-  void release(core::election_index which, core::version term, parting how,
+  void release(core::election_index which, core::version version, release_details how,
                core::time_point deadline, handler<release_outcome> done) override {
-    of_->release(which, term, std::move(how), deadline, cleaned(std::move(done)));
+    of_->release(which, version, std::move(how), deadline, cleaned(std::move(done)));
   }
 
   void read(core::election_index which, core::time_point deadline,

@@ -35,7 +35,7 @@ struct unknown {
 
 /// The lease is ours.
 struct grant {
-  core::version term = core::no_version;
+  core::version version = core::no_version;
   std::string sequencer;          ///< the store's own proof of this term, opaque
   core::duration ttl{};           ///< as granted
   core::time_point sent_at{};     ///< before the first byte of the request left, or earlier
@@ -59,7 +59,7 @@ struct renewal {
 using renew_outcome = std::variant<renewal, unknown>;
 
 /// How a term is given up.
-struct parting {
+struct release_details {
   /// Nothing that ran under this or an earlier term is alive.
   bool clean = false;
   core::loss_reason why = core::loss_reason::none;
@@ -204,11 +204,12 @@ class store {
   virtual void renew(std::vector<core::renewal_item> items, core::time_point deadline,
                      handler<renew_outcome> done) = 0;
 
-  /// Gives up term `term`, if it is still ours; with `no_version`, whatever our session holds in
-  /// this election. After one that is clean the next grant may be `released_cleanly`; otherwise it
-  /// must not be. Where a term is named, its farewell is shown with what the watch shows from then
-  /// on. Carried out late, a release must not touch a term that was granted after this call.
-  virtual void release(core::election_index which, core::version term, parting how,
+  /// Gives up the term of `version`, if it is still ours; with `no_version`, whatever our session
+  /// holds in this election. After one that is clean the next grant may be `released_cleanly`;
+  /// otherwise it must not be. Where a term is named, its farewell is shown with what the watch
+  /// shows from then on. Carried out late, a release must not touch a term that was granted after
+  /// this call.
+  virtual void release(core::election_index which, core::version version, release_details how,
                        core::time_point deadline, handler<release_outcome> done) = 0;
 
   /// What the store holds now, linearizable.
@@ -250,9 +251,10 @@ class store {
 };
 
 /// What the store's own lock tool tells its command, as "NAME=value": what was written for
-/// `etcdctl lock` then needs no change. `sequencer` and `term` are those of a grant of this kind.
+/// `etcdctl lock` then needs no change. `sequencer` and `version` are those of a grant of this
+/// kind.
 std::vector<std::string> lock_variables(std::string_view kind, const std::string& sequencer,
-                                        core::version term);
+                                        core::version version);
 
 /// The kinds that this build has, e.g. {"sqlite"}.
 std::vector<std::string_view> store_kinds();

@@ -8,10 +8,10 @@ std::vector<std::string_view> store_kinds() {
 }
 
 std::vector<std::string> lock_variables(std::string_view kind, const std::string& sequencer,
-                                        core::version term) {
+                                        core::version version) {
   if (kind != "etcd") return {};
   return {"ETCD_LOCK_KEY=" + sequencer.substr(0, sequencer.rfind('@')),
-          "ETCD_LOCK_REV=" + std::to_string(core::number(term))};
+          "ETCD_LOCK_REV=" + std::to_string(core::number(version))};
 }
 
 core::duration expiry_lag_of(std::string_view kind) {

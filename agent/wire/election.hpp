@@ -142,7 +142,7 @@ std::optional<history_report> read_history(std::string_view body);
 
 /// "Does the holder (any, if none is given) still hold under this version?"
 struct term_question {
-  core::version term = core::no_version;
+  core::version version = core::no_version;
   std::optional<std::string> holder{};
 
   friend bool operator==(const term_question&, const term_question&) = default;

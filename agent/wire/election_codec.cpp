@@ -86,7 +86,7 @@ static void describe(maybe_const<history_report> auto& of, auto& with) {
 }
 
 static void describe(maybe_const<term_question> auto& of, auto& with) {
-  with.version(of.term);
+  with.version(of.version);
   with("holder", of.holder);
 }
 
@@ -220,8 +220,8 @@ std::optional<verification> read_verification(std::string_view body) {
   const nlohmann::json answer = parsed(body);
   verification out;
   const bool is_clear = member(answer, "valid").is_boolean() && read(answer, out);
-  return is_clear && out.asked.term != core::no_version ? std::optional(std::move(out))
-                                                        : std::nullopt;
+  return is_clear && out.asked.version != core::no_version ? std::optional(std::move(out))
+                                                           : std::nullopt;
 }
 
 std::string write(const older_status& what) {

@@ -102,16 +102,16 @@ std::string& object_writer::named(std::string_view name) {
   return to_ += ':';
 }
 
-void object_writer::version(std::optional<core::version> term) {
-  (*this)("version", term);
+void object_writer::version(std::optional<core::version> version) {
+  (*this)("version", version);
   std::optional<std::string> text;
-  if (term) text = std::to_string(core::number(*term));
+  if (version) text = std::to_string(core::number(*version));
   (*this)("version_text", text);
 }
 
 void object_writer::holder(const std::optional<core::holder>& who) {
   (*this)("holder", who ? std::optional(who->identity) : std::nullopt);
-  version(who ? std::optional(who->term) : std::nullopt);
+  version(who ? std::optional(who->version) : std::nullopt);
 }
 
 void object_reader::time(std::string_view name, std::optional<std::int64_t>& unix_ms) {
@@ -119,14 +119,14 @@ void object_reader::time(std::string_view name, std::optional<std::int64_t>& uni
   if (read_time(member(from_, name), value)) unix_ms = value;
 }
 
-void object_reader::version(core::version& term) {
+void object_reader::version(core::version& version) {
   const auto number = base::read_number<std::uint64_t>(text_in(from_, "version_text"));
-  if (number) term = core::version{*number};
+  if (number) version = core::version{*number};
 }
 
 void object_reader::holder(core::holder& who) {
   (*this)("holder", who.identity);
-  (*this)("version", who.term);
+  (*this)("version", who.version);
 }
 
 void object_reader::holder(std::optional<core::holder>& who) {

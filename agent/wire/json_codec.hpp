@@ -83,7 +83,7 @@ class object_writer {
   }
   /// "version" as a number, and "version_text" with the same digits for readers whose numbers are
   /// doubles (JavaScript, jq), which are exact up to 2^53 only.
-  void version(std::optional<core::version> term);
+  void version(std::optional<core::version> version);
   /// "holder", "version" and "version_text".
   void holder(const std::optional<core::holder>& who);
   /// Once, after the last member.
@@ -110,7 +110,7 @@ class object_reader {
   }
   void time(std::string_view name, std::optional<std::int64_t>& unix_ms);
   /// Of "version_text".
-  void version(core::version& term);
+  void version(core::version& version);
   void holder(core::holder& who);
   /// Nothing if "holder" is not a text.
   void holder(std::optional<core::holder>& who);
@@ -126,7 +126,7 @@ concept maybe_const = std::same_as<std::remove_const_t<Value>, Of>;
 /// {"identity","version"}
 void describe(maybe_const<core::holder> auto& of, auto& with) {
   with("identity", of.identity);
-  with("version", of.term);
+  with("version", of.version);
 }
 
 template <class Value>

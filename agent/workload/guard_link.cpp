@@ -25,9 +25,9 @@ constexpr core::duration strangers_end_within = std::chrono::seconds(1);
 /// Pause between two looks at what is left.
 constexpr core::duration kill_again = std::chrono::milliseconds(10);
 
-std::string mark_of(const std::string& session, core::version term) {
+std::string mark_of(const std::string& session, core::version version) {
   return std::string(guard::run_variable) + "=" + session + "." +
-         std::to_string(core::number(term));
+         std::to_string(core::number(version));
 }
 
 }  // namespace
@@ -88,7 +88,7 @@ struct guard_link::impl : std::enable_shared_from_this<impl> {
   base::timer again;      ///< between two looks at the orphans
 
   work state = work::none;
-  core::version term = core::no_version;
+  core::version version = core::no_version;
   core::version buried = core::no_version;  ///< the one whose end was seen from here last
   core::time_point kill_at = core::never;
   core::time_point kill_by = core::never;
@@ -136,24 +136,24 @@ void guard_link::impl::on_packet(const guard::packet& what) {
     // News of what the agent before has asked for. The guard's answer to our hello says it all.
     return;
   } else if (const auto started = guard::as<guard::message::started>(what)) {
-    if (!is_ours(started->term)) return;
+    if (!is_ours(started->version)) return;
     state = work::running;
     left.follow(started->pid);
-    emit(workload_started{.pid = started->pid, .term = core::version{started->term}});
+    emit(workload_started{.pid = started->pid, .version = core::version{started->version}});
   } else if (const auto refused = guard::as<guard::message::refused>(what)) {
-    if (is_buried(refused->term)) return;
-    if (state == work::asked && core::number(term) == refused->term) nothing_runs();
-    emit(start_refused{.term = core::version{refused->term}});
+    if (is_buried(refused->version)) return;
+    if (state == work::asked && core::number(version) == refused->version) nothing_runs();
+    emit(start_refused{.version = core::version{refused->version}});
   } else if (const auto failed = guard::as<guard::message::start_failed>(what)) {
     // The agent before may have asked for it, and have died before the guard knew.
-    if (!is_ours(failed->term)) return;
+    if (!is_ours(failed->version)) return;
     nothing_runs();
-    emit(start_failed{.term = core::version{failed->term}, .error = failed->error});
+    emit(start_failed{.version = core::version{failed->version}, .error = failed->error});
   } else if (const auto exited = guard::as<guard::message::exited>(what)) {
     // Of an earlier term: that workload was seen dead from here before.
-    if (exited->term == core::number(term)) on_exited(*exited);
+    if (exited->version == core::number(version)) on_exited(*exited);
   } else if (const auto survives = guard::as<guard::message::survives>(what)) {
-    emit(workload_survives{.term = core::version{survives->term},
+    emit(workload_survives{.version = core::version{survives->version},
                            .what = {.left = survives->left,
                                     .stuck = survives->stuck,
                                     .pid = survives->pid,
@@ -181,7 +181,7 @@ void guard_link::impl::on_hello(const guard::message::guard_hello& what) {
   if (what.session != guard::session_id{})
     ready.session.assign(what.session.begin(), what.session.end());
   if (what.running != guard::message::guard_hello::nothing_runs) {
-    left.expect_mark(mark_of(ready.session, core::version{what.term}));
+    left.expect_mark(mark_of(ready.session, core::version{what.version}));
     ready.found = take_over(what);
   }
   if (!session.is_bound && !ready.session.empty()) session.id = ready.session;
@@ -203,20 +203,20 @@ std::optional<guard_unusable> guard_link::impl::doubt(
 }
 
 found_workload guard_link::impl::take_over(const guard::message::guard_hello& what) {
-  term = core::version{what.term};
+  version = core::version{what.version};
   if (what.running == guard::message::guard_hello::has_ended) {
     const workload_exited end{.status = what.status,
                               .at = core::time_point(core::duration(what.ended_at))};
-    return {.term = term, .stop_at = core::never, .kill_at = core::never, .ended = end};
+    return {.version = version, .stop_at = core::never, .kill_at = core::never, .ended = end};
   }
   state = work::running;
   if (what.pid != 0) left.follow(what.pid);
   // A page that says nothing of this term leaves it no time.
   const core::time_point now = loop.now();
-  const auto until = page.deadlines_of(term).value_or(guard::guard_page::deadlines{now, now});
+  const auto until = page.deadlines_of(version).value_or(guard::guard_page::deadlines{now, now});
   kill_at = until.kill_at;
   watch_deadline();
-  return {.term = term,
+  return {.version = version,
           .stop_at = until.stop_at,
           .kill_at = until.kill_at,
           .stopping = what.running == guard::message::guard_hello::is_stopping};
@@ -245,7 +245,7 @@ void guard_link::impl::on_exited(const guard::message::exited& what) {
 
 /// By us, or with its container: nobody has seen it.
 void guard_link::impl::on_killed() {
-  if (state == work::running) buried = term;
+  if (state == work::running) buried = version;
   on_exited(workload_exited{.status = SIGKILL});
 }
 
@@ -270,7 +270,7 @@ bool guard_link::impl::is_buried(std::uint64_t which) const {
 }
 
 bool guard_link::impl::is_ours(std::uint64_t which) const {
-  return core::number(term) == which && !is_buried(which);
+  return core::number(version) == which && !is_buried(which);
 }
 
 void guard_link::impl::on_hang_up() {
@@ -328,7 +328,7 @@ void guard_link::impl::kill_orphans() {
   }
   if (state == work::running && found == guard::remains::nothing) return on_killed();
   if (state == work::running && now >= in_doubt_from) {
-    emit(workload_doubtful{.term = term, .what = left.doubtful()});
+    emit(workload_doubtful{.version = version, .what = left.doubtful()});
     return on_killed();
   }
   again.after(kill_again, [this] { kill_orphans(); });
@@ -382,9 +382,9 @@ void guard_link::log_as(log::log_form form, const std::string& fields) {
                      fields);
 }
 
-void guard_link::arm(core::version term, core::time_point stop_at, core::time_point kill_at) {
-  self_->page.arm(term, {.stop_at = stop_at, .kill_at = kill_at});
-  if (self_->state == impl::work::none || self_->term == term) self_->kill_at = kill_at;
+void guard_link::arm(core::version version, core::time_point stop_at, core::time_point kill_at) {
+  self_->page.arm(version, {.stop_at = stop_at, .kill_at = kill_at});
+  if (self_->state == impl::work::none || self_->version == version) self_->kill_at = kill_at;
   self_->outbox.send(place::armed, guard::message::armed{});
   if (!self_->gone) self_->hearing.await();
   self_->watch_deadline();
@@ -398,9 +398,9 @@ core::time_point guard_link::acknowledged() const {
   return core::time_point(core::duration(self_->page.armed.load()));
 }
 
-void guard_link::note_grant(core::version term) {
+void guard_link::note_grant(core::version version) {
   std::atomic<std::uint64_t>& granted = self_->page.granted;
-  granted.store(std::max(granted.load(), core::number(term)));
+  granted.store(std::max(granted.load(), core::number(version)));
 }
 
 void guard_link::forget_grants(core::version before) {
@@ -412,24 +412,24 @@ void guard_link::note_api_port(std::uint16_t port) {
   self_->page.api_port.store(port);
 }
 
-void guard_link::start(core::version term, const std::vector<std::string>& environment) {
-  const std::string mark = mark_of(self_->session.id, term);
+void guard_link::start(core::version version, const std::vector<std::string>& environment) {
+  const std::string mark = mark_of(self_->session.id, version);
   std::string block = mark + '\0';
   for (const std::string& entry : environment) block.append(entry).push_back('\0');
   if (block.size() > guard::max_environment_bytes ||
       environment.size() >= guard::max_environment_entries) {
-    return self_->emit_soon(start_failed{.term = term, .error = E2BIG});
+    return self_->emit_soon(start_failed{.version = version, .error = E2BIG});
   }
-  if (self_->gone) return self_->emit_soon(start_failed{.term = term, .error = EPIPE});
+  if (self_->gone) return self_->emit_soon(start_failed{.version = version, .error = EPIPE});
   if (self_->state == impl::work::none) {
-    self_->term = term;
+    self_->version = version;
     self_->left.expect_mark(mark);
     self_->state = impl::work::asked;
     self_->kill_by = core::never;
     // It was meant for the workload before.
     self_->outbox.take_back(place::stop);
   }
-  self_->outbox.send(place::start, guard::message::start{.term = core::number(term)}, block);
+  self_->outbox.send(place::start, guard::message::start{.version = core::number(version)}, block);
   self_->watch_deadline();
 }
 

@@ -67,9 +67,9 @@ class guard_link final : public workload_owner {
   /// they are to stand there: "" or " key=value", in JSON ",\"key\":value".
   void log_as(log::log_form form, const std::string& fields);
 
-  /// The guard tells what runs of term `term` to end at `stop_at`, and kills it at `kill_at`. Takes
-  /// effect at once, through the page.
-  void arm(core::version term, core::time_point stop_at, core::time_point kill_at) override;
+  /// The guard tells what runs of the term of `version` to end at `stop_at`, and kills it at
+  /// `kill_at`. Takes effect at once, through the page.
+  void arm(core::version version, core::time_point stop_at, core::time_point kill_at) override;
 
   /// What the workload is to know of its lease, from now on. Before `start`, so that its first
   /// instruction finds it.
@@ -79,14 +79,14 @@ class guard_link final : public workload_owner {
   [[nodiscard]] core::time_point acknowledged() const;
 
   /// Goes into the page, which outlives the agent.
-  void note_grant(core::version term) override;
+  void note_grant(core::version version) override;
   void forget_grants(core::version before) override;
   void note_api_port(std::uint16_t port) override;
 
   /// Starts the workload of a term that was armed before, with `environment` ("KEY=VALUE", none
   /// empty) on top of the guard's own. Answered by one of `workload_started`, `start_refused`,
   /// `start_failed`.
-  void start(core::version term, const std::vector<std::string>& environment) override;
+  void start(core::version version, const std::vector<std::string>& environment) override;
 
   /// Stops the workload: `signal` now (0: the guard's choice), SIGKILL at `kill_by` to whatever
   /// is left. A second order may only shorten the time.

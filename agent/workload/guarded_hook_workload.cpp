@@ -35,16 +35,16 @@ void guarded_hook_workload::from_guard(const guard_event& what) {
 
 void guarded_hook_workload::on(const guard_ready& what) {
   // The agent before may have died before it had told all; twice does no harm.
-  if (what.found && !what.found->stopping) found_ = what.found->term;
+  if (what.found && !what.found->stopping) found_ = what.found->version;
   if (hooks_ready_) return to_.on_guard(what);
   ready_ = what;
 }
 
 /// Of a stray, or seen for the first time long after it was told, it is just news.
 void guarded_hook_workload::on(const workload_started& what) {
-  if (what.term != to_start_) return to_.on_guard(what);
+  if (what.version != to_start_) return to_.on_guard(what);
   started_ = what;
-  tell(what.term);
+  tell(what.version);
 }
 
 void guarded_hook_workload::on(const workload_exited& what) {
@@ -54,9 +54,9 @@ void guarded_hook_workload::on(const workload_exited& what) {
   hooks_.stop(loop_.now() + file_time, 0);
 }
 
-void guarded_hook_workload::tell(core::version term) {
+void guarded_hook_workload::tell(core::version version) {
   to_start_ = found_ = core::no_version;
-  hooks_.start(term, to_.environment());
+  hooks_.start(version, to_.environment());
 }
 
 /// It is not to be told any more.
@@ -82,17 +82,18 @@ void guarded_hook_workload::from_hooks(const hook_event& what) {
 
 // --- what it is told -------------------------------------------------------------------------
 
-void guarded_hook_workload::arm(core::version term, core::time_point stop_at,
+void guarded_hook_workload::arm(core::version version, core::time_point stop_at,
                                 core::time_point kill_at) {
-  guard_->arm(term, stop_at, kill_at);
-  hooks_.arm(term, stop_at, kill_at);
+  guard_->arm(version, stop_at, kill_at);
+  hooks_.arm(version, stop_at, kill_at);
   // What was found is the workload of this term: the store has confirmed it.
-  if (term == found_) tell(term);
+  if (version == found_) tell(version);
 }
 
-void guarded_hook_workload::start(core::version term, const std::vector<std::string>& environment) {
-  to_start_ = term;
-  guard_->start(term, environment);
+void guarded_hook_workload::start(core::version version,
+                                  const std::vector<std::string>& environment) {
+  to_start_ = version;
+  guard_->start(version, environment);
 }
 
 /// The signal does not wait for the file.

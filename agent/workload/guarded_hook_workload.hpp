@@ -36,12 +36,12 @@ class guarded_hook_workload final : public workload_owner {
   /// What the guard's link says.
   void from_guard(const guard_event& what);
 
-  void arm(core::version term, core::time_point stop_at, core::time_point kill_at) override;
+  void arm(core::version version, core::time_point stop_at, core::time_point kill_at) override;
   void show(const guard::worker_term& what) override { guard_->show(what); }
-  void note_grant(core::version term) override { guard_->note_grant(term); }
+  void note_grant(core::version version) override { guard_->note_grant(version); }
   void forget_grants(core::version before) override { guard_->forget_grants(before); }
   void note_api_port(std::uint16_t port) override { guard_->note_api_port(port); }
-  void start(core::version term, const std::vector<std::string>& environment) override;
+  void start(core::version version, const std::vector<std::string>& environment) override;
   void stop(core::time_point kill_by, int signal) override;
   void bye(std::optional<int> exit_code) override { guard_->bye(exit_code); }
   void presume_dead() override { guard_->presume_dead(); }
@@ -54,7 +54,7 @@ class guarded_hook_workload final : public workload_owner {
   void on(const workload_started& what);
   void on(const workload_exited& what);
   void from_hooks(const hook_event& what);
-  void tell(core::version term);
+  void tell(core::version version);
   void forget();
 
   base::event_loop& loop_;

@@ -27,7 +27,7 @@ hook_order order_of(const hook_facts& what, const std::vector<std::string>& envi
       {"event", what.event},
       {"election", value_of("TENURE_ELECTION", environment)},
       {"identity", value_of("TENURE_IDENTITY", environment)},
-      {"version", core::number(what.term)},
+      {"version", core::number(what.version)},
       {"sequencer", value_of("TENURE_SEQUENCER", environment)},
       {"expires_in_ms", milliseconds(what.expires_in)},
   };

@@ -15,7 +15,7 @@ namespace tenure::workload {
 /// What a hook says, as facts.
 struct hook_facts {
   std::string_view event;  ///< "gain" or "stop"
-  core::version term = core::no_version;
+  core::version version = core::no_version;
   core::duration expires_in{};         ///< until the workload must have been told to stop
   std::optional<core::duration> left;  ///< of "stop": until it must have stopped
 };

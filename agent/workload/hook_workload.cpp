@@ -100,13 +100,13 @@ void hook_workload::cleared(bool stopped) {
 
 // --- gain ------------------------------------------------------------------------------------
 
-void hook_workload::arm(core::version term, core::time_point stop_at, core::time_point) {
-  term_ = term;
+void hook_workload::arm(core::version version, core::time_point stop_at, core::time_point) {
+  version_ = version;
   stop_at_ = stop_at;
 }
 
-void hook_workload::start(core::version term, const std::vector<std::string>& environment) {
-  TENURE_CHECK(state_ == state::idle && term == term_);
+void hook_workload::start(core::version version, const std::vector<std::string>& environment) {
+  TENURE_CHECK(state_ == state::idle && version == version_);
   environment_ = environment;
   state_ = state::gaining;
   gained_ = 0;
@@ -116,12 +116,12 @@ void hook_workload::start(core::version term, const std::vector<std::string>& en
 void hook_workload::gain_next() {
   if (gained_ == ways_.gain.size()) {
     state_ = state::told;
-    return emit_soon(workload_told{term_});
+    return emit_soon(workload_told{version_});
   }
   const core::time_point now = loop_.now();
   const auto left = static_cast<core::duration::rep>(ways_.gain.size() - gained_);
   call(*ways_.gain[gained_],
-       order_of({.event = "gain", .term = term_, .expires_in = stop_at_ - now, .left = {}},
+       order_of({.event = "gain", .version = version_, .expires_in = stop_at_ - now, .left = {}},
                 environment_),
        now + (stop_at_ - now) / left,
        [this](const std::optional<hook_failure>& how) { gained(how); });
@@ -201,7 +201,7 @@ void hook_workload::stop_now() {
   const core::time_point now = loop_.now();
   call(*by,
        order_of({.event = "stop",
-                 .term = term_,
+                 .version = version_,
                  .expires_in = stop_at_ - now,
                  .left = plan_.kill_by() - now},
                 environment_),
@@ -232,7 +232,7 @@ void hook_workload::no_way_left() {
   }
   state_ = state::lapsing;
   turn_at(loop_.now() + lapse_);
-  emit_soon(workload_defied{term_});
+  emit_soon(workload_defied{version_});
 }
 
 }  // namespace tenure::workload

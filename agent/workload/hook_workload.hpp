@@ -27,7 +27,7 @@ struct hooks_ready {
 
 /// The workload of this term was told that it may be active.
 struct workload_told {
-  core::version term;
+  core::version version;
 };
 
 /// It was not, or that is in doubt: `stop` finds out what is left to do.
@@ -46,7 +46,7 @@ struct workload_obeyed {};
 /// No way has stopped it, as far as anybody knows. `workload_lapsed` follows when its lease has run
 /// out for certain, if nobody renews it.
 struct workload_defied {
-  core::version term;
+  core::version version;
 };
 struct workload_lapsed {};
 
@@ -76,14 +76,14 @@ class hook_workload final : public workload_owner {
                 handler on_event);
   ~hook_workload() override;
 
-  void arm(core::version term, core::time_point stop_at, core::time_point kill_at) override;
+  void arm(core::version version, core::time_point stop_at, core::time_point kill_at) override;
   void show(const guard::worker_term&) override {}
   void note_grant(core::version) override {}
   void forget_grants(core::version) override {}
   void note_api_port(std::uint16_t) override {}
   /// Tells it by each way that is configured, http first, each in its share of the time to
   /// `stop_at`. If one fails those after it are not tried.
-  void start(core::version term, const std::vector<std::string>& environment) override;
+  void start(core::version version, const std::vector<std::string>& environment) override;
   /// See `stop_plan`.
   void stop(core::time_point kill_by, int signal) override;
   void bye(std::optional<int>) override {}
@@ -130,7 +130,7 @@ class hook_workload final : public workload_owner {
   base::timer timer_;  ///< for what is tried now, and for the end of a lease that runs out
 
   state state_ = state::clearing;
-  core::version term_ = core::no_version;
+  core::version version_ = core::no_version;
   core::time_point stop_at_{};
   std::vector<std::string> environment_;
   std::size_t gained_ = 0;   ///< ways that have told it

@@ -26,7 +26,7 @@ struct workload_exited {
 
 /// What an agent that has ended has left to the next one.
 struct found_workload {
-  core::version term = core::no_version;
+  core::version version = core::no_version;
   core::time_point stop_at{};
   core::time_point kill_at{};
   bool stopping = false;                   ///< it was told to end
@@ -52,30 +52,30 @@ struct guard_unusable {
 /// The workload of this term runs: its program was executed.
 struct workload_started {
   pid_t pid;
-  core::version term;
+  core::version version;
 };
 
 /// It was not started: its deadline had passed, or another one still ran.
 struct start_refused {
-  core::version term;
+  core::version version;
 };
 
 /// It could not be executed. Nothing runs. E2BIG: the environment is too large.
 struct start_failed {
-  core::version term;
+  core::version version;
   int error;  ///< errno
 };
 
 /// SIGKILL was sent a while ago, and has not ended all of the workload.
 struct workload_survives {
-  core::version term;
+  core::version version;
   process::survivors what;
 };
 
 /// The guard is dead, and so is what was certainly of the workload. What is left may be of it, or a
 /// stranger's: it is not killed, and the lease must not be released. `workload_exited` follows.
 struct workload_doubtful {
-  core::version term;
+  core::version version;
   process::survivors what;
 };
 
@@ -116,16 +116,16 @@ class workload_owner {
  public:
   virtual ~workload_owner() = default;
 
-  /// What runs of term `term` is told to end at `stop_at`, and is dead by `kill_at`, whatever has
-  /// become of the agent, as far as this owner can see to that.
-  virtual void arm(core::version term, core::time_point stop_at, core::time_point kill_at) = 0;
+  /// What runs of the term of `version` is told to end at `stop_at`, and is dead by `kill_at`,
+  /// whatever has become of the agent, as far as this owner can see to that.
+  virtual void arm(core::version version, core::time_point stop_at, core::time_point kill_at) = 0;
 
   /// What the workload is to know of its lease, from now on. Before `start`, so that its first
   /// instruction finds it.
   virtual void show(const guard::worker_term& what) = 0;
 
   /// The store has granted our session this term. Kept for the next agent, should this one die.
-  virtual void note_grant(core::version term) = 0;
+  virtual void note_grant(core::version version) = 0;
   /// None that was kept is above `before` any more.
   virtual void forget_grants(core::version before) = 0;
 
@@ -135,7 +135,7 @@ class workload_owner {
 
   /// Starts the workload of a term that was armed before. It is told `environment` ("KEY=VALUE",
   /// none empty).
-  virtual void start(core::version term, const std::vector<std::string>& environment) = 0;
+  virtual void start(core::version version, const std::vector<std::string>& environment) = 0;
 
   /// Stops the workload: asks now (with `signal`, if that is how; 0: the owner's choice), and lets
   /// nothing of it live beyond `kill_by`, if it can. A second order may only shorten the time.

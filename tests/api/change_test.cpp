@@ -31,14 +31,14 @@ struct edit {
 scene holder() {
   scene s;
   s.hold(phase::active);
-  s.watch_shows({{.identity = "me", .term = version{7}, .ours = true}}, version{7});
+  s.watch_shows({{.identity = "me", .version = version{7}, .ours = true}}, version{7});
   return s;
 }
 
 const std::vector<edit>& edits() {
   static const std::vector<edit> all{
       {"phase", [](scene& s) { s.view().phase = phase::draining; }},
-      {"version", [](scene& s) { s.view().lease->term = version{8}; }},
+      {"version", [](scene& s) { s.view().lease->version = version{8}; }},
       {"sequencer", [](scene& s) { s.view().sequencer = "proof-8"; }},
       {"no lease", [](scene& s) { s.view().lease.reset(); }},
       {"workload", [](scene& s) { s.view().workload_running = false; }},
@@ -51,7 +51,7 @@ const std::vector<edit>& edits() {
       {"last term",
        [](scene& s) {
          s.db().terms = std::make_shared<const api::term_list>(
-             api::term_list{{.who = {.identity = "a", .term = version{3}}, .ended = true}});
+             api::term_list{{.who = {.identity = "a", .version = version{3}}, .ended = true}});
        }},
       {"obstacle",
        [](scene& s) { s.view().held_back = {.why = core::campaign_obstacle::no_guard}; }},
@@ -92,11 +92,11 @@ TEST(Change, IsWhatAnAnswerShowsAndNothingElse) {
 
 TEST(Change, OfAStandbyIsWhomItShows) {
   scene before;
-  before.watch_shows({{.identity = "a", .term = version{5}}}, version{5});
+  before.watch_shows({{.identity = "a", .version = version{5}}}, version{5});
   scene after;
-  after.watch_shows({{.identity = "a", .term = version{5}}}, version{9});
+  after.watch_shows({{.identity = "a", .version = version{5}}}, version{9});
   EXPECT_TRUE(api::shows_same(before.seen.elections[0], after.seen.elections[0]));
-  after.watch_shows({{.identity = "b", .term = version{9}}}, version{9});
+  after.watch_shows({{.identity = "b", .version = version{9}}}, version{9});
   EXPECT_FALSE(api::shows_same(before.seen.elections[0], after.seen.elections[0]));
 }
 
@@ -137,9 +137,9 @@ TEST(Change, DrainThatWasNotTheHolderAnyMoreDoesNotTurn) {
 
 TEST(Change, OfAStandbyIsAlsoWhetherItsWatchIsUp) {
   scene up;
-  up.watch_shows({{.identity = "a", .term = version{5}}}, version{5});
+  up.watch_shows({{.identity = "a", .version = version{5}}}, version{5});
   scene down;
-  down.watch_shows({{.identity = "a", .term = version{5}}}, version{5});
+  down.watch_shows({{.identity = "a", .version = version{5}}}, version{5});
   down.db().watched = false;
   EXPECT_FALSE(api::shows_same(up.seen.elections[0], down.seen.elections[0]));
 }
@@ -182,7 +182,7 @@ TEST(Change, IndexesOfElectionsThatTurnOneAfterTheOtherNeverMeet) {
   for (std::size_t i = 0; i < count; ++i) {
     core::election_view& view = s.seen.elections.edit(i).view;
     view.phase = phase::active;
-    view.lease = core::lease{.term = version{1}, .stop_at = start + ends[i]};
+    view.lease = core::lease{.version = version{1}, .stop_at = start + ends[i]};
   }
   std::set<std::uint64_t> of_all{api::index_of(s.seen, s.at.now)};
   std::uint64_t last = *of_all.begin();

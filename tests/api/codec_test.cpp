@@ -17,7 +17,7 @@ TEST(Codec, NamesWithQuotesAndControlCharactersAreEscaped) {
 
 TEST(Codec, BytesThatAreNotUtf8StillGiveAnAnswerThatParses) {
   scene s;
-  s.watch_shows({{.identity = "bad\xff\xfe", .term = core::version{5}}}, core::version{5});
+  s.watch_shows({{.identity = "bad\xff\xfe", .version = core::version{5}}}, core::version{5});
   EXPECT_EQ(s.db_json()["holder"], "bad\xEF\xBF\xBD\xEF\xBF\xBD");
   const http::response r = s.ask("/v1/elections/%ff%00");
   EXPECT_EQ(r.status, 404u);

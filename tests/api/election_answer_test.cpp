@@ -34,7 +34,7 @@ TEST(ElectionAnswer, ActiveHolderIsItself) {
 TEST(ElectionAnswer, HolderIsNotClaimedFromStopAtAlthoughTheSnapshotStillSaysActive) {
   scene s;
   s.hold(phase::active);
-  s.watch_shows({{.identity = "me", .term = version{7}, .ours = true}}, version{7});
+  s.watch_shows({{.identity = "me", .version = version{7}, .ours = true}}, version{7});
   s.advance(10s - 1ns);
   EXPECT_EQ(s.db_json()["is_self"], true);
   s.advance(1ns);
@@ -83,7 +83,7 @@ TEST(ElectionAnswer, ExpiresInIsComputedWhenTheAnswerIsWritten) {
 TEST(ElectionAnswer, PendingHoldsByTheStoresWordButIsNotSelf) {
   scene s;
   s.hold(phase::pending);
-  s.watch_shows({{.identity = "previous", .term = version{5}}}, version{5});
+  s.watch_shows({{.identity = "previous", .version = version{5}}}, version{5});
   const auto db = s.db_json();
   EXPECT_EQ(db["state"], "pending");
   EXPECT_EQ(db["is_self"], false);
@@ -104,9 +104,9 @@ TEST(ElectionAnswer, DrainAfterALossDoesNotClaimTheLeaseAnyMore) {
   scene s;
   s.hold(phase::draining);
   s.view().last_loss = core::loss_reason::session_invalid;
-  s.watch_shows({{.identity = "me", .term = version{7}, .ours = true}}, version{7});
+  s.watch_shows({{.identity = "me", .version = version{7}, .ours = true}}, version{7});
   EXPECT_EQ(s.db_json()["holder"], nullptr) << "the watch is behind the store's own word";
-  s.watch_shows({{.identity = "other", .term = version{9}}}, version{9});
+  s.watch_shows({{.identity = "other", .version = version{9}}}, version{9});
   EXPECT_EQ(s.db_json()["holder"], "other");
 }
 
@@ -114,13 +114,13 @@ TEST(ElectionAnswer, OrderlyDrainThatTheWatchShowsAsTakenOverNamesTheOther) {
   scene s;
   s.hold(phase::draining);
   s.view().last_loss = core::loss_reason::resigned;
-  s.watch_shows({{.identity = "other", .term = version{9}}}, version{9});
+  s.watch_shows({{.identity = "other", .version = version{9}}}, version{9});
   EXPECT_EQ(s.db_json()["holder"], "other");
 }
 
 TEST(ElectionAnswer, StandbyNamesWhatTheWatchHasShown) {
   scene s;
-  s.watch_shows({{.identity = "other", .term = version{5}}}, version{5});
+  s.watch_shows({{.identity = "other", .version = version{5}}}, version{5});
   s.view().seen->expires_at = start + 3s;
   EXPECT_EQ(s.db_json()["holder"], "other");
   EXPECT_EQ(s.db_json()["version"], 5);
@@ -132,12 +132,12 @@ TEST(ElectionAnswer, StandbyNamesWhatTheWatchHasShown) {
 
 TEST(ElectionAnswer, AnotherSessionThatIsNamedLikeUsIsShownAsTheHolder) {
   scene s;
-  s.watch_shows({{.identity = "me", .term = version{5}, .ours = false}}, version{5});
+  s.watch_shows({{.identity = "me", .version = version{5}, .ours = false}}, version{5});
   EXPECT_EQ(s.db_json()["holder"], "me");
   EXPECT_EQ(s.db_json()["version"], 5);
   EXPECT_EQ(s.db_json()["holders"].size(), 1u);
   EXPECT_EQ(s.db_json()["is_self"], false) << "it is not this agent";
-  s.watch_shows({{.identity = "me", .term = version{5}, .ours = true}}, version{5});
+  s.watch_shows({{.identity = "me", .version = version{5}, .ours = true}}, version{5});
   EXPECT_EQ(s.db_json()["holder"], nullptr) << "of our own session the watch is not believed";
 }
 
@@ -145,7 +145,7 @@ TEST(ElectionAnswer, StandbySaysHowOldItsNewsIs) {
   scene s;
   EXPECT_EQ(s.db_json()["holder_known"], false) << "nothing was seen yet";
   EXPECT_EQ(s.db_json()["holder_age_ms"], nullptr);
-  s.watch_shows({{.identity = "b", .term = version{9}}}, version{9});
+  s.watch_shows({{.identity = "b", .version = version{9}}}, version{9});
   EXPECT_EQ(s.db_json()["holder_known"], true);
   s.advance(1500ms);
   EXPECT_EQ(s.db_json()["holder_age_ms"], 1500);
@@ -203,7 +203,7 @@ TEST(ElectionAnswer, SaysHowTheStoreAnswers) {
 
 TEST(ElectionAnswer, MembersThatNobodyVouchesForAreInAnUnknownState) {
   scene s;
-  s.watch_shows({{.identity = "b", .term = version{9}}}, version{9});
+  s.watch_shows({{.identity = "b", .version = version{9}}}, version{9});
   s.view().seen->members = std::vector<std::string>{"b", "c", "me"};
   const auto states = [&] {
     std::string out;
@@ -217,7 +217,7 @@ TEST(ElectionAnswer, MembersThatNobodyVouchesForAreInAnUnknownState) {
 
 TEST(ElectionAnswer, StandbyNeverNamesItselfFromAWatchThatIsBehind) {
   scene s;
-  s.watch_shows({{.identity = "me", .term = version{5}, .ours = true}}, version{5});
+  s.watch_shows({{.identity = "me", .version = version{5}, .ours = true}}, version{5});
   EXPECT_EQ(s.db_json()["holder"], nullptr);
 }
 
@@ -238,9 +238,9 @@ TEST(ElectionAnswer, AllHoldersOfSeveralSlotsAreListedWithOurselvesAsTheHolder) 
   scene s;
   s.db().slots = 3;
   s.hold(phase::active);
-  s.watch_shows({{.identity = "a", .term = version{4}},
-                 {.identity = "me", .term = version{7}, .ours = true},
-                 {.identity = "b", .term = version{9}}},
+  s.watch_shows({{.identity = "a", .version = version{4}},
+                 {.identity = "me", .version = version{7}, .ours = true},
+                 {.identity = "b", .version = version{9}}},
                 version{9});
   const auto db = s.db_json();
   EXPECT_EQ(db["holder"], "me");
@@ -252,7 +252,8 @@ TEST(ElectionAnswer, AllHoldersOfSeveralSlotsAreListedWithOurselvesAsTheHolder) 
 
 TEST(ElectionAnswer, VersionsAboveTwoToThe53AreExactInBothForms) {
   scene s;
-  s.watch_shows({{.identity = "other", .term = version{18'446'744'073'709'551'615u}}}, version{1});
+  s.watch_shows({{.identity = "other", .version = version{18'446'744'073'709'551'615u}}},
+                version{1});
   EXPECT_EQ(s.db_json()["version"], 18'446'744'073'709'551'615u);
   EXPECT_EQ(s.db_json()["version_text"], "18446744073709551615");
 }
@@ -349,7 +350,8 @@ TEST(ElectionAnswer, SaysWhyAStandbyDoesNotCampaign) {
   EXPECT_EQ(s.db_json()["not_campaigning"]["text"], "its workload is unhealthy: GET failed");
   s.view().held_back = {.why = core::campaign_obstacle::heir_first, .until = s.at.now + 1s};
   s.watch_shows({}, version{9});
-  s.view().seen->parting = core::release_record{.term = version{8}, .holder = "a", .heir = "b"};
+  s.view().seen->last_release =
+      core::release_record{.version = version{8}, .holder = "a", .heir = "b"};
   EXPECT_EQ(s.db_json()["not_campaigning"]["text"],
             "it lets b come first, as the last holder has asked");
 }

@@ -95,7 +95,7 @@ TEST(Events, ThatWereMissedAreFoldedIntoTheNewestState) {
   reading r(s, "/v1/elections/db/events");
   r.all();
   for (std::uint64_t v = 1; v <= 100; ++v) {
-    s.watch_shows({{.identity = "a", .term = version{v}}}, version{v});
+    s.watch_shows({{.identity = "a", .version = version{v}}}, version{v});
     s.publish_change();
   }
   EXPECT_EQ(data_of(r.next())["version"], 100);

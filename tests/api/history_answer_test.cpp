@@ -15,11 +15,11 @@ void remember(scene& s) {
   s.seen.agent = "run1";
   s.seen.started_unix_ms = start_unix_ms;
   s.db().terms = std::make_shared<const api::term_list>(
-      api::term_list{{.who = {.identity = "a", .term = version{5}},
+      api::term_list{{.who = {.identity = "a", .version = version{5}},
                       .ended = true,
                       .to_unix_ms = start_unix_ms + 1000,
                       .reason = "expired"},
-                     {.who = {.identity = "me", .term = version{(1ULL << 60U) + 1}},
+                     {.who = {.identity = "me", .version = version{(1ULL << 60U) + 1}},
                       .is_self = true,
                       .from_unix_ms = start_unix_ms + 2000}});
 }
@@ -78,7 +78,7 @@ TEST(ElectionAnswer, LastTermIsTheNewestThatHasEnded) {
 
 TEST(ElectionAnswer, MembersAreHoldersFirstAndNullWhereTheStoreCannotTell) {
   scene s;
-  s.watch_shows({{.identity = "zoe", .term = version{7}}}, version{7});
+  s.watch_shows({{.identity = "zoe", .version = version{7}}}, version{7});
   EXPECT_EQ(s.db_json()["members"], nullptr);
   s.view().seen->members = std::vector<std::string>{"a", "me", "zoe"};
   const auto members = s.db_json()["members"];
@@ -95,7 +95,7 @@ TEST(ElectionAnswer, MembersAreHoldersFirstAndNullWhereTheStoreCannotTell) {
 TEST(ElectionAnswer, AHolderThatDrainsIsNotShownAsStandby) {
   scene s;
   s.hold(core::phase::draining);
-  s.watch_shows({{.identity = "me", .term = version{7}, .ours = true}}, version{7});
+  s.watch_shows({{.identity = "me", .version = version{7}, .ours = true}}, version{7});
   s.view().seen->members = std::vector<std::string>{"me"};
   EXPECT_EQ(s.db_json()["members"][0]["state"], "draining");
 }

@@ -22,7 +22,7 @@ using testing::HasSubstr;
 /// A service with a page of metrics, whose traffic is counted.
 struct served {
   served() {
-    board.beat(start);
+    published.beat(start);
     api::service_settings with;
     with.api = http::listen_address{"127.0.0.1", 0};
     with.probe = http::listen_address{"127.0.0.1", 0};
@@ -30,12 +30,12 @@ struct served {
     with.api_traffic = &of_api;
     with.probe_traffic = &of_probe;
     auto started = api::service::start(
-        board, with, {.boot = [] { return start; }, .unix_ms = [] { return start_unix_ms; }});
+        published, with, {.boot = [] { return start; }, .unix_ms = [] { return start_unix_ms; }});
     if (started) service = std::move(*started);
   }
 
   std::function<std::string()> make_page = [] { return "a 1\n"; };
-  api::board board;
+  api::published published;
   http::traffic of_api;
   http::traffic of_probe;
   std::unique_ptr<api::service> service;

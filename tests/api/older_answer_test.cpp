@@ -42,7 +42,7 @@ TEST(OlderAnswer, NameIsEmptyFromStopAt) {
 
 TEST(OlderAnswer, StandbyNamesTheHolder) {
   scene s;
-  s.watch_shows({{.identity = "other", .term = version{5}}}, version{5});
+  s.watch_shows({{.identity = "other", .version = version{5}}}, version{5});
   EXPECT_EQ(s.json("/")["name"], "other");
   EXPECT_EQ(s.json("/")["node"], "me");
   EXPECT_EQ(s.json("/")["version"], 5);

@@ -74,7 +74,7 @@ TEST(Probe, LeaderWaitsForTheWorkloadIfItIsOursToRun) {
 
 TEST(Probe, RefusalNamesTheHolder) {
   scene s;
-  s.watch_shows({{.identity = "other", .term = version{5}}}, version{5});
+  s.watch_shows({{.identity = "other", .version = version{5}}}, version{5});
   EXPECT_THAT(s.probe("/leader").body, HasSubstr("the holder is other"));
 }
 

@@ -62,7 +62,7 @@ struct scene {
   /// We hold term 7 until stop_at, 10 s after the start.
   void hold(core::phase in) {
     view().phase = in;
-    view().lease = core::lease{.term = core::version{7},
+    view().lease = core::lease{.version = core::version{7},
                                .sent_at = start,
                                .ttl = 15s,
                                .safe_until = start + 14s,
@@ -130,7 +130,7 @@ struct scene {
 
   api::instant at{.now = start, .unix_ms = start_unix_ms};
   api::snapshot seen;
-  api::pulse alive{.last_beat = start, .bound = 10s};
+  api::heartbeat alive{.last_beat = start, .bound = 10s};
   api::routes routes;
 
  private:

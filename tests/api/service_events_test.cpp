@@ -19,7 +19,7 @@ using testing::HasSubstr;
 /// A service whose scene and clock the test moves.
 struct served_scene {
   served_scene() {
-    board.beat(start);
+    published.beat(start);
     settings.api = http::listen_address{"127.0.0.1", 0};
     settings.probe.reset();
     s.hold(phase::active);
@@ -28,13 +28,13 @@ struct served_scene {
 
   void begin() {
     auto started = api::service::start(
-        board, settings,
+        published, settings,
         {.boot = [this] { return core::time_point(core::duration(now.load())); },
          .unix_ms = [] { return start_unix_ms; }});
     ASSERT_TRUE(started) << started.error().text;
     service = std::move(*started);
   }
-  void publish() { board.publish(std::make_shared<const api::snapshot>(s.seen.share())); }
+  void publish() { published.publish(std::make_shared<const api::snapshot>(s.seen.share())); }
   void drain() {
     s.view().phase = phase::draining;
     s.publish_change();
@@ -44,7 +44,7 @@ struct served_scene {
 
   scene s;
   std::atomic<std::int64_t> now{start.time_since_epoch().count()};
-  api::board board;
+  api::published published;
   api::service_settings settings;
   std::unique_ptr<api::service> service;
 };
@@ -102,7 +102,7 @@ TEST(ServiceEvents, StreamFollowsTheChangesOfAThread) {
   {
     std::jthread election_thread([&] {
       for (std::uint64_t i = 8; i <= last; ++i) {
-        served.s.view().lease->term = core::version{i};
+        served.s.view().lease->version = core::version{i};
         served.s.publish_change();
         served.publish();
       }
@@ -128,8 +128,8 @@ TEST(ServiceEvents, UnixSocketThatIsInUseSaysWhatToDo) {
   first.begin();
   served_scene second;
   const auto started = api::service::start(
-      second.board, {.api = std::nullopt, .probe = std::nullopt, .socket = first.settings.socket},
-      {});
+      second.published,
+      {.api = std::nullopt, .probe = std::nullopt, .socket = first.settings.socket}, {});
   ASSERT_FALSE(started);
   EXPECT_EQ(started.error().which, api::listener::socket);
   EXPECT_EQ(started.error().kind, http::listen_failure::in_use);

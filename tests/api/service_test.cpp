@@ -18,22 +18,22 @@ using testing::HasSubstr;
 /// A service over a board, with a clock that is moved by hand.
 struct served {
   served() {
-    board.beat(start);
+    published.beat(start);
     settings.api = http::listen_address{"127.0.0.1", 0};
     settings.probe = http::listen_address{"127.0.0.1", 0};
   }
 
   void publish(scene&& what) { publish(what); }
   void publish(scene& what) {
-    board.publish(std::make_shared<const api::snapshot>(what.seen.share()));
+    published.publish(std::make_shared<const api::snapshot>(what.seen.share()));
   }
   api::clocks clocks() {
     return {.boot = [this] { return core::time_point(core::duration(now.load())); },
             .unix_ms = [] { return start_unix_ms; }};
   }
-  auto begin() { return api::service::start(board, settings, clocks()); }
+  auto begin() { return api::service::start(published, settings, clocks()); }
 
-  api::board board;
+  api::published published;
   api::service_settings settings;
   std::atomic<std::int64_t> now{start.time_since_epoch().count()};
 };
@@ -73,7 +73,7 @@ TEST(Service, LivezFollowsTheBeatOfTheLoop) {
   EXPECT_EQ(probe.ask(get("/livez")).status, 200);
   s.now += std::chrono::nanoseconds(s.settings.beat_bound + 1ns).count();
   EXPECT_EQ(probe.ask(get("/livez")).status, 503);
-  s.board.beat(core::time_point(core::duration(s.now.load())));
+  s.published.beat(core::time_point(core::duration(s.now.load())));
   EXPECT_EQ(probe.ask(get("/livez")).status, 200);
 }
 
@@ -145,10 +145,10 @@ TEST(Service, ReadersNeverSeeHalfASnapshot) {
     for (std::uint64_t i = 1; !stop.stop_requested(); ++i) {
       scene next;
       next.hold(core::phase::active);
-      next.view().lease->term = core::version{i};
+      next.view().lease->version = core::version{i};
       next.view().sequencer = std::to_string(i);
       s.publish(next);
-      s.board.beat(start);
+      s.published.beat(start);
     }
   });
   raw_client client((*service)->api_address().value());

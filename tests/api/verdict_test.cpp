@@ -13,15 +13,15 @@ using api::validity;
 using core::phase;
 using core::version;
 
-const std::vector<core::holder> b_holds{{.identity = "b", .term = version{9}}};
+const std::vector<core::holder> b_holds{{.identity = "b", .version = version{9}}};
 
 struct judged : scene {
-  api::verdict from_cache(std::uint64_t term, std::optional<std::string> holder = {}) {
-    return api::judge({.term = version{term}, .holder = std::move(holder)}, db(), seen, at);
+  api::verdict from_cache(std::uint64_t version, std::optional<std::string> holder = {}) {
+    return api::judge({.version = version{version}, .holder = std::move(holder)}, db(), seen, at);
   }
   api::verdict from_store(std::vector<core::holder> holders, std::uint64_t as_of,
-                          std::uint64_t term, std::optional<std::string> holder = {}) {
-    return api::judge({.term = version{term}, .holder = std::move(holder)}, db(), at,
+                          std::uint64_t version, std::optional<std::string> holder = {}) {
+    return api::judge({.version = version{version}, .holder = std::move(holder)}, db(), at,
                       {.seen = {.as_of = version{as_of}, .holders = std::move(holders)},
                        .asked_at = at.now - 5ms});
   }
@@ -50,8 +50,8 @@ TEST(Verdict, BrokenWatchIsNeitherYesNorNo) {
   EXPECT_EQ(s.from_cache(9).is, validity::unwatched) << "nothing was seen yet";
   s.watch_shows(b_holds, version{9});
   s.db().watched = false;
-  for (const std::uint64_t term : {7U, 9U, 11U}) {
-    EXPECT_EQ(s.from_cache(term).is, validity::unwatched) << term;
+  for (const std::uint64_t version : {7U, 9U, 11U}) {
+    EXPECT_EQ(s.from_cache(version).is, validity::unwatched) << version;
   }
 }
 
@@ -112,7 +112,7 @@ TEST(Verdict, OwnTermIsVouchedForByTheLeaseUntilStopAtAndNotLonger) {
   EXPECT_EQ(s.from_cache(7).from, source::lease);
   EXPECT_EQ(s.from_cache(7).expires_in_ms, 10'000);
   EXPECT_EQ(s.from_cache(6).is, validity::superseded);
-  const std::vector<core::holder> ours{{.identity = "me", .term = version{7}, .ours = true}};
+  const std::vector<core::holder> ours{{.identity = "me", .version = version{7}, .ours = true}};
   s.watch_shows(ours, version{7});
   s.advance(10s);
   EXPECT_EQ(s.from_cache(7).is, validity::ending);
@@ -123,14 +123,14 @@ TEST(Verdict, OwnTermIsVouchedForByTheLeaseUntilStopAtAndNotLonger) {
 TEST(Verdict, StoreIsBelievedAgainstOurOwnLease) {
   judged s;
   s.hold(phase::active);
-  const std::vector<core::holder> other{{.identity = "b", .term = version{8}}};
+  const std::vector<core::holder> other{{.identity = "b", .version = version{8}}};
   EXPECT_EQ(s.from_store(other, 8, 7).is, validity::superseded) << "an operator deleted the lock";
   EXPECT_EQ(s.from_store(other, 8, 8).is, validity::valid);
 }
 
 TEST(Verdict, TermOfOurIdentityThatWeDoNotHoldIsNotValid) {
   judged s;  // a candidate; the store shows an earlier life of ours
-  const std::vector<core::holder> earlier{{.identity = "me", .term = version{5}, .ours = true}};
+  const std::vector<core::holder> earlier{{.identity = "me", .version = version{5}, .ours = true}};
   s.watch_shows(earlier, version{5});
   EXPECT_EQ(s.from_cache(5).is, validity::ending);
   EXPECT_EQ(s.from_store(earlier, 5, 5).is, validity::ending);
@@ -139,8 +139,9 @@ TEST(Verdict, TermOfOurIdentityThatWeDoNotHoldIsNotValid) {
 TEST(Verdict, AnyOfSeveralHoldersIsValidAndNoVersionSupersedesAnother) {
   judged s;
   s.db().slots = 2;
-  s.watch_shows({{.identity = "b", .term = version{3}}, {.identity = "c", .term = version{9}}},
-                version{9});
+  s.watch_shows(
+      {{.identity = "b", .version = version{3}}, {.identity = "c", .version = version{9}}},
+      version{9});
   EXPECT_EQ(s.from_cache(3, "b").is, validity::valid);
   EXPECT_EQ(s.from_cache(9, "c").is, validity::valid);
   EXPECT_EQ(s.from_cache(3, "c").is, validity::other_holder);
@@ -154,9 +155,9 @@ TEST(Verdict, OwnSlotIsVouchedForByTheLeaseAndTheOthersByTheWatch) {
   s.hold(phase::active);
   EXPECT_EQ(s.from_cache(7).is, validity::valid);
   EXPECT_EQ(s.from_cache(9).is, validity::unwatched);
-  s.watch_shows(
-      {{.identity = "me", .term = version{7}, .ours = true}, {.identity = "b", .term = version{9}}},
-      version{9});
+  s.watch_shows({{.identity = "me", .version = version{7}, .ours = true},
+                 {.identity = "b", .version = version{9}}},
+                version{9});
   EXPECT_EQ(s.from_cache(9).from, source::cache);
   EXPECT_EQ(s.from_cache(9).is, validity::valid);
 }

@@ -17,7 +17,7 @@ using testing::HasSubstr;
 struct watched : scene {
   watched() {
     view().phase = core::phase::observer;
-    watch_shows({{.identity = "b", .term = version{9}}}, version{9});
+    watch_shows({{.identity = "b", .version = version{9}}}, version{9});
   }
 };
 
@@ -121,7 +121,7 @@ TEST(VerifyAnswer, FreshOneIsJudgedByTheReadAndNotByTheWatch) {
   const auto asked =
       s.call<api::calls::verify>(scene::get("/v1/elections/db/verify?version=9&fresh=1")).value();
   const api::fresh_view now{
-      .seen = {.as_of = version{12}, .holders = {{.identity = "c", .term = version{12}}}},
+      .seen = {.as_of = version{12}, .holders = {{.identity = "c", .version = version{12}}}},
       .asked_at = s.at.now};
   const http::response r = api::answer_fresh(asked, s.seen, s.at, now);
   EXPECT_EQ(r.status, 409U);
@@ -142,21 +142,21 @@ api::service_settings api_alone() {
 }
 
 TEST(VerifyService, FreshAnswerComesFromAnotherThreadAndTheRestFromTheBoard) {
-  api::board board;
+  api::published published;
   watched s;
-  board.publish(std::make_shared<const api::snapshot>(s.seen.share()));
+  published.publish(std::make_shared<const api::snapshot>(s.seen.share()));
   std::jthread reading;
   const api::fresh_reader reader = [&](core::election_index which, api::fresh_handler done) {
     EXPECT_EQ(core::place(which), 0U);
     reading = std::jthread([done = std::move(done)]() mutable {
       done(api::fresh_view{
-          .seen = {.as_of = version{12}, .holders = {{.identity = "c", .term = version{12}}}},
+          .seen = {.as_of = version{12}, .holders = {{.identity = "c", .version = version{12}}}},
           .asked_at = start});
     });
   };
   auto service = api::service::start(
-      board, api_alone(), {.boot = [] { return start; }, .unix_ms = [] { return start_unix_ms; }},
-      reader);
+      published, api_alone(),
+      {.boot = [] { return start; }, .unix_ms = [] { return start_unix_ms; }}, reader);
   ASSERT_TRUE(service) << service.error().text;
   raw_client client((*service)->api_address().value());
   EXPECT_EQ(client.ask(get("/v1/elections/db/verify?version=12&fresh=1")).status, 200);
@@ -167,11 +167,12 @@ TEST(VerifyService, FreshAnswerComesFromAnotherThreadAndTheRestFromTheBoard) {
 }
 
 TEST(VerifyService, WithoutAReaderFreshIsSaidToBeImpossible) {
-  api::board board;
+  api::published published;
   watched s;
-  board.publish(std::make_shared<const api::snapshot>(s.seen.share()));
-  auto service = api::service::start(
-      board, api_alone(), {.boot = [] { return start; }, .unix_ms = [] { return start_unix_ms; }});
+  published.publish(std::make_shared<const api::snapshot>(s.seen.share()));
+  auto service =
+      api::service::start(published, api_alone(),
+                          {.boot = [] { return start; }, .unix_ms = [] { return start_unix_ms; }});
   ASSERT_TRUE(service) << service.error().text;
   raw_client client((*service)->api_address().value());
   const reply r = client.ask(get("/v1/elections/db/verify?version=9&fresh=1"));

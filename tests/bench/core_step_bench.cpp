@@ -62,20 +62,20 @@ class busy_session {
       if (const auto* asked = std::get_if<command::acquire>(&order.what))
         grant.number = asked->number;
     }
-    grant.term = version{1};
+    grant.version = core::version{1};
     grant.ttl = when_.ttl;
     grant.sent_at = now_;
     grant.released_cleanly = true;
     subject_.step({now_}, which, grant, out_);
-    subject_.step({now_}, which, event::workload_started{version{1}}, out_);
+    subject_.step({now_}, which, event::workload_started{core::version{1}}, out_);
   }
 
   timing when_;
   lease_group subject_;
-  session_effects out_;
+  group_effects out_;
   time_point now_ = time_point(1'000s);
   election_event shown_ =
-      event::observed{{.as_of = version{1}, .holders = {{"bench", version{1}}}}};
+      event::observed{{.as_of = core::version{1}, .holders = {{"bench", core::version{1}}}}};
 };
 
 void renewal(benchmark::State& state) {

@@ -19,7 +19,7 @@ TEST_P(StoreContract, MemberWithOtherSlotsIsRefusedAndShownTheNumber) {
   EXPECT_EQ(std::get<refusal>(outcome).seen.agreed.slots, 1u);
   EXPECT_EQ(b->read().agreed.slots, 1u);
 
-  a->release(0, g.term);
+  a->release(0, g.version);
   EXPECT_TRUE(std::holds_alternative<refusal>(b->acquire())) << "nor when the lease is free";
   b->close();
   b = join(settings("b"));
@@ -34,7 +34,7 @@ TEST_P(StoreContract, TermThatIsHeldIsExtendedWhateverTheSlots) {
   auto next = join(settings("a", std::chrono::seconds(10), 2));
   const auto watched = next->watch();
   ASSERT_TRUE(loop_.run_until([&] { return !watched->seen.empty(); }));
-  EXPECT_EQ(next->hold().term, g.term);
+  EXPECT_EQ(next->hold().version, g.version);
 }
 
 /// An agent that follows another finds its term first, although another slot is free.
@@ -46,7 +46,7 @@ TEST_P(StoreContract, TermThatIsHeldIsExtendedBesideAFreeSlot) {
     auto next = join(settings("a", std::chrono::seconds(10), 2));
     const auto watched = next->watch();
     if (watches) ASSERT_TRUE(loop_.run_until([&] { return !watched->seen.empty(); }));
-    EXPECT_EQ(next->hold().term, g.term) << watches;
+    EXPECT_EQ(next->hold().version, g.version) << watches;
     EXPECT_EQ(next->read().holders.size(), 1U) << watches;
     next->close();
   }
@@ -63,9 +63,9 @@ TEST_P(StoreContract, SlotsAreChangedInTheStoreForAllWhoSeeIt) {
   ASSERT_TRUE(loop_.run_until(
       [&] { return seen->shows([](const core::observation& o) { return o.agreed.slots == 2; }); }));
   const grant second = b->hold();
-  EXPECT_GT(second.term, first.term);
+  EXPECT_GT(second.version, first.version);
   EXPECT_EQ(a->read().holders.size(), 2U);
-  const auto renewed = a->renew(only(first.term));
+  const auto renewed = a->renew(only(first.version));
   ASSERT_TRUE(std::holds_alternative<stores::renewal>(renewed));
   EXPECT_TRUE(std::get<stores::renewal>(renewed).lost.empty()) << "whoever holds, holds";
 }
@@ -79,7 +79,7 @@ TEST_P(StoreContract, SlotsAreNotFewerThanAreHeld) {
   ASSERT_TRUE(std::holds_alternative<stores::not_agreed>(refused));
   EXPECT_THAT(std::get<stores::not_agreed>(refused).why, testing::HasSubstr("2 hold"));
   EXPECT_EQ(a->read().agreed.slots, 2U);
-  a->release(0, first.term);
+  a->release(0, first.version);
   ASSERT_TRUE(std::holds_alternative<core::agreement>(b->agree({.slots = 1})));
   EXPECT_TRUE(std::holds_alternative<refusal>(a->acquire()));
 }

@@ -47,7 +47,7 @@ TEST_P(StoreContract, EveryRequestIsHeardToBeAnsweredAlsoByARefusal) {
   ASSERT_TRUE(std::holds_alternative<stores::refusal>(a->acquire()));
   EXPECT_GT(heard.answered, before);
   const int refused = heard.answered;
-  EXPECT_EQ(a->read().holders.front().term, held.term);
+  EXPECT_EQ(a->read().holders.front().version, held.version);
   EXPECT_GT(heard.answered, refused);
   EXPECT_THAT(heard.failed, testing::IsEmpty());
 }

@@ -49,9 +49,9 @@ class contender {
     std::exit(1);
   }
 
-  static void note(char what, core::version term) {
+  static void note(char what, core::version version) {
     const auto now = base::boot_now().time_since_epoch().count();
-    std::printf("%c %llu %lld\n", what, static_cast<unsigned long long>(core::number(term)),
+    std::printf("%c %llu %lld\n", what, static_cast<unsigned long long>(core::number(version)),
                 static_cast<long long>(now));
   }
 
@@ -61,23 +61,23 @@ class contender {
     freed_ = false;
     store_->acquire(the_election, highest_, base::boot_now() + call_limit, [this](auto outcome) {
       asking_ = false;
-      if (auto* got = std::get_if<stores::grant>(&outcome)) return hold(got->term);
+      if (auto* got = std::get_if<stores::grant>(&outcome)) return hold(got->version);
       if (auto* failed = std::get_if<stores::unknown>(&outcome)) fail(failed->why);
       const core::observation& seen = std::get<stores::refusal>(outcome).seen;
       freed_ ? acquire() : wait_until(seen.retry_at);
     });
   }
 
-  void hold(core::version term) {
-    note('+', term);
-    if (term <= highest_) fail("a version did not grow");
-    highest_ = term;
-    held_ = term;
+  void hold(core::version version) {
+    note('+', version);
+    if (version <= highest_) fail("a version did not grow");
+    highest_ = version;
+    held_ = version;
     if (keeps_) {
       std::fflush(stdout);
       return;
     }
-    store_->renew({{the_election, term}}, base::boot_now() + call_limit, [this](auto outcome) {
+    store_->renew({{the_election, version}}, base::boot_now() + call_limit, [this](auto outcome) {
       auto* renewed = std::get_if<stores::renewal>(&outcome);
       if (renewed == nullptr) fail(std::get<stores::unknown>(outcome).why);
       if (!renewed->lost.empty()) fail("a held lease was lost");

@@ -11,7 +11,7 @@ namespace tenure::tests {
 namespace {
 
 struct hold {
-  core::version term{};
+  core::version version{};
   long long from = 0;
   long long to = 0;
 };
@@ -21,18 +21,18 @@ std::vector<hold> collect(std::vector<child>& contenders, int rounds) {
   std::vector<hold> all;
   for (child& one : contenders) {
     for (int i = 0; i < rounds; ++i) {
-      unsigned long long term = 0;
+      unsigned long long version = 0;
       unsigned long long released = 0;
       hold held;
       const auto gained = one.line();
       const auto ended = one.line();
       const bool read = gained && ended &&
-                        std::sscanf(gained->c_str(), "+ %llu %lld", &term, &held.from) == 2 &&
+                        std::sscanf(gained->c_str(), "+ %llu %lld", &version, &held.from) == 2 &&
                         std::sscanf(ended->c_str(), "- %llu %lld", &released, &held.to) == 2;
       EXPECT_TRUE(read) << "a contender has ended; its reason is on stderr";
       if (!read) return all;
-      EXPECT_EQ(term, released);
-      held.term = core::version{term};
+      EXPECT_EQ(version, released);
+      held.version = core::version{version};
       all.push_back(held);
     }
   }
@@ -43,7 +43,7 @@ std::vector<hold> collect(std::vector<child>& contenders, int rounds) {
 void expect_one_at_a_time(const std::vector<hold>& all) {
   for (std::size_t i = 1; i < all.size(); ++i) {
     ASSERT_LT(all[i - 1].to, all[i].from) << "two held at once";
-    ASSERT_LT(all[i - 1].term, all[i].term) << "a later holder has a smaller version";
+    ASSERT_LT(all[i - 1].version, all[i].version) << "a later holder has a smaller version";
   }
 }
 

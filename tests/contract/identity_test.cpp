@@ -43,7 +43,7 @@ TEST_P(OneIdentity, IsInUseWhileAnotherHoldsByIt) {
   const stores::grant g = first->hold();
   EXPECT_TRUE(loop_.run_until([&] { return watched->shows(in_use); }));
   EXPECT_FALSE(first->read().identity_in_use);
-  first->release(0, g.term);
+  first->release(0, g.version);
   EXPECT_TRUE(loop_.run_until([&] { return watched->shows(not_in_use); }));
 }
 

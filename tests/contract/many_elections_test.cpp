@@ -15,7 +15,7 @@ TEST_P(StoreContract, OneRenewalKeepsAllTermsAndNamesThoseThatAreLost) {
   auto a = join(settings("a", std::chrono::seconds(20), 1, many));
   std::vector<core::renewal_item> terms;
   for (std::uint32_t i = 0; i < many; ++i) {
-    terms.push_back({core::election_index{i}, a->hold(i).term});
+    terms.push_back({core::election_index{i}, a->hold(i).version});
   }
   store_->delete_lock("db7");
   store_->delete_lock("db42");
@@ -31,8 +31,8 @@ TEST_P(StoreContract, ElectionsHaveNothingToDoWithEachOther) {
   auto b = join(settings("b", std::chrono::seconds(10), 1, 2));
   const auto of_a = a->hold(0);
   const auto of_b = b->hold(1);
-  EXPECT_THAT(a->read(0).holders, testing::ElementsAre(own("a", of_a.term)));
-  EXPECT_THAT(a->read(1).holders, testing::ElementsAre(other("b", of_b.term)));
+  EXPECT_THAT(a->read(0).holders, testing::ElementsAre(own("a", of_a.version)));
+  EXPECT_THAT(a->read(1).holders, testing::ElementsAre(other("b", of_b.version)));
   a->release(0);
   EXPECT_EQ(b->read(1).holders.size(), 1u);
 }

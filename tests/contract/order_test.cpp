@@ -13,7 +13,7 @@ using stores::grant;
 const core::left_order resign{
     .id = "order-1",
     .wanted = {.what = core::order_action::resign, .member = "b c%", .aside = 1500ms, .heir = "d"},
-    .term = core::version{42}};
+    .version = core::version{42}};
 
 /// True of an observation with this order, answered so.
 auto has_order(core::left_order what, std::optional<core::order_reply> reply = {}) {
@@ -105,9 +105,9 @@ TEST_P(StoreContract, AnOrderChangesNothingOfTheLeaseAndIsOfItsElectionAlone) {
   const core::observation seen = b->read(0);
   EXPECT_TRUE(has_order(resign)(seen));
   ASSERT_EQ(seen.holders.size(), 1U);
-  EXPECT_EQ(seen.holders[0].term, held.term);
+  EXPECT_EQ(seen.holders[0].version, held.version);
   EXPECT_THAT(b->read(1).orders, testing::IsEmpty());
-  const auto renewed = a->renew(only(held.term));
+  const auto renewed = a->renew(only(held.version));
   ASSERT_TRUE(std::holds_alternative<stores::renewal>(renewed));
   EXPECT_THAT(std::get<stores::renewal>(renewed).lost, testing::IsEmpty());
   ASSERT_TRUE(std::holds_alternative<stores::refusal>(b->acquire(0)));

@@ -25,19 +25,19 @@ TEST_P(StoreContract, NamesOfOthersCanBePrinted) {
     return seen.holders.size() == 1 && seen.members;
   };
   ASSERT_TRUE(loop_.run_until([&] { return watched->shows(shows_a); }));
-  EXPECT_THAT(watched->seen.back().holders, ElementsAre(core::holder{shown_name, g.term}));
+  EXPECT_THAT(watched->seen.back().holders, ElementsAre(core::holder{shown_name, g.version}));
   EXPECT_THAT(*watched->seen.back().members, ElementsAre(shown_name));
-  EXPECT_THAT(b->read().holders, ElementsAre(core::holder{shown_name, g.term}));
+  EXPECT_THAT(b->read().holders, ElementsAre(core::holder{shown_name, g.version}));
   const auto refused = b->acquire();
   ASSERT_TRUE(std::holds_alternative<stores::refusal>(refused));
   EXPECT_THAT(std::get<stores::refusal>(refused).seen.holders,
-              ElementsAre(core::holder{shown_name, g.term}));
+              ElementsAre(core::holder{shown_name, g.version}));
 }
 
 TEST_P(StoreContract, WhatOthersSaidWhenTheyReleasedCanBePrinted) {
   auto a = join(settings(raw_name));
-  a->part(a->hold().term, {.clean = true, .heir = raw_name, .at_unix_ms = 1});
-  const auto said = a->read().parting;
+  a->part(a->hold().version, {.clean = true, .heir = raw_name, .at_unix_ms = 1});
+  const auto said = a->read().last_release;
   ASSERT_TRUE(said);
   EXPECT_EQ(said->holder, shown_name);
   EXPECT_EQ(said->heir, shown_name);
@@ -48,13 +48,13 @@ TEST_P(StoreContract, ATimeThatNoReleaseCanHaveHadIsNotShown) {
   constexpr std::int64_t in_the_year_10000 = 253'402'300'800'000;
   auto a = join(settings("a"));
   for (const std::int64_t at : {in_the_year_minus_6911, in_the_year_10000}) {
-    a->part(a->hold().term, {.clean = true, .at_unix_ms = at});
-    const auto said = a->read().parting;
+    a->part(a->hold().version, {.clean = true, .at_unix_ms = at});
+    const auto said = a->read().last_release;
     ASSERT_TRUE(said);
     EXPECT_EQ(said->at_unix_ms, 0) << at;
   }
-  a->part(a->hold().term, {.clean = true, .at_unix_ms = in_the_year_10000 - 1});
-  EXPECT_EQ(a->read().parting->at_unix_ms, in_the_year_10000 - 1);
+  a->part(a->hold().version, {.clean = true, .at_unix_ms = in_the_year_10000 - 1});
+  EXPECT_EQ(a->read().last_release->at_unix_ms, in_the_year_10000 - 1);
 }
 
 }  // namespace

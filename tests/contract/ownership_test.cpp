@@ -18,7 +18,7 @@ TEST_P(StoreContract, FirstCandidateIsGrantedForTheTtlFromBeforeItsCall) {
   auto a = join(settings("a"));
   const core::time_point before = base::boot_now();
   const grant g = a->hold();
-  EXPECT_GT(g.term, core::no_version);
+  EXPECT_GT(g.version, core::no_version);
   EXPECT_EQ(g.ttl, std::chrono::seconds(10));
   EXPECT_GE(g.sent_at, before);
   EXPECT_LE(g.sent_at, base::boot_now());
@@ -32,15 +32,15 @@ TEST_P(StoreContract, SecondCandidateIsRefusedAndToldWhoHolds) {
   const auto outcome = b->acquire();
   ASSERT_TRUE(std::holds_alternative<refusal>(outcome));
   const core::observation seen = std::get<refusal>(outcome).seen;
-  EXPECT_THAT(seen.holders, ElementsAre(other("a", g.term)));
-  EXPECT_GE(seen.as_of, g.term);
+  EXPECT_THAT(seen.holders, ElementsAre(other("a", g.version)));
+  EXPECT_GE(seen.as_of, g.version);
 }
 
 TEST_P(StoreContract, AcquireRepeatedByItsSessionIsTheSameTermAndBeganAsItBegan) {
   auto a = join(settings("a"));
   const grant first = a->hold();
-  const grant again = a->hold(0, core::number(first.term));
-  EXPECT_EQ(again.term, first.term);
+  const grant again = a->hold(0, core::number(first.version));
+  EXPECT_EQ(again.version, first.version);
   EXPECT_EQ(again.sequencer, first.sequencer);
   EXPECT_EQ(again.released_cleanly, first.released_cleanly);
   EXPECT_GT(again.sent_at, first.sent_at) << "it is renewed as well";
@@ -50,7 +50,7 @@ TEST_P(StoreContract, RenewalCountsFromItsOwnSend) {
   auto a = join(settings("a"));
   const grant g = a->hold();
   const core::time_point before = base::boot_now();
-  const auto outcome = a->renew(only(g.term));
+  const auto outcome = a->renew(only(g.version));
   ASSERT_TRUE(std::holds_alternative<renewal>(outcome));
   EXPECT_THAT(std::get<renewal>(outcome).lost, IsEmpty());
   EXPECT_GE(std::get<renewal>(outcome).sent_at, before);
@@ -62,7 +62,7 @@ TEST_P(StoreContract, RenewalOfATermThatIsOverIsLostNotUnknown) {
   auto b = join(settings("b"));
   const grant g = a->hold();
   store_->delete_lock("db0");
-  auto outcome = a->renew(only(g.term));
+  auto outcome = a->renew(only(g.version));
   ASSERT_TRUE(std::holds_alternative<renewal>(outcome));
   ASSERT_EQ(std::get<renewal>(outcome).lost.size(), 1u);
   EXPECT_EQ(std::get<renewal>(outcome).lost[0].why, core::loss_reason::revoked);
@@ -72,7 +72,7 @@ TEST_P(StoreContract, RenewalOfATermThatIsOverIsLostNotUnknown) {
   const auto seen = a->watch();
   ASSERT_TRUE(loop_.run_until(
       [&] { return seen->shows([](const core::observation& o) { return !o.holders.empty(); }); }));
-  outcome = a->renew(only(g.term));
+  outcome = a->renew(only(g.version));
   ASSERT_EQ(std::get<renewal>(outcome).lost.size(), 1u);
   EXPECT_EQ(std::get<renewal>(outcome).lost[0].why, core::loss_reason::taken_over);
 }
@@ -81,10 +81,10 @@ TEST_P(StoreContract, ReleaseLetsTheNextOneInWithALargerVersion) {
   auto a = join(settings("a"));
   auto b = join(settings("b"));
   const grant first = a->hold();
-  ASSERT_TRUE(std::holds_alternative<released>(a->release(0, first.term)));
+  ASSERT_TRUE(std::holds_alternative<released>(a->release(0, first.version)));
   EXPECT_THAT(b->read().holders, IsEmpty());
   const grant second = b->hold();
-  EXPECT_GT(second.term, first.term);
+  EXPECT_GT(second.version, first.version);
   EXPECT_NE(second.sequencer, first.sequencer);
   EXPECT_TRUE(second.released_cleanly);
 }
@@ -93,19 +93,19 @@ TEST_P(StoreContract, ReleaseThatIsNotCleanMakesTheNextHolderWait) {
   auto a = join(settings("a"));
   auto b = join(settings("b"));
   const grant first = a->hold();
-  ASSERT_TRUE(std::holds_alternative<released>(a->release(0, first.term, false)));
+  ASSERT_TRUE(std::holds_alternative<released>(a->release(0, first.version, false)));
   const grant second = b->hold();
-  EXPECT_GT(second.term, first.term);
+  EXPECT_GT(second.version, first.version);
   EXPECT_FALSE(second.released_cleanly) << "what ran before a may be dying still";
 }
 
 TEST_P(StoreContract, ReleaseOfAnEarlierTermLeavesTheNewOneAlone) {
   auto a = join(settings("a"));
   const grant first = a->hold();
-  ASSERT_TRUE(std::holds_alternative<released>(a->release(0, first.term)));
+  ASSERT_TRUE(std::holds_alternative<released>(a->release(0, first.version)));
   const grant second = a->hold();
-  EXPECT_TRUE(std::holds_alternative<released>(a->release(0, first.term)));
-  EXPECT_THAT(a->read().holders, ElementsAre(own("a", second.term)));
+  EXPECT_TRUE(std::holds_alternative<released>(a->release(0, first.version)));
+  EXPECT_THAT(a->read().holders, ElementsAre(own("a", second.version)));
 }
 
 TEST_P(StoreContract, ReleaseWithoutAVersionGivesUpWhateverTheSessionHolds) {
@@ -125,7 +125,7 @@ TEST_P(StoreContract, ReleaseWithoutAVersionGivesUpWhatTheStoreShowsAndNotWhatWa
   // As of an acquire of a's own whose reply was lost: a does not know of this term.
   auto same_session = join(settings("a"));
   const grant second = same_session->hold();
-  ASSERT_GT(second.term, first.term);
+  ASSERT_GT(second.version, first.version);
   EXPECT_TRUE(std::holds_alternative<released>(a->release()));
   EXPECT_THAT(a->read().holders, IsEmpty());
 }
@@ -136,13 +136,13 @@ TEST_P(StoreContract, VersionGrowsEvenAfterTheLockObjectWasDeleted) {
   const grant first = a->hold();
   store_->delete_lock("db0");
   const grant second = b->hold();
-  EXPECT_GT(second.term, first.term);
+  EXPECT_GT(second.version, first.version);
   EXPECT_FALSE(second.released_cleanly) << "nobody knows that a's workload is dead";
 }
 
 TEST_P(StoreOfOurVersions, VersionIsLargerThanWhatTheCallerHasSeen) {
   auto a = join(settings("a"));
-  EXPECT_GT(core::number(a->hold(0, 1'000'000).term), 1'000'000u);
+  EXPECT_GT(core::number(a->hold(0, 1'000'000).version), 1'000'000u);
 }
 
 TEST_P(StoreContract, ExpiredLeaseGoesToAnotherOnlyAfterSendPlusTtlAndNotAsReleased) {
@@ -169,7 +169,7 @@ TEST_P(StoreContract, ExpiredLeaseGoesToAnotherOnlyAfterSendPlusTtlAndNotAsRelea
   ASSERT_TRUE(std::holds_alternative<grant>(outcome));
   const grant second = std::get<grant>(outcome);
   EXPECT_GE(base::boot_now(), first.sent_at + first.ttl);
-  EXPECT_GT(second.term, first.term);
+  EXPECT_GT(second.version, first.version);
   EXPECT_FALSE(second.released_cleanly);
 }
 
@@ -179,14 +179,14 @@ TEST_P(StoreContract, AsManyHoldAsThereAreSlotsAndEachHasAVersionOfItsOwn) {
   auto c = join(settings("c", std::chrono::seconds(10), 2));
   const grant first = a->hold();
   const grant second = b->hold();
-  EXPECT_GT(second.term, first.term);
+  EXPECT_GT(second.version, first.version);
   const auto refused = c->acquire();
   ASSERT_TRUE(std::holds_alternative<refusal>(refused));
   EXPECT_THAT(std::get<refusal>(refused).seen.holders,
-              ElementsAre(other("a", first.term), other("b", second.term)));
-  ASSERT_TRUE(std::holds_alternative<released>(a->release(0, first.term)));
+              ElementsAre(other("a", first.version), other("b", second.version)));
+  ASSERT_TRUE(std::holds_alternative<released>(a->release(0, first.version)));
   const grant third = c->hold();
-  EXPECT_GT(third.term, second.term);
+  EXPECT_GT(third.version, second.version);
   EXPECT_TRUE(third.released_cleanly);
 }
 

@@ -30,51 +30,51 @@ TEST_P(StoreContract, AFarewellIsShownInTheStepOfTheRelease) {
   const auto watched = b->watch();
   const grant g = a->hold();
   ASSERT_TRUE(loop_.run_until([&] { return watched->shows(held); }));
-  a->part(g.term, {.clean = true,
-                   .why = core::loss_reason::resigned,
-                   .heir = "c d%",
-                   .at_unix_ms = 1'769'860'800'123});
+  a->part(g.version, {.clean = true,
+                      .why = core::loss_reason::resigned,
+                      .heir = "c d%",
+                      .at_unix_ms = 1'769'860'800'123});
   ASSERT_TRUE(loop_.run_until([&] { return watched->shows(nobody); }));
-  const core::release_record expected{.term = g.term,
+  const core::release_record expected{.version = g.version,
                                       .holder = "a",
                                       .why = core::loss_reason::resigned,
                                       .heir = "c d%",
                                       .at_unix_ms = 1'769'860'800'123};
-  EXPECT_EQ(watched->seen.back().parting, expected);
-  EXPECT_EQ(b->read().parting, expected);
+  EXPECT_EQ(watched->seen.back().last_release, expected);
+  EXPECT_EQ(b->read().last_release, expected);
 }
 
 TEST_P(StoreContract, AFarewellOutlivesTheNextGrantAndNotTheNextRelease) {
   auto a = join(settings("a"));
   auto b = join(settings("b"));
   const grant first = a->hold();
-  a->part(first.term, {.clean = true, .why = core::loss_reason::unhealthy});
+  a->part(first.version, {.clean = true, .why = core::loss_reason::unhealthy});
   const grant second = b->hold();
   const core::observation seen = a->read();
-  ASSERT_TRUE(seen.parting);
-  EXPECT_EQ(seen.parting->term, first.term);
-  EXPECT_EQ(seen.parting->why, core::loss_reason::unhealthy);
-  b->part(second.term, {.why = core::loss_reason::shutdown});
-  ASSERT_TRUE(a->read().parting);
-  EXPECT_EQ(a->read().parting->holder, "b");
-  EXPECT_EQ(a->read().parting->why, core::loss_reason::shutdown);
+  ASSERT_TRUE(seen.last_release);
+  EXPECT_EQ(seen.last_release->version, first.version);
+  EXPECT_EQ(seen.last_release->why, core::loss_reason::unhealthy);
+  b->part(second.version, {.why = core::loss_reason::shutdown});
+  ASSERT_TRUE(a->read().last_release);
+  EXPECT_EQ(a->read().last_release->holder, "b");
+  EXPECT_EQ(a->read().last_release->why, core::loss_reason::shutdown);
 }
 
 TEST_P(StoreContract, AReleaseOfWhateverThereIsSaysNothing) {
   auto a = join(settings("a"));
   const grant first = a->hold();
-  a->part(first.term, {.clean = true, .why = core::loss_reason::resigned});
+  a->part(first.version, {.clean = true, .why = core::loss_reason::resigned});
   a->hold();
   a->release();
-  ASSERT_TRUE(a->read().parting);
-  EXPECT_EQ(a->read().parting->term, first.term);
+  ASSERT_TRUE(a->read().last_release);
+  EXPECT_EQ(a->read().last_release->version, first.version);
 }
 
 TEST_P(StoreContract, ATermThatWasDeletedHasNoFarewell) {
   auto a = join(settings("a"));
   a->hold();
   store_->delete_lock("db0");
-  EXPECT_FALSE(a->read().parting);
+  EXPECT_FALSE(a->read().last_release);
 }
 
 TEST_P(StoreContract, MembersAreThoseThatAreThereHoldersOrNot) {
@@ -106,7 +106,7 @@ TEST_P(StoreContract, MembersAreNoContenders) {
   ASSERT_TRUE(loop_.run_until([&] { return watched->shows(has_members({"a", "b"})); }));
   EXPECT_THAT(b->read().holders, testing::IsEmpty());
   const grant g = b->hold();
-  EXPECT_THAT(a->read().holders, ElementsAre(other("b", g.term)));
+  EXPECT_THAT(a->read().holders, ElementsAre(other("b", g.version)));
 }
 
 }  // namespace

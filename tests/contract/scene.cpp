@@ -74,15 +74,16 @@ stores::renew_outcome member::renew(std::vector<core::renewal_item> items) {
       [&](auto done) { store_->renew(std::move(items), soon(), std::move(done)); });
 }
 
-stores::release_outcome member::release(std::uint32_t which, core::version term, bool clean) {
+stores::release_outcome member::release(std::uint32_t which, core::version version, bool clean) {
   return wait_for<stores::release_outcome>([&](auto done) {
-    store_->release(core::election_index{which}, term, {.clean = clean}, soon(), std::move(done));
+    store_->release(core::election_index{which}, version, {.clean = clean}, soon(),
+                    std::move(done));
   });
 }
 
-void member::part(core::version term, stores::parting how) {
+void member::part(core::version version, stores::release_details how) {
   const auto outcome = wait_for<stores::release_outcome>([&](auto done) {
-    store_->release(core::election_index{0}, term, how, soon(), std::move(done));
+    store_->release(core::election_index{0}, version, how, soon(), std::move(done));
   });
   EXPECT_TRUE(std::holds_alternative<stores::released>(outcome));
 }

@@ -35,11 +35,11 @@ class loop {
 };
 
 /// What the store shows of a holder: to itself, and to others.
-inline core::holder own(const std::string& identity, core::version term) {
-  return {.identity = identity, .term = term, .ours = true};
+inline core::holder own(const std::string& identity, core::version version) {
+  return {.identity = identity, .version = version, .ours = true};
 }
-inline core::holder other(const std::string& identity, core::version term) {
-  return {.identity = identity, .term = term};
+inline core::holder other(const std::string& identity, core::version version) {
+  return {.identity = identity, .version = version};
 }
 
 /// What a watch has shown so far.
@@ -61,10 +61,11 @@ class member {
   std::expected<stores::description, stores::open_error> open();
   stores::acquire_outcome acquire(std::uint32_t which = 0, std::uint64_t above = 0);
   stores::renew_outcome renew(std::vector<core::renewal_item> items);
-  stores::release_outcome release(std::uint32_t which = 0, core::version term = core::no_version,
+  stores::release_outcome release(std::uint32_t which = 0, core::version version = core::no_version,
                                   bool clean = true);
-  /// Releases term `term` of the first election, and fails the test if that does not work.
-  void part(core::version term, stores::parting how);
+  /// Releases the term of `version` of the first election, and fails the test if that does not
+  /// work.
+  void part(core::version version, stores::release_details how);
   /// Orders of the first election. False, or not done, if the store says that there is none to be
   /// answered or dropped; fails the test if it does not answer.
   bool leave_order(core::left_order what);

@@ -73,9 +73,9 @@ class StoreContract : public testing::TestWithParam<store_factory> {
 /// the store's own numbers.
 class StoreOfOurVersions : public StoreContract {};
 
-/// The place of election 0 with term `term`, for a renewal.
-inline std::vector<core::renewal_item> only(core::version term) {
-  return {{.which = core::election_index{0}, .term = term}};
+/// The place of election 0 with the term of `version`, for a renewal.
+inline std::vector<core::renewal_item> only(core::version version) {
+  return {{.which = core::election_index{0}, .version = version}};
 }
 
 }  // namespace tenure::tests

@@ -26,7 +26,7 @@ TEST_P(StoreContract, WatchShowsThePresentStateFirst) {
   const auto held = b->watch();
   ASSERT_TRUE(loop_.run_until([&] { return !held->seen.empty(); }));
   EXPECT_TRUE(held_by("a")(held->seen.front())) << "the first, not one that follows";
-  EXPECT_GE(held->seen.front().as_of, g.term);
+  EXPECT_GE(held->seen.front().as_of, g.version);
 }
 
 TEST_P(StoreContract, WatchShowsAGrantARenewalThatMattersAndARelease) {
@@ -37,11 +37,11 @@ TEST_P(StoreContract, WatchShowsAGrantARenewalThatMattersAndARelease) {
   const grant g = a->hold();
   ASSERT_TRUE(loop_.run_until([&] { return watched->shows(held_by("a")); }));
   const core::time_point expiry = watched->seen.back().expires_at;
-  a->renew(only(g.term));
+  a->renew(only(g.version));
   if (expiry != core::never) {
     ASSERT_TRUE(loop_.run_until([&] { return watched->seen.back().expires_at > expiry; }));
   }
-  a->release(0, g.term);
+  a->release(0, g.version);
   ASSERT_TRUE(loop_.run_until([&] { return watched->shows(nobody); }));
   EXPECT_THAT(watched->broken, testing::IsEmpty());
 }
@@ -53,7 +53,8 @@ TEST_P(StoreContract, WatchShowsTheHolderThatItsLockWasDeleted) {
   ASSERT_TRUE(loop_.run_until([&] { return watched->shows(held_by("a")); }));
   store_->delete_lock("db0");
   ASSERT_TRUE(loop_.run_until([&] { return watched->shows(nobody); }));
-  EXPECT_GE(watched->seen.back().as_of, g.term) << "or the holder could not tell that it is news";
+  EXPECT_GE(watched->seen.back().as_of, g.version)
+      << "or the holder could not tell that it is news";
 }
 
 TEST_P(StoreContract, WatchOpenedAgainTellsTheNewHandlerOnly) {

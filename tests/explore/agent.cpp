@@ -15,14 +15,14 @@ void world::come_up(std::size_t m) {
   const core::version last = it.session_was_used ? it.granted : core::no_version;
   if (it.guard.current() != core::guard::state::empty) {
     const bool stopping = it.guard.current() != core::guard::state::running;
-    it.known.term = it.known.found = it.guard.term();
+    it.known.version = it.known.found = it.guard.version();
     it.known.must_stop_at = it.known.may_stop_at = it.stop_at;
-    if (stopping) it.known.seen = it.guard.term();
-    step(m, core::event::workload_found{.term = it.guard.term(),
+    if (stopping) it.known.seen = it.guard.version();
+    step(m, core::event::workload_found{.version = it.guard.version(),
                                         .stop_at = it.stop_at,
                                         .kill_at = it.kill_at,
                                         .stopping = stopping});
-    if (last > it.guard.term()) it.known.seen = std::max(it.known.seen, last);
+    if (last > it.guard.version()) it.known.seen = std::max(it.known.seen, last);
   } else {
     it.known.seen = last;
   }
@@ -45,12 +45,12 @@ void world::end_agent(std::size_t m) {
 }
 
 void world::step(std::size_t m, const core::election_event& what) {
-  core::session_effects out;
+  core::group_effects out;
   all[m].agent->step(moment(), core::election_index{0}, what, out);
   carry_out(m, out);
 }
 
-void world::carry_out(std::size_t m, const core::session_effects& out) {
+void world::carry_out(std::size_t m, const core::group_effects& out) {
   for (const core::addressed& c : out.commands) {
     std::visit([&](const auto& what) { carry_out(m, what); }, c.what);
   }
@@ -72,7 +72,7 @@ void world::carry(const letter& l) {
       granted(m, l);
       break;
     case mail::refused:
-      if (election(m).adopting()) told_lost(m, it.guard.term(), true);
+      if (election(m).adopting()) told_lost(m, it.guard.version(), true);
       step(m, core::event::refused{.number = l.number});
       break;
     case mail::renewed:
@@ -82,8 +82,8 @@ void world::carry(const letter& l) {
       if (l.number != it.release || now >= it.release_by || !std::exchange(it.asks_own, false)) {
         break;
       }
-      if (l.term != core::no_version) {
-        send(m, mail::release, l.number, l.term, it.release_clean);
+      if (l.version != core::no_version) {
+        send(m, mail::release, l.number, l.version, it.release_clean);
         break;
       }
       [[fallthrough]];
@@ -107,7 +107,7 @@ void world::fail(const letter& l) {
     case mail::renew:
     case mail::renewed: {
       if (l.number == all[m].renewal) all[m].renewal = {};
-      core::session_effects out;
+      core::group_effects out;
       all[m].agent->renewal_unknown(moment(), l.number, out);
       carry_out(m, out);
       break;
@@ -120,18 +120,18 @@ void world::fail(const letter& l) {
 
 void world::granted(std::size_t m, const letter& l) {
   member& it = all[m];
-  it.granted = std::max(it.granted, l.term);
+  it.granted = std::max(it.granted, l.version);
   const bool adopting = election(m).adopting();
   const bool in_time = l.number == it.acquire && now < it.acquire_by &&
                        election(m).view().phase == core::phase::candidate &&
                        !(adopting && it.stop_at <= now);
   if (in_time) {
-    began_term(m, l.term, l.sent_at);
-    acknowledged(m, l.term, l.sent_at, true);
-    if (adopting && l.term != it.guard.term()) told_lost(m, l.term, true);
+    began_term(m, l.version, l.sent_at);
+    acknowledged(m, l.version, l.sent_at, true);
+    if (adopting && l.version != it.guard.version()) told_lost(m, l.version, true);
   }
   step(m, core::event::granted{.number = l.number,
-                               .term = l.term,
+                               .version = l.version,
                                .sequencer = {},
                                .ttl = budget().ttl,
                                .sent_at = l.sent_at,
@@ -146,11 +146,11 @@ void world::renewed(std::size_t m, const letter& l) {
   std::vector<core::renewal_loss> lost;
   if (l.lost != core::loss_reason::none) {
     lost.push_back({core::election_index{0}, l.lost});
-    if (awaited) told_lost(m, l.term, in_time);
+    if (awaited) told_lost(m, l.version, in_time);
   } else if (awaited) {
-    acknowledged(m, l.term, l.sent_at, in_time);
+    acknowledged(m, l.version, l.sent_at, in_time);
   }
-  core::session_effects out;
+  core::group_effects out;
   it.agent->renewed(moment(), l.number, l.sent_at, budget().ttl, lost, out);
   carry_out(m, out);
 }
@@ -167,31 +167,33 @@ void world::see(std::size_t m) {
   core::observation seen;
   seen.as_of = s.as_of;
   seen.agreed.slots = 1;
-  const bool ours = s.term != core::no_version && s.holder == m;
-  if (s.term != core::no_version) {
-    seen.holders.push_back({.identity = s.holder == 0 ? "a" : "b", .term = s.term, .ours = ours});
-    if (!ours) it.known.seen = std::max(it.known.seen, s.term);
+  const bool ours = s.version != core::no_version && s.holder == m;
+  if (s.version != core::no_version) {
+    seen.holders.push_back(
+        {.identity = s.holder == 0 ? "a" : "b", .version = s.version, .ours = ours});
+    if (!ours) it.known.seen = std::max(it.known.seen, s.version);
   }
   it.known.shown_as_of = s.as_of;
-  it.known.shown_ours = ours ? s.term : core::no_version;
+  it.known.shown_ours = ours ? s.version : core::no_version;
   const core::election& one = election(m);
-  const core::version term = one.adopting()     ? it.guard.term()
-                             : one.view().lease ? one.view().lease->term
-                                                : core::no_version;
-  if (term != core::no_version && s.as_of >= term && !(ours && s.term == term)) {
-    told_lost(m, term, true);
+  const core::version version = one.adopting()     ? it.guard.version()
+                                : one.view().lease ? one.view().lease->version
+                                                   : core::no_version;
+  if (version != core::no_version && s.as_of >= version && !(ours && s.version == version)) {
+    told_lost(m, version, true);
   }
   step(m, core::event::observed{std::move(seen)});
 }
 
 // --- what it does ----------------------------------------------------------------------------
 
-void world::send(std::size_t m, mail what, core::attempt number, core::version term, bool clean) {
+void world::send(std::size_t m, mail what, core::attempt number, core::version version,
+                 bool clean) {
   post({.what = what,
         .member = static_cast<std::uint8_t>(m),
         .clean = clean,
         .number = number,
-        .term = term,
+        .version = version,
         .sent_at = now});
 }
 
@@ -215,9 +217,9 @@ void world::carry_out(std::size_t m, const core::command::release& c) {
   it.release = c.number;
   it.release_by = c.deadline;
   it.release_clean = c.clean;
-  it.asks_own = c.term == core::no_version;
+  it.asks_own = c.version == core::no_version;
   // A blind release that is late would hit whatever is granted meanwhile.
-  send(m, it.asks_own ? mail::ask_own : mail::release, c.number, c.term, c.clean);
+  send(m, it.asks_own ? mail::ask_own : mail::release, c.number, c.version, c.clean);
 }
 
 void world::carry_out(std::size_t m, const core::command::watch& c) {
@@ -229,7 +231,7 @@ void world::carry_out(std::size_t m, const core::command::watch& c) {
 void world::carry_out(std::size_t m, const core::command::arm& c) {
   member& it = all[m];
   judge_arm(m, c);
-  it.page_term = c.term;
+  it.page_term = c.version;
   it.stop_at = c.stop_at;
   it.kill_at = c.kill_at;
   guard_does(m, it.guard.armed(now, c.stop_at, c.kill_at), now);
@@ -261,7 +263,7 @@ void world::carry_out(std::size_t m, const core::command::finished&) {
 void world::renew(std::size_t m, const core::command::renew& c) {
   all[m].renewal = c.number;
   all[m].renewal_by = c.deadline;
-  send(m, mail::renew, c.number, all[m].agent->renewing().front().term);
+  send(m, mail::renew, c.number, all[m].agent->renewing().front().version);
 }
 
 }  // namespace tenure::explore

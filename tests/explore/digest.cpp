@@ -64,7 +64,7 @@ class phase_hasher {
     number(c.maybe_held);
     number(c.found.has_value());
     if (!c.found) return;
-    version(c.found->term);
+    version(c.found->version);
     instant(c.found->stop_at);
     instant(c.found->kill_at);
     number(c.found->stopping);
@@ -120,13 +120,13 @@ class phase_hasher {
     number(r.number == newest);
   }
   void add(const core::state::stopping& w) {
-    version(w.term);
+    version(w.version);
     number(w.ran);
     number(w.stuck);
     instant(w.kill_by);
   }
   void add(const core::lease& l) {
-    version(l.term);
+    version(l.version);
     number(from_.instant(l.sent_at, budget().ttl + tick));
     number(last_now_ >= l.stop_at);
   }
@@ -152,13 +152,13 @@ void add(hasher& to, const origin& from, const member& it, const core::election&
     number(from.version(view.seen->as_of));
     for (const core::holder& h : view.seen->holders) {
       number(h.ours);
-      number(from.version(h.term));
+      number(from.version(h.version));
     }
   }
 }
 
 void add(hasher& to, const origin& from, const ledger& k) {
-  for (const core::version v : {k.term, k.seen, k.found, k.shown_as_of, k.shown_ours}) {
+  for (const core::version v : {k.version, k.seen, k.found, k.shown_as_of, k.shown_ours}) {
     to.number(from.version(v));
   }
   for (const core::time_point t : {k.must_stop_at, k.may_stop_at, k.rests_until}) {
@@ -192,7 +192,7 @@ core::attempt awaited(mail what, const member& by) {
 std::uint64_t digest_of(const letter& l, const origin& from, const member& it) {
   hasher one;
   one.number(l.what);
-  one.number(from.version(l.term));
+  one.number(from.version(l.version));
   one.number(l.orphan * 4U + l.clean * 2U + l.stalled);
   one.number(l.lost);
   if (l.orphan) return one.result();
@@ -224,8 +224,8 @@ std::uint64_t digest_of(const world& w, std::size_t m) {
   instant(it.watch_at);
   for (const snapshot& s : it.shown) {
     h.number(from.version(s.as_of));
-    h.number(from.version(s.term));
-    h.number(s.term != core::no_version && s.holder == m);
+    h.number(from.version(s.version));
+    h.number(s.version != core::no_version && s.holder == m);
   }
   h.number(it.asleep * 512U + it.lags * 256U + it.frozen * 128U + it.ended * 64U +
            it.release_clean * 32U + it.asks_own * 16U + it.unhealthy * 8U +
@@ -239,7 +239,7 @@ std::uint64_t digest_of(const world& w, std::size_t m) {
     h.number(e != nullptr && e->view().lease && it.fell_asleep < e->view().lease->stop_at);
   }
   h.number(it.guard.current());
-  h.number(from.version(it.guard.term()));
+  h.number(from.version(it.guard.version()));
   reader::each_instant(it.guard, instant);
   instant(it.stop_at);
   instant(it.kill_at);
@@ -248,7 +248,7 @@ std::uint64_t digest_of(const world& w, std::size_t m) {
   h.number(from.version(it.granted));
   for (const report& r : it.reports) {
     h.number(r.started);
-    h.number(from.version(r.term));
+    h.number(from.version(r.version));
   }
   if (it.runs) {
     h.number(it.survives * 2U + it.given_again);
@@ -262,7 +262,7 @@ std::uint64_t digest_of(const world& w, std::size_t m) {
 
   add(h, from, it.known);
   for (const removal& r : it.removals) {
-    h.number(from.version(r.term));
+    h.number(from.version(r.version));
     h.number(r.is_waited_for);
     h.number(from.instant(r.at, budget().lock_delay));
     h.number(from.instant(r.news, 2 * tick));

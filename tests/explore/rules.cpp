@@ -36,8 +36,8 @@ void world::judge_grant(std::size_t m) {
   // a backup".
   member& it = all[m];
   if (removed(m, held) != nullptr) {
-    forget(it, [&](const removal& r) { return r.term == held; });
-    it.given_again = it.runs && it.guard.term() == held;
+    forget(it, [&](const removal& r) { return r.version == held; });
+    it.given_again = it.runs && it.guard.version() == held;
   }
   for (std::size_t other = 0; other < members; ++other) {
     if (other != m && claims(other) && !is_unaware(other)) violated(rule::too_many_claims);
@@ -46,44 +46,44 @@ void world::judge_grant(std::size_t m) {
 
 /// The store does as it is told, so what is freed too early was given up too early, or was asked
 /// for again while an old release was still under way.
-void world::judge_release(std::size_t m, core::version term) {
+void world::judge_release(std::size_t m, core::version version) {
   member& it = all[m];
-  if (term <= given_twice) {
+  if (version <= given_twice) {
     for (member& each : all) {
       for (removal& r : each.removals) r.is_waited_for = false;
     }
   }
-  bool in_use = it.runs && it.guard.term() == term;
+  bool in_use = it.runs && it.guard.version() == version;
   if (it.agent) {
     const core::election_view& view = election(m).view();
     const bool entered = view.phase == core::phase::pending || view.phase == core::phase::active;
-    in_use = in_use || (entered && view.lease->term == term);
+    in_use = in_use || (entered && view.lease->version == version);
   }
   if (!in_use) return;
-  if (term > given_twice) violated(rule::released_in_use);
+  if (version > given_twice) violated(rule::released_in_use);
   it.given_again = true;
-  note_removal(m, term);
+  note_removal(m, version);
 }
 
 // --- what an agent is told -----------------------------------------------------------------------
 
-/// A candidate is granted `term`. Not one that comes at its own stop_at or later, and not one whose
-/// end the watch has shown before: nobody need believe these.
-void world::began_term(std::size_t m, core::version term, core::time_point sent_at) {
+/// A candidate is granted `version`. Not one that comes at its own stop_at or later, and not one
+/// whose end the watch has shown before: nobody need believe these.
+void world::began_term(std::size_t m, core::version version, core::time_point sent_at) {
   ledger& k = all[m].known;
-  k.overtaken = k.shown_as_of >= term && k.shown_ours != term;
+  k.overtaken = k.shown_as_of >= version && k.shown_ours != version;
   if (now >= sent_at + stop_after() || k.overtaken) return;
   const core::version found = std::exchange(k.found, core::no_version);
-  if (found != term) k.seen = std::max(k.seen, found);
+  if (found != version) k.seen = std::max(k.seen, found);
   k.lost = false;
-  k.term = term;
+  k.version = version;
   k.must_stop_at = k.may_stop_at = core::time_point::min();
 }
 
-void world::acknowledged(std::size_t m, core::version term, core::time_point sent_at,
+void world::acknowledged(std::size_t m, core::version version, core::time_point sent_at,
                          bool in_time) {
   ledger& k = all[m].known;
-  if (k.term != term) return;
+  if (k.version != version) return;
   const bool is_first = k.may_stop_at == core::time_point::min();
   // After stop_at nothing moves it any more.
   if (!is_first && now >= k.may_stop_at) return;
@@ -94,15 +94,15 @@ void world::acknowledged(std::size_t m, core::version term, core::time_point sen
   k.may_stop_at = std::max(k.may_stop_at, stop_at);
 }
 
-void world::told_lost(std::size_t m, core::version term, bool in_time) {
+void world::told_lost(std::size_t m, core::version version, bool in_time) {
   ledger& k = all[m].known;
-  if (k.term == term) {
+  if (k.version == version) {
     k.lost = true;
     k.releasing = false;
   }
   if (!in_time) return;
   for (removal& r : all[m].removals) {
-    if (r.term == term) r.news = std::min(r.news, now);
+    if (r.version == version) r.news = std::min(r.news, now);
   }
 }
 
@@ -113,7 +113,7 @@ void world::judge_campaign(std::size_t m) {
   if (it.runs && !election(m).adopting()) violated(rule::campaign_over_previous);
   // A release that an agent before this one has sent may be of the very term that is granted now.
   const auto is_late = [&](const letter& l) {
-    return l.what == mail::release && l.member == m && held == l.term && holder == m;
+    return l.what == mail::release && l.member == m && held == l.version && holder == m;
   };
   if (it.known.releasing || std::ranges::any_of(letters, is_late)) {
     violated(rule::campaign_over_release);
@@ -124,8 +124,8 @@ void world::judge_campaign(std::size_t m) {
 
 void world::judge_arm(std::size_t m, const core::command::arm& c) {
   const member& it = all[m];
-  if (it.runs && it.guard.term() != c.term) violated(rule::armed_for_another);
-  if (it.promised_term == c.term && c.kill_at + budget().kill_budget > it.promised_until) {
+  if (it.runs && it.guard.version() != c.version) violated(rule::armed_for_another);
+  if (it.promised_term == c.version && c.kill_at + budget().kill_budget > it.promised_until) {
     violated(rule::armed_beyond_promise);
   }
   if (now >= it.known.may_stop_at) violated(rule::armed_after_stop_at);
@@ -135,12 +135,12 @@ void world::judge_transition(std::size_t m, const core::command::transition& how
   ledger& k = all[m].known;
   using core::phase;
   const bool enters = how.to == phase::pending || how.to == phase::active;
-  const bool regressed = k.term <= k.seen;
+  const bool regressed = k.version <= k.seen;
   note_pause(k, how);
   if (how.from == phase::candidate) {
     if (enters && k.overtaken) violated(rule::entered_lost_term);
     if (enters && regressed) violated(rule::version_went_back);
-    if (!regressed) k.seen = k.term;
+    if (!regressed) k.seen = k.version;
   }
   if (enters) {
     // Whoever enters a term has done with what was asked of it before.
@@ -148,7 +148,7 @@ void world::judge_transition(std::size_t m, const core::command::transition& how
     return;
   }
   if (how.to != phase::draining) {
-    if (how.from == phase::draining) k.term = core::no_version;
+    if (how.from == phase::draining) k.version = core::no_version;
     return;
   }
   bool caused = false;
@@ -202,10 +202,10 @@ void world::judge_begin(std::size_t m) {
   }
 }
 
-void world::note_removal(std::size_t m, core::version term) {
+void world::note_removal(std::size_t m, core::version version) {
   auto& of = all[m].removals;
   if (of.size() == of.capacity()) of.erase(of.begin());
-  of.push_back({.term = term, .at = now});
+  of.push_back({.version = version, .at = now});
 }
 
 /// Those of terms that it neither holds nor runs nor may yet be told to be its own.
@@ -213,24 +213,24 @@ void world::forget_removals(std::size_t m) {
   member& it = all[m];
   forget(it, [&](const removal& r) {
     const bool holds =
-        it.agent && election(m).view().lease && election(m).view().lease->term == r.term;
-    const bool runs = it.runs && it.guard.term() == r.term;
-    const auto tells = [&](const letter& l) { return l.member == m && l.term == r.term; };
+        it.agent && election(m).view().lease && election(m).view().lease->version == r.version;
+    const bool runs = it.runs && it.guard.version() == r.version;
+    const auto tells = [&](const letter& l) { return l.member == m && l.version == r.version; };
     return !holds && !runs && std::ranges::none_of(letters, tells);
   });
 }
 
 /// The newest removal of this term; null if no operator has touched it.
-const removal* world::removed(std::size_t m, core::version term) const {
+const removal* world::removed(std::size_t m, core::version version) const {
   const auto& of = all[m].removals;
-  const auto newest = std::ranges::find(of.rbegin(), of.rend(), term, &removal::term);
+  const auto newest = std::ranges::find(of.rbegin(), of.rend(), version, &removal::version);
   return newest == of.rend() ? nullptr : &*newest;
 }
 
 /// An operator has taken its term away, and it cannot know yet.
 bool world::is_unaware(std::size_t m) const {
   const auto& lease = election(m).view().lease;
-  const removal* const gone = lease ? removed(m, lease->term) : nullptr;
+  const removal* const gone = lease ? removed(m, lease->version) : nullptr;
   return gone != nullptr && gone->news == core::never;
 }
 
@@ -243,7 +243,7 @@ bool world::is_excused(std::size_t m) const {
   // One that was overdue when its machine went on dies as soon as a kill can.
   const bool overdue = it.woke_up != core::time_point::min() && it.woke_up >= it.kill_at;
   if (overdue && now <= it.woke_up + budget().kill_budget) return true;
-  const removal* const gone = removed(m, it.guard.term());
+  const removal* const gone = removed(m, it.guard.version());
   if (gone == nullptr) return false;
   if (gone->is_waited_for && now < gone->at + budget().lock_delay) return false;
   return gone->news == core::never || now <= gone->news + budget().kill_budget;

@@ -106,7 +106,7 @@ void world::apply(const move& m) {
       letters[m.letter].stalled = true;
       break;
     case act::wake: {
-      core::session_effects out;
+      core::group_effects out;
       it.agent->wake(moment(), out);
       if (it.agent->next_wake() <= now) violated(rule::busy_loop);
       carry_out(m.member, out);
@@ -116,7 +116,7 @@ void world::apply(const move& m) {
       const report heard = it.reports.front();
       it.reports.erase(it.reports.begin());
       if (heard.started) {
-        step(m.member, core::event::workload_started{heard.term});
+        step(m.member, core::event::workload_started{heard.version});
       } else {
         it.known.asked |= bit(core::loss_reason::workload_exited);
         step(m.member, core::event::workload_exited{});
@@ -193,7 +193,7 @@ void world::forget_what_is_over() {
     const member& it = all[l.member];
     switch (l.what) {
       case mail::release:
-        return l.orphan && (held != l.term || holder != l.member);
+        return l.orphan && (held != l.version || holder != l.member);
       case mail::ask_own:
         return l.orphan || l.number != it.release;
       case mail::refused:
@@ -279,7 +279,7 @@ void world::guard_does(std::size_t m, const core::guard_actions& todo, core::tim
     if (it.survives > 0) --it.survives;
   }
   if (todo.terminate) it.told = true;
-  if (todo.refused) report_to(m, {.started = false, .term = it.page_term});
+  if (todo.refused) report_to(m, {.started = false, .version = it.page_term});
   if (!todo.start) return;
   it.runs = true;
   it.told = false;
@@ -288,7 +288,7 @@ void world::guard_does(std::size_t m, const core::guard_actions& todo, core::tim
   it.kill_by = core::never;
   it.woke_up = core::time_point::min();
   it.given_again = false;
-  report_to(m, {.started = true, .term = it.page_term});
+  report_to(m, {.started = true, .version = it.page_term});
   judge_begin(m);
 }
 
@@ -297,7 +297,7 @@ void world::died(std::size_t m) {
   it.runs = false;
   it.kill_by = core::never;
   it.guard.emptied();
-  report_to(m, {.started = false, .term = it.page_term});
+  report_to(m, {.started = false, .version = it.page_term});
 }
 
 /// A guard whose agent has ended tells the next one itself what there is.

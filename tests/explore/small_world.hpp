@@ -51,7 +51,7 @@ struct letter {
   bool clean = false;
   core::loss_reason lost = core::loss_reason::none;  ///< of the term that was to be renewed
   core::attempt number{};
-  core::version term = core::no_version;
+  core::version version = core::no_version;
   core::time_point sent_at{};
 
   [[nodiscard]] bool is_answer() const { return what >= mail::granted; }
@@ -60,25 +60,25 @@ struct letter {
 /// What a watch shows: who holds, at one point of the store's history.
 struct snapshot {
   core::version as_of = core::no_version;
-  core::version term = core::no_version;  ///< `no_version`: free
+  core::version version = core::no_version;  ///< `no_version`: free
   std::uint8_t holder = 0;
 };
 
 /// What a guard has told its agent.
 struct report {
   bool started = false;  ///< else: it has ended
-  core::version term = core::no_version;
+  core::version version = core::no_version;
 };
 
 /// What the rules need to know of what a member was told. Core's own notes are judged by it.
 struct ledger {
-  core::version term = core::no_version;
+  core::version version = core::no_version;
   core::version seen = core::no_version;         ///< the largest, its own and those of others
   core::version found = core::no_version;        ///< what ran when its agent came
   core::version shown_as_of = core::no_version;  ///< by the watch
   core::version shown_ours = core::no_version;
   bool overtaken = false;
-  bool lost = false;                ///< it was told that `term` is over
+  bool lost = false;                ///< it was told that `version` is over
   bool releasing = false;           ///< and nobody has said that it is done
   std::uint32_t asked = 0;          ///< a bit for each `loss_reason`
   core::time_point must_stop_at{};  ///< no earlier: the answers that must be believed
@@ -92,7 +92,7 @@ struct ledger {
 
 /// A term that an operator has taken away.
 struct removal {
-  core::version term = core::no_version;
+  core::version version = core::no_version;
   core::time_point at{};
   core::time_point news = core::never;
   bool is_waited_for = true;
@@ -245,7 +245,7 @@ struct world {
   void end_agent(std::size_t m);
   void post(const letter& l);
   void step(std::size_t m, const core::election_event& what);
-  void carry_out(std::size_t m, const core::session_effects& out);
+  void carry_out(std::size_t m, const core::group_effects& out);
   void carry_out(std::size_t m, const core::command::acquire& c);
   void carry_out(std::size_t m, const core::command::release& c);
   void carry_out(std::size_t m, const core::command::watch& c);
@@ -257,7 +257,8 @@ struct world {
   void carry_out(std::size_t, const core::command::forget_grants&) {}
   void carry_out(std::size_t m, const core::command::finished&);
   void renew(std::size_t m, const core::command::renew& c);
-  void send(std::size_t m, mail what, core::attempt number, core::version term, bool clean = false);
+  void send(std::size_t m, mail what, core::attempt number, core::version version,
+            bool clean = false);
   void granted(std::size_t m, const letter& l);
   void renewed(std::size_t m, const letter& l);
   void see(std::size_t m);
@@ -269,19 +270,19 @@ struct world {
 
   // The rules.
   void violated(rule what);
-  void began_term(std::size_t m, core::version term, core::time_point sent_at);
-  void acknowledged(std::size_t m, core::version term, core::time_point sent_at, bool in_time);
-  void told_lost(std::size_t m, core::version term, bool in_time);
+  void began_term(std::size_t m, core::version version, core::time_point sent_at);
+  void acknowledged(std::size_t m, core::version version, core::time_point sent_at, bool in_time);
+  void told_lost(std::size_t m, core::version version, bool in_time);
   [[nodiscard]] bool claims(std::size_t m) const;
-  void note_removal(std::size_t m, core::version term);
+  void note_removal(std::size_t m, core::version version);
   void forget_removals(std::size_t m);
-  [[nodiscard]] const removal* removed(std::size_t m, core::version term) const;
+  [[nodiscard]] const removal* removed(std::size_t m, core::version version) const;
   [[nodiscard]] bool is_unaware(std::size_t m) const;
   [[nodiscard]] bool is_excused(std::size_t m) const;
   void judge_transition(std::size_t m, const core::command::transition& how);
   [[nodiscard]] bool sleeps_for_ever(std::size_t m) const;
   void judge_grant(std::size_t m);
-  void judge_release(std::size_t m, core::version term);
+  void judge_release(std::size_t m, core::version version);
   void judge_campaign(std::size_t m);
   void judge_arm(std::size_t m, const core::command::arm& c);
   void judge_begin(std::size_t m);

@@ -47,7 +47,7 @@ struct state_reader {
     take(s.due_);
   }
   static version renewing(const lease_group& s) {
-    return s.batch_.empty() ? no_version : s.batch_.front().term;
+    return s.batch_.empty() ? no_version : s.batch_.front().version;
   }
   static attempt renewal(const lease_group& s) { return s.number_; }
   static std::uint32_t failures(const lease_group& s) { return s.failures_; }

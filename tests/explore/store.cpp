@@ -25,12 +25,12 @@ void world::receive(const letter& l) {
         answer.clean = false;
       }
       answer.what = mail::granted;
-      answer.term = held;
+      answer.version = held;
       extend(l.member);
       break;
     case mail::renew:
       answer.what = mail::renewed;
-      if (!ours || held != l.term) {
+      if (!ours || held != l.version) {
         answer.lost = core::loss_reason::revoked;
       } else {
         extend(l.member);
@@ -38,12 +38,12 @@ void world::receive(const letter& l) {
       break;
     case mail::ask_own:
       answer.what = mail::own;
-      answer.term = ours ? held : core::no_version;
+      answer.version = ours ? held : core::no_version;
       break;
     case mail::release:
       answer.what = mail::released;
-      if (ours && held == l.term) {
-        judge_release(l.member, l.term);
+      if (ours && held == l.version) {
+        judge_release(l.member, l.version);
         held = core::no_version;
         doubtful = doubtful || !l.clean;
         ++revision;
@@ -74,7 +74,7 @@ void world::change() {
 }
 
 snapshot world::present() const {
-  return {.as_of = core::version{revision}, .term = held, .holder = holder};
+  return {.as_of = core::version{revision}, .version = held, .holder = holder};
 }
 
 void world::open_watch(std::size_t m) {

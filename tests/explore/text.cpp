@@ -111,7 +111,8 @@ std::string world::text(const move& m) const {
   if (is_letter) {
     const letter& l = letters[m.letter];
     std::snprintf(out.data(), out.size(), "%5.1f s  %c  %s %s %llu%s%s", at, 'a' + l.member,
-                  name(m.what), name(l.what), static_cast<unsigned long long>(core::number(l.term)),
+                  name(m.what), name(l.what),
+                  static_cast<unsigned long long>(core::number(l.version)),
                   l.lost != core::loss_reason::none ? " lost" : "", l.orphan ? " (orphan)" : "");
   } else {
     std::snprintf(out.data(), out.size(), "%5.1f s  %c  %s", at,

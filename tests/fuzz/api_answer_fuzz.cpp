@@ -21,7 +21,7 @@ api::snapshot holder() {
   e.view.phase = core::phase::active;
   e.view.workload_running = true;
   e.view.since = core::time_point(std::chrono::seconds(1));
-  e.view.lease = core::lease{.term = core::version{7}, .stop_at = stop_at};
+  e.view.lease = core::lease{.version = core::version{7}, .stop_at = stop_at};
   api::snapshot s;
   s.identity = "me";
   s.store_opened = true;
@@ -53,7 +53,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   asked.body = std::string(rest);
 
   const api::instant late{.now = stop_at, .unix_ms = 0};
-  const api::pulse alive{.last_beat = stop_at, .bound = std::chrono::seconds(10)};
+  const api::heartbeat alive{.last_beat = stop_at, .bound = std::chrono::seconds(10)};
   for (const api::routed& wanted :
        {api::route(asked, seen, {}), api::route_probe(asked, seen, {})}) {
     const auto* const read = wanted ? std::get_if<api::read_call>(&*wanted) : nullptr;

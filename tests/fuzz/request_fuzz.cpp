@@ -39,7 +39,7 @@ api::snapshot holder() {
 http::response answer_of_the_api(const http::request& asked) {
   static const api::snapshot seen = holder();
   const api::instant at{.now = core::time_point(2s), .unix_ms = 0};
-  const api::pulse alive{.last_beat = at.now, .bound = 10s};
+  const api::heartbeat alive{.last_beat = at.now, .bound = 10s};
   const api::routed wanted = api::route(asked, seen, {});
   if (!wanted) return wanted.error();
   const auto* const read = std::get_if<api::read_call>(&*wanted);

@@ -51,11 +51,11 @@ guarded_pod::guarded_pod(stage& s, const pod_machine& on, agent_hooks agent, boo
   judge_.on_broken = [this](guard_rule what, const std::string& details) {
     stage_.referee.broke_guard_rule(name(what), details);
   };
-  judge_.on_start = [this, which](std::uint64_t term, bool late) {
-    stage_.referee.starts(pod_.number, which, term, late);
+  judge_.on_start = [this, which](std::uint64_t version, bool late) {
+    stage_.referee.starts(pod_.number, which, version, late);
   };
-  processes_.workload_ended = [this, which](std::uint64_t term) {
-    stage_.referee.ends(pod_.number, which, term);
+  processes_.workload_ended = [this, which](std::uint64_t version) {
+    stage_.referee.ends(pod_.number, which, version);
   };
   processes_.agent_died = [this](pid_t pid) { world_.after(0ns, [this, pid] { bury(pid); }); };
   processes_.agent_told = [this](pid_t pid, int signo) {
@@ -205,12 +205,12 @@ void guarded_pod::clean_up() {
   world_.after(2s, [this] { clean_up(); });
   if (guard_->lives() || agent_) return;
   for (auto& [pid, one] : processes_.all()) {
-    if (one.term != 0) processes_.signal(pid, SIGKILL);
+    if (one.version != 0) processes_.signal(pid, SIGKILL);
   }
 }
 
 bool guarded_pod::could_kill(const modelled_process& what) const {
-  const world_time due = judge_.due(what.term);
+  const world_time due = judge_.due(what.version);
   const bool hung = what.hangs || what.hung_until > due;
   const bool late = what.born >= due;
   if (hung || late) return false;
@@ -219,10 +219,10 @@ bool guarded_pod::could_kill(const modelled_process& what) const {
   return guard_could || agent_could;
 }
 
-bool guarded_pod::lives_by_mistake(std::uint64_t term) const {
-  if (world_.now < judge_.due(term)) return true;
+bool guarded_pod::lives_by_mistake(std::uint64_t version) const {
+  if (world_.now < judge_.due(version)) return true;
   return std::ranges::any_of(processes_.all(), [&](const auto& one) {
-    return one.second.alive() && one.second.term == term && could_kill(one.second);
+    return one.second.alive() && one.second.version == version && could_kill(one.second);
   });
 }
 
@@ -231,7 +231,7 @@ bool guarded_pod::lives_by_mistake(std::uint64_t term) const {
 modelled_process* guarded_pod::some_process() {
   std::vector<modelled_process*> all;
   for (auto& [pid, one] : processes_.all()) {
-    if (one.term != 0 && one.alive()) all.push_back(&one);
+    if (one.version != 0 && one.alive()) all.push_back(&one);
   }
   return all.empty() ? nullptr : all[world_.dice.below(all.size())];
 }

@@ -68,7 +68,7 @@ class guarded_pod {
   /// True if something of this workload lives before its deadline, or although the guard, or the
   /// agent in its place, could have killed it then. Nobody could if it hung in the kernel, or if it
   /// was started late by a guard that had stood still.
-  [[nodiscard]] bool lives_by_mistake(std::uint64_t term) const;
+  [[nodiscard]] bool lives_by_mistake(std::uint64_t version) const;
 
  private:
   void start_guard();

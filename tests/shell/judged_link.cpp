@@ -48,15 +48,15 @@ world_time judged_link::reaches_since() const {
 
 // --- what the agent wants --------------------------------------------------------------------
 
-void judged_link::arm(core::version term, core::time_point stop_at, core::time_point kill_at) {
+void judged_link::arm(core::version version, core::time_point stop_at, core::time_point kill_at) {
   if (const auto goes_wrong = std::exchange(on_.before_renewal, nullptr)) goes_wrong();
-  on_.referee.armed(core::number(term), stop_at, kill_at);
-  link_->arm(term, stop_at, kill_at);
+  on_.referee.armed(core::number(version), stop_at, kill_at);
+  link_->arm(version, stop_at, kill_at);
 }
 
-void judged_link::start(core::version term, const std::vector<std::string>& environment) {
-  on_.referee.asks_for_start(of_->pid, core::number(term));
-  link_->start(term, environment);
+void judged_link::start(core::version version, const std::vector<std::string>& environment) {
+  on_.referee.asks_for_start(of_->pid, core::number(version));
+  link_->start(version, environment);
   if (const auto goes_wrong = std::exchange(on_.after_start, nullptr)) goes_wrong();
 }
 
@@ -85,7 +85,7 @@ void judged_link::on(const workload::guard_ready& what) {
   greeted_at_ = on_.in.now;
   const bool is_news = guard_number_ == on_.guards;
   const std::string told = what.session.empty() ? session_ : what.session;
-  on_.referee.found(of_->pid, what.found ? core::number(what.found->term) : 0,
+  on_.referee.found(of_->pid, what.found ? core::number(what.found->version) : 0,
                     what.found && what.found->ended.has_value(), told, is_news);
   // One that is in a session already goes on in it, and the guard with it.
   if (is_news) on_.referee.session = is_bound_ ? session_ : told;
@@ -96,15 +96,15 @@ void judged_link::on(const workload::guard_unusable& what) {
 }
 
 void judged_link::on(const workload::workload_started& what) {
-  on_.referee.answered(of_->pid, core::number(what.term), true, what.pid);
+  on_.referee.answered(of_->pid, core::number(what.version), true, what.pid);
 }
 
 void judged_link::on(const workload::start_refused& what) {
-  on_.referee.answered(of_->pid, core::number(what.term), false, 0);
+  on_.referee.answered(of_->pid, core::number(what.version), false, 0);
 }
 
 void judged_link::on(const workload::start_failed& what) {
-  on_.referee.answered(of_->pid, core::number(what.term), false, 0);
+  on_.referee.answered(of_->pid, core::number(what.version), false, 0);
 }
 
 void judged_link::on(const workload::workload_exited&) {

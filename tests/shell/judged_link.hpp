@@ -46,12 +46,12 @@ class judged_link final : public workload::workload_owner {
   judged_link(const judged_link&) = delete;
   judged_link& operator=(const judged_link&) = delete;
 
-  void arm(core::version term, core::time_point stop_at, core::time_point kill_at) override;
+  void arm(core::version version, core::time_point stop_at, core::time_point kill_at) override;
   void show(const guard::worker_term& what) override { link_->show(what); }
-  void note_grant(core::version term) override { link_->note_grant(term); }
+  void note_grant(core::version version) override { link_->note_grant(version); }
   void forget_grants(core::version before) override { link_->forget_grants(before); }
   void note_api_port(std::uint16_t port) override { link_->note_api_port(port); }
-  void start(core::version term, const std::vector<std::string>& environment) override;
+  void start(core::version version, const std::vector<std::string>& environment) override;
   void stop(core::time_point kill_by, int signal) override;
   void bye(std::optional<int> exit_code) override;
   void presume_dead() override { link_->presume_dead(); }

@@ -27,11 +27,11 @@ class judged_store final : public stores::forwarding_store {
                     [this, which, done = std::move(done)](stores::acquire_outcome what) mutable {
                       const auto* got = std::get_if<stores::grant>(&what);
                       if (got == nullptr) return done(std::move(what));
-                      const std::uint64_t version = number(which, got->term);
-                      to_.newest = std::max(to_.newest, core::number(got->term));
+                      const std::uint64_t version = number(which, got->version);
+                      to_.newest = std::max(to_.newest, core::number(got->version));
                       stage_.referee.granted(on_.number, name(which), version, key_of(*got),
                                              on_.clock.world(got->sent_at));
-                      believes(which, got->term, got->sent_at, got->ttl);
+                      believes(which, got->version, got->sent_at, got->ttl);
                       if (got->released_cleanly) {
                         stage_.referee.believes_clean(on_.number, name(which), version);
                       }
@@ -49,20 +49,20 @@ class judged_store final : public stores::forwarding_store {
           for (const core::renewal_item& one : items) {
             const bool lost = std::ranges::any_of(
                 got->lost, [&](const core::renewal_loss& l) { return l.which == one.which; });
-            if (!lost) believes(one.which, one.term, got->sent_at, got->ttl);
+            if (!lost) believes(one.which, one.version, got->sent_at, got->ttl);
           }
           done(std::move(what));
           to_.believes();
         });
   }
 
-  void release(core::election_index which, core::version term, stores::parting how,
+  void release(core::election_index which, core::version version, stores::release_details how,
                core::time_point deadline, stores::handler<stores::release_outcome> done) override {
     if (how.clean) {
-      stage_.referee.says_clean(on_.number, name(which), number(which, term));
-      if (stage_.host != nullptr) stage_.host->rows().gives_up(number(which, term));
+      stage_.referee.says_clean(on_.number, name(which), number(which, version));
+      if (stage_.host != nullptr) stage_.host->rows().gives_up(number(which, version));
     }
-    inner().release(which, term, std::move(how), deadline, std::move(done));
+    inner().release(which, version, std::move(how), deadline, std::move(done));
   }
 
   void answer_order(core::election_index which, const std::string& id, core::order_reply reply,
@@ -90,7 +90,7 @@ class judged_store final : public stores::forwarding_store {
       if (const auto* state = std::get_if<core::observation>(&what)) {
         to_.newest = std::max(to_.newest, core::number(state->as_of));
         shown.emplace();
-        for (const core::holder& one : state->holders) shown->push_back(number(which, one.term));
+        for (const core::holder& one : state->holders) shown->push_back(number(which, one.version));
         stage_.referee.shown(on_.number, name(which), judged(which, *state));
         orders_[core::place(which)] = state->orders;
         for (const core::left_order& one : state->orders) {
@@ -114,14 +114,14 @@ class judged_store final : public stores::forwarding_store {
   }
   /// With the versions as the judge numbers them.
   [[nodiscard]] core::observation judged(core::election_index which, core::observation what) const {
-    for (core::holder& one : what.holders) one.term = core::version{number(which, one.term)};
+    for (core::holder& one : what.holders) one.version = core::version{number(which, one.version)};
     what.agreed.versions_from = core::version{number(which, what.agreed.versions_from)};
     return what;
   }
-  void believes(core::election_index which, core::version term, core::time_point sent_at,
+  void believes(core::election_index which, core::version version, core::time_point sent_at,
                 core::duration ttl) {
-    stage_.referee.believes(on_.number, name(which), number(which, term), on_.clock.world(sent_at),
-                            ttl, stage_.promised);
+    stage_.referee.believes(on_.number, name(which), number(which, version),
+                            on_.clock.world(sent_at), ttl, stage_.promised);
   }
 
   /// The member hears that its answer counts, if that is one to an order of another agent.

@@ -124,13 +124,13 @@ void member::order(std::size_t election, core::order what) {
 }
 
 std::optional<core::version> member::answer(std::size_t election) {
-  const api::board* board = machine_.asked_by().board();
-  if (board == nullptr || ended_) return std::nullopt;
-  const auto all = board->current();
+  const api::published* published = machine_.asked_by().published();
+  if (published == nullptr || ended_) return std::nullopt;
+  const auto all = published->current();
   if (all->elections.size() <= election) return std::nullopt;
   const core::election_view& view = all->elections[election].view;
   if (!view.valid_at(loop_->now())) return std::nullopt;
-  return view.lease->term;
+  return view.lease->version;
 }
 
 bool member::is_in(std::uint64_t version) const {
@@ -138,7 +138,7 @@ bool member::is_in(std::uint64_t version) const {
   for (std::size_t e = 0; e < stage_.elections.size(); ++e) {
     const core::election_view& one = view(e);
     const bool in_term = one.phase == core::phase::pending || one.phase == core::phase::active;
-    if (in_term && one.lease && stage_.judged(e, one.lease->term) == version) return true;
+    if (in_term && one.lease && stage_.judged(e, one.lease->version) == version) return true;
   }
   return false;
 }
@@ -148,7 +148,7 @@ void member::judge_beliefs() {
   for (std::size_t e = 0; e < stage_.elections.size(); ++e) {
     const core::election_view& one = view(e);
     if (one.phase != core::phase::pending && one.phase != core::phase::active) continue;
-    const std::uint64_t version = stage_.judged(e, one.lease->term);
+    const std::uint64_t version = stage_.judged(e, one.lease->version);
     stage_.referee.enters(on_.number, stage_.elections[e], version);
     stage_.referee.believes(on_.number, stage_.elections[e], version,
                             on_.clock.world(one.lease->sent_at), one.lease->ttl, stage_.promised);

@@ -28,7 +28,9 @@ class modelled_listeners final : public runtime::agent_listeners {
   void stop() override {}
 
   /// What a client is answered from; null before they are open.
-  [[nodiscard]] const api::board* board() const { return serves_ ? &serves_->board : nullptr; }
+  [[nodiscard]] const api::published* published() const {
+    return serves_ ? &serves_->published : nullptr;
+  }
   /// A person's order.
   void order(core::election_index which, core::order what, api::control_handler done) {
     serves_->control(which, std::move(what), std::move(done));

@@ -35,10 +35,10 @@ void agent::start(bool session_was_used) {
   for (std::size_t e = 0; e < stage_.drawn.elections; ++e) {
     const core::version last = session_was_used ? guards_[e].granted() : core::no_version;
     if (const auto left = guards_[e].left_behind()) {
-      stage_.note("pod %u/%zu: finds the workload of %llu", pod_, e, digits(left->term));
+      stage_.note("pod %u/%zu: finds the workload of %llu", pod_, e, digits(left->version));
       stage_.judge.found(pod_, e, *left);
       step(e, *left);
-      if (last > left->term) stage_.judge.saw_version(pod_, e, last);
+      if (last > left->version) stage_.judge.saw_version(pod_, e, last);
     } else {
       stage_.judge.saw_version(pod_, e, last);
     }
@@ -81,9 +81,9 @@ void agent::tell(std::size_t e, const core::election_event& what, core::loss_rea
 }
 
 void agent::hears(const entry& e) {
-  const core::version term{static_cast<std::uint64_t>(e.value)};
+  const core::version version{static_cast<std::uint64_t>(e.value)};
   if (static_cast<report>(e.detail) == report::started) {
-    step(e.election, core::event::workload_started{term});
+    step(e.election, core::event::workload_started{version});
     return;
   }
   stage_.judge.asked(pod_, e.election, core::loss_reason::workload_exited);

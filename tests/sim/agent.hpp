@@ -79,7 +79,7 @@ class agent {
   void renew(const core::command::renew& c);
 
   void try_record(std::size_t e);
-  void release(std::size_t e, core::version term);
+  void release(std::size_t e, core::version version);
   void told_own(const message& m);
   void released(const message& m);
   void saw_record(const message& m);
@@ -106,7 +106,7 @@ class agent {
   std::span<guarded_workload> guards_;
 
   core::lease_group machine_;
-  core::session_effects effects_;
+  core::group_effects effects_;
   core::election_event observed_;  ///< reused: an observation owns memory
   core::time_point now_{};
   std::array<client, max_elections> clients_{};

@@ -11,24 +11,24 @@ void agent::granted(const message& m) {
   now_ = clock_.local(stage_.now);
   const client& c = clients_[m.election];
   const bool in_time = m.number == c.acquire && now_ < c.deadline;
-  stage_.note("pod %u/%u: granted %llu%s", pod_, m.election, digits(m.term),
+  stage_.note("pod %u/%u: granted %llu%s", pod_, m.election, digits(m.version),
               m.number == c.acquire ? "" : " (to an older try)");
-  guards_[m.election].note_grant(m.term);
+  guards_[m.election].note_grant(m.version);
   const core::phase phase = machine_.at(place(m.election)).view().phase;
   const bool adopting = machine_.at(place(m.election)).adopting();
   // What it has found is to be stopped by then, and no answer changes that.
   const bool too_late = adopting && guards_[m.election].must_stop_at() <= now_;
   // Nor does an answer count whose try has been given up: that is done first (docs/safety.md, 4).
   if (in_time && phase == core::phase::candidate && !too_late) {
-    stage_.judge.began_term(stage_.now, pod_, m.election, m.term, m.sent_at, m.ttl);
-    stage_.judge.acknowledged(stage_.now, pod_, m.election, m.term, m.sent_at, m.ttl, true);
-    if (adopting && m.term != guards_[m.election].term()) {
+    stage_.judge.began_term(stage_.now, pod_, m.election, m.version, m.sent_at, m.ttl);
+    stage_.judge.acknowledged(stage_.now, pod_, m.election, m.version, m.sent_at, m.ttl, true);
+    if (adopting && m.version != guards_[m.election].version()) {
       // What runs is of another term, which must be over: a reason to end.
-      stage_.judge.told_lost(stage_.now, pod_, m.election, m.term, true);
+      stage_.judge.told_lost(stage_.now, pod_, m.election, m.version, true);
     }
   }
   step(m.election, core::event::granted{.number = m.number,
-                                        .term = m.term,
+                                        .version = m.version,
                                         .sequencer = {},
                                         .ttl = m.ttl,
                                         .sent_at = m.sent_at,
@@ -45,7 +45,7 @@ void agent::refused(const message& m) {
     retry_at = now_ + m.retry_in;
   }
   if (machine_.at(place(m.election)).adopting()) {
-    stage_.judge.told_lost(stage_.now, pod_, m.election, guards_[m.election].term(), true);
+    stage_.judge.told_lost(stage_.now, pod_, m.election, guards_[m.election].version(), true);
   }
   step(m.election, core::event::refused{.number = m.number, .retry_at = retry_at});
 }
@@ -60,17 +60,17 @@ void agent::renewed(const message& m) {
   for (std::size_t i = 0; i < m.count; ++i) {
     const renewal_entry& item = m.items[i];
     if (item.lost) {
-      stage_.note("pod %u/%u: told that %llu is lost", pod_, item.election, digits(item.term));
+      stage_.note("pod %u/%u: told that %llu is lost", pod_, item.election, digits(item.version));
       lost.push_back({place(item.election), item.why});
       if (awaited) {
         // That its session is over is no news of a key that an operator had taken before: a store
         // that renews without a look at keys has confirmed it until now.
         const bool tells_all =
             stage_.drawn.renewal_checks_terms || item.why != core::loss_reason::session_invalid;
-        stage_.judge.told_lost(stage_.now, pod_, item.election, item.term, in_time && tells_all);
+        stage_.judge.told_lost(stage_.now, pod_, item.election, item.version, in_time && tells_all);
       }
     } else if (awaited) {
-      stage_.judge.acknowledged(stage_.now, pod_, item.election, item.term, m.sent_at, m.ttl,
+      stage_.judge.acknowledged(stage_.now, pod_, item.election, item.version, m.sent_at, m.ttl,
                                 in_time);
     }
   }
@@ -88,24 +88,24 @@ void agent::shown(const message& m) {
   bool mine = false;
   const core::election& one = machine_.at(place(m.election));
   // A term that it holds, or one whose workload it has found.
-  const core::version term = one.adopting()     ? guards_[m.election].term()
-                             : one.view().lease ? one.view().lease->term
-                                                : core::no_version;
+  const core::version version = one.adopting()     ? guards_[m.election].version()
+                                : one.view().lease ? one.view().lease->version
+                                                   : core::no_version;
   for (std::size_t i = 0; i < m.count; ++i) {
     seen.holders[i].identity = stage_.identities[m.holders[i].identity].name;
-    seen.holders[i].term = m.holders[i].term;
+    seen.holders[i].version = m.holders[i].version;
     seen.holders[i].ours = m.holders[i].identity == identity_;
-    mine = mine || (seen.holders[i].ours && term == m.holders[i].term);
+    mine = mine || (seen.holders[i].ours && version == m.holders[i].version);
     if (stage_.drawn.slots[m.election] == 1 && m.holders[i].identity != identity_) {
-      stage_.judge.saw_version(pod_, m.election, m.holders[i].term);
+      stage_.judge.saw_version(pod_, m.election, m.holders[i].version);
     }
   }
   const auto own = std::ranges::find(seen.holders, true, &core::holder::ours);
   stage_.judge.saw_state(pod_, m.election, m.as_of,
-                         own != seen.holders.end() ? own->term : core::no_version);
-  if (term != core::no_version && !mine && m.as_of >= term) {
-    stage_.note("pod %u/%u: the watch shows that %llu is lost", pod_, m.election, digits(term));
-    stage_.judge.told_lost(stage_.now, pod_, m.election, term, true);
+                         own != seen.holders.end() ? own->version : core::no_version);
+  if (version != core::no_version && !mine && m.as_of >= version) {
+    stage_.note("pod %u/%u: the watch shows that %llu is lost", pod_, m.election, digits(version));
+    stage_.judge.told_lost(stage_.now, pod_, m.election, version, true);
   }
   seen.retry_at = core::never;
   if (keeps_records()) {
@@ -148,10 +148,10 @@ void agent::told_own(const message& m) {
   if (m.number != mine.release || now_ >= mine.release_deadline) return;
   // The second copy of the question may have been answered after a later grant.
   if (!std::exchange(mine.asks_own, false)) return;
-  if (m.term == core::no_version) {
+  if (m.version == core::no_version) {
     released(m);
   } else {
-    release(m.election, m.term);
+    release(m.election, m.version);
   }
 }
 

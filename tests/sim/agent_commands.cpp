@@ -76,15 +76,15 @@ void agent::try_record(std::size_t e) {
 }
 
 void agent::carry_out(std::size_t e, const core::command::release& c) {
-  stage_.note("pod %u/%zu: releases %llu", pod_, e, digits(c.term));
+  stage_.note("pod %u/%zu: releases %llu", pod_, e, digits(c.version));
   stage_.judge.releases(stage_.now, pod_, e, guards_[e].may_run());
   news_.tempting = true;
   clients_[e].release = c.number;
   clients_[e].release_deadline = c.deadline;
   clients_[e].release_clean = c.clean;
-  clients_[e].asks_own = c.term == core::no_version;
-  if (c.term != core::no_version) {
-    release(e, c.term);
+  clients_[e].asks_own = c.version == core::no_version;
+  if (c.version != core::no_version) {
+    release(e, c.version);
     return;
   }
   // A blind release that is late would hit whatever is granted meanwhile.
@@ -93,10 +93,10 @@ void agent::carry_out(std::size_t e, const core::command::release& c) {
   network_.to_store(m);
 }
 
-void agent::release(std::size_t e, core::version term) {
+void agent::release(std::size_t e, core::version version) {
   message m = request(mail::release, e);
   m.number = clients_[e].release;
-  m.term = term;
+  m.version = version;
   m.clean = clients_[e].release_clean;
   network_.to_store(m);
 }
@@ -120,8 +120,8 @@ void agent::open_watch(std::size_t e) {
 }
 
 void agent::carry_out(std::size_t e, const core::command::arm& c) {
-  stage_.judge.arms(stage_.now, pod_, e, c.term, c.kill_at);
-  guards_[e].write_page(c.term, c.stop_at, c.kill_at);
+  stage_.judge.arms(stage_.now, pod_, e, c.version, c.kill_at);
+  guards_[e].write_page(c.version, c.stop_at, c.kill_at);
   guards_[e].tell(order::armed);
 }
 
@@ -156,7 +156,7 @@ void agent::renew(const core::command::renew& c) {
   message m = request(mail::renew, 0);
   m.number = c.number;
   for (const core::renewal_item& item : machine_.renewing()) {
-    m.items[m.count++] = {.term = item.term,
+    m.items[m.count++] = {.version = item.version,
                           .election = static_cast<std::uint8_t>(core::place(item.which))};
   }
   network_.to_store(m);

@@ -56,10 +56,10 @@ class expiring_store final : public store {
 
   void bump() override { revision_ += 1'000'000; }
 
-  [[nodiscard]] bool holds(std::size_t election, core::version term) const override {
+  [[nodiscard]] bool holds(std::size_t election, core::version version) const override {
     const election_state& it = elections_[election];
     return std::any_of(it.holders.begin(), it.holders.begin() + it.count,
-                       [&](const held& h) { return h.term == term; });
+                       [&](const held& h) { return h.version == version; });
   }
 
  private:
@@ -85,7 +85,8 @@ class expiring_store final : public store {
     for (std::size_t e = 0; e < stage_.drawn.elections; ++e) {
       for (std::size_t i = 0; i < elections_[e].count; ++i) {
         const held& h = elections_[e].holders[i];
-        if (h.identity == id) stage_.judge.promised(e, stage_.identities[id].pod, h.term, promised);
+        if (h.identity == id)
+          stage_.judge.promised(e, stage_.identities[id].pod, h.version, promised);
       }
     }
     schedule_expiry();
@@ -106,13 +107,13 @@ class expiring_store final : public store {
     if (mine == end && it.count < stage_.drawn.slots[m.election] && stage_.now >= it.locked_until) {
       answer.clean = it.doubtful == 0;
       if (it.doubtful > 0) --it.doubtful;
-      *mine = {.identity = m.identity, .term = core::version{++revision_}};
+      *mine = {.identity = m.identity, .version = core::version{++revision_}};
       ++it.count;
-      sessions_[m.identity].granted[m.election] = mine->term;
+      sessions_[m.identity].granted[m.election] = mine->version;
       stage_.note("store: election %u granted to %s as %llu%s", m.election,
                   stage_.identities[m.identity].name.c_str(),
                   static_cast<unsigned long long>(revision_), answer.clean ? " (clean)" : "");
-      stage_.judge.granted(stage_.now, m.election, m.pod, mine->term);
+      stage_.judge.granted(stage_.now, m.election, m.pod, mine->version);
       show_all(m.election);
     } else if (mine == end) {
       answer.kind = mail::refused;
@@ -122,7 +123,7 @@ class expiring_store final : public store {
       return;
     }
     answer.kind = mail::granted;
-    answer.term = mine->term;
+    answer.version = mine->version;
     extend(m.identity);
     network_.to_agent(answer);
   }
@@ -135,11 +136,11 @@ class expiring_store final : public store {
     const bool alive = m.identity < sessions_.size() && sessions_[m.identity].alive;
     for (std::size_t i = 0; i < m.count; ++i) {
       renewal_entry& item = answer.items[i];
-      if (!alive || item.term != sessions_[m.identity].granted[item.election]) {
+      if (!alive || item.version != sessions_[m.identity].granted[item.election]) {
         item.lost = true;
         item.why = core::loss_reason::session_invalid;
       } else if (stage_.drawn.renewal_checks_terms &&
-                 !holds(item.election, item.term, m.identity)) {
+                 !holds(item.election, item.version, m.identity)) {
         item.lost = true;
         item.why = core::loss_reason::revoked;
       }
@@ -148,10 +149,10 @@ class expiring_store final : public store {
     network_.to_agent(answer);
   }
 
-  [[nodiscard]] bool holds(std::size_t election, core::version term, std::uint16_t id) const {
+  [[nodiscard]] bool holds(std::size_t election, core::version version, std::uint16_t id) const {
     const election_state& it = elections_[election];
     return std::any_of(it.holders.begin(), it.holders.begin() + it.count,
-                       [&](const held& h) { return h.term == term && h.identity == id; });
+                       [&](const held& h) { return h.version == version && h.identity == id; });
   }
 
   void tell_own(const message& m) override {
@@ -159,7 +160,7 @@ class expiring_store final : public store {
     message answer = m;
     answer.kind = mail::own;
     for (std::size_t i = 0; i < it.count; ++i) {
-      if (it.holders[i].identity == m.identity) answer.term = it.holders[i].term;
+      if (it.holders[i].identity == m.identity) answer.version = it.holders[i].version;
     }
     network_.to_agent(answer);
   }
@@ -168,11 +169,11 @@ class expiring_store final : public store {
     election_state& it = elections_[m.election];
     for (std::size_t i = 0; i < it.count; ++i) {
       const held& h = it.holders[i];
-      if (h.identity != m.identity || h.term != m.term) continue;
+      if (h.identity != m.identity || h.version != m.version) continue;
       stage_.note("store: election %u released by %s", m.election,
                   stage_.identities[m.identity].name.c_str());
       take_out(it, i);
-      stage_.judge.released(stage_.now, m.election, m.pod, m.term);
+      stage_.judge.released(stage_.now, m.election, m.pod, m.version);
       if (!m.clean) ++it.doubtful;
       ++revision_;
       show_all(m.election);
@@ -197,7 +198,7 @@ class expiring_store final : public store {
     it.locked_until = stage_.now + clock_.takes(stage_.drawn.store_lock_delay);
     if (by_operator) {
       stage_.judge.removed_by_operator(stage_.now, election, stage_.identities[gone.identity].pod,
-                                       gone.term);
+                                       gone.version);
     }
     show_all(election);
   }

@@ -49,7 +49,7 @@ void guarded_workload::told(const entry& e, std::uint32_t agent) {
 
 std::optional<core::event::workload_found> guarded_workload::left_behind() const {
   if (guard_.current() == core::guard::state::empty) return std::nullopt;
-  return core::event::workload_found{.term = guard_.term(),
+  return core::event::workload_found{.version = guard_.version(),
                                      .stop_at = page_stop_at_,
                                      .kill_at = page_kill_at_,
                                      .stopping = guard_.current() != core::guard::state::running};
@@ -95,8 +95,8 @@ void guarded_workload::begin(std::uint32_t agent) {
       static_cast<std::uint32_t>(stage_.dice.between(0, std::min(room / 2, most_survivors)));
   kill_takes_ = stage_.dice.between(1ms, m.kill_takes_most - survivors_ * kill_round);
   stage_.note("pod %u/%u: workload starts under %llu", pod_, election_,
-              static_cast<unsigned long long>(core::number(guard_.term())));
-  stage_.judge.workload_began(stage_.now, pod_, election_, guard_.term(),
+              static_cast<unsigned long long>(core::number(guard_.version())));
+  stage_.judge.workload_began(stage_.now, pod_, election_, guard_.version(),
                               kill_takes_ + survivors_ * kill_round);
   report_to(agent, report::started);
   write_soon();
@@ -175,7 +175,7 @@ void guarded_workload::report_to(std::uint32_t agent, report what) {
 
 void guarded_workload::writes(const entry& e, bool is_holder) {
   if (!alive_ || e.stamp != writer_) return;
-  stage_.judge.wrote(stage_.now, pod_, election_, guard_.term(), is_holder);
+  stage_.judge.wrote(stage_.now, pod_, election_, guard_.version(), is_holder);
   stage_.after(stage_.drawn.when.ttl, e);
 }
 

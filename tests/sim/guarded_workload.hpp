@@ -25,13 +25,13 @@ class guarded_workload {
   // --- the agent's side ------------------------------------------------------------------------
 
   /// Writes the page; the guard's timer reads it.
-  void write_page(core::version term, core::time_point stop_at, core::time_point kill_at) {
-    page_term_ = term;
+  void write_page(core::version version, core::time_point stop_at, core::time_point kill_at) {
+    page_term_ = version;
     page_stop_at_ = stop_at;
     page_kill_at_ = kill_at;
   }
   /// Notes in the page what the session was granted, for the next agent.
-  void note_grant(core::version term) { granted_ = std::max(granted_, term); }
+  void note_grant(core::version version) { granted_ = std::max(granted_, version); }
   void forget_grants(core::version before) { granted_ = std::min(granted_, before); }
   [[nodiscard]] core::version granted() const { return granted_; }
   /// Sends an order over the socket, which keeps their sequence.
@@ -53,7 +53,7 @@ class guarded_workload {
   void timer(std::uint32_t agent);
   void died(const entry& e, std::uint32_t agent);
   void writes(const entry& e, bool is_holder);
-  [[nodiscard]] core::version term() const { return guard_.term(); }
+  [[nodiscard]] core::version version() const { return guard_.version(); }
   /// The workload ends by itself.
   void exits();
   /// The container is gone at once, with all that was in it.

@@ -34,11 +34,11 @@ enum class mail : std::uint8_t {
 
 struct held {
   std::uint16_t identity = 0;
-  core::version term = core::no_version;
+  core::version version = core::no_version;
 };
 
 struct renewal_entry {
-  core::version term = core::no_version;
+  core::version version = core::no_version;
   std::uint8_t election = 0;
   bool lost = false;
   core::loss_reason why = core::loss_reason::none;
@@ -58,7 +58,7 @@ struct message {
   std::uint32_t store_life = 0;  ///< the store that it was sent to ends with its connections
   core::attempt number{};
   core::time_point sent_at{};  ///< on the clock of the agent that asks
-  core::version term = core::no_version;
+  core::version version = core::no_version;
   core::version above = core::no_version;
   core::version as_of = core::no_version;
   std::uint64_t mark = 0;  ///< of a record: differs for every write

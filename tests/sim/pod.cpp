@@ -94,7 +94,7 @@ void pod::guard_handles(const entry& e, const store& kept) {
       guard.died(e, process_);
       break;
     default:
-      guard.writes(e, kept.holds(e.election, guard.term()));
+      guard.writes(e, kept.holds(e.election, guard.version()));
       break;
   }
 }

@@ -18,7 +18,7 @@ class record_store final : public store {
     record& r = records_[election];
     if (!r.held) return false;
     stage_.judge.removed_by_operator(stage_.now, election, stage_.identities[r.identity].pod,
-                                     r.term);
+                                     r.version);
     r.held = false;
     r.clean = false;
     written(election);
@@ -38,8 +38,8 @@ class record_store final : public store {
 
   void bump() override { revision_ += 1'000'000; }
 
-  [[nodiscard]] bool holds(std::size_t election, core::version term) const override {
-    return records_[election].held && records_[election].term == term;
+  [[nodiscard]] bool holds(std::size_t election, core::version version) const override {
+    return records_[election].held && records_[election].version == version;
   }
 
  private:
@@ -47,7 +47,7 @@ class record_store final : public store {
     bool held = false;
     bool clean = true;  ///< of a free one: its last holder has released it
     std::uint16_t identity = 0;
-    core::version term = core::no_version;
+    core::version version = core::no_version;
     core::duration ttl{};
     std::uint64_t mark = 0;
   };
@@ -69,12 +69,12 @@ class record_store final : public store {
     }
     const bool clean = !r.held && r.clean;
     revision_ = std::max(revision_, core::number(m.above)) + 1;
-    r = {.held = true, .identity = m.identity, .term = core::version{revision_}, .ttl = m.ttl};
+    r = {.held = true, .identity = m.identity, .version = core::version{revision_}, .ttl = m.ttl};
     stage_.note("store: election %u granted to %s as %llu%s", m.election,
                 stage_.identities[m.identity].name.c_str(),
                 static_cast<unsigned long long>(revision_), clean ? " (clean)" : "");
     written(m.election);
-    stage_.judge.granted(stage_.now, m.election, m.pod, r.term);
+    stage_.judge.granted(stage_.now, m.election, m.pod, r.version);
     promise(m.election);
     grant(m, clean);
   }
@@ -82,7 +82,7 @@ class record_store final : public store {
   void grant(const message& m, bool clean) {
     message reply = m;
     reply.kind = mail::granted;
-    reply.term = records_[m.election].term;
+    reply.version = records_[m.election].version;
     reply.clean = clean;
     network_.to_agent(reply);
   }
@@ -93,7 +93,7 @@ class record_store final : public store {
     for (std::size_t i = 0; i < m.count; ++i) {
       renewal_entry& item = reply.items[i];
       const record& r = records_[item.election];
-      if (r.held && r.identity == m.identity && r.term == item.term) {
+      if (r.held && r.identity == m.identity && r.version == item.version) {
         written(item.election);
         promise(item.election);
       } else {
@@ -108,16 +108,16 @@ class record_store final : public store {
     const record& r = records_[m.election];
     message reply = m;
     reply.kind = mail::own;
-    if (r.held && r.identity == m.identity) reply.term = r.term;
+    if (r.held && r.identity == m.identity) reply.version = r.version;
     network_.to_agent(reply);
   }
 
   void release(const message& m) override {
     record& r = records_[m.election];
-    if (r.held && r.identity == m.identity && m.term == r.term) {
+    if (r.held && r.identity == m.identity && m.version == r.version) {
       stage_.note("store: election %u released by %s", m.election,
                   stage_.identities[m.identity].name.c_str());
-      stage_.judge.released(stage_.now, m.election, m.pod, m.term);
+      stage_.judge.released(stage_.now, m.election, m.pod, m.version);
       r.held = false;
       r.clean = m.clean;
       ++revision_;
@@ -145,7 +145,7 @@ class record_store final : public store {
     const record& r = records_[election];
     const machine_clock fastest(
         {}, *std::max_element(stage_.drawn.clock_ppm.begin(), stage_.drawn.clock_ppm.end()));
-    stage_.judge.promised(election, stage_.identities[r.identity].pod, r.term,
+    stage_.judge.promised(election, stage_.identities[r.identity].pod, r.version,
                           stage_.now + fastest.takes(r.ttl));
   }
 
@@ -153,7 +153,7 @@ class record_store final : public store {
     const record& r = records_[election];
     out.as_of = core::version{revision_};
     out.count = r.held ? 1 : 0;
-    out.holders[0] = {.identity = r.identity, .term = r.term};
+    out.holders[0] = {.identity = r.identity, .version = r.version};
     out.mark = r.mark;
     out.ttl = r.ttl;
     out.clean = r.clean;

@@ -23,40 +23,42 @@ core::duration referee::stop_after(core::duration ttl) const {
 
 // --- the store -----------------------------------------------------------------------------------
 
-void referee::granted(world_time now, std::size_t election, std::size_t pod, core::version term) {
-  if (term <= last_granted_[election]) violated(rule::version_not_larger, now, pod, election);
-  last_granted_[election] = term;
+void referee::granted(world_time now, std::size_t election, std::size_t pod,
+                      core::version version) {
+  if (version <= last_granted_[election]) violated(rule::version_not_larger, now, pod, election);
+  last_granted_[election] = version;
   // After a restore the same version may be given out again; what befell the first is over. But
   // what runs under it may by now be one too many: docs/safety.md, "a store restored from a
   // backup".
-  const auto taken_away =
-      std::erase_if(removals_[pod][election], [&](const removal& r) { return r.term == term; });
+  const auto taken_away = std::erase_if(removals_[pod][election],
+                                        [&](const removal& r) { return r.version == version; });
   running& r = running_[pod][election];
-  if (taken_away > 0 && r.alive && r.term == term) r.given_again = true;
+  if (taken_away > 0 && r.alive && r.version == version) r.given_again = true;
   for (promise& p : promises_[pod][election].all) {
-    if (p.term == term) p = {};
+    if (p.version == version) p = {};
   }
   if (count_claims(now, election, pod) + 1 > mix_.slots[election]) {
     violated(rule::too_many_claims, now, pod, election);
   }
 }
 
-void referee::promised(std::size_t election, std::size_t pod, core::version term,
+void referee::promised(std::size_t election, std::size_t pod, core::version version,
                        world_time until) {
   promises& made = promises_[pod][election];
-  const auto known = std::ranges::find(made.all, term, &promise::term);
+  const auto known = std::ranges::find(made.all, version, &promise::version);
   if (known != made.all.end()) {
     known->until = std::max(known->until, until);
     return;
   }
-  made.all[made.oldest] = {.term = term, .until = until};
+  made.all[made.oldest] = {.version = version, .until = until};
   made.oldest = (made.oldest + 1) % made.all.size();
 }
 
 /// The store does as it is told, so a slot that is freed too early was given up too early, or was
 /// asked for again while an old release was still under way.
-void referee::released(world_time now, std::size_t election, std::size_t pod, core::version term) {
-  if (term <= given_twice_[election]) {
+void referee::released(world_time now, std::size_t election, std::size_t pod,
+                       core::version version) {
+  if (version <= given_twice_[election]) {
     // A late release of before the restore may take a number that was given out again for dead, and
     // the next holder does not wait: docs/safety.md, "a store restored from a backup".
     for (auto& of_pod : removals_) {
@@ -64,24 +66,24 @@ void referee::released(world_time now, std::size_t election, std::size_t pod, co
     }
   }
   const running& r = running_[pod][election];
-  bool in_use = r.alive && r.term == term;
+  bool in_use = r.alive && r.version == version;
   if (agents_[pod].machine != nullptr) {
     const core::election_index which{static_cast<std::uint32_t>(election)};
     const core::election_view& view = agents_[pod].machine->at(which).view();
     const bool entered = view.phase == core::phase::pending || view.phase == core::phase::active;
-    in_use = in_use || (entered && view.lease->term == term);
+    in_use = in_use || (entered && view.lease->version == version);
   }
   if (!in_use) return;
-  if (term > given_twice_[election]) violated(rule::released_in_use, now, pod, election);
+  if (version > given_twice_[election]) violated(rule::released_in_use, now, pod, election);
   // A late release of before the restore, and the number was given out again since: docs/safety.md,
   // "a store restored from a backup".
   running_[pod][election].given_again = true;
-  removed_by_operator(now, election, pod, term);
+  removed_by_operator(now, election, pod, version);
 }
 
 void referee::removed_by_operator(world_time now, std::size_t election, std::size_t pod,
-                                  core::version term) {
-  removals_[pod][election].push_back({.term = term, .at = now});
+                                  core::version version) {
+  removals_[pod][election].push_back({.version = version, .at = now});
 }
 
 void referee::versions_moved_back() {
@@ -102,30 +104,30 @@ void referee::agent_began(std::size_t pod, const core::lease_group* machine, mac
 void referee::found(std::size_t pod, std::size_t election,
                     const core::event::workload_found& what) {
   ledger& l = agents_[pod].of[election];
-  l.term = l.found = what.term;
+  l.version = l.found = what.version;
   l.must_stop_at = l.may_stop_at = what.stop_at;
-  if (what.stopping) l.seen = std::max(l.seen, what.term);
+  if (what.stopping) l.seen = std::max(l.seen, what.version);
 }
 
-void referee::began_term(world_time now, std::size_t pod, std::size_t election, core::version term,
-                         core::time_point sent_at, core::duration ttl) {
+void referee::began_term(world_time now, std::size_t pod, std::size_t election,
+                         core::version version, core::time_point sent_at, core::duration ttl) {
   ledger& l = agents_[pod].of[election];
   const bool too_late = agents_[pod].clock.local(now) >= sent_at + stop_after(ttl);
-  l.overtaken = l.seen_gone(term);
+  l.overtaken = l.seen_gone(version);
   if (too_late || l.overtaken) return;
   const core::version found = std::exchange(l.found, core::no_version);
-  if (found != term) l.seen = std::max(l.seen, found);
+  if (found != version) l.seen = std::max(l.seen, found);
   l.lost = false;
-  l.term = term;
+  l.version = version;
   l.must_stop_at = core::time_point::min();
   l.may_stop_at = core::time_point::min();
 }
 
 void referee::acknowledged(world_time now, std::size_t pod, std::size_t election,
-                           core::version term, core::time_point sent_at, core::duration ttl,
+                           core::version version, core::time_point sent_at, core::duration ttl,
                            bool in_time) {
   ledger& l = agents_[pod].of[election];
-  if (l.term != term) return;
+  if (l.version != version) return;
   const bool is_first = l.may_stop_at == core::time_point::min();
   const core::time_point shown = agents_[pod].clock.local(now);
   // After stop_at nothing moves it any more. An answer that need not be believed moves only the
@@ -143,16 +145,16 @@ void referee::saw_version(std::size_t pod, std::size_t election, core::version s
   l.seen = std::max(l.seen, seen);
 }
 
-void referee::told_lost(world_time now, std::size_t pod, std::size_t election, core::version term,
-                        bool in_time) {
+void referee::told_lost(world_time now, std::size_t pod, std::size_t election,
+                        core::version version, bool in_time) {
   ledger& l = agents_[pod].of[election];
-  if (l.term == term) {
+  if (l.version == version) {
     l.lost = true;
     l.releasing = false;
   }
   if (!in_time) return;
   for (removal& r : removals_[pod][election]) {
-    if (r.term == term) r.news = std::min(r.news, now);
+    if (r.version == version) r.news = std::min(r.news, now);
   }
 }
 
@@ -183,24 +185,24 @@ std::size_t referee::count_claims(world_time now, std::size_t election, std::siz
   for (std::size_t pod = 0; pod < mix_.pods; ++pod) {
     if (pod == but_for || !claims(now, pod, election)) continue;
     const core::election_index which{static_cast<std::uint32_t>(election)};
-    const core::version term = agents_[pod].machine->at(which).view().lease->term;
-    if (!unaware(pod, election, term)) ++count;
+    const core::version version = agents_[pod].machine->at(which).view().lease->version;
+    if (!unaware(pod, election, version)) ++count;
   }
   return count;
 }
 
 const referee::removal* referee::removed(std::size_t pod, std::size_t election,
-                                         core::version term) const {
+                                         core::version version) const {
   const std::vector<removal>& all = removals_[pod][election];
-  const auto newest =
-      std::find_if(all.rbegin(), all.rend(), [&](const removal& r) { return r.term == term; });
+  const auto newest = std::find_if(all.rbegin(), all.rend(),
+                                   [&](const removal& r) { return r.version == version; });
   return newest == all.rend() ? nullptr : &*newest;
 }
 
 /// docs/safety.md: an operator deletes the lock while the holder is cut off. It gives up in the
 /// instant in which it hears of it, and that ends the excuse.
-bool referee::unaware(std::size_t pod, std::size_t election, core::version term) const {
-  const removal* const gone = removed(pod, election, term);
+bool referee::unaware(std::size_t pod, std::size_t election, core::version version) const {
+  const removal* const gone = removed(pod, election, version);
   return gone != nullptr && gone->news == world_never;
 }
 

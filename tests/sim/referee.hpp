@@ -30,13 +30,13 @@ class referee {
   // --- the store -----------------------------------------------------------------------------
 
   /// A change of holder.
-  void granted(world_time now, std::size_t election, std::size_t pod, core::version term);
+  void granted(world_time now, std::size_t election, std::size_t pod, core::version version);
   /// Nobody else is granted this slot before `until`, unless an operator interferes.
-  void promised(std::size_t election, std::size_t pod, core::version term, world_time until);
-  /// A release of `term` was carried out.
-  void released(world_time now, std::size_t election, std::size_t pod, core::version term);
+  void promised(std::size_t election, std::size_t pod, core::version version, world_time until);
+  /// A release of `version` was carried out.
+  void released(world_time now, std::size_t election, std::size_t pod, core::version version);
   void removed_by_operator(world_time now, std::size_t election, std::size_t pod,
-                           core::version term);
+                           core::version version);
   /// A backup was restored: what was granted before may be granted again.
   void versions_moved_back();
 
@@ -46,9 +46,9 @@ class referee {
   void agent_ended(std::size_t pod) { agents_[pod].machine = nullptr; }
   /// Its guard has kept the workload of an earlier agent.
   void found(std::size_t pod, std::size_t election, const core::event::workload_found& what);
-  /// A candidate is granted `term`. Not one that arrives at its own stop_at or later, and not one
-  /// whose end the watch has shown before: nobody need believe these.
-  void began_term(world_time now, std::size_t pod, std::size_t election, core::version term,
+  /// A candidate is granted `version`. Not one that arrives at its own stop_at or later, and not
+  /// one whose end the watch has shown before: nobody need believe these.
+  void began_term(world_time now, std::size_t pod, std::size_t election, core::version version,
                   core::time_point sent_at, core::duration ttl);
   /// The watch has shown the state at `as_of`, in which the agent holds `ours`.
   void saw_state(std::size_t pod, std::size_t election, core::version as_of, core::version ours) {
@@ -57,12 +57,12 @@ class referee {
     l.shown_ours = ours;
   }
   /// The answer to an acquire or a renewal. `in_time`: it must be believed.
-  void acknowledged(world_time now, std::size_t pod, std::size_t election, core::version term,
+  void acknowledged(world_time now, std::size_t pod, std::size_t election, core::version version,
                     core::time_point sent_at, core::duration ttl, bool in_time);
   /// The watch has shown a version of somebody else.
   void saw_version(std::size_t pod, std::size_t election, core::version seen);
-  /// The store's own word that `term` is over. `in_time`: it must be believed.
-  void told_lost(world_time now, std::size_t pod, std::size_t election, core::version term,
+  /// The store's own word that `version` is over. `in_time`: it must be believed.
+  void told_lost(world_time now, std::size_t pod, std::size_t election, core::version version,
                  bool in_time);
   /// The release that the agent has sent last was carried out.
   void release_answered(std::size_t pod, std::size_t election) {
@@ -83,7 +83,7 @@ class referee {
   void stepped(world_time now, std::size_t pod);
   void campaigns(world_time now, std::size_t pod, std::size_t election, bool may_run);
   void releases(world_time now, std::size_t pod, std::size_t election, bool may_run);
-  void arms(world_time now, std::size_t pod, std::size_t election, core::version term,
+  void arms(world_time now, std::size_t pod, std::size_t election, core::version version,
             core::time_point kill_at);
   void starts(world_time now, std::size_t pod, std::size_t election, bool may_run);
   void changes(world_time now, std::size_t pod, std::size_t election,
@@ -92,14 +92,14 @@ class referee {
   // --- workloads -----------------------------------------------------------------------------
 
   /// `kill_takes`: from the first SIGKILL to the end of its last process.
-  void workload_began(world_time now, std::size_t pod, std::size_t election, core::version term,
+  void workload_began(world_time now, std::size_t pod, std::size_t election, core::version version,
                       core::duration kill_takes);
   void workload_ended(world_time now, std::size_t pod, std::size_t election);
   /// The whole pod stands still: only versions protect the resource from now on.
   void froze(std::size_t pod);
   void thawed(world_time now, std::size_t pod);
   /// A write to the protected resource, which knows the highest version that it has accepted.
-  void wrote(world_time now, std::size_t pod, std::size_t election, core::version term,
+  void wrote(world_time now, std::size_t pod, std::size_t election, core::version version,
              bool is_holder);
 
   [[nodiscard]] bool runs(std::size_t pod, std::size_t election) const {
@@ -110,7 +110,7 @@ class referee {
  private:
   /// What an agent has been told about its newest term.
   struct ledger {
-    core::version term = core::no_version;
+    core::version version = core::no_version;
     core::version seen = core::no_version;   ///< the largest, its own and those of others
     core::version found = core::no_version;  ///< what ran when it came, until it is granted one
     core::version shown_as_of = core::no_version;  ///< by the watch
@@ -126,8 +126,8 @@ class referee {
     core::duration pause{};       ///< after the one that is ending
     core::time_point rests_until{};
 
-    /// True if resources may have seen `term`, or a larger one, under somebody else or before.
-    [[nodiscard]] bool regressed() const { return term <= seen; }
+    /// True if resources may have seen `version`, or a larger one, under somebody else or before.
+    [[nodiscard]] bool regressed() const { return version <= seen; }
     /// True if the watch has shown a state with this grant in it, in which it is over.
     [[nodiscard]] bool seen_gone(core::version granted) const {
       return shown_as_of >= granted && shown_ours != granted;
@@ -147,7 +147,7 @@ class referee {
   };
   struct running {
     bool alive = false;
-    core::version term = core::no_version;
+    core::version version = core::no_version;
     core::duration kill_takes{};
     bool given_again = false;  ///< its term was taken away, and granted again by a restored store
   };
@@ -157,7 +157,7 @@ class referee {
     world_time ended = world_time::min();  ///< `min`: there was none
   };
   struct promise {
-    core::version term = core::no_version;
+    core::version version = core::no_version;
     world_time until{};
   };
   /// Several terms of one pod: its old session may hold one slot, and its new one another.
@@ -166,7 +166,7 @@ class referee {
     std::size_t oldest = 0;
   };
   struct removal {
-    core::version term = core::no_version;
+    core::version version = core::no_version;
     world_time at{};
     world_time news = world_never;  ///< when the agent heard of it
     bool is_waited_for = true;      ///< by whoever is granted next
@@ -174,9 +174,9 @@ class referee {
 
   /// The newest removal of this term; null if no operator has touched it.
   [[nodiscard]] const removal* removed(std::size_t pod, std::size_t election,
-                                       core::version term) const;
+                                       core::version version) const;
   /// True if an operator has taken this term away, and its agent cannot know yet.
-  [[nodiscard]] bool unaware(std::size_t pod, std::size_t election, core::version term) const;
+  [[nodiscard]] bool unaware(std::size_t pod, std::size_t election, core::version version) const;
   [[nodiscard]] bool excused(world_time now, std::size_t pod, std::size_t election) const;
   [[nodiscard]] bool oversleeps(world_time now, std::size_t pod, std::size_t election) const;
   [[nodiscard]] world_time killed_by(std::size_t pod, std::size_t election) const;

@@ -54,20 +54,20 @@ void referee::releases(world_time now, std::size_t pod, std::size_t election, bo
   agents_[pod].of[election].releasing = true;
 }
 
-void referee::arms(world_time now, std::size_t pod, std::size_t election, core::version term,
+void referee::arms(world_time now, std::size_t pod, std::size_t election, core::version version,
                    core::time_point kill_at) {
   const agent_record& agent = agents_[pod];
   const running& r = running_[pod][election];
-  if (r.alive && r.term != term) violated(rule::armed_for_another, now, pod, election);
+  if (r.alive && r.version != version) violated(rule::armed_for_another, now, pod, election);
   armed_[pod][election] = kill_at;
   const auto& made = promises_[pod][election].all;
-  const auto known = std::ranges::find(made, term, &promise::term);
+  const auto known = std::ranges::find(made, version, &promise::version);
   const world_time until = known == made.end() ? world_time::min() : known->until;
   const world_time dead_by = agent.clock.world(kill_at) + agent.clock.takes(mix_.when.kill_budget);
   // A store that renews sessions without a look at their keys confirms a term whose key an
   // operator has deleted; until the watch tells, its agent cannot know.
   const bool misled = mix_.family == store_family::expiring && !mix_.renewal_checks_terms &&
-                      unaware(pod, election, term);
+                      unaware(pod, election, version);
   if (dead_by > until && !misled) violated(rule::armed_beyond_promise, now, pod, election);
   if (agent.clock.local(now) >= agent.of[election].may_stop_at) {
     violated(rule::armed_after_stop_at, now, pod, election);
@@ -125,12 +125,12 @@ void referee::changes(world_time now, std::size_t pod, std::size_t election,
     if (enters && l.overtaken) violated(rule::entered_lost_term, now, pod, election);
     if (enters && regressed) violated(rule::version_went_back, now, pod, election);
     // Also if it was granted and given up at once.
-    if (!regressed) l.seen = l.term;
+    if (!regressed) l.seen = l.version;
   }
   if (enters) {
     // Whoever enters a term has done with what was asked of it before.
     l.asked &= bit(loss_reason::shutdown);
-    if (how.to == core::phase::active && !unaware(pod, election, l.term) &&
+    if (how.to == core::phase::active && !unaware(pod, election, l.version) &&
         count_claims(now, election, pod) >= mix_.slots[election]) {
       violated(rule::too_many_claims, now, pod, election);
     }
@@ -138,7 +138,7 @@ void referee::changes(world_time now, std::size_t pod, std::size_t election,
   }
   if (how.to != core::phase::draining) {
     // The term is over; after a restored backup the next may have the same number.
-    if (how.from == core::phase::draining) l.term = core::no_version;
+    if (how.from == core::phase::draining) l.version = core::no_version;
     return;
   }
   bool caused = false;

@@ -25,8 +25,8 @@ core::duration shrunk(core::duration d) {
 }  // namespace
 
 void referee::workload_began(world_time now, std::size_t pod, std::size_t election,
-                             core::version term, core::duration kill_takes) {
-  running_[pod][election] = {.alive = true, .term = term, .kill_takes = kill_takes};
+                             core::version version, core::duration kill_takes) {
+  running_[pod][election] = {.alive = true, .version = version, .kill_takes = kill_takes};
   std::size_t count = 0;
   for (std::size_t other = 0; other < mix_.pods; ++other) {
     if (running_[other][election].alive && !excused(now, other, election)) ++count;
@@ -54,7 +54,7 @@ bool referee::oversleeps(world_time now, std::size_t pod, std::size_t election) 
   const standstill& last = standstills_[pod];
   if (last.lasts) return true;
   if (last.ended == world_time::min()) return false;
-  const removal* const gone = removed(pod, election, r.term);
+  const removal* const gone = removed(pod, election, r.version);
   const bool overdue = agents_[pod].clock.local(last.ended) >= armed_[pod][election] ||
                        (gone != nullptr && gone->at <= last.ended);
   return overdue && now <= last.ended + r.kill_takes + wakes_within;
@@ -66,7 +66,7 @@ bool referee::excused(world_time now, std::size_t pod, std::size_t election) con
   if (oversleeps(now, pod, election)) return true;
   const running& r = running_[pod][election];
   if (r.given_again) return true;
-  const removal* const gone = removed(pod, election, r.term);
+  const removal* const gone = removed(pod, election, r.version);
   if (gone == nullptr) return false;
   // Whoever comes next has waited for the store's delay and its own, whatever the news.
   const core::duration delay = shrunk(mix_.store_lock_delay) + shrunk(mix_.when.lock_delay);
@@ -90,12 +90,12 @@ void referee::thawed(world_time now, std::size_t pod) {
   standstills_[pod] = {.lasts = false, .ended = now};
 }
 
-void referee::wrote(world_time now, std::size_t pod, std::size_t election, core::version term,
+void referee::wrote(world_time now, std::size_t pod, std::size_t election, core::version version,
                     bool is_holder) {
   core::version& highest = highest_accepted_[election];
-  if (term >= highest) {
-    highest = term;
-  } else if (is_holder && mix_.slots[election] == 1 && term > given_twice_[election]) {
+  if (version >= highest) {
+    highest = version;
+  } else if (is_holder && mix_.slots[election] == 1 && version > given_twice_[election]) {
     // Of a restored store the resource has seen larger versions; then it is right to refuse.
     violated(rule::holder_fenced_out, now, pod, election);
   }

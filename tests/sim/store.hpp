@@ -26,7 +26,7 @@ class store {
   virtual void restore() = 0;
   /// An operator moves the versions beyond all that were ever granted (etcd: `--bump-revision`).
   virtual void bump() = 0;
-  [[nodiscard]] virtual bool holds(std::size_t election, core::version term) const = 0;
+  [[nodiscard]] virtual bool holds(std::size_t election, core::version version) const = 0;
 
  protected:
   store(stage& s, network& n) : stage_(s), network_(n) {}

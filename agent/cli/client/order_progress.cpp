@@ -10,14 +10,14 @@ namespace tenure::cli {
 namespace {
 
 std::string holds(const core::holder& who, const std::string& election) {
-  return who.identity + " holds " + election + " now, under version " + text(who.term);
+  return who.identity + " holds " + election + " now, under version " + text(who.version);
 }
 
-/// Who has come since `term`, and is the newest of these.
-const core::holder* successor(const wire::election_report& now, core::version term) {
+/// Who has come since `version`, and is the newest of these.
+const core::holder* successor(const wire::election_report& now, core::version version) {
   const core::holder* out = nullptr;
   for (const core::holder& s : now.holders) {
-    if (s.term > term && (out == nullptr || s.term > out->term)) out = &s;
+    if (s.version > version && (out == nullptr || s.version > out->version)) out = &s;
   }
   return out;
 }
@@ -73,7 +73,7 @@ class reader {
 
   bool still_holds() const {
     const core::holder* const mine = holder_named(now_, me());
-    const bool same = mine != nullptr && old_ != nullptr && mine->term == old_->term;
+    const bool same = mine != nullptr && old_ != nullptr && mine->version == old_->version;
     if (!is_own()) return same;
     return now_.state == "draining" || same || (mine != nullptr && now_.paused);
   }
@@ -99,7 +99,8 @@ class reader {
   order_reading handed_to_anybody() const {
     const std::string given = me() + " has given " + it() + " up; ";
     if (!now_.holder_known) return {.is = progress::settled, .text = given + who_holds()};
-    if (const core::holder* const next = old_ == nullptr ? nullptr : successor(now_, old_->term)) {
+    if (const core::holder* const next =
+            old_ == nullptr ? nullptr : successor(now_, old_->version)) {
       return {.is = progress::done, .text = holds(*next, it())};
     }
     if (!others_campaign(me(), now_)) {
@@ -115,10 +116,10 @@ class reader {
               .text = given + "whether " + order_.to + " has taken it" + is_not_known()};
     }
     const core::holder* const heir = holder_named(now_, order_.to);
-    if (heir != nullptr && (old_ == nullptr || heir->term > old_->term)) {
+    if (heir != nullptr && (old_ == nullptr || heir->version > old_->version)) {
       return {.is = progress::done, .text = holds(*heir, it())};
     }
-    const core::holder* const next = old_ == nullptr ? nullptr : successor(now_, old_->term);
+    const core::holder* const next = old_ == nullptr ? nullptr : successor(now_, old_->version);
     if (next != nullptr && now_.holders.size() >= now_.slots) {
       return {.is = progress::otherwise, .text = holds(*next, it()) + ", not " + order_.to};
     }

@@ -63,7 +63,7 @@ std::pair<cell, cell> holder_cells(const wire::election_report& e) {
   std::vector<std::string> versions;
   for (const core::holder& s : e.holders) {
     names.push_back(s.identity);
-    versions.push_back(text(s.term));
+    versions.push_back(text(s.version));
   }
   return {{.text = joined(names)}, {.text = joined(versions)}};
 }
@@ -83,7 +83,7 @@ cell members_cell(const wire::election_report& e) {
 std::string last_term_text(const wire::election_report& e) {
   if (!e.last_term) return nothing;
   const wire::past_term& t = *e.last_term;
-  return t.who.identity + " " + text(t.who.term) + ": " +
+  return t.who.identity + " " + text(t.who.version) + ": " +
          (t.reason.empty() ? "reason unknown" : t.reason);
 }
 

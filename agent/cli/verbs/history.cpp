@@ -45,7 +45,7 @@ cell end_cell(const wire::past_term& term, const wire::history_report& in) {
 }
 
 table_row row_of(const wire::past_term& term, const wire::history_report& in) {
-  return {{.text = text(term.who.term)},
+  return {{.text = text(term.who.version)},
           {.text = term.who.identity},
           {.text = moment_or_nothing(term.from_unix_ms)},
           end_cell(term, in),

@@ -72,7 +72,7 @@ std::string target_of(const verify_query& what) {
 /// True if a verdict is about what we have asked. Text in it was made printable.
 bool answers(const wire::verification& said, const verify_query& asked) {
   return said.election == base::printable(asked.election) &&
-         text(said.asked.term) == asked.version &&
+         text(said.asked.version) == asked.version &&
          said.asked.holder.value_or("") == base::printable(asked.holder.value_or(""));
 }
 
@@ -90,7 +90,7 @@ verify_reading reading_of(const wire::verification& said) {
   const core::holder holder = said.holder.value_or(core::holder());
   return {.status = runtime::exit_ok,
           .text = "valid: " + holder.identity + " holds election \"" + said.election +
-                  "\" under version " + text(holder.term) + " (" + basis(said) + ")"};
+                  "\" under version " + text(holder.version) + " (" + basis(said) + ")"};
 }
 
 verify_reading reading_of(const wire::problem& said, const verify_query& asked, unsigned status) {

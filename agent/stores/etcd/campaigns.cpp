@@ -8,7 +8,7 @@ namespace {
 
 /// How long a grant waits for its own event, which is a millisecond behind it; on a new watch up to
 /// a hundred, as etcd brings those up to date ten times a second. Without it, lock_delay follows.
-constexpr core::duration sight_patience = std::chrono::milliseconds(300);
+constexpr core::duration own_event_patience = std::chrono::milliseconds(300);
 /// In one acquire, as others come and go in between.
 constexpr int most_tries = 6;
 /// Enough to keep all connections busy, few enough that each is answered long before its deadline.
@@ -152,9 +152,9 @@ void campaigns::adopt(const attempt_ptr& a, const contender& own, core::time_poi
 }
 
 void campaigns::won(const attempt_ptr& a, const contender& own, const kept_lease& kept) {
-  const core::version term{own.create_revision};
-  session_.held(a->which) = held_term{.term = term, .key = own.key, .lease = own.lease};
-  grant out{.term = term,
+  const core::version version{own.create_revision};
+  session_.held(a->which) = held_term{.version = version, .key = own.key, .lease = own.lease};
+  grant out{.version = version,
             .sequencer = own.key + "@" + std::to_string(own.create_revision),
             .ttl = kept.ttl,
             .sent_at = kept.sent_at};
@@ -163,24 +163,24 @@ void campaigns::won(const attempt_ptr& a, const contender& own, const kept_lease
   if (known != nullptr) out.released_cleanly = known->after_release;
   if (known != nullptr || !session_.connection.live()) return finish(a, std::move(out));
   auto timer = std::make_unique<base::timer>(session_.loop);
-  timer->after(sight_patience, [this, which = a->which] { sighted(which); });
-  unsighted_[core::place(a->which)] =
-      unsighted{.what = std::move(out), .done = std::move(a->done), .timer = std::move(timer)};
+  timer->after(own_event_patience, [this, which = a->which] { own_event_seen(which); });
+  unconfirmed_[core::place(a->which)] = unconfirmed_grant{
+      .what = std::move(out), .done = std::move(a->done), .timer = std::move(timer)};
   ended();
 }
 
 void campaigns::changed(core::election_index which) {
-  const auto& waiting = unsighted_[core::place(which)];
-  if (!waiting || session_.seen(which).revision() < core::number(waiting->what.term)) return;
-  sighted(which);
+  const auto& waiting = unconfirmed_[core::place(which)];
+  if (!waiting || session_.seen(which).revision() < core::number(waiting->what.version)) return;
+  own_event_seen(which);
 }
 
-void campaigns::sighted(core::election_index which) {
-  auto waiting = std::exchange(unsighted_[core::place(which)], std::nullopt);
+void campaigns::own_event_seen(core::election_index which) {
+  auto waiting = std::exchange(unconfirmed_[core::place(which)], std::nullopt);
   if (!waiting) return;
   const auto& held = session_.held(which);
   const contender* known =
-      held ? session_.seen(which).find(held->key, core::number(waiting->what.term)) : nullptr;
+      held ? session_.seen(which).find(held->key, core::number(waiting->what.version)) : nullptr;
   waiting->what.released_cleanly = known != nullptr && known->after_release;
   session_.answer(std::move(waiting->done), acquire_outcome(std::move(waiting->what)));
 }
@@ -203,7 +203,7 @@ void campaigns::ended() {
 void campaigns::close() {
   first_begin_by_.cancel();
   waiting_.clear();
-  for (auto& waiting : unsighted_) waiting.reset();
+  for (auto& waiting : unconfirmed_) waiting.reset();
 }
 
 }  // namespace tenure::stores::etcd

@@ -20,7 +20,7 @@ namespace tenure::stores::etcd {
 class campaigns {
  public:
   explicit campaigns(session& of)
-      : session_(of), first_begin_by_(of.loop), unsighted_(of.with.elections.size()) {}
+      : session_(of), first_begin_by_(of.loop), unconfirmed_(of.with.elections.size()) {}
 
   void acquire(core::election_index which, core::time_point deadline,
                handler<acquire_outcome> done);
@@ -41,7 +41,7 @@ class campaigns {
   using attempt_ptr = std::shared_ptr<attempt>;
 
   /// A grant that waits for its own event, which proves that nothing before it was missed.
-  struct unsighted {
+  struct unconfirmed_grant {
     grant what;
     handler<acquire_outcome> done;
     std::unique_ptr<base::timer> timer;
@@ -59,7 +59,7 @@ class campaigns {
   void adopt(const attempt_ptr& a, const contender& own, core::time_point seen_at,
              const quorum_view& by);
   void won(const attempt_ptr& a, const contender& own, const kept_lease& kept);
-  void sighted(core::election_index which);
+  void own_event_seen(core::election_index which);
   void fail(const attempt_ptr& a, std::string why);
   void finish(const attempt_ptr& a, acquire_outcome outcome);
   void ended();
@@ -68,7 +68,7 @@ class campaigns {
   std::size_t under_way_ = 0;
   std::deque<attempt_ptr> waiting_;  ///< not begun; in the order in which they came
   base::timer first_begin_by_;
-  std::vector<std::optional<unsighted>> unsighted_;
+  std::vector<std::optional<unconfirmed_grant>> unconfirmed_;
 };
 
 }  // namespace tenure::stores::etcd

@@ -67,7 +67,7 @@ class etcd_store final : public store {
     renewals_.renew(std::move(items), deadline, std::move(done));
   }
 
-  void release(core::election_index which, core::version term, parting how,
+  void release(core::election_index which, core::version version, release_details how,
                core::time_point deadline, handler<release_outcome> done) override;
 
   void read(core::election_index which, core::time_point deadline,
@@ -218,14 +218,14 @@ void etcd_store::opened() {
 
 // Releasing and reading ------------------------------------------------------------------------
 
-void etcd_store::release(core::election_index which, core::version term, parting how,
+void etcd_store::release(core::election_index which, core::version version, release_details how,
                          core::time_point deadline, handler<release_outcome> done) {
   TENURE_CHECK(core::place(which) < session_.mirrors.size());
   // Whoever gives up what it does not know of has nothing to say.
   const std::string note =
-      term == core::no_version ? "" : release_note_text(term, session_.with.identity, how);
+      version == core::no_version ? "" : release_record_text(version, session_.with.identity, how);
   const auto& held = session_.held(which);
-  if (held && term == held->term) return erase(which, *held, note, deadline, std::move(done));
+  if (held && version == held->version) return erase(which, *held, note, deadline, std::move(done));
   // What we know of may be over, and what an acquire has been granted whose reply was lost is not
   // known here.
   session_.read(
@@ -234,12 +234,13 @@ void etcd_store::release(core::election_index which, core::version term, parting
         if (!now) return session_.answer(std::move(done), release_outcome(now.error()));
         const contender* own = now->at.find_own();
         if (own == nullptr ||
-            (term != core::no_version && core::number(term) != own->create_revision)) {
+            (version != core::no_version && core::number(version) != own->create_revision)) {
           return session_.answer(std::move(done), release_outcome(released{}));
         }
-        erase(which,
-              {.term = core::version{own->create_revision}, .key = own->key, .lease = own->lease},
-              note, deadline, std::move(done));
+        erase(
+            which,
+            {.version = core::version{own->create_revision}, .key = own->key, .lease = own->lease},
+            note, deadline, std::move(done));
       });
 }
 
@@ -247,9 +248,10 @@ void etcd_store::erase(core::election_index which, const held_term& own, const s
                        core::time_point deadline, handler<release_outcome> done) {
   session_.members.call(
       transaction_path,
-      transaction_request(release_transaction(session_.spec(which).name, own.key, own.term, note)),
+      transaction_request(
+          release_transaction(session_.spec(which).name, own.key, own.version, note)),
       deadline,
-      session_.guarded([this, which, term = own.term,
+      session_.guarded([this, which, version = own.version,
                         done = std::move(done)](const reply_or_failure& what) mutable {
         if (!what) {
           return session_.answer(std::move(done), release_outcome(unknown{what.error().why}));
@@ -260,7 +262,7 @@ void etcd_store::erase(core::election_index which, const held_term& own, const s
                                  release_outcome(session_.broken_reply(reply.error())));
         }
         auto& held = session_.held(which);
-        if (held && held->term == term) held.reset();
+        if (held && held->version == version) held.reset();
         session_.answer(std::move(done), release_outcome(released{}));
       }));
 }

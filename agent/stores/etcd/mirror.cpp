@@ -74,8 +74,8 @@ void mirror::note(const key_value& kv) {
 
 void mirror::note_release(std::string_view record) {
   auto note = parse_release_note(record);
-  released_ = note && note->clean ? core::number(note->said.term) : 0;
-  parting_ = note ? std::optional(std::move(note->said)) : std::nullopt;
+  released_ = note && note->clean ? core::number(note->said.version) : 0;
+  last_release_ = note ? std::optional(std::move(note->said)) : std::nullopt;
 }
 
 /// What nobody can read agrees upon nothing, and is written anew by the next who campaigns.
@@ -185,10 +185,11 @@ core::observation mirror::observe() const {
   out.as_of = core::version{revision_};
   for (const contender& one : contenders_) {
     if (!holds(one)) break;
-    out.holders.push_back(
-        {.identity = one.identity, .term = core::version{one.create_revision}, .ours = one.ours});
+    out.holders.push_back({.identity = one.identity,
+                           .version = core::version{one.create_revision},
+                           .ours = one.ours});
   }
-  out.parting = parting_;
+  out.last_release = last_release_;
   out.agreed = agreed_;
   out.identity_in_use = identity_in_use();
   for (const auto& [key, kept] : orders_) out.orders.push_back(kept.order);

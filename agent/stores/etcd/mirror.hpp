@@ -131,7 +131,7 @@ class mirror {
   core::agreement agreed_;
   std::int64_t last_accepted_unix_ms_ = 0;
   std::uint64_t agreed_revision_ = 0;  ///< of its key; 0: there is none
-  std::optional<core::release_record> parting_;
+  std::optional<core::release_record> last_release_;
   std::vector<contender> contenders_;  ///< sorted by create_revision
   std::uint64_t released_ = 0;         ///< the term that was released last, if it was cleanly
   std::uint64_t revision_ = 0;

@@ -48,7 +48,7 @@ std::string order_text(const core::left_order& what, const std::string& by) {
   const core::order& wanted = what.wanted;
   std::string out(core::name(wanted.what));
   out.append(" ").append(word_or_nothing(wanted.member));
-  out.append(" ").append(std::to_string(core::number(what.term)));
+  out.append(" ").append(std::to_string(core::number(what.version)));
   out.append(" ").append(wanted.aside ? std::to_string(wanted.aside->count()) : nothing);
   out.append(" ").append(word_or_nothing(wanted.heir));
   if (!what.reply) return out;
@@ -66,15 +66,15 @@ std::optional<core::left_order> parse_order(std::string id, std::string_view tex
   if (words.size() < words_of_order) return std::nullopt;
   const auto action = core::order_action_named(words[0]);
   auto member = name_in(words[1]);
-  const auto term = base::read_number<std::uint64_t>(words[2]);
+  const auto version = base::read_number<std::uint64_t>(words[2]);
   const auto aside = base::read_number<std::int64_t>(words[3]);
   auto heir = name_in(words[4]);
   const bool has_aside = words[3] != nothing;
-  if (!action || !member || member->empty() || !term || !heir) return std::nullopt;
+  if (!action || !member || member->empty() || !version || !heir) return std::nullopt;
   if (has_aside && (!aside || *aside < 0)) return std::nullopt;
   core::left_order out{.id = std::move(id),
                        .wanted = {.what = *action, .member = std::move(*member), .heir = *heir},
-                       .term = core::version{*term}};
+                       .version = core::version{*version}};
   if (has_aside) out.wanted.aside = core::duration(*aside);
   if (words.size() == words_of_order) return out;
   out.reply = reply_in(words);

@@ -18,8 +18,9 @@ constexpr std::size_t words_with_heir = 6;
 
 }  // namespace
 
-std::string release_note_text(core::version term, const std::string& holder, const parting& how) {
-  std::string out = std::to_string(core::number(term));
+std::string release_record_text(core::version version, const std::string& holder,
+                                const release_details& how) {
+  std::string out = std::to_string(core::number(version));
   out.append(" ").append(how.clean ? clean_word : unclean_word);
   out.append(" ").append(core::name(how.why));
   out.append(" ").append(std::to_string(how.at_unix_ms));
@@ -30,9 +31,9 @@ std::string release_note_text(core::version term, const std::string& holder, con
 
 std::optional<release_note> parse_release_note(std::string_view record) {
   const std::vector<std::string_view> words = words_of(record);
-  const auto term = base::read_number<std::uint64_t>(words[0]);
-  if (!term || *term == 0) return std::nullopt;
-  release_note out{.said = {.term = core::version{*term}}, .clean = true};
+  const auto version = base::read_number<std::uint64_t>(words[0]);
+  if (!version || *version == 0) return std::nullopt;
+  release_note out{.said = {.version = core::version{*version}}, .clean = true};
   if (words.size() == 1) return out;
   if (words.size() != words_without_heir && words.size() != words_with_heir) return std::nullopt;
   if (words[1] != clean_word && words[1] != unclean_word) return std::nullopt;

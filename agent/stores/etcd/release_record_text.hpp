@@ -18,7 +18,8 @@ struct release_note {
 
 /// `TERM clean|unclean REASON UNIX_MS HOLDER [HEIR]`, names percent-encoded. Earlier agents wrote
 /// `TERM` alone, after clean releases only; they take whatever else there is for unclean.
-std::string release_note_text(core::version term, const std::string& holder, const parting& how);
+std::string release_record_text(core::version version, const std::string& holder,
+                                const release_details& how);
 
 /// Nothing if it is none: what somebody else has written vouches for nothing.
 std::optional<release_note> parse_release_note(std::string_view record);

@@ -7,7 +7,7 @@ namespace tenure::stores::etcd {
 
 bool renewals::ours(const core::renewal_item& item) const {
   const auto& held = session_.held(item.which);
-  return held && held->term == item.term;
+  return held && held->version == item.version;
 }
 
 void renewals::renew(std::vector<core::renewal_item> items, core::time_point deadline,
@@ -66,8 +66,8 @@ void renewals::read_keys(const turn_ptr& t, std::size_t first) {
   read(t, some, [this, t, next, some](const reads& found) {
     for (std::size_t i = 0; i < some.size(); ++i) {
       if (!ours(some[i])) continue;
-      const std::uint64_t term = core::number(some[i].term);
-      const auto is_ours = [&](const key_value& kv) { return kv.create_revision == term; };
+      const std::uint64_t version = core::number(some[i].version);
+      const auto is_ours = [&](const key_value& kv) { return kv.create_revision == version; };
       if (std::ranges::none_of(found.values[i], is_ours)) lose(t, some[i]);
     }
     read_keys(t, next);
@@ -103,7 +103,8 @@ void renewals::watch_got_there(const turn_ptr& t) {
   for (const core::renewal_item& item : t->items) {
     if (!ours(item)) continue;
     const held_term& held = *session_.held(item.which);
-    if (session_.seen(item.which).find(held.key, core::number(item.term)) == nullptr) lose(t, item);
+    if (session_.seen(item.which).find(held.key, core::number(item.version)) == nullptr)
+      lose(t, item);
   }
   answered(t);
 }

@@ -72,11 +72,11 @@ transaction agreement_transaction(std::string_view election, const core::agreeme
 }
 
 transaction release_transaction(std::string_view election, const std::string& key,
-                                core::version term, const std::string& note) {
+                                core::version version, const std::string& note) {
   transaction out{.when = {{.key = key,
                             .what = compare::field::create_revision,
                             .is = compare::relation::equal,
-                            .number = core::number(term)}},
+                            .number = core::number(version)}},
                   .then = {erase{.key = key}},
                   .otherwise = {}};
   if (!note.empty()) {

@@ -56,8 +56,9 @@ transaction campaign_transaction(const election_spec& election, std::int64_t lea
 transaction agreement_transaction(std::string_view election, const core::agreement& what,
                                   const basis& on);
 
-/// Deletes the contender of term `term`, and leaves `note` in the same step, unless it is empty.
+/// Deletes the contender of the term of `version`, and leaves `note` in the same step, unless it is
+/// empty.
 transaction release_transaction(std::string_view election, const std::string& key,
-                                core::version term, const std::string& note);
+                                core::version version, const std::string& note);
 
 }  // namespace tenure::stores::etcd

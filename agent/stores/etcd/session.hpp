@@ -24,7 +24,7 @@ namespace tenure::stores::etcd {
 
 /// A term that is ours as far as we know.
 struct held_term {
-  core::version term = core::no_version;
+  core::version version = core::no_version;
   std::string key;
   std::int64_t lease = 0;
 };

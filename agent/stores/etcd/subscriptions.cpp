@@ -24,7 +24,7 @@ subscriptions::subscriptions(base::event_loop& on, cluster& through,
       all_(mirrors.size()) {}
 
 void subscriptions::add(core::election_index which, watch_handler seen) {
-  audience& who = of(which);
+  subscribers& who = of(which);
   who = {.seen = std::move(seen), .opened = ++openings_, .waits = true, .shown = {}, .present = {}};
   // Otherwise it is shown as soon as the mirrors have been read.
   if (!watcher_.live()) return;
@@ -56,7 +56,7 @@ void subscriptions::look_at(std::vector<opening> some) {
         // Reading them all again shows the state as well.
         if (!read) return watcher_.connect();
         for (std::size_t i = 0; i < some.size(); ++i) {
-          audience& who = of(some[i].which);
+          subscribers& who = of(some[i].which);
           if (!who.waits || who.opened != some[i].number) continue;
           who.present.emplace(read->header.revision, std::move(read->values[i]));
           changed(some[i].which);
@@ -66,7 +66,7 @@ void subscriptions::look_at(std::vector<opening> some) {
 }
 
 void subscriptions::changed(core::election_index which) {
-  audience& who = of(which);
+  subscribers& who = of(which);
   if (!who.seen || !watcher_.live()) return;
   const mirror& m = mirrors_[core::place(which)];
   if (who.waits) {
@@ -96,7 +96,7 @@ void subscriptions::all_changed() {
 void subscriptions::broken(const std::string& why) {
   const std::weak_ptr alive = alive_;
   for (std::uint32_t i = 0; i < all_.size() && !alive.expired(); ++i) {
-    const audience ended = std::exchange(all_[i], {});
+    const subscribers ended = std::exchange(all_[i], {});
     if (ended.seen) ended.seen(unknown{why});
   }
 }

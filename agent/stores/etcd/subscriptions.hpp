@@ -41,7 +41,7 @@ class subscriptions {
   void close();
 
  private:
-  struct audience {
+  struct subscribers {
     watch_handler seen;
     std::uint64_t opened = 0;  ///< which opening of it this is
     bool waits = false;        ///< for the state at its opening
@@ -57,14 +57,14 @@ class subscriptions {
 
   void look();
   void look_at(std::vector<opening> some);
-  [[nodiscard]] audience& of(core::election_index which) { return all_[core::place(which)]; }
+  [[nodiscard]] subscribers& of(core::election_index which) { return all_[core::place(which)]; }
 
   base::event_loop& loop_;
   cluster& cluster_;
   const std::vector<mirror>& mirrors_;
   const std::vector<key_range>& ranges_;
   watcher& watcher_;
-  std::vector<audience> all_;
+  std::vector<subscribers> all_;
   std::vector<opening> to_look_;
   std::uint64_t openings_ = 0;
   std::shared_ptr<const bool> alive_ = std::make_shared<const bool>(true);

@@ -115,16 +115,16 @@ renew_outcome lease_file::renew(std::span<const core::renewal_item> items,
     std::vector<held_term> terms;
     terms.reserve(items.size());
     for (const core::renewal_item& item : items) {
-      terms.push_back({item.which, subject_of(item.which), item.term});
+      terms.push_back({item.which, subject_of(item.which), item.version});
     }
     return table.renew(terms, until(deadline));
   });
 }
 
-release_outcome lease_file::release(core::election_index which, core::version term,
-                                    const parting& how, core::time_point deadline) {
+release_outcome lease_file::release(core::election_index which, core::version version,
+                                    const release_details& how, core::time_point deadline) {
   return asked(deadline, [&](lease_table& table) {
-    return table.release(subject_of(which), term, how, until(deadline));
+    return table.release(subject_of(which), version, how, until(deadline));
   });
 }
 

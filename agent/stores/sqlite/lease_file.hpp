@@ -30,8 +30,8 @@ class lease_file {
   acquire_outcome acquire(core::election_index which, core::version above,
                           core::time_point deadline);
   renew_outcome renew(std::span<const core::renewal_item> items, core::time_point deadline);
-  release_outcome release(core::election_index which, core::version term, const parting& how,
-                          core::time_point deadline);
+  release_outcome release(core::election_index which, core::version version,
+                          const release_details& how, core::time_point deadline);
   order_outcome leave_order(core::election_index which, const core::left_order& what,
                             core::time_point deadline);
   order_outcome answer_order(core::election_index which, const std::string& id,

@@ -204,7 +204,7 @@ acquire_outcome lease_table::acquire(const subject& what, core::version above, p
     const core::time_point now = self_.clock();
     std::vector<row> live = live_rows(what, now);
     const auto own = std::ranges::find(live, self_.session, &row::session);
-    if (own != live.end() && own->term >= above) {
+    if (own != live.end() && own->version >= above) {
       outcome = extend(what, *own, now);
       return;
     }
@@ -226,11 +226,11 @@ acquire_outcome lease_table::acquire(const subject& what, core::version above, p
 /// Asked again: the first answer was lost. The term is the same, and began as it began.
 grant lease_table::extend(const subject& what, const row& own, core::time_point now) {
   extend_lease_.run(column(now), column(now + self_.ttl), self_.ttl.count(), what.election,
-                    self_.session, column(own.term), self_.boot_id);
-  saw_version(own.term);
+                    self_.session, column(own.version), self_.boot_id);
+  saw_version(own.version);
   beside_.mine().promised(what.election, now + self_.ttl);
-  return grant{.term = own.term,
-               .sequencer = sequencer(what, own.term),
+  return grant{.version = own.version,
+               .sequencer = sequencer(what, own.version),
                .ttl = self_.ttl,
                .released_cleanly = own.clean};
 }
@@ -244,7 +244,7 @@ grant lease_table::take(const subject& what, core::version above, std::uint32_t 
               " is the last there is; stop all agents and start a new election");
     return {};
   }
-  const core::version term{core::number(reached) + 1};
+  const core::version version{core::number(reached) + 1};
   const std::uint32_t free = what.slots - live;
   const auto unreleased = static_cast<std::uint32_t>(
       std::clamp<std::int64_t>(before.held - std::int64_t{live}, 0, std::int64_t{free}));
@@ -252,13 +252,14 @@ grant lease_table::take(const subject& what, core::version above, std::uint32_t 
   const bool clean = doubt.taken();
 
   delete_dead_.run(what.election, self_.session, self_.boot_id, column(now));
-  insert_lease_.run(what.election, self_.session, self_.identity, column(term), std::int64_t{clean},
-                    column(now), column(now + self_.ttl), self_.ttl.count(), self_.boot_id);
-  store_counters_.run(what.election, column(term), std::int64_t{live} + 1 + doubt.doubtful());
-  saw_version(term);
+  insert_lease_.run(what.election, self_.session, self_.identity, column(version),
+                    std::int64_t{clean}, column(now), column(now + self_.ttl), self_.ttl.count(),
+                    self_.boot_id);
+  store_counters_.run(what.election, column(version), std::int64_t{live} + 1 + doubt.doubtful());
+  saw_version(version);
   beside_.mine().promised(what.election, now + self_.ttl);
-  return grant{.term = term,
-               .sequencer = sequencer(what, term),
+  return grant{.version = version,
+               .sequencer = sequencer(what, version),
                .ttl = self_.ttl,
                .released_cleanly = clean};
 }
@@ -268,9 +269,9 @@ renew_outcome lease_table::renew(std::span<const held_term> terms, patience wait
   auto failure = transact(access::write, "renew leases", waiting, [&] {
     const core::time_point now = self_.clock();
     for (const held_term& item : terms) {
-      if (item.term > history_.floor && renew_one(item, now)) continue;
+      if (item.version > history_.floor && renew_one(item, now)) continue;
       const bool full =
-          item.term > history_.floor && live_rows(item.of, now).size() >= slots_of(item.of);
+          item.version > history_.floor && live_rows(item.of, now).size() >= slots_of(item.of);
       outcome.lost.push_back(
           {item.which, full ? core::loss_reason::taken_over : core::loss_reason::revoked});
     }
@@ -282,21 +283,21 @@ renew_outcome lease_table::renew(std::span<const held_term> terms, patience wait
 bool lease_table::renew_one(const held_term& item, core::time_point now) {
   const std::int64_t renewed =
       extend_lease_.run(column(now), column(now + self_.ttl), self_.ttl.count(), item.of.election,
-                        self_.session, column(item.term), self_.boot_id);
+                        self_.session, column(item.version), self_.boot_id);
   if (renewed == 1) beside_.mine().promised(item.of.election, now + self_.ttl);
   return renewed == 1;
 }
 
-release_outcome lease_table::release(const subject& what, core::version term, const parting& how,
-                                     patience waiting) {
+release_outcome lease_table::release(const subject& what, core::version version,
+                                     const release_details& how, patience waiting) {
   auto failure = transact(access::write, "release a lease", waiting, [&] {
     if (how.clean) beside_.mine().released(what.election);
-    const std::int64_t deleted = delete_own_.run(what.election, self_.session, column(term));
+    const std::int64_t deleted = delete_own_.run(what.election, self_.session, column(version));
     if (deleted == 0) return;
     if (how.clean) count_release_.run(what.election);
-    if (term == core::no_version) return;
-    store_farewell_.run(what.election, column(term), self_.identity, core::name(how.why), how.heir,
-                        how.at_unix_ms);
+    if (version == core::no_version) return;
+    store_farewell_.run(what.election, column(version), self_.identity, core::name(how.why),
+                        how.heir, how.at_unix_ms);
   });
   if (failure) return std::move(*failure);
   return released{};
@@ -381,7 +382,7 @@ std::vector<lease_table::row> lease_table::live_rows(const subject& what, core::
     if (rows.text(0) == self_.session && version_of(rows.integer(2)) <= history_.floor) continue;
     found.push_back({.session = rows.text(0),
                      .identity = rows.text(1),
-                     .term = version_of(rows.integer(2)),
+                     .version = version_of(rows.integer(2)),
                      .expires_at = instant(rows.integer(3)),
                      .clean = rows.integer(4) != 0});
   }
@@ -394,11 +395,11 @@ lease_table::counters lease_table::count(const subject& what) {
   return {.newest = version_of(rows.integer(0)), .held = rows.integer(1)};
 }
 
-std::optional<core::release_record> lease_table::farewell_of(const subject& what) {
+std::optional<core::release_record> lease_table::last_release_of(const subject& what) {
   auto rows = select_farewell_.rows(what.election);
   if (!rows.next()) return std::nullopt;
   return core::release_record{
-      .term = version_of(rows.integer(0)),
+      .version = version_of(rows.integer(0)),
       .holder = rows.text(1),
       .why = core::loss_reason_named(rows.text(2)).value_or(core::loss_reason::none),
       .heir = rows.text(3),
@@ -421,14 +422,14 @@ core::observation lease_table::observe(const subject& what, std::span<const row>
   core::observation seen;
   seen.as_of = std::max(count(what).newest, history_.floor);
   saw_version(seen.as_of);
-  seen.parting = farewell_of(what);
+  seen.last_release = last_release_of(what);
   // An older copy brings an old one back, whose heir has had its turn.
-  if (seen.parting && seen.parting->term <= history_.floor) seen.parting.reset();
+  if (seen.last_release && seen.last_release->version <= history_.floor) seen.last_release.reset();
   seen.agreed.slots = agreed_slots(what);
   const std::uint32_t slots = seen.agreed.slots > 0 ? seen.agreed.slots : what.slots;
   for (const row& one : live) {
     const bool ours = one.session == self_.session;
-    seen.holders.push_back({.identity = one.identity, .term = one.term, .ours = ours});
+    seen.holders.push_back({.identity = one.identity, .version = one.version, .ours = ours});
     seen.expires_at = std::min(seen.expires_at, one.expires_at);
     seen.identity_in_use = seen.identity_in_use || (!ours && one.identity == self_.identity);
   }
@@ -441,8 +442,9 @@ core::observation lease_table::observe(const subject& what, std::span<const row>
   return seen;
 }
 
-std::string lease_table::sequencer(const subject& what, core::version term) const {
-  return cluster_id_ + "/" + std::string(what.election) + "/" + std::to_string(core::number(term));
+std::string lease_table::sequencer(const subject& what, core::version version) const {
+  return cluster_id_ + "/" + std::string(what.election) + "/" +
+         std::to_string(core::number(version));
 }
 
 }  // namespace tenure::stores::sqlite

@@ -42,7 +42,7 @@ struct subject {
 struct held_term {
   core::election_index which{};
   subject of;
-  core::version term = core::no_version;
+  core::version version = core::no_version;
 };
 
 /// The rules of leasing as transactions on one open file. Blocks; knows no threads.
@@ -82,7 +82,7 @@ class lease_table {
 
   acquire_outcome acquire(const subject& what, core::version above, patience waiting);
   renew_outcome renew(std::span<const held_term> terms, patience waiting);
-  release_outcome release(const subject& what, core::version term, const parting& how,
+  release_outcome release(const subject& what, core::version version, const release_details& how,
                           patience waiting);
   order_outcome leave_order(const subject& what, const core::left_order& order, patience waiting);
   order_outcome answer_order(const subject& what, const std::string& id,
@@ -107,7 +107,7 @@ class lease_table {
   struct row {
     std::string session;
     std::string identity;
-    core::version term = core::no_version;
+    core::version version = core::no_version;
     core::time_point expires_at{};
     bool clean = false;
   };
@@ -131,11 +131,11 @@ class lease_table {
   bool renew_one(const held_term& item, core::time_point now);
   std::vector<row> live_rows(const subject& what, core::time_point now);
   counters count(const subject& what);
-  std::optional<core::release_record> farewell_of(const subject& what);
+  std::optional<core::release_record> last_release_of(const subject& what);
   std::uint32_t agreed_slots(const subject& what);
   std::uint32_t slots_of(const subject& what);
   core::observation observe(const subject& what, std::span<const row> live, core::time_point now);
-  [[nodiscard]] std::string sequencer(const subject& what, core::version term) const;
+  [[nodiscard]] std::string sequencer(const subject& what, core::version version) const;
 
   std::string path_;
   member self_;

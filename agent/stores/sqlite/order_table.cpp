@@ -50,7 +50,7 @@ void order_table::leave(std::string_view election, const core::left_order& what,
   const core::order& wanted = what.wanted;
   delete_dead_.run(boot_id_, column(now));
   insert_.run(election, what.id, wanted.member, core::name(wanted.what),
-              static_cast<std::int64_t>(core::number(what.term)),
+              static_cast<std::int64_t>(core::number(what.version)),
               wanted.aside ? wanted.aside->count() : no_aside, wanted.heir, boot_id_,
               column(expires_at));
 }
@@ -81,7 +81,7 @@ std::vector<order_table::entry> order_table::live(core::time_point now) {
     entry one{.election = rows.text(0), .what = {.id = rows.text(1)}};
     one.what.wanted = {.what = *action, .member = rows.text(2), .heir = rows.text(6)};
     if (rows.integer(5) >= 0) one.what.wanted.aside = core::duration(rows.integer(5));
-    one.what.term = core::version{static_cast<std::uint64_t>(rows.integer(4))};
+    one.what.version = core::version{static_cast<std::uint64_t>(rows.integer(4))};
     one.what.reply = reply_in(rows, 7);
     out.push_back(std::move(one));
   }

@@ -75,11 +75,11 @@ class sqlite_store final : public store {
         [=, this, items = std::move(items)] { return file_.renew(items, deadline); });
   }
 
-  void release(core::election_index which, core::version term, parting how,
+  void release(core::election_index which, core::version version, release_details how,
                core::time_point deadline, handler<release_outcome> done) override {
     TENURE_CHECK(core::place(which) < watches_.size());
     call<release_outcome>("release a lease", deadline, job_runner::place::last, std::move(done),
-                          [=, this] { return file_.release(which, term, how, deadline); });
+                          [=, this] { return file_.release(which, version, how, deadline); });
   }
 
   void read(core::election_index which, core::time_point deadline,

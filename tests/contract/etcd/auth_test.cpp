@@ -45,8 +45,8 @@ TEST_P(EtcdAuth, RightPasswordWorksFromAcquireToRelease) {
   const stores::grant held = a->hold();
   const auto seen = a->watch();
   EXPECT_TRUE(loop_.run_until([&] { return seen->shows(held_by("a")); }));
-  EXPECT_EQ(words(renew(*a, held.term, renewal_time)), "renewed");
-  EXPECT_EQ(words(a->release(0, held.term)), "released");
+  EXPECT_EQ(words(renew(*a, held.version, renewal_time)), "renewed");
+  EXPECT_EQ(words(a->release(0, held.version)), "released");
   EXPECT_TRUE(loop_.run_until([&] { return seen->shows(nobody); }));
 }
 
@@ -79,10 +79,11 @@ TEST_P(EtcdAuth, AuthenticationThatIsSwitchedOnUnderUsIsSaidAndIsNoLoss) {
   etcd_->stop(0);  // whatever etcd still grants to connections of before ends with it
   etcd_->start(0);
   etcd_->wait_until_healthy();
-  EXPECT_THAT(words(renew(*a, held.term, renewal_time)), AnyOf("renewed", StartsWith("unknown")));
+  EXPECT_THAT(words(renew(*a, held.version, renewal_time)),
+              AnyOf("renewed", StartsWith("unknown")));
   EXPECT_THAT(words(acquire(*a, renewal_time)),
               AllOf(StartsWith("unknown"), HasSubstr("give the agent a user and password")));
-  EXPECT_THAT(words(release(*a, held.term, renewal_time)),
+  EXPECT_THAT(words(release(*a, held.version, renewal_time)),
               AllOf(StartsWith("unknown"), HasSubstr("give the agent a user and password")));
 }
 
@@ -94,8 +95,8 @@ TEST_P(EtcdAuth, ForgottenTokenIsMadeAnewWithinTheRenewal) {
   etcd_->stop(0);
   etcd_->start(0);
   etcd_->wait_until_healthy();
-  EXPECT_EQ(words(renew(*a, held.term, renewal_time)), "renewed");
-  EXPECT_EQ(words(a->release(0, held.term)), "released");
+  EXPECT_EQ(words(renew(*a, held.version, renewal_time)), "renewed");
+  EXPECT_EQ(words(a->release(0, held.version)), "released");
 }
 
 TEST_P(EtcdAuth, ChangedPasswordIsReadAgainFromItsFile) {
@@ -106,10 +107,10 @@ TEST_P(EtcdAuth, ChangedPasswordIsReadAgainFromItsFile) {
   etcd_->stop(0);
   etcd_->start(0);
   etcd_->wait_until_healthy();
-  EXPECT_THAT(words(release(*a, held.term, renewal_time)),
+  EXPECT_THAT(words(release(*a, held.version, renewal_time)),
               AllOf(StartsWith("unknown"), HasSubstr("cannot sign in")));
   write_password("another");
-  EXPECT_EQ(words(release(*a, held.term, renewal_time)), "released");
+  EXPECT_EQ(words(release(*a, held.version, renewal_time)), "released");
 }
 
 TEST_P(EtcdAuth, AuthenticationThatIsSwitchedOffIsNotInTheWay) {
@@ -117,12 +118,12 @@ TEST_P(EtcdAuth, AuthenticationThatIsSwitchedOffIsNotInTheWay) {
   auto a = join(user("root", "secret"));
   const stores::grant held = a->hold();
   as_root("/v3/auth/disable", "{}");
-  EXPECT_EQ(words(renew(*a, held.term, renewal_time)), "renewed");
+  EXPECT_EQ(words(renew(*a, held.version, renewal_time)), "renewed");
   stores::settings other = user("root", "secret");
   other.identity = other.session = "b";
   auto b = join(other);
   EXPECT_EQ(words(b->acquire()), "refused") << "signing in is not asked for";
-  EXPECT_EQ(words(a->release(0, held.term)), "released");
+  EXPECT_EQ(words(a->release(0, held.version)), "released");
 }
 
 TEST_P(EtcdAuth, UserWithoutAccessToThePrefixIsDeniedWithAdvice) {
@@ -148,8 +149,8 @@ TEST_P(EtcdAuth, UserOfThePrefixNeedsNothingElse) {
   etcd_->enable_auth("secret");
   auto a = join(user("tenant", "secret"));
   const stores::grant held = a->hold();
-  EXPECT_EQ(words(renew(*a, held.term, renewal_time)), "renewed");
-  EXPECT_EQ(words(a->release(0, held.term)), "released");
+  EXPECT_EQ(words(renew(*a, held.version, renewal_time)), "renewed");
+  EXPECT_EQ(words(a->release(0, held.version)), "released");
 }
 
 void EtcdAuth::as_root(const std::string& path, const std::string& body) const {

@@ -49,8 +49,8 @@ TEST_P(EtcdCluster, RenewalAndWatchMoveToAnotherMemberWhenOursDies) {
   ASSERT_TRUE(loop_.run_until([&] { return seen->shows(held_by("a")); }));
 
   etcd_->kill(ours);
-  EXPECT_EQ(words(renew(*a, held.term, renewal_time)), "renewed") << "within the same call";
-  EXPECT_THAT(a->read().holders, ElementsAre(own("a", held.term)));
+  EXPECT_EQ(words(renew(*a, held.version, renewal_time)), "renewed") << "within the same call";
+  EXPECT_THAT(a->read().holders, ElementsAre(own("a", held.version)));
   etcd_operator(*etcd_, (ours + 1) % 3).erase_election();
   EXPECT_TRUE(eventually([&] { return seen->shows(nobody); })) << "the watch has moved as well";
 }
@@ -63,7 +63,7 @@ TEST_P(EtcdCluster, StandbyWhoseMemberDiesSeesWhatHappensAtTheOthers) {
   const auto seen = b->watch();
   ASSERT_TRUE(loop_.run_until([&] { return seen->shows(held_by("a")); }));
   etcd_->kill(ours);
-  ASSERT_EQ(words(release(*a, held.term, renewal_time)), "released");
+  ASSERT_EQ(words(release(*a, held.version, renewal_time)), "released");
   EXPECT_TRUE(eventually([&] { return seen->shows(nobody) || !seen->broken.empty(); }));
   const auto again = b->watch();
   EXPECT_TRUE(eventually([&] { return again->shows(nobody); }));
@@ -79,7 +79,7 @@ TEST_P(EtcdCluster, StandbyWhoseMemberStallsSeesWhatHappensAtTheOthers) {
   ASSERT_TRUE(loop_.run_until([&] { return seen->shows(held_by("a")); }));
   // Its kernel goes on acknowledging: nothing on the watch's connection tells.
   etcd_->freeze(ours);
-  ASSERT_EQ(words(release(*a, held.term, renewal_time)), "released");
+  ASSERT_EQ(words(release(*a, held.version, renewal_time)), "released");
   EXPECT_TRUE(eventually([&] { return seen->shows(nobody); })) << "it would wait for ever";
   etcd_->thaw(ours);
 }
@@ -90,9 +90,9 @@ TEST_P(EtcdCluster, TermOutlivesTheLeader) {
   const stores::grant held = a->hold();
   const std::vector<core::holder> before = a->read().holders;
   etcd_->kill(first);
-  ASSERT_TRUE(renews_until(*a, held.term, renewed));
+  ASSERT_TRUE(renews_until(*a, held.version, renewed));
   EXPECT_EQ(a->read().holders, before) << "the same term";
-  EXPECT_EQ(a->hold().term, held.term) << "and asking again is still the same one";
+  EXPECT_EQ(a->hold().version, held.version) << "and asking again is still the same one";
 }
 
 TEST_P(EtcdCluster, RenewalAfterANewLeaderIsVerifiedByARead) {
@@ -101,13 +101,15 @@ TEST_P(EtcdCluster, RenewalAfterANewLeaderIsVerifiedByARead) {
   servers::tcp_proxy proxy(etcd_->port(ours));
   auto a = join(settings("a", {proxy.endpoint()}));
   const stores::grant held = a->hold();
-  ASSERT_EQ(words(a->renew({{.which = core::election_index{0}, .term = held.term}})), "renewed");
-  ASSERT_EQ(words(a->renew({{.which = core::election_index{0}, .term = held.term}})), "renewed");
+  ASSERT_EQ(words(a->renew({{.which = core::election_index{0}, .version = held.version}})),
+            "renewed");
+  ASSERT_EQ(words(a->renew({{.which = core::election_index{0}, .version = held.version}})),
+            "renewed");
   const std::size_t reads = proxy.count("/v3/kv/txn");
   etcd_->kill(leader);
-  ASSERT_TRUE(renews_until(*a, held.term, renewed));
+  ASSERT_TRUE(renews_until(*a, held.version, renewed));
   // A keepalive tells how etcd was when it arrived, which may have been before the election.
-  ASSERT_TRUE(renews_until(*a, held.term, renewed));
+  ASSERT_TRUE(renews_until(*a, held.version, renewed));
   EXPECT_GT(proxy.count("/v3/kv/txn"), reads)
       << "a lease that a new leader confirms says nothing of the key";
 }
@@ -119,26 +121,26 @@ TEST_P(EtcdCluster, MemberThatLagsConfirmsNoTermWhoseKeyIsGone) {
   const stores::grant held = a->hold();
   const auto seen = a->watch();
   ASSERT_TRUE(loop_.run_until([&] { return seen->shows(held_by("a")); }));
-  ASSERT_EQ(words(renew(*a, held.term, renewal_time)), "renewed");
+  ASSERT_EQ(words(renew(*a, held.version, renewal_time)), "renewed");
 
   auto lag = etcd_->slow_down(ours, std::chrono::seconds(60));
   etcd_operator(*etcd_, leader).erase_election();
   auto b = join(settings("b", {etcd_->endpoint(leader)}));
   b->hold();
   for (int i = 0; i < 3; ++i) {
-    EXPECT_THAT(words(renew(*a, held.term, try_time)), StartsWith("unknown"))
+    EXPECT_THAT(words(renew(*a, held.version, try_time)), StartsWith("unknown"))
         << "the leader keeps the lease alive, and our member does not know yet what it has lost";
   }
   EXPECT_TRUE(seen->shows(held_by("a"))) << "it has known all the time, and proved nothing";
   lag.reset();
-  EXPECT_TRUE(renews_until(*a, held.term,
+  EXPECT_TRUE(renews_until(*a, held.version,
                            [](const std::string& said) { return said == "lost: taken_over"; }));
 }
 
 /// The seconds that whoever leads lets a lease live, as `member` knows who that is.
 std::int64_t seconds_left(const servers::etcd_cluster& of, std::size_t member,
-                          const stores::grant& term) {
-  const std::string key = key_of(term);
+                          const stores::grant& version) {
+  const std::string key = key_of(version);
   const std::uint64_t lease = std::stoull(key.substr(key.rfind('/') + 1), nullptr, 16);
   const std::string said =
       of.post("/v3/lease/timetolive", R"({"ID":")" + std::to_string(lease) + "\"}", member);
@@ -159,7 +161,7 @@ TEST_P(EtcdCluster, KeepaliveThatADeposedLeaderAnswersRenewsNothing) {
   ASSERT_THAT(words(acquire(*b, try_time, 1)), StartsWith("unknown")) << "its disk hangs now";
   ASSERT_TRUE(eventually([&] { return etcd_->healthy(other); })) << "another leads";
   ASSERT_TRUE(eventually([&] { return seconds_left(*etcd_, other, held) <= 26; }));
-  ASSERT_TRUE(renews_until(*a, held.term, renewed));
+  ASSERT_TRUE(renews_until(*a, held.version, renewed));
   EXPECT_GE(seconds_left(*etcd_, other, held), 28) << "the new leader has not heard of it";
 }
 
@@ -170,16 +172,16 @@ TEST_P(EtcdCluster, WithoutAQuorumARenewalIsUnknownAndNothingElse) {
   etcd_->kill((ours + 1) % 3);
   etcd_->kill((ours + 2) % 3);
   // The member that is left may answer by itself until it knows.
-  EXPECT_TRUE(renews_until(*a, held.term,
+  EXPECT_TRUE(renews_until(*a, held.version,
                            [](const std::string& said) { return said.starts_with("unknown"); }));
   for (int i = 0; i < 3; ++i) {
-    EXPECT_THAT(words(renew(*a, held.term, try_time)), StartsWith("unknown"));
+    EXPECT_THAT(words(renew(*a, held.version, try_time)), StartsWith("unknown"));
   }
   EXPECT_THAT(words(acquire(*a, try_time)), StartsWith("unknown"));
   etcd_->start((ours + 1) % 3);
   etcd_->start((ours + 2) % 3);
-  ASSERT_TRUE(renews_until(*a, held.term, renewed));
-  EXPECT_THAT(a->read().holders, ElementsAre(own("a", held.term)));
+  ASSERT_TRUE(renews_until(*a, held.version, renewed));
+  EXPECT_THAT(a->read().holders, ElementsAre(own("a", held.version)));
 }
 
 TEST_P(EtcdCluster, LeaseThatEndedWhileNobodyAnsweredIsLostByItsSession) {
@@ -187,7 +189,7 @@ TEST_P(EtcdCluster, LeaseThatEndedWhileNobodyAnsweredIsLostByItsSession) {
   auto a = join(settings("a", etcd_->endpoints(), ttl));
   const stores::grant held = a->hold();
   for (std::size_t i = 0; i < 3; ++i) etcd_->kill(i);
-  EXPECT_THAT(words(renew(*a, held.term, try_time)), StartsWith("unknown"));
+  EXPECT_THAT(words(renew(*a, held.version, try_time)), StartsWith("unknown"));
   for (std::size_t i = 0; i < 3; ++i) etcd_->start(i);
   etcd_->wait_until_healthy();
   // A restart begins the TTL anew; nobody renews it now.
@@ -195,20 +197,20 @@ TEST_P(EtcdCluster, LeaseThatEndedWhileNobodyAnsweredIsLostByItsSession) {
   const auto seen = b->watch();
   ASSERT_TRUE(eventually([&] { return seen->shows(nobody); }))
       << testing::PrintToString(seen->broken);
-  EXPECT_TRUE(renews_until(*a, held.term, [](const std::string& said) {
+  EXPECT_TRUE(renews_until(*a, held.version, [](const std::string& said) {
     return said == "lost: session_invalid" || said == "lost: revoked";
   }));
-  EXPECT_GT(b->hold().term, held.term);
+  EXPECT_GT(b->hold().version, held.version);
 }
 
 TEST_P(EtcdCluster, TermOutlivesARestartOfAllMembers) {
   auto a = join(settings("a", etcd_->endpoints()));
   const stores::grant held = a->hold();
   for (std::size_t i = 0; i < 3; ++i) etcd_->stop(i);
-  EXPECT_THAT(words(renew(*a, held.term, try_time)), StartsWith("unknown"));
+  EXPECT_THAT(words(renew(*a, held.version, try_time)), StartsWith("unknown"));
   for (std::size_t i = 0; i < 3; ++i) etcd_->start(i);
-  ASSERT_TRUE(renews_until(*a, held.term, renewed));
-  EXPECT_THAT(a->read().holders, ElementsAre(own("a", held.term)));
+  ASSERT_TRUE(renews_until(*a, held.version, renewed));
+  EXPECT_THAT(a->read().holders, ElementsAre(own("a", held.version)));
   const auto seen = a->watch();
   EXPECT_TRUE(eventually([&] { return seen->shows(held_by("a")); }));
 }
@@ -220,7 +222,7 @@ TEST_P(EtcdCluster, RenewalGoesPastAStalledMemberWithinItsCall) {
   const auto seen = a->watch();
   ASSERT_TRUE(loop_.run_until([&] { return seen->shows(held_by("a")); }));
   etcd_->freeze(ours);
-  EXPECT_EQ(words(renew(*a, held.term, renewal_time)), "renewed");
+  EXPECT_EQ(words(renew(*a, held.version, renewal_time)), "renewed");
   etcd_operator(*etcd_, (ours + 1) % 3).erase_election();
   EXPECT_TRUE(eventually([&] { return seen->shows(nobody); })) << "the watch has moved as well";
   etcd_->thaw(ours);

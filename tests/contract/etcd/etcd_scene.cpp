@@ -105,15 +105,15 @@ std::vector<core::renewal_item> etcd_scene::hold_all(member& who, std::uint32_t 
                  [terms, i](const stores::acquire_outcome& what) {
                    const auto* got = std::get_if<stores::grant>(&what);
                    ASSERT_NE(got, nullptr) << words(what);
-                   terms->push_back({core::election_index{i}, got->term});
+                   terms->push_back({core::election_index{i}, got->version});
                  });
   }
   EXPECT_TRUE(loop_.run_until([&] { return terms->size() == elections; }));
   return *terms;
 }
 
-stores::renew_outcome etcd_scene::renew(member& who, core::version term, core::duration within) {
-  return renew(who, {{.which = core::election_index{0}, .term = term}}, within);
+stores::renew_outcome etcd_scene::renew(member& who, core::version version, core::duration within) {
+  return renew(who, {{.which = core::election_index{0}, .version = version}}, within);
 }
 
 stores::renew_outcome etcd_scene::renew(member& who, const std::vector<core::renewal_item>& terms,
@@ -130,20 +130,20 @@ stores::acquire_outcome etcd_scene::acquire(member& who, core::duration within,
   });
 }
 
-stores::release_outcome etcd_scene::release(member& who, core::version term,
+stores::release_outcome etcd_scene::release(member& who, core::version version,
                                             core::duration within) {
   return answer_of<stores::release_outcome>(loop_, [&](auto done) {
-    who->release(core::election_index{0}, term, {.clean = true}, base::boot_now() + within,
+    who->release(core::election_index{0}, version, {.clean = true}, base::boot_now() + within,
                  std::move(done));
   });
 }
 
-bool etcd_scene::renews_until(member& who, core::version term,
+bool etcd_scene::renews_until(member& who, core::version version,
                               const std::function<bool(const std::string&)>& good) {
   const core::time_point deadline = base::boot_now() + servers::patience;
   std::string last;
   while (base::boot_now() < deadline) {
-    last = words(renew(who, term, renewal_time));
+    last = words(renew(who, version, renewal_time));
     if (good(last)) return true;
   }
   ADD_FAILURE() << "the last renewal ended as: " << last;

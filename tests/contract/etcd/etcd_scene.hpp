@@ -55,14 +55,14 @@ class etcd_scene {
   /// Acquires this many elections, all at once; fails the test if one is not granted.
   std::vector<core::renewal_item> hold_all(member& who, std::uint32_t elections);
 
-  stores::renew_outcome renew(member& who, core::version term, core::duration within);
+  stores::renew_outcome renew(member& who, core::version version, core::duration within);
   stores::renew_outcome renew(member& who, const std::vector<core::renewal_item>& terms,
                               core::duration within);
   stores::acquire_outcome acquire(member& who, core::duration within, std::uint32_t which = 0);
-  stores::release_outcome release(member& who, core::version term, core::duration within);
+  stores::release_outcome release(member& who, core::version version, core::duration within);
 
   /// Renews, by one call after the other, until what comes of it satisfies `good`.
-  [[nodiscard]] bool renews_until(member& who, core::version term,
+  [[nodiscard]] bool renews_until(member& who, core::version version,
                                   const std::function<bool(const std::string&)>& good);
 
   loop loop_;

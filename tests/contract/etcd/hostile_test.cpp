@@ -25,7 +25,7 @@ class HostileEtcd : public etcd_scene, public testing::Test {
 TEST_F(HostileEtcd, TheFakeIsTakenForAnEtcdAsLongAsItDoesNotLie) {
   auto a = open_fake();
   const stores::grant held = a->hold();
-  EXPECT_EQ(words(renew(*a, held.term, renewal_time)), "renewed");
+  EXPECT_EQ(words(renew(*a, held.version, renewal_time)), "renewed");
 }
 
 /// A way to answer that has nothing to do with what was asked.
@@ -123,14 +123,14 @@ TEST_P(HostileReply, ToARenewalIsUnknown) {
   auto a = open_fake();
   const stores::grant held = a->hold();
   fake_.on("/v3/lease/keepalive", GetParam().how);
-  EXPECT_THAT(words(renew(*a, held.term, try_time)), StartsWith("unknown"));
+  EXPECT_THAT(words(renew(*a, held.version, try_time)), StartsWith("unknown"));
 }
 
 TEST_P(HostileReply, ToAReleaseIsUnknown) {
   auto a = open_fake();
   const stores::grant held = a->hold();
   fake_.on("/v3/kv/txn", GetParam().how);
-  const std::string said = words(release(*a, held.term, try_time));
+  const std::string said = words(release(*a, held.version, try_time));
   // An answer without any part is one: the key was not there in this term.
   if (std::string(GetParam().name) == "OnlyAHeader") return;
   EXPECT_THAT(said, StartsWith("unknown"));
@@ -171,7 +171,7 @@ TEST_F(HostileEtcd, RenewalOfAnotherLeaseIsNotOurs) {
   auto a = open_fake();
   const stores::grant held = a->hold();
   fake_.on("/v3/lease/keepalive", R"({"result":{)" + header() + R"(,"ID":"99","TTL":"60"}})");
-  EXPECT_THAT(words(renew(*a, held.term, try_time)),
+  EXPECT_THAT(words(renew(*a, held.version, try_time)),
               AllOf(StartsWith("unknown"), HasSubstr("another lease")));
 }
 
@@ -183,7 +183,7 @@ TEST_F(HostileEtcd, TtlsThatCannotBeAreUnknown) {
       to.reply(R"({"result":{)" + header() + R"(,"ID":")" + field_of(request, "ID") +
                R"(","TTL":")" + ttl + "\"}}");
     });
-    EXPECT_THAT(words(renew(*a, held.term, try_time)), StartsWith("unknown")) << ttl;
+    EXPECT_THAT(words(renew(*a, held.version, try_time)), StartsWith("unknown")) << ttl;
   }
 }
 
@@ -248,7 +248,7 @@ TEST_F(HostileEtcd, CampaignThatSucceedsWithoutOurKeyInFrontIsNoGrant) {
 TEST_F(HostileEtcd, RevisionThatGoesBackwardsIsNotBelievedWithoutTheKey) {
   auto a = open_fake();
   const stores::grant held = a->hold();
-  EXPECT_EQ(words(renew(*a, held.term, renewal_time)), "renewed");
+  EXPECT_EQ(words(renew(*a, held.version, renewal_time)), "renewed");
   // As after a backup was restored: the lease is there, the key is not.
   fake_.on("/v3/lease/keepalive", [](peer& to, const std::string& request) {
     to.reply(R"({"result":{)" + header("3") + R"(,"ID":")" + field_of(request, "ID") +
@@ -256,20 +256,20 @@ TEST_F(HostileEtcd, RevisionThatGoesBackwardsIsNotBelievedWithoutTheKey) {
   });
   fake_.on("/v3/kv/txn",
            "{" + header("3") + R"(,"succeeded":true,"responses":[{"response_range":{}}]})");
-  EXPECT_THAT(words(renew(*a, held.term, renewal_time)), StartsWith("lost"));
+  EXPECT_THAT(words(renew(*a, held.version, renewal_time)), StartsWith("lost"));
 }
 
 TEST_F(HostileEtcd, LeaderThatCouldNotBeVerifiedIsVerifiedByTheNextRenewal) {
   auto a = open_fake();
   const stores::grant held = a->hold();
-  EXPECT_EQ(words(renew(*a, held.term, renewal_time)), "renewed");
+  EXPECT_EQ(words(renew(*a, held.version, renewal_time)), "renewed");
   fake_.on("/v3/lease/keepalive", [](peer& to, const std::string& request) {
     to.reply(R"({"result":{)" + header("5", "3") + R"(,"ID":")" + field_of(request, "ID") +
              R"(","TTL":"60"}})");
   });
   fake_.on("/v3/kv/txn", "no");
-  EXPECT_THAT(words(renew(*a, held.term, try_time)), StartsWith("unknown"));
-  EXPECT_THAT(words(renew(*a, held.term, try_time)), StartsWith("unknown"))
+  EXPECT_THAT(words(renew(*a, held.version, try_time)), StartsWith("unknown"));
+  EXPECT_THAT(words(renew(*a, held.version, try_time)), StartsWith("unknown"))
       << "the key has not been seen under the new leader";
 }
 
@@ -292,7 +292,7 @@ TEST_F(HostileEtcd, CallWaitsForASignInOfAnotherNoLongerThanItsOwnDeadline) {
   (*a)->read(core::election_index{0}, soon(),
              [&](const stores::read_outcome&) { patient_is_over = true; });
   ASSERT_TRUE(eventually([&] { return fake_.count("/v3/auth/authenticate") == 2; }));
-  EXPECT_THAT(words(release(*a, held.term, try_time)), StartsWith("unknown"));
+  EXPECT_THAT(words(release(*a, held.version, try_time)), StartsWith("unknown"));
   EXPECT_FALSE(patient_is_over) << "the one with the later deadline waits on";
 }
 

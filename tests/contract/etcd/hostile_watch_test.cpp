@@ -117,7 +117,7 @@ TEST_F(HostileWatch, RepliesWithoutEndAreTakenAtABoundedRateAndRenewalsGoOn) {
   auto a = join(settings("a", {fake_.endpoint()}));
   const stores::grant held = a->hold();
   for (int i = 0; i < many_renewals && sent < more_than_a_burst; ++i) {
-    ASSERT_EQ(words(renew(*a, held.term, renewal_time)), "renewed");
+    ASSERT_EQ(words(renew(*a, held.version, renewal_time)), "renewed");
   }
   EXPECT_LT(sent, more_than_a_burst);
   a->close();

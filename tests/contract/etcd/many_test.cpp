@@ -35,7 +35,7 @@ TEST_P(EtcdMany, EveryCampaignEndsByItsDeadlineAndTheLeaseThatIsHeldIsRenewedMea
   const stores::grant held = a->hold();
   std::vector<std::string> outcomes;
   campaign_everywhere(*a, soon(), outcomes);
-  EXPECT_EQ(words(renew(*a, held.term, renewal_time)), "renewed");
+  EXPECT_EQ(words(renew(*a, held.version, renewal_time)), "renewed");
   EXPECT_LT(outcomes.size(), elections - 1) << "the renewal went before the rest of them";
   ASSERT_TRUE(eventually([&] { return outcomes.size() == elections - 1; }));
   EXPECT_EQ(std::ranges::count(outcomes, "granted"), elections - 1);
@@ -139,7 +139,7 @@ TEST_P(EtcdMany, StandbyTakesOverOnConnectionsThatItHasOpenAlready) {
   constexpr std::size_t watch_and_two_more = 3;
   ASSERT_TRUE(eventually([&] { return near_->open() == watch_and_two_more; })) << near_->open();
   near_->refuse();
-  ASSERT_EQ(words(a->release(0, held.term)), "released");
+  ASSERT_EQ(words(a->release(0, held.version)), "released");
   EXPECT_EQ(words(acquire(*b, renewal_time)), "granted");
 }
 

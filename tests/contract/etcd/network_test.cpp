@@ -45,11 +45,11 @@ TEST_P(EtcdNetwork, BlackHoleIsUnknownByTheDeadlineAndHeals) {
   auto a = far("a");
   const stores::grant held = a->hold();
   near_->black_hole();
-  EXPECT_THAT(words(renew(*a, held.term, try_time)), StartsWith("unknown"));
-  EXPECT_THAT(words(release(*a, held.term, try_time)), StartsWith("unknown"));
+  EXPECT_THAT(words(renew(*a, held.version, try_time)), StartsWith("unknown"));
+  EXPECT_THAT(words(release(*a, held.version, try_time)), StartsWith("unknown"));
   EXPECT_THAT(words(acquire(*a, try_time)), StartsWith("unknown"));
   near_->heal();
-  EXPECT_EQ(words(a->release(0, held.term)), "released") << "whatever was carried out late";
+  EXPECT_EQ(words(a->release(0, held.version)), "released") << "whatever was carried out late";
   EXPECT_THAT(a->read().holders, IsEmpty());
 }
 
@@ -57,7 +57,7 @@ TEST_P(EtcdNetwork, BlackHoleToOneEndpointLeavesTheOther) {
   auto a = join(settings("a", {near_->endpoint(), etcd_->endpoint()}));
   const stores::grant held = a->hold();
   near_->black_hole();
-  EXPECT_EQ(words(renew(*a, held.term, renewal_time)), "renewed");
+  EXPECT_EQ(words(renew(*a, held.version, renewal_time)), "renewed");
 }
 
 TEST_P(EtcdNetwork, SlowNetworkIsNoFaultAndATermCountsFromTheSend) {
@@ -65,7 +65,7 @@ TEST_P(EtcdNetwork, SlowNetworkIsNoFaultAndATermCountsFromTheSend) {
   near_->delay(delay);
   auto a = far("a");
   const stores::grant held = a->hold();
-  const auto outcome = renew(*a, held.term, renewal_time);
+  const auto outcome = renew(*a, held.version, renewal_time);
   const core::time_point answered = base::boot_now();
   ASSERT_EQ(words(outcome), "renewed");
   EXPECT_LE(std::get<stores::renewal>(outcome).sent_at + delay, answered)
@@ -78,10 +78,10 @@ TEST_P(EtcdNetwork, ClosedDoorIsUnknownAndNamesTheEndpoint) {
   const stores::grant held = a->hold();
   near_->refuse();
   near_->cut();
-  EXPECT_THAT(words(renew(*a, held.term, try_time)),
+  EXPECT_THAT(words(renew(*a, held.version, try_time)),
               AllOf(StartsWith("unknown"), HasSubstr(near_->endpoint())));
   near_->heal();
-  EXPECT_EQ(words(renew(*a, held.term, renewal_time)), "renewed");
+  EXPECT_EQ(words(renew(*a, held.version, renewal_time)), "renewed");
 }
 
 TEST_P(EtcdNetwork, CutWatchComesBackAndShowsWhatItMissed) {
@@ -89,14 +89,14 @@ TEST_P(EtcdNetwork, CutWatchComesBackAndShowsWhatItMissed) {
   auto b = far("b");
   const stores::grant held = a->hold();
   const auto seen = watch_until_cut_off(*b);
-  ASSERT_EQ(words(a->release(0, held.term)), "released");
+  ASSERT_EQ(words(a->release(0, held.version)), "released");
   auto c = close("c");
   const stores::grant next = c->hold();
   near_->heal();
   EXPECT_TRUE(eventually([&] { return seen->shows(held_by("c")) || !seen->broken.empty(); }));
   const auto again = b->watch();
   EXPECT_TRUE(eventually([&] { return again->shows(held_by("c")); }));
-  EXPECT_GE(again->seen.back().as_of, next.term);
+  EXPECT_GE(again->seen.back().as_of, next.version);
 }
 
 TEST_P(EtcdNetwork, GrantAfterAGapInTheWatchIsNotCalledCleanlyReleased) {
@@ -105,7 +105,7 @@ TEST_P(EtcdNetwork, GrantAfterAGapInTheWatchIsNotCalledCleanlyReleased) {
   const stores::grant held = a->hold();
   const auto seen = watch_until_cut_off(*b);
   // Unseen by b: a released, c came, and c's key was deleted while its workload may run.
-  ASSERT_EQ(words(a->release(0, held.term)), "released");
+  ASSERT_EQ(words(a->release(0, held.version)), "released");
   auto c = close("c");
   c->hold();
   etcd_operator(*etcd_).erase_election();
@@ -122,7 +122,7 @@ TEST_P(EtcdNetwork, WatchThatFallsSilentIsNoticed) {
   const auto seen = b->watch();
   ASSERT_TRUE(loop_.run_until([&] { return seen->shows(held_by("a")); }));
   near_->black_hole();
-  ASSERT_EQ(words(a->release(0, held.term)), "released");
+  ASSERT_EQ(words(a->release(0, held.version)), "released");
   EXPECT_TRUE(eventually([&] { return !seen->broken.empty(); })) << "nobody can tell b";
   near_->heal();
   const auto again = b->watch();
@@ -151,7 +151,7 @@ TEST_P(EtcdNetwork, AcquireWhoseReplyWasLostIsTheSameTermWhenAskedAgain) {
   acquire_unheard(*a);
   const std::vector<core::holder> there = a->read().holders;
   const stores::grant again = a->hold();
-  EXPECT_THAT(there, ElementsAre(own("a", again.term)));
+  EXPECT_THAT(there, ElementsAre(own("a", again.version)));
 }
 
 TEST_P(EtcdNetwork, CampaignsThatFailShareOneLeaseAndNothingIsRevoked) {
@@ -162,7 +162,7 @@ TEST_P(EtcdNetwork, CampaignsThatFailShareOneLeaseAndNothingIsRevoked) {
   }
   EXPECT_EQ(etcd_operator(*etcd_).leases(), 1U);
   const stores::grant held = a->hold();
-  EXPECT_EQ(words(a->release(0, held.term)), "released");
+  EXPECT_EQ(words(a->release(0, held.version)), "released");
   EXPECT_EQ(near_->count("/v3/lease/revoke"), 0U)
       << "a revocation that arrives late would end what was granted meanwhile";
 }
@@ -170,10 +170,10 @@ TEST_P(EtcdNetwork, CampaignsThatFailShareOneLeaseAndNothingIsRevoked) {
 TEST_P(EtcdNetwork, LeaseThatNobodyUsesEndsByItself) {
   auto a = far("a", std::chrono::seconds(2));
   const stores::grant held = a->hold();
-  EXPECT_EQ(words(a->release(0, held.term)), "released");
+  EXPECT_EQ(words(a->release(0, held.version)), "released");
   const etcd_operator operate(*etcd_);
   EXPECT_TRUE(eventually([&] { return operate.leases() == 0; }));
-  EXPECT_GT(a->hold().term, held.term) << "and the next campaign gets another one";
+  EXPECT_GT(a->hold().version, held.version) << "and the next campaign gets another one";
 }
 
 TEST_P(EtcdNetwork, ReleaseOfWhateverWeHoldFreesAnAcquireWhoseReplyWasLost) {
@@ -188,8 +188,8 @@ TEST_P(EtcdNetwork, ReleaseWhoseReplyWasLostIsDoneWhenAskedAgain) {
   auto a = far("a");
   const stores::grant held = a->hold();
   near_->lose_reply_to(deletion);
-  ASSERT_THAT(words(release(*a, held.term, renewal_time)), StartsWith("unknown"));
-  EXPECT_EQ(words(a->release(0, held.term)), "released");
+  ASSERT_THAT(words(release(*a, held.version, renewal_time)), StartsWith("unknown"));
+  EXPECT_EQ(words(a->release(0, held.version)), "released");
   EXPECT_THAT(a->read().holders, IsEmpty());
 }
 
@@ -197,21 +197,21 @@ TEST_P(EtcdNetwork, ReleaseCarriedOutLateDoesNotTouchALaterTerm) {
   auto a = far("a");
   const stores::grant first = a->hold();
   near_->hold_request(deletion);
-  ASSERT_THAT(words(release(*a, first.term, try_time)), StartsWith("unknown"));
-  ASSERT_EQ(words(a->release(0, first.term)), "released");
+  ASSERT_THAT(words(release(*a, first.version, try_time)), StartsWith("unknown"));
+  ASSERT_EQ(words(a->release(0, first.version)), "released");
   const stores::grant second = a->hold();
   near_->let_go();
   ASSERT_TRUE(eventually([&] { return near_->held_was_answered(); }));
-  EXPECT_THAT(a->read().holders, ElementsAre(own("a", second.term)));
-  EXPECT_EQ(words(renew(*a, second.term, renewal_time)), "renewed");
+  EXPECT_THAT(a->read().holders, ElementsAre(own("a", second.version)));
+  EXPECT_EQ(words(renew(*a, second.version, renewal_time)), "renewed");
 }
 
 TEST_P(EtcdNetwork, RenewalWhoseReplyWasLostIsUnknownAndTheTermGoesOn) {
   auto a = far("a");
   const stores::grant held = a->hold();
   near_->lose_reply_to("/v3/lease/keepalive");
-  EXPECT_THAT(words(renew(*a, held.term, renewal_time)), StartsWith("unknown"));
-  EXPECT_EQ(words(renew(*a, held.term, renewal_time)), "renewed");
+  EXPECT_THAT(words(renew(*a, held.version, renewal_time)), StartsWith("unknown"));
+  EXPECT_EQ(words(renew(*a, held.version, renewal_time)), "renewed");
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ TEST_P(EtcdOperator, CompactionDuringAGapInTheWatchDoesNotMisleadIt) {
   ASSERT_TRUE(loop_.run_until([&] { return seen->shows(held_by("a")); }));
   proxy.refuse();
   proxy.cut("POST /v3/watch");
-  ASSERT_EQ(words(a->release(0, held.term)), "released");
+  ASSERT_EQ(words(a->release(0, held.version)), "released");
   auto c = join_as("c");
   const stores::grant next = c->hold();
   for (int i = 0; i < 5; ++i) operate.put("other", std::to_string(i));
@@ -42,7 +42,7 @@ TEST_P(EtcdOperator, CompactionDuringAGapInTheWatchDoesNotMisleadIt) {
     return again->shows(what);
   };
   ASSERT_TRUE(eventually([&] { return follows(held_by("c")); }));
-  ASSERT_EQ(words(c->release(0, next.term)), "released");
+  ASSERT_EQ(words(c->release(0, next.version)), "released");
   EXPECT_TRUE(eventually([&] { return follows(nobody); }));
 }
 
@@ -54,7 +54,7 @@ TEST_P(EtcdOperator, CompactionUnderALiveWatchIsNotNoticed) {
   ASSERT_TRUE(loop_.run_until([&] { return seen->shows(held_by("a")); }));
   for (int i = 0; i < 5; ++i) operate.put("other", std::to_string(i));
   operate.compact();
-  EXPECT_EQ(words(renew(*a, held.term, renewal_time)), "renewed");
+  EXPECT_EQ(words(renew(*a, held.version, renewal_time)), "renewed");
   operate.erase_election();
   EXPECT_TRUE(eventually([&] { return seen->shows(nobody); }));
   EXPECT_TRUE(seen->broken.empty());
@@ -65,10 +65,10 @@ TEST_P(EtcdOperator, DeletedKeyIsLostAsRevokedAndAsTakenOverOnceAnotherHolds) {
   auto b = join_as("b");
   const stores::grant held = a->hold();
   etcd_operator(*etcd_).erase(key_of(held));
-  EXPECT_EQ(words(renew(*a, held.term, renewal_time)), "lost: revoked");
+  EXPECT_EQ(words(renew(*a, held.version, renewal_time)), "lost: revoked");
   const stores::grant next = b->hold();
   EXPECT_FALSE(next.released_cleanly) << "what a runs may run still";
-  EXPECT_EQ(words(renew(*a, held.term, renewal_time)), "lost: taken_over");
+  EXPECT_EQ(words(renew(*a, held.version, renewal_time)), "lost: taken_over");
 }
 
 TEST_P(EtcdOperator, AcceptsThatVersionsBeginAnewFromWhatEtcdHasNow) {
@@ -79,7 +79,7 @@ TEST_P(EtcdOperator, AcceptsThatVersionsBeginAnewFromWhatEtcdHasNow) {
   const auto first = a->agree({.accept_versions = true});
   ASSERT_TRUE(std::holds_alternative<core::agreement>(first));
   const auto agreed = std::get<core::agreement>(first);
-  EXPECT_GT(agreed.versions_from, before.term);
+  EXPECT_GT(agreed.versions_from, before.version);
   EXPECT_EQ(agreed.slots, 1U) << "which is as it was";
   EXPECT_TRUE(eventually(
       [&] { return seen->shows([&](const core::observation& o) { return o.agreed == agreed; }); }));
@@ -93,8 +93,8 @@ TEST_P(EtcdOperator, OneDeletedKeyOfManyLosesThatElectionAlone) {
   const stores::grant first = a->hold(0);
   const stores::grant second = a->hold(1);
   etcd_operator(*etcd_).erase(key_of(first));
-  const auto outcome = a->renew({{.which = core::election_index{0}, .term = first.term},
-                                 {.which = core::election_index{1}, .term = second.term}});
+  const auto outcome = a->renew({{.which = core::election_index{0}, .version = first.version},
+                                 {.which = core::election_index{1}, .version = second.version}});
   ASSERT_TRUE(std::holds_alternative<stores::renewal>(outcome));
   const auto& lost = std::get<stores::renewal>(outcome).lost;
   ASSERT_EQ(lost.size(), 1u);
@@ -122,12 +122,12 @@ TEST_P(EtcdOperator, RevokedLeaseIsLostAndTheWatchShowsNobody) {
   ASSERT_TRUE(loop_.run_until([&] { return seen->shows(held_by("a")); }));
   etcd_operator(*etcd_).revoke_lease_of(key_of(held));
   // Releases before 3.4.38 confirm a lease that was revoked; the key tells.
-  EXPECT_THAT(words(renew(*a, held.term, renewal_time)),
+  EXPECT_THAT(words(renew(*a, held.version, renewal_time)),
               AnyOf("lost: session_invalid", "lost: revoked"));
   EXPECT_TRUE(eventually([&] { return seen->shows(nobody); }));
   const stores::grant again = a->hold();
-  EXPECT_GT(again.term, held.term) << "another lease, another term";
-  EXPECT_EQ(words(renew(*a, again.term, renewal_time)), "renewed");
+  EXPECT_GT(again.version, held.version) << "another lease, another term";
+  EXPECT_EQ(words(renew(*a, again.version, renewal_time)), "renewed");
 }
 
 TEST_P(EtcdOperator, KeyWrittenOverByHandKeepsItsTermAndItsHolderByCreation) {
@@ -135,8 +135,8 @@ TEST_P(EtcdOperator, KeyWrittenOverByHandKeepsItsTermAndItsHolderByCreation) {
   const stores::grant held = a->hold();
   const auto before = a->read();
   etcd_operator(*etcd_).put("db0/0", "somebody");
-  EXPECT_EQ(words(renew(*a, held.term, renewal_time)), "renewed") << "it waits behind us";
-  EXPECT_THAT(a->read().holders, ElementsAre(own("a", held.term)));
+  EXPECT_EQ(words(renew(*a, held.version, renewal_time)), "renewed") << "it waits behind us";
+  EXPECT_THAT(a->read().holders, ElementsAre(own("a", held.version)));
   EXPECT_EQ(a->read().holders, before.holders);
 }
 

@@ -24,12 +24,12 @@ TEST_F(EtcdRaftTerm, RenewalIsUnknownIfItsKeepaliveIsOfAnEarlierTermThanItsLook)
   auto a = join(settings("a", {fake_.endpoint()}));
   const stores::grant held = a->hold();
   fake_.be_in_terms("2", "3");
-  EXPECT_THAT(words(renew(*a, held.term, renewal_time)), is_doubted());
-  EXPECT_THAT(words(renew(*a, held.term, renewal_time)), is_doubted()) << "however often";
+  EXPECT_THAT(words(renew(*a, held.version, renewal_time)), is_doubted());
+  EXPECT_THAT(words(renew(*a, held.version, renewal_time)), is_doubted()) << "however often";
   fake_.be_in_terms("3", "3");
-  EXPECT_EQ(words(renew(*a, held.term, renewal_time)), "renewed");
+  EXPECT_EQ(words(renew(*a, held.version, renewal_time)), "renewed");
   fake_.be_in_terms("4", "3");
-  EXPECT_EQ(words(renew(*a, held.term, renewal_time)), "renewed")
+  EXPECT_EQ(words(renew(*a, held.version, renewal_time)), "renewed")
       << "it was elected after the look, and has heard the keepalive";
 }
 
@@ -42,11 +42,11 @@ TEST_F(EtcdRaftTerm, KeepaliveGoesNextToTheMemberThatAnsweredTheLook) {
   const stores::grant held = a->hold();
   fake_.be_in_terms("3", "3");
   fake_.on("/v3/lease/keepalive", [](peer& to, const std::string&) { to.reset(); });
-  EXPECT_THAT(words(renew(*a, held.term, renewal_time)), is_doubted());
+  EXPECT_THAT(words(renew(*a, held.version, renewal_time)), is_doubted());
   EXPECT_EQ(lagging.count("/v3/lease/keepalive"), 1);
 
   fake_.on("/v3/lease/keepalive", fake_etcd::answer());
-  EXPECT_EQ(words(renew(*a, held.term, renewal_time)), "renewed");
+  EXPECT_EQ(words(renew(*a, held.version, renewal_time)), "renewed");
   EXPECT_EQ(lagging.count("/v3/lease/keepalive"), 1) << "it was not asked again";
 }
 
@@ -65,8 +65,8 @@ TEST_F(EtcdRaftTerm, TermOfOursIsNotAdoptedByAKeepaliveOfAnEarlierTerm) {
 TEST_F(EtcdRaftTerm, CampaignWithALeaseThatWasRenewedInAnEarlierTermIsUnknown) {
   auto a = join(settings("a", {fake_.endpoint()}));
   const stores::grant held = a->hold();
-  ASSERT_EQ(words(renew(*a, held.term, renewal_time)), "renewed");
-  ASSERT_EQ(words(release(*a, held.term, renewal_time)), "released");
+  ASSERT_EQ(words(renew(*a, held.version, renewal_time)), "renewed");
+  ASSERT_EQ(words(release(*a, held.version, renewal_time)), "released");
   fake_.be_in_terms("3", "3");
   EXPECT_THAT(words(acquire(*a, renewal_time)), is_doubted()) << "the lease was renewed in term 2";
   const int keepalives = fake_.count("/v3/lease/keepalive");

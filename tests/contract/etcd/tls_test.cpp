@@ -53,8 +53,8 @@ TEST_P(EtcdTls, CallsAndWatchWorkWithTheCaFile) {
   EXPECT_TRUE(loop_.run_until([&] { return seen->shows(nobody); }));
   const stores::grant held = a->hold();
   EXPECT_TRUE(loop_.run_until([&] { return seen->shows(held_by("a")); }));
-  EXPECT_EQ(words(renew(*a, held.term, renewal_time)), "renewed");
-  EXPECT_EQ(words(a->release(0, held.term)), "released");
+  EXPECT_EQ(words(renew(*a, held.version, renewal_time)), "renewed");
+  EXPECT_EQ(words(a->release(0, held.version)), "released");
   EXPECT_TRUE(loop_.run_until([&] { return seen->shows(nobody); }));
 }
 
@@ -96,7 +96,7 @@ TEST_P(EtcdTls, ClientCertificateIsPresentedWhereItIsWanted) {
   with.secure.key_file = certificate("client.key");
   auto a = join(with);
   const stores::grant held = a->hold();
-  EXPECT_EQ(words(renew(*a, held.term, renewal_time)), "renewed");
+  EXPECT_EQ(words(renew(*a, held.version, renewal_time)), "renewed");
 }
 
 TEST_P(EtcdTls, RenewalsGoOnWhenCaAndCertificateAreReplaced) {
@@ -112,15 +112,15 @@ TEST_P(EtcdTls, RenewalsGoOnWhenCaAndCertificateAreReplaced) {
   const stores::grant held = a->hold();
   const auto seen = a->watch();
   ASSERT_TRUE(loop_.run_until([&] { return seen->shows(held_by("a")); }));
-  EXPECT_EQ(words(renew(*a, held.term, renewal_time)), "renewed");
+  EXPECT_EQ(words(renew(*a, held.version, renewal_time)), "renewed");
 
   secrets.put("server.pem", certificate("other_server.pem"));
   secrets.put("server.key", certificate("other_server.key"));
   secrets.put("ca.pem", certificate("other_ca.pem"));
   proxy.cut();
   EXPECT_TRUE(
-      renews_until(*a, held.term, [](const std::string& said) { return said == "renewed"; }));
-  EXPECT_EQ(words(a->release(0, held.term)), "released");
+      renews_until(*a, held.version, [](const std::string& said) { return said == "renewed"; }));
+  EXPECT_EQ(words(a->release(0, held.version)), "released");
   EXPECT_TRUE(eventually([&] { return seen->shows(nobody) || !seen->broken.empty(); }));
 }
 
@@ -143,7 +143,7 @@ TEST_P(EtcdFault, Ipv6EndpointWorks) {
   const stores::grant held = a->hold();
   const auto seen = a->watch();
   EXPECT_TRUE(loop_.run_until([&] { return seen->shows(held_by("a")); }));
-  EXPECT_EQ(words(renew(*a, held.term, renewal_time)), "renewed");
+  EXPECT_EQ(words(renew(*a, held.version, renewal_time)), "renewed");
 }
 
 }  // namespace

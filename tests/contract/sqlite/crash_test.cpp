@@ -49,7 +49,7 @@ TEST(SqliteCrash, ProcessThatDiesWithTheLockHeldDoesNotKeepIt) {
   ASSERT_EQ(victim.line(), "done");
   victim.kill();
   victim.wait();
-  EXPECT_EQ(a.hold().term, core::version{1});
+  EXPECT_EQ(a.hold().version, core::version{1});
 }
 
 }  // namespace

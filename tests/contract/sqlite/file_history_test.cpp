@@ -81,13 +81,13 @@ class FileHistory : public testing::Test {
   core::observation read(lease_file& as) {
     return as.read(std::span(&db, 1), tests::soon())->at(0);
   }
-  core::loss_reason renew(lease_file& as, core::version term) {
-    const core::renewal_item item{.which = db, .term = term};
+  core::loss_reason renew(lease_file& as, core::version version) {
+    const core::renewal_item item{.which = db, .version = version};
     const auto lost = std::get<renewal>(as.renew(std::span(&item, 1), tests::soon())).lost;
     return lost.empty() ? core::loss_reason::none : lost[0].why;
   }
-  void release(lease_file& as, core::version term, core::election_index which = db) {
-    const auto outcome = as.release(which, term, {.clean = true}, tests::soon());
+  void release(lease_file& as, core::version version, core::election_index which = db) {
+    const auto outcome = as.release(which, version, {.clean = true}, tests::soon());
     EXPECT_TRUE(std::holds_alternative<released>(outcome));
   }
 
@@ -133,7 +133,7 @@ TEST_F(FileHistory, FirstStartIsNotDelayed) {
   auto a = join("a");
   EXPECT_THAT(warnings_, IsEmpty());
   const grant g = hold(*a);
-  EXPECT_EQ(g.term, core::version{1});
+  EXPECT_EQ(g.version, core::version{1});
   EXPECT_TRUE(g.released_cleanly);
 }
 
@@ -145,7 +145,7 @@ TEST_F(FileHistory, DeletedFileGrantsNothingUntilWhoHeldHasStopped) {
   auto c = join("c");
   EXPECT_THAT(warnings_, ElementsAre(HasSubstr("nothing is granted for 6 s")));
   const grant second = hold_at(*c, first.sent_at + 10s);
-  EXPECT_GT(second.term, first.term);
+  EXPECT_GT(second.version, first.version);
   EXPECT_FALSE(second.released_cleanly) << "it may be stopping still";
 }
 
@@ -153,7 +153,7 @@ TEST_F(FileHistory, RenewalCountsFromTheRecordOfTheMember) {
   auto a = join("a");
   const grant first = hold(*a);
   now_ += 4s;
-  ASSERT_EQ(renew(*a, first.term), core::loss_reason::none);
+  ASSERT_EQ(renew(*a, first.version), core::loss_reason::none);
   delete_all();
   auto c = join("c");
   hold_at(*c, now_ + 10s);
@@ -187,22 +187,22 @@ TEST_F(FileHistory, CopyTakenDuringTheTermGrantsNothingUntilItIsOver) {
   const grant first = hold(*a);
   take_copy();
   now_ += 4s;
-  ASSERT_EQ(renew(*a, first.term), core::loss_reason::none);
+  ASSERT_EQ(renew(*a, first.version), core::loss_reason::none);
   rename_over(copy_);
   auto c = join("c");
-  EXPECT_GT(hold_at(*c, now_ + 10s).term, first.term);
-  EXPECT_NE(renew(*a, first.term), core::loss_reason::none);
+  EXPECT_GT(hold_at(*c, now_ + 10s).version, first.version);
+  EXPECT_NE(renew(*a, first.version), core::loss_reason::none);
 }
 
 TEST_F(FileHistory, OlderCopyWrittenOverTheFileGrantsNothingUntilWhoHeldHasStopped) {
   auto a = join("a");
   const grant early = hold(*a);
-  release(*a, early.term);
+  release(*a, early.version);
   take_copy();
   const grant late = hold(*a);
   write_copy_over();
   auto c = join("c");
-  EXPECT_GT(hold_at(*c, now_ + 10s).term, late.term);
+  EXPECT_GT(hold_at(*c, now_ + 10s).version, late.version);
 }
 
 TEST_F(FileHistory, OlderCopyOfTheSameTermWrittenOverTheFileIsNoticedByItsRenewals) {
@@ -210,7 +210,7 @@ TEST_F(FileHistory, OlderCopyOfTheSameTermWrittenOverTheFileIsNoticedByItsRenewa
   const grant first = hold(*a);
   take_copy();
   now_ += 4s;
-  ASSERT_EQ(renew(*a, first.term), core::loss_reason::none);
+  ASSERT_EQ(renew(*a, first.version), core::loss_reason::none);
   write_copy_over();
   auto c = join("c");
   hold_at(*c, now_ + 10s);
@@ -223,22 +223,22 @@ TEST_F(FileHistory, MemberThatHasNotSeenTheNewestTransactionNoticesThatItIsGone)
   take_copy();
   const grant unseen = hold(*a);
   write_copy_over();
-  EXPECT_GT(hold_at(*b, unseen.sent_at + 10s).term, unseen.term);
+  EXPECT_GT(hold_at(*b, unseen.sent_at + 10s).version, unseen.version);
 }
 
 TEST_F(FileHistory, ReleaseRecordOfAnOlderCopyIsNotShownAgain) {
   auto a = join("a");
-  release(*a, hold(*a).term);
-  ASSERT_TRUE(read(*a).parting);
+  release(*a, hold(*a).version);
+  ASSERT_TRUE(read(*a).last_release);
   take_copy();
-  release(*a, hold(*a).term);
+  release(*a, hold(*a).version);
   write_copy_over();
-  EXPECT_FALSE(read(*a).parting) << "it is of a term before the copy";
+  EXPECT_FALSE(read(*a).last_release) << "it is of a term before the copy";
   const grant next = hold(*a);
-  release(*a, next.term);
+  release(*a, next.version);
   const auto seen = read(*a);
-  ASSERT_TRUE(seen.parting);
-  EXPECT_EQ(seen.parting->term, next.term);
+  ASSERT_TRUE(seen.last_release);
+  EXPECT_EQ(seen.last_release->version, next.version);
 }
 
 TEST_F(FileHistory, RunningMemberNoticesWhatIsWrittenOverTheFile) {
@@ -247,7 +247,7 @@ TEST_F(FileHistory, RunningMemberNoticesWhatIsWrittenOverTheFile) {
   const grant first = hold(*a);
   take_copy();
   now_ += 4s;
-  ASSERT_EQ(renew(*a, first.term), core::loss_reason::none);
+  ASSERT_EQ(renew(*a, first.version), core::loss_reason::none);
   read(*b);
   a.reset();
   write_copy_over();
@@ -258,14 +258,14 @@ TEST_F(FileHistory, RunningHolderLosesItsTermAndWaitsForItsOwnWorkload) {
   auto a = join("a");
   const grant first = hold(*a);
   delete_all();
-  EXPECT_EQ(renew(*a, first.term), core::loss_reason::revoked);
-  EXPECT_GT(hold_at(*a, first.sent_at + 10s).term, first.term);
+  EXPECT_EQ(renew(*a, first.version), core::loss_reason::revoked);
+  EXPECT_GT(hold_at(*a, first.sent_at + 10s).version, first.version);
 }
 
 TEST_F(FileHistory, FileThatIsMovedBackDoesNotKnowWhoHeldMeanwhile) {
   auto a = join("a");
   const grant first = hold(*a);
-  release(*a, first.term);
+  release(*a, first.version);
   a.reset();
   const std::string away = directory_ / "away";
   std::filesystem::rename(path_, away);
@@ -273,22 +273,22 @@ TEST_F(FileHistory, FileThatIsMovedBackDoesNotKnowWhoHeldMeanwhile) {
   const grant meanwhile = hold(*b);
   rename_over(away);
   auto c = join("c");
-  EXPECT_GT(hold_at(*c, now_ + 10s).term, meanwhile.term);
+  EXPECT_GT(hold_at(*c, now_ + 10s).version, meanwhile.version);
 }
 
 TEST_F(FileHistory, FileThatIsMovedBackGoesOnAboveTheVersionsThatWereGrantedMeanwhile) {
   auto a = join("a");
-  release(*a, hold(*a).term);
+  release(*a, hold(*a).version);
   a.reset();
   const std::string away = directory_ / "away";
   std::filesystem::rename(path_, away);
   auto b = join("b");
-  release(*b, hold(*b).term);
+  release(*b, hold(*b).version);
   const grant meanwhile = hold(*b);
-  release(*b, meanwhile.term);
+  release(*b, meanwhile.version);
   rename_over(away);
   auto c = join("c");
-  EXPECT_GT(hold(*c).term, meanwhile.term) << "and nobody holds, so nobody waits";
+  EXPECT_GT(hold(*c).version, meanwhile.version) << "and nobody holds, so nobody waits";
 }
 
 TEST_F(FileHistory, FileOfADeadMemberCountsUntilItsLeaseIsOver) {
@@ -301,14 +301,14 @@ TEST_F(FileHistory, FileOfADeadMemberCountsUntilItsLeaseIsOver) {
   ASSERT_EQ(member_names().size(), 1u) << "that of a";
   delete_all();
   auto c = join("c");
-  EXPECT_GT(hold_at(*c, first.sent_at + 10s).term, first.term);
+  EXPECT_GT(hold_at(*c, first.sent_at + 10s).version, first.version);
   read(*c);
   EXPECT_EQ(member_names().size(), 1u) << "that of c";
 }
 
 TEST_F(FileHistory, WhatTheDeadKnewIsNotForgottenBeforeItIsWrittenDown) {
   auto a = join("a");
-  release(*a, hold(*a).term);
+  release(*a, hold(*a).version);
   take_copy();
   const grant last = hold(*a);
   a.reset();
@@ -320,7 +320,7 @@ TEST_F(FileHistory, WhatTheDeadKnewIsNotForgottenBeforeItIsWrittenDown) {
   other.kill();
   other.wait();
   auto c = join("c");
-  EXPECT_GT(hold(*c).term, last.term);
+  EXPECT_GT(hold(*c).version, last.version);
   read(*c);
   EXPECT_EQ(member_names().size(), 1u) << "that of c";
 }
@@ -329,14 +329,14 @@ TEST_F(FileHistory, ReleasedLeaseIsNotWaitedFor) {
   auto a = join("a", {.elections = 2});
   const grant first = hold(*a);
   const grant other = hold(*a, core::election_index{1});
-  release(*a, first.term);
+  release(*a, first.version);
   now_ += 1s;
-  release(*a, other.term, core::election_index{1});
+  release(*a, other.version, core::election_index{1});
   delete_all();
   auto c = join("c");
   EXPECT_THAT(warnings_, IsEmpty());
   const grant second = hold(*c);
-  EXPECT_GT(second.term, first.term);
+  EXPECT_GT(second.version, first.version);
 }
 
 TEST_F(FileHistory, ReleaseOfOneLeaseDoesNotHideAnother) {
@@ -344,7 +344,7 @@ TEST_F(FileHistory, ReleaseOfOneLeaseDoesNotHideAnother) {
   const grant first = hold(*a);
   now_ += 1s;
   const grant other = hold(*a, core::election_index{1});
-  release(*a, other.term, core::election_index{1});
+  release(*a, other.version, core::election_index{1});
   delete_all();
   auto c = join("c");
   hold_at(*c, first.sent_at + 10s);
@@ -357,7 +357,7 @@ TEST_F(FileHistory, MembersThatDoNotAnnounceThemselvesCountWithoutBeingListed) {
   EXPECT_THAT(*read(*a).members, IsEmpty());
   delete_all();
   auto c = join("c");
-  EXPECT_GT(hold_at(*c, first.sent_at + 10s).term, first.term);
+  EXPECT_GT(hold_at(*c, first.sent_at + 10s).version, first.version);
 }
 
 TEST_F(FileHistory, MembersDirectoryThatWasDeletedIsMadeAgain) {
@@ -365,7 +365,7 @@ TEST_F(FileHistory, MembersDirectoryThatWasDeletedIsMadeAgain) {
   const grant first = hold(*a);
   std::filesystem::remove_all(members_directory(path_));
   now_ += 1s;
-  ASSERT_EQ(renew(*a, first.term), core::loss_reason::none);
+  ASSERT_EQ(renew(*a, first.version), core::loss_reason::none);
   delete_all();
   auto c = join("c");
   hold_at(*c, now_ + 10s);
@@ -378,7 +378,7 @@ TEST_F(FileHistory, RestartOfTheMachineIsNotDelayed) {
   delete_all();
   auto c = join("c");
   EXPECT_THAT(warnings_, IsEmpty());
-  EXPECT_GT(hold(*c).term, first.term) << "what was granted is known nevertheless";
+  EXPECT_GT(hold(*c).version, first.version) << "what was granted is known nevertheless";
 }
 
 TEST_F(FileHistory, WaitOfAnEarlierBootDoesNotBindThisOne) {
@@ -388,7 +388,7 @@ TEST_F(FileHistory, WaitOfAnEarlierBootDoesNotBindThisOne) {
   join("b", {.boot = "an earlier boot"});
   a.reset();
   auto c = join("c");
-  EXPECT_GT(hold(*c).term, first.term);
+  EXPECT_GT(hold(*c).version, first.version);
 }
 
 TEST_F(FileHistory, FilesWithoutARecordAreNotWaitedFor) {

@@ -27,7 +27,7 @@ TEST(SqliteTrouble, LockHeldByAnotherProgramIsUnknownAtTheDeadlineAndOverWithIt)
 
   std::optional<renew_outcome> outcome;
   const core::time_point deadline = base::boot_now() + std::chrono::milliseconds(100);
-  a->renew({{core::election_index{0}, g.term}}, deadline,
+  a->renew({{core::election_index{0}, g.version}}, deadline,
            [&](renew_outcome o) { outcome.emplace(std::move(o)); });
   ASSERT_TRUE(loop.run_until([&] { return outcome.has_value(); }));
   ASSERT_TRUE(std::holds_alternative<unknown>(*outcome));
@@ -38,7 +38,7 @@ TEST(SqliteTrouble, LockHeldByAnotherProgramIsUnknownAtTheDeadlineAndOverWithIt)
   other.kill();
   other.wait();
   EXPECT_TRUE(
-      std::holds_alternative<stores::renewal>(a.renew({{core::election_index{0}, g.term}})));
+      std::holds_alternative<stores::renewal>(a.renew({{core::election_index{0}, g.version}})));
 }
 
 TEST(SqliteTrouble, LooksAreNoAnswerWhileTheFileCannotBeWritten) {
@@ -124,7 +124,7 @@ TEST(SqliteTrouble, TablesThatWereDroppedAreUnknownAndTheReasonSaysSo) {
   ASSERT_TRUE(a.open());
   const grant g = a.hold();
   ASSERT_EQ(child({FOREIGN_PROGRAM, path, "DROP TABLE lease"}).wait(), 0);
-  const auto outcome = a.renew({{core::election_index{0}, g.term}});
+  const auto outcome = a.renew({{core::election_index{0}, g.version}});
   ASSERT_TRUE(std::holds_alternative<unknown>(outcome));
   EXPECT_THAT(std::get<unknown>(outcome).why, HasSubstr("cannot renew leases in " + path));
 }

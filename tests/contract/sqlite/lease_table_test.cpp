@@ -46,14 +46,14 @@ class LeaseTable : public testing::Test {
     return std::holds_alternative<refusal>(as.acquire(what, core::no_version, waiting()));
   }
   /// Renews; `none` if that was done.
-  core::loss_reason renew(lease_table& as, const subject& what, core::version term) {
-    const held_term item{core::election_index{0}, what, term};
+  core::loss_reason renew(lease_table& as, const subject& what, core::version version) {
+    const held_term item{core::election_index{0}, what, version};
     const auto lost = std::get<renewal>(as.renew(std::span(&item, 1), waiting())).lost;
     return lost.empty() ? core::loss_reason::none : lost[0].why;
   }
-  void release(lease_table& as, const subject& what, core::version term, bool clean = true) {
+  void release(lease_table& as, const subject& what, core::version version, bool clean = true) {
     EXPECT_TRUE(
-        std::holds_alternative<released>(as.release(what, term, {.clean = clean}, waiting())));
+        std::holds_alternative<released>(as.release(what, version, {.clean = clean}, waiting())));
   }
   core::observation read(lease_table& as, const subject& what) {
     return as.read(std::span(&what, 1), waiting()).value().front();
@@ -70,7 +70,7 @@ class LeaseTable : public testing::Test {
 TEST_F(LeaseTable, FirstGrantEverIsClean) {
   auto a = join("a");
   const grant g = hold(*a, one_);
-  EXPECT_EQ(g.term, core::version{1});
+  EXPECT_EQ(g.version, core::version{1});
   EXPECT_TRUE(g.released_cleanly);
   EXPECT_EQ(g.sequencer, a->cluster_id() + "/db/1");
 }
@@ -83,7 +83,7 @@ TEST_F(LeaseTable, LeaseIsTakenOverAtItsExpiryAndNotBefore) {
   EXPECT_TRUE(refused(*b, one_));
   now_ += 1ns;
   const grant g = hold(*b, one_);
-  EXPECT_EQ(g.term, core::version{2});
+  EXPECT_EQ(g.version, core::version{2});
   EXPECT_FALSE(g.released_cleanly);
 }
 
@@ -120,7 +120,7 @@ TEST_F(LeaseTable, OneUncleanTermDoesNotSpoilThoseAfterIt) {
   hold(*a, one_);
   now_ += 10s;
   const grant unclean = hold(*b, one_);
-  release(*b, one_, unclean.term);
+  release(*b, one_, unclean.version);
   EXPECT_TRUE(hold(*a, one_).released_cleanly);
 }
 
@@ -129,7 +129,7 @@ TEST_F(LeaseTable, OwnExpiredLeaseIsANewTerm) {
   const grant first = hold(*a, one_);
   now_ += 10s;
   const grant second = hold(*a, one_);
-  EXPECT_GT(second.term, first.term);
+  EXPECT_GT(second.version, first.version);
   EXPECT_FALSE(second.released_cleanly);
 }
 
@@ -138,7 +138,7 @@ TEST_F(LeaseTable, ExpiredLeaseMayBeRenewedWhileNobodyWasGranted) {
   auto b = join("b");
   const grant g = hold(*a, one_);
   now_ += 11s;
-  EXPECT_EQ(renew(*a, one_, g.term), core::loss_reason::none);
+  EXPECT_EQ(renew(*a, one_, g.version), core::loss_reason::none);
   EXPECT_TRUE(refused(*b, one_));
 }
 
@@ -148,9 +148,9 @@ TEST_F(LeaseTable, ExpiredLeaseIsLostOnceSomebodyWasGranted) {
   const grant g = hold(*a, one_);
   now_ += 11s;
   const grant later = hold(*b, one_);
-  EXPECT_EQ(renew(*a, one_, g.term), core::loss_reason::taken_over);
-  release(*b, one_, later.term);
-  EXPECT_EQ(renew(*a, one_, g.term), core::loss_reason::revoked);
+  EXPECT_EQ(renew(*a, one_, g.version), core::loss_reason::taken_over);
+  release(*b, one_, later.version);
+  EXPECT_EQ(renew(*a, one_, g.version), core::loss_reason::revoked);
 }
 
 TEST_F(LeaseTable, LateReleaseOfATermThatWasTakenOverChangesNothing) {
@@ -160,7 +160,7 @@ TEST_F(LeaseTable, LateReleaseOfATermThatWasTakenOverChangesNothing) {
   const grant g = hold(*a, one_);
   now_ += 11s;
   hold(*b, one_);
-  release(*a, one_, g.term);
+  release(*a, one_, g.version);
   now_ += 11s;
   EXPECT_FALSE(hold(*c, one_).released_cleanly) << "b has not released, whatever a did";
 }
@@ -170,7 +170,7 @@ TEST_F(LeaseTable, ReleaseAfterExpiryIsStillClean) {
   auto b = join("b");
   const grant g = hold(*a, one_);
   now_ += 11s;
-  release(*a, one_, g.term);
+  release(*a, one_, g.version);
   EXPECT_TRUE(hold(*b, one_).released_cleanly) << "a's workload is known to be dead";
 }
 
@@ -197,7 +197,7 @@ TEST_F(LeaseTable, HoldersOfSlotsExpireOneByOne) {
   now_ += 5s;
   const grant of_b = hold(*b, two);
   now_ += 5s;
-  EXPECT_THAT(read(*c, two).holders, ElementsAre(tests::other("b", of_b.term)));
+  EXPECT_THAT(read(*c, two).holders, ElementsAre(tests::other("b", of_b.version)));
   EXPECT_FALSE(hold(*c, two).released_cleanly);
   EXPECT_EQ(read(*c, two).retry_at, now_ + 5s) << "b is the next to expire";
 }
@@ -208,15 +208,15 @@ TEST_F(LeaseTable, HolderOfAnotherBootIsGoneWithItsKernel) {
   const grant first = hold(*a, one_);
   EXPECT_THAT(read(*b, one_).holders, IsEmpty());
   const grant second = hold(*b, one_);
-  EXPECT_GT(second.term, first.term);
+  EXPECT_GT(second.version, first.version);
   EXPECT_FALSE(second.released_cleanly);
-  EXPECT_NE(renew(*a, one_, first.term), core::loss_reason::none);
+  EXPECT_NE(renew(*a, one_, first.version), core::loss_reason::none);
 }
 
 TEST_F(LeaseTable, FileThatKnowsLessThanTheCallerDoesNotCallAGrantClean) {
   auto a = join("a");
   const grant g = hold(*a, one_, 41);
-  EXPECT_EQ(g.term, core::version{42});
+  EXPECT_EQ(g.version, core::version{42});
   EXPECT_FALSE(g.released_cleanly);
 }
 
@@ -239,10 +239,10 @@ TEST_F(LeaseTable, VersionsSurviveTheEndOfAllAgents) {
   {
     auto a = join("a");
     const grant g = hold(*a, one_);
-    release(*a, one_, g.term);
+    release(*a, one_, g.version);
   }
   auto b = join("b");
-  EXPECT_EQ(hold(*b, one_).term, core::version{2});
+  EXPECT_EQ(hold(*b, one_).version, core::version{2});
 }
 
 TEST_F(LeaseTable, FirstWhoCampaignsSaysForHowManyTheElectionIs) {
@@ -266,7 +266,7 @@ TEST_F(LeaseTable, OtherSlotsAreAgreedUponUnlessMoreAreHeld) {
   EXPECT_THAT(std::get<not_agreed>(too_few).why, testing::HasSubstr("2 hold election \"db\""));
   EXPECT_EQ(read(*a, two).agreed.slots, 2u);
 
-  release(*b, two, second.term);
+  release(*b, two, second.version);
   const auto agreed = a->agree(two, {.slots = 1}, waiting());
   ASSERT_TRUE(std::holds_alternative<core::agreement>(agreed));
   EXPECT_EQ(std::get<core::agreement>(agreed).slots, 1u);

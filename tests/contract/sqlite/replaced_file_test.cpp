@@ -47,8 +47,8 @@ class SqliteReplaced : public testing::Test {
     EXPECT_TRUE(loop_.run_until([&] { return over && base::boot_now() >= due; }));
     return one.hold();
   }
-  core::loss_reason loss_of(member& one, core::version term) {
-    const auto outcome = one.renew({{core::election_index{0}, term}});
+  core::loss_reason loss_of(member& one, core::version version) {
+    const auto outcome = one.renew({{core::election_index{0}, version}});
     EXPECT_TRUE(std::holds_alternative<renewal>(outcome));
     const auto* renewed = std::get_if<renewal>(&outcome);
     if (renewed == nullptr || renewed->lost.empty()) return core::loss_reason::none;
@@ -64,10 +64,10 @@ TEST_F(SqliteReplaced, TermOfADeletedFileIsRevokedAndVersionsGoOnAboveIt) {
   auto a = join("a", path_);
   const grant first = a->hold(0, 100);
   delete_all();
-  EXPECT_EQ(loss_of(*a, first.term), core::loss_reason::revoked);
+  EXPECT_EQ(loss_of(*a, first.version), core::loss_reason::revoked);
   const grant second = hold_after_refusal(*a);
   EXPECT_GE(second.sent_at, first.sent_at + ttl);
-  EXPECT_GT(second.term, first.term);
+  EXPECT_GT(second.version, first.version);
   EXPECT_FALSE(second.released_cleanly);
 }
 
@@ -80,7 +80,8 @@ TEST_F(SqliteReplaced, HolderIsToldByItsWatchWithoutAskingForAnything) {
   delete_all();
   ASSERT_TRUE(loop_.run_until(
       [&] { return watched->shows([](const auto& seen) { return seen.holders.empty(); }); }));
-  EXPECT_GE(watched->seen.back().as_of, g.term) << "or the holder could not tell that it is news";
+  EXPECT_GE(watched->seen.back().as_of, g.version)
+      << "or the holder could not tell that it is news";
 
   // And goes on to watch the file that has the name now.
   auto b = join("b", path_);
@@ -127,7 +128,7 @@ TEST_F(SqliteReplaced, FileThatIsRenamedAwayTakesNoLeaseWithIt) {
   std::filesystem::rename(path_, directory_ / "away.db");
   ASSERT_TRUE(loop_.run_until(
       [&] { return watched->shows([](const auto& seen) { return seen.holders.empty(); }); }));
-  EXPECT_EQ(loss_of(*a, g.term), core::loss_reason::revoked);
+  EXPECT_EQ(loss_of(*a, g.version), core::loss_reason::revoked);
 }
 
 TEST_F(SqliteReplaced, AllAgentsEndUpInTheSameNewFile) {
@@ -141,7 +142,7 @@ TEST_F(SqliteReplaced, AllAgentsEndUpInTheSameNewFile) {
   for (member* one : {a.get(), b.get()}) {
     const auto outcome = one->acquire();
     ASSERT_TRUE(std::holds_alternative<refusal>(outcome));
-    EXPECT_THAT(std::get<refusal>(outcome).seen.holders, ElementsAre(other("c", g.term)));
+    EXPECT_THAT(std::get<refusal>(outcome).seen.holders, ElementsAre(other("c", g.version)));
   }
 }
 
@@ -156,7 +157,7 @@ TEST_F(SqliteReplaced, FileRenamedIntoPlaceIsTheOneThatCounts) {
   const grant first = a->hold(0, 100);
   // The -wal of the old file stays behind, as it would for somebody who forgot it.
   std::filesystem::rename(other, path_);
-  EXPECT_EQ(loss_of(*a, first.term), core::loss_reason::revoked);
+  EXPECT_EQ(loss_of(*a, first.version), core::loss_reason::revoked);
   const auto outcome = a->acquire();
   ASSERT_TRUE(std::holds_alternative<refusal>(outcome));
   EXPECT_EQ(std::get<refusal>(outcome).seen.holders.at(0).identity, "x");
@@ -168,8 +169,8 @@ TEST_F(SqliteReplaced, CopyOfTheFileDoesNotBringATermBack) {
   const std::string copy = directory_ / "copy.db";
   ASSERT_EQ(child({FOREIGN_PROGRAM, path_, ("VACUUM INTO '" + copy + "'")}).wait(), 0);
   std::filesystem::rename(copy, path_);
-  EXPECT_EQ(loss_of(*a, first.term), core::loss_reason::revoked);
-  EXPECT_GT(hold_after_refusal(*a).term, first.term);
+  EXPECT_EQ(loss_of(*a, first.version), core::loss_reason::revoked);
+  EXPECT_GT(hold_after_refusal(*a).version, first.version);
 }
 
 TEST_F(SqliteReplaced, DeletedWalAloneIsNoticedToo) {
@@ -181,8 +182,8 @@ TEST_F(SqliteReplaced, DeletedWalAloneIsNoticedToo) {
   std::filesystem::remove(path_ + "-shm");
   // In one process the two share their memory, so the file stays closed until both have let go.
   b->close();
-  EXPECT_EQ(loss_of(*a, first.term), core::loss_reason::revoked);
-  EXPECT_GT(hold_after_refusal(*a).term, first.term);
+  EXPECT_EQ(loss_of(*a, first.version), core::loss_reason::revoked);
+  EXPECT_GT(hold_after_refusal(*a).version, first.version);
 }
 
 TEST_F(SqliteReplaced, DirectoryThatIsGoneIsUnknownAndOverWhenItIsBack) {
@@ -194,16 +195,16 @@ TEST_F(SqliteReplaced, DirectoryThatIsGoneIsUnknownAndOverWhenItIsBack) {
   std::filesystem::rename(home, directory_ / "away");
   ASSERT_TRUE(loop_.run_until([&] { return !watched->broken.empty(); }));
   EXPECT_THAT(watched->broken.front(), testing::HasSubstr(home));
-  const auto outcome = a->renew({{core::election_index{0}, first.term}});
+  const auto outcome = a->renew({{core::election_index{0}, first.version}});
   ASSERT_TRUE(std::holds_alternative<stores::unknown>(outcome));
   EXPECT_THAT(std::get<stores::unknown>(outcome).why, testing::HasSubstr("does not exist"));
 
   std::filesystem::create_directory(home);
-  EXPECT_EQ(loss_of(*a, first.term), core::loss_reason::revoked);
+  EXPECT_EQ(loss_of(*a, first.version), core::loss_reason::revoked);
   const auto again = a->watch();
   ASSERT_TRUE(loop_.run_until([&] { return !again->seen.empty(); }));
   const grant second = hold_after_refusal(*a);
-  EXPECT_GT(second.term, first.term);
+  EXPECT_GT(second.version, first.version);
   ASSERT_TRUE(loop_.run_until(
       [&] { return again->shows([](const auto& seen) { return !seen.holders.empty(); }); }));
 }
@@ -217,7 +218,7 @@ TEST_F(SqliteReplaced, NobodyIsGrantedBesideAStoppedAgent) {
   a.stop();
   delete_all();
   auto c = join("c", path_);
-  EXPECT_GT(core::number(hold_after_refusal(*c).term), version);
+  EXPECT_GT(core::number(hold_after_refusal(*c).version), version);
 }
 
 TEST_F(SqliteReplaced, NobodyIsGrantedBesideTheWorkloadOfAnAgentThatWasKilled) {
@@ -230,7 +231,7 @@ TEST_F(SqliteReplaced, NobodyIsGrantedBesideTheWorkloadOfAnAgentThatWasKilled) {
   a.wait();
   delete_all();
   auto c = join("c", path_);
-  EXPECT_GT(core::number(hold_after_refusal(*c).term), version);
+  EXPECT_GT(core::number(hold_after_refusal(*c).version), version);
 }
 
 }  // namespace

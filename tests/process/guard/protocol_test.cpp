@@ -30,7 +30,7 @@ TEST(GuardProtocol, AMessageComesThrough) {
 }
 
 TEST(GuardProtocol, FieldsThatANewerReleaseAddedAreCutOff) {
-  auto newer = sealed(message::start{.term = 9}, 2);
+  auto newer = sealed(message::start{.version = 9}, 2);
   newer.head.fixed_size += 8;
   auto bytes = bytes_of(newer);
   bytes.resize(sizeof newer + 8);
@@ -40,12 +40,12 @@ TEST(GuardProtocol, FieldsThatANewerReleaseAddedAreCutOff) {
   ASSERT_TRUE(got);
   const auto start = as<message::start>(*got);
   ASSERT_TRUE(start);
-  EXPECT_EQ(start->term, 9U);
+  EXPECT_EQ(start->version, 9U);
   EXPECT_EQ(got->tail, std::string_view("x\0", 2));
 }
 
 TEST(GuardProtocol, SizesThatDoNotAddUpAreNoMessage) {
-  const auto good = sealed(message::start{.term = 9}, 4);
+  const auto good = sealed(message::start{.version = 9}, 4);
   auto bytes = bytes_of(good);
   EXPECT_FALSE(parse(bytes)) << "the tail is missing";
   bytes.resize(bytes.size() + 4);
@@ -66,7 +66,7 @@ TEST(GuardProtocol, AMessageThatIsTooShortForItsTypeIsNotThatMessage) {
 }
 
 TEST(GuardProtocol, AnEndOfWhichAnEarlierReleaseDoesNotSayWhenIsAnEnd) {
-  message::exited what = sealed(message::exited{.term = 7, .status = 9, .at = 5});
+  message::exited what = sealed(message::exited{.version = 7, .status = 9, .at = 5});
   what.head.fixed_size = message::exited::first_size;
   auto bytes = bytes_of(what);
   bytes.resize(message::exited::first_size);
@@ -96,8 +96,8 @@ TEST(GuardPage, DeadlinesCountForTheirOwnTermOnly) {
     return guard_page::deadlines{.stop_at = core::time_point(std::chrono::seconds(stop)),
                                  .kill_at = core::time_point(std::chrono::seconds(kill))};
   };
-  const auto says = [&](int term, int stop, int kill) {
-    const auto until = page.deadlines_of(core::version{static_cast<std::uint64_t>(term)});
+  const auto says = [&](int version, int stop, int kill) {
+    const auto until = page.deadlines_of(core::version{static_cast<std::uint64_t>(version)});
     return until && until->stop_at == at(stop, kill).stop_at &&
            until->kill_at == at(stop, kill).kill_at;
   };
@@ -116,7 +116,7 @@ TEST(GuardPage, DeadlinesCountForTheirOwnTermOnly) {
 
 TEST(GuardPage, AgentOfAnEarlierReleaseLeavesNoGrace) {
   guard_page page;
-  page.term.store(1);
+  page.version.store(1);
   page.kill_at.store(5);
   const auto until = page.deadlines_of(core::version{1});
   ASSERT_TRUE(until);

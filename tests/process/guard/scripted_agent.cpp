@@ -64,7 +64,7 @@ class scripted_agent {
       found = (e.found->ended      ? "ended "
                : e.found->stopping ? "stopping "
                                    : "running ") +
-              std::to_string(core::number(e.found->term));
+              std::to_string(core::number(e.found->version));
       if (e.found->ended) found += " " + std::to_string(e.found->ended->status);
     }
     say("agent " + std::to_string(::getpid()) + " " + session_ + " " +
@@ -77,16 +77,16 @@ class scripted_agent {
       std::string operator()(const guard_ready&) const { return {}; }
       std::string operator()(const guard_unusable& e) const { return "unusable: " + e.why; }
       std::string operator()(const workload_started& e) const {
-        return "started " + std::to_string(e.pid) + " " + std::to_string(core::number(e.term));
+        return "started " + std::to_string(e.pid) + " " + std::to_string(core::number(e.version));
       }
       std::string operator()(const start_refused& e) const {
-        return "refused " + std::to_string(core::number(e.term));
+        return "refused " + std::to_string(core::number(e.version));
       }
       std::string operator()(const start_failed& e) const {
-        return "failed " + std::to_string(core::number(e.term)) + " " + std::to_string(e.error);
+        return "failed " + std::to_string(core::number(e.version)) + " " + std::to_string(e.error);
       }
       std::string operator()(const workload_survives& e) const {
-        return "survives " + std::to_string(core::number(e.term)) + " " +
+        return "survives " + std::to_string(core::number(e.version)) + " " +
                std::to_string(e.what.stuck) + "/" + std::to_string(e.what.left) + " " +
                std::to_string(e.what.pid) + " " + std::string(process::text(e.what.name)) + " " +
                e.what.state;
@@ -123,19 +123,19 @@ class scripted_agent {
     std::string order;
     words >> order;
     if (order == "arm") {
-      const auto [term, in] = term_and_time(words);
+      const auto [version, in] = term_and_time(words);
       armed_ = base::boot_now() + in;
       std::int64_t sooner = 0;  // by so many milliseconds it is to end by itself
       words >> sooner;
-      link_->arm(core::version{term}, armed_ - std::chrono::milliseconds(sooner), armed_);
+      link_->arm(core::version{version}, armed_ - std::chrono::milliseconds(sooner), armed_);
     } else if (order == "start") {
-      std::uint64_t term = 0;
-      words >> term;
-      link_->start(core::version{term}, {std::istream_iterator<std::string>(words), {}});
+      std::uint64_t version = 0;
+      words >> version;
+      link_->start(core::version{version}, {std::istream_iterator<std::string>(words), {}});
     } else if (order == "granted") {
-      std::uint64_t term = 0;
-      words >> term;
-      link_->note_grant(core::version{term});
+      std::uint64_t version = 0;
+      words >> version;
+      link_->note_grant(core::version{version});
       say("noted");
     } else if (order == "forget") {
       std::uint64_t before = 0;
@@ -160,7 +160,7 @@ class scripted_agent {
     } else if (order == "starts") {
       int count = 0;
       words >> count;
-      for (; count > 0; --count) send_raw(sealed(message::start{.term = 999}));
+      for (; count > 0; --count) send_raw(sealed(message::start{.version = 999}));
       say("sent");
     } else if (order == "end") {
       link_->end_orphans();

@@ -91,9 +91,9 @@ std::string agent_line::hear(const std::string& beginning) {
   }
 }
 
-pid_t agent_line::start(int term, const std::string& environment) {
-  tell("arm " + std::to_string(term) + " 3600000");
-  tell("start " + std::to_string(term) + " " + environment);
+pid_t agent_line::start(int version, const std::string& environment) {
+  tell("arm " + std::to_string(version) + " 3600000");
+  tell("start " + std::to_string(version) + " " + environment);
   pid_t leader = 0;
   EXPECT_EQ(std::sscanf(hear("started").c_str(), "started %d", &leader), 1);
   return leader;

@@ -33,8 +33,8 @@ class agent_line {
   /// Hears lines until one starts with `beginning`, and returns that one.
   std::string hear(const std::string& beginning);
 
-  /// Arms `term` for an hour, starts it and returns the id of the workload's first process.
-  pid_t start(int term, const std::string& environment = "");
+  /// Arms `version` for an hour, starts it and returns the id of the workload's first process.
+  pid_t start(int version, const std::string& environment = "");
 
   [[nodiscard]] pid_t pid() const { return pid_; }
   [[nodiscard]] const std::string& session() const { return session_; }

@@ -38,7 +38,7 @@ remains modelled_access::kill_all() {
     }
   } else {
     for (const auto& [pid, one] : on_.processes.all()) {
-      if (!one.alive() || one.of_agent || one.term == 0) continue;
+      if (!one.alive() || one.of_agent || one.version == 0) continue;
       const bool in_group = leader_ != 0 && one.group == leader_;
       if (in_group || (!one.mark.empty() && one.mark == mark_)) {
         certain.push_back(pid);
@@ -48,7 +48,7 @@ remains modelled_access::kill_all() {
     }
   }
   for (const pid_t pid : certain) {
-    on_.referee.told_to_end(on_.processes.find(pid)->term, SIGKILL, "the agent");
+    on_.referee.told_to_end(on_.processes.find(pid)->version, SIGKILL, "the agent");
     on_.processes.signal(pid, SIGKILL);
   }
   if (!certain.empty()) return remains::something;

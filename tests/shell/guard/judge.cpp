@@ -46,8 +46,8 @@ bool lasts(world_time since, core::duration for_long, world_time now) {
   return since != sim::world_never && since + for_long < now;
 }
 
-std::string version(std::uint64_t term) {
-  return "version " + std::to_string(term);
+std::string version(std::uint64_t version) {
+  return "version " + std::to_string(version);
 }
 
 }  // namespace
@@ -73,9 +73,9 @@ void guard_judge::broke(guard_rule what, const std::string& details) {
   if (on_broken) on_broken(what, label_ + details_);
 }
 
-const modelled_process* guard_judge::living_of(std::uint64_t term) const {
+const modelled_process* guard_judge::living_of(std::uint64_t version) const {
   for (const auto& [pid, one] : processes_.all()) {
-    if (one.alive() && one.term != 0 && (term == 0 || one.term == term)) return &one;
+    if (one.alive() && one.version != 0 && (version == 0 || one.version == version)) return &one;
   }
   return nullptr;
 }
@@ -87,8 +87,8 @@ void guard_judge::boots(machine_clock clock) {
   session.clear();
 }
 
-void guard_judge::armed(std::uint64_t term, core::time_point stop_at, core::time_point kill_at) {
-  deadline& of = deadlines_[term];
+void guard_judge::armed(std::uint64_t version, core::time_point stop_at, core::time_point kill_at) {
+  deadline& of = deadlines_[version];
   of = {.stop_at = stop_at,
         .kill_at = kill_at,
         .stop_at_before = of.stop_at,
@@ -96,60 +96,60 @@ void guard_judge::armed(std::uint64_t term, core::time_point stop_at, core::time
         .armed_at = world_.now};
 }
 
-void guard_judge::asks_for_start(pid_t agent, std::uint64_t term) {
+void guard_judge::asks_for_start(pid_t agent, std::uint64_t version) {
   knowledge& of = told_[agent];
-  say("agent " + std::to_string(agent) + " asks for the start of " + version(term));
+  say("agent " + std::to_string(agent) + " asks for the start of " + version(version));
   if (of.asked != 0) broke(guard_rule::start_not_answered, version(of.asked));
-  of.asked = term;
+  of.asked = version;
   of.asked_at = world_.now;
 }
 
-void guard_judge::answered(pid_t agent, std::uint64_t term, bool is_start, pid_t pid) {
+void guard_judge::answered(pid_t agent, std::uint64_t version, bool is_start, pid_t pid) {
   knowledge& of = told_[agent];
-  say("agent " + std::to_string(agent) + " is told that " + version(term) +
+  say("agent " + std::to_string(agent) + " is told that " + version(version) +
       (is_start ? " was started" : " was not started"));
-  const bool is_late = term == of.running && of.may_be_named_later;
-  if (of.asked != term && !is_late) broke(guard_rule::answered_twice, version(term));
-  if (of.asked == term) of.asked = 0;
+  const bool is_late = version == of.running && of.may_be_named_later;
+  if (of.asked != version && !is_late) broke(guard_rule::answered_twice, version(version));
+  if (of.asked == version) of.asked = 0;
   of.may_be_named_later = is_start && pid == 0;
-  of.running = is_start ? term : 0;
+  of.running = is_start ? version : 0;
 }
 
 void guard_judge::exited(pid_t agent, bool doubtful, bool seen, world_time guard_well_since) {
   knowledge& of = told_[agent];
-  const std::uint64_t term = of.running != 0 ? of.running : of.asked;
-  say("agent " + std::to_string(agent) + " is told that " + version(term) + " has ended" +
+  const std::uint64_t version = of.running != 0 ? of.running : of.asked;
+  say("agent " + std::to_string(agent) + " is told that " + version(version) + " has ended" +
       (seen ? "" : " out of sight"));
   if (of.running == 0 && lasts(guard_well_since, answers_within, world_.now) &&
-      lasts(of.asked_at, answers_within, world_.now) && term != 0) {
-    broke(guard_rule::start_not_answered, version(term));
+      lasts(of.asked_at, answers_within, world_.now) && version != 0) {
+    broke(guard_rule::start_not_answered, version(version));
   }
   of.asked = of.running = 0;
-  if (term == 0) return broke(guard_rule::exit_reported_twice, "nothing runs");
-  const modelled_process* const one = living_of(term);
+  if (version == 0) return broke(guard_rule::exit_reported_twice, "nothing runs");
+  const modelled_process* const one = living_of(version);
   if (one == nullptr || (doubtful && one->hidden())) return;
-  broke(guard_rule::exited_while_alive, version(term) + ": process " + std::to_string(one->pid));
+  broke(guard_rule::exited_while_alive, version(version) + ": process " + std::to_string(one->pid));
 }
 
-void guard_judge::found(pid_t agent, std::uint64_t term, bool has_ended,
+void guard_judge::found(pid_t agent, std::uint64_t version, bool has_ended,
                         const std::string& told_session, bool is_news) {
   say("agent " + std::to_string(agent) + " finds " +
-      (term == 0 ? std::string("nothing") : version(term)) + (has_ended ? " ended" : "") +
+      (version == 0 ? std::string("nothing") : version(version)) + (has_ended ? " ended" : "") +
       " in session " + told_session);
-  const bool nothing = term == 0 || has_ended;
+  const bool nothing = version == 0 || has_ended;
   // The agent before may not have lived to hear that it runs.
-  if (!nothing) told_[agent] = {.running = term, .may_be_named_later = true};
+  if (!nothing) told_[agent] = {.running = version, .may_be_named_later = true};
   if (!is_news) return;
   if (!session.empty() && told_session != session) {
     broke(guard_rule::session_lost, "\"" + told_session + "\" instead of " + session);
   }
-  const modelled_process* const alive = living_of(term);
+  const modelled_process* const alive = living_of(version);
   if (nothing && alive != nullptr) {
     broke(guard_rule::finds_what_is_not,
-          "process " + std::to_string(alive->pid) + " of " + version(alive->term) + " lives");
+          "process " + std::to_string(alive->pid) + " of " + version(alive->version) + " lives");
   }
-  if (!nothing && term != running_) {
-    broke(guard_rule::finds_what_is_not, version(term) + " instead of " + version(running_));
+  if (!nothing && version != running_) {
+    broke(guard_rule::finds_what_is_not, version(version) + " instead of " + version(running_));
   }
 }
 
@@ -159,21 +159,21 @@ void guard_judge::hangs(world_time guard_well_since) {
   broke(guard_rule::hangs_though_well, "it gets all the time that it wants");
 }
 
-void guard_judge::starts(std::uint64_t term, world_time decided_at) {
-  say("the guard starts " + version(term));
-  running_ = term;
-  has_cause_ = stopped_early_.contains(term);
+void guard_judge::starts(std::uint64_t version, world_time decided_at) {
+  say("the guard starts " + version(version));
+  running_ = version;
+  has_cause_ = stopped_early_.contains(version);
   kill_due_.reset();
   last_alive_ = world_.now;
-  const auto found = deadlines_.find(term);
+  const auto found = deadlines_.find(version);
   if (found == deadlines_.end() || clock_.local(decided_at) >= found->second.kill_at) {
-    broke(guard_rule::starts_after_deadline, version(term));
+    broke(guard_rule::starts_after_deadline, version(version));
   }
-  if (on_start) on_start(term, world_.now >= due(term));
+  if (on_start) on_start(version, world_.now >= due(version));
 }
 
-world_time guard_judge::due(std::uint64_t term) const {
-  const auto found = deadlines_.find(term);
+world_time guard_judge::due(std::uint64_t version) const {
+  const auto found = deadlines_.find(version);
   return found == deadlines_.end() ? world_time{} : clock_.world(found->second.kill_at);
 }
 
@@ -184,26 +184,26 @@ void guard_judge::may_end(const std::string& why) {
 }
 
 /// A renewal that has come just now may find somebody at work already.
-guard_judge::deadline guard_judge::in_force(std::uint64_t term) {
-  deadline out = deadlines_[term];
+guard_judge::deadline guard_judge::in_force(std::uint64_t version) {
+  deadline out = deadlines_[version];
   if (world_.now - out.armed_at >= turn_takes) return out;
   out.stop_at = std::min(out.stop_at, out.stop_at_before);
   out.kill_at = std::min(out.kill_at, out.kill_at_before);
   return out;
 }
 
-void guard_judge::told_to_end(std::uint64_t term, int signo, const char* by_whom) {
+void guard_judge::told_to_end(std::uint64_t version, int signo, const char* by_whom) {
   if (has_cause_) return;
   const core::time_point now = clock_.local(world_.now);
-  const deadline due = in_force(term);
+  const deadline due = in_force(version);
   if (signo == SIGKILL) {
     if (now >= std::min(due.kill_at, kill_due_.value_or(core::never))) return;
-    return broke(guard_rule::killed_without_cause, version(term) + " by " + by_whom);
+    return broke(guard_rule::killed_without_cause, version(version) + " by " + by_whom);
   }
   if (kill_due_) return;
   kill_due_ = due.kill_at;
-  say(version(term) + " is told to end by " + by_whom);
-  if (now < due.stop_at) broke(guard_rule::ended_without_cause, version(term));
+  say(version(version) + " is told to end by " + by_whom);
+  if (now < due.stop_at) broke(guard_rule::ended_without_cause, version(version));
 }
 
 void guard_judge::look(const ability& since) {
@@ -218,15 +218,15 @@ void guard_judge::look_at_deadlines(const ability& since) {
     of_guard.insert(one->pid);
   }
   for (const auto& [pid, one] : processes_.all()) {
-    if (!one.alive() || one.term == 0 || one.killed) continue;
-    const world_time due = std::max(clock_.world(deadlines_[one.term].kill_at), one.born);
+    if (!one.alive() || one.version == 0 || one.killed) continue;
+    const world_time due = std::max(clock_.world(deadlines_[one.version].kill_at), one.born);
     if (!lasts(due, kills_within, world_.now)) continue;
     const bool by_guard = of_guard.contains(pid) && lasts(since.guard, kills_within, world_.now);
-    const bool by_agent = !one.hidden() && (one.term == of.running || one.term == of.asked) &&
+    const bool by_agent = !one.hidden() && (one.version == of.running || one.version == of.asked) &&
                           lasts(since.agent_reaches, kills_within, world_.now);
     if (!by_guard && !by_agent) continue;
     broke(guard_rule::outlives_deadline,
-          "process " + std::to_string(pid) + " of " + version(one.term) + ", which " +
+          "process " + std::to_string(pid) + " of " + version(one.version) + ", which " +
               (by_guard ? "the guard" : "the agent") + " could have killed");
   }
   if (living_of(0) != nullptr) last_alive_ = world_.now;

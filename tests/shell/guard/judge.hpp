@@ -51,14 +51,14 @@ class guard_judge {
         label_(std::move(label)) {}
 
   // What agents do, and are told.
-  void armed(std::uint64_t term, core::time_point stop_at, core::time_point kill_at);
-  void asks_for_start(pid_t agent, std::uint64_t term);
+  void armed(std::uint64_t version, core::time_point stop_at, core::time_point kill_at);
+  void asks_for_start(pid_t agent, std::uint64_t version);
   /// `is_start`: it runs; else it was refused or could not be started. `pid`: of the first process.
-  void answered(pid_t agent, std::uint64_t term, bool is_start, pid_t pid);
+  void answered(pid_t agent, std::uint64_t version, bool is_start, pid_t pid);
   /// `doubtful`: the agent was told that something hidden may be left.
   void exited(pid_t agent, bool doubtful, bool seen, world_time guard_well_since);
   /// `is_news`: its guard lives.
-  void found(pid_t agent, std::uint64_t term, bool has_ended, const std::string& session,
+  void found(pid_t agent, std::uint64_t version, bool has_ended, const std::string& session,
              bool is_news);
   /// An agent is dead, with what it was waiting for.
   void agent_gone(pid_t agent) { told_.erase(agent); }
@@ -69,11 +69,11 @@ class guard_judge {
 
   // What becomes of the workload.
   /// `decided_at`: when the guard began the turn in which it starts it.
-  void starts(std::uint64_t term, world_time decided_at);
+  void starts(std::uint64_t version, world_time decided_at);
   /// From now on it may be ended at any time: it was ordered.
   void may_end(const std::string& why);
   /// `signo`: SIGKILL, or one that asks it to end.
-  void told_to_end(std::uint64_t term, int signo, const char* by_whom);
+  void told_to_end(std::uint64_t version, int signo, const char* by_whom);
 
   /// Since when each of them has got its time; `world_never`: it does not, or is dead.
   struct ability {
@@ -90,10 +90,10 @@ class guard_judge {
   [[nodiscard]] guard_rule broken() const { return broken_; }
   [[nodiscard]] const std::string& details() const { return details_; }
   /// When the workload of this term has to be killed; the epoch if no agent has said so.
-  [[nodiscard]] world_time due(std::uint64_t term) const;
+  [[nodiscard]] world_time due(std::uint64_t version) const;
   /// Called with each workload that starts. `late`: the guard stood still after it had decided so,
   /// until the deadline was over.
-  std::function<void(std::uint64_t term, bool late)> on_start;
+  std::function<void(std::uint64_t version, bool late)> on_start;
   /// Called when the first rule is broken.
   std::function<void(guard_rule, const std::string& details)> on_broken;
   /// What the session of the agents is, as far as they know. Empty: none has come.
@@ -114,10 +114,10 @@ class guard_judge {
     core::time_point kill_at_before{};
     world_time armed_at{};
   };
-  [[nodiscard]] deadline in_force(std::uint64_t term);
+  [[nodiscard]] deadline in_force(std::uint64_t version);
   void look_at_deadlines(const ability& since);
   void look_at_reports(const ability& since);
-  [[nodiscard]] const modelled_process* living_of(std::uint64_t term) const;
+  [[nodiscard]] const modelled_process* living_of(std::uint64_t version) const;
 
   world& world_;
   modelled_processes& processes_;

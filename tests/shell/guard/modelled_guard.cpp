@@ -44,7 +44,7 @@ int modelled_tree::start(std::string_view environment) {
   if (!on_.quiet && dice.chance(start_fails_ppm)) return EAGAIN;
   modelled_process& leader = on_.processes.fork(guard_);
   leader_ = group_ = leader.group = leader.pid;
-  leader.term = term_;
+  leader.version = term_;
   leader.mark = mark;
   leader.dies_with_parent = true;
   leader.ignores_term = dice.chance(300'000);
@@ -147,7 +147,7 @@ modelled_guard::modelled_guard(guard_machine& on, launch_agent launches)
     if (parent == pid_) child_died();
   };
   tree_.wakes = [this] { wake(); };
-  tree_.told = [this](std::uint64_t term, int signo) { told(term, signo); };
+  tree_.told = [this](std::uint64_t version, int signo) { told(version, signo); };
   wake();
 }
 
@@ -208,10 +208,10 @@ bool modelled_guard::has_something() const {
          on_.now() >= timer_;
 }
 
-void modelled_guard::told(std::uint64_t term, int signo) {
+void modelled_guard::told(std::uint64_t version, int signo) {
   // Also one that was started after that, by an order which had come before.
   if (told_to_end_) on_.referee.may_end("the guard was told to end");
-  on_.referee.told_to_end(term, signo, "the guard");
+  on_.referee.told_to_end(version, signo, "the guard");
   tenure_term shown{};
   const bool read = tenure_read(&memory_->worker, &shown) != 0;
   if (signo == SIGKILL || socket_.is_open() || !read || shown.state != TENURE_ACTIVE) return;

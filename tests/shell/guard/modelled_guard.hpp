@@ -71,7 +71,7 @@ class modelled_tree final : public guard::process_tree {
 
   world_time decided_at{};      ///< when the present turn of the guard began
   std::function<void()> wakes;  ///< the guard
-  std::function<void(std::uint64_t term, int signo)> told;  ///< this ends the workload
+  std::function<void(std::uint64_t version, int signo)> told;  ///< this ends the workload
 
  private:
   guard_machine& on_;
@@ -144,7 +144,7 @@ class modelled_guard final : public guard::guard_host,
   void turn();
   [[nodiscard]] bool has_something() const;
   void sleep();
-  void told(std::uint64_t term, int signo);
+  void told(std::uint64_t version, int signo);
   void ends(int status);
   [[nodiscard]] std::shared_ptr<modelled_line> new_line();
   void may_be_preempted() const;

@@ -14,7 +14,7 @@ modelled_process& modelled_processes::fork(pid_t parent) {
   if (const modelled_process* const from = find(parent)) {
     child.group = from->group;
     child.mark = from->mark;
-    child.term = from->term;
+    child.version = from->version;
     child.ignores_term = from->ignores_term;
   }
   child.pid = pid;
@@ -86,9 +86,9 @@ void modelled_processes::dies_in(modelled_process& one, core::duration wait, int
   });
 }
 
-bool modelled_processes::lives(std::uint64_t term) const {
+bool modelled_processes::lives(std::uint64_t version) const {
   return std::ranges::any_of(
-      all_, [&](const auto& one) { return one.second.alive() && one.second.term == term; });
+      all_, [&](const auto& one) { return one.second.alive() && one.second.version == version; });
 }
 
 void modelled_processes::ends(pid_t pid, int status) {
@@ -97,7 +97,7 @@ void modelled_processes::ends(pid_t pid, int status) {
   one->zombie = true;
   one->status = status;
   if (one->of_agent && agent_died) agent_died(pid);
-  if (one->term != 0 && workload_ended && !lives(one->term)) workload_ended(one->term);
+  if (one->version != 0 && workload_ended && !lives(one->version)) workload_ended(one->version);
   const modelled_process* const above = find(subreaper);
   const pid_t heir = above != nullptr && above->alive() && pid != subreaper ? subreaper : init;
   for (modelled_process* const child : children_of(pid)) {

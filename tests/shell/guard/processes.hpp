@@ -18,7 +18,7 @@ struct modelled_process {
   pid_t parent = 0;
   pid_t group = 0;
   std::string mark;               ///< "TENURE_RUN=..."; empty: its environment does not show it
-  std::uint64_t term = 0;         ///< of the workload that it came out of; 0: of none
+  std::uint64_t version = 0;      ///< of the workload that it came out of; 0: of none
   bool of_agent = false;          ///< an agent
   bool ignores_term = false;      ///< SIGTERM does nothing
   bool dies_with_parent = false;  ///< SIGKILL when its parent ends
@@ -33,7 +33,7 @@ struct modelled_process {
 
   [[nodiscard]] bool alive() const { return !zombie; }
   /// Nobody without a guard can tell that it came out of a workload.
-  [[nodiscard]] bool hidden() const { return term != 0 && mark.empty(); }
+  [[nodiscard]] bool hidden() const { return version != 0 && mark.empty(); }
 };
 
 /// The processes of one machine, as far as signals, parents and groups go. A guard is the subreaper
@@ -51,7 +51,7 @@ class modelled_processes {
   /// Called with each agent that gets a signal which asks it to end. Null: agents ignore those.
   std::function<void(pid_t, int signo)> agent_told;
   /// Called when nothing lives any more of the workload of this term.
-  std::function<void(std::uint64_t term)> workload_ended;
+  std::function<void(std::uint64_t version)> workload_ended;
 
   modelled_process& fork(pid_t parent);
   [[nodiscard]] modelled_process* find(pid_t pid);
@@ -75,7 +75,7 @@ class modelled_processes {
   core::duration killed_within = std::chrono::milliseconds(20);  ///< after SIGKILL
 
  private:
-  [[nodiscard]] bool lives(std::uint64_t term) const;
+  [[nodiscard]] bool lives(std::uint64_t version) const;
   void dies_in(modelled_process& one, core::duration wait, int status);
 
   world& world_;

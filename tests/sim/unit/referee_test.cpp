@@ -34,7 +34,7 @@ struct Referee : testing::Test {
   referee judge{drawn};
   std::array<core::lease_group, 2> machines{core::lease_group(drawn.when),
                                             core::lease_group(drawn.when)};
-  core::session_effects ignored;
+  core::group_effects ignored;
 
   Referee() {
     for (std::size_t pod = 0; pod < 2; ++pod) {
@@ -45,22 +45,22 @@ struct Referee : testing::Test {
 
   rule broken() const { return judge.broken(); }
 
-  /// Pod `pod` is granted `term` at `now` and runs its workload under it.
-  void hold(std::size_t pod, core::version term, core::duration now) {
-    enter(pod, term, now);
-    run(pod, term, now);
+  /// Pod `pod` is granted `version` at `now` and runs its workload under it.
+  void hold(std::size_t pod, core::version version, core::duration now) {
+    enter(pod, version, now);
+    run(pod, version, now);
   }
-  void enter(std::size_t pod, core::version term, core::duration now) {
-    judge.granted(at(now), 0, pod, term);
-    judge.promised(0, pod, term, at(now + drawn.when.ttl));
-    judge.began_term(at(now), pod, 0, term, local(now), drawn.when.ttl);
-    judge.acknowledged(at(now), pod, 0, term, local(now), drawn.when.ttl, true);
+  void enter(std::size_t pod, core::version version, core::duration now) {
+    judge.granted(at(now), 0, pod, version);
+    judge.promised(0, pod, version, at(now + drawn.when.ttl));
+    judge.began_term(at(now), pod, 0, version, local(now), drawn.when.ttl);
+    judge.acknowledged(at(now), pod, 0, version, local(now), drawn.when.ttl, true);
     change(pod, now, phase::candidate, phase::active);
   }
-  void run(std::size_t pod, core::version term, core::duration now) {
-    judge.arms(at(now), pod, 0, term, local(now + kill_after));
+  void run(std::size_t pod, core::version version, core::duration now) {
+    judge.arms(at(now), pod, 0, version, local(now + kill_after));
     judge.starts(at(now), pod, 0, false);
-    judge.workload_began(at(now), pod, 0, term, kill_takes);
+    judge.workload_began(at(now), pod, 0, version, kill_takes);
   }
   void change(std::size_t pod, core::duration now, phase from, phase to,
               loss_reason why = loss_reason::none) {
@@ -70,7 +70,7 @@ struct Referee : testing::Test {
     change(0, now, phase::active, phase::draining, why);
   }
   /// Makes core itself say "I hold".
-  void claim(std::size_t pod, core::version term, core::duration now) {
+  void claim(std::size_t pod, core::version version, core::duration now) {
     const core::moment m{.now = local(now), .entropy = 1};
     const core::election_index first{0};
     machines[pod].step(m, first, core::event::started{}, ignored);
@@ -80,7 +80,7 @@ struct Referee : testing::Test {
       if (ask == nullptr) continue;
       machines[pod].step(m, first,
                          core::event::granted{.number = ask->number,
-                                              .term = term,
+                                              .version = version,
                                               .ttl = drawn.when.ttl,
                                               .sent_at = m.now,
                                               .released_cleanly = true},

@@ -49,17 +49,17 @@ struct Store : testing::TestWithParam<store_family> {
     return ask(request(mail::acquire, who));
   }
 
-  message release(std::uint16_t who, core::version term, bool clean = true) {
+  message release(std::uint16_t who, core::version version, bool clean = true) {
     message m = request(mail::release, who);
-    m.term = term;
+    m.version = version;
     m.clean = clean;
     return ask(m);
   }
 
-  message renew(std::uint16_t who, core::version term) {
+  message renew(std::uint16_t who, core::version version) {
     message m = request(mail::renew, who);
     m.count = 1;
-    m.items[0] = {.term = term};
+    m.items[0] = {.version = version};
     return ask(m);
   }
 };
@@ -67,39 +67,39 @@ struct Store : testing::TestWithParam<store_family> {
 TEST_P(Store, VersionsGrowOverReleases) {
   const message first = acquire(0);
   ASSERT_EQ(first.kind, mail::granted);
-  release(0, first.term);
+  release(0, first.version);
   const message second = acquire(1);
   ASSERT_EQ(second.kind, mail::granted);
-  EXPECT_GT(second.term, first.term);
+  EXPECT_GT(second.version, first.version);
 }
 
 TEST_P(Store, VersionsGrowOverTheDeletionOfTheKey) {
   const message first = acquire(0);
   ASSERT_TRUE(kept->delete_key(0));
-  EXPECT_GT(acquire(1).term, first.term);
+  EXPECT_GT(acquire(1).version, first.version);
 }
 
 TEST_P(Store, AcquireOfTheHolderIsAnsweredWithItsTerm) {
   const message first = acquire(0);
   const message again = acquire(0);
   EXPECT_EQ(again.kind, mail::granted);
-  EXPECT_EQ(again.term, first.term);
+  EXPECT_EQ(again.version, first.version);
 }
 
 TEST_P(Store, ReleaseOfAnotherTermReleasesNothing) {
   const message first = acquire(0);
-  EXPECT_EQ(release(0, core::version{core::number(first.term) + 1}).kind, mail::released);
-  EXPECT_TRUE(kept->holds(0, first.term));
-  EXPECT_EQ(release(1, first.term).kind, mail::released);
-  EXPECT_TRUE(kept->holds(0, first.term));
+  EXPECT_EQ(release(0, core::version{core::number(first.version) + 1}).kind, mail::released);
+  EXPECT_TRUE(kept->holds(0, first.version));
+  EXPECT_EQ(release(1, first.version).kind, mail::released);
+  EXPECT_TRUE(kept->holds(0, first.version));
 }
 
 /// Only a holder whose workload is known to be dead spares the next one its lock_delay.
 TEST_P(Store, OnlyACleanReleaseIsPassedOnAsClean) {
-  release(0, acquire(0).term, false);
+  release(0, acquire(0).version, false);
   const message after_unclean = acquire(1);
   EXPECT_FALSE(after_unclean.clean);
-  release(1, after_unclean.term, true);
+  release(1, after_unclean.version, true);
   EXPECT_TRUE(acquire(0).clean);
   kept->delete_key(0);
   EXPECT_FALSE(acquire(1).clean);
@@ -108,21 +108,21 @@ TEST_P(Store, OnlyACleanReleaseIsPassedOnAsClean) {
 TEST_P(Store, RestoreMovesVersionsBackAndBumpBeyondAll) {
   core::version last{};
   for (int i = 0; i < 30; ++i) {
-    last = acquire(0).term;
+    last = acquire(0).version;
     release(0, last);
   }
   kept->restore();
-  EXPECT_LE(acquire(0).term, last);
+  EXPECT_LE(acquire(0).version, last);
   kept->bump();
   kept->delete_key(0);
-  EXPECT_GT(acquire(1).term, last);
+  EXPECT_GT(acquire(1).version, last);
 }
 
 TEST_P(Store, RenewalOfARemovedTermIsLost) {
   const message granted = acquire(0);
-  EXPECT_FALSE(renew(0, granted.term).items[0].lost);
+  EXPECT_FALSE(renew(0, granted.version).items[0].lost);
   kept->revoke_session(0);
-  EXPECT_TRUE(renew(0, granted.term).items[0].lost);
+  EXPECT_TRUE(renew(0, granted.version).items[0].lost);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Store, testing::Values(store_family::expiring, store_family::record),
@@ -146,10 +146,10 @@ TEST_P(ExpiringStore, SlotIsFreeOnceTheTtlIsOverAndNotBefore) {
 TEST_P(ExpiringStore, RenewalKeepsTheTerm) {
   const message granted = acquire(0);
   world.at.now += world.drawn.when.ttl / 2;
-  renew(0, granted.term);
+  renew(0, granted.version);
   world.at.now += world.drawn.when.ttl / 2 + 1s;
   kept->expire();
-  EXPECT_TRUE(kept->holds(0, granted.term));
+  EXPECT_TRUE(kept->holds(0, granted.version));
 }
 
 /// etcd gives every lease its full TTL when a new leader takes over.
@@ -159,7 +159,7 @@ TEST_P(ExpiringStore, FailOverExtendsLeases) {
   kept->restarted(true);
   world.at.now += world.drawn.when.ttl - 1s;
   kept->expire();
-  EXPECT_TRUE(kept->holds(0, granted.term));
+  EXPECT_TRUE(kept->holds(0, granted.version));
 }
 
 TEST_P(ExpiringStore, LockDelayHoldsUpTheNextGrantAfterARemoval) {
@@ -180,13 +180,13 @@ TEST_P(RecordStore, RecordDoesNotExpireByItself) {
   const message granted = acquire(0);
   world.at.now += 100 * world.drawn.when.ttl;
   kept->expire();
-  EXPECT_TRUE(kept->holds(0, granted.term));
+  EXPECT_TRUE(kept->holds(0, granted.version));
 }
 
 TEST_P(RecordStore, TakeOverIsRefusedIfTheRecordHasChangedSince) {
   const message granted = acquire(0);
   const std::uint64_t seen = ask(request(mail::read, 1)).mark;
-  renew(0, granted.term);
+  renew(0, granted.version);
   mark = seen;
   EXPECT_EQ(ask(request(mail::acquire, 1)).kind, mail::refused);
   EXPECT_EQ(acquire(1).kind, mail::granted);

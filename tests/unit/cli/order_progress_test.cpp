@@ -26,7 +26,7 @@ wire::election_report seen(std::string state, std::vector<core::holder> holders,
 }
 
 wire::election_report holding() {
-  return seen("active", {{.identity = "a", .term = old_version}});
+  return seen("active", {{.identity = "a", .version = old_version}});
 }
 
 order_reading read(const given_order& order, const wire::election_report& now,
@@ -41,7 +41,7 @@ const given_order resume{.what = core::order_action::resume, .by = "a"};
 
 TEST(OrderProgress, AResignationIsUnderWayUntilTheWorkloadIsGone) {
   EXPECT_EQ(read(resign, holding()).is, progress::under_way);
-  EXPECT_EQ(read(resign, seen("draining", {{.identity = "a", .term = old_version}})).is,
+  EXPECT_EQ(read(resign, seen("draining", {{.identity = "a", .version = old_version}})).is,
             progress::under_way);
   EXPECT_EQ(read(resign, seen("draining", {})).is, progress::under_way)
       << "its lease is over, its workload is not";
@@ -49,7 +49,7 @@ TEST(OrderProgress, AResignationIsUnderWayUntilTheWorkloadIsGone) {
 
 TEST(OrderProgress, AResignationIsDoneWhenSomebodyElseHolds) {
   const order_reading r =
-      read(resign, seen("candidate", {{.identity = "c", .term = core::version{7}}}));
+      read(resign, seen("candidate", {{.identity = "c", .version = core::version{7}}}));
   EXPECT_EQ(r.is, progress::done);
   EXPECT_EQ(r.text, "c holds db now, under version 7");
 }
@@ -70,24 +70,24 @@ TEST(OrderProgress, AResignationIsDoneWhenThereIsNobodyElse) {
 TEST(OrderProgress, TheOtherHoldersOfSeveralSlotsHaveNotTakenOver) {
   wire::election_report before = holding();
   before.slots = 2;
-  before.holders.push_back({.identity = "b", .term = core::version{4}});
-  wire::election_report now = seen("candidate", {{.identity = "b", .term = core::version{4}}});
+  before.holders.push_back({.identity = "b", .version = core::version{4}});
+  wire::election_report now = seen("candidate", {{.identity = "b", .version = core::version{4}}});
   now.slots = 2;
   EXPECT_EQ(read(resign, now, before).is, progress::settled);
-  now.holders.push_back({.identity = "c", .term = core::version{8}});
+  now.holders.push_back({.identity = "c", .version = core::version{8}});
   EXPECT_EQ(read(resign, now, before).text, "c holds db now, under version 8");
 }
 
 TEST(OrderProgress, ATransferIsDoneWhenItsHeirHoldsAndOtherwiseIfSomebodyElseDoes) {
   EXPECT_EQ(read(to_c, seen("candidate", {})).is, progress::under_way);
-  EXPECT_EQ(read(to_c, seen("candidate", {{.identity = "c", .term = core::version{7}}})).is,
+  EXPECT_EQ(read(to_c, seen("candidate", {{.identity = "c", .version = core::version{7}}})).is,
             progress::done);
   const order_reading other =
-      read(to_c, seen("candidate", {{.identity = "b", .term = core::version{7}}}));
+      read(to_c, seen("candidate", {{.identity = "b", .version = core::version{7}}}));
   EXPECT_EQ(other.is, progress::otherwise);
   EXPECT_EQ(other.text, "b holds db now, under version 7, not c");
   const order_reading again =
-      read(to_c, seen("active", {{.identity = "a", .term = core::version{7}}}));
+      read(to_c, seen("active", {{.identity = "a", .version = core::version{7}}}));
   EXPECT_EQ(again.is, progress::otherwise) << "the heir never came";
 }
 
@@ -96,7 +96,7 @@ TEST(OrderProgress, APauseIsDoneWhenItIsInForceAndNothingIsHeld) {
   wire::election_report now = holding();
   now.paused = true;
   EXPECT_EQ(read(pause, now).is, progress::under_way);
-  now = seen("candidate", {{.identity = "b", .term = core::version{7}}});
+  now = seen("candidate", {{.identity = "b", .version = core::version{7}}});
   now.paused = true;
   EXPECT_EQ(read(pause, now).text, "a is paused; b holds db now, under version 7");
   EXPECT_EQ(read(pause, now).is, progress::done);
@@ -111,7 +111,7 @@ TEST(OrderProgress, APauseOfAStandbyWaitsForNobody) {
 }
 
 TEST(OrderProgress, AResumptionIsDoneWhenTheMemberCampaigns) {
-  wire::election_report now = seen("candidate", {{.identity = "b", .term = core::version{7}}});
+  wire::election_report now = seen("candidate", {{.identity = "b", .version = core::version{7}}});
   now.paused = true;
   EXPECT_EQ(read(resume, now, now).is, progress::under_way);
   now.paused = false;
@@ -130,21 +130,21 @@ wire::election_report of_standby(std::vector<core::holder> holders) {
 }
 
 TEST(OrderProgress, OfAnotherMemberItsSeatTellsHowFarItIs) {
-  const wire::election_report before = of_standby({{.identity = "a", .term = old_version}});
+  const wire::election_report before = of_standby({{.identity = "a", .version = old_version}});
   EXPECT_EQ(read(resign, before, before).is, progress::under_way);
   EXPECT_EQ(read(resign, before, before).text, "a is still giving db up");
   EXPECT_EQ(read(resign, of_standby({}), before).is, progress::settled);
   const order_reading done =
-      read(resign, of_standby({{.identity = "b", .term = core::version{7}}}), before);
+      read(resign, of_standby({{.identity = "b", .version = core::version{7}}}), before);
   EXPECT_EQ(done.is, progress::done);
   EXPECT_EQ(done.text, "b holds db now, under version 7");
 }
 
 TEST(OrderProgress, ThatAnotherMemberIsPausedIsNotSeenButThatItHoldsNothing) {
-  const wire::election_report before = of_standby({{.identity = "a", .term = old_version}});
+  const wire::election_report before = of_standby({{.identity = "a", .version = old_version}});
   EXPECT_EQ(read(pause, before, before).is, progress::under_way);
   const order_reading done =
-      read(pause, of_standby({{.identity = "b", .term = core::version{7}}}), before);
+      read(pause, of_standby({{.identity = "b", .version = core::version{7}}}), before);
   EXPECT_EQ(done.is, progress::done);
   EXPECT_EQ(done.text, "a was told to pause; b holds db now, under version 7");
   EXPECT_EQ(read(resume, before, before).text, "a was told to campaign for db again");
@@ -162,7 +162,7 @@ constexpr const char* no_store = "sqlite does not answer: file is not a database
 TEST(OrderProgress, WhoHoldsIsNotSaidWhereTheAgentDoesNotKnow) {
   for (const std::vector<core::holder>& seats :
        {std::vector<core::holder>(),
-        std::vector<core::holder>{{.identity = "b", .term = core::version{7}}}}) {
+        std::vector<core::holder>{{.identity = "b", .version = core::version{7}}}}) {
     wire::election_report standby = without_store(seen("candidate", seats));
     EXPECT_EQ(read(resume, standby, standby).is, progress::done);
     EXPECT_EQ(read(resume, standby, standby).text,
@@ -181,15 +181,15 @@ TEST(OrderProgress, WhoHasGivenUpHasDoneItsPartAlthoughItDoesNotSeeWhoCame) {
     EXPECT_EQ(r.is, progress::settled);
     EXPECT_EQ(r.text, std::string("a has given db up; who holds db now is not known: ") + no_store);
   }
-  const order_reading r =
-      read(to_c, without_store(seen("candidate", {{.identity = "c", .term = core::version{7}}})));
+  const order_reading r = read(
+      to_c, without_store(seen("candidate", {{.identity = "c", .version = core::version{7}}})));
   EXPECT_EQ(r.is, progress::not_known);
   EXPECT_EQ(r.text,
             std::string("a has given db up; whether c has taken it is not known: ") + no_store);
 }
 
 TEST(OrderProgress, WhetherAnotherMemberStillHoldsIsNotSaidWhereTheAgentDoesNotKnow) {
-  const wire::election_report before = of_standby({{.identity = "a", .term = old_version}});
+  const wire::election_report before = of_standby({{.identity = "a", .version = old_version}});
   for (const std::vector<core::holder>& seats : {before.holders, std::vector<core::holder>()}) {
     const order_reading r = read(resign, without_store(of_standby(seats)), before);
     EXPECT_EQ(r.is, progress::not_known);

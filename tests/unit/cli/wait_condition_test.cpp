@@ -10,8 +10,8 @@ wire::election_report standby() {
   return {.election = "db",
           .identity = "a",
           .state = "candidate",
-          .holder = core::holder{.identity = "b", .term = core::version{7}},
-          .holders = {{.identity = "b", .term = core::version{7}}}};
+          .holder = core::holder{.identity = "b", .version = core::version{7}},
+          .holders = {{.identity = "b", .version = core::version{7}}}};
 }
 
 wire::election_report active() {
@@ -19,8 +19,8 @@ wire::election_report active() {
           .identity = "a",
           .state = "active",
           .is_self = true,
-          .holder = core::holder{.identity = "a", .term = core::version{8}},
-          .holders = {{.identity = "a", .term = core::version{8}}}};
+          .holder = core::holder{.identity = "a", .version = core::version{8}},
+          .holders = {{.identity = "a", .version = core::version{8}}}};
 }
 
 met judged(const char* text, const wire::election_report& now) {
@@ -78,7 +78,7 @@ TEST(WaitCondition, NothingIsVacantWhileItsWorkloadIsStillStopped) {
 
 TEST(WaitCondition, AnyOfSeveralHoldersCounts) {
   wire::election_report now = active();
-  now.holders.push_back({.identity = "b", .term = core::version{9}});
+  now.holders.push_back({.identity = "b", .version = core::version{9}});
   EXPECT_TRUE(is_met("holder=a", now));
   EXPECT_TRUE(is_met("holder=b", now));
 }

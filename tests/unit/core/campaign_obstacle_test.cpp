@@ -62,11 +62,12 @@ TEST(CampaignObstacle, AfterAnUnhealthyTermOthersGoFirst) {
 TEST(CampaignObstacle, TheHeirOfAVacantElectionComesFirst) {
   conversation c = waiting();
   c.says(shows_other());
-  event::observed free = shows_free(version{6});
-  free.what.parting = release_record{.term = version{6}, .holder = "other", .heir = "b"};
+  event::observed free = shows_free(core::version{6});
+  free.what.last_release =
+      release_record{.version = core::version{6}, .holder = "other", .heir = "b"};
   c.at(1s).says(free);
   EXPECT_EQ(c.view().held_back, (held_back{.why = heir_first, .until = start + 3s}));
-  c.at(2s).says(shows({{"b", version{7}}}, version{7}));
+  c.at(2s).says(shows({{"b", core::version{7}}}, core::version{7}));
   EXPECT_EQ(c.view().held_back, held_back{}) << "it has come";
 }
 

@@ -40,22 +40,22 @@ inline election_settings with(election_settings settings, auto change) {
 }
 
 /// `holders` as the watch shows them, lowest version first.
-inline event::observed shows(std::vector<holder> holders, version as_of,
+inline event::observed shows(std::vector<holder> holders, core::version as_of,
                              time_point retry_at = never) {
   return {{.as_of = as_of, .holders = std::move(holders), .retry_at = retry_at}};
 }
 
 /// Us, as the store shows what this very run of ours holds.
-inline holder mine(version term = five) {
-  return {.identity = "me", .term = term, .ours = true};
+inline holder mine(core::version version = five) {
+  return {.identity = "me", .version = version, .ours = true};
 }
 
-inline event::observed shows_free(version as_of = five) {
+inline event::observed shows_free(core::version as_of = five) {
   return shows({}, as_of);
 }
 
-inline event::observed shows_other(version term = version{6}) {
-  return shows({{"other", term}}, term);
+inline event::observed shows_other(core::version version = core::version{6}) {
+  return shows({{"other", version}}, version);
 }
 
 /// One command in words.
@@ -63,23 +63,25 @@ inline std::string in_words(const election_command& what) {
   const auto instant = [](time_point t) {
     return t == never ? std::string("never") : text(t - start_of_talk);
   };
-  const auto term = [](version v) { return std::to_string(number(v)); };
+  const auto version = [](version v) { return std::to_string(number(v)); };
   const auto because = [](loss_reason why) {
     return why == loss_reason::none ? std::string() : ": " + std::string(name(why));
   };
   struct words {
     decltype(instant)& at;
-    decltype(term)& of;
+    decltype(version)& of;
     decltype(because)& why;
     std::string operator()(const command::acquire&) const { return "acquire"; }
     std::string operator()(const command::release& c) const {
-      return "release " + (c.term == no_version ? std::string("any") : of(c.term));
+      return "release " + (c.version == no_version ? std::string("any") : of(c.version));
     }
     std::string operator()(const command::watch&) const { return "watch"; }
     std::string operator()(const command::arm& c) const {
-      return "arm " + of(c.term) + " until " + at(c.kill_at);
+      return "arm " + of(c.version) + " until " + at(c.kill_at);
     }
-    std::string operator()(const command::start_workload& c) const { return "start " + of(c.term); }
+    std::string operator()(const command::start_workload& c) const {
+      return "start " + of(c.version);
+    }
     std::string operator()(const command::stop_workload& c) const {
       return "stop by " + at(c.kill_by) + why(c.why);
     }
@@ -92,7 +94,7 @@ inline std::string in_words(const election_command& what) {
     }
     std::string operator()(const command::finished& c) const { return "finished" + why(c.why); }
   };
-  return std::visit(words{instant, term, because}, what);
+  return std::visit(words{instant, version, because}, what);
 }
 
 class conversation {
@@ -130,10 +132,10 @@ class conversation {
   std::string wakes() { return says(event::woke{}); }
 
   /// The store grants the acquire in flight. Unless told otherwise it was sent at the start.
-  std::string is_granted(version term = five, duration sent = 0s, duration ttl = 15s,
+  std::string is_granted(core::version version = five, duration sent = 0s, duration ttl = 15s,
                          bool released_cleanly = false) {
     return says(event::granted{.number = asked.number,
-                               .term = term,
+                               .version = version,
                                .sequencer = "proof",
                                .ttl = ttl,
                                .sent_at = start_of_talk + sent,
@@ -143,15 +145,18 @@ class conversation {
     return says(event::refused{.number = asked.number, .retry_at = retry_at});
   }
   std::string acquire_is_unknown() { return says(event::acquire_unknown{asked.number}); }
-  std::string is_renewed(duration sent, duration ttl = 15s, version term = five) {
-    return says(event::renewed{.term = term, .sent_at = start_of_talk + sent, .ttl = ttl});
+  std::string is_renewed(duration sent, duration ttl = 15s, core::version version = five) {
+    return says(event::renewed{.version = version, .sent_at = start_of_talk + sent, .ttl = ttl});
   }
-  std::string is_lost(loss_reason why = loss_reason::session_invalid, version term = five) {
-    return says(event::lost{.term = term, .why = why});
+  std::string is_lost(loss_reason why = loss_reason::session_invalid,
+                      core::version version = five) {
+    return says(event::lost{.version = version, .why = why});
   }
   std::string is_released() { return says(event::released{let_go.number}); }
   std::string release_is_unknown() { return says(event::release_unknown{let_go.number}); }
-  std::string workload_starts(version term = five) { return says(event::workload_started{term}); }
+  std::string workload_starts(core::version version = five) {
+    return says(event::workload_started{version});
+  }
   std::string workload_exits() { return says(event::workload_exited{}); }
   std::string resigns(duration aside, std::string heir = {}) {
     return says(event::resign{.aside = aside, .heir = std::move(heir)});

@@ -13,7 +13,7 @@ constexpr version six{6};
 
 /// Until 10 s and 12 s after the start of the talk.
 event::workload_found of_term_five(bool stopping = false) {
-  return {.term = five,
+  return {.version = five,
           .stop_at = start_of_talk + 10s,
           .kill_at = start_of_talk + 12s,
           .stopping = stopping};
@@ -159,7 +159,7 @@ TEST(Adopt, WhatIsDyingAlreadyIsWaitedForAndNothingIsAskedBefore) {
 }
 
 /// An agent of a session that another one had before, of whose workload nothing is left.
-std::string inherits(conversation& c, version last_term = five) {
+std::string inherits(conversation& c, core::version last_term = five) {
   return c.says(event::started{.session_was_used = true, .last_term = last_term});
 }
 
@@ -184,7 +184,7 @@ TEST(Inherit, TermThatHasRunIsNotBelievedAgain) {
   EXPECT_EQ(c.is_granted(five), "release any");
   c.is_released();
   c.at(c.next_wake()).wakes();
-  EXPECT_EQ(c.is_granted(version{4}),
+  EXPECT_EQ(c.is_granted(core::version{4}),
             "candidate > draining: version_regressed, publish, release 4");
 }
 
@@ -250,7 +250,8 @@ TEST(Adopt, TimeThatIsOverIsCutShortByTheNewsThatTheTermIs) {
   EXPECT_EQ(c.at(10s).wakes(),
             "candidate > draining: renew_timeout, publish, stop by 12s: renew_timeout");
   EXPECT_THAT(c.at(10100ms).says(shows_free(six)), HasSubstr("stop by 10.1s: revoked"));
-  EXPECT_THAT(c.at(10200ms).says(shows_other(version{7})), ::testing::Not(HasSubstr("stop by")));
+  EXPECT_THAT(c.at(10200ms).says(shows_other(core::version{7})),
+              ::testing::Not(HasSubstr("stop by")));
 }
 
 }  // namespace

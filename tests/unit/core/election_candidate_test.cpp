@@ -20,7 +20,7 @@ TEST(Candidate, DoesNotAskForALeaseThatItSeesHeld) {
   conversation c;
   c.says(event::started{});
   EXPECT_EQ(c.says(shows_other()), "publish");
-  EXPECT_EQ(c.at(1s).says(shows_free(version{7})), "publish, acquire");
+  EXPECT_EQ(c.at(1s).says(shows_free(core::version{7})), "publish, acquire");
 }
 
 TEST(Candidate, DoesNothingBeforeItIsStarted) {
@@ -116,8 +116,8 @@ TEST(Candidate, OneHolderOfTwoSlotsLeavesRoom) {
   conversation c(with(member(), [](auto& s) { s.slots = 2; }));
   c.starts();
   c.is_refused();
-  EXPECT_EQ(c.says(shows({{"a", version{3}}, {"b", version{4}}}, five)), "publish");
-  EXPECT_EQ(c.says(shows({{"b", version{4}}}, five)), "publish, acquire");
+  EXPECT_EQ(c.says(shows({{"a", core::version{3}}, {"b", core::version{4}}}, five)), "publish");
+  EXPECT_EQ(c.says(shows({{"b", core::version{4}}}, five)), "publish, acquire");
 }
 
 TEST(Candidate, UnknownOutcomeIsTriedAgainAfterABackOff) {
@@ -174,9 +174,9 @@ TEST(Candidate, LateAnswersToATryThatWasGivenUpAreNotAnswersToTheNext) {
   ASSERT_NE(c.asked.number, first);
   EXPECT_EQ(c.says(event::refused{.number = first}), "");
   EXPECT_EQ(c.says(event::acquire_unknown{first}), "");
-  EXPECT_EQ(
-      c.says(event::granted{.number = first, .term = five, .ttl = 15s, .sent_at = start_of_talk}),
-      "");
+  EXPECT_EQ(c.says(event::granted{
+                .number = first, .version = five, .ttl = 15s, .sent_at = start_of_talk}),
+            "");
   EXPECT_EQ(c.now_in(), phase::candidate);
   EXPECT_EQ(c.at(2s).is_granted(), "candidate > pending, publish");
 }
@@ -204,9 +204,9 @@ TEST(Candidate, LateGrantThatNobodyAsksForAnyMoreIsAskedForAgain) {
   c.is_refused();
   ASSERT_EQ(c.next_wake(), duration::max());
   // It counts at the store: without another acquire nobody would hold until it runs out.
-  EXPECT_EQ(
-      c.says(event::granted{.number = first, .term = five, .ttl = 15s, .sent_at = start_of_talk}),
-      "acquire");
+  EXPECT_EQ(c.says(event::granted{
+                .number = first, .version = five, .ttl = 15s, .sent_at = start_of_talk}),
+            "acquire");
 }
 
 TEST(Candidate, OwnNameAmongTheHoldersIsAskedForAgain) {
@@ -215,7 +215,7 @@ TEST(Candidate, OwnNameAmongTheHoldersIsAskedForAgain) {
   c.is_refused();
   // A lost acquire was carried out late. In a session that other elections renew it would stay
   // for ever: held by us, used by nobody.
-  EXPECT_EQ(c.at(1s).says(shows({mine(version{7})}, version{7})), "publish, acquire");
+  EXPECT_EQ(c.at(1s).says(shows({mine(core::version{7})}, core::version{7})), "publish, acquire");
 }
 
 TEST(Candidate, WithAnUnknownAcquireAsksAgainAlthoughTheWatchShowsAHolder) {
@@ -231,9 +231,9 @@ TEST(Candidate, AsksForAVersionAboveTheHighestThatItHasSeen) {
   conversation c;
   c.starts();
   c.is_refused();
-  c.says(shows_other(version{41}));
-  c.says(shows_free(version{42}));
-  EXPECT_EQ(c.asked.above, version{41});
+  c.says(shows_other(core::version{41}));
+  c.says(shows_free(core::version{42}));
+  EXPECT_EQ(c.asked.above, core::version{41});
 }
 
 TEST(Candidate, BrokenWatchIsOpenedAgainAfterAGrowingPause) {
@@ -376,7 +376,7 @@ TEST(Candidate, AsideAndNamedByTheWatchReleasesWhatItDidNotKnowOf) {
   c.starts();
   c.is_refused();
   c.resigns(duration::max());
-  EXPECT_EQ(c.says(shows({mine(version{7})}, version{7})), "publish, release any");
+  EXPECT_EQ(c.says(shows({mine(core::version{7})}, core::version{7})), "publish, release any");
 }
 
 TEST(Observer, WatchesAndNeverAsks) {
@@ -421,7 +421,7 @@ TEST(Candidate, TermThatItsSessionHasGotMeanwhileIsAskedFor) {
   c.becomes_active();
   c.says(shows({mine()}, five));
   c.resigns(1h);
-  c.says(shows({mine(version{6})}, version{6}));
+  c.says(shows({mine(core::version{6})}, core::version{6}));
   c.workload_exits();
   EXPECT_EQ(c.now_in(), phase::candidate);
   EXPECT_LE(c.next_wake(), c.now() - start_of_talk + 50ms);

@@ -58,11 +58,11 @@ TEST(Disagreement, WhatAnAcquireMayHaveGotIsGivenBack) {
   c.at(10ms).says(for_slots(2));
   c.at(20ms).acquire_is_unknown();
   EXPECT_EQ(c.at(21ms).wakes(), "");
-  EXPECT_EQ(c.let_go.term, no_version) << "whatever our session holds";
+  EXPECT_EQ(c.let_go.version, no_version) << "whatever our session holds";
 }
 
 event::observed shows_a_twin() {
-  event::observed twin = shows_free(version{4});
+  event::observed twin = shows_free(core::version{4});
   twin.what.identity_in_use = true;
   return twin;
 }
@@ -83,7 +83,7 @@ TEST(Disagreement, GrantThatComesAfterItIsGivenBack) {
   EXPECT_EQ(c.at(10ms).is_granted(), "release any");
   EXPECT_EQ(c.now_in(), phase::candidate);
   EXPECT_EQ(c.at(20ms).is_released(), "");
-  EXPECT_EQ(c.at(1s).says(shows_free(version{6})), "publish, acquire");
+  EXPECT_EQ(c.at(1s).says(shows_free(core::version{6})), "publish, acquire");
 }
 
 /// Up to a member that has given a grant of version 40 back, as it had seen 100.
@@ -91,7 +91,7 @@ conversation& is_granted_an_old_version(conversation& c) {
   c.starts();
   c.is_refused();
   c.at(1s).says(shows_other(hundred));
-  c.at(2s).says(shows_free(version{39}));
+  c.at(2s).says(shows_free(core::version{39}));
   EXPECT_EQ(c.at(2s).is_granted(forty, 2s),
             "candidate > draining: version_regressed, publish, release 40");
   c.is_released();
@@ -109,9 +109,10 @@ TEST(Disagreement, OldVersionIsSaidWithBoth) {
 TEST(Disagreement, OperatorAcceptsThatVersionsBeginAnew) {
   conversation c;
   is_granted_an_old_version(c);
-  EXPECT_EQ(c.at(3s).says(accepted(version{41}, 1000)), "forget grants above 40, publish, acquire");
+  EXPECT_EQ(c.at(3s).says(accepted(core::version{41}, 1000)),
+            "forget grants above 40, publish, acquire");
   EXPECT_EQ(c.view().regressed, std::nullopt);
-  EXPECT_EQ(c.at(4s).is_granted(version{42}, 3s, 15s, true),
+  EXPECT_EQ(c.at(4s).is_granted(core::version{42}, 3s, 15s, true),
             "candidate > active, publish, arm 42 until 17.35s, start 42");
 }
 
@@ -119,10 +120,10 @@ TEST(Disagreement, AcceptanceThatWasThereAlreadyIsOfAnEarlierRestore) {
   conversation c;
   c.starts();
   c.is_refused();
-  c.at(1s).says(accepted(version{3}, 1000));
+  c.at(1s).says(accepted(core::version{3}, 1000));
   c.at(1s).is_refused();
   c.at(1s).says(shows_other(hundred));
-  event::observed back = accepted(version{3}, 1000);
+  event::observed back = accepted(core::version{3}, 1000);
   c.at(2s).says(back);
   EXPECT_EQ(c.is_granted(forty, 2s),
             "candidate > draining: version_regressed, publish, release 40");

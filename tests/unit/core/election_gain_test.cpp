@@ -139,18 +139,18 @@ TEST(Gain, GrantsThatAreAlwaysLateAreAskedForLessAndLess) {
 }
 
 /// A store that has shown version nine of another member, and then an earlier state of its own.
-conversation restored(version as_of) {
+conversation restored(core::version as_of) {
   conversation c;
   c.starts();
-  c.says(shows_other(version{9}));
+  c.says(shows_other(core::version{9}));
   c.is_refused();
   c.says(shows_free(as_of));
   return c;
 }
 
 TEST(Gain, VersionOlderThanOneThatWasSeenIsRefused) {
-  conversation c = restored(version{7});
-  EXPECT_EQ(c.is_granted(version{8}),
+  conversation c = restored(core::version{7});
+  EXPECT_EQ(c.is_granted(core::version{8}),
             "candidate > draining: version_regressed, publish, release 8");
   EXPECT_EQ(c.view().last_loss, loss_reason::version_regressed);
   c.is_released();
@@ -159,20 +159,22 @@ TEST(Gain, VersionOlderThanOneThatWasSeenIsRefused) {
 
 TEST(Gain, VersionOfAnotherHolderIsNotOurs) {
   // Two members under one fencing token: the resource could not tell them apart.
-  EXPECT_THAT(restored(version{8}).is_granted(version{9}), HasSubstr("version_regressed"));
+  EXPECT_THAT(restored(core::version{8}).is_granted(core::version{9}),
+              HasSubstr("version_regressed"));
 }
 
 TEST(Gain, GrantWhoseEndTheWatchHasShownBeforeIsNotBelieved) {
   for (const bool others : {false, true}) {
     conversation c(with(member(), [](auto& s) { s.slots = 2; }));
     c.starts();
-    c.says(shows({mine(), {"other", version{6}}}, version{6}));
-    c.says(others ? shows({{"other", version{6}}, {"third", version{8}}}, version{8})
-                  : shows({{"other", version{6}}}, version{7}));
+    c.says(shows({mine(), {"other", core::version{6}}}, core::version{6}));
+    c.says(others
+               ? shows({{"other", core::version{6}}, {"third", core::version{8}}}, core::version{8})
+               : shows({{"other", core::version{6}}}, core::version{7}));
     EXPECT_EQ(c.is_granted(), "") << "an operator has deleted it while its answer was on its way";
     EXPECT_EQ(c.now_in(), phase::candidate);
     EXPECT_EQ(c.at(c.next_wake()).wakes(), "acquire");
-    EXPECT_EQ(c.is_granted(version{9}, 50ms), "candidate > pending, publish");
+    EXPECT_EQ(c.is_granted(core::version{9}, 50ms), "candidate > pending, publish");
   }
 }
 
@@ -194,7 +196,7 @@ TEST(Gain, TermOfOurOwnThatIsOverIsGivenBackAndNoneIsBegun) {
   EXPECT_EQ(c.now_in(), phase::candidate);
   EXPECT_EQ(c.is_released(), "");
   EXPECT_EQ(c.at(c.next_wake()).wakes(), "acquire");
-  EXPECT_THAT(c.is_granted(version{6}, 2s), HasSubstr("candidate > pending"));
+  EXPECT_THAT(c.is_granted(core::version{6}, 2s), HasSubstr("candidate > pending"));
 }
 
 TEST(Gain, OlderVersionOfOurOwnIsARegression) {
@@ -205,7 +207,7 @@ TEST(Gain, OlderVersionOfOurOwnIsARegression) {
   c.is_released();
   c.at(c.next_wake()).wakes();
   // A store that was restored from a backup counts again where it has counted before.
-  EXPECT_THAT(c.is_granted(version{4}, 2s), HasSubstr("version_regressed"));
+  EXPECT_THAT(c.is_granted(core::version{4}, 2s), HasSubstr("version_regressed"));
 }
 
 TEST(Gain, OwnVersionOfAGrantThatCameTooLateIsNoRegression) {
@@ -226,7 +228,7 @@ TEST(Gain, OwnVersionSeenInTheWatchBeforeTheAnswerIsNoRegression) {
 TEST(Gain, LaterVersionOfAnotherSlotIsNoRegression) {
   conversation c(with(member(), [](auto& s) { s.slots = 2; }));
   c.starts();
-  c.says(shows({mine(), {"other", version{6}}}, version{6}));
+  c.says(shows({mine(), {"other", core::version{6}}}, core::version{6}));
   EXPECT_EQ(c.is_granted(), "candidate > pending, publish");
 }
 
@@ -275,7 +277,7 @@ TEST(Gain, WorkloadStartedOfAnotherTermIsNotThisOne) {
   conversation c;
   c.starts();
   c.is_granted(five, 0s, 15s, true);
-  EXPECT_EQ(c.workload_starts(version{4}), "");
+  EXPECT_EQ(c.workload_starts(core::version{4}), "");
   EXPECT_FALSE(c.view().workload_running);
 }
 

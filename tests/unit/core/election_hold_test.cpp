@@ -40,7 +40,7 @@ TEST(Renewal, OlderSendThanTheOneInForceChangesNothing) {
 TEST(Renewal, OfAnotherTermChangesNothing) {
   conversation c;
   c.becomes_active();
-  EXPECT_EQ(c.at(6s).is_renewed(5s, 15s, version{4}), "");
+  EXPECT_EQ(c.at(6s).is_renewed(5s, 15s, core::version{4}), "");
   EXPECT_EQ(c.next_wake(), 12350ms);
 }
 
@@ -117,15 +117,14 @@ TEST_P(ExpiryComesFirst, WhateverWokeIt) {
 
 INSTANTIATE_TEST_SUITE_P(
     Election, ExpiryComesFirst,
-    ::testing::Values(election_event{event::woke{}},
-                      election_event{
-                          event::renewed{.term = five, .sent_at = start_of_talk + 12s, .ttl = 15s}},
-                      election_event{event::lost{.term = five, .why = loss_reason::revoked}},
-                      election_event{shows({mine()}, five)}, election_event{shows_other()},
-                      election_event{event::resign{1s}}, election_event{event::shutdown{}},
-                      election_event{event::workload_unhealthy{}},
-                      election_event{event::workload_exited{}},
-                      election_event{event::watch_failed{}}, election_event{event::slept{}}));
+    ::testing::Values(
+        election_event{event::woke{}},
+        election_event{event::renewed{.version = five, .sent_at = start_of_talk + 12s, .ttl = 15s}},
+        election_event{event::lost{.version = five, .why = loss_reason::revoked}},
+        election_event{shows({mine()}, five)}, election_event{shows_other()},
+        election_event{event::resign{1s}}, election_event{event::shutdown{}},
+        election_event{event::workload_unhealthy{}}, election_event{event::workload_exited{}},
+        election_event{event::watch_failed{}}, election_event{event::slept{}}));
 
 TEST(Election, ResumedAfterTheLeaseRanOutStopsAtOnce) {
   conversation c;
@@ -187,7 +186,7 @@ TEST(Loss, OfTheSessionKillsNow) {
 TEST(Loss, OfAnotherTermIsNotOurs) {
   conversation c;
   c.becomes_active();
-  EXPECT_EQ(c.is_lost(loss_reason::revoked, version{4}), "");
+  EXPECT_EQ(c.is_lost(loss_reason::revoked, core::version{4}), "");
   EXPECT_TRUE(c.is_valid());
 }
 
@@ -236,8 +235,8 @@ TEST(Loss, SameVersionInAnotherHandIsATakeover) {
 TEST(Loss, ObservationFromBeforeOurGrantSaysNothing) {
   conversation c;
   c.becomes_active();
-  EXPECT_EQ(c.says(shows_free(version{4})), "publish");
-  EXPECT_EQ(c.says(shows_other(version{4})), "publish");
+  EXPECT_EQ(c.says(shows_free(core::version{4})), "publish");
+  EXPECT_EQ(c.says(shows_other(core::version{4})), "publish");
   EXPECT_TRUE(c.is_valid());
 }
 
@@ -258,10 +257,10 @@ TEST(Loss, RoomOfALockDelayEndsWithTheNewsThatAnotherHolds) {
   conversation c(with(member(), [](auto& s) { s.store_lock_delay = 5s; }));
   c.becomes_active();
   EXPECT_THAT(c.is_lost(), HasSubstr("stop by 4.45s: session_invalid"));
-  EXPECT_EQ(c.at(2s).says(shows_free(version{6})), "publish")
+  EXPECT_EQ(c.at(2s).says(shows_free(core::version{6})), "publish")
       << "the session has taken the key along";
   // An operator had deleted it before, and a deleted key has no lock-delay.
-  EXPECT_EQ(c.at(3s).says(shows_other(version{7})), "publish, stop by 3s: taken_over");
+  EXPECT_EQ(c.at(3s).says(shows_other(core::version{7})), "publish, stop by 3s: taken_over");
 }
 
 TEST(Loss, LockDelayThatMayBeOverLeavesNoRoom) {
@@ -320,15 +319,15 @@ TEST(Loss, NextTermComesUnderALargerVersion) {
   c.workload_exits();
   c.at(2s).wakes();
   EXPECT_EQ(c.asked.above, five);
-  EXPECT_EQ(c.is_granted(version{6}, 2s, 15s, true),
+  EXPECT_EQ(c.is_granted(core::version{6}, 2s, 15s, true),
             "candidate > active, publish, arm 6 until 16.35s, start 6");
 }
 
 TEST(Slots, OtherHoldersBesideUsAreNoLoss) {
   conversation c(with(member(), [](auto& s) { s.slots = 2; }));
   c.becomes_active();
-  EXPECT_EQ(c.says(shows({{"other", version{4}}, mine()}, version{6})), "publish");
-  EXPECT_EQ(c.says(shows({mine(), {"other", version{7}}}, version{7})), "publish");
+  EXPECT_EQ(c.says(shows({{"other", core::version{4}}, mine()}, core::version{6})), "publish");
+  EXPECT_EQ(c.says(shows({mine(), {"other", core::version{7}}}, core::version{7})), "publish");
   EXPECT_TRUE(c.is_valid());
 }
 
@@ -336,9 +335,9 @@ TEST(Slots, FullWithoutUsIsATakeoverWithRoomARevocation) {
   for (const bool full : {true, false}) {
     conversation c(with(member(), [](auto& s) { s.slots = 2; }));
     c.becomes_active();
-    std::vector<holder> others{{"a", version{6}}};
-    if (full) others.push_back({"b", version{7}});
-    EXPECT_THAT(c.says(shows(others, version{7})),
+    std::vector<holder> others{{"a", core::version{6}}};
+    if (full) others.push_back({"b", core::version{7}});
+    EXPECT_THAT(c.says(shows(others, core::version{7})),
                 HasSubstr(full ? "draining: taken_over" : "draining: revoked"));
   }
 }

@@ -62,7 +62,7 @@ TEST(Resign, WhatHasHungInTheKernelIsReleasedOnceItIsDead) {
   EXPECT_EQ(c.at(6s).workload_exits(), "publish, release 5");
   EXPECT_EQ(c.is_released(), "draining > candidate: resigned, publish");
   c.at(10s).wakes();
-  c.is_granted(version{6}, 10s, 15s, true);
+  c.is_granted(core::version{6}, 10s, 15s, true);
   EXPECT_TRUE(c.subject().wants_renewal()) << "the next term is not concerned";
 }
 
@@ -89,7 +89,7 @@ TEST(Resign, StandsAsideSoThatAnotherMayTakeOver) {
   c.resigns(30s);
   c.at(2s).workload_exits();
   c.is_released();
-  EXPECT_EQ(c.says(shows_free(version{6})), "publish");
+  EXPECT_EQ(c.says(shows_free(core::version{6})), "publish");
   EXPECT_GE(c.next_wake(), 31s);
   EXPECT_EQ(c.at(c.next_wake()).wakes(), "acquire");
 }
@@ -175,8 +175,8 @@ TEST(WorkloadExit, OfOneThatSomebodyElseStartsAgainLetsOthersGoFirst) {
   EXPECT_EQ(c.is_released(), "draining > candidate: workload_exited, publish");
   EXPECT_EQ(c.next_wake(), 16s) << "a TTL from now";
   c.at(16s).wakes();
-  c.at(16s).is_granted(version{6}, 16s, 15s, true);
-  c.workload_starts(version{6});
+  c.at(16s).is_granted(core::version{6}, 16s, 15s, true);
+  c.workload_starts(core::version{6});
   c.workload_exits();
   c.is_released();
   EXPECT_EQ(c.next_wake(), 46s) << "twice as long: it must not bounce between members for ever";
@@ -332,14 +332,14 @@ TEST(Release, IsCleanOnceLockDelayHasPassedOrWasNotNeeded) {
   pending.starts();
   pending.is_granted();
   pending.resigns(1h);
-  EXPECT_EQ(pending.let_go.term, five);
+  EXPECT_EQ(pending.let_go.version, five);
   EXPECT_FALSE(pending.let_go.clean);
 
   conversation aside;
   aside.starts();
   aside.resigns(1h);
   aside.acquire_is_unknown();
-  EXPECT_EQ(aside.let_go.term, no_version);
+  EXPECT_EQ(aside.let_go.version, no_version);
   EXPECT_FALSE(aside.let_go.clean);
 }
 
@@ -402,7 +402,8 @@ TEST(Unseen, LeaseIsNeitherRenewedNorReleasedAndRunsOut) {
   conversation c = unseen();
   EXPECT_FALSE(c.subject().wants_renewal());
   EXPECT_EQ(c.says(event::guard_away{}), "");
-  EXPECT_EQ(c.at(7s).says(shows({mine(), {"other", version{6}}}, version{6})), "publish");
+  EXPECT_EQ(c.at(7s).says(shows({mine(), {"other", core::version{6}}}, core::version{6})),
+            "publish");
   EXPECT_EQ(c.at(8s).says(event::guard_back{}), "") << "of a new guard, which knows of nothing";
   EXPECT_GT(c.next_wake(), 15s) << "ttl, by a clock that is slower than ours";
   EXPECT_THAT(c.at(c.next_wake()).wakes(), HasSubstr("draining > candidate"));
@@ -420,12 +421,13 @@ TEST(Unseen, WorkloadThatWasFoundMayHaveBeenRenewedByATryThatWasNotAnswered) {
   for (const bool given_up : {false, true}) {
     conversation c;
     c.says(event::workload_found{
-        .term = five, .stop_at = start_of_talk + 10s, .kill_at = start_of_talk + 12s});
+        .version = five, .stop_at = start_of_talk + 10s, .kill_at = start_of_talk + 12s});
     c.starts();
     if (given_up) c.at(1s).resigns(0s);
     c.at(1s).says(event::workload_unseen{});
     EXPECT_EQ(c.at(2s).workload_exits(), "publish") << given_up;
-    EXPECT_EQ(c.at(3s).says(shows({mine(), {"other", version{6}}}, version{6})), "publish");
+    EXPECT_EQ(c.at(3s).says(shows({mine(), {"other", core::version{6}}}, core::version{6})),
+              "publish");
     EXPECT_GT(c.next_wake(), 16s) << given_up;
     EXPECT_THAT(c.at(c.next_wake()).wakes(), HasSubstr("release any")) << "it is over by now";
   }

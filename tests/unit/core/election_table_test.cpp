@@ -42,7 +42,7 @@ conversation observing() {
 
 /// Finds the workload of term five, which must stop at 10 s, or is told to end already.
 event::workload_found workload(bool stopping) {
-  return {.term = five,
+  return {.version = five,
           .stop_at = start_of_talk + 10s,
           .kill_at = start_of_talk + 12s,
           .stopping = stopping};
@@ -124,20 +124,21 @@ constexpr std::array inputs{
     input{"granted late",
           [](conversation& c) {
             return c.says(event::granted{
-                .number = attempt{999}, .term = five, .ttl = 15s, .sent_at = start_of_talk});
+                .number = attempt{999}, .version = five, .ttl = 15s, .sent_at = start_of_talk});
           }},
     input{"refused", [](conversation& c) { return c.is_refused(); }},
     input{"refused late",
           [](conversation& c) { return c.says(event::refused{.number = attempt{999}}); }},
     input{"acquire unknown", [](conversation& c) { return c.acquire_is_unknown(); }},
     input{"renewed", [](conversation& c) { return c.is_renewed(500ms); }},
-    input{"renewed other", [](conversation& c) { return c.is_renewed(500ms, 15s, version{4}); }},
+    input{"renewed other",
+          [](conversation& c) { return c.is_renewed(500ms, 15s, core::version{4}); }},
     input{"lost", [](conversation& c) { return c.is_lost(); }},
     input{"lost other",
-          [](conversation& c) { return c.is_lost(loss_reason::revoked, version{4}); }},
+          [](conversation& c) { return c.is_lost(loss_reason::revoked, core::version{4}); }},
     input{"shows us", [](conversation& c) { return c.says(shows({mine()}, five)); }},
     input{"shows other", [](conversation& c) { return c.says(shows_other()); }},
-    input{"shows free", [](conversation& c) { return c.says(shows_free(version{6})); }},
+    input{"shows free", [](conversation& c) { return c.says(shows_free(core::version{6})); }},
     input{"watch failed", [](conversation& c) { return c.says(event::watch_failed{}); }},
     input{"released", [](conversation& c) { return c.is_released(); }},
     input{"released late", [](conversation& c) { return c.says(event::released{attempt{999}}); }},

@@ -8,10 +8,10 @@ namespace tenure::core::testing {
 namespace {
 
 /// Nobody holds since `gone`, which left the lease to `heir`.
-event::observed shows_parting(std::string heir, version gone = version{6}) {
+event::observed shows_parting(std::string heir, version gone = core::version{6}) {
   event::observed out = shows_free(gone);
-  out.what.parting = release_record{
-      .term = gone, .holder = "other", .why = loss_reason::resigned, .heir = std::move(heir)};
+  out.what.last_release = release_record{
+      .version = gone, .holder = "other", .why = loss_reason::resigned, .heir = std::move(heir)};
   return out;
 }
 
@@ -70,7 +70,7 @@ TEST(Transfer, TheSameFarewellSeenAgainBuysTheHeirNoMoreTime) {
   conversation c = waits_behind_other();
   c.at(1s).says(shows_parting("b"));
   event::observed again = shows_parting("b");
-  again.what.as_of = version{7};
+  again.what.as_of = core::version{7};
   c.at(2500ms).says(again);
   EXPECT_EQ(c.next_wake(), 3s);
 }
@@ -78,16 +78,16 @@ TEST(Transfer, TheSameFarewellSeenAgainBuysTheHeirNoMoreTime) {
 TEST(Transfer, ANewerReleaseWithoutAnHeirIsForEverybody) {
   conversation c = waits_behind_other();
   c.at(1s).says(shows_parting("b"));
-  EXPECT_EQ(c.at(1100ms).says(shows_parting("", version{7})), "publish, acquire");
+  EXPECT_EQ(c.at(1100ms).says(shows_parting("", core::version{7})), "publish, acquire");
 }
 
 TEST(Transfer, WhoHasHandedItOnLetsTheHeirComeFirstToo) {
   conversation c;
   c.becomes_active();
-  c.says(shows({mine(version{5})}, version{5}));
+  c.says(shows({mine(core::version{5})}, core::version{5}));
   c.at(1s).resigns(0s, "b");
   c.workload_exits();
-  c.says(shows_parting("b", version{5}));
+  c.says(shows_parting("b", core::version{5}));
   c.is_released();
   EXPECT_EQ(c.next_wake(), 3s);
 }
@@ -112,7 +112,7 @@ TEST(Pause, OfAHolderIsShownFromTheBeginning) {
   c.workload_exits();
   c.is_released();
   EXPECT_TRUE(c.view().paused);
-  EXPECT_EQ(c.says(shows_free(version{6})), "publish");
+  EXPECT_EQ(c.says(shows_free(core::version{6})), "publish");
 }
 
 TEST(Transfer, RefusalDoesNotCutTheHeirsHeadStartShort) {

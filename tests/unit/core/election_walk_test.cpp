@@ -20,8 +20,8 @@ class walk {
 
   void run(int steps) {
     if (settings_.campaigns && one_in(4)) step(what_is_found());
-    step(
-        event::started{.session_was_used = one_in(3), .last_term = one_in(2) ? term_ : no_version});
+    step(event::started{.session_was_used = one_in(3),
+                        .last_term = one_in(2) ? version_ : no_version});
     if (!one_in(8)) step(shows_free(no_version));
     for (int i = 0; i < steps && !::testing::Test::HasFatalFailure(); ++i) {
       pass_time();
@@ -51,15 +51,15 @@ class walk {
   time_point recently() { return std::max(last_sent_, now_ - upto(4s)); }
 
   election_event draw() {
-    const version ours = talker_.view().lease ? talker_.view().lease->term : term_;
+    const core::version ours = talker_.view().lease ? talker_.view().lease->version : version_;
     switch (bits_() % 22) {
       case 0:
       case 1:
       case 2: {
-        if (one_in(3)) term_ = version{number(term_) + 1};
+        if (one_in(3)) version_ = core::version{number(version_) + 1};
         const duration ttl = one_in(10) ? duration(8s) : duration(15s);
         return event::granted{.number = asked_,
-                              .term = term_,
+                              .version = version_,
                               .ttl = ttl,
                               .sent_at = std::max(asked_at_, now_ - upto(4s)),
                               .released_cleanly = one_in(2)};
@@ -72,13 +72,13 @@ class walk {
       case 6:
       case 7:
       case 8:
-        return event::renewed{.term = ours, .sent_at = recently(), .ttl = 15s};
+        return event::renewed{.version = ours, .sent_at = recently(), .ttl = 15s};
       case 9:
-        return one_in(3) ? election_event(event::lost{.term = ours}) : event::woke{};
+        return one_in(3) ? election_event(event::lost{.version = ours}) : event::woke{};
       case 10:
         return shows({mine(ours)}, ours);
       case 11:
-        return one_in(3) ? shows_other(version{number(term_) + 1}) : shows_free(term_);
+        return one_in(3) ? shows_other(core::version{number(version_) + 1}) : shows_free(version_);
       case 12:
         return event::watch_failed{};
       case 13:
@@ -110,10 +110,10 @@ class walk {
   /// Its guard has kept what an earlier agent has started.
   event::workload_found what_is_found() {
     runs_ = true;
-    armed_ = term_;
+    armed_ = version_;
     kill_at_ = now_ + upto(12s);
     kill_by_ = never;
-    return {.term = term_,
+    return {.version = version_,
             .stop_at = std::max(now_ + 1ns, kill_at_ - 2s),
             .kill_at = kill_at_,
             .stopping = one_in(4)};
@@ -145,12 +145,12 @@ class walk {
     let_go_ = c.number;
   }
   void obey(const command::arm& c) {
-    armed_ = c.term;
+    armed_ = c.version;
     kill_at_ = c.kill_at;
   }
   void obey(const command::start_workload& c) {
     ASSERT_FALSE(runs_) << "two workloads: " << log_;
-    ASSERT_EQ(c.term, armed_) << "started without a deadline: " << log_;
+    ASSERT_EQ(c.version, armed_) << "started without a deadline: " << log_;
     ASSERT_GT(kill_at_, now_) << log_;
     runs_ = true;
     kill_by_ = never;
@@ -182,7 +182,7 @@ class walk {
     }
     ASSERT_EQ(v.valid_at(now_), v.phase == phase::active)
         << "an active holder whose lease has run out was not stopped: " << log_;
-    if (runs_ && v.lease && v.lease->term == armed_) {
+    if (runs_ && v.lease && v.lease->version == armed_) {
       ASSERT_LE(std::min(kill_at_, kill_by_), v.lease->kill_at)
           << "the guard waits longer than the lease: " << log_;
       if (now_ >= v.lease->stop_at) {
@@ -210,7 +210,7 @@ class walk {
   attempt asked_{};
   time_point asked_at_ = start_of_talk;
   attempt let_go_{};
-  version term_ = five;
+  core::version version_ = five;
   time_point last_sent_ = start_of_talk;
 
   bool runs_ = false;

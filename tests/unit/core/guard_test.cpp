@@ -12,7 +12,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr time_point t0 = time_point(100s);
-constexpr version term{5};
+constexpr core::version core::version{5};
 
 std::string in_words(const guard_actions& a) {
   std::string all;
@@ -32,7 +32,7 @@ guard_actions armed(guard& g, time_point now, time_point kill_at) {
 guard running() {
   guard g;
   EXPECT_EQ(in_words(armed(g, t0, t0 + 10s)), "");
-  EXPECT_EQ(in_words(g.start_asked(t0, term)), "start");
+  EXPECT_EQ(in_words(g.start_asked(t0, version)), "start");
   return g;
 }
 
@@ -50,29 +50,29 @@ guard killing() {
 
 TEST(GuardEmpty, RefusesToStartWhatWasNeverArmed) {
   guard g;
-  EXPECT_EQ(in_words(g.start_asked(t0, term)), "refused");
+  EXPECT_EQ(in_words(g.start_asked(t0, version)), "refused");
   EXPECT_EQ(g.current(), guard::state::empty);
 }
 
 TEST(GuardEmpty, RefusesToStartFromKillAtOn) {
   guard g;
   static_cast<void>(armed(g, t0, t0 + 1s));
-  EXPECT_EQ(in_words(g.start_asked(t0 + 1s, term)), "refused");
-  EXPECT_EQ(in_words(g.start_asked(t0 + 2s, term)), "refused");
+  EXPECT_EQ(in_words(g.start_asked(t0 + 1s, version)), "refused");
+  EXPECT_EQ(in_words(g.start_asked(t0 + 2s, version)), "refused");
 }
 
 TEST(GuardEmpty, RefusesToStartFromStopAtOn) {
   guard g;
   static_cast<void>(g.armed(t0, t0 + 1s, t0 + 2s));
-  EXPECT_EQ(in_words(g.start_asked(t0 + 1s, term)), "refused");
+  EXPECT_EQ(in_words(g.start_asked(t0 + 1s, version)), "refused");
 }
 
 TEST(GuardEmpty, StartsUntilKillAt) {
   guard g;
   static_cast<void>(armed(g, t0, t0 + 1s));
-  EXPECT_EQ(in_words(g.start_asked(t0 + 1s - 1ns, term)), "start");
+  EXPECT_EQ(in_words(g.start_asked(t0 + 1s - 1ns, version)), "start");
   EXPECT_EQ(g.current(), guard::state::running);
-  EXPECT_EQ(g.term(), term);
+  EXPECT_EQ(g.version(), version);
 }
 
 TEST(GuardEmpty, HasNothingToStopOrKill) {
@@ -110,8 +110,8 @@ TEST(GuardRunning, NewestDeadlineCountsAlsoWhereItIsEarlier) {
 
 TEST(GuardRunning, SecondStartIsRefused) {
   guard g = running();
-  EXPECT_EQ(in_words(g.start_asked(t0, version{6})), "refused");
-  EXPECT_EQ(g.term(), term);
+  EXPECT_EQ(in_words(g.start_asked(t0, core::version{6})), "refused");
+  EXPECT_EQ(g.version(), version);
 }
 
 TEST(GuardRunning, StopIsTermNowAndKillLater) {
@@ -192,7 +192,7 @@ TEST(GuardStopping, RenewalsCarryTheDrainOn) {
 
 TEST(GuardStopping, StartIsRefusedUntilItsDeathIsObserved) {
   guard g = stopping();
-  EXPECT_EQ(in_words(g.start_asked(t0, version{6})), "refused");
+  EXPECT_EQ(in_words(g.start_asked(t0, core::version{6})), "refused");
 }
 
 TEST(GuardKilling, RepeatsUntilNothingIsLeft) {
@@ -210,7 +210,7 @@ TEST(GuardKilling, NothingCallsItOff) {
   EXPECT_EQ(in_words(armed(g, t0 + 10s, t0 + 1h)), "");
   EXPECT_EQ(in_words(g.stop_asked(t0 + 10s, t0 + 1h)), "");
   EXPECT_EQ(in_words(g.leader_gone(t0 + 10s, t0 + 1h)), "");
-  EXPECT_EQ(in_words(g.start_asked(t0 + 10s, version{6})), "refused");
+  EXPECT_EQ(in_words(g.start_asked(t0 + 10s, core::version{6})), "refused");
   EXPECT_EQ(g.current(), guard::state::killing);
   EXPECT_EQ(in_words(g.woke(t0 + 11s)), "kill");
 }
@@ -219,11 +219,11 @@ TEST(GuardKilling, DeadlineIsForgottenWithTheDead) {
   guard g = killing();
   static_cast<void>(armed(g, t0 + 10s, t0 + 1h));
   g.emptied();
-  EXPECT_EQ(in_words(g.start_asked(t0 + 11s, version{6})), "refused") << "arm it again first";
+  EXPECT_EQ(in_words(g.start_asked(t0 + 11s, core::version{6})), "refused") << "arm it again first";
   static_cast<void>(armed(g, t0 + 11s, t0 + 20s));
-  EXPECT_EQ(in_words(g.start_asked(t0 + 11s, version{6})), "start");
+  EXPECT_EQ(in_words(g.start_asked(t0 + 11s, core::version{6})), "start");
   EXPECT_EQ(g.next_wake(), t0 + 20s) << "nothing of the last order is left";
-  EXPECT_EQ(g.term(), version{6});
+  EXPECT_EQ(g.version(), core::version{6});
 }
 
 }  // namespace

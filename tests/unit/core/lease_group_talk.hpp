@@ -45,19 +45,19 @@ class session_talk {
   }
 
   /// The store grants what election `which` asked for, sent at `sent`.
-  void grant(std::uint32_t which, version term, duration sent, duration ttl = 15s,
+  void grant(std::uint32_t which, core::version version, duration sent, duration ttl = 15s,
              bool released_cleanly = false) {
     step(which, event::granted{.number = asked_[which],
-                               .term = term,
+                               .version = version,
                                .sequencer = {},
                                .ttl = ttl,
                                .sent_at = start_of_talk + sent,
                                .released_cleanly = released_cleanly});
   }
   /// As `grant`, and its workload runs at once.
-  void activate(std::uint32_t which, version term, duration sent, duration ttl = 15s) {
-    grant(which, term, sent, ttl, true);
-    step(which, event::workload_started{term});
+  void activate(std::uint32_t which, core::version version, duration sent, duration ttl = 15s) {
+    grant(which, version, sent, ttl, true);
+    step(which, event::workload_started{version});
   }
 
   /// The store answers the renewal in flight.
@@ -82,7 +82,7 @@ class session_talk {
 
   [[nodiscard]] std::vector<std::uint64_t> terms_in_renewal() const {
     std::vector<std::uint64_t> terms;
-    for (const renewal_item& item : subject_.renewing()) terms.push_back(number(item.term));
+    for (const renewal_item& item : subject_.renewing()) terms.push_back(number(item.version));
     return terms;
   }
 
@@ -106,7 +106,7 @@ class session_talk {
   }
 
   lease_group subject_;
-  session_effects out_;
+  group_effects out_;
   std::vector<attempt> asked_;
   attempt last_renewal_{};
   time_point now_ = start_of_talk;

@@ -29,9 +29,9 @@ TEST(Session, RenewsOnceARenewIntervalHasPassedSinceTheSendOfTheGrant) {
 
 TEST(Session, EveryElectionThatHoldsIsInOneRenewal) {
   session_talk s(4);
-  s.grant(0, version{5}, 0s);
-  s.grant(1, version{6}, 0s);
-  s.grant(3, version{8}, 0s);
+  s.grant(0, core::version{5}, 0s);
+  s.grant(1, core::version{6}, 0s);
+  s.grant(3, core::version{8}, 0s);
   s.at(5s).wake();
   ASSERT_TRUE(s.renewal());
   EXPECT_THAT(s.terms_in_renewal(), ElementsAre(5, 6, 8)) << "election 2 holds nothing";
@@ -46,8 +46,8 @@ TEST(Session, HoldsNothingRenewsNothing) {
 
 TEST(Session, AcknowledgedRenewalExtendsEveryTermInIt) {
   session_talk s(2);
-  s.grant(0, version{5}, 0s);
-  s.grant(1, version{6}, 0s);
+  s.grant(0, core::version{5}, 0s);
+  s.grant(1, core::version{6}, 0s);
   s.at(5s).wake();
   s.at(6s).acknowledge(5s);
   for (const std::uint32_t i : {0U, 1U}) {
@@ -62,7 +62,7 @@ TEST(Session, AcknowledgedRenewalExtendsEveryTermInIt) {
 
 TEST(Session, TermsThatTheStoreSaysAreOverAreLostAndTheOthersRenewed) {
   session_talk s(3);
-  for (std::uint32_t i = 0; i < 3; ++i) s.activate(i, version{5 + i}, 0s);
+  for (std::uint32_t i = 0; i < 3; ++i) s.activate(i, core::version{5 + i}, 0s);
   s.at(5s).wake();
   const std::vector<renewal_loss> lost{{election_index{2}, loss_reason::revoked},
                                        {election_index{0}, loss_reason::session_invalid}};
@@ -80,7 +80,7 @@ TEST(Session, LossNamedForATermThatIsNotInTheRenewalIsIgnored) {
   s.activate(0, five, 0s);
   s.at(5s).wake();
   s.at(5100ms).wake();
-  s.activate(1, version{6}, 5100ms);
+  s.activate(1, core::version{6}, 5100ms);
   const std::vector<renewal_loss> lost{{election_index{1}, loss_reason::revoked}};
   s.at(6s).acknowledge(5s, 15s, lost);
   EXPECT_EQ(s.one(1).view().phase, phase::active) << "granted after the renewal was sent";
@@ -90,12 +90,12 @@ TEST(Session, TermOfAnEarlierGrantIsNotExtendedByALateRenewal) {
   session_talk s(1);
   s.activate(0, five, 0s);
   s.at(5s).wake();
-  s.step(0, event::lost{.term = five, .why = loss_reason::revoked});
+  s.step(0, event::lost{.version = five, .why = loss_reason::revoked});
   s.step(0, event::workload_exited{});
   s.at(5100ms).wake();
-  s.activate(0, version{7}, 5050ms);
+  s.activate(0, core::version{7}, 5050ms);
   s.at(6s).acknowledge(5s);
-  EXPECT_EQ(s.one(0).view().lease->term, version{7});
+  EXPECT_EQ(s.one(0).view().lease->version, core::version{7});
   EXPECT_EQ(s.one(0).view().lease->sent_at, start_of_talk + 5050ms);
 }
 
@@ -106,7 +106,7 @@ TEST(Session, OnlyOneRenewalIsInFlight) {
   const attempt first = s.renewal()->number;
   s.at(5100ms).wake();
   s.forget();
-  s.activate(1, version{6}, 0s);
+  s.activate(1, core::version{6}, 0s);
   s.at(6s).wake();
   EXPECT_FALSE(s.renewal());
   s.at(6100ms).acknowledge(5s, 15s, {}, first);
@@ -142,8 +142,8 @@ TEST(Session, CommandsCarryTheElectionThatTheyAreFor) {
 TEST(Session, OneElectionsLossLeavesTheOthersAlone) {
   session_talk s(2);
   s.activate(0, five, 0s);
-  s.activate(1, version{6}, 0s);
-  s.at(1s).step(0, event::lost{.term = five, .why = loss_reason::revoked});
+  s.activate(1, core::version{6}, 0s);
+  s.at(1s).step(0, event::lost{.version = five, .why = loss_reason::revoked});
   EXPECT_EQ(s.one(0).view().phase, phase::draining);
   EXPECT_EQ(s.one(1).view().phase, phase::active);
 }

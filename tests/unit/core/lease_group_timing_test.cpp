@@ -142,14 +142,14 @@ TEST(SessionWake, IsTheEarliestOfAllElectionsAndOfTheRenewal) {
   session_talk s(3);
   s.activate(0, five, 0s);
   EXPECT_EQ(s.next_wake(), 3675ms) << "the others' acquires are given up then";
-  s.grant(1, version{6}, 0s);
+  s.grant(1, core::version{6}, 0s);
   EXPECT_EQ(s.next_wake(), 500ms) << "lock_delay of election 1";
 }
 
 TEST(SessionWake, WakesTheElectionsThatAreDueAndNoOther) {
   session_talk s(2);
   s.grant(0, five, 0s);
-  s.activate(1, version{6}, 0s);
+  s.activate(1, core::version{6}, 0s);
   s.forget();
   s.at(500ms).wake();
   ASSERT_FALSE(s.orders().empty());
@@ -159,7 +159,7 @@ TEST(SessionWake, WakesTheElectionsThatAreDueAndNoOther) {
 TEST(SessionWake, BeforeAnythingIsDueDoesNothing) {
   session_talk s(2);
   s.activate(0, five, 0s);
-  s.activate(1, version{6}, 0s);
+  s.activate(1, core::version{6}, 0s);
   s.forget();
   s.at(4s).wake();
   EXPECT_TRUE(s.orders().empty());
@@ -191,7 +191,7 @@ TEST(SessionWake, RetriesOfManyElectionsDoNotFallOnOneInstant) {
 TEST(SessionWake, AfterALongSleepEveryLeaseIsOverBeforeAnythingIsRenewed) {
   session_talk s(2);
   s.activate(0, five, 0s);
-  s.activate(1, version{6}, 0s);
+  s.activate(1, core::version{6}, 0s);
   s.at(1h).wake();
   EXPECT_FALSE(s.renewal());
   EXPECT_EQ(s.one(0).view().phase, phase::draining);

@@ -51,11 +51,11 @@ struct flapping {
   }
 
   /// One term that lasts `lasts`; then the pause until it asks for the lease again.
-  duration term(duration lasts) {
-    term_ = version{number(term_) + 1};
+  duration version(duration lasts) {
+    version_ = core::version{number(version_) + 1};
     const duration began = talk.now() - start_of_talk;
-    talk.is_granted(term_, began, 24h, true);
-    talk.workload_starts(term_);
+    talk.is_granted(version_, began, 24h, true);
+    talk.workload_starts(version_);
     talk.at(began + lasts).says(event::workload_unhealthy{});
     talk.workload_exits();
     talk.is_released();
@@ -70,15 +70,15 @@ struct flapping {
   conversation talk;
 
  private:
-  version term_{};
+  core::version version_{};
 };
 
 TEST(Unhealthy, PausesGrowUntilATermWasWellForLong) {
   flapping one;
-  EXPECT_EQ(one.term(10s), 15s);
-  EXPECT_EQ(one.term(10s), 30s);
-  EXPECT_EQ(one.term(10s), 60s);
-  EXPECT_EQ(one.term(unhealthy_terms::well_after), 15s);
+  EXPECT_EQ(one.version(10s), 15s);
+  EXPECT_EQ(one.version(10s), 30s);
+  EXPECT_EQ(one.version(10s), 60s);
+  EXPECT_EQ(one.version(unhealthy_terms::well_after), 15s);
 }
 
 TEST(Unhealthy, ResumeEndsThePauseAtOnceAndForgetsNothing) {
@@ -115,7 +115,7 @@ TEST(Unhealthy, ShortResignDoesNotShortenThePause) {
 
 TEST(Unhealthy, CheckedAlwaysWaitsForTheCheckAsWellAsForThePause) {
   flapping one(with(member(), [](auto& s) { s.checked_always = true; }));
-  ASSERT_EQ(one.term(10s), duration::max()) << "nobody has said that it is well again";
+  ASSERT_EQ(one.version(10s), duration::max()) << "nobody has said that it is well again";
   one.talk.at(12s).says(event::workload_healthy{});
   EXPECT_EQ(one.talk.next_wake(), 25s) << "a check that flaps must not bounce the lease";
   EXPECT_EQ(one.talk.at(25s).wakes(), "acquire");

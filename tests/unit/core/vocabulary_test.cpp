@@ -52,8 +52,8 @@ TEST(Vocabulary, WhatSomebodyHereAskedForIsNoLoss) {
 }
 
 TEST(Vocabulary, NoVersionIsSmallerThanEveryVersion) {
-  EXPECT_LT(no_version, version{1});
-  EXPECT_EQ(number(version{18'446'744'073'709'551'615U}), 18'446'744'073'709'551'615U);
+  EXPECT_LT(no_version, core::version{1});
+  EXPECT_EQ(number(core::version{18'446'744'073'709'551'615U}), 18'446'744'073'709'551'615U);
 }
 
 }  // namespace

@@ -54,8 +54,8 @@ std::vector<core::holder> holders(const mirror& m) {
   return m.observe().holders;
 }
 
-core::holder holder(const std::string& identity, std::uint64_t term) {
-  return {.identity = identity, .term = core::version{term}};
+core::holder holder(const std::string& identity, std::uint64_t version) {
+  return {.identity = identity, .version = core::version{version}};
 }
 
 bool last_began_cleanly(const mirror& m) {
@@ -107,12 +107,12 @@ TEST(EtcdMirror, ARecordThatSaysUncleanVouchesForNothingAndStillSaysWhy) {
   replace(m, {key("db/a", "a", 4)}, 5);
   apply(m, {went("db/a", 6), came("db.tenure", "4 unclean guard_gone 77 a heir", 6)});
   EXPECT_FALSE(next_begins_cleanly(m));
-  const core::release_record expected{.term = core::version{4},
+  const core::release_record expected{.version = core::version{4},
                                       .holder = "a",
                                       .why = core::loss_reason::guard_gone,
                                       .heir = "heir",
                                       .at_unix_ms = 77};
-  EXPECT_EQ(m.observe().parting, expected);
+  EXPECT_EQ(m.observe().last_release, expected);
 }
 
 TEST(EtcdMirror, MembersAreNamedOnceAndInOrderAndHoldNothing) {

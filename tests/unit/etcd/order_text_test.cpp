@@ -13,7 +13,7 @@ TEST(EtcdOrder, SaysWhoIsToDoWhatAndWhatItSaid) {
                                     .member = "db 0",
                                     .aside = 30s,
                                     .heir = "team/a*"},
-                         .term = core::version{7}};
+                         .version = core::version{7}};
   EXPECT_EQ(order_text(order), "transfer db%200 7 30000000000 team/a%2A");
   EXPECT_EQ(parse_order("7f", order_text(order)), order);
   order.reply = core::order_reply{.accepted = true};

@@ -9,14 +9,15 @@ using core::loss_reason;
 using core::version;
 
 TEST(EtcdReleaseNote, SaysWhatWasLeftBehind) {
-  const parting how{
+  const release_details how{
       .clean = true, .why = loss_reason::workload_exited, .heir = "team a/b%1", .at_unix_ms = -5};
-  const std::string text = release_note_text(version{18'446'744'073'709'551'615U}, "pod-0:7", how);
+  const std::string text =
+      release_record_text(version{18'446'744'073'709'551'615U}, "pod-0:7", how);
   EXPECT_EQ(text, "18446744073709551615 clean workload_exited -5 pod-0:7 team%20a/b%251");
   const auto note = parse_release_note(text);
   ASSERT_TRUE(note);
   EXPECT_TRUE(note->clean);
-  const core::release_record expected{.term = version{18'446'744'073'709'551'615U},
+  const core::release_record expected{.version = version{18'446'744'073'709'551'615U},
                                       .holder = "pod-0:7",
                                       .why = loss_reason::workload_exited,
                                       .heir = "team a/b%1",
@@ -28,7 +29,7 @@ TEST(EtcdReleaseNote, ANumberAloneIsACleanReleaseOfAnEarlierAgent) {
   const auto note = parse_release_note("42");
   ASSERT_TRUE(note);
   EXPECT_TRUE(note->clean);
-  EXPECT_EQ(note->said, core::release_record{.term = version{42}});
+  EXPECT_EQ(note->said, core::release_record{.version = version{42}});
 }
 
 TEST(EtcdReleaseNote, AReasonOfALaterAgentIsNotKnown) {

@@ -20,17 +20,17 @@ TEST(GuardPage, DeadlineOfOneTermIsNeverThatOfAnother) {
   std::thread guard([&] {
     while (newest.load() < terms) {
       // The term that is about to be armed, or has just been.
-      for (const std::uint64_t term : {newest.load() + 1, newest.load()}) {
-        const auto found = page->deadlines_of(core::version{term});
-        const core::time_point right{std::chrono::seconds(term)};
+      for (const std::uint64_t version : {newest.load() + 1, newest.load()}) {
+        const auto found = page->deadlines_of(core::version{version});
+        const core::time_point right{std::chrono::seconds(version)};
         if (found && found->kill_at != right) ++wrong;
       }
     }
   });
-  for (std::uint64_t term = 1; term <= terms; ++term) {
-    const core::time_point until{std::chrono::seconds(term)};
-    page->arm(core::version{term}, {.stop_at = until, .kill_at = until});
-    newest.store(term);
+  for (std::uint64_t version = 1; version <= terms; ++version) {
+    const core::time_point until{std::chrono::seconds(version)};
+    page->arm(core::version{version}, {.stop_at = until, .kill_at = until});
+    newest.store(version);
   }
   guard.join();
   EXPECT_EQ(wrong.load(), 0U);

@@ -112,14 +112,14 @@ void tear(worker_page& page) {
 
 TEST(WorkerPage, PageThatIsHalfWrittenSaysNoAndTheNextWriterMendsIt) {
   scene s;
-  const worker_term term{
+  const worker_term version{
       .state = TENURE_ACTIVE, .version = seven, .stop_at = base::boot_now() + 1h};
-  s.page.show(term);
+  s.page.show(version);
   tear(s.page);
   EXPECT_FALSE(tenure_valid(s.seen));
   s.page.drain();
   EXPECT_FALSE(tenure_valid(s.seen)) << "what a torn page says is not to be believed";
-  s.page.show(term);
+  s.page.show(version);
   EXPECT_TRUE(tenure_valid(s.seen));
 }
 
@@ -133,9 +133,9 @@ TEST(WorkerPage, ReadersNeverMixTwoTerms) {
   for (int i = 0; i < 3; ++i) {
     readers.emplace_back([&] {
       while (!over) {
-        tenure_term term{};
-        if (tenure_read(s.seen, &term) == 0 || term.state == TENURE_NONE) continue;
-        ++(term.stop_at - base == static_cast<std::int64_t>(term.version) ? good : mixed);
+        tenure_term version{};
+        if (tenure_read(s.seen, &version) == 0 || version.state == TENURE_NONE) continue;
+        ++(version.stop_at - base == static_cast<std::int64_t>(version.version) ? good : mixed);
       }
     });
   }

@@ -24,16 +24,16 @@ using testing::Not;
 struct dashboard {
   explicit dashboard(bool has_guard = false)
       : in({.when = *core::resolve({}), .has_guard = has_guard}) {
-    board.beat(start);
+    published.beat(start);
   }
 
   std::string page() {
-    board.publish(std::make_shared<const api::snapshot>(now.seen.share()));
-    return in.page(board, [this] { return now.at; });
+    published.publish(std::make_shared<const api::snapshot>(now.seen.share()));
+    return in.page(published, [this] { return now.at; });
   }
 
   scene now;
-  api::board board;
+  api::published published;
   metrics::instruments in;
 };
 
@@ -56,8 +56,8 @@ TEST(MetricsPage, TheClockIsReadAgainForEveryFewElections) {
   dashboard d;
   for (int i = 0; i < 999; ++i) d.now.add("e" + std::to_string(i));
   int readings = 0;
-  d.board.publish(std::make_shared<const api::snapshot>(d.now.seen.share()));
-  (void)d.in.page(d.board, [&] {
+  d.published.publish(std::make_shared<const api::snapshot>(d.now.seen.share()));
+  (void)d.in.page(d.published, [&] {
     ++readings;
     return d.now.at;
   });
@@ -66,7 +66,7 @@ TEST(MetricsPage, TheClockIsReadAgainForEveryFewElections) {
 
 TEST(MetricsPage, ABrokenWatchVouchesForNoHolder) {
   dashboard d;
-  d.now.watch_shows({{.identity = "other", .term = version{9}}}, version{9});
+  d.now.watch_shows({{.identity = "other", .version = version{9}}}, version{9});
   EXPECT_THAT(
       d.page(),
       AllOf(HasSubstr("tenure_election_version{election=\"db\"} 9\n"),
@@ -78,7 +78,7 @@ TEST(MetricsPage, ABrokenWatchVouchesForNoHolder) {
 
 TEST(MetricsPage, IsUtf8WhateverANameIs) {
   dashboard d;
-  d.now.watch_shows({{.identity = "\xff\xfe", .term = version{9}}}, version{9});
+  d.now.watch_shows({{.identity = "\xff\xfe", .version = version{9}}}, version{9});
   EXPECT_THAT(d.page(), HasSubstr("holder=\"\ufffd\ufffd\"} 1\n"));
 }
 
@@ -93,8 +93,9 @@ TEST(MetricsPage, AHolderNeedsNoWatchToKnowItself) {
 TEST(MetricsPage, OfSeveralHoldersEachIsThereAndTheNewestVersion) {
   dashboard d;
   d.now.db().slots = 2;
-  d.now.watch_shows({{.identity = "a", .term = version{3}}, {.identity = "b", .term = version{5}}},
-                    version{5});
+  d.now.watch_shows(
+      {{.identity = "a", .version = version{3}}, {.identity = "b", .version = version{5}}},
+      version{5});
   EXPECT_THAT(d.page(),
               AllOf(HasSubstr("tenure_election_version{election=\"db\"} 5\n"),
                     HasSubstr("tenure_election_holder_info{election=\"db\",holder=\"a\"} 1\n"),
@@ -146,7 +147,7 @@ TEST(MetricsPage, StoreIsUpWhileItAnswersByTheClockOfThePage) {
 
 TEST(MetricsPage, AStoreThatDoesNotAnswerVouchesForNoHolder) {
   dashboard d;
-  d.now.watch_shows({{.identity = "other", .term = version{9}}}, version{9});
+  d.now.watch_shows({{.identity = "other", .version = version{9}}}, version{9});
   d.now.store_says(core::contact::failed{.asked_at = d.now.at.now, .why = "refused"});
   EXPECT_THAT(d.page(), AllOf(Not(HasSubstr("tenure_election_version{")),
                               Not(HasSubstr("tenure_election_holder_info{"))));
@@ -178,7 +179,7 @@ TEST(MetricsPage, TheFirstGuardIsNoRestart) {
 
 TEST(MetricsPage, IllnessIsCountedOnceHoweverOftenItIsTold) {
   metrics::instruments in({.when = *core::resolve({}), .has_guard = false, .has_health = true});
-  const api::board nothing;
+  const api::published nothing;
   const auto page = [&] { return in.page(nothing, [] { return api::instant{}; }); };
   in.health_is(core::health::healthy);
   EXPECT_THAT(page(), HasSubstr("\ntenure_workload_unhealthy_total 0\n"));

@@ -71,23 +71,23 @@ class story {
     return happens(core::event::observed{{.as_of = version{as_of},
                                           .holders = std::move(holders),
                                           .expires_at = expires_at,
-                                          .parting = std::move(said)}});
+                                          .last_release = std::move(said)}});
   }
   story& is_refused() { return happens(core::event::refused{.number = asked_}); }
-  story& is_granted(std::uint64_t term, bool cleanly) {
+  story& is_granted(std::uint64_t version, bool cleanly) {
     const bool saw_nothing = !subject_.view().seen;
     if (saw_nothing) sees({}, 0);
     happens(core::event::granted{.number = asked_,
-                                 .term = version{term},
+                                 .version = version{version},
                                  .sequencer = "proof",
                                  .ttl = 15s,
                                  .sent_at = now_,
                                  .released_cleanly = cleanly});
     if (!saw_nothing) return *this;
-    return sees({{.identity = "me", .term = version{term}, .ours = true}}, term);
+    return sees({{.identity = "me", .version = version{version}, .ours = true}}, version);
   }
-  story& workload_starts(std::uint64_t term) {
-    return happens(core::event::workload_started{version{term}});
+  story& workload_starts(std::uint64_t version) {
+    return happens(core::event::workload_started{version{version}});
   }
   story& workload_exits() { return happens(core::event::workload_exited{}); }
   story& is_released() { return happens(core::event::released{let_go_}); }
@@ -126,17 +126,17 @@ class story {
   bool answers_ = true;
 };
 
-const core::holder b{.identity = "b", .term = version{4}};
-const core::holder ours{.identity = "me", .term = version{5}, .ours = true};
+const core::holder b{.identity = "b", .version = version{4}};
+const core::holder ours{.identity = "me", .version = version{5}, .ours = true};
 
 core::release_record released(loss_reason why) {
-  return {.term = version{4}, .holder = "b", .why = why};
+  return {.version = version{4}, .holder = "b", .why = why};
 }
 
 TEST(ElectionLines, AFirstHolderHasNobodyBeforeIt) {
   story s;
   s.sees({}, 0).is_granted(1, false).at(500ms).wakes().sees(
-      {{.identity = "me", .term = version{1}, .ours = true}}, 1);
+      {{.identity = "me", .version = version{1}, .ours = true}}, 1);
   EXPECT_THAT(s.told(),
               ElementsAre("info  lease granted under version 1; waiting 500 ms (lock delay): the "
                           "previous holder left no release record",
@@ -181,7 +181,7 @@ TEST(ElectionLines, ALeaseThatEndsBeforeItsTimeWasNotLeftToRunOut) {
 TEST(ElectionLines, WhileTheStoreDoesNotAnswerNobodyIsSaidToHoldNothing) {
   story s;
   s.sees({b}, 4).at(9s).store_fails().sees({}, 5);
-  s.at(10s).store_answers().sees({{.identity = "c", .term = version{6}}}, 6);
+  s.at(10s).store_answers().sees({{.identity = "c", .version = version{6}}}, 6);
   EXPECT_THAT(s.told(), ElementsAre("info  standing by behind b (version 4)",
                                     "info  standing by behind c (version 6)"));
   story holder;
@@ -235,7 +235,7 @@ TEST(ElectionLines, AnAgentThatStoodStillDoesNotSpeakAsIfItWereNow) {
 TEST(ElectionLines, ALossWithoutAWorkloadIsALineToo) {
   story s(with(member(), [](auto& m) { m.owns_workload = false; }));
   s.is_granted(5, true).happens(
-      core::event::lost{.term = version{5}, .why = loss_reason::session_invalid});
+      core::event::lost{.version = version{5}, .why = loss_reason::session_invalid});
   s.sees({b}, 6);
   // Those who read its answers have the grace to read that.
   s.at(5s).happens(core::event::woke{});

@@ -43,9 +43,9 @@ struct scene {
     io.restart();
     io.poll();
   }
-  /// Answers the store's call number `n` with the version `term`.
-  void store_says(std::size_t n, std::uint64_t term) {
-    answer(n, core::observation{.as_of = core::version{term}, .holders = {}});
+  /// Answers the store's call number `n` with the version `version`.
+  void store_says(std::size_t n, std::uint64_t version) {
+    answer(n, core::observation{.as_of = core::version{version}, .holders = {}});
   }
   void answer(std::size_t n, stores::read_outcome what) {
     // Moved out: the next call is made from within.

@@ -16,12 +16,12 @@ core::observation shows(std::vector<core::holder> holders, std::uint64_t as_of) 
 }
 
 core::observation with_farewell(core::observation seen, core::release_record said) {
-  seen.parting = std::move(said);
+  seen.last_release = std::move(said);
   return seen;
 }
 
-core::holder holder(const char* name, std::uint64_t term) {
-  return {.identity = name, .term = version{term}};
+core::holder holder(const char* name, std::uint64_t version) {
+  return {.identity = name, .version = version{version}};
 }
 
 TEST(History, OfTheOneWhoHeldAtTheStartTheBeginningIsNotKnown) {
@@ -36,7 +36,7 @@ TEST(History, AHolderWhoSaysFarewellIsQuoted) {
   h.observed(shows({}, 4), 100);
   h.observed(shows({holder("a", 5)}, 5), 200);
   h.observed(with_farewell(shows({holder("b", 6)}, 6),
-                           {.term = version{5}, .holder = "a", .why = loss_reason::unhealthy}),
+                           {.version = version{5}, .holder = "a", .why = loss_reason::unhealthy}),
              300);
   EXPECT_THAT(*h.terms(), ElementsAre(past_term{.who = holder("a", 5),
                                                 .ended = true,
@@ -50,7 +50,7 @@ TEST(History, AHolderWhoVanishesHasLetItsLeaseExpire) {
   history h("me", 10);
   h.observed(shows({}, 4), 100);
   h.observed(shows({holder("a", 5)}, 5), 200);
-  h.observed(with_farewell(shows({}, 5), {.term = version{3}, .holder = "z"}), 300);
+  h.observed(with_farewell(shows({}, 5), {.version = version{3}, .holder = "z"}), 300);
   EXPECT_EQ(h.terms()->back().reason, "expired") << "the farewell is of another term";
 }
 
@@ -83,7 +83,7 @@ TEST(History, AnAgentThatComesLaterIsToldOfTheLastRelease) {
   h.observed(
       with_farewell(
           shows({holder("b", 6)}, 6),
-          {.term = version{5}, .holder = "a", .why = loss_reason::resigned, .at_unix_ms = 50}),
+          {.version = version{5}, .holder = "a", .why = loss_reason::resigned, .at_unix_ms = 50}),
       100);
   EXPECT_THAT(
       *h.terms(),
@@ -105,12 +105,12 @@ TEST(History, ForgetsTheOldestAndNeverWhatItHasShown) {
   history h("me", 2);
   h.observed(shows({holder("a", 1)}, 1), 1);
   const auto shown = h.terms();
-  for (std::uint64_t term = 2; term < 10; ++term) {
-    h.observed(shows({holder("a", term)}, term), static_cast<std::int64_t>(term));
+  for (std::uint64_t version = 2; version < 10; ++version) {
+    h.observed(shows({holder("a", version)}, version), static_cast<std::int64_t>(version));
   }
   ASSERT_EQ(h.terms()->size(), 2U);
-  EXPECT_EQ(h.terms()->front().who.term, version{8});
-  EXPECT_EQ(shown->front().who.term, version{1}) << "a reader may still be at it";
+  EXPECT_EQ(h.terms()->front().who.version, version{8});
+  EXPECT_EQ(shown->front().who.version, version{1}) << "a reader may still be at it";
 }
 
 TEST(History, ManyElectionsKeepFewTermsEach) {

@@ -38,7 +38,7 @@ class scripted_store final : public unasked_store {
              stores::handler<stores::renew_outcome> done) override {
     done(renewed);
   }
-  void release(core::election_index, core::version, stores::parting, core::time_point,
+  void release(core::election_index, core::version, stores::release_details, core::time_point,
                stores::handler<stores::release_outcome> done) override {
     done(released);
   }
@@ -67,7 +67,7 @@ struct metered {
   }
 
   std::string page() {
-    return in.page(board, [] { return api::instant{}; });
+    return in.page(published, [] { return api::instant{}; });
   }
   /// True if so many requests of this operation have ended so.
   bool counted(const std::string& operation, const std::string& outcome, int times) {
@@ -78,7 +78,7 @@ struct metered {
   boost::asio::io_context io;
   http::asio_loop loop{io.get_executor()};
   metrics::instruments in{{.when = *core::resolve({})}};
-  api::board board;
+  api::published published;
   scripted_store* inner = nullptr;
   std::unique_ptr<stores::store> store;
 };

@@ -46,7 +46,7 @@ class store_of_orders final : public unasked_store {
 
 core::left_order resign_of(const std::string& member) {
   return {.wanted = {.what = core::order_action::resign, .member = member},
-          .term = core::version{7}};
+          .version = core::version{7}};
 }
 
 struct scene {

@@ -26,14 +26,14 @@ struct published {
     shown.changed(election_index{which});
     shown.publish(talk.subject(), start_of_talk + at);
   }
-  std::uint64_t index() const { return board.current()->index; }
+  std::uint64_t index() const { return published.current()->index; }
   std::uint64_t index_of(std::size_t place) const {
-    return board.current()->elections[place].index;
+    return published.current()->elections[place].index;
   }
 
   session_talk talk{2};
-  api::board board;
-  snapshots shown{board, "run1", "me", "etcd", {{.name = "a"}, {.name = "b"}}, true, true};
+  api::published published;
+  snapshots shown{published, "run1", "me", "etcd", {{.name = "a"}, {.name = "b"}}, true, true};
 };
 
 TEST(Snapshots, GainMovesTheIndexOfItsElectionAndOfAll) {
@@ -45,7 +45,7 @@ TEST(Snapshots, GainMovesTheIndexOfItsElectionAndOfAll) {
   EXPECT_GT(p.index_of(0), of_a);
   EXPECT_EQ(p.index_of(1), of_b);
   EXPECT_EQ(p.index(), p.index_of(0));
-  EXPECT_EQ(p.board.current()->agent, "run1");
+  EXPECT_EQ(p.published.current()->agent, "run1");
 }
 
 TEST(Snapshots, RenewalIsPublishedButNoChange) {
@@ -53,25 +53,25 @@ TEST(Snapshots, RenewalIsPublishedButNoChange) {
   p.talk.activate(0, version{1}, 0s);
   p.show(0);
   int told = 0;
-  p.board.on_change([&] { ++told; });
+  p.published.on_change([&] { ++told; });
   const auto before = p.index();
   p.talk.at(5s).wake();
   p.talk.acknowledge(5s);
   p.show(0, 5s);
   EXPECT_EQ(p.index(), before);
   EXPECT_EQ(told, 0) << "the serving thread is not woken by it either";
-  EXPECT_GT(p.board.current()->elections[0].view.lease->stop_at, start_of_talk + 12350ms);
-  p.board.on_change({});
+  EXPECT_GT(p.published.current()->elections[0].view.lease->stop_at, start_of_talk + 12350ms);
+  p.published.on_change({});
 }
 
 TEST(Snapshots, ChangeIsToldOnceItCanBeSeen) {
   published p;
   int told = 0;
-  p.board.on_change([&] { ++told; });
+  p.published.on_change([&] { ++told; });
   p.talk.activate(0, version{1}, 0s);
   p.show(0);
   EXPECT_EQ(told, 1);
-  p.board.on_change({});
+  p.published.on_change({});
 }
 
 TEST(Snapshots, WhatIsOfTheAgentMovesTheIndexOfEveryElection) {
@@ -106,7 +106,7 @@ TEST(Snapshots, AnAnswerOfTheStoreIsPublishedButNoChange) {
   p.shown.contact(contact);
   p.show(0, 5s);
   EXPECT_EQ(p.index(), before);
-  EXPECT_EQ(p.board.current()->contact.silence(start_of_talk + 5s), 0s);
+  EXPECT_EQ(p.published.current()->contact.silence(start_of_talk + 5s), 0s);
 }
 
 TEST(Snapshots, AStoreThatTheClockAloneHadSilencedAndThatAnswersIsAChangeOfAll) {
@@ -136,7 +136,7 @@ TEST(Snapshots, ABrokenWatchIsAChangeAndFreezesTheAgeOfWhatItShowed) {
   p.shown.contact(contact);
   p.shown.publish(p.talk.subject(), start_of_talk + 4s);
   EXPECT_GT(p.index_of(0), before);
-  EXPECT_EQ(p.board.current()->elections[0].seen_at, start_of_talk + 2s);
+  EXPECT_EQ(p.published.current()->elections[0].seen_at, start_of_talk + 2s);
 }
 
 TEST(Snapshots, IndexesLeaveRoomForElectionsThatTurnByTime) {

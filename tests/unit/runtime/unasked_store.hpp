@@ -21,7 +21,7 @@ class unasked_store : public stores::store {
              stores::handler<stores::renew_outcome>) override {
     ADD_FAILURE();
   }
-  void release(core::election_index, core::version, stores::parting, core::time_point,
+  void release(core::election_index, core::version, stores::release_details, core::time_point,
                stores::handler<stores::release_outcome>) override {
     ADD_FAILURE();
   }

@@ -25,7 +25,7 @@ TEST(Reading, AnElectionIsReadWhole) {
   ASSERT_EQ(all->size(), 1U);
   const election_report& e = all->front();
   EXPECT_EQ(e.election, "team/db");
-  EXPECT_EQ(e.holder, (core::holder{.identity = "b", .term = core::version{UINT64_MAX}}))
+  EXPECT_EQ(e.holder, (core::holder{.identity = "b", .version = core::version{UINT64_MAX}}))
       << "versions are exact";
   EXPECT_EQ(e.expires_in_ms, 9825);
   EXPECT_EQ(e.as_of_unix_ms.value() - e.since_unix_ms.value(), 7500);

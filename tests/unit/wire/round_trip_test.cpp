@@ -58,13 +58,13 @@ election_report full(const std::string& t) {
           .index = UINT64_MAX,
           .state = "s" + t,
           .is_self = true,
-          .holder = core::holder{.identity = t, .term = version{UINT64_MAX}},
-          .holders = {{.identity = t, .term = version{UINT64_MAX}},
-                      {.identity = "b", .term = version{1}}},
+          .holder = core::holder{.identity = t, .version = version{UINT64_MAX}},
+          .holders = {{.identity = t, .version = version{UINT64_MAX}},
+                      {.identity = "b", .version = version{1}}},
           .sequencer = t,
           .since_unix_ms = noon,
           .last_loss = t,
-          .last_term = past_term{.who = {.identity = t, .term = version{7}},
+          .last_term = past_term{.who = {.identity = t, .version = version{7}},
                                  .is_self = true,
                                  .ended = true,
                                  .from_unix_ms = noon - 1,
@@ -146,7 +146,7 @@ TEST(RoundTrip, History) {
           .identity = text,
           .agent = text,
           .complete_since_unix_ms = noon,
-          .terms = {*full(text).last_term, {.who = {.identity = "b", .term = version{1}}}},
+          .terms = {*full(text).last_term, {.who = {.identity = "b", .version = version{1}}}},
           .holder_known = false,
           .store = full(text).store,
           .as_of_unix_ms = noon};
@@ -181,9 +181,9 @@ TEST(RoundTrip, Verification) {
                           .message = text,
                           .action = text,
                           .election = text,
-                          .asked = {.term = version{UINT64_MAX}, .holder = text},
-                          .holder = core::holder{.identity = text, .term = version{9}},
-                          .holders = {{.identity = text, .term = version{9}}},
+                          .asked = {.version = version{UINT64_MAX}, .holder = text},
+                          .holder = core::holder{.identity = text, .version = version{9}},
+                          .holders = {{.identity = text, .version = version{9}}},
                           .source = text,
                           .as_of_unix_ms = noon,
                           .age_ms = 250,
@@ -197,7 +197,7 @@ TEST(RoundTrip, Verification) {
     EXPECT_EQ(read_verification(body), of(read(t)));
   }
   const verification yes{
-      .valid = true, .election = "db", .asked = {.term = version{7}}, .source = "cache"};
+      .valid = true, .election = "db", .asked = {.version = version{7}}, .source = "cache"};
   EXPECT_EQ(read_verification(write(yes)), yes);
 }
 

@@ -48,7 +48,7 @@ TEST(GuardOutbox, WhatWaitsIsSentInTheOrderOfThePlacesAndOnlyTheNewestOfAKind) {
   guard_outbox box(to);
   box.send(place::stop, guard::message::stop{.kill_by = 2});
   box.send(place::stop, guard::message::stop{.kill_by = 1});
-  box.send(place::start, guard::message::start{.term = 7}, "A=b");
+  box.send(place::start, guard::message::start{.version = 7}, "A=b");
   box.send(place::hello, guard::message::hello{});
   EXPECT_THAT(to.sent, IsEmpty());
   to.room = 9;
@@ -65,7 +65,7 @@ TEST(GuardOutbox, AnOrderToStopThatIsTakenBackDoesNotReachTheWorkloadAfterIt) {
   guard_outbox box(to);
   box.send(place::stop, guard::message::stop{});
   box.take_back(place::stop);
-  box.send(place::start, guard::message::start{.term = 8});
+  box.send(place::start, guard::message::start{.version = 8});
   to.room = 9;
   box.has_room();
   EXPECT_THAT(to.sent, ElementsAre(guard::message_type::start));

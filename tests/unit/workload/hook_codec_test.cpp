@@ -17,7 +17,7 @@ const std::vector<std::string> known{"TENURE_ELECTION=db", "TENURE_IDENTITY=a", 
 
 TEST(HookCodec, GainHasAllThatAWorkloadIsToldOfItsTerm) {
   const hook_order said = order_of(
-      {.event = "gain", .term = core::version{7}, .expires_in = 12350ms, .left = {}}, known);
+      {.event = "gain", .version = core::version{7}, .expires_in = 12350ms, .left = {}}, known);
   EXPECT_EQ(said.body,
             R"({"event":"gain","election":"db","identity":"a","version":7,"sequencer":"x=y",)"
             R"("expires_in_ms":12350})");
@@ -29,20 +29,20 @@ TEST(HookCodec, GainHasAllThatAWorkloadIsToldOfItsTerm) {
 
 TEST(HookCodec, StopAlsoSaysHowLongIsLeft) {
   const hook_order said =
-      order_of({.event = "stop", .term = core::version{7}, .expires_in = 0s, .left = 2s}, known);
+      order_of({.event = "stop", .version = core::version{7}, .expires_in = 0s, .left = 2s}, known);
   EXPECT_THAT(said.body, HasSubstr(R"("expires_in_ms":0,"left_ms":2000})"));
   EXPECT_THAT(said.environment, Contains("TENURE_LEFT_MS=2000"));
 }
 
 TEST(HookCodec, TimeThatIsOverIsZero) {
-  const hook_order said =
-      order_of({.event = "stop", .term = core::version{7}, .expires_in = -5s, .left = -1ms}, known);
+  const hook_order said = order_of(
+      {.event = "stop", .version = core::version{7}, .expires_in = -5s, .left = -1ms}, known);
   EXPECT_THAT(said.body, HasSubstr(R"("expires_in_ms":0,"left_ms":0})"));
 }
 
 TEST(HookCodec, WhatIsNoUtf8IsReplacedAndNeverThrows) {
   const hook_order said =
-      order_of({.event = "gain", .term = core::version{7}, .expires_in = 1s, .left = {}},
+      order_of({.event = "gain", .version = core::version{7}, .expires_in = 1s, .left = {}},
                {"TENURE_ELECTION=\xff\"\n"});
   EXPECT_THAT(said.body, HasSubstr("\"election\":\"\xEF\xBF\xBD\\\"\\n\""));
 }
