@@ -6,7 +6,7 @@
 
 #include "api/responses.hpp"
 #include "api/token.hpp"
-#include "http/listen_address.hpp"
+#include "settings/listen_address.hpp"
 
 namespace tenure::api {
 namespace {
@@ -54,7 +54,7 @@ http::response no_token(const wire::problem& what) {
 
 bool names_this_machine(std::string_view host, const std::vector<std::string>& further) {
   const std::string name = bare_host(host);
-  return name == "localhost" || name.ends_with(".localhost") || http::is_ip_literal(name) ||
+  return name == "localhost" || name.ends_with(".localhost") || settings::is_ip_literal(name) ||
          std::ranges::any_of(further,
                              [&](const std::string& one) { return lower_case(one) == name; });
 }

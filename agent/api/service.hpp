@@ -12,8 +12,9 @@
 #include "api/handlers.hpp"
 #include "api/snapshot.hpp"
 #include "core/clock.hpp"
-#include "http/listen_address.hpp"
+#include "http/listen_error.hpp"
 #include "http/server/http_server.hpp"
+#include "settings/listen_address.hpp"
 
 namespace tenure::api {
 
@@ -22,8 +23,10 @@ namespace tenure::api {
 inline constexpr core::duration default_beat_bound = std::chrono::seconds(10);
 
 struct service_settings {
-  std::optional<http::listen_address> api = http::listen_address{.host = "127.0.0.1", .port = 4040};
-  std::optional<http::listen_address> probe = http::listen_address{.host = "0.0.0.0", .port = 8081};
+  std::optional<settings::listen_address> api =
+      settings::listen_address{.host = "127.0.0.1", .port = 4040};
+  std::optional<settings::listen_address> probe =
+      settings::listen_address{.host = "0.0.0.0", .port = 8081};
   std::string socket{};              ///< the path of a Unix socket for the API; empty: none
   std::string local_socket{};        ///< the same, by which commands find the agent
   std::vector<std::string> hosts{};  ///< further Host names that are answered
@@ -66,15 +69,17 @@ class service {
   void stop();
 
   /// Where it listens, with the ports that the kernel has chosen; empty if that listener is off.
-  [[nodiscard]] const std::optional<http::listen_address>& api_address() const { return api_; }
-  [[nodiscard]] const std::optional<http::listen_address>& probe_address() const { return probe_; }
+  [[nodiscard]] const std::optional<settings::listen_address>& api_address() const { return api_; }
+  [[nodiscard]] const std::optional<settings::listen_address>& probe_address() const {
+    return probe_;
+  }
 
  private:
   explicit service(published& from) : published_(from) {}
 
   published& published_;
-  std::optional<http::listen_address> api_;
-  std::optional<http::listen_address> probe_;
+  std::optional<settings::listen_address> api_;
+  std::optional<settings::listen_address> probe_;
   std::unique_ptr<handlers> handlers_;
   http::http_server server_;
 };

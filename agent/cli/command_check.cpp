@@ -58,7 +58,7 @@ std::optional<int> refuse_command(const std::string& verb, const std::string& pr
   const bool missing = fault == ENOENT || fault == ENOTDIR;
   const std::string hint = missing ? "give its path, or a name that is in PATH"
                                    : "make it an executable file, or give another";
-  print_failure(verb, "the command " + config::quote(program) +
+  print_failure(verb, "the command " + settings::quote(program) +
                           " cannot be executed: " + base::error_text(fault) + "; " + hint);
   return missing ? process::exit_command_not_found : process::exit_command_not_executable;
 }

@@ -46,7 +46,7 @@ std::vector<config::name_and_value> flags_of(const invocation& what) {
 }
 
 /// Files that cannot be opened are another's to complain about.
-void warn_of_exposed_secrets(config::settings& s) {
+void warn_of_exposed_secrets(config::configuration& s) {
   const std::pair<const char*, const std::string&> secrets[] = {
       {"password_file", s.secure.password_file},
       {"key_file", s.secure.key_file},
@@ -63,7 +63,7 @@ void warn_of_exposed_secrets(config::settings& s) {
 
 }  // namespace
 
-std::expected<config::settings, int> load_settings(const invocation& what) {
+std::expected<config::configuration, int> load_settings(const invocation& what) {
   config::inputs in;
   in.environment = config::environment();
   in.flags = flags_of(what);

@@ -152,7 +152,7 @@ class verb_reader {
     if (which.takes == value_kind::word &&
         std::ranges::find(which.words, value) == which.words.end()) {
       const std::string hint = config::did_you_mean(value, which.words);
-      return name + " is " + config::quote(value) + "; " +
+      return name + " is " + settings::quote(value) + "; " +
              (hint.empty() ? "use " + config::choices(which.words) : hint);
     }
     if (name == output_flag && value == "json") into_.output = output_form::json;
@@ -170,7 +170,7 @@ class verb_reader {
     }
     if (next == words_.size()) return {};
     const std::string word =
-        unknown_.empty() ? config::quote(words_[next]) : "word behind " + unknown_;
+        unknown_.empty() ? settings::quote(words_[next]) : "word behind " + unknown_;
     return "unexpected " + word + (of_.rest.empty() ? "" : "; the command to run goes behind --");
   }
 
@@ -215,7 +215,7 @@ int report_unknown_verb(std::string_view given) {
   std::vector<std::string_view> known;
   for (const command& one : commands()) known.push_back(one.name);
   const std::string hint = config::did_you_mean(given, known);
-  print_failure("", "there is no verb " + config::quote(given) +
+  print_failure("", "there is no verb " + settings::quote(given) +
                         (hint.empty() ? std::string(see_help) : "; " + hint));
   return runtime::exit_bad_settings;
 }

@@ -12,7 +12,6 @@
 #include "guard/guard_process.hpp"
 #include "guard/target_check.hpp"
 #include "runtime/exit_status.hpp"
-#include "runtime/target_of.hpp"
 
 /// Signal mode: the workload is in the container beside ours, and somebody else starts it.
 namespace tenure::cli {
@@ -29,7 +28,7 @@ int refuse(const guard::target_problem& why) {
 }
 
 /// Says whom it would stop, or why that cannot work. Nobody has to be there yet.
-std::optional<int> look_for(const guard::target& what) {
+std::optional<int> look_for(const settings::target& what) {
   const auto processes = std::make_unique<guard::foreign_processes>();
   if (const auto ready = guard::prepare_target(*processes, what); !ready) {
     return refuse(ready.error());
@@ -47,10 +46,10 @@ std::optional<int> look_for(const guard::target& what) {
 
 }  // namespace
 
-int guard_what_is_found(const config::settings& s, int argc, const char* const* argv) {
-  const guard::target what = runtime::target_of(s.target);
+int guard_what_is_found(const settings::agent& s, int argc, const char* const* argv) {
+  const settings::target& what = s.target;
   if (const auto refused = look_for(what)) return *refused;
-  const bool runs = s.target.while_standby == config::on_standby::run;
+  const bool runs = s.target.while_standby == settings::on_standby::run;
   return run_checked("agent",
                      {.words = {std::to_string(static_cast<int>(what.by)), what.value,
                                 what.uid ? std::to_string(*what.uid) : std::string(no_user),
@@ -65,7 +64,7 @@ std::optional<int> become_guard_of_what_is_found(int argc, const char* const* ar
   const std::vector<std::string>& words = given->words;
   guard::guard_options options;
   guard::foreign_options& foreign = options.foreign.emplace();
-  foreign.what = {.by = static_cast<guard::target::kind>(std::atoi(words[0].c_str())),
+  foreign.what = {.by = static_cast<settings::target::kind>(std::atoi(words[0].c_str())),
                   .value = words[1]};
   if (words[2] != no_user) {
     foreign.what.uid = static_cast<uid_t>(std::strtoul(words[2].c_str(), nullptr, 10));

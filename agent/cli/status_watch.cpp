@@ -40,7 +40,7 @@ class status_watch {
     const bool on_screen =
         !json_ && ::isatty(STDOUT_FILENO) == 1 && variable("TERM").value_or("dumb") != "dumb";
     if (on_screen) screen_.emplace();
-    for (const http::endpoint& agent : what.agents) {
+    for (const settings::endpoint& agent : what.agents) {
       const std::size_t place = seen_.size();
       seen_.push_back({.agent = agent});
       feeds_.push_back(std::make_unique<agent_feed>(

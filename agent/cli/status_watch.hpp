@@ -3,12 +3,12 @@
 #include <string>
 #include <vector>
 
-#include "http/endpoint.hpp"
+#include "settings/endpoint.hpp"
 
 namespace tenure::cli {
 
 struct watched_agents {
-  std::vector<http::endpoint> agents;
+  std::vector<settings::endpoint> agents;
   std::string path;   ///< what each of them is asked for
   bool json = false;  ///< one answer a line
 };

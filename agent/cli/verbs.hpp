@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "cli/invocation.hpp"
-#include "config/settings.hpp"
+#include "settings/agent.hpp"
 
 /// The subcommands, one file each. Each returns the status to exit with.
 namespace tenure::cli {
@@ -20,7 +20,7 @@ std::optional<int> become_guard_with_a_door(int argc, const char* const* argv);
 
 /// `tenure agent` with a target: says whom it would stop, and is replaced by the guard, which is
 /// the next. Returns only if that cannot work.
-int guard_what_is_found(const config::settings& s, int argc, const char* const* argv);
+int guard_what_is_found(const settings::agent& s, int argc, const char* const* argv);
 /// Nothing if the arguments were not checked yet.
 std::optional<int> become_guard_of_what_is_found(int argc, const char* const* argv);
 
@@ -47,6 +47,6 @@ int run_set(const invocation& what);
 int run_demo_worker(int argc, const char* const* argv);
 
 /// Settings from file, environment and flags, or all that is wrong with them on stderr.
-std::expected<config::settings, int> load_settings(const invocation& what);
+std::expected<config::configuration, int> load_settings(const invocation& what);
 
 }  // namespace tenure::cli

@@ -2,13 +2,15 @@
 #include <array>
 #include <set>
 
-#include "config/endpoint_url.hpp"
 #include "config/provenance.hpp"
+#include "settings/endpoint.hpp"
 
 namespace tenure::config {
 namespace {
 
 constexpr std::array<std::string_view, 3> stores_with_urls{"etcd", "consul", "kubernetes"};
+/// Of etcd, for an example of a URL.
+constexpr std::uint16_t example_port = 2379;
 constexpr std::array tls_settings{setting::ca_file, setting::certificate_file, setting::key_file,
                                   setting::server_name};
 constexpr std::array sign_in_settings{setting::user, setting::password_file};
@@ -28,7 +30,7 @@ std::string how_to_give_an_endpoint(std::string_view store, const provenance& kn
 /// Lives for one call of `check_access`.
 class access_check {
  public:
-  access_check(const settings& s, provenance& known)
+  access_check(const configuration& s, provenance& known)
       : s_(s),
         known_(known),
         sqlite_(s.store == "sqlite"),
@@ -53,7 +55,7 @@ class access_check {
  private:
   struct good_endpoint {
     std::string_view text;
-    endpoint_url url;
+    settings::endpoint server;
   };
 
   void check_endpoints() {
@@ -70,7 +72,8 @@ class access_check {
     std::set<std::string_view> seen;
     for (const std::string& one : all) {
       if (!seen.insert(one).second) {
-        known_.reject(which, "endpoint " + quote_endpoint(one) + " is given twice", "remove one");
+        known_.reject(which, "endpoint " + settings::quote_endpoint(one) + " is given twice",
+                      "remove one");
         continue;
       }
       check_endpoint(one);
@@ -83,19 +86,19 @@ class access_check {
   void check_endpoint(const std::string& one) {
     if (sqlite_ && one.contains("://")) {
       known_.reject(setting::endpoint,
-                    "endpoint " + quote_endpoint(one) + " is a URL, and sqlite is a file",
+                    "endpoint " + settings::quote_endpoint(one) + " is a URL, and sqlite is a file",
                     "give the path of a file on a local disk");
     }
     // A user in a URL is refused for any store, the one that is not known yet included.
-    const bool user_in_url = !sqlite_ && one.contains("://") && has_user(one);
+    const bool user_in_url = !sqlite_ && one.contains("://") && settings::has_user(one);
     if (!urls_ && !user_in_url) return;
-    parsed<endpoint_url> url = parse_endpoint_url(one);
-    if (url) {
-      good_.push_back({one, std::move(*url)});
+    parsed<settings::endpoint> server = settings::parse_endpoint(one, example_port);
+    if (server) {
+      good_.push_back({one, std::move(*server)});
       return;
     }
     all_good_ = false;
-    known_.reject(setting::endpoint, "endpoint " + url.error().what, url.error().suggestion);
+    known_.reject(setting::endpoint, "endpoint " + server.error().what, server.error().suggestion);
   }
 
   /// `other` was given, so `which` must be.
@@ -121,9 +124,9 @@ class access_check {
   }
 
   void check_tls() {
-    const auto plain = std::ranges::find(good_, false, [](const auto& e) { return e.url.tls; });
+    const auto plain = std::ranges::find(good_, false, [](const auto& e) { return e.server.tls; });
     if (plain == good_.end()) return;
-    if (!std::ranges::all_of(good_, [](const auto& e) { return !e.url.tls; })) {
+    if (!std::ranges::all_of(good_, [](const auto& e) { return !e.server.tls; })) {
       known_.warn(setting::endpoint,
                   "endpoint " + quote(plain->text) + " is plain http, and others are https",
                   "write https:// there, or what goes to it can be read and changed on the way");
@@ -140,7 +143,7 @@ class access_check {
   void check_password_in_the_clear() {
     if (!known_.is_given(setting::user)) return;
     for (const good_endpoint& one : good_) {
-      if (one.url.tls || is_loopback_host(one.url.host)) continue;
+      if (one.server.tls || settings::is_loopback(one.server.host)) continue;
       known_.warn(setting::endpoint,
                   "the password of " + quote(s_.secure.user) +
                       " crosses the network in the clear to " + quote(one.text),
@@ -149,7 +152,7 @@ class access_check {
     }
   }
 
-  const settings& s_;
+  const configuration& s_;
   provenance& known_;
   bool sqlite_;
   bool urls_;
@@ -159,7 +162,7 @@ class access_check {
 
 }  // namespace
 
-void check_access(const settings& s, provenance& known) {
+void check_access(const configuration& s, provenance& known) {
   access_check(s, known).run();
 }
 

@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "config/value.hpp"
+
 /// The one table of settings. Parsing, flags, environment variables, the JSON Schema and
 /// docs/configuration.md all follow from it.
 namespace tenure::config {
@@ -97,6 +99,17 @@ enum class field_type : std::uint8_t {
 
 enum class group : std::uint8_t { store, election, timing, process, hooks, health, http, log };
 
+struct configuration;
+struct field;
+
+/// Where a `configuration` has the value of a setting.
+struct place {
+  /// Stores a value of the type of the setting.
+  void (*put)(configuration& to, const field& f, const value& from) = nullptr;
+  /// What stands after "key:" in a file; empty if there is no value.
+  std::string (*shown)(const configuration& s, const field& f) = nullptr;
+};
+
 /// One row of the table. All text lives as long as the program.
 struct field {
   setting which;
@@ -105,6 +118,7 @@ struct field {
   std::string_view environment = {};  ///< "TENURE_KILL_BUDGET"; empty: in the file only
   field_type type;
   group section;
+  place in;
   std::string_view fallback = {};    ///< the default as written; empty: see `derivation`
   std::string_view derivation = {};  ///< where a default comes from that is no constant: "ttl / 3"
   std::string_view range = {};       ///< what is accepted, where the type alone does not say

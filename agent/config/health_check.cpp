@@ -29,7 +29,7 @@ constexpr core::duration too_late = 10min;
 /// Lives for one call of `check_health`.
 class health_check {
  public:
-  health_check(settings& s, provenance& known) : s_(s), h_(s.health), known_(known) {}
+  health_check(configuration& s, provenance& known) : s_(s), h_(s.health), known_(known) {}
 
   void run() {
     if (!known_.is_given(setting::health_timeout)) {
@@ -102,15 +102,15 @@ class health_check {
     }
   }
 
-  settings& s_;
-  health& h_;
+  configuration& s_;
+  settings::health& h_;
   provenance& known_;
   bool all_good_ = true;
 };
 
 }  // namespace
 
-void check_health(settings& s, provenance& known) {
+void check_health(configuration& s, provenance& known) {
   health_check(s, known).run();
 }
 

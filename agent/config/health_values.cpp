@@ -1,11 +1,12 @@
 #include <algorithm>
 
-#include "config/endpoint_url.hpp"
 #include "config/values.hpp"
+#include "settings/endpoint.hpp"
 
 namespace tenure::config {
 namespace {
 
+constexpr std::uint16_t http_port = 80;
 constexpr const char* url_hint = "write it like http://127.0.0.1:8080/path";
 constexpr const char* command_hint = "give a program and its arguments, such as pg_isready -q";
 
@@ -17,8 +18,8 @@ parsed<std::string> parse_http_url(std::string_view text) {
     return wrong("is " + std::to_string(text.size()) + " bytes long",
                  "give no more than " + std::to_string(max_endpoint_bytes));
   }
-  const std::string shown = quote_endpoint(text);
-  if (has_user(text)) {
+  const std::string shown = settings::quote_endpoint(text);
+  if (settings::has_user(text)) {
     return wrong("is " + shown + ", with a user or a password in it",
                  "take it out; what has to sign in can be a command instead");
   }
@@ -26,13 +27,14 @@ parsed<std::string> parse_http_url(std::string_view text) {
     return wrong("is " + shown + ", with a fragment, a blank or a character outside ASCII in it",
                  url_hint);
   }
-  const parsed<endpoint_url> url = parse_endpoint_url(text.substr(0, text.find('?')));
+  const parsed<settings::endpoint> url =
+      settings::parse_endpoint(text.substr(0, text.find('?')), http_port);
   if (!url) return wrong("is wrong: " + url.error().what, url_hint);
   if (url->tls) {
     return wrong("is " + shown + ", with TLS",
                  "give http://, which does not leave this machine, or use a command instead");
   }
-  if (!is_loopback_host(url->host)) {
+  if (!settings::is_loopback(url->host)) {
     return wrong("is " + shown + ", which is not this machine",
                  "give localhost, 127.0.0.1 or [::1]: what fails elsewhere would take every member "
                  "down at once");

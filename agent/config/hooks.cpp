@@ -19,7 +19,7 @@ constexpr core::duration container_ends_within = 3s;
 /// Lives for one call of `check_hooks`.
 class hook_check {
  public:
-  hook_check(const settings& s, provenance& known) : s_(s), known_(known) {}
+  hook_check(const configuration& s, provenance& known) : s_(s), known_(known) {}
 
   void run() {
     const auto given = std::ranges::find_if(
@@ -69,7 +69,7 @@ class hook_check {
                     "remove " + key_of(stop) + "; let the workload end in order on stop_signal");
     }
     if (!s_.hooks.gain() || known_.is_bad(setting::while_standby)) return;
-    if (s_.target.while_standby == on_standby::run) return;
+    if (s_.target.while_standby == settings::on_standby::run) return;
     known_.reject(first_hook,
                   key_of(first_hook) +
                       " is given, but while_standby is stop: what begins while we "
@@ -91,13 +91,13 @@ class hook_check {
             ", and a ttl that leaves room for it");
   }
 
-  const settings& s_;
+  const configuration& s_;
   provenance& known_;
 };
 
 }  // namespace
 
-void check_hooks(const settings& s, provenance& known) {
+void check_hooks(const configuration& s, provenance& known) {
   hook_check(s, known).run();
 }
 

@@ -1,8 +1,3 @@
-#include <arpa/inet.h>
-#include <netinet/in.h>
-
-#include <algorithm>
-
 #include "config/values.hpp"
 
 namespace tenure::config {
@@ -15,12 +10,7 @@ std::unexpected<mistake> wrong_address(std::string_view text, const std::string&
   return std::unexpected(mistake{"is " + quote(text) + why, std::move(suggestion)});
 }
 
-bool is_ipv4(const std::string& host) {
-  in_addr out{};
-  return ::inet_pton(AF_INET, host.c_str(), &out) == 1;
-}
-
-/// What is wrong with a host that is no IPv4 address, with what it probably was to be.
+/// What is wrong with a host that is not an IPv4 address, and what was probably meant.
 std::unexpected<mistake> wrong_host(std::string_view text, const std::string& host,
                                     const std::string& port) {
   if (host.empty() || host == "*") {
@@ -28,7 +18,7 @@ std::unexpected<mistake> wrong_host(std::string_view text, const std::string& ho
         text, ", without an address",
         "give 127.0.0.1:" + port + " for this machine or 0.0.0.0:" + port + " for all");
   }
-  if (is_ipv6(host)) {
+  if (settings::is_ipv6_literal(host)) {
     return wrong_address(text, ", an IPv6 address without brackets",
                          "write [" + host + "]:" + port);
   }
@@ -38,16 +28,10 @@ std::unexpected<mistake> wrong_host(std::string_view text, const std::string& ho
 
 }  // namespace
 
-bool is_ipv6(const std::string& host) {
-  in6_addr out{};
-  return ::inet_pton(AF_INET6, host.c_str(), &out) == 1;
-}
-
-parsed<listen_address> parse_listen(std::string_view text) {
-  if (text == "off") return listen_address{};
+parsed<std::optional<settings::listen_address>> parse_listen(std::string_view text) {
+  if (text == "off") return std::nullopt;
   if (text.starts_with("unix:")) {
-    return wrong_address(text, ", and Unix sockets are not supported yet",
-                         "give ADDRESS:PORT, such as 127.0.0.1:4040");
+    return wrong_address(text, ", which is a Unix socket", "give its path as the setting socket");
   }
   if (text.contains("://")) return wrong_address(text, ", which is a URL");
   const std::size_t colon = text.rfind(':');
@@ -64,27 +48,12 @@ parsed<listen_address> parse_listen(std::string_view text) {
   if (host == "localhost") host = "127.0.0.1";
   const bool bracketed = host.starts_with('[') && host.ends_with(']');
   if (bracketed) host = host.substr(1, host.size() - 2);
-  if (bracketed && !is_ipv6(host)) {
+  if (bracketed && !settings::is_ipv6_literal(host)) {
     return wrong_address(text, "; " + quote(host) + " is no IPv6 address");
   }
-  if (!bracketed && !is_ipv4(host)) return wrong_host(text, host, port_text);
-  return listen_address{
-      .enabled = true, .host = host, .port = static_cast<std::uint16_t>(*port), .explicit_ = false};
-}
-
-bool is_loopback(const listen_address& a) {
-  in_addr v4{};
-  if (::inet_pton(AF_INET, a.host.c_str(), &v4) == 1) {
-    return (ntohl(v4.s_addr) >> IN_CLASSA_NSHIFT) == IN_LOOPBACKNET;
-  }
-  in6_addr v6{};
-  return ::inet_pton(AF_INET6, a.host.c_str(), &v6) == 1 && IN6_IS_ADDR_LOOPBACK(&v6);
-}
-
-std::string text(const listen_address& a) {
-  if (!a.enabled) return "off";
-  const std::string host = a.host.contains(':') ? "[" + a.host + "]" : a.host;
-  return host + ":" + std::to_string(a.port);
+  const bool is_ipv4 = settings::is_ip_literal(host) && !settings::is_ipv6_literal(host);
+  if (!bracketed && !is_ipv4) return wrong_host(text, host, port_text);
+  return settings::listen_address{.host = host, .port = static_cast<std::uint16_t>(*port)};
 }
 
 }  // namespace tenure::config

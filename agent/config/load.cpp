@@ -4,7 +4,7 @@
 
 namespace tenure::config {
 
-std::expected<settings, std::vector<problem>> load(const inputs& in) {
+std::expected<configuration, std::vector<problem>> load(const inputs& in) {
   raw_settings all;
   if (in.file && in.file->has_value()) {
     take_file(**in.file, all);

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "config/configuration.hpp"
 #include "config/problem.hpp"
-#include "config/settings.hpp"
 
 namespace tenure::config {
 
@@ -55,6 +55,6 @@ struct inputs {
 /// even where another source overrides it.
 ///
 /// Pure: reads no file, no environment and no clock; any bytes may be given. Thread-safe.
-std::expected<settings, std::vector<problem>> load(const inputs& in);
+std::expected<configuration, std::vector<problem>> load(const inputs& in);
 
 }  // namespace tenure::config

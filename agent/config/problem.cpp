@@ -12,10 +12,4 @@ std::string render(const problem& p) {
   return base::escaped(line);
 }
 
-std::string quote(std::string_view input) {
-  const std::string_view begins = base::beginning(input, max_quoted_bytes);
-  const std::string_view end = begins.size() < input.size() ? "...\"" : "\"";
-  return base::escaped(begins, "\"\\").insert(0, "\"").append(end);
-}
-
 }  // namespace tenure::config

@@ -12,7 +12,7 @@ namespace tenure::config {
 /// `settle`.
 class provenance {
  public:
-  provenance(raw_settings& from, const inputs& in, settings& out)
+  provenance(raw_settings& from, const inputs& in, configuration& out)
       : draft_(from), in_(in), out_(out) {}
 
   /// True if it has a good value that is no default.
@@ -62,19 +62,19 @@ class provenance {
  private:
   raw_settings& draft_;
   const inputs& in_;
-  settings& out_;
+  configuration& out_;
 };
 
 /// Checks how the store is reached: its endpoints, TLS and who signs in.
-void check_access(const settings& s, provenance& known);
+void check_access(const configuration& s, provenance& known);
 
 /// Checks how a workload is told by hooks. After the time budget was made.
-void check_hooks(const settings& s, provenance& known);
+void check_hooks(const configuration& s, provenance& known);
 
 /// Checks how health is checked, and fills in what follows from other settings.
-void check_health(settings& s, provenance& known);
+void check_health(configuration& s, provenance& known);
 
 /// Checks how a workload is found that somebody else starts, and what may become of it.
-void check_target(const settings& s, provenance& known);
+void check_target(const configuration& s, provenance& known);
 
 }  // namespace tenure::config

@@ -46,10 +46,7 @@ void take_environment(std::span<const name_and_value> variables, raw_settings& o
 /// Adds what the flags say.
 void take_flags(std::span<const name_and_value> flags, raw_settings& out);
 
-/// Puts one value into its place in `out`. Precondition: its type is that of the setting.
-void apply_value(setting which, const value& v, settings& out);
-
 /// Checks all that was given as a whole and makes settings of it.
-std::expected<settings, std::vector<problem>> settle(raw_settings from, const inputs& in);
+std::expected<configuration, std::vector<problem>> settle(raw_settings from, const inputs& in);
 
 }  // namespace tenure::config

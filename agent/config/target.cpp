@@ -25,15 +25,15 @@ void check_without_target(provenance& known) {
   }
 }
 
-void check_guard(const settings& s, provenance& known) {
+void check_guard(const configuration& s, provenance& known) {
   if (!known.is_given(setting::guard_uid) || !s.guard_dir.empty()) return;
   if (known.is_bad(setting::guard_dir)) return;
   known.reject(setting::guard_uid, "guard_uid is given, and guard_dir is not",
                "give guard_dir, the directory where the guard is found, or remove it");
 }
 
-void check_gain(const target& t, const hooks& with, provenance& known) {
-  const bool signals = t.on_gain == on_gain::signal;
+void check_gain(const settings::target& t, const settings::hooks& with, provenance& known) {
+  const bool signals = t.on_gain == settings::on_gain::signal;
   if (signals && known.is_missing(setting::gain_signal)) {
     known.reject(setting::on_gain, "on_gain is signal, but gain_signal is missing",
                  "give a signal that the workload handles, such as gain_signal USR1");
@@ -43,7 +43,7 @@ void check_gain(const target& t, const hooks& with, provenance& known) {
                  "give on_gain signal, or remove it");
   }
   if (known.is_bad(setting::while_standby) || known.is_bad(setting::on_gain)) return;
-  const bool runs = t.while_standby == on_standby::run;
+  const bool runs = t.while_standby == settings::on_standby::run;
   if (signals && !runs) {
     known.reject(setting::on_gain,
                  "on_gain is signal, but while_standby is stop: what begins while we are active "
@@ -60,7 +60,7 @@ void check_gain(const target& t, const hooks& with, provenance& known) {
 
 }  // namespace
 
-void check_target(const settings& s, provenance& known) {
+void check_target(const configuration& s, provenance& known) {
   check_guard(s, known);
   if (!s.target.given()) return check_without_target(known);
   const setting* first = nullptr;

@@ -24,10 +24,10 @@ class assembly {
     choose();
   }
 
-  settings finish() {
+  configuration finish() {
     for (const field& f : fields()) apply(f);
-    out_.listen.explicit_ = known_.is_given(setting::listen);
-    out_.probe_listen.explicit_ = known_.is_given(setting::probe_listen);
+    out_.listen.is_chosen = known_.is_given(setting::listen);
+    out_.probe_listen.is_chosen = known_.is_given(setting::probe_listen);
     check_store();
     check_access(out_, known_);
     check_elections();
@@ -51,11 +51,11 @@ class assembly {
 
   void apply(const field& f) {
     if (const assignment* const a = chosen_[place(f.which)]) {
-      apply_value(f.which, a->what, out_);
+      f.in.put(out_, f, a->what);
     } else if (!f.fallback.empty()) {
       const parsed<value> usual = parse_value(f, f.fallback);
       TENURE_CHECK(usual.has_value());
-      apply_value(f.which, *usual, out_);
+      f.in.put(out_, f, *usual);
     }
   }
 
@@ -99,7 +99,7 @@ class assembly {
                      "give no more than " + std::to_string(max_elections) + " to one agent"});
     }
     std::set<std::string_view> seen;
-    for (const election& e : out_.elections) {
+    for (const settings::election& e : out_.elections) {
       if (!seen.insert(e.name).second) {
         draft_.reject({where, "election " + quote(e.name) + " is given twice", "remove one"});
       }
@@ -173,24 +173,25 @@ class assembly {
   }
 
   void check_listeners() {
-    const listen_address& api = out_.listen;
-    const listen_address& probe = out_.probe_listen;
+    const settings::listener& api = out_.listen;
+    const settings::listener& probe = out_.probe_listen;
     if (out_.socket.size() > max_socket_path_bytes) {
       known_.reject(setting::socket,
                     "socket is " + std::to_string(out_.socket.size()) + " bytes long",
                     "give a path of up to " + std::to_string(max_socket_path_bytes) + " bytes");
     }
-    if (api.enabled && !is_loopback(api)) {
+    if (api.at && !settings::is_loopback(api.at->host)) {
       known_.warn(setting::listen,
                   "the API listens on " + text(api) + ", where other machines may reach it",
                   "listen on 127.0.0.1 unless they must");
     }
     check_allowed_hosts();
     const auto any = [](const std::string& host) { return host == "0.0.0.0" || host == "::"; };
-    const bool same_port = api.enabled && probe.enabled && api.port != 0 && api.port == probe.port;
-    if (same_port && (api.host == probe.host || any(api.host) || any(probe.host))) {
+    const bool same_port =
+        api.at && probe.at && api.at->port != 0 && api.at->port == probe.at->port;
+    if (same_port && (api.at->host == probe.at->host || any(api.at->host) || any(probe.at->host))) {
       known_.reject(
-          api.explicit_ ? setting::listen : setting::probe_listen,
+          api.is_chosen ? setting::listen : setting::probe_listen,
           "listen " + text(api) + " and probe_listen " + text(probe) + " are the same port",
           "give one of them another");
     }
@@ -214,14 +215,14 @@ class assembly {
   raw_settings& draft_;
   const inputs& in_;
   std::array<const assignment*, setting_count> chosen_{};
-  settings out_;
+  configuration out_;
   provenance known_;
 };
 
 }  // namespace
 
-std::expected<settings, std::vector<problem>> settle(raw_settings from, const inputs& in) {
-  settings out = assembly(from, in).finish();
+std::expected<configuration, std::vector<problem>> settle(raw_settings from, const inputs& in) {
+  configuration out = assembly(from, in).finish();
   if (!from.problems.empty()) return std::unexpected(std::move(from.problems));
   return out;
 }

@@ -4,9 +4,10 @@
 #include <array>
 #include <csignal>
 
-#include "config/endpoint_url.hpp"
+#include "config/configuration.hpp"
 #include "config/suggest.hpp"
 #include "core/check.hpp"
+#include "settings/endpoint.hpp"
 
 namespace tenure::config {
 namespace {
@@ -44,7 +45,7 @@ parsed<std::string> parse_endpoint(std::string_view text) {
                  "give no more than " + std::to_string(max_endpoint_bytes));
   }
   if (std::ranges::any_of(text, is_control)) {
-    return wrong("is " + quote_endpoint(text) + ", which has a control character in it",
+    return wrong("is " + settings::quote_endpoint(text) + ", which has a control character in it",
                  "take it out");
   }
   return std::string(text);
@@ -157,7 +158,7 @@ parsed<std::string> parse_path(std::string_view text) {
 
 parsed<std::string> parse_host_name(std::string_view text) {
   if (!is_host_name(text)) {
-    return wrong("is " + quote_endpoint(text) + ", which is not the name of a host",
+    return wrong("is " + settings::quote_endpoint(text) + ", which is not the name of a host",
                  "give the name alone, without a scheme or a port, such as tenure.example.org");
   }
   return std::string(text);
@@ -167,7 +168,7 @@ parsed<std::string> parse_host(std::string_view text) {
   std::string without_colons(text);
   std::erase(without_colons, ':');
   if (text.size() > max_name_bytes || !is_host_name(without_colons)) {
-    return wrong("is " + quote_endpoint(text) + ", which is no host",
+    return wrong("is " + settings::quote_endpoint(text) + ", which is no host",
                  "give the host name or IP address that the certificate is for, without a port");
   }
   return std::string(text);

@@ -10,11 +10,17 @@
 #include <vector>
 
 #include "config/fields.hpp"
-#include "config/settings.hpp"
+#include "config/value.hpp"
 #include "core/clock.hpp"
+#include "settings/mistake.hpp"
 
 /// Text to typed values. Whole settings are checked together later, in load.cpp.
 namespace tenure::config {
+
+using settings::mistake;
+using settings::parsed;
+using settings::quote;
+using settings::wrong;
 
 inline constexpr std::size_t max_name_bytes = 253;  ///< of a Kubernetes object
 inline constexpr std::size_t max_endpoint_bytes = 4096;
@@ -27,19 +33,6 @@ inline constexpr std::size_t max_command_words = 64;
 inline constexpr std::size_t max_command_bytes = 4096;  ///< of all its words
 /// Beyond what any setting allows, and far from where nanoseconds overflow.
 inline constexpr core::duration max_duration = std::chrono::hours(1000);
-
-/// What is wrong with a value; reads on after the name of its setting.
-struct mistake {
-  std::string what;
-  std::string suggestion;
-};
-
-template <class T>
-using parsed = std::expected<T, mistake>;
-
-inline std::unexpected<mistake> wrong(std::string what, std::string suggestion = {}) {
-  return std::unexpected(mistake{std::move(what), std::move(suggestion)});
-}
 
 /// Of ASCII: neither a blank nor a control character.
 constexpr bool is_visible(char c) {
@@ -54,18 +47,6 @@ constexpr bool is_host_character(char c) {
   return letter || (c >= '0' && c <= '9') || c == '.' || c == '-' || c == '_';
 }
 
-/// An address of IPv6, without brackets.
-bool is_ipv6(const std::string& host);
-
-/// An election as given; without slots, those of `slots` apply.
-struct named_election {
-  std::string name;
-  std::optional<std::uint32_t> slots;
-};
-
-using value = std::variant<std::string, std::vector<std::string>, std::vector<named_election>,
-                           core::duration, std::uint32_t, bool, listen_address>;
-
 /// The value of setting `f`; an item of it where it is a list. Percents are parts per million.
 parsed<value> parse_value(const field& f, std::string_view text);
 
@@ -79,7 +60,7 @@ parsed<std::uint32_t> parse_percent(std::string_view text);
 parsed<std::uint32_t> parse_integer(std::string_view text, std::uint32_t least, std::uint32_t most);
 
 /// "127.0.0.1:4040", "[::1]:0", "localhost:80", "off".
-parsed<listen_address> parse_listen(std::string_view text);
+parsed<std::optional<settings::listen_address>> parse_listen(std::string_view text);
 
 /// The path of a file. The mistake does not repeat it.
 parsed<std::string> parse_path(std::string_view text);
@@ -116,9 +97,6 @@ parsed<std::string> parse_election_name(std::string_view text);
 
 /// What keeps `name` from being the name of a Kubernetes Lease, if anything does.
 std::optional<mistake> kubernetes_mistake(std::string_view name);
-
-/// True if only processes on this machine can connect.
-bool is_loopback(const listen_address& a);
 
 /// The number of a signal by its table name, without SIG. Precondition: it is in the table.
 int signal_number(std::string_view name);

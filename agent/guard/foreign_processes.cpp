@@ -24,7 +24,7 @@ int last_spare_descriptor() {
 
 }  // namespace
 
-int foreign_processes::prepare(target what) {
+int foreign_processes::prepare(settings::target what) {
   if (!processes_.open() || !own_.refresh(processes_)) return ENOENT;
   deaths_.reset(::epoll_create1(EPOLL_CLOEXEC));
   if (!deaths_) return errno;

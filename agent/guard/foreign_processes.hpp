@@ -50,7 +50,7 @@ class foreign_processes final : public process_finder {
   /// Gets all that will be needed from the kernel and the allocator. Returns 0 or an errno value;
   /// ENOENT if /proc does not show us, our ancestors and process 1. Precondition: that of
   /// `recognizer::prepare`.
-  [[nodiscard]] int prepare(target what);
+  [[nodiscard]] int prepare(settings::target what);
 
   tally look() override;
 

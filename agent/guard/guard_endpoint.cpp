@@ -109,7 +109,7 @@ class guard_endpoint final : public guard_access {
     return {};
   }
 
-  [[nodiscard]] bool find_by(const target& what) { return workload_.find_by(what); }
+  [[nodiscard]] bool find_by(const settings::target& what) { return workload_.find_by(what); }
 
   [[nodiscard]] guard_connection& connection() override { return connection_; }
   [[nodiscard]] guard_page& page() override { return *page_; }
@@ -137,7 +137,7 @@ std::expected<std::unique_ptr<guard_endpoint>, std::string> reach(
 }  // namespace
 
 std::expected<std::unique_ptr<guard_access>, std::string> guard_that_started_us(
-    const asio::any_io_executor& executor, const std::optional<target>& foreign) {
+    const asio::any_io_executor& executor, const std::optional<settings::target>& foreign) {
   auto fds = take_guard_fds();
   if (!fds) return std::unexpected(std::move(fds.error()));
   auto found = reach(executor, std::move(*fds), ::getppid());

@@ -17,7 +17,7 @@ namespace tenure::guard {
 /// it is unset or what it names is not a guard's; the text says which. `foreign`: how a workload is
 /// found that the guard has not started.
 [[nodiscard]] std::expected<std::unique_ptr<guard_access>, std::string> guard_that_started_us(
-    const boost::asio::any_io_executor& executor, const std::optional<target>& foreign);
+    const boost::asio::any_io_executor& executor, const std::optional<settings::target>& foreign);
 
 /// The guard that a `guard_dialer` has found. Fails if it is not a guard, with a text.
 [[nodiscard]] std::expected<std::unique_ptr<guard_access>, std::string> guard_behind(

@@ -21,7 +21,7 @@ namespace tenure::guard {
 
 /// A workload that somebody else starts: found, told and killed, but not started.
 struct foreign_options : foreign_rules {
-  target what;
+  settings::target what;
 };
 
 struct guard_options : guard_rules {

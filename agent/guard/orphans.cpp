@@ -64,7 +64,7 @@ orphans::orphans(pid_t guard) : guard_(guard) {
   if (const auto stat = processes.look_up(guard)) began_ = stat->start;
 }
 
-bool orphans::find_by(const target& what) {
+bool orphans::find_by(const settings::target& what) {
   foreign_ = std::make_unique<foreign_processes>();
   return foreign_->prepare(what) == 0;
 }

@@ -38,7 +38,7 @@ class orphans final : public visible_workload {
 
   /// The guard did not start the workload, so it is found in another way, for good. False, and
   /// nothing can be killed, if that is impossible here.
-  [[nodiscard]] bool find_by(const target& what);
+  [[nodiscard]] bool find_by(const settings::target& what);
 
   void follow(pid_t leader) override;
   void expect_mark(std::string mark) override { mark_ = std::move(mark); }

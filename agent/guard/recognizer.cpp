@@ -31,14 +31,14 @@ std::int64_t began_ms(std::uint64_t start_ticks) {
 
 }  // namespace
 
-void recognizer::prepare(target what) {
+void recognizer::prepare(settings::target what) {
   TENURE_CHECK(!what.value.empty() && what.value.size() <= most_target_bytes);
   what_ = std::move(what);
   refresh();
 }
 
 void recognizer::refresh() {
-  if (what_.by != target::kind::pid_file) return;
+  if (what_.by != settings::target::kind::pid_file) return;
   pid_ = 0;
   timespec written{};
   // Whoever can write to it names the process that is killed.
@@ -77,11 +77,11 @@ bool recognizer::may_be_meant(const process::process_stat& one) const {
 
 recognition recognizer::named(const process::process_stat& one) {
   switch (what_.by) {
-    case target::kind::executable:
+    case settings::target::kind::executable:
       return by_executable(process::living_thread(one));
-    case target::kind::command_line:
+    case settings::target::kind::command_line:
       return by_command_line(one);
-    case target::kind::pid_file:
+    case settings::target::kind::pid_file:
       return by_pid_file(one);
   }
   return recognition::unreadable;

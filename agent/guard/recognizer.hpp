@@ -36,7 +36,7 @@ enum class pid_file_state : std::uint8_t {
 class recognizer {
  public:
   /// Precondition: the target's value is neither empty nor longer than `most_target_bytes`.
-  void prepare(target what);
+  void prepare(settings::target what);
 
   /// Reads the pid file anew, if that is how the target is found.
   void refresh();
@@ -48,7 +48,7 @@ class recognizer {
   /// written: wall clocks are set, so nobody can tell whether the file is stale.
   [[nodiscard]] recognition of(const process::process_stat& one);
 
-  [[nodiscard]] const target& what() const { return what_; }
+  [[nodiscard]] const settings::target& what() const { return what_; }
   [[nodiscard]] pid_file_state file() const { return file_; }
   /// The number in the pid file, if that is good.
   [[nodiscard]] pid_t pid() const { return pid_; }
@@ -65,7 +65,7 @@ class recognizer {
   [[nodiscard]] recognition by_command_line(const process::process_stat& one);
   [[nodiscard]] recognition by_pid_file(const process::process_stat& one) const;
 
-  target what_;
+  settings::target what_;
   pid_file_state file_ = pid_file_state::unused;
   pid_t pid_ = 0;
   std::int64_t written_ms_ = 0;  ///< since 1970

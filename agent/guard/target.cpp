@@ -16,13 +16,13 @@ std::string_view without_blanks_at_end(std::string_view text) {
 
 }  // namespace
 
-std::string_view noun(target::kind by) {
+std::string_view noun(settings::target::kind by) {
   switch (by) {
-    case target::kind::executable:
+    case settings::target::kind::executable:
       return "executable";
-    case target::kind::command_line:
+    case settings::target::kind::command_line:
       return "command line";
-    case target::kind::pid_file:
+    case settings::target::kind::pid_file:
       return "pid file";
   }
   return {};

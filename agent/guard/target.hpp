@@ -4,29 +4,15 @@
 
 #include <cstdint>
 #include <expected>
-#include <optional>
-#include <string>
 #include <string_view>
+
+#include "settings/target.hpp"
 
 /// How a workload that somebody else starts is recognized. No I/O, no allocation.
 namespace tenure::guard {
 
-/// Which processes are meant: those of which one thing is known.
-struct target {
-  enum class kind : std::uint8_t {
-    executable,    ///< the program's path if `value` has a slash, else its last name
-    command_line,  ///< its first arguments, as `ps -o args` shows them
-    pid_file,      ///< the path of a file that holds the number of the one
-  };
-  kind by = kind::executable;
-  std::string value{};  ///< never empty
-  /// Whose processes are meant, beside those of our user and root. None: nobody has said; one of
-  /// another user can be neither taken for the workload nor left out.
-  std::optional<uid_t> uid{};
-};
-
 /// "executable", "command line", "pid file".
-[[nodiscard]] std::string_view noun(target::kind by);
+[[nodiscard]] std::string_view noun(settings::target::kind by);
 
 /// True if `wanted` names the program that /proc/PID/exe says is `link`. A program that was
 /// replaced while it runs is still the one.

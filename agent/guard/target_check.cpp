@@ -28,7 +28,7 @@ std::unexpected<target_problem> problem(target_fault kind, std::string text) {
 }
 
 /// "target_command_line "python3 main.py"".
-std::string setting_of(const target& what) {
+std::string setting_of(const settings::target& what) {
   std::string name = "target_" + std::string(noun(what.by));
   for (char& c : name) c = c == ' ' ? '_' : c;
   return name + " \"" + what.value + "\"";
@@ -62,14 +62,14 @@ bool in_first_pid_namespace() {
   return ::stat("/proc/self/ns/pid", &about) == 0 && about.st_ino == first_pid_namespace;
 }
 
-std::string why(const process::member& one, const target& what) {
+std::string why(const process::member& one, const settings::target& what) {
   if (one.matches) {
     switch (what.by) {
-      case target::kind::executable:
+      case settings::target::kind::executable:
         return "its executable is " + what.value;
-      case target::kind::command_line:
+      case settings::target::kind::command_line:
         return "its command line begins with \"" + what.value + "\"";
-      case target::kind::pid_file:
+      case settings::target::kind::pid_file:
         return "its number is in " + what.value;
     }
   }
@@ -159,7 +159,7 @@ class inspection {
                                        process::kin relation) const {
     const std::string names = setting_of(what_) + " names " + named(one.pid);
     if (relation == process::kin::first_process) {
-      const bool by_file = what_.by == target::kind::pid_file;
+      const bool by_file = what_.by == settings::target::kind::pid_file;
       return {target_fault::first_process,
               names +
                   ", the first process of the PID namespace: a pod's pause process, which nobody "
@@ -180,7 +180,7 @@ class inspection {
   [[nodiscard]] target_problem riddle(const process::process_stat& one) const {
     const auto users = process::users_of(one.pid);
     if (users && !base::is_trusted_user(users->real, what_.uid) &&
-        (what_.by != target::kind::executable || ::geteuid() == 0)) {
+        (what_.by != settings::target::kind::executable || ::geteuid() == 0)) {
       const std::string theirs = std::to_string(users->real);
       return {target_fault::other_user,
               setting_of(what_) + " names " + named(one.pid) + ", which runs as user " + theirs +
@@ -189,13 +189,13 @@ class inspection {
                   "target_uid " +
                   theirs + ", and if not, the user that the workload runs as"};
     }
-    if (what_.by == target::kind::pid_file) {
+    if (what_.by == settings::target::kind::pid_file) {
       return {target_fault::pid_file_stale,
               "the pid file " + what_.value + " names " + named(one.pid) +
                   ", which began after the file was written: the number was given to another "
                   "process, or the clock was set; remove the file, or restart the program"};
     }
-    if (what_.by == target::kind::command_line) {
+    if (what_.by == settings::target::kind::command_line) {
       return {target_fault::unreadable, "cannot read the command line of " + named(one.pid) +
                                             ", which hangs in the kernel (state D); see what it "
                                             "waits for"};
@@ -208,7 +208,7 @@ class inspection {
   }
 
   const foreign_processes& workload_;
-  const target& what_;
+  const settings::target& what_;
   // On the heap: with their buffers they are larger than a stack frame should be.
   std::unique_ptr<recognizer> recognizer_ = std::make_unique<recognizer>();
   std::unique_ptr<process::own_processes> own_ = std::make_unique<process::own_processes>();
@@ -235,7 +235,7 @@ std::optional<target_problem> denial(pid_t pid) {
 }  // namespace
 
 std::expected<void, target_problem> prepare_target(foreign_processes& workload,
-                                                   const target& what) {
+                                                   const settings::target& what) {
   if (what.value.empty() || what.value.size() > most_target_bytes) {
     return problem(target_fault::no_target,
                    "nothing says which processes are the workload; give target_executable, "

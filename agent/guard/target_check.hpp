@@ -38,7 +38,7 @@ struct target_problem {
 
 /// Prepares `workload` to find `what`. A problem here stays until the configuration is changed.
 [[nodiscard]] std::expected<void, target_problem> prepare_target(foreign_processes& workload,
-                                                                 const target& what);
+                                                                 const settings::target& what);
 
 /// One process of the workload, for a person.
 struct found_process {

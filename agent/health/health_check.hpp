@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "config/settings.hpp"
 #include "core/clock.hpp"
 #include "http/asio_loop.hpp"
+#include "settings/agent.hpp"
 
 namespace tenure::health {
 
@@ -37,7 +37,7 @@ class health_check {
 
 /// The checks that are configured, in the order of the settings.
 std::vector<std::unique_ptr<health_check>> make_health_checks(http::asio_loop& on,
-                                                              const config::health& with);
+                                                              const settings::health& with);
 
 /// GET of a URL that `config` has accepted. A new connection for each check, so that what is
 /// checked includes that the workload accepts one.

@@ -8,7 +8,7 @@
 
 namespace tenure::health {
 
-health_monitor::health_monitor(base::event_loop& on, const config::health& with, bool always,
+health_monitor::health_monitor(base::event_loop& on, const settings::health& with, bool always,
                                checks what, log::logger& to, const log::speaker& who,
                                std::function<void()> changed)
     : loop_(on),

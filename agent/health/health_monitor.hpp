@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "base/event_loop.hpp"
-#include "config/settings.hpp"
 #include "core/health.hpp"
 #include "health/health_check.hpp"
 #include "log/logger.hpp"
 #include "log/speaker.hpp"
+#include "settings/agent.hpp"
 #include "wire/election.hpp"
 
 namespace tenure::health {
@@ -29,7 +29,7 @@ class health_monitor {
 
   /// `who`: whose workload it is, for the log. `changed`: `shown` or `fit` may be new. Checks begin
   /// with `start`.
-  health_monitor(base::event_loop& on, const config::health& with, bool always, checks what,
+  health_monitor(base::event_loop& on, const settings::health& with, bool always, checks what,
                  log::logger& to, const log::speaker& who, std::function<void()> changed);
   ~health_monitor();
   health_monitor(const health_monitor&) = delete;

@@ -125,7 +125,7 @@ std::unique_ptr<health_check> make_file_check(http::asio_loop& on, std::string p
 }
 
 std::vector<std::unique_ptr<health_check>> make_health_checks(http::asio_loop& on,
-                                                              const config::health& with) {
+                                                              const settings::health& with) {
   std::vector<std::unique_ptr<health_check>> out;
   if (!with.http.empty()) out.push_back(make_http_check(on, with.http));
   if (!with.command.empty()) out.push_back(make_command_check(on, with.command));

@@ -19,33 +19,21 @@ constexpr core::duration open_pause = std::chrono::milliseconds(200);
 /// For the store to forget our name, at the end.
 constexpr core::duration leave_patience = std::chrono::milliseconds(500);
 
-std::vector<stores::election_spec> specs_of(const config::settings& s) {
-  std::vector<stores::election_spec> out;
-  for (const config::election& e : s.elections) out.push_back({.name = e.name, .slots = e.slots});
-  return out;
-}
-
 /// True if a guard kills the workload; hooks only tell it.
 bool is_killed(const agent_options& o) {
   return o.has_guard && (!o.settings.hooks.any() || o.settings.target.given());
 }
 
-stores::settings store_settings(const agent_options& o,
-                                const std::vector<stores::election_spec>& elections) {
-  const config::settings& s = o.settings;
+stores::setup store_setup(const agent_options& o) {
+  const settings::agent& s = o.settings;
   return {.kind = s.store,
           .endpoints = s.endpoints,
           .identity = s.identity,
           .session = o.session,
           .ttl = s.timing.ttl,
-          .elections = elections,
+          .elections = s.elections,
           .announce = !s.observe && !s.unlisted,
-          .secure = {.ca_file = s.secure.ca_file,
-                     .certificate_file = s.secure.certificate_file,
-                     .key_file = s.secure.key_file,
-                     .server_name = s.secure.server_name,
-                     .user = s.secure.user,
-                     .password_file = s.secure.password_file}};
+          .secure = s.secure};
 }
 
 }  // namespace
@@ -56,15 +44,15 @@ agent::agent(agent_options options, surroundings& on, log::logger& to,
       machine_(on),
       log_(to),
       on_end_(std::move(ended)),
-      elections_(specs_of(options_.settings)),
       instruments_({.when = options_.settings.timing,
                     .has_guard = is_killed(options_),
                     .has_health = options_.settings.health.is_checked()}),
       shown_(published_, base::hex(on.loop().random_bits()), options_.settings.identity,
-             options_.settings.store, elections_, options_.has_guard, !options_.settings.observe),
+             options_.settings.store, options_.settings.elections, options_.has_guard,
+             !options_.settings.observe),
       workload_(make_workload_mode({.settings = options_.settings,
                                     .session = options_.session,
-                                    .election = elections_.front(),
+                                    .election = options_.settings.elections.front(),
                                     .machine = machine_,
                                     .to = log_,
                                     .instruments = instruments_,
@@ -74,7 +62,7 @@ agent::agent(agent_options options, surroundings& on, log::logger& to,
       reports_({.loop = on.loop(),
                 .read_clocks = [this] { return machine_.read_clocks(); },
                 .settings = options_.settings,
-                .elections = elections_,
+                .elections = options_.settings.elections,
                 .to = log_,
                 .instruments = instruments_,
                 .published = published_,
@@ -118,7 +106,7 @@ void agent::open_store(const workload::guard_ready& left) {
 void agent::try_store() {
   opening_.cancel();
   if (!serve()) return end(exit_failed);
-  stores::settings with = store_settings(options_, elections_);
+  stores::setup with = store_setup(options_);
   with.hears = [this](const core::contact_event& what) {
     if (!ended_) reports_.heard(what);
   };
@@ -156,7 +144,7 @@ void agent::store_failed_to_open(const stores::open_error& why) {
 void agent::store_opened(std::expected<stores::description, stores::open_error> what) {
   if (ended_) return;
   if (!what) return store_failed_to_open(what.error());
-  const config::settings& s = options_.settings;
+  const settings::agent& s = options_.settings;
   if (s.timing.ttl < what->min_ttl || s.timing.ttl > what->max_ttl) {
     say_ttl_impossible(log_, s.store, s.timing.ttl, *what);
     return end(exit_bad_settings);
@@ -175,19 +163,20 @@ void agent::store_reached(const stores::description& what) {
 }
 
 void agent::begin_elections(const stores::description& of) {
-  health_ = std::make_unique<workload_health>(workload_health::parts{.machine = machine_,
-                                                                     .settings = options_.settings,
-                                                                     .elections = elections_,
-                                                                     .to = log_,
-                                                                     .driver = driver_,
-                                                                     .workload = *workload_,
-                                                                     .reports = reports_,
-                                                                     .shown = shown_,
-                                                                     .instruments = instruments_});
+  health_ = std::make_unique<workload_health>(
+      workload_health::parts{.machine = machine_,
+                             .settings = options_.settings,
+                             .elections = options_.settings.elections,
+                             .to = log_,
+                             .driver = driver_,
+                             .workload = *workload_,
+                             .reports = reports_,
+                             .shown = shown_,
+                             .instruments = instruments_});
   // First: a member that is to be found healthy before must not even ask.
   const bool healthy = health_->begin(left_.found.has_value());
   std::vector<core::election_settings> all;
-  for (const stores::election_spec& one : elections_) {
+  for (const settings::election& one : options_.settings.elections) {
     all.push_back({.identity = options_.settings.identity,
                    .when = options_.settings.timing,
                    .slots = one.slots,

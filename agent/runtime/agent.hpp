@@ -75,7 +75,6 @@ class agent final : private election_host, private workload_host {
   surroundings& machine_;
   log::logger& log_;
   std::function<void(int)> on_end_;
-  std::vector<stores::election_spec> elections_;
   metrics::instruments instruments_;
   api::published published_;
   snapshots shown_;

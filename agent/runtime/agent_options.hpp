@@ -1,13 +1,15 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
-#include "config/settings.hpp"
+#include "settings/agent.hpp"
 
 namespace tenure::runtime {
 
 struct agent_options {
-  config::settings settings;
+  settings::agent settings;
+  std::vector<std::string> warnings{};  ///< about the settings, one line each, for the log
   /// Of this incarnation, unless it goes on with that of one that has died.
   std::string session;
   /// A guard owns the workload, or hooks tell it. Precondition: exactly one election.

@@ -10,7 +10,6 @@
 #include "base/runtime_directory.hpp"
 #include "base/trusted_open.hpp"
 #include "base/wall_time.hpp"
-#include "config/values.hpp"
 #include "http/server/unix_socket.hpp"
 #include "runtime/lines.hpp"
 
@@ -24,15 +23,11 @@ constexpr std::size_t other_descriptors = 128;
 
 bool api_listeners::open(served_agent what) {
   told_api_port_ = what.told_api_port;
-  const auto wanted = [](const config::listen_address& a) -> std::optional<http::listen_address> {
-    if (!a.enabled) return std::nullopt;
-    return http::listen_address{.host = a.host, .port = a.port};
-  };
-  const config::settings& s = settings_;
+  const settings::agent& s = settings_;
   api::service_settings with;
-  with.api = wanted(s.listen);
+  with.api = s.listen.at;
   if (with.api && may_keep_port()) with.api->port = told_api_port_;
-  with.probe = wanted(s.probe_listen);
+  with.probe = s.probe_listen.at;
   with.hosts = s.allowed_hosts;
   with.control.token_file = s.control_token_file;
   with.socket = s.socket;
@@ -52,8 +47,8 @@ bool api_listeners::open(served_agent what) {
     return false;
   }
   service_ = std::move(*started);
-  const auto shown = [](const std::optional<http::listen_address>& a) {
-    return a ? http::text(*a) : std::string("off");
+  const auto shown = [](const std::optional<settings::listen_address>& a) {
+    return a ? settings::text(*a) : std::string("off");
   };
   const auto shown_path = [](const std::string& path) { return path.empty() ? "off" : path; };
   say_listening(log_,
@@ -63,7 +58,7 @@ bool api_listeners::open(served_agent what) {
                  .local = shown_path(with.local_socket)},
                 s.identity, static_cast<std::uint64_t>(::getpid()),
                 what.owns_a_process ? static_cast<std::uint64_t>(::getppid()) : 0);
-  if (s.probe_listen.enabled && !config::is_loopback(s.probe_listen)) {
+  if (s.probe_listen.at && !settings::is_loopback(s.probe_listen.at->host)) {
     say_probe_is_open(log_, shown(service_->probe_address()));
   }
   if (!s.control_token_file.empty()) {
@@ -76,14 +71,14 @@ bool api_listeners::open(served_agent what) {
 
 /// A port that somebody has chosen is that one.
 bool api_listeners::may_keep_port() const {
-  const config::listen_address& given = settings_.listen;
-  return told_api_port_ != 0 && (!given.explicit_ || given.port == 0);
+  const settings::listener& given = settings_.listen;
+  return told_api_port_ != 0 && given.at && (!given.is_chosen || given.at->port == 0);
 }
 
 void api_listeners::say_if_moved() const {
-  const std::optional<http::listen_address>& api = service_->api_address();
+  const std::optional<settings::listen_address>& api = service_->api_address();
   if (told_api_port_ == 0 || (api && api->port == told_api_port_)) return;
-  say_api_moved(log_, told_api_port_, api ? http::text(*api) : std::string("off"));
+  say_api_moved(log_, told_api_port_, api ? settings::text(*api) : std::string("off"));
 }
 
 /// Several agents on one host must be easy to try, so a port that nobody has asked for gives way,
@@ -95,17 +90,17 @@ bool api_listeners::give_way(const api::service_error& why, api::service_setting
     with.local_socket.clear();
     return true;
   }
-  const config::settings& s = settings_;
+  const settings::agent& s = settings_;
   const bool is_api = why.which == api::listener::api;
   if (is_api && may_keep_port() && with.api->port == told_api_port_ &&
-      told_api_port_ != s.listen.port) {
-    with.api->port = s.listen.port;
+      told_api_port_ != s.listen.at->port) {
+    with.api->port = s.listen.at->port;
     return true;
   }
-  const bool given = why.which == api::listener::socket ||
-                     (is_api ? s.listen.explicit_ : s.probe_listen.explicit_);
+  const bool given =
+      why.which == api::listener::socket || (is_api ? s.listen : s.probe_listen).is_chosen;
   if (given || why.kind != http::listen_failure::in_use) return false;
-  http::listen_address& where = is_api ? *with.api : *with.probe;
+  settings::listen_address& where = is_api ? *with.api : *with.probe;
   if (where.port == 0) return false;
   say_port_taken(log_, is_api ? "api" : "probe", why.text);
   where.port = 0;

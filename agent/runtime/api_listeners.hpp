@@ -6,9 +6,9 @@
 #include <string>
 
 #include "api/service.hpp"
-#include "config/settings.hpp"
 #include "log/logger.hpp"
 #include "runtime/surroundings.hpp"
+#include "settings/agent.hpp"
 
 namespace tenure::runtime {
 
@@ -16,11 +16,11 @@ namespace tenure::runtime {
 class api_listeners final : public agent_listeners {
  public:
   /// Both outlive it.
-  api_listeners(const config::settings& with, log::logger& to) : settings_(with), log_(to) {}
+  api_listeners(const settings::agent& with, log::logger& to) : settings_(with), log_(to) {}
 
   bool open(served_agent what) override;
   [[nodiscard]] bool is_open() const override { return service_ != nullptr; }
-  [[nodiscard]] std::optional<http::listen_address> api_address() const override {
+  [[nodiscard]] std::optional<settings::listen_address> api_address() const override {
     return service_ ? service_->api_address() : std::nullopt;
   }
   void stop() override {
@@ -33,7 +33,7 @@ class api_listeners final : public agent_listeners {
   [[nodiscard]] bool may_keep_port() const;
   void say_if_moved() const;
 
-  const config::settings& settings_;
+  const settings::agent& settings_;
   log::logger& log_;
   std::unique_ptr<api::service> service_;
   /// Where a workload was told to find the agent before this one; 0: at no port.

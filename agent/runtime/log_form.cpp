@@ -6,8 +6,8 @@
 
 namespace tenure::runtime {
 
-log::log_form form_of(config::log_format wanted) {
-  using config::log_format;
+log::log_form form_of(settings::log_format wanted) {
+  using settings::log_format;
   if (wanted == log_format::json) return log::log_form::json;
   const bool at_terminal = base::is_terminal(STDERR_FILENO);
   if (wanted == log_format::logfmt || (wanted == log_format::automatic && !at_terminal)) {

@@ -117,7 +117,7 @@ bool order_executor::may_act(core::election_index which) const {
 /// Who has to obey, and which term is meant, by what this agent knows now.
 std::expected<core::left_order, api::control_refusal> order_executor::addressed_to(
     core::election_index which, core::order what) const {
-  const config::settings& s = with_.settings;
+  const settings::agent& s = with_.settings;
   const std::string of =
       "election \"" + std::string(with_.reports.speaker_of(which).election) + "\"";
   core::left_order out{.wanted = std::move(what)};

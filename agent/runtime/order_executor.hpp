@@ -5,12 +5,12 @@
 #include <optional>
 
 #include "api/control.hpp"
-#include "config/settings.hpp"
 #include "core/member_order.hpp"
 #include "runtime/election_driver.hpp"
 #include "runtime/order_relay.hpp"
 #include "runtime/orders.hpp"
 #include "runtime/reporter.hpp"
+#include "settings/agent.hpp"
 #include "stores/store.hpp"
 
 namespace tenure::runtime {
@@ -23,7 +23,7 @@ class order_executor {
  public:
   struct parts {
     base::event_loop& loop;
-    const config::settings& settings;
+    const settings::agent& settings;
     log::logger& to;
     election_driver& driver;
     reporter& reports;

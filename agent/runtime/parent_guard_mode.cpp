@@ -5,7 +5,6 @@
 
 #include "base/error_text.hpp"
 #include "runtime/exit_status.hpp"
-#include "runtime/target_of.hpp"
 
 namespace tenure::runtime {
 
@@ -69,7 +68,7 @@ bool own_command_mode::exits_as_workload(core::loss_reason why) const {
 
 bool found_processes_mode::open() {
   guard_wish how = wish();
-  how.foreign = target_of(with_.settings.target);
+  how.foreign = with_.settings.target;
   if (!with_.settings.hooks.gain()) {
     return connect(how, [this](const workload::guard_event& what) { from_guard(what); });
   }

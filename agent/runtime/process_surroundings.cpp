@@ -17,7 +17,7 @@ guard_result with_log(std::expected<std::unique_ptr<workload::guard_link>, std::
 
 class directory_search final : public guard_search {
  public:
-  directory_search(http::asio_loop& on, const config::settings& with, handler found)
+  directory_search(http::asio_loop& on, const settings::agent& with, handler found)
       : on_(on),
         found_(std::move(found)),
         dialer_(on.executor(), with.guard_dir, with.guard_uid,
@@ -49,7 +49,7 @@ class directory_search final : public guard_search {
 }  // namespace
 
 std::expected<std::unique_ptr<stores::store>, stores::open_error> process_surroundings::make_store(
-    stores::settings with) {
+    stores::setup with) {
   return stores::make_store(loop_, std::move(with));
 }
 
@@ -66,12 +66,12 @@ std::unique_ptr<guard_search> process_surroundings::search_guard(guard_search::h
   return std::make_unique<directory_search>(loop_, settings_, std::move(found));
 }
 
-workload::hooks process_surroundings::make_hooks(const config::hooks& with) {
+workload::hooks process_surroundings::make_hooks(const settings::hooks& with) {
   return workload::make_hooks(loop_, with);
 }
 
 std::vector<std::unique_ptr<health::health_check>> process_surroundings::make_health_checks(
-    const config::health& with) {
+    const settings::health& with) {
   return health::make_health_checks(loop_, with);
 }
 

@@ -12,26 +12,26 @@ namespace tenure::runtime {
 class process_surroundings final : public surroundings {
  public:
   /// `settings` and `to` outlive it.
-  process_surroundings(const boost::asio::any_io_executor& on, const config::settings& settings,
+  process_surroundings(const boost::asio::any_io_executor& on, const settings::agent& settings,
                        log::logger& to)
       : loop_(on), settings_(settings), listeners_(settings, to) {}
 
   [[nodiscard]] base::event_loop& loop() override { return loop_; }
   [[nodiscard]] base::clock_reading read_clocks() override { return base::read_clocks(); }
   [[nodiscard]] std::expected<std::unique_ptr<stores::store>, stores::open_error> make_store(
-      stores::settings with) override;
+      stores::setup with) override;
   [[nodiscard]] guard_result connect_parent_guard(const guard_wish& how,
                                                   guard_handler on_event) override;
   [[nodiscard]] std::unique_ptr<guard_search> search_guard(guard_search::handler found) override;
-  [[nodiscard]] workload::hooks make_hooks(const config::hooks& with) override;
+  [[nodiscard]] workload::hooks make_hooks(const settings::hooks& with) override;
   [[nodiscard]] std::vector<std::unique_ptr<health::health_check>> make_health_checks(
-      const config::health& with) override;
+      const settings::health& with) override;
   [[nodiscard]] agent_listeners& asked_by() override { return listeners_; }
   void settled() override;
 
  private:
   http::asio_loop loop_;
-  const config::settings& settings_;
+  const settings::agent& settings_;
   api_listeners listeners_;
 };
 

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "api/snapshot.hpp"
-#include "config/settings.hpp"
 #include "core/store_contact.hpp"
 #include "log/repeats.hpp"
 #include "metrics/instruments.hpp"
@@ -17,6 +16,7 @@
 #include "runtime/member_log.hpp"
 #include "runtime/snapshots.hpp"
 #include "runtime/store_outage.hpp"
+#include "settings/agent.hpp"
 #include "stores/store.hpp"
 
 namespace tenure::runtime {
@@ -29,8 +29,8 @@ class reporter final : public election_listener {
   struct parts {
     base::event_loop& loop;
     election_driver::clock_reader read_clocks;
-    const config::settings& settings;
-    const std::vector<stores::election_spec>& elections;
+    const settings::agent& settings;
+    const std::vector<settings::election>& elections;
     log::logger& to;
     metrics::instruments& instruments;
     api::published& published;

@@ -51,11 +51,9 @@ int run_agent(agent_options options) {
   base::give_back_large_blocks();
   // The store's password, keys and the control token; the workload is often of our user.
   base::keep_memory_private();
-  const config::settings settings = options.settings;
+  const settings::agent settings = options.settings;
   log::logger to(form_of(settings.log_format), settings.log_level);
-  for (const config::problem& warning : settings.warnings) {
-    say_settings_warning(to, config::render(warning));
-  }
+  for (const std::string& warning : options.warnings) say_settings_warning(to, warning);
   options.has_guard = options.has_guard || settings.hooks.any();
 
   int status = exit_ok;

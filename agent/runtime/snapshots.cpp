@@ -27,14 +27,14 @@ bool came_back(const api::election_snapshot& before, const api::election_snapsho
 }  // namespace
 
 snapshots::snapshots(api::published& onto, std::string agent, std::string identity,
-                     std::string store, std::vector<stores::election_spec> elections,
+                     std::string store, std::vector<settings::election> elections,
                      bool owns_workload, bool campaigns)
     : onto_(onto) {
   next_.agent = std::move(agent);
   next_.identity = std::move(identity);
   next_.started_unix_ms = base::wall_now_ms();
   next_.store = std::move(store);
-  for (stores::election_spec& e : elections) {
+  for (settings::election& e : elections) {
     api::election_snapshot shown;
     shown.name = std::move(e.name);
     shown.slots = e.slots;

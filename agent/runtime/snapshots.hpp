@@ -16,7 +16,7 @@ class snapshots {
  public:
   /// `agent` names this run of it.
   snapshots(api::published& onto, std::string agent, std::string identity, std::string store,
-            std::vector<stores::election_spec> elections, bool owns_workload, bool campaigns);
+            std::vector<settings::election> elections, bool owns_workload, bool campaigns);
 
   void store_opened(std::string cluster_id);
   void stopping();

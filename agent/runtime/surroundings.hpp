@@ -15,12 +15,12 @@
 #include "api/snapshot.hpp"
 #include "base/clock_reading.hpp"
 #include "base/event_loop.hpp"
-#include "config/settings.hpp"
 #include "guard/target.hpp"
 #include "health/health_check.hpp"
-#include "http/listen_address.hpp"
 #include "http/server/traffic.hpp"
 #include "log/log_line.hpp"
+#include "settings/agent.hpp"
+#include "settings/listen_address.hpp"
 #include "stores/store.hpp"
 #include "workload/guard_dialer.hpp"
 #include "workload/hook.hpp"
@@ -33,7 +33,7 @@ struct guard_wish {
   std::string session;            ///< that the agent is in
   bool session_is_bound = false;  ///< false: it takes the session of the guard's earlier agents
   /// How a workload is found that the guard has not started; nothing: the guard starts it.
-  std::optional<guard::target> foreign{};
+  std::optional<settings::target> foreign{};
   /// The guard writes its own lines in this form, with these fields behind the message.
   log::log_form form{};
   std::string fields{};
@@ -78,7 +78,7 @@ class agent_listeners {
   virtual bool open(served_agent what) = 0;
   [[nodiscard]] virtual bool is_open() const = 0;
   /// Nothing if the API listens on no port.
-  [[nodiscard]] virtual std::optional<http::listen_address> api_address() const = 0;
+  [[nodiscard]] virtual std::optional<settings::listen_address> api_address() const = 0;
   /// Lets answers that are under way finish. Calling it again does nothing.
   virtual void stop() = 0;
 };
@@ -92,7 +92,7 @@ class surroundings {
   [[nodiscard]] virtual base::event_loop& loop() = 0;
   [[nodiscard]] virtual base::clock_reading read_clocks() = 0;
   [[nodiscard]] virtual std::expected<std::unique_ptr<stores::store>, stores::open_error>
-  make_store(stores::settings with) = 0;
+  make_store(stores::setup with) = 0;
 
   /// The guard that has started this process.
   [[nodiscard]] virtual guard_result connect_parent_guard(const guard_wish& how,
@@ -100,9 +100,9 @@ class surroundings {
   /// Looks for a guard in the directory of the settings.
   [[nodiscard]] virtual std::unique_ptr<guard_search> search_guard(guard_search::handler found) = 0;
 
-  [[nodiscard]] virtual workload::hooks make_hooks(const config::hooks& with) = 0;
+  [[nodiscard]] virtual workload::hooks make_hooks(const settings::hooks& with) = 0;
   [[nodiscard]] virtual std::vector<std::unique_ptr<health::health_check>> make_health_checks(
-      const config::health& with) = 0;
+      const settings::health& with) = 0;
 
   [[nodiscard]] virtual agent_listeners& asked_by() = 0;
 

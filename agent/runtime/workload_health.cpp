@@ -11,7 +11,7 @@ namespace tenure::runtime {
 namespace {
 
 /// All of them, or the first and how many more.
-std::string names_of(const std::vector<stores::election_spec>& elections) {
+std::string names_of(const std::vector<settings::election>& elections) {
   constexpr std::size_t most = 5;
   std::string out;
   for (std::size_t i = 0; i < std::min(most, elections.size()); ++i) {
@@ -24,12 +24,12 @@ std::string names_of(const std::vector<stores::election_spec>& elections) {
 }  // namespace
 
 workload_health::workload_health(const parts& with) : with_(with) {
-  const config::health& how = with.settings.health;
+  const settings::health& how = with.settings.health;
   if (!how.is_checked()) return;
   // What others run does so all the time, and must be well before it is told to be active.
   const bool guarded = with.workload.has_guard();
-  const auto usual = guarded ? config::health_time::active : config::health_time::always;
-  const bool always = how.when.value_or(usual) == config::health_time::always;
+  const auto usual = guarded ? settings::health_time::active : settings::health_time::always;
+  const bool always = how.when.value_or(usual) == settings::health_time::always;
   if (always && guarded && !how.http.empty()) health::say_health_asks_nobody(with.to);
   const std::string all = names_of(with.elections);
   const log::speaker who{.election = all, .identity = with.settings.identity};

@@ -3,13 +3,13 @@
 #include <memory>
 #include <vector>
 
-#include "config/settings.hpp"
 #include "health/health_monitor.hpp"
 #include "metrics/instruments.hpp"
 #include "runtime/election_driver.hpp"
 #include "runtime/reporter.hpp"
 #include "runtime/surroundings.hpp"
 #include "runtime/workload_mode.hpp"
+#include "settings/agent.hpp"
 
 namespace tenure::runtime {
 
@@ -20,8 +20,8 @@ class workload_health {
  public:
   struct parts {
     surroundings& machine;
-    const config::settings& settings;
-    const std::vector<stores::election_spec>& elections;
+    const settings::agent& settings;
+    const std::vector<settings::election>& elections;
     log::logger& to;
     election_driver& driver;
     const workload_mode& workload;

@@ -25,7 +25,7 @@ core::event::workload_found event_of(const workload::found_workload& what) {
 }
 
 std::unique_ptr<workload_mode> make_workload_mode(const mode_parts& with, bool has_guard) {
-  const config::settings& s = with.settings;
+  const settings::agent& s = with.settings;
   if (!s.guard_dir.empty()) return std::make_unique<socket_guard_mode>(with);
   if (s.hooks.any() && !s.target.given()) return std::make_unique<hook_mode>(with);
   if (!has_guard) return std::make_unique<reader_mode>(with.host);
@@ -148,7 +148,7 @@ std::vector<std::string> owned_mode::environment(const core::election_view& view
   }
   const agent_listeners& at = with_.machine.asked_by();
   if (const auto api = at.api_address()) {
-    out.push_back("TENURE_API=http://" + http::text(*api));
+    out.push_back("TENURE_API=http://" + settings::text(*api));
   } else if (at.is_open() && !with_.settings.socket.empty()) {
     out.push_back("TENURE_API=unix:" + with_.settings.socket);
   }

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "config/settings.hpp"
 #include "core/lease_group.hpp"
 #include "metrics/instruments.hpp"
 #include "runtime/election_driver.hpp"
@@ -13,6 +12,7 @@
 #include "runtime/lines.hpp"
 #include "runtime/snapshots.hpp"
 #include "runtime/surroundings.hpp"
+#include "settings/agent.hpp"
 #include "workload/workload_owner.hpp"
 
 /// The ways in which the workload of an agent is owned: the agent's own command, processes that
@@ -43,9 +43,9 @@ class workload_host {
 
 /// What all modes work with. It outlives them.
 struct mode_parts {
-  const config::settings& settings;
+  const settings::agent& settings;
   const std::string& session;  ///< of this agent
-  const stores::election_spec& election;
+  const settings::election& election;
   surroundings& machine;
   log::logger& to;
   metrics::instruments& instruments;

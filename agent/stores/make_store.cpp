@@ -9,7 +9,7 @@
 
 namespace tenure::stores {
 
-std::expected<std::unique_ptr<store>, open_error> make_store(http::asio_loop& on, settings with) {
+std::expected<std::unique_ptr<store>, open_error> make_store(http::asio_loop& on, setup with) {
   const auto printable = [](std::expected<std::unique_ptr<store>, open_error> made) {
     if (made) made = make_printable_store(std::move(*made));
     return made;

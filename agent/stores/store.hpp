@@ -14,6 +14,8 @@
 #include "core/lease_group.hpp"
 #include "core/store_contact.hpp"
 #include "core/vocabulary.hpp"
+#include "settings/election.hpp"
+#include "settings/security.hpp"
 
 /// The contract between Tenure and a store. tests/contract runs over every store against its
 /// real server.
@@ -119,38 +121,22 @@ struct open_error {
   std::string text;
 };
 
-struct election_spec {
-  std::string name;
-  std::uint32_t slots = 1;
-};
-
 /// What somebody who reads the log should know of a store that is in use.
 struct notice {
   bool is_trouble = true;  ///< false: what was told before is mended
   std::string text;        ///< one line
 };
 
-/// How a store is reached and signed in to. What is empty is not used. No secret is in here: those
-/// are in files, which are read again when they change.
-struct security {
-  std::string ca_file{};           ///< PEM: who may vouch for the server; empty: the system's
-  std::string certificate_file{};  ///< PEM: the client's own
-  std::string key_file{};          ///< PEM: its key
-  std::string server_name{};       ///< expected in the server's certificate instead of its host
-  std::string user{};
-  std::string password_file{};
-};
-
 /// What a store is opened with. An election is named by its place in `elections` from then on.
-struct settings {
+struct setup {
   std::string kind;                    ///< "sqlite", "etcd", ...
   std::vector<std::string> endpoints;  ///< URLs; a path for SQLite
   std::string identity;                ///< shown to others as the holder
   std::string session;                 ///< of this incarnation: no other agent ever uses it
   core::duration ttl{};                ///< asked for
-  std::vector<election_spec> elections;
+  std::vector<settings::election> elections;
   bool announce = false;  ///< be one of the `members` that the store shows, if it can
-  security secure{};
+  settings::security secure{};
   /// Is told of each answer and each failure, whoever has asked. At least every ttl /
   /// core::store_looks_per_ttl the store has something to answer, also while nobody asks anything.
   /// Called on the loop, also from within a call: it must not call the store.
@@ -263,6 +249,6 @@ std::vector<std::string_view> store_kinds();
 core::duration expiry_lag_of(std::string_view kind);
 
 /// Makes the store `with.kind`, or says which kinds there are. Does not touch the store yet.
-std::expected<std::unique_ptr<store>, open_error> make_store(http::asio_loop& on, settings with);
+std::expected<std::unique_ptr<store>, open_error> make_store(http::asio_loop& on, setup with);
 
 }  // namespace tenure::stores

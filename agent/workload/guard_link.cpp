@@ -342,7 +342,7 @@ bool guard_link::in_environment() {
 
 std::expected<std::unique_ptr<guard_link>, std::string> guard_link::from_environment(
     base::event_loop& on, const boost::asio::any_io_executor& executor, own_session session,
-    handler on_event, const std::optional<guard::target>& foreign) {
+    handler on_event, const std::optional<settings::target>& foreign) {
   auto found = guard::guard_that_started_us(executor, foreign);
   if (!found) return std::unexpected(std::move(found.error()));
   return std::make_unique<guard_link>(on, std::move(*found), std::move(session),

@@ -46,7 +46,7 @@ class guard_link final : public workload_owner {
   /// started.
   static std::expected<std::unique_ptr<guard_link>, std::string> from_environment(
       base::event_loop& on, const boost::asio::any_io_executor& executor, own_session session,
-      handler on_event, const std::optional<guard::target>& foreign = std::nullopt);
+      handler on_event, const std::optional<settings::target>& foreign = std::nullopt);
 
   /// Over what a `guard_dialer` has found. Fails if it is not a guard's, with a text.
   static std::expected<std::unique_ptr<guard_link>, std::string> over(

@@ -16,7 +16,7 @@ constexpr core::duration file_time = std::chrono::seconds(1);
 
 guarded_hook_workload::guarded_hook_workload(base::event_loop& on,
                                              std::unique_ptr<workload_owner> guard, hooks ways,
-                                             const config::hooks& with, const core::timing& when,
+                                             const settings::hooks& with, const core::timing& when,
                                              std::vector<std::string> names, listener to)
     : loop_(on),
       to_(std::move(to)),

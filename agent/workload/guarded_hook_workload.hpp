@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "config/settings.hpp"
 #include "core/timing.hpp"
+#include "settings/agent.hpp"
 #include "workload/hook_workload.hpp"
 #include "workload/workload_owner.hpp"
 
@@ -30,7 +30,7 @@ class guarded_hook_workload final : public workload_owner {
   /// `names`: what is told while there is no term. Precondition: there is a way to tell a gain, and
   /// none to stop.
   guarded_hook_workload(base::event_loop& on, std::unique_ptr<workload_owner> guard, hooks ways,
-                        const config::hooks& with, const core::timing& when,
+                        const settings::hooks& with, const core::timing& when,
                         std::vector<std::string> names, listener to);
 
   /// What the guard's link says.

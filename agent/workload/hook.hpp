@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "config/settings.hpp"
 #include "core/clock.hpp"
 #include "http/asio_loop.hpp"
+#include "settings/agent.hpp"
 
 namespace tenure::workload {
 
@@ -57,7 +57,7 @@ struct hooks {
   std::unique_ptr<hook> stop_http;
   std::unique_ptr<hook> stop_command;
 };
-hooks make_hooks(http::asio_loop& on, const config::hooks& with);
+hooks make_hooks(http::asio_loop& on, const settings::hooks& with);
 
 /// POST of the body; taken in if answered with 200 to 299.
 std::unique_ptr<hook> make_http_hook(http::asio_loop& on, const std::string& url);

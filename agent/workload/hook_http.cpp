@@ -60,7 +60,7 @@ class http_hook final : public hook {
   std::string target_;
   std::string subject_;
   http::asio_loop& loop_;
-  http::endpoint server_;
+  settings::endpoint server_;
   handler done_;
   std::unique_ptr<http::http_client> client_;  ///< of the newest call
 };

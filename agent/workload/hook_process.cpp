@@ -113,7 +113,7 @@ std::unique_ptr<hook> make_file_removal(http::asio_loop& on, std::string path) {
       [path = std::move(path)](const hook_order&) { return process::remove_file{path}; });
 }
 
-hooks make_hooks(http::asio_loop& on, const config::hooks& with) {
+hooks make_hooks(http::asio_loop& on, const settings::hooks& with) {
   hooks out;
   if (!with.gain_http.empty()) out.gain.push_back(make_http_hook(on, with.gain_http));
   if (!with.gain_command.empty()) out.gain.push_back(make_command_hook(on, with.gain_command));

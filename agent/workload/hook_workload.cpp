@@ -11,7 +11,7 @@ namespace {
 /// A store that grants whole seconds grants this much more.
 constexpr core::duration granted_more = std::chrono::seconds(1);
 
-stop_plan::ways ways_of(const config::hooks& h) {
+stop_plan::ways ways_of(const settings::hooks& h) {
   return {.remove_file = !h.gain_file.empty(),
           .http = !h.stop_http.empty(),
           .command = !h.stop_command.empty(),
@@ -19,7 +19,7 @@ stop_plan::ways ways_of(const config::hooks& h) {
 }
 
 /// At the start: to end because of what an earlier agent may have told would have no end.
-stop_plan::ways ways_to_clear(const config::hooks& h) {
+stop_plan::ways ways_to_clear(const settings::hooks& h) {
   stop_plan::ways out = ways_of(h);
   out.exit_code = false;
   return out;
@@ -27,7 +27,7 @@ stop_plan::ways ways_to_clear(const config::hooks& h) {
 
 }  // namespace
 
-hook_workload::hook_workload(base::event_loop& on, hooks ways, const config::hooks& with,
+hook_workload::hook_workload(base::event_loop& on, hooks ways, const settings::hooks& with,
                              const core::timing& when, std::vector<std::string> environment,
                              ended_by how, handler on_event)
     : loop_(on),

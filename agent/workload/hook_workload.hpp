@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/event_loop.hpp"
-#include "config/settings.hpp"
 #include "core/timing.hpp"
+#include "settings/agent.hpp"
 #include "workload/hook.hpp"
 #include "workload/hook_codec.hpp"
 #include "workload/stop_plan.hpp"
@@ -71,7 +71,7 @@ class hook_workload final : public workload_owner {
   /// `ways`: those that `with` configures. Begins with a stop of whatever an earlier agent may have
   /// told it: once, and within `drain`, but no longer than a lease lasts. Nothing may be asked of
   /// it before `hooks_ready`. `environment`: what is told then, when there is no term yet.
-  hook_workload(base::event_loop& on, hooks ways, const config::hooks& with,
+  hook_workload(base::event_loop& on, hooks ways, const settings::hooks& with,
                 const core::timing& when, std::vector<std::string> environment, ended_by how,
                 handler on_event);
   ~hook_workload() override;
@@ -121,7 +121,7 @@ class hook_workload final : public workload_owner {
   [[nodiscard]] hook* stopper() const;
 
   base::event_loop& loop_;
-  config::hooks with_;
+  settings::hooks with_;
   ended_by ended_by_;
   core::duration lapse_;
   std::shared_ptr<handler> on_event_;  ///< shared with posts that may outlive us

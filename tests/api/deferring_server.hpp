@@ -54,7 +54,7 @@ struct deferring_server {
   }
 
   later asked;
-  http::listen_address where;
+  settings::listen_address where;
   http::http_server server;
 };
 

@@ -54,7 +54,7 @@ struct holding_server {
   std::atomic<int> state{0};
   std::atomic<int> held{0};
   std::atomic<int> looks{0};
-  http::listen_address where;
+  settings::listen_address where;
   http::http_server server;
 };
 

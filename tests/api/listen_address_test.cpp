@@ -1,4 +1,5 @@
-#include "http/listen_address.hpp"
+#include "settings/listen_address.hpp"
+#include "http/listen_error.hpp"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -13,8 +14,8 @@ namespace {
 using testing::HasSubstr;
 
 TEST(ListenAddress, AnIpv6AddressIsWrittenInBrackets) {
-  EXPECT_EQ(http::text({"127.0.0.1", 4040}), "127.0.0.1:4040");
-  EXPECT_EQ(http::text({"::1", 80}), "[::1]:80");
+  EXPECT_EQ(settings::text({"127.0.0.1", 4040}), "127.0.0.1:4040");
+  EXPECT_EQ(settings::text({"::1", 80}), "[::1]:80");
 }
 
 TEST(ListeningSocket, ChosenPortIsReported) {
@@ -30,7 +31,7 @@ TEST(ListeningSocket, PortInUseIsToldApartAndNamesTheAddress) {
   const auto second = http::open_listening_socket(first->bound);
   ASSERT_FALSE(second);
   EXPECT_EQ(second.error().kind, http::listen_failure::in_use);
-  EXPECT_THAT(second.error().text, HasSubstr(http::text(first->bound)));
+  EXPECT_THAT(second.error().text, HasSubstr(settings::text(first->bound)));
   EXPECT_THAT(second.error().text, HasSubstr("in use"));
 }
 

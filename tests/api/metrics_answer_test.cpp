@@ -24,8 +24,8 @@ struct served {
   served() {
     published.beat(start);
     api::service_settings with;
-    with.api = http::listen_address{"127.0.0.1", 0};
-    with.probe = http::listen_address{"127.0.0.1", 0};
+    with.api = settings::listen_address{"127.0.0.1", 0};
+    with.probe = settings::listen_address{"127.0.0.1", 0};
     with.metrics = [this] { return make_page(); };
     with.api_traffic = &of_api;
     with.probe_traffic = &of_probe;

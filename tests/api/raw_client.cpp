@@ -14,7 +14,8 @@
 
 namespace tenure::tests {
 
-raw_client::raw_client(const http::listen_address& server, int receive_buffer, const char* from) {
+raw_client::raw_client(const settings::listen_address& server, int receive_buffer,
+                       const char* from) {
   sockaddr_in6 v6{};
   sockaddr_in v4{};
   const bool is_v6 = ::inet_pton(AF_INET6, server.host.c_str(), &v6.sin6_addr) == 1;

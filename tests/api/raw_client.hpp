@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "base/unique_fd.hpp"
-#include "http/listen_address.hpp"
+#include "settings/listen_address.hpp"
 #include "support/patience.hpp"
 
 namespace tenure::tests {
@@ -23,7 +23,7 @@ class raw_client {
  public:
   /// Connects to a loopback address. `receive_buffer`: of the kernel, for slow readers. `from`: the
   /// address that the client has, of IPv4.
-  explicit raw_client(const http::listen_address& server, int receive_buffer = 0,
+  explicit raw_client(const settings::listen_address& server, int receive_buffer = 0,
                       const char* from = nullptr);
   /// Connects to a Unix socket.
   explicit raw_client(const std::string& path);

@@ -20,7 +20,7 @@ using testing::HasSubstr;
 struct served_scene {
   served_scene() {
     published.beat(start);
-    settings.api = http::listen_address{"127.0.0.1", 0};
+    settings.api = settings::listen_address{"127.0.0.1", 0};
     settings.probe.reset();
     s.hold(phase::active);
     publish();

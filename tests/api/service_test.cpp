@@ -19,8 +19,8 @@ using testing::HasSubstr;
 struct served {
   served() {
     published.beat(start);
-    settings.api = http::listen_address{"127.0.0.1", 0};
-    settings.probe = http::listen_address{"127.0.0.1", 0};
+    settings.api = settings::listen_address{"127.0.0.1", 0};
+    settings.probe = settings::listen_address{"127.0.0.1", 0};
   }
 
   void publish(scene&& what) { publish(what); }
@@ -97,7 +97,7 @@ TEST(Service, PortInUseSaysWhichListenerAndWhatToDo) {
   EXPECT_EQ(second.error().which, api::listener::api);
   EXPECT_EQ(second.error().kind, http::listen_failure::in_use);
   EXPECT_EQ(second.error().text,
-            "cannot listen on " + http::text(*(*first)->api_address()) +
+            "cannot listen on " + settings::text(*(*first)->api_address()) +
                 ": it is in use by another process; give another address with --listen, or "
                 "--listen off");
 

@@ -73,7 +73,7 @@ TEST(Shutdown, ClosesConnectionsThatLinger) {
 
 TEST(Shutdown, PortIsFreeAfterwards) {
   auto first = std::make_unique<test_server>();
-  const http::listen_address where = first->where;
+  const settings::listen_address where = first->where;
   raw_client client(where);
   EXPECT_EQ(client.ask(get("/")).status, 200);
   first.reset();  // the connections of the old life are in TIME_WAIT now

@@ -59,7 +59,7 @@ struct streaming_server {
   std::atomic<int> state{0};
   std::atomic<int> readers{0};
   std::atomic<int> pieces{0};
-  http::listen_address where;
+  settings::listen_address where;
   http::http_server server;
 };
 

@@ -29,7 +29,7 @@ struct test_server {
     EXPECT_TRUE(server.start());
   }
 
-  http::listen_address where;
+  settings::listen_address where;
   http::http_server server;
 };
 

@@ -136,7 +136,7 @@ TEST(VerifyAnswer, FreshOneIsJudgedByTheReadAndNotByTheWatch) {
 
 api::service_settings api_alone() {
   api::service_settings out;
-  out.api = http::listen_address{"127.0.0.1", 0};
+  out.api = settings::listen_address{"127.0.0.1", 0};
   out.probe.reset();
   return out;
 }

@@ -24,7 +24,7 @@ struct ear {
 
 TEST_P(StoreContract, WatchIsVouchedForAgainAndAgainWithoutARequestOfOurs) {
   ear heard;
-  stores::settings with = settings("a", std::chrono::seconds(2));
+  stores::setup with = settings("a", std::chrono::seconds(2));
   with.hears = heard.listener();
   auto a = join(with);
   const auto watched = a->watch();
@@ -40,7 +40,7 @@ TEST_P(StoreContract, EveryRequestIsHeardToBeAnsweredAlsoByARefusal) {
   auto holder = join(settings("b"));
   const stores::grant held = holder->hold();
   ear heard;
-  stores::settings with = settings("a");
+  stores::setup with = settings("a");
   with.hears = heard.listener();
   auto a = join(with);
   const int before = heard.answered;

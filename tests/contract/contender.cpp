@@ -129,7 +129,7 @@ class contender {
 
 int run(int count, char** words) {
   if (count < 5) return 2;
-  stores::settings with;
+  stores::setup with;
   with.kind = words[1];
   with.endpoints = {words[2]};
   with.identity = words[3];

@@ -13,7 +13,7 @@ const auto not_in_use = [](const core::observation& seen) { return !seen.identit
 class OneIdentity : public StoreContract {
  protected:
   std::unique_ptr<member> join_as_twin(const std::string& session, bool announce) {
-    stores::settings with = settings("twin");
+    stores::setup with = settings("twin");
     with.session = session;
     with.announce = announce;
     return join(with);

@@ -15,7 +15,7 @@ constexpr const char* raw_name =
 constexpr const char* shown_name = "\ufffd\ufffdd\u00e9\ufffd[2J\ufffd";
 
 TEST_P(StoreContract, NamesOfOthersCanBePrinted) {
-  stores::settings with = settings(raw_name);
+  stores::setup with = settings(raw_name);
   with.announce = true;
   auto a = join(with);
   auto b = join(settings("b"));

@@ -10,7 +10,7 @@ namespace {
 using stores::grant;
 using testing::ElementsAre;
 
-stores::settings announced(stores::settings with) {
+stores::setup announced(stores::setup with) {
   with.announce = true;
   return with;
 }

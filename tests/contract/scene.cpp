@@ -30,7 +30,7 @@ bool loop::run_until(const std::function<bool()>& condition) {
 
 // A member -------------------------------------------------------------------------------------
 
-member::member(loop& where, const stores::settings& with) : loop_(where) {
+member::member(loop& where, const stores::setup& with) : loop_(where) {
   auto made = stores::make_store(where.events(), with);
   if (!made) ADD_FAILURE() << made.error().text;
   TENURE_CHECK(made.has_value());
@@ -228,10 +228,10 @@ int child::wait() {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
-stores::settings settings_for(const std::string& kind, const std::string& endpoint,
-                              const std::string& identity, core::duration ttl, std::uint32_t slots,
-                              std::uint32_t elections) {
-  stores::settings made;
+stores::setup settings_for(const std::string& kind, const std::string& endpoint,
+                           const std::string& identity, core::duration ttl, std::uint32_t slots,
+                           std::uint32_t elections) {
+  stores::setup made;
   made.kind = kind;
   made.endpoints = {endpoint};
   made.identity = identity;

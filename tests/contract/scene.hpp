@@ -55,7 +55,7 @@ struct sightings {
 /// One agent's use of a store. Each call waits for its answer.
 class member {
  public:
-  member(loop& where, const stores::settings& with);
+  member(loop& where, const stores::setup& with);
   ~member();
 
   std::expected<stores::description, stores::open_error> open();
@@ -117,10 +117,10 @@ class child {
   std::string unread_;
 };
 
-stores::settings settings_for(const std::string& kind, const std::string& endpoint,
-                              const std::string& identity,
-                              core::duration ttl = std::chrono::seconds(10),
-                              std::uint32_t slots = 1, std::uint32_t elections = 1);
+stores::setup settings_for(const std::string& kind, const std::string& endpoint,
+                           const std::string& identity,
+                           core::duration ttl = std::chrono::seconds(10), std::uint32_t slots = 1,
+                           std::uint32_t elections = 1);
 
 inline core::time_point soon() {
   return base::boot_now() + patience;

@@ -46,14 +46,13 @@ std::vector<store_factory> all_stores();
 /// The rules that every store keeps. Members are made against the same store.
 class StoreContract : public testing::TestWithParam<store_factory> {
  protected:
-  stores::settings settings(const std::string& identity,
-                            core::duration ttl = std::chrono::seconds(10), std::uint32_t slots = 1,
-                            std::uint32_t elections = 1) {
+  stores::setup settings(const std::string& identity, core::duration ttl = std::chrono::seconds(10),
+                         std::uint32_t slots = 1, std::uint32_t elections = 1) {
     return settings_for(store_->kind(), store_->endpoint(), identity, ttl, slots, elections);
   }
 
   /// An agent that has opened the store.
-  std::unique_ptr<member> join(const stores::settings& with) {
+  std::unique_ptr<member> join(const stores::setup& with) {
     auto made = std::make_unique<member>(loop_, with);
     const auto opened = made->open();
     EXPECT_TRUE(opened) << opened.error().text;

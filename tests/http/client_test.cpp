@@ -41,7 +41,7 @@ TEST(Client, LargeBodiesGoBothWays) {
 
 TEST(Client, NamesAreLookedUp) {
   scripted_server server(echo);
-  http::endpoint where = server.where();
+  settings::endpoint where = server.where();
   where.host = "localhost";
   where.base = "/base";
   scene s(where);
@@ -57,15 +57,15 @@ TEST(Client, AUnixSocketIsDialedAndItsServerIsLocalhost) {
                                        asked.body});
       }));
   ASSERT_TRUE(server.start());
-  const auto where = http::parse_local_endpoint("unix:" + (in / "s").string(), 4040);
-  ASSERT_TRUE(where) << where.error();
+  const auto where = settings::parse_local_endpoint("unix:" + (in / "s").string(), 4040);
+  ASSERT_TRUE(where) << settings::text(where.error());
   scene s(*where);
   EXPECT_EQ(words(s.ask(post("{}", "/v1"))), "200 POST at localhost {}");
   EXPECT_EQ(words(s.ask(get("/v1"))), "200 GET at localhost ");
 }
 
 TEST(Client, AUnixSocketThatIsNotThereIsAnErrorThatSaysSo) {
-  scene s(http::endpoint{.host = "localhost", .socket_path = "/nonexistent/s"});
+  scene s(settings::endpoint{.host = "localhost", .socket_path = "/nonexistent/s"});
   EXPECT_EQ(words(s.ask(get("/a"))),
             "not sent: GET /a at unix:/nonexistent/s: cannot connect to unix:/nonexistent/s: No "
             "such file or directory (ENOENT); does the server listen there, and may this user open "
@@ -73,7 +73,7 @@ TEST(Client, AUnixSocketThatIsNotThereIsAnErrorThatSaysSo) {
 }
 
 TEST(Client, NameThatDoesNotExistIsAnErrorThatSaysSo) {
-  scene s(http::endpoint{.host = "no-such-host.invalid", .port = 2379});
+  scene s(settings::endpoint{.host = "no-such-host.invalid", .port = 2379});
   const std::string said = words(s.ask(get("/a")));
   EXPECT_THAT(said, StartsWith("not sent: GET /a at http://no-such-host.invalid:2379: "));
   EXPECT_THAT(said, HasSubstr("cannot be looked up"));
@@ -89,14 +89,15 @@ TEST(Client, Ipv6IsSpoken) {
 }
 
 TEST(Client, ServerThatIsNotThereGetsNothing) {
-  http::endpoint where;
+  settings::endpoint where;
   {
     scripted_server gone(echo);
     where = gone.where();
   }
   scene s(where);
   const std::string said = words(s.ask(get("/a")));
-  EXPECT_THAT(said, StartsWith("not sent: GET /a at " + http::text(where) + ": cannot connect: "));
+  EXPECT_THAT(said,
+              StartsWith("not sent: GET /a at " + settings::text(where) + ": cannot connect: "));
   EXPECT_THAT(said, HasSubstr("ECONNREFUSED"));
   EXPECT_THAT(said, HasSubstr("is the server running"));
 }

@@ -62,7 +62,8 @@ TEST(Dialer, AddressThatSwallowsEverythingDoesNotEatTheTimeOfTheNext) {
   scripted_server server([](peer& with, int) { with.closed(); });
   loop l;
   auto route = std::make_shared<http::client_route>(
-      l.io.get_executor(), http::endpoint{.host = "some.name", .port = 1}, http::tls_settings{});
+      l.io.get_executor(), settings::endpoint{.host = "some.name", .port = 1},
+      http::tls_settings{});
   route->addresses.learn({hole.where, address_of(server)});
   const auto reached = dial(l, route, base::boot_now() + 500ms);
   ASSERT_TRUE(reached) << reached.error();
@@ -81,7 +82,8 @@ TEST(Dialer, ErrorTellsWhatBecameOfEachAddress) {
   }
   loop l;
   auto route = std::make_shared<http::client_route>(
-      l.io.get_executor(), http::endpoint{.host = "some.name", .port = 1}, http::tls_settings{});
+      l.io.get_executor(), settings::endpoint{.host = "some.name", .port = 1},
+      http::tls_settings{});
   route->addresses.learn({closed, hole.where});
   const auto reached = dial(l, route, shortly());
   ASSERT_FALSE(reached);
@@ -98,7 +100,7 @@ TEST(Dialer, NameIsLookedUpAgainOnceConnectingFailed) {
     stale = address_of(gone);
   }
   scripted_server server([](peer& with, int) { with.closed(); });
-  http::endpoint named = server.where();
+  settings::endpoint named = server.where();
   named.host = "localhost";
   loop l;
   auto route =
@@ -113,7 +115,7 @@ TEST(Dialer, NameIsLookedUpAgainOnceConnectingFailed) {
 
 TEST(Dialer, RequestToABlackHoleIsNotSentAndSaysWhatItWaitedFor) {
   const black_hole hole;
-  scene s(http::endpoint{.host = "127.0.0.1", .port = hole.where.port()});
+  scene s(settings::endpoint{.host = "127.0.0.1", .port = hole.where.port()});
   const std::string said = words(s.ask(get(), shortly()));
   EXPECT_THAT(said, testing::StartsWith("not sent: "));
   EXPECT_THAT(said, HasSubstr("no answer in time"));

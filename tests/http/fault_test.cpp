@@ -32,7 +32,7 @@ TEST_P(Fault, IsInDoubtAndItsConnectionIsNotUsedAgain) {
   });
   scene s(server.where());
   const std::string said = words(s.ask(post("{}", "/v3/kv/put")));
-  EXPECT_THAT(said, StartsWith("in doubt: POST /v3/kv/put at " + http::text(server.where())));
+  EXPECT_THAT(said, StartsWith("in doubt: POST /v3/kv/put at " + settings::text(server.where())));
   EXPECT_THAT(said, HasSubstr(GetParam().why));
   EXPECT_EQ(server.connections(), 1) << "nothing is sent twice";
   EXPECT_EQ(words(s.ask(get())), "200 good");

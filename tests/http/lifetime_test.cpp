@@ -34,11 +34,11 @@ TEST(Lifetime, NothingIsCalledAfterCloseWhateverWasUnderWay) {
 
 TEST(Lifetime, NothingIsLeftToWaitForAfterCloseAtAnyStep) {
   scripted_server server(silence);
-  http::endpoint named = server.where();
+  settings::endpoint named = server.where();
   named.host = "localhost";
-  http::endpoint secure = server.where();
+  settings::endpoint secure = server.where();
   secure.tls = true;
-  for (const http::endpoint& where : {server.where(), named, secure}) {
+  for (const settings::endpoint& where : {server.where(), named, secure}) {
     for (int steps = 0; steps < 12; ++steps) {
       loop l;
       auto client = http::make_http_client(l.io.get_executor(), where);
@@ -49,16 +49,16 @@ TEST(Lifetime, NothingIsLeftToWaitForAfterCloseAtAnyStep) {
       client.reset();
       l.io.restart();
       l.io.run();
-      EXPECT_EQ(called, 0) << http::text(where) << " after " << steps;
+      EXPECT_EQ(called, 0) << settings::text(where) << " after " << steps;
     }
   }
 }
 
 TEST(Lifetime, LoopMayEndWithEverythingUnderWay) {
   scripted_server server(silence);
-  http::endpoint named = server.where();
+  settings::endpoint named = server.where();
   named.host = "localhost";
-  for (const http::endpoint& where : {server.where(), named}) {
+  for (const settings::endpoint& where : {server.where(), named}) {
     for (int steps = 0; steps < 8; ++steps) {
       auto io = std::make_unique<boost::asio::io_context>(1);
       auto client = http::make_http_client(io->get_executor(), where);

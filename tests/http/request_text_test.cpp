@@ -9,7 +9,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-const http::endpoint where{.tls = false, .host = "::1", .port = 2379, .base = "/base"};
+const settings::endpoint where{.tls = false, .host = "::1", .port = 2379, .base = "/base"};
 
 TEST(RequestText, BodyIsJsonUnlessAHeaderSaysOtherwise) {
   EXPECT_EQ(http::request_text({.method = "POST", .target = "/v3/kv", .body = "{}"}, where),

@@ -49,7 +49,7 @@ class loop {
 
 /// A client of one server and its loop. Each `ask` waits for what becomes of it.
 struct scene : loop {
-  explicit scene(const http::endpoint& of, http::client_limits limits = {},
+  explicit scene(const settings::endpoint& of, http::client_limits limits = {},
                  http::tls_settings tls = {})
       : client(http::make_http_client(io.get_executor(), of, std::move(tls), limits)) {}
 

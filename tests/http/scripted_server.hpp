@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "base/unique_fd.hpp"
-#include "http/endpoint.hpp"
+#include "settings/endpoint.hpp"
 #include "support/patience.hpp"
 
 namespace tenure::tests {
@@ -60,7 +60,7 @@ class scripted_server {
   scripted_server(const scripted_server&) = delete;
   scripted_server& operator=(const scripted_server&) = delete;
 
-  [[nodiscard]] http::endpoint where() const { return where_; }
+  [[nodiscard]] settings::endpoint where() const { return where_; }
   /// How many there have been.
   [[nodiscard]] int connections() const { return connections_; }
 
@@ -74,7 +74,7 @@ class scripted_server {
 
   script script_;
   base::unique_fd listening_;
-  http::endpoint where_;
+  settings::endpoint where_;
   std::atomic<int> connections_ = 0;
   std::list<serving> serving_;  ///< of `thread_` until that has ended
   std::thread thread_;

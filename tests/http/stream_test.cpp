@@ -237,7 +237,7 @@ TEST(Stream, EndInTheMiddleIsAnErrorAfterTheDataThatCame) {
 }
 
 TEST(Stream, ThatCannotBeSentOrConnectedEndsWithAnErrorNotSent) {
-  http::endpoint where;
+  settings::endpoint where;
   {
     scripted_server gone([](peer&, int) {});
     where = gone.where();

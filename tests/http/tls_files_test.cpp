@@ -63,7 +63,7 @@ TEST(TlsFiles, PlainEndpointNeedsNone) {
 TEST(TlsFiles, SwappedOneServesTheNextConnection) {
   const place p;
   std::optional<tls_server> server(std::in_place, "server");
-  const http::endpoint where = server->where();
+  const settings::endpoint where = server->where();
   scene s(where, {}, {.ca_file = p.put("ca.pem", certificate("ca.pem"))});
   EXPECT_EQ(words(s.ask(get("/a"))), "200 GET /a ");
 
@@ -77,7 +77,7 @@ TEST(TlsFiles, SwappedOneServesTheNextConnection) {
 TEST(TlsFiles, BadNewOneKeepsTheOldAndIsToldOnlyWhereAConnectionFails) {
   const place p;
   std::optional<tls_server> server(std::in_place, "server");
-  const http::endpoint where = server->where();
+  const settings::endpoint where = server->where();
   scene s(where, {.idle = 0ms}, {.ca_file = p.put("ca.pem", certificate("ca.pem"))});
   EXPECT_EQ(words(s.ask(get("/a"))), "200 GET /a ");
   p.put("ca.pem", certificate("ca.key"));

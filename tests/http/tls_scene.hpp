@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "http/endpoint.hpp"
 #include "http/tls/tls_settings.hpp"
+#include "settings/endpoint.hpp"
 
 namespace tenure::tests {
 
@@ -37,7 +37,7 @@ class tls_server {
   tls_server(const tls_server&) = delete;
   tls_server& operator=(const tls_server&) = delete;
 
-  [[nodiscard]] http::endpoint where() const {
+  [[nodiscard]] settings::endpoint where() const {
     return {.tls = true, .host = "127.0.0.1", .port = port_};
   }
 

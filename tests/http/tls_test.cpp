@@ -15,7 +15,7 @@ http::tls_settings trusting(const std::string& ca) {
   return {.ca_file = certificate(ca)};
 }
 
-std::string asked(const http::endpoint& where, http::tls_settings tls) {
+std::string asked(const settings::endpoint& where, http::tls_settings tls) {
   scene s(where, {}, std::move(tls));
   return words(s.ask(post("{}", "/a")));
 }
@@ -31,7 +31,7 @@ TEST(Tls, ServerThatProvesItselfIsSpokenTo) {
 
 TEST(Tls, NamesAreCheckedAsNames) {
   const tls_server server("server", {"--tls12"});
-  http::endpoint where = server.where();
+  settings::endpoint where = server.where();
   where.host = "localhost";
   EXPECT_EQ(asked(where, trusting("ca.pem")), "200 POST /a {}");
 }
@@ -69,7 +69,7 @@ TEST(Tls, CertificateOfAnotherHostIsRefusedWithItsNames) {
   const std::string said = asked(server.where(), trusting("ca.pem"));
   EXPECT_THAT(said, StartsWith("not sent: "));
   EXPECT_THAT(said, HasSubstr("not for 127.0.0.1 but for etcd-0.example, 10.1.2.3"));
-  http::endpoint named = server.where();
+  settings::endpoint named = server.where();
   named.host = "localhost";
   EXPECT_THAT(asked(named, trusting("ca.pem")), HasSubstr("not for localhost but for"));
 }
@@ -110,7 +110,7 @@ TEST(Tls, ServerOfPlainHttpIsRecognized) {
     with.send("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n");
     with.closed();
   });
-  http::endpoint where = server.where();
+  settings::endpoint where = server.where();
   where.tls = true;
   const std::string said = asked(where, trusting("ca.pem"));
   EXPECT_THAT(said, StartsWith("not sent: "));
@@ -119,14 +119,14 @@ TEST(Tls, ServerOfPlainHttpIsRecognized) {
 
 TEST(Tls, PlainRequestToATlsServerSaysSo) {
   const tls_server server("server");
-  http::endpoint where = server.where();
+  settings::endpoint where = server.where();
   where.tls = false;
   EXPECT_THAT(asked(where, {}), StartsWith("in doubt: "));
 }
 
 TEST(Tls, HandshakeThatHangsEndsAtTheDeadline) {
   scripted_server server([](peer& with, int) { with.closed(); });
-  http::endpoint where = server.where();
+  settings::endpoint where = server.where();
   where.tls = true;
   scene s(where, {}, trusting("ca.pem"));
   const std::string said = words(s.ask(get(), shortly()));
@@ -137,7 +137,7 @@ TEST(Tls, HandshakeThatHangsEndsAtTheDeadline) {
 
 TEST(Tls, ServerThatHangsUpInTheHandshakeIsToldApart) {
   scripted_server server([](peer&, int) {});
-  http::endpoint where = server.where();
+  settings::endpoint where = server.where();
   where.tls = true;
   const std::string said = asked(where, trusting("ca.pem"));
   EXPECT_THAT(said, StartsWith("not sent: "));

@@ -24,8 +24,8 @@ std::string session_of(std::size_t pod, std::uint32_t incarnation) {
   return out + tail;
 }
 
-config::settings settings_of(stage& s, const pod_machine& on) {
-  config::settings out;
+settings::agent settings_of(stage& s, const pod_machine& on) {
+  settings::agent out;
   out.identity = identity_of(on.number);
   out.timing = s.when;
   out.stop_signal = SIGTERM;
@@ -49,7 +49,7 @@ config::settings settings_of(stage& s, const pod_machine& on) {
     out.health.interval = s.when.ttl / 4;
     out.health.timeout = s.when.ttl / 8;
     out.health.failures = 2;
-    if (!s.guarded) out.health.when = config::health_time::always;
+    if (!s.guarded) out.health.when = settings::health_time::always;
   }
   return out;
 }

@@ -146,7 +146,7 @@ class modelled_stream final : public http::http_stream {
 class modelled_client final : public http::http_client {
  public:
   modelled_client(modelled_network& over, std::size_t pod, std::size_t server,
-                  const std::shared_ptr<process>& agent, http::endpoint to)
+                  const std::shared_ptr<process>& agent, settings::endpoint to)
       : network_(over), pod_(pod), number_(server), agent_(agent), server_(std::move(to)) {}
   ~modelled_client() override { close(); }
 
@@ -231,7 +231,7 @@ class modelled_client final : public http::http_client {
     for (const auto& one : std::exchange(calls_, {})) one->late.cancel();
   }
 
-  [[nodiscard]] const http::endpoint& server() const override { return server_; }
+  [[nodiscard]] const settings::endpoint& server() const override { return server_; }
 
  private:
   struct call {
@@ -271,14 +271,14 @@ class modelled_client final : public http::http_client {
   std::size_t pod_;
   std::size_t number_;
   std::weak_ptr<process> agent_;
-  http::endpoint server_;
+  settings::endpoint server_;
   std::set<std::shared_ptr<call>> calls_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 
 http::http_connector modelled_network::connector(std::size_t pod,
                                                  const std::shared_ptr<process>& agent) {
-  return [this, pod, noted = std::weak_ptr(agent)](http::endpoint to, const http::tls_settings&,
+  return [this, pod, noted = std::weak_ptr(agent)](settings::endpoint to, const http::tls_settings&,
                                                    http::client_limits) {
     std::size_t server = 0;
     std::from_chars(to.host.data(), to.host.data() + to.host.size(), server);

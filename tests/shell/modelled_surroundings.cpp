@@ -101,7 +101,7 @@ base::clock_reading modelled_surroundings::read_clocks() {
 }
 
 std::expected<std::unique_ptr<stores::store>, stores::open_error> modelled_surroundings::make_store(
-    stores::settings with) {
+    stores::setup with) {
   with.wall_ms = [this] { return read_clocks().unix_ms(); };
   with.hears = stores::printable_hearing(std::move(with.hears));
   auto made =
@@ -126,7 +126,7 @@ std::unique_ptr<runtime::guard_search> modelled_surroundings::search_guard(
 }
 
 std::vector<std::unique_ptr<health::health_check>> modelled_surroundings::make_health_checks(
-    const config::health&) {
+    const settings::health&) {
   std::vector<std::unique_ptr<health::health_check>> out;
   out.push_back(std::make_unique<modelled_check>(*loop_, on_));
   return out;

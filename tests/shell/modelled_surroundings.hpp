@@ -22,8 +22,8 @@ class modelled_listeners final : public runtime::agent_listeners {
     return true;
   }
   [[nodiscard]] bool is_open() const override { return serves_.has_value(); }
-  [[nodiscard]] std::optional<http::listen_address> api_address() const override {
-    return http::listen_address{.host = "127.0.0.1", .port = 4040};
+  [[nodiscard]] std::optional<settings::listen_address> api_address() const override {
+    return settings::listen_address{.host = "127.0.0.1", .port = 4040};
   }
   void stop() override {}
 
@@ -51,14 +51,14 @@ class modelled_surroundings final : public runtime::surroundings {
   [[nodiscard]] base::event_loop& loop() override { return *loop_; }
   [[nodiscard]] base::clock_reading read_clocks() override;
   [[nodiscard]] std::expected<std::unique_ptr<stores::store>, stores::open_error> make_store(
-      stores::settings with) override;
+      stores::setup with) override;
   [[nodiscard]] runtime::guard_result connect_parent_guard(const runtime::guard_wish& how,
                                                            runtime::guard_handler) override;
   [[nodiscard]] std::unique_ptr<runtime::guard_search> search_guard(
       runtime::guard_search::handler found) override;
-  [[nodiscard]] workload::hooks make_hooks(const config::hooks&) override { return {}; }
+  [[nodiscard]] workload::hooks make_hooks(const settings::hooks&) override { return {}; }
   [[nodiscard]] std::vector<std::unique_ptr<health::health_check>> make_health_checks(
-      const config::health& with) override;
+      const settings::health& with) override;
   [[nodiscard]] modelled_listeners& asked_by() override { return listeners_; }
   void settled() override {}
 

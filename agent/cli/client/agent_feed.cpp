@@ -21,7 +21,7 @@ constexpr core::duration longest_turn = std::chrono::hours(1);
 
 }  // namespace
 
-agent_feed::agent_feed(boost::asio::io_context& on, http::endpoint agent, std::string path,
+agent_feed::agent_feed(boost::asio::io_context& on, settings::endpoint agent, std::string path,
                        core::duration hold, handler each)
     : client_(http::make_http_client(on.get_executor(), std::move(agent), {}, agent_limits)),
       timer_(on),
@@ -71,7 +71,8 @@ void agent_feed::ask_later() {
   });
 }
 
-bool follow_until(const http::endpoint& agent, const std::string& path, core::time_point deadline,
+bool follow_until(const settings::endpoint& agent, const std::string& path,
+                  core::time_point deadline,
                   const std::function<bool(const agent_answer&)>& enough) {
   boost::asio::io_context loop;
   bool found = false;

@@ -24,7 +24,7 @@ class agent_feed {
   using handler = std::function<void(const agent_answer&)>;
 
   /// `path` has no query. `hold` is for how long the agent may hold an answer back.
-  agent_feed(boost::asio::io_context& on, http::endpoint agent, std::string path,
+  agent_feed(boost::asio::io_context& on, settings::endpoint agent, std::string path,
              core::duration hold, handler each);
 
   /// Once.
@@ -36,7 +36,7 @@ class agent_feed {
   /// Nothing is passed on afterwards.
   void stop();
 
-  [[nodiscard]] const http::endpoint& agent() const { return client_->server(); }
+  [[nodiscard]] const settings::endpoint& agent() const { return client_->server(); }
 
  private:
   void ask_now();
@@ -55,7 +55,8 @@ class agent_feed {
 
 /// Follows what is at `path` until `enough` says so or the deadline has come. Returns whether it
 /// did.
-bool follow_until(const http::endpoint& agent, const std::string& path, core::time_point deadline,
+bool follow_until(const settings::endpoint& agent, const std::string& path,
+                  core::time_point deadline,
                   const std::function<bool(const agent_answer&)>& enough);
 
 }  // namespace tenure::cli

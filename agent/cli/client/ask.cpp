@@ -25,7 +25,7 @@ ask_failure failure(int status, const char* code, const std::string& text) {
   return {.status = status, .text = text, .json = wire::write(wire::problem{code, text})};
 }
 
-std::expected<http::client_reply, http::client_error> ask(const http::endpoint& server,
+std::expected<http::client_reply, http::client_error> ask(const settings::endpoint& server,
                                                           http::client_request what,
                                                           core::duration patience) {
   boost::asio::io_context loop;
@@ -39,13 +39,13 @@ std::expected<http::client_reply, http::client_error> ask(const http::endpoint& 
   return std::move(*answer);
 }
 
-ask_failure not_an_agent(const http::endpoint& agent) {
+ask_failure not_an_agent(const settings::endpoint& agent) {
   return failure(runtime::exit_cannot_tell, "not_an_agent",
-                 "the reply of " + http::text(agent) +
+                 "the reply of " + settings::text(agent) +
                      " is not that of an agent; is --api the address of one?");
 }
 
-agent_answer judged(const http::endpoint& agent,
+agent_answer judged(const settings::endpoint& agent,
                     const std::expected<http::client_reply, http::client_error>& reply) {
   if (!reply) {
     ask_failure out =
@@ -66,16 +66,17 @@ agent_answer judged(const http::endpoint& agent,
   return std::unexpected(not_an_agent(agent));
 }
 
-agent_answer ask_agent(const http::endpoint& agent, http::client_request what) {
+agent_answer ask_agent(const settings::endpoint& agent, http::client_request what) {
   return judged(agent, ask(agent, std::move(what), reply_limit));
 }
 
-std::expected<http::endpoint, std::string> agent_address(const std::optional<std::string>& given) {
+std::expected<settings::endpoint, std::string> agent_address(
+    const std::optional<std::string>& given) {
   const auto own = given ? std::nullopt : variable("TENURE_API");
-  const auto out =
-      http::parse_local_endpoint(given.value_or(own.value_or(default_api)), default_port);
-  if (out) return out;
-  return std::unexpected((own ? "TENURE_API: " : "--api: ") + out.error());
+  auto out =
+      settings::parse_local_endpoint(given.value_or(own.value_or(default_api)), default_port);
+  if (out) return std::move(*out);
+  return std::unexpected((own ? "TENURE_API: " : "--api: ") + settings::text(out.error()));
 }
 
 std::optional<std::string> named_election(const invocation& what) {
@@ -90,7 +91,7 @@ std::string path_of(const std::optional<std::string>& election) {
   return election ? list + "/" + base::percent_encoded(*election) : list;
 }
 
-ask_failure which_election(const http::endpoint& agent,
+ask_failure which_election(const settings::endpoint& agent,
                            const std::vector<wire::election_report>& of) {
   std::string listed = of.empty() ? "none" : "";
   for (std::size_t i = 0; i < of.size() && i < most_names; ++i) {
@@ -98,7 +99,7 @@ ask_failure which_election(const http::endpoint& agent,
   }
   if (of.size() > most_names) listed += ", ...";
   return failure(runtime::exit_bad_settings, "no_election",
-                 "which election? the agent at " + http::text(agent) + " has: " + listed +
+                 "which election? the agent at " + settings::text(agent) + " has: " + listed +
                      "; name one of its elections");
 }
 

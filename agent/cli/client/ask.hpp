@@ -8,7 +8,7 @@
 #include "cli/invocation.hpp"
 #include "core/clock.hpp"
 #include "http/client/client_message.hpp"
-#include "http/endpoint.hpp"
+#include "settings/endpoint.hpp"
 #include "wire/election.hpp"
 
 /// How a command asks a running agent, and what it says if there is no answer.
@@ -34,23 +34,24 @@ ask_failure failure(int status, const char* code, const std::string& text);
 using agent_answer = std::expected<std::string, ask_failure>;
 
 /// Sends one request and waits for the reply. The error says what failed, against which server.
-std::expected<http::client_reply, http::client_error> ask(const http::endpoint& server,
+std::expected<http::client_reply, http::client_error> ask(const settings::endpoint& server,
                                                           http::client_request what,
                                                           core::duration patience);
 
 /// The same, and judges the reply.
-agent_answer ask_agent(const http::endpoint& agent, http::client_request what);
+agent_answer ask_agent(const settings::endpoint& agent, http::client_request what);
 
 /// Something else has answered.
-ask_failure not_an_agent(const http::endpoint& agent);
+ask_failure not_an_agent(const settings::endpoint& agent);
 
 /// What a reply is worth. Only JSON of an agent is an answer.
-agent_answer judged(const http::endpoint& agent,
+agent_answer judged(const settings::endpoint& agent,
                     const std::expected<http::client_reply, http::client_error>& reply);
 
 /// The agent that --api names; else TENURE_API, else the default. The error says what is wrong
 /// with it.
-std::expected<http::endpoint, std::string> agent_address(const std::optional<std::string>& given);
+std::expected<settings::endpoint, std::string> agent_address(
+    const std::optional<std::string>& given);
 
 /// What ELECTION or TENURE_ELECTION names; nothing if neither does.
 std::optional<std::string> named_election(const invocation& what);
@@ -59,12 +60,12 @@ std::optional<std::string> named_election(const invocation& what);
 std::string path_of(const std::optional<std::string>& election);
 
 /// "which election? the agent has a, b; ..."
-ask_failure which_election(const http::endpoint& agent,
+ask_failure which_election(const settings::endpoint& agent,
                            const std::vector<wire::election_report>& of);
 
 /// Agent and election of a verb that takes `--api` and `ELECTION`.
 struct election_address {
-  http::endpoint agent;
+  settings::endpoint agent;
   std::string election;
 };
 

@@ -21,7 +21,7 @@ nlohmann::ordered_json as_json(const std::vector<config::problem>& problems) {
 }  // namespace
 
 std::string budget_json(const core::timing& t, const core::consequences& means,
-                        const config::settings& of) {
+                        const settings::agent& of) {
   const core::budget b = t.of(t.ttl);
   nlohmann::ordered_json out{
       {"store", of.store},

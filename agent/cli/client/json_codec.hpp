@@ -4,8 +4,9 @@
 #include <vector>
 
 #include "cli/version.hpp"
-#include "config/settings.hpp"
+#include "config/problem.hpp"
 #include "core/timing.hpp"
+#include "settings/agent.hpp"
 
 /// What `--output json` prints.
 namespace tenure::cli {
@@ -13,7 +14,7 @@ namespace tenure::cli {
 /// The time budget of `tenure explain`, and how health adds to it if it is checked. Durations are
 /// seconds.
 std::string budget_json(const core::timing& t, const core::consequences& means,
-                        const config::settings& of);
+                        const settings::agent& of);
 
 /// The verdict of `tenure check`.
 std::string check_json(const std::string& file, bool good,

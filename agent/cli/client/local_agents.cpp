@@ -26,7 +26,7 @@ ask_failure bad_usage(const std::string& text) {
 std::string listed(const std::vector<const candidate*>& some) {
   std::string out;
   for (const candidate* one : some) {
-    out += (out.empty() ? "" : ", ") + one->says.identity + " at " + http::text(one->agent);
+    out += (out.empty() ? "" : ", ") + one->says.identity + " at " + settings::text(one->agent);
   }
   return out;
 }
@@ -36,7 +36,7 @@ int knowledge_of(const candidate& one) {
   return one.says.is_self ? 2 : one.says.holder_known ? 1 : 0;
 }
 
-std::vector<candidate> candidates_of(const std::vector<http::endpoint>& agents) {
+std::vector<candidate> candidates_of(const std::vector<settings::endpoint>& agents) {
   std::vector<candidate> out;
   const auto answers =
       ask_all(agents, {.method = "GET", .target = path_of(std::nullopt)}, local_reply_limit);
@@ -49,7 +49,7 @@ std::vector<candidate> candidates_of(const std::vector<http::endpoint>& agents) 
   return out;
 }
 
-std::expected<std::string, ask_failure> only_election(const http::endpoint& agent) {
+std::expected<std::string, ask_failure> only_election(const settings::endpoint& agent) {
   const auto list = ask_agent(agent, {.method = "GET", .target = path_of(std::nullopt)});
   if (!list) return std::unexpected(list.error());
   auto all = wire::read_elections(*list);
@@ -60,9 +60,9 @@ std::expected<std::string, ask_failure> only_election(const http::endpoint& agen
 
 }  // namespace
 
-std::expected<std::vector<http::endpoint>, std::string> local_agents() {
+std::expected<std::vector<settings::endpoint>, std::string> local_agents() {
   const auto given = variable("TENURE_RUNTIME_DIR");
-  std::vector<http::endpoint> out;
+  std::vector<settings::endpoint> out;
   if (given == "off") return out;
   const std::string directory = given.value_or(base::default_runtime_directory());
   if (directory.empty()) return out;
@@ -77,14 +77,14 @@ std::expected<std::vector<http::endpoint>, std::string> local_agents() {
        one.increment(failed)) {
     const std::string path = one->path().string();
     if (one->path().extension() != ".sock" || !http::is_served(path)) continue;
-    if (auto agent = http::parse_local_endpoint("unix:" + path, 0))
+    if (auto agent = settings::parse_local_endpoint("unix:" + path, 0))
       out.push_back(std::move(*agent));
   }
-  std::ranges::sort(out, {}, &http::endpoint::socket_path);
+  std::ranges::sort(out, {}, &settings::endpoint::socket_path);
   return out;
 }
 
-std::expected<std::vector<http::endpoint>, std::string> agents_to_ask(
+std::expected<std::vector<settings::endpoint>, std::string> agents_to_ask(
     const std::optional<std::string>& given, const std::string& verb) {
   std::string trouble;
   if (!given && !variable("TENURE_API")) {
@@ -98,12 +98,12 @@ std::expected<std::vector<http::endpoint>, std::string> agents_to_ask(
     print_failure(verb, trouble +
                             "; name the directory in which the agents leave their sockets, or "
                             "unset the variable; asking " +
-                            http::text(*one) + " now");
+                            settings::text(*one) + " now");
   }
   return std::vector{std::move(*one)};
 }
 
-std::vector<agent_answer> ask_all(const std::vector<http::endpoint>& agents,
+std::vector<agent_answer> ask_all(const std::vector<settings::endpoint>& agents,
                                   const http::client_request& what, core::duration patience) {
   boost::asio::io_context loop;
   std::vector<std::unique_ptr<http::http_client>> clients;
@@ -167,17 +167,17 @@ std::expected<agent_choice, ask_failure> agent_of(const invocation& what,
   return agent_choice{.agent = std::move(chosen->agent), .election = std::move(chosen->election)};
 }
 
-std::expected<http::endpoint, ask_failure> one_agent_of(const invocation& what) {
+std::expected<settings::endpoint, ask_failure> one_agent_of(const invocation& what) {
   const auto agents = agents_to_ask(what.value("--api"), what.verb);
   if (!agents) return std::unexpected(bad_usage(agents.error()));
   if (agents->size() == 1) return agents->front();
   const std::vector<candidate> all = candidates_of(*agents);
   std::string some;
-  for (const http::endpoint& one : *agents) {
+  for (const settings::endpoint& one : *agents) {
     const auto said = std::ranges::find_if(
         all, [&one](const candidate& by) { return by.agent.socket_path == one.socket_path; });
     some += (some.empty() ? "" : ", ") + (said == all.end() ? "one" : said->says.identity) +
-            " at " + http::text(one);
+            " at " + settings::text(one);
   }
   return std::unexpected(
       bad_usage("which agent? this machine has: " + some + "; give --api for one of them"));

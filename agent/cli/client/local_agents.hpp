@@ -8,7 +8,7 @@
 #include "cli/client/ask.hpp"
 #include "cli/invocation.hpp"
 #include "core/clock.hpp"
-#include "http/endpoint.hpp"
+#include "settings/endpoint.hpp"
 #include "wire/election.hpp"
 
 /// How a command finds the agents of this machine, and chooses one of them.
@@ -19,16 +19,16 @@ inline constexpr core::duration local_reply_limit = std::chrono::seconds(2);
 
 /// The agents of this user that have left a socket in its runtime directory and listen on it. The
 /// error says why the directory that TENURE_RUNTIME_DIR names cannot be used.
-std::expected<std::vector<http::endpoint>, std::string> local_agents();
+std::expected<std::vector<settings::endpoint>, std::string> local_agents();
 
 /// Those that are asked: the one of `--api`; else of TENURE_API; else the local ones; else the
 /// default address. The error says what is wrong with an address. `verb`: says on stderr, in its
 /// name, that local agents could not be looked for; empty: does not.
-std::expected<std::vector<http::endpoint>, std::string> agents_to_ask(
+std::expected<std::vector<settings::endpoint>, std::string> agents_to_ask(
     const std::optional<std::string>& given, const std::string& verb);
 
 /// The same request to all of them at once; answers in their order.
-std::vector<agent_answer> ask_all(const std::vector<http::endpoint>& agents,
+std::vector<agent_answer> ask_all(const std::vector<settings::endpoint>& agents,
                                   const http::client_request& what, core::duration patience);
 
 /// Which of several local agents a verb means.
@@ -40,7 +40,7 @@ enum class meant : std::uint8_t {
 /// An agent, which need not answer yet. The election is the one that was named, or the only one
 /// that was found.
 struct agent_choice {
-  http::endpoint agent;
+  settings::endpoint agent;
   std::optional<std::string> election{};
 };
 
@@ -52,7 +52,7 @@ std::expected<agent_choice, ask_failure> agent_of(const invocation& what,
 
 /// The one agent of a verb that asks about that agent itself. Of several local ones none is meant
 /// more than another: the error lists them.
-std::expected<http::endpoint, ask_failure> one_agent_of(const invocation& what);
+std::expected<settings::endpoint, ask_failure> one_agent_of(const invocation& what);
 
 /// Agent and election of a verb that takes `--api` and `ELECTION`. An election that is not named is
 /// the only one that there is. `member`: the agent of that member is preferred; empty: none is.
@@ -62,7 +62,7 @@ std::expected<election_address, ask_failure> election_address_of(const invocatio
 
 /// What one of several local agents says of an election.
 struct candidate {
-  http::endpoint agent;
+  settings::endpoint agent;
   wire::election_report says;
 };
 

@@ -118,7 +118,7 @@ std::optional<std::string> demo_member::api_address() const {
 std::string demo_member::get(const std::string& path) const {
   const auto address = api_address();
   if (!address) return {};
-  const auto server = http::parse_endpoint("http://" + *address, 0);
+  const auto server = settings::parse_endpoint("http://" + *address, 0);
   if (!server) return {};
   const auto reply = ask(*server, {.method = "GET", .target = path}, answer_patience);
   return reply ? reply->body : std::string{};

@@ -12,7 +12,7 @@ void print_failure(std::string_view verb, std::string_view text) {
   std::fprintf(stderr, "tenure%s: %s\n", of.c_str(), base::printable(text).c_str());
 }
 
-std::string wrong_value(std::string_view option, const config::mistake& why) {
+std::string wrong_value(std::string_view option, const settings::mistake& why) {
   std::string out = std::string(option) + " " + why.what;
   return why.suggestion.empty() ? out : out + "; " + why.suggestion;
 }

@@ -14,7 +14,7 @@ void print_failure(std::string_view verb, std::string_view text);
 
 /// What is wrong with the value of an option, and what to write: "--ttl is "5", without a unit;
 /// ...".
-std::string wrong_value(std::string_view option, const config::mistake& why);
+std::string wrong_value(std::string_view option, const settings::mistake& why);
 
 /// JSON as one line with the same meaning: what does not print is escaped in it.
 std::string json_line(std::string_view json);

@@ -8,7 +8,7 @@
 #include "cli/text/knowledge.hpp"
 #include "cli/text/print.hpp"
 #include "cli/text/times.hpp"
-#include "http/endpoint.hpp"
+#include "settings/endpoint.hpp"
 #include "wire/problem.hpp"
 
 namespace tenure::cli {
@@ -139,7 +139,7 @@ std::string trouble_of(const std::vector<wire::election_report>& all, std::int64
 }
 
 /// The process id in the name of a local agent's socket, ".../21511.sock"; empty if it has none.
-std::string pid_of(const http::endpoint& agent) {
+std::string pid_of(const settings::endpoint& agent) {
   const std::filesystem::path path(agent.socket_path);
   const std::string name = path.stem().string();
   if (path.extension() != ".sock") return {};
@@ -188,7 +188,7 @@ status_page page_of(const std::vector<agent_sight>& seen, core::time_point now) 
   for (const agent_sight& one : seen) {
     const auto age = std::chrono::floor<std::chrono::milliseconds>(now - one.at).count();
     for (const wire::election_report& e : one.elections) out.table.push_back(row_of(e, age));
-    const std::string where = http::text(one.agent) + ": ";
+    const std::string where = settings::text(one.agent) + ": ";
     if (one.answer && !*one.answer) {
       out.failures.push_back({.text = where + failure_text(one), .colour = tint::bad});
     } else if (const std::string why = trouble_of(one.elections, age); !why.empty()) {
@@ -231,7 +231,7 @@ core::duration shown_for(const agent_sight& seen) {
 std::vector<std::string> lines_of(const agent_sight& seen) {
   if (!seen.answer) return {};
   if (!*seen.answer) {
-    return {"api=" + quoted(http::text(seen.agent)) + " error=" + quoted(failure_text(seen))};
+    return {"api=" + quoted(settings::text(seen.agent)) + " error=" + quoted(failure_text(seen))};
   }
   std::vector<std::string> out;
   for (const wire::election_report& e : seen.elections) out.push_back(line_of(e));

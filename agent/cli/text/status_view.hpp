@@ -14,7 +14,7 @@ namespace tenure::cli {
 
 /// An agent and the newest that is known of it.
 struct agent_sight {
-  http::endpoint agent;
+  settings::endpoint agent;
   std::optional<agent_answer> answer{};            ///< nothing yet
   std::vector<wire::election_report> elections{};  ///< of the answer
   core::time_point at{};                           ///< when that came

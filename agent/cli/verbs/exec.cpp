@@ -22,16 +22,32 @@ bool asks_for_help(int argc, const char* const* argv) {
 }
 
 /// Named by the first setting that says so; empty if the workload is not found but started.
-std::string_view target_setting(const config::settings& s) {
-  if (!s.target.executable.empty()) return "target_executable";
-  if (!s.target.command_line.empty()) return "target_command_line";
-  return s.target.pid_file.empty() ? "" : "target_pid_file";
+std::string_view target_setting(const settings::agent& s) {
+  if (!s.target.given()) return {};
+  switch (s.target.by) {
+    case settings::target::kind::executable:
+      return "target_executable";
+    case settings::target::kind::command_line:
+      return "target_command_line";
+    case settings::target::kind::pid_file:
+      break;
+  }
+  return "target_pid_file";
 }
 
 /// What is asked for and not done is refused: somebody relies on it.
 int refuse_target(const char* verb, std::string_view setting, const char* instead) {
   std::fprintf(stderr, "tenure %s: %s is given, but %s\n", verb, setting.data(), instead);
   return runtime::exit_bad_settings;
+}
+
+runtime::agent_options options_of(config::configuration loaded, bool has_guard) {
+  std::vector<std::string> warnings;
+  for (const config::problem& one : loaded.warnings) warnings.push_back(config::render(one));
+  return {.settings = std::move(loaded),
+          .warnings = std::move(warnings),
+          .session = base::random_hex(16),
+          .has_guard = has_guard};
 }
 
 }  // namespace
@@ -77,15 +93,14 @@ int run_exec_agent(const invocation& what) {
         stderr);
     return runtime::exit_bad_settings;
   }
-  return runtime::run_agent(
-      {.settings = std::move(*settings), .session = base::random_hex(16), .has_guard = true});
+  return runtime::run_agent(options_of(std::move(*settings), true));
 }
 
 int run_agent(const invocation& what, int argc, const char* const* argv) {
   auto settings = load_settings(what);
   if (!settings) return settings.error();
-  const bool has_door = !settings->guard_dir.empty();
-  if (has_door && (settings->elections.size() != 1 || settings->observe)) {
+  const bool has_guard_socket = !settings->guard_dir.empty();
+  if (has_guard_socket && (settings->elections.size() != 1 || settings->observe)) {
     std::fputs(
         "tenure agent: --guard-dir is for a member of one election; give one --election, and no "
         "--observe\n",
@@ -93,16 +108,14 @@ int run_agent(const invocation& what, int argc, const char* const* argv) {
     return runtime::exit_bad_settings;
   }
   const bool has_target = settings->target.given();
-  if (const std::string_view named = target_setting(*settings); has_target && has_door) {
+  if (const std::string_view named = target_setting(*settings); has_target && has_guard_socket) {
     return refuse_target("agent", named,
                          "the guard in --guard-dir starts the workload itself; remove one of them");
   }
   if (has_target && !workload::guard_link::in_environment()) {
     return guard_what_is_found(*settings, argc, argv);
   }
-  return runtime::run_agent({.settings = std::move(*settings),
-                             .session = base::random_hex(16),
-                             .has_guard = has_door || has_target});
+  return runtime::run_agent(options_of(std::move(*settings), has_guard_socket || has_target));
 }
 
 }  // namespace tenure::cli

@@ -46,7 +46,7 @@ void print_text(const core::timing& t, const core::consequences& means, const st
               means.writes_per_hour);
 }
 
-void print_health(const config::health& h, core::duration ttl) {
+void print_health(const settings::health& h, core::duration ttl) {
   using core::unhealthy_terms;
   std::puts("\nA workload whose health check fails:\n");
   print_row(" ", "noticed", h.noticed_within(), "at most, once it has run for health_delay");
@@ -55,18 +55,19 @@ void print_health(const config::health& h, core::duration ttl) {
   print_row(" ", "forgotten", unhealthy_terms::well_after, "a term of this length begins anew");
 }
 
-std::string found_by(const config::target& t) {
-  if (!t.executable.empty()) return "its executable, " + t.executable;
-  if (!t.command_line.empty()) return "its command line, \"" + t.command_line + "\"";
-  return "the number in " + t.pid_file;
+std::string found_by(const settings::target& t) {
+  using kind = settings::target::kind;
+  if (t.by == kind::executable) return "its executable, " + t.value;
+  if (t.by == kind::command_line) return "its command line, \"" + t.value + "\"";
+  return "the process id in " + t.value;
 }
 
-void print_target(const config::target& t) {
+void print_target(const settings::target& t) {
   std::printf("\nThe workload is found by %s; what belongs to it is stopped with it.\n",
               found_by(t).c_str());
-  const bool runs = t.while_standby == config::on_standby::run;
+  const bool runs = t.while_standby == settings::on_standby::run;
   std::printf("On a standby it %s.\n", runs ? "runs" : "is stopped");
-  if (t.on_gain == config::on_gain::signal) {
+  if (t.on_gain == settings::on_gain::signal) {
     const std::string name(config::signal_name(t.gain_signal));
     std::printf("When this member becomes active it gets SIG%s.\n", name.c_str());
   }

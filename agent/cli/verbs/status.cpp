@@ -21,8 +21,8 @@ namespace tenure::cli {
 namespace {
 
 /// The agents of `--api`, or those that are asked without.
-std::expected<std::vector<http::endpoint>, std::string> agents_of(const invocation& what) {
-  std::vector<http::endpoint> out;
+std::expected<std::vector<settings::endpoint>, std::string> agents_of(const invocation& what) {
+  std::vector<settings::endpoint> out;
   for (const std::string& url : what.values("--api")) {
     auto agent = agent_address(url);
     if (!agent) return std::unexpected(std::move(agent.error()));
@@ -38,7 +38,7 @@ bool is_of_no_concern(const invocation& what, const agent_answer& answer) {
              "unknown_election";
 }
 
-int show_once(const invocation& what, const std::vector<http::endpoint>& agents,
+int show_once(const invocation& what, const std::vector<settings::endpoint>& agents,
               const std::string& path) {
   std::vector<agent_sight> all;
   std::vector<agent_sight> seen;

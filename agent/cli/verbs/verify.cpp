@@ -122,7 +122,7 @@ verify_reading reading_of(const http::client_reply& reply, const verify_query& a
                   "agent?"};
 }
 
-std::expected<verify_reading, http::client_error> ask_once(const http::endpoint& agent,
+std::expected<verify_reading, http::client_error> ask_once(const settings::endpoint& agent,
                                                            const verify_query& query) {
   auto reply = ask(agent, {.method = "GET", .target = target_of(query)}, reply_limit);
   if (!reply) return std::unexpected(std::move(reply.error()));
@@ -141,7 +141,7 @@ int run_verify(const invocation& what) {
   }
   const auto whom = agent_of(what, query->election);
   if (!whom) return report_failure(what, whom.error());
-  const http::endpoint& agent = whom->agent;
+  const settings::endpoint& agent = whom->agent;
   const bool json = what.output == output_form::json;
   auto seen = ask_once(agent, *query);
   // A version that the agent has not seen yet may be wrong, or newer than its news.

@@ -26,7 +26,8 @@ int complain(const std::string& why) {
 /// What is known while it is waited for.
 class waiting {
  public:
-  waiting(const http::endpoint& agent, const wait_condition& what) : agent_(agent), what_(what) {}
+  waiting(const settings::endpoint& agent, const wait_condition& what)
+      : agent_(agent), what_(what) {}
 
   /// True if there is nothing to wait for any more: it is so, or it can never be.
   bool take(const agent_answer& answer) {
@@ -64,7 +65,7 @@ class waiting {
     return for_good;
   }
 
-  const http::endpoint& agent_;
+  const settings::endpoint& agent_;
   const wait_condition& what_;
   std::optional<ask_failure> failure_;
   std::string standing_;

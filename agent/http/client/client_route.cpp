@@ -18,8 +18,8 @@
 #include "base/boot_time.hpp"
 #include "base/error_text.hpp"
 #include "http/client/as_values.hpp"
-#include "http/listen_address.hpp"
 #include "http/tls/tls_stream.hpp"
+#include "settings/listen_address.hpp"
 
 namespace tenure::http {
 namespace {
@@ -39,7 +39,8 @@ constexpr unsigned unacknowledged_ms = 10'000;
 constexpr core::duration longest_wait = std::chrono::hours(24);
 
 std::string text(const tcp::endpoint& address) {
-  return http::text(listen_address{.host = address.address().to_string(), .port = address.port()});
+  return settings::text(
+      settings::listen_address{.host = address.address().to_string(), .port = address.port()});
 }
 
 void set(int socket, int level, int name, auto value) {
@@ -138,7 +139,7 @@ asio::awaitable<client_dialer::result> client_dialer::dial(core::time_point dead
 }
 
 asio::awaitable<client_dialer::result> client_dialer::dial_socket(core::time_point deadline) {
-  const std::string named = http::text(route_->server);
+  const std::string named = settings::text(route_->server);
   const asio::local::stream_protocol::endpoint address(route_->server.socket_path);
   result reached = co_await reach(address, named, deadline);
   if (reached) co_return reached;

@@ -12,17 +12,17 @@
 #include "core/clock.hpp"
 #include "http/client/byte_stream.hpp"
 #include "http/client/host_addresses.hpp"
-#include "http/endpoint.hpp"
 #include "http/tls/tls_context.hpp"
+#include "settings/endpoint.hpp"
 
 namespace tenure::http {
 
 /// What all connections of a client share: whom they go to.
 struct client_route {
-  client_route(const boost::asio::any_io_executor& where, endpoint to, tls_settings tls)
+  client_route(const boost::asio::any_io_executor& where, settings::endpoint to, tls_settings tls)
       : server(std::move(to)), addresses(where, server), secrets(std::move(tls)) {}
 
-  endpoint server;
+  settings::endpoint server;
   host_addresses addresses;
   tls_context secrets;
 };

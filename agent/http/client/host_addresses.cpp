@@ -20,7 +20,7 @@
 
 #include "base/error_text.hpp"
 #include "base/unique_fd.hpp"
-#include "http/listen_address.hpp"
+#include "settings/listen_address.hpp"
 
 namespace tenure::http {
 namespace {
@@ -93,11 +93,11 @@ struct host_addresses::job {
   std::shared_ptr<name_answer> shared = std::make_shared<name_answer>();
 };
 
-host_addresses::host_addresses(boost::asio::any_io_executor where, const endpoint& of)
+host_addresses::host_addresses(boost::asio::any_io_executor where, const settings::endpoint& of)
     : executor_(std::move(where)),
       host_(of.host),
       port_(of.port),
-      literal_(is_ip_literal(of.host)) {
+      literal_(settings::is_ip_literal(of.host)) {
   if (literal_) known_.emplace_back(boost::asio::ip::make_address(host_), port_);
 }
 

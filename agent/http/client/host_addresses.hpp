@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "http/endpoint.hpp"
+#include "settings/endpoint.hpp"
 
 namespace tenure::http {
 
@@ -23,7 +23,7 @@ class host_addresses {
   /// So many are tried; a name that has more is some load balancer's.
   static constexpr std::size_t most = 8;
 
-  host_addresses(boost::asio::any_io_executor where, const endpoint& of);
+  host_addresses(boost::asio::any_io_executor where, const settings::endpoint& of);
   ~host_addresses();
   host_addresses(const host_addresses&) = delete;
   host_addresses& operator=(const host_addresses&) = delete;

@@ -42,7 +42,7 @@ struct idle_connection {
 
 /// Shared with what is under way, so that a handler may destroy the client.
 struct client_state : std::enable_shared_from_this<client_state> {
-  client_state(const boost::asio::any_io_executor& where, endpoint to, tls_settings tls,
+  client_state(const boost::asio::any_io_executor& where, settings::endpoint to, tls_settings tls,
                client_limits granted)
       : executor(where),
         route(std::make_shared<client_route>(where, std::move(to), std::move(tls))),
@@ -323,7 +323,7 @@ class network_client final : public http_client {
 
   void close() override { state_->close(); }
 
-  [[nodiscard]] const endpoint& server() const override { return state_->route->server; }
+  [[nodiscard]] const settings::endpoint& server() const override { return state_->route->server; }
 
  private:
   std::shared_ptr<client_state> state_;
@@ -332,14 +332,15 @@ class network_client final : public http_client {
 }  // namespace
 
 std::unique_ptr<http_client> make_http_client(const boost::asio::any_io_executor& where,
-                                              endpoint to, tls_settings tls, client_limits limits) {
+                                              settings::endpoint to, tls_settings tls,
+                                              client_limits limits) {
   TENURE_CHECK(limits.connections > limits.reserved && limits.waiting > 0);
   return std::make_unique<network_client>(
       std::make_shared<client_state>(where, std::move(to), std::move(tls), limits));
 }
 
 http_connector over_network(boost::asio::any_io_executor where) {
-  return [where = std::move(where)](endpoint to, tls_settings tls, client_limits limits) {
+  return [where = std::move(where)](settings::endpoint to, tls_settings tls, client_limits limits) {
     return make_http_client(where, std::move(to), std::move(tls), limits);
   };
 }

@@ -9,8 +9,8 @@
 
 #include "core/clock.hpp"
 #include "http/client/client_message.hpp"
-#include "http/endpoint.hpp"
 #include "http/tls/tls_settings.hpp"
+#include "settings/endpoint.hpp"
 
 namespace tenure::http {
 
@@ -83,11 +83,11 @@ class http_client {
   /// sent any more.
   virtual void close() = 0;
 
-  [[nodiscard]] virtual const endpoint& server() const = 0;
+  [[nodiscard]] virtual const settings::endpoint& server() const = 0;
 };
 
 /// Makes clients. The simulator has one whose endpoints are modelled servers.
 using http_connector =
-    std::function<std::unique_ptr<http_client>(endpoint, tls_settings, client_limits)>;
+    std::function<std::unique_ptr<http_client>(settings::endpoint, tls_settings, client_limits)>;
 
 }  // namespace tenure::http

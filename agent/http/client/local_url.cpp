@@ -16,7 +16,7 @@ constexpr std::uint16_t default_port = 80;
 local_url take_apart(const std::string& url) {
   const std::size_t host = url.find("://") + 3;
   const std::size_t path = std::min(url.find_first_of("/?", host), url.size());
-  auto server = parse_endpoint(url.substr(0, path), default_port);
+  auto server = settings::parse_endpoint(url.substr(0, path), default_port);
   TENURE_CHECK(server.has_value());
   std::string target = url.substr(path);
   if (!target.starts_with('/')) target.insert(0, "/");

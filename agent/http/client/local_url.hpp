@@ -3,13 +3,13 @@
 #include <string>
 #include <string_view>
 
-#include "http/endpoint.hpp"
+#include "settings/endpoint.hpp"
 
 namespace tenure::http {
 
 /// A URL of this machine, as `config` accepts it, in the parts that a request needs.
 struct local_url {
-  endpoint server;
+  settings::endpoint server;
   std::string target;  ///< path and query
 };
 

@@ -48,7 +48,7 @@ const std::string* reply_head::value(std::string_view name) const {
 }
 
 std::expected<std::string, std::string> request_text(const client_request& what,
-                                                     const endpoint& where) {
+                                                     const settings::endpoint& where) {
   if (!is_token(what.method)) return std::unexpected("the method is not a word");
   if (!is_target(what.target)) {
     return std::unexpected("the target is not a path, or has a character that is not encoded");
@@ -84,7 +84,7 @@ std::expected<std::string, std::string> request_text(const client_request& what,
   return out;
 }
 
-std::string summary(const client_request& what, const endpoint& where) {
+std::string summary(const client_request& what, const settings::endpoint& where) {
   // What cannot be sent is not repeated either.
   const std::string_view path = std::string_view(what.target).substr(0, what.target.find('?'));
   const std::string asked = is_token(what.method) && is_target(path)

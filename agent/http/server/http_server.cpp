@@ -26,10 +26,8 @@ http_server::~http_server() {
   shutdown();
 }
 
-std::expected<listen_address, listen_error> http_server::listen_on(const listen_address& where,
-                                                                   handler answer,
-                                                                   http_limits limits,
-                                                                   traffic* counted) {
+std::expected<settings::listen_address, listen_error> http_server::listen_on(
+    const settings::listen_address& where, handler answer, http_limits limits, traffic* counted) {
   TENURE_CHECK(answer);
   return listen_on(
       where,
@@ -39,10 +37,9 @@ std::expected<listen_address, listen_error> http_server::listen_on(const listen_
       limits, counted);
 }
 
-std::expected<listen_address, listen_error> http_server::listen_on(const listen_address& where,
-                                                                   deferring_handler answer,
-                                                                   http_limits limits,
-                                                                   traffic* counted) {
+std::expected<settings::listen_address, listen_error> http_server::listen_on(
+    const settings::listen_address& where, deferring_handler answer, http_limits limits,
+    traffic* counted) {
   TENURE_CHECK(answer && limits.connections > 0 && !state_->thread.joinable());
   auto socket = open_listening_socket(where);
   if (!socket) return std::unexpected(std::move(socket.error()));

@@ -11,9 +11,10 @@
 
 #include "core/clock.hpp"
 #include "http/http_message.hpp"
-#include "http/listen_address.hpp"
+#include "http/listen_error.hpp"
 #include "http/server/responder.hpp"
 #include "http/server/traffic.hpp"
+#include "settings/listen_address.hpp"
 
 namespace tenure::http {
 
@@ -73,13 +74,12 @@ class http_server {
   /// Opens a listener and returns its address, with the port that the kernel has chosen if 0 was
   /// asked for. Clients are queued from now on, and served from `start` on. What is done for them
   /// is counted in `counted`, which must outlive the server.
-  std::expected<listen_address, listen_error> listen_on(const listen_address& where, handler answer,
-                                                        http_limits limits = {},
-                                                        traffic* counted = nullptr);
-  std::expected<listen_address, listen_error> listen_on(const listen_address& where,
-                                                        deferring_handler answer,
-                                                        http_limits limits = {},
-                                                        traffic* counted = nullptr);
+  std::expected<settings::listen_address, listen_error> listen_on(
+      const settings::listen_address& where, handler answer, http_limits limits = {},
+      traffic* counted = nullptr);
+  std::expected<settings::listen_address, listen_error> listen_on(
+      const settings::listen_address& where, deferring_handler answer, http_limits limits = {},
+      traffic* counted = nullptr);
 
   /// The same on a Unix socket. Only its owner and root can connect; requests say who it was.
   std::expected<void, listen_error> listen_on_path(const std::string& path,

@@ -24,7 +24,7 @@ struct socket_address {
   [[nodiscard]] sockaddr* get() { return reinterpret_cast<sockaddr*>(&bytes); }
 };
 
-std::optional<socket_address> to_socket_address(const listen_address& where) {
+std::optional<socket_address> to_socket_address(const settings::listen_address& where) {
   const std::string host = where.host == "localhost" ? "127.0.0.1" : where.host;
   socket_address out;
   sockaddr_in v4{};
@@ -84,14 +84,16 @@ std::string explanation(listen_failure kind, int error) {
   return base::error_text(error);
 }
 
-std::unexpected<listen_error> failed(const listen_address& where, listen_failure kind, int error) {
+std::unexpected<listen_error> failed(const settings::listen_address& where, listen_failure kind,
+                                     int error) {
   return std::unexpected(listen_error{
       .kind = kind, .text = "cannot listen on " + text(where) + ": " + explanation(kind, error)});
 }
 
 }  // namespace
 
-std::expected<listening_socket, listen_error> open_listening_socket(const listen_address& where) {
+std::expected<listening_socket, listen_error> open_listening_socket(
+    const settings::listen_address& where) {
   auto address = to_socket_address(where);
   if (!address) return failed(where, listen_failure::bad_address, 0);
   const auto refused = [&] { return failed(where, kind_of(errno), errno); };

@@ -4,7 +4,8 @@
 #include <string>
 
 #include "base/unique_fd.hpp"
-#include "http/listen_address.hpp"
+#include "http/listen_error.hpp"
+#include "settings/listen_address.hpp"
 
 namespace tenure::http {
 
@@ -15,12 +16,13 @@ inline constexpr int listen_backlog = 256;
 /// agent would otherwise keep the port.
 struct listening_socket {
   base::unique_fd fd;
-  listen_address bound;
+  settings::listen_address bound;
 };
 
 /// Opens one, non-blocking, with SO_REUSEADDR: connections of the agent's last life that the
 /// kernel still keeps in TIME_WAIT do not matter.
-std::expected<listening_socket, listen_error> open_listening_socket(const listen_address& where);
+std::expected<listening_socket, listen_error> open_listening_socket(
+    const settings::listen_address& where);
 
 /// Takes one client from the queue, non-blocking and not inherited either; or the errno value.
 std::expected<base::unique_fd, int> accept_client(int listening);

@@ -8,7 +8,8 @@
 
 #include "base/unique_fd.hpp"
 #include "http/http_message.hpp"
-#include "http/listen_address.hpp"
+#include "http/listen_error.hpp"
+#include "settings/listen_address.hpp"
 
 namespace tenure::http {
 

@@ -13,8 +13,8 @@
 
 #include "http/client/as_values.hpp"
 #include "http/client/client_socket.hpp"
-#include "http/listen_address.hpp"
 #include "http/tls/tls_failure.hpp"
+#include "settings/listen_address.hpp"
 
 namespace tenure::http {
 namespace {
@@ -72,7 +72,7 @@ class tls_stream : public byte_stream {
     // The common name is not looked at, as RFC 9525 has it.
     ::X509_VERIFY_PARAM_set_hostflags(
         rules, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
-    if (is_ip_literal(server_)) {
+    if (settings::is_ip_literal(server_)) {
       return ::X509_VERIFY_PARAM_set1_ip_asc(rules, server_.c_str()) == 1;
     }
     return ::X509_VERIFY_PARAM_set1_host(rules, server_.data(), server_.size()) == 1 &&

@@ -80,14 +80,14 @@ struct cluster::state : std::enable_shared_from_this<cluster::state> {
   }
   [[nodiscard]] std::vector<http::header> headers() const;
   [[nodiscard]] std::string name(std::size_t member) const {
-    return http::text(members[member]->server());
+    return settings::text(members[member]->server());
   }
 
   explicit state(base::event_loop& on) : loop(on) {}
 
   base::event_loop& loop;
   std::vector<std::unique_ptr<http::http_client>> members;
-  security secrets;
+  settings::security secrets;
   std::function<void()> moved;
   std::function<void(const core::contact_event&)> hears;
   std::size_t present = 0;
@@ -237,7 +237,7 @@ void cluster::state::signed_in(std::expected<void, call_failure> outcome) {
 }
 
 cluster::cluster(base::event_loop& on, const http::http_connector& connect,
-                 const std::vector<http::endpoint>& members, const security& with,
+                 const std::vector<settings::endpoint>& members, const settings::security& with,
                  std::size_t most_calls, std::function<void()> moved,
                  std::function<void(const core::contact_event&)> hears)
     : state_(std::make_shared<state>(on)) {
@@ -250,7 +250,7 @@ cluster::cluster(base::event_loop& on, const http::http_connector& connect,
                                .certificate_file = with.certificate_file,
                                .key_file = with.key_file,
                                .server_name = with.server_name};
-  for (const http::endpoint& one : members) {
+  for (const settings::endpoint& one : members) {
     state_->members.push_back(connect(one, tls,
                                       {.connections = connections,
                                        .reserved = reserved_connections,

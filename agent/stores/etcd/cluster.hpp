@@ -50,8 +50,9 @@ class cluster {
   /// Precondition: there is an endpoint. `moved`: another member has become the present one.
   /// `hears`: of each call, that it was answered, or that no member has answered it; may be empty.
   cluster(base::event_loop& on, const http::http_connector& connect,
-          const std::vector<http::endpoint>& members, const security& with, std::size_t most_calls,
-          std::function<void()> moved, std::function<void(const core::contact_event&)> hears);
+          const std::vector<settings::endpoint>& members, const settings::security& with,
+          std::size_t most_calls, std::function<void()> moved,
+          std::function<void(const core::contact_event&)> hears);
   ~cluster();
   cluster(const cluster&) = delete;
   cluster& operator=(const cluster&) = delete;

@@ -26,7 +26,7 @@ constexpr std::uint16_t default_port = 2379;
 
 /// True for what no other try will change: the configuration has to. With a user, a token that is
 /// not accepted may only have come too late.
-bool is_final(error_meaning what, const security& with) {
+bool is_final(error_meaning what, const settings::security& with) {
   return what == error_meaning::denied || what == error_meaning::unsupported ||
          what == error_meaning::invalid ||
          (what == error_meaning::unauthenticated && with.user.empty());
@@ -34,8 +34,8 @@ bool is_final(error_meaning what, const security& with) {
 
 class etcd_store final : public store {
  public:
-  etcd_store(base::event_loop& on, const http::http_connector& connect, settings with,
-             const std::vector<http::endpoint>& members)
+  etcd_store(base::event_loop& on, const http::http_connector& connect, setup with,
+             const std::vector<settings::endpoint>& members)
       : session_(on, connect, std::move(with), members,
                  {.changed = [this](core::election_index which) { changed(which); },
                   .live = [this] { live(); },
@@ -280,11 +280,11 @@ void etcd_store::read(core::election_index which, core::time_point deadline,
 }  // namespace
 
 std::expected<std::unique_ptr<store>, open_error> make_etcd_store(
-    base::event_loop& on, const http::http_connector& connect, settings with) {
-  std::vector<http::endpoint> members;
+    base::event_loop& on, const http::http_connector& connect, setup with) {
+  std::vector<settings::endpoint> members;
   for (const std::string& url : with.endpoints) {
-    auto parsed = http::parse_endpoint(url, default_port);
-    if (!parsed) return std::unexpected(open_error{std::move(parsed.error())});
+    auto parsed = settings::parse_endpoint(url, default_port);
+    if (!parsed) return std::unexpected(open_error{"endpoint " + settings::text(parsed.error())});
     members.push_back(std::move(*parsed));
   }
   if (members.empty()) {

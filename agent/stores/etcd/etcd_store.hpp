@@ -18,6 +18,6 @@ inline constexpr core::duration etcd_expiry_lag = std::chrono::milliseconds(500)
 /// `concurrency` package does it (stores/etcd/layout.hpp), versions are create_revisions. All
 /// elections share one lease, so one request renews them.
 std::expected<std::unique_ptr<store>, open_error> make_etcd_store(
-    base::event_loop& on, const http::http_connector& connect, settings with);
+    base::event_loop& on, const http::http_connector& connect, setup with);
 
 }  // namespace tenure::stores

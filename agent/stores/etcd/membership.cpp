@@ -17,7 +17,7 @@ constexpr core::duration call_patience = std::chrono::seconds(5);
 }  // namespace
 
 membership::membership(base::event_loop& on, cluster& through, lease_ids& ids, std::string identity,
-                       core::duration ttl, const std::vector<election_spec>& elections)
+                       core::duration ttl, const std::vector<settings::election>& elections)
     : loop_(on),
       cluster_(through),
       ids_(ids),
@@ -44,7 +44,7 @@ void membership::appear() {
 void membership::granted(const reply_or_failure& what) {
   if (!what) return later(&membership::again);
   transaction names;
-  for (const election_spec& e : elections_) {
+  for (const settings::election& e : elections_) {
     names.then.emplace_back(
         put{.key = member_key(e.name, lease_), .value = identity_, .lease = lease_});
   }

@@ -26,7 +26,7 @@ class membership {
   /// Of a member that is gone without a word, its name stays for `ttl`, but for no less than 5 s
   /// and no more than 30 s.
   membership(base::event_loop& on, cluster& through, lease_ids& ids, std::string identity,
-             core::duration ttl, const std::vector<election_spec>& elections);
+             core::duration ttl, const std::vector<settings::election>& elections);
 
   /// The cluster can be reached: appears, unless that is under way or done.
   void appear();
@@ -51,7 +51,7 @@ class membership {
   lease_ids& ids_;
   std::string identity_;
   core::duration ttl_;
-  const std::vector<election_spec>& elections_;
+  const std::vector<settings::election>& elections_;
   base::timer timer_;
   std::int64_t lease_ = 0;  ///< asked for or granted; 0: none
   /// Held by this object alone; handlers look whether it is there still.

@@ -10,7 +10,7 @@
 
 namespace tenure::stores::etcd {
 
-mirror::mirror(election_spec election, const own_run& self)
+mirror::mirror(settings::election election, const own_run& self)
     : election_(std::move(election)),
       self_(&self),
       prefix_(prefix_of(election_.name)),

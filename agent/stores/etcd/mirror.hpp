@@ -45,7 +45,7 @@ struct kept_order {
 class mirror {
  public:
   /// `self` must outlive it.
-  mirror(election_spec election, const own_run& self);
+  mirror(settings::election election, const own_run& self);
 
   /// Every key of the election's range, as of `revision`, when events may have been missed since
   /// the last one that is known. A revision may be an earlier one, or the same one with other keys:
@@ -119,7 +119,7 @@ class mirror {
     bool ours = false;
   };
 
-  election_spec election_;
+  settings::election election_;
   const own_run* self_;
   std::string prefix_;
   std::string record_;

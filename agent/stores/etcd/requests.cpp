@@ -50,7 +50,7 @@ parsed<reads> reads_in(std::string_view body, std::size_t count) {
   return out;
 }
 
-transaction campaign_transaction(const election_spec& election, std::int64_t lease,
+transaction campaign_transaction(const settings::election& election, std::int64_t lease,
                                  const std::string& identity, const basis& on) {
   transaction out{.when = still(election.name, on), .then = {}, .otherwise = {}};
   if (!on.is_agreed) {

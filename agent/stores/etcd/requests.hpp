@@ -48,7 +48,7 @@ struct basis {
 /// Becomes a contender, unless anybody has come since, or this contender is there already, or
 /// something else was agreed. Writes the agreement down if there is none. Both ways it then reads
 /// the election.
-transaction campaign_transaction(const election_spec& election, std::int64_t lease,
+transaction campaign_transaction(const settings::election& election, std::int64_t lease,
                                  const std::string& identity, const basis& on);
 
 /// Writes the agreement, unless anybody has come since, or something else was agreed; else it reads

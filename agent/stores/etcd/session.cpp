@@ -8,23 +8,24 @@ namespace {
 constexpr std::size_t calls_per_election = 3;
 constexpr std::size_t other_calls = 64;
 
-std::vector<key_range> ranges_of(const std::vector<election_spec>& elections) {
+std::vector<key_range> ranges_of(const std::vector<settings::election>& elections) {
   std::vector<key_range> out;
-  for (const election_spec& e : elections) out.push_back(range_of(e.name));
+  for (const settings::election& e : elections) out.push_back(range_of(e.name));
   return out;
 }
 
-std::vector<mirror> mirrors_of(const std::vector<election_spec>& elections, const own_run& self) {
+std::vector<mirror> mirrors_of(const std::vector<settings::election>& elections,
+                               const own_run& self) {
   std::vector<mirror> out;
   out.reserve(elections.size());
-  for (const election_spec& e : elections) out.emplace_back(e, self);
+  for (const settings::election& e : elections) out.emplace_back(e, self);
   return out;
 }
 
 }  // namespace
 
-session::session(base::event_loop& where, const http::http_connector& connect, settings what,
-                 const std::vector<http::endpoint>& endpoints, watcher::handlers on)
+session::session(base::event_loop& where, const http::http_connector& connect, setup what,
+                 const std::vector<settings::endpoint>& endpoints, watcher::handlers on)
     : loop(where),
       with(std::move(what)),
       ranges(ranges_of(with.elections)),

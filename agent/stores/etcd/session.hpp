@@ -50,8 +50,8 @@ class session {
  public:
   using read_handler = std::move_only_function<void(std::expected<looked, unknown>)>;
 
-  session(base::event_loop& where, const http::http_connector& connect, settings with,
-          const std::vector<http::endpoint>& members, watcher::handlers on);
+  session(base::event_loop& where, const http::http_connector& connect, setup with,
+          const std::vector<settings::endpoint>& members, watcher::handlers on);
 
   /// Ends everything. Releases nothing.
   void close();
@@ -73,7 +73,7 @@ class session {
   /// "http://...: why", for what the present member has answered.
   [[nodiscard]] unknown broken_reply(const malformed& what) const;
 
-  [[nodiscard]] const election_spec& spec(core::election_index which) const {
+  [[nodiscard]] const settings::election& spec(core::election_index which) const {
     return with.elections[core::place(which)];
   }
   [[nodiscard]] const mirror& seen(core::election_index which) const {
@@ -104,7 +104,7 @@ class session {
 
   // In the order in which they need each other.
   base::event_loop& loop;
-  const settings with;
+  const setup with;
   const std::vector<key_range> ranges;  ///< of each election
   own_run self;
   cluster members;

@@ -80,7 +80,7 @@ class kernel_surroundings final : public surroundings {
 }  // namespace
 
 std::expected<std::unique_ptr<store>, open_error> make_sqlite_store(http::asio_loop& on,
-                                                                    settings with) {
+                                                                    setup with) {
   return make_sqlite_store(std::make_unique<kernel_surroundings>(on), std::move(with));
 }
 

@@ -7,7 +7,7 @@
 
 namespace tenure::stores::sqlite {
 
-lease_file::lease_file(std::string path, member self, std::vector<election_spec> elections,
+lease_file::lease_file(std::string path, member self, std::vector<settings::election> elections,
                        bool announce, const std::atomic<bool>& stop, const thread_clock& waits_by)
     : path_(std::move(path)),
       self_(std::move(self)),
@@ -180,7 +180,7 @@ std::expected<std::vector<core::observation>, unknown> lease_file::read(
 }
 
 subject lease_file::subject_of(core::election_index which) const {
-  const election_spec& one = elections_[core::place(which)];
+  const settings::election& one = elections_[core::place(which)];
   return {.election = one.name, .slots = one.slots};
 }
 

@@ -21,8 +21,9 @@ namespace tenure::stores::sqlite {
 class lease_file {
  public:
   /// `stop` ends all waiting early; it and `waits_by` must outlive this object.
-  lease_file(std::string path, member self, std::vector<election_spec> elections, bool announce,
-             const std::atomic<bool>& stop, const thread_clock& waits_by = kernel_clock());
+  lease_file(std::string path, member self, std::vector<settings::election> elections,
+             bool announce, const std::atomic<bool>& stop,
+             const thread_clock& waits_by = kernel_clock());
 
   /// Opens the file for the first time. Returns what there is to warn of, or why it cannot be.
   std::expected<std::vector<std::string>, std::string> open(core::time_point deadline);
@@ -68,7 +69,7 @@ class lease_file {
 
   std::string path_;
   member self_;
-  std::vector<election_spec> elections_;
+  std::vector<settings::election> elections_;
   bool announce_;
   const std::atomic<bool>& stop_;
   const thread_clock& waits_by_;

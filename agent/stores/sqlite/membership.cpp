@@ -82,13 +82,13 @@ std::expected<void, std::string> membership::prepare() const {
   return {};
 }
 
-void membership::appear(const std::string& identity, const std::vector<election_spec>& elections,
-                        bool announce) {
+void membership::appear(const std::string& identity,
+                        const std::vector<settings::election>& elections, bool announce) {
   if (!page_.identity.empty()) return;
   page_.identity = identity;
   page_.started_at = by_.clock();
   if (announce && elections.size() <= most_announced) {
-    for (const election_spec& e : elections) page_.elections.push_back(e.name);
+    for (const settings::election& e : elections) page_.elections.push_back(e.name);
   }
   make_file();
 }

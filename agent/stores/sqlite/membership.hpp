@@ -47,7 +47,7 @@ class membership {
 
   /// Makes our file. It names the elections only if `announce`, and if they are no more than
   /// `most_announced`, as everybody reads it over and over.
-  void appear(const std::string& identity, const std::vector<election_spec>& elections,
+  void appear(const std::string& identity, const std::vector<settings::election>& elections,
               bool announce);
 
   /// Our record as it is to be. What it promises binds only after `write`.

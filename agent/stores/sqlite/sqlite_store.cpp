@@ -30,7 +30,7 @@ constexpr std::size_t other_calls = 8 + 64;
 /// changes of the file become looks at it.
 class sqlite_store final : public store {
  public:
-  sqlite_store(std::unique_ptr<surroundings> in, settings with, std::string path)
+  sqlite_store(std::unique_ptr<surroundings> in, setup with, std::string path)
       : surroundings_(std::move(in)),
         loop_(surroundings_->loop()),
         clock_(surroundings_->clock()),
@@ -375,7 +375,7 @@ void sqlite_store::fail_watches(const std::string& why) {
 }  // namespace
 
 std::expected<std::unique_ptr<store>, open_error> make_sqlite_store(
-    std::unique_ptr<surroundings> in, settings with) {
+    std::unique_ptr<surroundings> in, setup with) {
   auto path = path_of(with.endpoints);
   if (!path) return std::unexpected(open_error{std::move(path.error())});
   return std::make_unique<sqlite_store>(std::move(in), std::move(with), std::move(*path));

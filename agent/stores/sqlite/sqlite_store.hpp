@@ -18,10 +18,10 @@ namespace tenure::stores {
 /// file that has the name, with larger versions. Replace it by renaming, never by writing over
 /// it.
 std::expected<std::unique_ptr<store>, open_error> make_sqlite_store(http::asio_loop& on,
-                                                                    settings with);
+                                                                    setup with);
 
 /// The same in other surroundings than the kernel's.
 std::expected<std::unique_ptr<store>, open_error> make_sqlite_store(
-    std::unique_ptr<sqlite::surroundings> in, settings with);
+    std::unique_ptr<sqlite::surroundings> in, setup with);
 
 }  // namespace tenure::stores

@@ -22,9 +22,9 @@ class EtcdAuth : public EtcdNode {
   }
 
   /// Settings of a user whose password is in the file.
-  [[nodiscard]] stores::settings user(const std::string& name, const std::string& password) const {
+  [[nodiscard]] stores::setup user(const std::string& name, const std::string& password) const {
     write_password(password);
-    stores::settings made = settings("a", {etcd_->endpoint()});
+    stores::setup made = settings("a", {etcd_->endpoint()});
     made.secure.user = name;
     made.secure.password_file = folder_ / "password";
     return made;
@@ -65,7 +65,7 @@ TEST_P(EtcdAuth, NoUserWhereOneIsWantedEndsTheAgentWithAdvice) {
 }
 
 TEST_P(EtcdAuth, MissingPasswordFileEndsTheAgentAndIsNamed) {
-  stores::settings with = user("root", "secret");
+  stores::setup with = user("root", "secret");
   with.secure.password_file = folder_ / "absent";
   member a(loop_, with);
   EXPECT_THAT(words(a.open()),
@@ -119,7 +119,7 @@ TEST_P(EtcdAuth, AuthenticationThatIsSwitchedOffIsNotInTheWay) {
   const stores::grant held = a->hold();
   as_root("/v3/auth/disable", "{}");
   EXPECT_EQ(words(renew(*a, held.version, renewal_time)), "renewed");
-  stores::settings other = user("root", "secret");
+  stores::setup other = user("root", "secret");
   other.identity = other.session = "b";
   auto b = join(other);
   EXPECT_EQ(words(b->acquire()), "refused") << "signing in is not asked for";

@@ -83,15 +83,14 @@ bool etcd_scene::eventually(const std::function<bool()>& condition) {
   return came;
 }
 
-stores::settings etcd_scene::settings(const std::string& identity,
-                                      std::vector<std::string> endpoints, core::duration ttl,
-                                      std::uint32_t elections) {
-  stores::settings made = settings_for("etcd", "", identity, ttl, 1, elections);
+stores::setup etcd_scene::settings(const std::string& identity, std::vector<std::string> endpoints,
+                                   core::duration ttl, std::uint32_t elections) {
+  stores::setup made = settings_for("etcd", "", identity, ttl, 1, elections);
   made.endpoints = std::move(endpoints);
   return made;
 }
 
-std::unique_ptr<member> etcd_scene::join(const stores::settings& with) {
+std::unique_ptr<member> etcd_scene::join(const stores::setup& with) {
   auto made = std::make_unique<member>(loop_, with);
   const auto opened = made->open();
   EXPECT_TRUE(opened) << opened.error().text;

@@ -44,13 +44,13 @@ class etcd_scene {
   /// True once the condition holds, which others than the loop may make true.
   [[nodiscard]] bool eventually(const std::function<bool()>& condition);
 
-  [[nodiscard]] static stores::settings settings(const std::string& identity,
-                                                 std::vector<std::string> endpoints,
-                                                 core::duration ttl = long_ttl,
-                                                 std::uint32_t elections = 1);
+  [[nodiscard]] static stores::setup settings(const std::string& identity,
+                                              std::vector<std::string> endpoints,
+                                              core::duration ttl = long_ttl,
+                                              std::uint32_t elections = 1);
 
   /// An agent that has opened the store, and must not fail to.
-  std::unique_ptr<member> join(const stores::settings& with);
+  std::unique_ptr<member> join(const stores::setup& with);
 
   /// Acquires this many elections, all at once; fails the test if one is not granted.
   std::vector<core::renewal_item> hold_all(member& who, std::uint32_t elections);

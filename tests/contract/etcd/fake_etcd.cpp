@@ -46,7 +46,7 @@ void fake_etcd::be_in_terms(const std::string& keepalive, const std::string& tra
 }
 
 std::string fake_etcd::endpoint() const {
-  return http::text(server_.where());
+  return settings::text(server_.where());
 }
 
 int fake_etcd::count(const std::string& path) const {

@@ -276,7 +276,7 @@ TEST_F(HostileEtcd, LeaderThatCouldNotBeVerifiedIsVerifiedByTheNextRenewal) {
 TEST_F(HostileEtcd, CallWaitsForASignInOfAnotherNoLongerThanItsOwnDeadline) {
   const temporary_directory folder;
   std::ofstream(folder / "password") << "secret";
-  stores::settings with = settings("a", {fake_.endpoint()});
+  stores::setup with = settings("a", {fake_.endpoint()});
   with.secure.user = "root";
   with.secure.password_file = folder / "password";
   fake_.on("/v3/auth/authenticate", "{" + header() + R"(,"token":"t"})");

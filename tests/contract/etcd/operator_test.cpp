@@ -102,7 +102,7 @@ TEST_P(EtcdOperator, OneDeletedKeyOfManyLosesThatElectionAlone) {
 }
 
 TEST_P(EtcdOperator, MemberWhoseLeaseIsRevokedIsListedAgain) {
-  stores::settings with = settings("a", {etcd_->endpoint()});
+  stores::setup with = settings("a", {etcd_->endpoint()});
   with.announce = true;
   auto a = join(with);
   const auto seen = a->watch();

@@ -25,14 +25,14 @@ class EtcdTls : public EtcdFault {
             .flags = {}});
   }
 
-  [[nodiscard]] stores::settings trusting(const std::string& ca_file) const {
-    stores::settings made = settings("a", {etcd_->endpoint()});
+  [[nodiscard]] stores::setup trusting(const std::string& ca_file) const {
+    stores::setup made = settings("a", {etcd_->endpoint()});
     made.secure.ca_file = ca_file;
     return made;
   }
 
   /// Opens the store, is granted nothing, and hears why.
-  void expect_no_trust(const stores::settings& with, const std::string& why) {
+  void expect_no_trust(const stores::setup& with, const std::string& why) {
     member a(loop_, with);
     const auto opened = a.open();
     EXPECT_THAT(words(opened) + warnings_of(opened),
@@ -70,7 +70,7 @@ TEST_P(EtcdTls, ExpiredCertificateIsNotTrusted) {
 
 TEST_P(EtcdTls, CertificateOfAnotherHostIsNotTrustedUnlessItsNameIsExpected) {
   start("elsewhere");
-  stores::settings with = trusting(certificate("ca.pem"));
+  stores::setup with = trusting(certificate("ca.pem"));
   expect_no_trust(with, "127.0.0.1");
   with.secure.server_name = "etcd-0.example";
   auto a = join(with);
@@ -85,7 +85,7 @@ TEST_P(EtcdTls, MissingCaFileEndsTheAgentAndIsNamed) {
 
 TEST_P(EtcdTls, ClientCertificateIsPresentedWhereItIsWanted) {
   start("server", certificate("ca.pem"));
-  stores::settings with = trusting(certificate("ca.pem"));
+  stores::setup with = trusting(certificate("ca.pem"));
   {
     member without(loop_, with);
     const auto opened = without.open();
@@ -106,7 +106,7 @@ TEST_P(EtcdTls, RenewalsGoOnWhenCaAndCertificateAreReplaced) {
   start_with(pem, key);
   const std::string ca = secrets.put("ca.pem", certificate("ca.pem"));
   servers::tcp_proxy proxy(etcd_->port());
-  stores::settings with = trusting(ca);
+  stores::setup with = trusting(ca);
   with.endpoints = {proxy.endpoint("https")};
   auto a = join(with);
   const stores::grant held = a->hold();
@@ -126,8 +126,7 @@ TEST_P(EtcdTls, RenewalsGoOnWhenCaAndCertificateAreReplaced) {
 
 TEST_P(EtcdTls, PlainEndpointOfATlsServerGrantsNothingAndIsNamed) {
   start("server");
-  const stores::settings with =
-      settings("a", {"http://127.0.0.1:" + std::to_string(etcd_->port())});
+  const stores::setup with = settings("a", {"http://127.0.0.1:" + std::to_string(etcd_->port())});
   member a(loop_, with);
   const auto opened = a.open();
   EXPECT_THAT(words(opened) + warnings_of(opened), HasSubstr(with.endpoints.front()));

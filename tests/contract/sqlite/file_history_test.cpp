@@ -36,7 +36,7 @@ class FileHistory : public testing::Test {
   };
 
   std::unique_ptr<lease_file> come(const std::string& identity, const habits& how) {
-    std::vector<election_spec> elections;
+    std::vector<settings::election> elections;
     for (std::size_t i = 0; i < how.elections; ++i) {
       elections.push_back({.name = "db" + std::to_string(i), .slots = how.slots});
     }

@@ -46,7 +46,7 @@ TEST(SqliteTrouble, LooksAreNoAnswerWhileTheFileCannotBeWritten) {
   const temporary_directory directory;
   const std::string path = directory / "leases.db";
   int showed = 0;
-  stores::settings with = settings_for("sqlite", path, "a", std::chrono::seconds(2));
+  stores::setup with = settings_for("sqlite", path, "a", std::chrono::seconds(2));
   with.hears = [&](const core::contact_event& what) {
     if (std::holds_alternative<core::contact::showed>(what)) ++showed;
   };

@@ -64,7 +64,7 @@ TEST_F(SqliteOpen, DescribesItself) {
 }
 
 TEST_F(SqliteOpen, EndpointMustBeOnePath) {
-  stores::settings with = settings_for("sqlite", path_, "a");
+  stores::setup with = settings_for("sqlite", path_, "a");
   with.endpoints.push_back("another");
   const auto made = stores::make_store(loop_.events(), with);
   ASSERT_FALSE(made);

@@ -94,7 +94,7 @@ TEST_F(SqlitePlanted, MembersDirectoryThatOthersCanWriteToIsNotUsed) {
 
 TEST_F(SqlitePlanted, MembersDirectoryThatIsOpenedToOthersMeanwhileIsToldOnceAndItsEndToo) {
   std::vector<stores::notice> told;
-  stores::settings with = settings_for("sqlite", path_, "a");
+  stores::setup with = settings_for("sqlite", path_, "a");
   with.notes = [&](const stores::notice& what) { told.push_back(what); };
   member a(loop_, with);
   ASSERT_TRUE(a.open());

@@ -94,7 +94,7 @@ TEST_F(SqliteReplaced, EachMemberThatRunsSaysOnceWhyNothingIsGranted) {
   std::vector<std::string> told_a;
   std::vector<std::string> told_b;
   const auto run = [&](const std::string& identity, std::vector<std::string>& told) {
-    stores::settings with = settings_for("sqlite", path_, identity, ttl);
+    stores::setup with = settings_for("sqlite", path_, identity, ttl);
     with.notes = [&told](const stores::notice& what) {
       EXPECT_TRUE(what.is_trouble);
       told.push_back(what.text);

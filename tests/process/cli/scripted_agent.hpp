@@ -51,7 +51,7 @@ class scripted_agent {
   std::uint64_t index_ = 1;
   std::vector<std::string> asked_;
   http::response order_{.status = 202, .body = R"({"accepted":true})"};
-  http::listen_address where_;
+  settings::listen_address where_;
   http::http_server server_;
 };
 

@@ -38,8 +38,8 @@ struct scene : tests::loop {
 };
 
 struct http_scene : scene {
-  explicit http_scene(const http::endpoint& server, const std::string& target = "/healthz") {
-    check = health::make_http_check(events, http::text(server) + target);
+  explicit http_scene(const settings::endpoint& server, const std::string& target = "/healthz") {
+    check = health::make_http_check(events, settings::text(server) + target);
   }
 };
 
@@ -86,7 +86,7 @@ TEST(HttpCheck, AnyStatusFrom200To299IsWell) {
 TEST(HttpCheck, OtherStatusesAreToldWithWhatWasAsked) {
   scripted_server ill(answers("503 Service Unavailable"));
   EXPECT_EQ(http_scene(ill.where()).ask(),
-            "GET " + http::text(ill.where()) + "/healthz answered 503");
+            "GET " + settings::text(ill.where()) + "/healthz answered 503");
   scripted_server moved(answers("302 Found"));
   EXPECT_THAT(http_scene(moved.where()).ask(), HasSubstr("redirects (status 302)"));
 }
@@ -102,7 +102,7 @@ TEST(HttpCheck, PathAndQueryAreSentAndTheQueryIsNotTold) {
   EXPECT_THAT(said, Not(HasSubstr("hunter2")));
   EXPECT_THAT(asked, StartsWith("GET /a/?token=hunter2 HTTP/1.1\r\n"));
   EXPECT_EQ(http_scene(server.where(), "?x").check->subject(),
-            "GET " + http::text(server.where()) + "/");
+            "GET " + settings::text(server.where()) + "/");
 }
 
 TEST(HttpCheck, ServerThatHangsIsToldWithTheTimeItHad) {
@@ -111,11 +111,11 @@ TEST(HttpCheck, ServerThatHangsIsToldWithTheTimeItHad) {
     with.closed();
   });
   EXPECT_EQ(http_scene(server.where()).ask(100ms),
-            "GET " + http::text(server.where()) + "/healthz: no answer within 100ms");
+            "GET " + settings::text(server.where()) + "/healthz: no answer within 100ms");
 }
 
 TEST(HttpCheck, NobodyThereIsAFailureAndNotAnError) {
-  http::endpoint nobody;
+  settings::endpoint nobody;
   {
     const scripted_server server([](tests::peer&, int) {});
     nobody = server.where();

@@ -5,8 +5,8 @@
 #include <fstream>
 
 #include "harness.hpp"
-#include "http/endpoint.hpp"
 #include "scripted_server.hpp"
+#include "settings/endpoint.hpp"
 #include "support/boot_clock.hpp"
 
 /// What the health of a workload does to the lease, and what a check must not do to it.
@@ -125,7 +125,7 @@ TEST(Health, HttpAnswerDecidesAndIsToldInLogAndApi) {
       with.send("HTTP/1.1 " + std::to_string(status) + " x\r\nContent-Length: 0\r\n\r\n");
     }
   });
-  const std::string url = http::text(server.where()) + "/healthz";
+  const std::string url = settings::text(server.where()) + "/healthz";
   member a(in, {.identity = "a",
                 .ttl = no_expiry,
                 .more = checked({"--health-http", url + "?token=hunter2"})});
@@ -163,7 +163,7 @@ TEST(Health, ServerThatHangsCostsNoRenewal) {
   scripted_server server([](peer& with, int) { with.closed(); });
   member a(in, {.identity = "a",
                 .ttl = "1s",
-                .more = checked({"--health-http", http::text(server.where())},
+                .more = checked({"--health-http", settings::text(server.where())},
                                 {"--health-failures", "100"})});
   ASSERT_TRUE(eventually([&] {
     const auto runs = stamped_runs(in);

@@ -5,8 +5,8 @@
 #include <mutex>
 
 #include "hooked_agent.hpp"
-#include "http/endpoint.hpp"
 #include "scripted_server.hpp"
+#include "settings/endpoint.hpp"
 
 /// A workload that somebody else runs: it is told, and what it says of itself decides.
 namespace tenure::tests {
@@ -29,7 +29,7 @@ words told_by_command(const temporary_directory& in) {
 class http_workload {
  public:
   [[nodiscard]] std::string url(const std::string& path) const {
-    return http::text(server_.where()) + path;
+    return settings::text(server_.where()) + path;
   }
   /// All but the stop without a term at the start of each agent.
   [[nodiscard]] words heard() const {
@@ -117,7 +117,7 @@ TEST(Hooks, WayThatHangsLeavesTimeForTheNext) {
   const temporary_directory in;
   scripted_server hangs([](peer& with, int) { with.closed(); });
   hooked_agent a(in, "a",
-                 {"--stop-http", http::text(hangs.where()) + "/", "--stop-command", notes(in),
+                 {"--stop-http", settings::text(hangs.where()) + "/", "--stop-command", notes(in),
                   "--drain", "2s"});
   ASSERT_TRUE(a.becomes_active()) << a.process().err();
   ASSERT_TRUE(eventually([&] { return a.process().said("was told that it is active"); }));

@@ -34,9 +34,9 @@ using namespace tenure;
 constexpr int usage_status = 64;
 
 /// "executable", "command_line" or "pid_file"; "executable@1000": of user 1000.
-guard::target target_from(std::string_view kind, const char* value) {
-  using enum guard::target::kind;
-  guard::target out{.value = value};
+settings::target target_from(std::string_view kind, const char* value) {
+  using enum settings::target::kind;
+  settings::target out{.value = value};
   const auto at = kind.find('@');
   if (at != kind.npos) out.uid = static_cast<uid_t>(std::atoi(kind.data() + at + 1));
   kind = kind.substr(0, at);

@@ -13,7 +13,7 @@ using testing::HasSubstr;
 
 constexpr core::time_point begin{std::chrono::seconds(100)};
 
-const http::endpoint first{.host = "127.0.0.1", .port = 4040};
+const settings::endpoint first{.host = "127.0.0.1", .port = 4040};
 
 agent_sight sight_of(const std::string& body) {
   agent_sight out{.agent = first};

@@ -1,4 +1,4 @@
-#include "config/endpoint_url.hpp"
+#include "settings/endpoint.hpp"
 #include "support.hpp"
 
 namespace tenure::config::test {
@@ -26,7 +26,7 @@ std::vector<std::string> warnings_of(const inputs& in) {
 }
 
 TEST(Access, AllOfItIsTakenAsGiven) {
-  const settings s = good(
+  const configuration s = good(
       etcd_file("endpoint: [https://a:2379, https://b:2379]\nca_file: /tls/ca.pem\n"
                 "certificate_file: /tls/tls.crt\nkey_file: /tls/tls.key\n"
                 "server_name: etcd.example\nuser: tenure\npassword_file: /etc/secret/password\n"));
@@ -41,7 +41,7 @@ TEST(Access, AllOfItIsTakenAsGiven) {
 }
 
 TEST(Access, NothingOfItIsNeeded) {
-  const settings s = good(etcd_file("endpoint: https://a:2379\n"));
+  const configuration s = good(etcd_file("endpoint: https://a:2379\n"));
   EXPECT_EQ(s.secure, security());
   EXPECT_THAT(s.warnings, IsEmpty());
 }
@@ -56,7 +56,7 @@ TEST(Access, OfAnEndpointSchemeHostAndPortAreJudged) {
   for (const char* good_one :
        {"http://127.0.0.1:2379", "https://etcd-0.etcd:2379", "http://a", "HTTPS://A:1",
         "http://[::1]:65535", "https://[fe80::1]", "http://a:2379/", "https://a/prefix/x:y"}) {
-    EXPECT_TRUE(parse_endpoint_url(good_one)) << good_one;
+    EXPECT_TRUE(settings::parse_endpoint(good_one, 2379)) << good_one;
   }
   struct row {
     const char* endpoint;

@@ -54,9 +54,9 @@ TEST(Effective, IsAFileThatLoadsToTheSame) {
        }) {
     inputs in = only_file(source);
     in.stores = {"sqlite", "etcd", "kubernetes"};
-    const settings first = good(in);
+    const configuration first = good(in);
     in.file = file{"again.yaml", effective(first)};
-    const settings again = good(in);
+    const configuration again = good(in);
     EXPECT_EQ(again.store, first.store);
     EXPECT_EQ(again.endpoints, first.endpoints);
     EXPECT_EQ(again.secure, first.secure);
@@ -99,7 +99,7 @@ TEST(Effective, HidesTheQueriesOfUrlsAndIsRefusedWithoutThem) {
 }
 
 TEST(Effective, ListsAllowedHosts) {
-  const settings s = good(
+  const configuration s = good(
       only_file("{store: sqlite, endpoint: /t.db, election: a, allowed_host: [agent.svc, agent]}"));
   EXPECT_THAT(s.allowed_hosts, testing::ElementsAre("agent.svc", "agent"));
   EXPECT_EQ(good(only_file(effective(s))).allowed_hosts, s.allowed_hosts);

@@ -12,7 +12,7 @@ using testing::StartsWith;
 using namespace std::chrono_literals;
 
 TEST(ConfigFile, GivesEverySetting) {
-  const settings s = good(only_file(R"(
+  const configuration s = good(only_file(R"(
 store: sqlite
 endpoint: /var/lib/tenure/t.db
 elections:
@@ -49,7 +49,7 @@ log_level: debug
   EXPECT_EQ(s.timing.drain, 60s);
   EXPECT_EQ(signal_name(s.stop_signal), "QUIT");
   EXPECT_EQ(s.on_lost, core::after_loss::exit);
-  EXPECT_FALSE(s.listen.enabled);
+  EXPECT_FALSE(s.listen.at);
   EXPECT_EQ(text(s.probe_listen), "[::]:9000");
   EXPECT_EQ(s.log_format, log_format::json);
   EXPECT_EQ(s.log_level, log_level::debug);
@@ -194,7 +194,7 @@ TEST(ConfigFile, AQuoteThatIsNotClosedOnItsLineSwallowsNoSettings) {
 }
 
 TEST(ConfigFile, QuotesThatAreClosedOrAreNoneAreTaken) {
-  const settings s =
+  const configuration s =
       good(with_file("\"grace\": &g \"1s\"  # it's a comment\r\n"
                      "lock_delay: '1s'\ngain_command: [a, \"b \\\" ' c\", 'it''s',\n"
                      "  it's]\ngain_file: >-\n  /tmp/it's\n"));
@@ -232,7 +232,7 @@ TEST(ConfigFile, WithTwoDocumentsIsRefused) {
 }
 
 TEST(ConfigFile, AnchorsWorkButTagsAndMergesDoNot) {
-  const settings s = good(with_file("grace: &short 1s\nlock_delay: *short\n"));
+  const configuration s = good(with_file("grace: &short 1s\nlock_delay: *short\n"));
   EXPECT_EQ(s.timing.lock_delay, 1s);
   EXPECT_THAT(problems_of(with_file("ttl: !!str 15s\n")),
               ElementsAre(HasSubstr("has no meaning here; leave it out")));

@@ -176,8 +176,8 @@ TEST(HealthSettings, EffectiveIsAFileThatLoadsToTheSame) {
       "-q]\nhealth_file: /run/ok\nhealth_file_age: 90s\nhealth_while: always\n"
       "health_interval: 3s\nhealth_timeout: 250ms\nhealth_failures: 2\nhealth_successes: 4\n"
       "health_delay: 1m\n");
-  const settings first = good(in);
-  EXPECT_EQ(first.health.when, health_time::always);
+  const configuration first = good(in);
+  EXPECT_EQ(first.health.when, settings::health_time::always);
   inputs again = only_file(effective(first));
   again.file->value().name = "again.yaml";
   EXPECT_EQ(good(again).health, first.health) << again.file->value().text;

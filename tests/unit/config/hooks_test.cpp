@@ -9,7 +9,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::StartsWith;
 
-std::vector<std::string> warnings_of(const settings& s) {
+std::vector<std::string> warnings_of(const configuration& s) {
   std::vector<std::string> out;
   for (const problem& p : s.warnings) out.push_back(render(p));
   return out;
@@ -23,7 +23,7 @@ TEST(HookSettings, NobodyIsToldByDefault) {
 }
 
 TEST(HookSettings, EveryWayTogetherIsAGoodConfiguration) {
-  const settings s =
+  const configuration s =
       good(with_file("kill_budget: 3s\ngain_http: http://localhost:1/on\ngain_command: [a, b c]\n"
                      "gain_file: /run/on\nstop_http: http://localhost:1/off\nstop_command: c d\n"
                      "stop_exit_code: 17\n"));
@@ -64,7 +64,7 @@ TEST(HookSettings, AnotherOwnerOfTheWorkloadIsRefused) {
 
 TEST(HookSettings, TargetThatRunsOnAStandbyMayBeToldOfItsGain) {
   for (const char* flag : {"--gain-command", "--gain-file"}) {
-    const settings s = good(
+    const configuration s = good(
         with_flags({{flag, "/run/on"}, {"--target-executable", "x"}, {"--while-standby", "run"}}));
     EXPECT_TRUE(s.hooks.gain());
     EXPECT_THAT(s.warnings, IsEmpty()) << "it is told, and the guard stops it";

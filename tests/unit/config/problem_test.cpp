@@ -15,27 +15,8 @@ TEST(Problem, IsOneLineWithPlaceAndSuggestion) {
   EXPECT_EQ(render({"", "store is missing", ""}), "store is missing");
 }
 
-TEST(Problem, QuotesAreCutBeforeALongValueFillsTheLog) {
-  EXPECT_EQ(quote(std::string(80, 'a')), '"' + std::string(80, 'a') + '"');
-  EXPECT_EQ(quote(std::string(81, 'a')), '"' + std::string(80, 'a') + "...\"");
-}
-
-TEST(Problem, QuotesAreNotCutInsideACharacter) {
-  EXPECT_EQ(quote(std::string(79, 'a') + "\u00e9"), '"' + std::string(79, 'a') + "...\"");
-}
-
 TEST(Problem, StaysOnOneLineWhateverIsInIt) {
   EXPECT_EQ(render({"a\nb.yaml:1:1", "x\r", "\x1b[2J"}), R"(a\nb.yaml:1:1: x\r; \u001b[2J)");
-}
-
-TEST(Problem, QuotesCannotBreakTheLineOrTheTerminal) {
-  EXPECT_EQ(quote("a\nb\x1b[31m\"\\"), R"("a\nb\u001b[31m\"\\")");
-}
-
-TEST(Problem, BytesThatAreNotUtf8AndHiddenCharactersAreEscaped) {
-  EXPECT_EQ(quote("d\xc3"), R"("d\ufffd")");
-  EXPECT_EQ(quote(std::string(79, 'a') + "\xc3\xc3"), '"' + std::string(79, 'a') + R"(\ufffd...")");
-  EXPECT_EQ(quote("\u202e\u00e9"), "\"\\u202e\u00e9\"");
 }
 
 TEST(Suggest, FindsWhatWasMeant) {

@@ -37,7 +37,7 @@ TEST(Sources, VariablesOfTheAwaitElectionWrapperAreUnderstoodWhereItIsEnabled) {
   EXPECT_THAT(problems_of(in), testing::Not(IsEmpty()))
       << "it is not enabled: no election is named";
   in.environment.emplace_back("K8S_AWAIT_ELECTION_ENABLED", "1");
-  const settings s = good(in);
+  const configuration s = good(in);
   EXPECT_THAT(s.elections, ElementsAre(election{"controller", 1}));
   EXPECT_EQ(s.identity, "pod-7");
   EXPECT_EQ(text(s.probe_listen), "0.0.0.0:9999");

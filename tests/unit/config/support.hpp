@@ -7,10 +7,23 @@
 #include <vector>
 
 #include "config/load.hpp"
+#include "settings/mistake.hpp"
+
+namespace tenure::config {
+
+using log::log_level;
+using settings::election;
+using settings::health;
+using settings::hooks;
+using settings::log_format;
+using settings::quote;
+using settings::security;
+
+}  // namespace tenure::config
 
 namespace tenure::config::test {
 
-using result = std::expected<settings, std::vector<problem>>;
+using result = std::expected<configuration, std::vector<problem>>;
 
 /// The least that is a good configuration.
 inline inputs minimal() {
@@ -59,7 +72,7 @@ inline std::vector<std::string> problems_of(const inputs& in) {
 }
 
 /// The settings, or an end of the test with the problems.
-inline settings good(const inputs& in) {
+inline configuration good(const inputs& in) {
   result r = load(in);
   if (r) return *r;
   for (const problem& p : r.error()) ADD_FAILURE() << render(p);

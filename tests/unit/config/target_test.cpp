@@ -11,16 +11,17 @@ using testing::Not;
 using testing::StartsWith;
 
 TEST(Target, ThereIsNoneByDefaultAndNothingOfItIsShown) {
-  const settings s = good(minimal());
+  const configuration s = good(minimal());
   EXPECT_FALSE(s.target.given());
   EXPECT_THAT(effective(s), AllOf(Not(HasSubstr("target_")), Not(HasSubstr("while_standby"))));
 }
 
 TEST(Target, IsStoppedOnAStandbyUnlessItIsToRun) {
-  const settings s = good(with_flags({{"--target-executable", "postgres"}}));
-  EXPECT_EQ(s.target.executable, "postgres");
-  EXPECT_EQ(s.target.while_standby, on_standby::stop);
-  EXPECT_EQ(s.target.on_gain, on_gain::nothing);
+  const configuration s = good(with_flags({{"--target-executable", "postgres"}}));
+  EXPECT_EQ(s.target.by, settings::target::kind::executable);
+  EXPECT_EQ(s.target.value, "postgres");
+  EXPECT_EQ(s.target.while_standby, settings::on_standby::stop);
+  EXPECT_EQ(s.target.on_gain, settings::on_gain::nothing);
   EXPECT_EQ(s.target.gain_signal, 0);
   EXPECT_THAT(effective(s),
               HasSubstr("\ntarget_executable: postgres         # --target-executable\n"
@@ -29,20 +30,21 @@ TEST(Target, IsStoppedOnAStandbyUnlessItIsToRun) {
 }
 
 TEST(Target, MayLearnByASignalThatItIsActive) {
-  const settings s =
+  const configuration s =
       good(with_file("target_pid_file: /run/app.pid\nwhile_standby: run\non_gain: signal\n"
                      "gain_signal: SIGCONT\n"));
-  EXPECT_EQ(s.target.pid_file, "/run/app.pid");
-  EXPECT_EQ(s.target.while_standby, on_standby::run);
+  EXPECT_EQ(s.target.by, settings::target::kind::pid_file);
+  EXPECT_EQ(s.target.value, "/run/app.pid");
+  EXPECT_EQ(s.target.while_standby, settings::on_standby::run);
   EXPECT_EQ(signal_name(s.target.gain_signal), "CONT");
   EXPECT_THAT(s.warnings, IsEmpty());
 }
 
 TEST(Target, AndGuardMayBelongToANamedUser) {
-  const settings s = good(with_file("target_pid_file: /run/app.pid\ntarget_uid: 1000\n"));
+  const configuration s = good(with_file("target_pid_file: /run/app.pid\ntarget_uid: 1000\n"));
   EXPECT_EQ(s.target.uid, 1000U);
   EXPECT_THAT(effective(s), HasSubstr("\ntarget_uid: 1000"));
-  const settings guarded = good(with_file("guard_dir: /run/tenure\nguard_uid: 0\n"));
+  const configuration guarded = good(with_file("guard_dir: /run/tenure\nguard_uid: 0\n"));
   EXPECT_EQ(guarded.guard_uid, 0U);
   EXPECT_THAT(effective(guarded), HasSubstr("\nguard_uid: 0"));
   EXPECT_THAT(problems_of(with_flags({{"--target-uid", "1000"}})),
@@ -87,7 +89,8 @@ TEST(Target, ASignalNeedsAWorkloadThatRunsAndOneThatIsSent) {
 }
 
 TEST(Target, ThatRunsAndIsToldNothingIsAcceptedWithAWarning) {
-  const settings s = good(with_flags({{"--target-executable", "app"}, {"--while-standby", "run"}}));
+  const configuration s =
+      good(with_flags({{"--target-executable", "app"}, {"--while-standby", "run"}}));
   ASSERT_EQ(s.warnings.size(), 1U);
   EXPECT_EQ(render(s.warnings.front()),
             "--while-standby: while_standby is run, and nothing tells the workload that it is "

@@ -11,7 +11,7 @@ using testing::StartsWith;
 using namespace std::chrono_literals;
 
 TEST(Settings, DefaultsAreThoseOfTheCoreAndTheDesign) {
-  const settings s = good(minimal());
+  const configuration s = good(minimal());
   EXPECT_EQ(s.asked.ttl, core::default_ttl);
   EXPECT_EQ(s.asked.drift_ppm, core::default_drift_ppm);
   EXPECT_EQ(s.timing.drain, core::default_drain);
@@ -23,7 +23,7 @@ TEST(Settings, DefaultsAreThoseOfTheCoreAndTheDesign) {
   EXPECT_EQ(s.identity, "host-1");
   EXPECT_FALSE(s.observe);
   EXPECT_EQ(text(s.listen), "127.0.0.1:4040");
-  EXPECT_FALSE(s.listen.explicit_);
+  EXPECT_FALSE(s.listen.is_chosen);
   EXPECT_EQ(text(s.probe_listen), "0.0.0.0:8081");
   EXPECT_EQ(s.on_lost, core::after_loss::standby);
   EXPECT_EQ(signal_name(s.stop_signal), "TERM");
@@ -33,7 +33,7 @@ TEST(Settings, DefaultsAreThoseOfTheCoreAndTheDesign) {
 }
 
 TEST(Settings, AShortTtlAloneIsAGoodConfiguration) {
-  const settings s = good(with_flags({{"--ttl", "2s"}}));
+  const configuration s = good(with_flags({{"--ttl", "2s"}}));
   EXPECT_EQ(s.timing.kill_budget, 100ms);
   EXPECT_FALSE(s.asked.renew.has_value());
 }
@@ -180,8 +180,8 @@ TEST(Settings, NoBudgetIsReckonedWithAValueMissing) {
 }
 
 TEST(Settings, TheApiBeyondLoopbackIsAcceptedWithAWarning) {
-  const settings s = good(with_flags({{"--listen", "0.0.0.0:4040"}}));
-  EXPECT_TRUE(s.listen.explicit_);
+  const configuration s = good(with_flags({{"--listen", "0.0.0.0:4040"}}));
+  EXPECT_TRUE(s.listen.is_chosen);
   ASSERT_EQ(s.warnings.size(), 1U);
   EXPECT_EQ(render(s.warnings.front()),
             "--listen: the API listens on 0.0.0.0:4040, where other machines may reach it; listen "

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "config/configuration.hpp"
+
 namespace tenure::config {
 namespace {
 
@@ -113,14 +115,14 @@ TEST(Values, ListenAddresses) {
        }) {
     const auto parsed = parse_listen(r.text);
     ASSERT_TRUE(parsed) << r.text << " " << render(parsed.error());
-    EXPECT_TRUE(parsed->enabled);
-    EXPECT_EQ(parsed->host, r.host) << r.text;
-    EXPECT_EQ(parsed->port, r.port) << r.text;
-    EXPECT_EQ(is_loopback(*parsed), r.loopback) << r.text;
+    ASSERT_TRUE(parsed->has_value()) << r.text;
+    EXPECT_EQ((*parsed)->host, r.host) << r.text;
+    EXPECT_EQ((*parsed)->port, r.port) << r.text;
+    EXPECT_EQ(settings::is_loopback((*parsed)->host), r.loopback) << r.text;
   }
-  EXPECT_EQ(parse_listen("off").value(), listen_address{});
-  EXPECT_EQ(text(parse_listen("[::1]:7").value()), "[::1]:7");
-  EXPECT_EQ(text(listen_address{}), "off");
+  EXPECT_EQ(parse_listen("off").value(), std::nullopt);
+  EXPECT_EQ(text(settings::listener{.at = parse_listen("[::1]:7").value()}), "[::1]:7");
+  EXPECT_EQ(text(settings::listener{}), "off");
 }
 
 TEST(Values, ABadListenAddressSaysWhatToWriteInstead) {
@@ -133,7 +135,8 @@ TEST(Values, ABadListenAddressSaysWhatToWriteInstead) {
            row{":4040", "give 127.0.0.1:4040 for this machine"},
            row{"*:4040", "0.0.0.0:4040 for all"},
            row{"::1:4040", "without brackets; write [::1]:4040"},
-           row{"unix:/run/tenure.sock", "Unix sockets are not supported yet"},
+           row{"unix:/run/tenure.sock",
+               "which is a Unix socket; give its path as the setting socket"},
            row{"http://127.0.0.1:4040", "which is a URL"},
            row{"127.0.0.1", "without a port"},
            row{"", "without a port"},

@@ -33,7 +33,7 @@ TEST(EtcdTransactions, ACampaignComesOnlyIfNobodyHasComeSinceTheNewestThatIsKnow
 }
 
 TEST(EtcdTransactions, ACampaignIsForTheAgreementThatWasSeenOrWritesIt) {
-  const election_spec db{.name = "db", .slots = 2};
+  const settings::election db{.name = "db", .slots = 2};
   const transaction agreed =
       campaign_transaction(db, 0xabc, "me", {.newest = 41, .agreed = 7, .is_agreed = true});
   EXPECT_EQ(agreed.when[1].key, "db.tenure.agreement");

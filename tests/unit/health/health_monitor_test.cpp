@@ -51,7 +51,7 @@ const health_check::verdict ill = "it is ill";
 /// A monitor whose checks follow each other as fast as they can. Three failures decide.
 struct scene {
   explicit scene(bool always, std::size_t checks = 1, core::duration delay = {}) {
-    config::health with;
+    settings::health with;
     with.interval = 1us;
     with.timeout = 1us;
     with.failures = 3;

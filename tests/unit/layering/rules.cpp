@@ -22,24 +22,26 @@ const std::vector<room>& table_of_rooms() {
       {"core", {}},
       {"base", {"core"}},
       {"log", {"core", "base"}},
+      // Values alone; `config` reads them, everybody else is set up with them.
+      {"settings", {"core", "base", "log"}},
       {"process", {"core", "base"}},
-      {"config", {"core", "base", "log"}},
-      {"http", {"core", "base"}},
-      {"stores", {"core", "base", "http"}},
+      {"config", {"core", "base", "log", "settings"}},
+      {"http", {"core", "base", "settings"}},
+      {"stores", {"core", "base", "settings", "http"}},
       // Knows nothing of sockets but its own, and of no store.
-      {"guard", {"core", "base", "log", "process"}},
-      {"workload", {"core", "base", "log", "config", "http", "process", "guard"}},
+      {"guard", {"core", "base", "log", "settings", "process"}},
+      {"workload", {"core", "base", "log", "settings", "http", "process", "guard"}},
       {"wire", {"core", "base"}},
-      {"health", {"core", "base", "log", "config", "http", "process", "wire"}},
-      {"api", {"core", "base", "http", "wire"}},
+      {"health", {"core", "base", "log", "settings", "http", "process", "wire"}},
+      {"api", {"core", "base", "settings", "http", "wire"}},
       // Shows what is published; api serves the page without knowing what is on it.
       {"metrics", {"core", "base", "http", "api"}},
       {"runtime",
-       {"core", "base", "log", "process", "config", "http", "stores", "guard", "workload", "wire",
+       {"core", "base", "log", "settings", "process", "http", "stores", "guard", "workload", "wire",
         "health", "api", "metrics"}},
       {"cli",
-       {"core", "base", "log", "process", "config", "http", "stores", "guard", "workload", "wire",
-        "health", "api", "metrics", "runtime"}},
+       {"core", "base", "log", "settings", "process", "config", "http", "stores", "guard",
+        "workload", "wire", "health", "api", "metrics", "runtime"}},
   };
   return table;
 }
