@@ -196,7 +196,7 @@ TEST(ElectionAnswer, SaysHowTheStoreAnswers) {
                                       "last_answer_ms":2000,"why":null})"));
   s.advance(8s);
   EXPECT_EQ(s.db_json()["store"], nlohmann::json::parse(R"({"kind":"etcd","reachable":false,
-      "last_answer_ms":10000,"why":"it has said nothing for more than 10s"})"));
+      "last_answer_ms":10000,"why":"it has not answered for more than 10s"})"));
   s.store_says(core::contact::failed{.asked_at = s.at.now, .why = "connection refused"});
   EXPECT_EQ(s.db_json()["store"]["why"], "connection refused");
 }

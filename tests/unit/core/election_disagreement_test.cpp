@@ -1,4 +1,4 @@
-// What an election is stands in the store; a member that is set up otherwise does not campaign.
+// The store has the settings of an election; a member with other settings does not campaign.
 #include <gtest/gtest.h>
 
 #include "unit/core/conversation.hpp"
@@ -86,7 +86,7 @@ TEST(Disagreement, GrantThatComesAfterItIsGivenBack) {
   EXPECT_EQ(c.at(1s).says(shows_free(core::version{6})), "publish, acquire");
 }
 
-/// Up to a member that has given a grant of version 40 back, as it had seen 100.
+/// Up to a member that has given back a grant of version 40 because it had seen 100.
 conversation& is_granted_an_old_version(conversation& c) {
   c.starts();
   c.is_refused();
