@@ -72,7 +72,7 @@ TEST(Cli, GuardsAndAgentsAreRefusedWhatCannotWork) {
   }
   const finished nowhere = tenure({"guard", "--dir", "/proc/no", "--", "true"}, {});
   EXPECT_EQ(nowhere.status, 125);
-  EXPECT_TRUE(has(nowhere.err, "cannot make the directory /proc/no")) << nowhere.err;
+  EXPECT_TRUE(has(nowhere.err, "cannot create the directory /proc/no")) << nowhere.err;
 }
 
 TEST(Cli, ExplainShowsTheSameSumsForPeopleAndPrograms) {
