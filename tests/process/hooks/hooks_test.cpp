@@ -266,7 +266,7 @@ TEST(Hooks, FirstStopThatHangsIsGivenUpInItsTime) {
   const temporary_directory in;
   hooked_agent a(in, "a", {"--stop-command", "sleep 1000", "--drain", "300ms"});
   ASSERT_TRUE(a.becomes_active()) << a.process().err();
-  EXPECT_TRUE(a.process().said("sleep: not done in its time")) << a.process().err();
+  EXPECT_TRUE(a.process().said("sleep: not done in time")) << a.process().err();
 }
 
 TEST(Hooks, WorkloadThatCannotBeToldLetsOthersGoFirst) {
