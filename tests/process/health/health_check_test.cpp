@@ -192,7 +192,7 @@ TEST(CommandCheck, OneThatTheKernelDoesNotEndHoldsTheOthersUpAndNobodyElse) {
   ASSERT_EQ(keepers.size(), 1U);
   ::kill(keepers.front(), SIGSTOP);
   s.check->cancel();
-  EXPECT_THAT(s.ask(100ms), HasSubstr("the check before was killed"));
+  EXPECT_THAT(s.ask(100ms), HasSubstr("the previous check was killed"));
   EXPECT_EQ(living_children().size(), 1U) << "at most one at a time";
   ::kill(keepers.front(), SIGCONT);
   EXPECT_THAT(s.ask(100ms), HasSubstr("no end within 100ms"));
@@ -226,7 +226,7 @@ TEST(FileCheck, FileThatIsTooOldIsToldWithBothAges) {
   EXPECT_EQ(file_scene(path, 10min).ask(), "well");
   const std::string said = file_scene(path, 30s).ask();
   EXPECT_THAT(said, StartsWith(path + " is 4"));
-  EXPECT_THAT(said, HasSubstr("s old, 30s are allowed"));
+  EXPECT_THAT(said, HasSubstr("s old; at most 30s is allowed"));
   std::filesystem::last_write_time(path, clock::now() + 1h);
   EXPECT_EQ(file_scene(path, 30s).ask(), "well") << "from the future counts as now";
 }

@@ -221,7 +221,7 @@ TEST(Health, AgentWithoutAWorkloadOfItsOwnIsCheckedAlways) {
        "--listen",          "off",   "--probe-listen", "off",    "--health-file", in / "ok",
        "--health-interval", "400ms"},
       in / "agent");
-  ASSERT_TRUE(eventually([&] { return agent.said("health is checked always"); })) << agent.err();
+  ASSERT_TRUE(eventually([&] { return agent.said("health is always checked"); })) << agent.err();
   member b(in, {.identity = "b", .ttl = "2s"});
   const auto of_b = runs_as(in, "b");
   ASSERT_TRUE(of_b) << b.process().err();
