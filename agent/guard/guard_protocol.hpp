@@ -203,8 +203,8 @@ struct turned_away {
   static constexpr std::uint32_t another_agent = 2;
   message_head head{};
   std::uint32_t reason = 0;
-  std::uint32_t guard_uid = 0;  ///< of `other_user`
-  std::uint32_t agent_uid = 0;  ///< of `other_user`
+  std::uint32_t guard_uid = 0;  ///< only for `other_user`
+  std::uint32_t agent_uid = 0;  ///< only for `other_user`
   std::uint32_t reserved = 0;
 };
 
