@@ -48,7 +48,7 @@ TEST(Disagreement, EndsNoTerm) {
   c.becomes_active();
   c.at(2s).says(for_slots(2, shows({mine(five)}, five)));
   EXPECT_EQ(c.now_in(), phase::active);
-  EXPECT_EQ(obstacle(c), campaign_obstacle::none) << "it is no candidate";
+  EXPECT_EQ(obstacle(c), campaign_obstacle::none) << "it is not a candidate";
   EXPECT_TRUE(c.subject().wants_renewal());
 }
 
@@ -58,7 +58,7 @@ TEST(Disagreement, WhatAnAcquireMayHaveGotIsGivenBack) {
   c.at(10ms).says(for_slots(2));
   c.at(20ms).acquire_is_unknown();
   EXPECT_EQ(c.at(21ms).wakes(), "");
-  EXPECT_EQ(c.let_go.version, no_version) << "whatever our session holds";
+  EXPECT_EQ(c.let_go.version, no_version) << "everything our session holds";
 }
 
 event::observed shows_a_twin() {
