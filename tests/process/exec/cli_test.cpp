@@ -336,7 +336,7 @@ TEST(Agent, SaysOnceThatOtherMachinesReachItsProbePort) {
   EXPECT_FALSE(has(log_with("off"), words));
 }
 
-/// The kernel gives what is in /proc/PID of such a process to root.
+/// Root owns the files in /proc/PID of such a process.
 TEST(Agent, HasMemoryThatItsOwnUserCannotRead) {
   if (::geteuid() != 0) GTEST_SKIP() << "needs root to become another user";
   const temporary_directory in;

@@ -19,7 +19,7 @@ using testing::StartsWith;
 using tests::scripted_server;
 using tests::temporary_directory;
 
-/// A check and its loop. Each `ask` waits for what it finds.
+/// A check and its loop. Each `ask` waits for the result.
 struct scene : tests::loop {
   /// "well", or what failed.
   std::string ask(core::duration limit = 20s) {
@@ -64,7 +64,7 @@ scripted_server::script answers(const std::string& status) {
   };
 }
 
-/// Those that a destroyed check has killed stay children, dead, until this process ends.
+/// Processes killed by a destroyed check stay zombies until this process ends.
 std::vector<pid_t> living_children() {
   std::vector<pid_t> all = tests::children_of(::getpid());
   std::erase_if(all, [](pid_t one) { return !tests::is_alive(one); });
@@ -184,7 +184,7 @@ TEST(CommandCheck, OneThatHangsFailsInItsTimeAndTheNextIsMadeWhenItIsDead) {
 }
 
 TEST(CommandCheck, OneThatTheKernelDoesNotEndHoldsTheOthersUpAndNobodyElse) {
-  // A keeper that is stopped stands for one that hangs in the kernel.
+  // A stopped keeper simulates one that hangs in the kernel.
   command_scene s({"sh", "-c", "sleep 1000; sleep 1000"});
   s.check->begin(20s,
                  [](const health::health_check::verdict&) { ADD_FAILURE() << "was cancelled"; });
