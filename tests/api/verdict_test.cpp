@@ -17,12 +17,13 @@ const std::vector<core::holder> b_holds{{.identity = "b", .version = version{9}}
 
 struct judged : scene {
   api::verdict from_cache(std::uint64_t version, std::optional<std::string> holder = {}) {
-    return api::judge({.version = version{version}, .holder = std::move(holder)}, db(), seen, at);
+    return api::judge({.version = core::version{version}, .holder = std::move(holder)}, db(), seen,
+                      at);
   }
   api::verdict from_store(std::vector<core::holder> holders, std::uint64_t as_of,
                           std::uint64_t version, std::optional<std::string> holder = {}) {
-    return api::judge({.version = version{version}, .holder = std::move(holder)}, db(), at,
-                      {.seen = {.as_of = version{as_of}, .holders = std::move(holders)},
+    return api::judge({.version = core::version{version}, .holder = std::move(holder)}, db(), at,
+                      {.seen = {.as_of = core::version{as_of}, .holders = std::move(holders)},
                        .asked_at = at.now - 5ms});
   }
 };

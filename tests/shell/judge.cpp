@@ -251,7 +251,7 @@ void judge::shown(std::size_t pod, const std::string& which, const core::observa
     seen.of_others = std::min(seen.of_others, before);
   }
   if (slots_ > 1 || what.holders.empty() || what.holders.back().ours) return;
-  seen.of_others = std::max(seen.of_others, core::number(what.holders.back().term));
+  seen.of_others = std::max(seen.of_others, core::number(what.holders.back().version));
 }
 
 bool judge::has_predecessor(const term& before) const {

@@ -46,7 +46,7 @@ bool lasts(world_time since, core::duration for_long, world_time now) {
   return since != sim::world_never && since + for_long < now;
 }
 
-std::string version(std::uint64_t version) {
+std::string version_text(std::uint64_t version) {
   return "version " + std::to_string(version);
 }
 
@@ -98,18 +98,18 @@ void guard_judge::armed(std::uint64_t version, core::time_point stop_at, core::t
 
 void guard_judge::asks_for_start(pid_t agent, std::uint64_t version) {
   knowledge& of = told_[agent];
-  say("agent " + std::to_string(agent) + " asks for the start of " + version(version));
-  if (of.asked != 0) broke(guard_rule::start_not_answered, version(of.asked));
+  say("agent " + std::to_string(agent) + " asks for the start of " + version_text(version));
+  if (of.asked != 0) broke(guard_rule::start_not_answered, version_text(of.asked));
   of.asked = version;
   of.asked_at = world_.now;
 }
 
 void guard_judge::answered(pid_t agent, std::uint64_t version, bool is_start, pid_t pid) {
   knowledge& of = told_[agent];
-  say("agent " + std::to_string(agent) + " is told that " + version(version) +
+  say("agent " + std::to_string(agent) + " is told that " + version_text(version) +
       (is_start ? " was started" : " was not started"));
   const bool is_late = version == of.running && of.may_be_named_later;
-  if (of.asked != version && !is_late) broke(guard_rule::answered_twice, version(version));
+  if (of.asked != version && !is_late) broke(guard_rule::answered_twice, version_text(version));
   if (of.asked == version) of.asked = 0;
   of.may_be_named_later = is_start && pid == 0;
   of.running = is_start ? version : 0;
@@ -118,24 +118,25 @@ void guard_judge::answered(pid_t agent, std::uint64_t version, bool is_start, pi
 void guard_judge::exited(pid_t agent, bool doubtful, bool seen, world_time guard_well_since) {
   knowledge& of = told_[agent];
   const std::uint64_t version = of.running != 0 ? of.running : of.asked;
-  say("agent " + std::to_string(agent) + " is told that " + version(version) + " has ended" +
+  say("agent " + std::to_string(agent) + " is told that " + version_text(version) + " has ended" +
       (seen ? "" : " out of sight"));
   if (of.running == 0 && lasts(guard_well_since, answers_within, world_.now) &&
       lasts(of.asked_at, answers_within, world_.now) && version != 0) {
-    broke(guard_rule::start_not_answered, version(version));
+    broke(guard_rule::start_not_answered, version_text(version));
   }
   of.asked = of.running = 0;
   if (version == 0) return broke(guard_rule::exit_reported_twice, "nothing runs");
   const modelled_process* const one = living_of(version);
   if (one == nullptr || (doubtful && one->hidden())) return;
-  broke(guard_rule::exited_while_alive, version(version) + ": process " + std::to_string(one->pid));
+  broke(guard_rule::exited_while_alive,
+        version_text(version) + ": process " + std::to_string(one->pid));
 }
 
 void guard_judge::found(pid_t agent, std::uint64_t version, bool has_ended,
                         const std::string& told_session, bool is_news) {
   say("agent " + std::to_string(agent) + " finds " +
-      (version == 0 ? std::string("nothing") : version(version)) + (has_ended ? " ended" : "") +
-      " in session " + told_session);
+      (version == 0 ? std::string("nothing") : version_text(version)) +
+      (has_ended ? " ended" : "") + " in session " + told_session);
   const bool nothing = version == 0 || has_ended;
   // The agent before may not have lived to hear that it runs.
   if (!nothing) told_[agent] = {.running = version, .may_be_named_later = true};
@@ -145,11 +146,12 @@ void guard_judge::found(pid_t agent, std::uint64_t version, bool has_ended,
   }
   const modelled_process* const alive = living_of(version);
   if (nothing && alive != nullptr) {
-    broke(guard_rule::finds_what_is_not,
-          "process " + std::to_string(alive->pid) + " of " + version(alive->version) + " lives");
+    broke(guard_rule::finds_what_is_not, "process " + std::to_string(alive->pid) + " of " +
+                                             version_text(alive->version) + " lives");
   }
   if (!nothing && version != running_) {
-    broke(guard_rule::finds_what_is_not, version(version) + " instead of " + version(running_));
+    broke(guard_rule::finds_what_is_not,
+          version_text(version) + " instead of " + version_text(running_));
   }
 }
 
@@ -160,14 +162,14 @@ void guard_judge::hangs(world_time guard_well_since) {
 }
 
 void guard_judge::starts(std::uint64_t version, world_time decided_at) {
-  say("the guard starts " + version(version));
+  say("the guard starts " + version_text(version));
   running_ = version;
   has_cause_ = stopped_early_.contains(version);
   kill_due_.reset();
   last_alive_ = world_.now;
   const auto found = deadlines_.find(version);
   if (found == deadlines_.end() || clock_.local(decided_at) >= found->second.kill_at) {
-    broke(guard_rule::starts_after_deadline, version(version));
+    broke(guard_rule::starts_after_deadline, version_text(version));
   }
   if (on_start) on_start(version, world_.now >= due(version));
 }
@@ -198,12 +200,12 @@ void guard_judge::told_to_end(std::uint64_t version, int signo, const char* by_w
   const deadline due = in_force(version);
   if (signo == SIGKILL) {
     if (now >= std::min(due.kill_at, kill_due_.value_or(core::never))) return;
-    return broke(guard_rule::killed_without_cause, version(version) + " by " + by_whom);
+    return broke(guard_rule::killed_without_cause, version_text(version) + " by " + by_whom);
   }
   if (kill_due_) return;
   kill_due_ = due.kill_at;
-  say(version(version) + " is told to end by " + by_whom);
-  if (now < due.stop_at) broke(guard_rule::ended_without_cause, version(version));
+  say(version_text(version) + " is told to end by " + by_whom);
+  if (now < due.stop_at) broke(guard_rule::ended_without_cause, version_text(version));
 }
 
 void guard_judge::look(const ability& since) {
@@ -226,7 +228,7 @@ void guard_judge::look_at_deadlines(const ability& since) {
                           lasts(since.agent_reaches, kills_within, world_.now);
     if (!by_guard && !by_agent) continue;
     broke(guard_rule::outlives_deadline,
-          "process " + std::to_string(pid) + " of " + version(one.version) + ", which " +
+          "process " + std::to_string(pid) + " of " + version_text(one.version) + ", which " +
               (by_guard ? "the guard" : "the agent") + " could have killed");
   }
   if (living_of(0) != nullptr) last_alive_ = world_.now;
@@ -241,11 +243,11 @@ void guard_judge::look_at_reports(const ability& since) {
       lasts(since.agent_reaches, says_within, world_.now) &&
       lasts(clock_.world(deadlines_[of.running].kill_at), says_within, world_.now);
   if (of.asked != 0 && guard_well && agent_well && lasts(of.asked_at, says_within, world_.now)) {
-    broke(guard_rule::start_not_answered, version(of.asked));
+    broke(guard_rule::start_not_answered, version_text(of.asked));
   }
   if (of.running != 0 && agent_well && (guard_well || agent_sees) &&
       lasts(last_alive_, says_within, world_.now)) {
-    broke(guard_rule::exit_not_reported, version(of.running));
+    broke(guard_rule::exit_not_reported, version_text(of.running));
   }
 }
 

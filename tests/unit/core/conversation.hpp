@@ -63,7 +63,7 @@ inline std::string in_words(const election_command& what) {
   const auto instant = [](time_point t) {
     return t == never ? std::string("never") : text(t - start_of_talk);
   };
-  const auto version = [](version v) { return std::to_string(number(v)); };
+  const auto version = [](core::version v) { return std::to_string(number(v)); };
   const auto because = [](loss_reason why) {
     return why == loss_reason::none ? std::string() : ": " + std::string(name(why));
   };

@@ -12,7 +12,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr time_point t0 = time_point(100s);
-constexpr core::version core::version{5};
+constexpr core::version five{5};
 
 std::string in_words(const guard_actions& a) {
   std::string all;
@@ -32,7 +32,7 @@ guard_actions armed(guard& g, time_point now, time_point kill_at) {
 guard running() {
   guard g;
   EXPECT_EQ(in_words(armed(g, t0, t0 + 10s)), "");
-  EXPECT_EQ(in_words(g.start_asked(t0, version)), "start");
+  EXPECT_EQ(in_words(g.start_asked(t0, five)), "start");
   return g;
 }
 
@@ -50,29 +50,29 @@ guard killing() {
 
 TEST(GuardEmpty, RefusesToStartWhatWasNeverArmed) {
   guard g;
-  EXPECT_EQ(in_words(g.start_asked(t0, version)), "refused");
+  EXPECT_EQ(in_words(g.start_asked(t0, five)), "refused");
   EXPECT_EQ(g.current(), guard::state::empty);
 }
 
 TEST(GuardEmpty, RefusesToStartFromKillAtOn) {
   guard g;
   static_cast<void>(armed(g, t0, t0 + 1s));
-  EXPECT_EQ(in_words(g.start_asked(t0 + 1s, version)), "refused");
-  EXPECT_EQ(in_words(g.start_asked(t0 + 2s, version)), "refused");
+  EXPECT_EQ(in_words(g.start_asked(t0 + 1s, five)), "refused");
+  EXPECT_EQ(in_words(g.start_asked(t0 + 2s, five)), "refused");
 }
 
 TEST(GuardEmpty, RefusesToStartFromStopAtOn) {
   guard g;
   static_cast<void>(g.armed(t0, t0 + 1s, t0 + 2s));
-  EXPECT_EQ(in_words(g.start_asked(t0 + 1s, version)), "refused");
+  EXPECT_EQ(in_words(g.start_asked(t0 + 1s, five)), "refused");
 }
 
 TEST(GuardEmpty, StartsUntilKillAt) {
   guard g;
   static_cast<void>(armed(g, t0, t0 + 1s));
-  EXPECT_EQ(in_words(g.start_asked(t0 + 1s - 1ns, version)), "start");
+  EXPECT_EQ(in_words(g.start_asked(t0 + 1s - 1ns, five)), "start");
   EXPECT_EQ(g.current(), guard::state::running);
-  EXPECT_EQ(g.version(), version);
+  EXPECT_EQ(g.version(), five);
 }
 
 TEST(GuardEmpty, HasNothingToStopOrKill) {
@@ -111,7 +111,7 @@ TEST(GuardRunning, NewestDeadlineCountsAlsoWhereItIsEarlier) {
 TEST(GuardRunning, SecondStartIsRefused) {
   guard g = running();
   EXPECT_EQ(in_words(g.start_asked(t0, core::version{6})), "refused");
-  EXPECT_EQ(g.version(), version);
+  EXPECT_EQ(g.version(), five);
 }
 
 TEST(GuardRunning, StopIsTermNowAndKillLater) {

@@ -78,16 +78,16 @@ class story {
     const bool saw_nothing = !subject_.view().seen;
     if (saw_nothing) sees({}, 0);
     happens(core::event::granted{.number = asked_,
-                                 .version = version{version},
+                                 .version = core::version{version},
                                  .sequencer = "proof",
                                  .ttl = 15s,
                                  .sent_at = now_,
                                  .released_cleanly = cleanly});
     if (!saw_nothing) return *this;
-    return sees({{.identity = "me", .version = version{version}, .ours = true}}, version);
+    return sees({{.identity = "me", .version = core::version{version}, .ours = true}}, version);
   }
   story& workload_starts(std::uint64_t version) {
-    return happens(core::event::workload_started{version{version}});
+    return happens(core::event::workload_started{core::version{version}});
   }
   story& workload_exits() { return happens(core::event::workload_exited{}); }
   story& is_released() { return happens(core::event::released{let_go_}); }

@@ -21,7 +21,7 @@ core::observation with_farewell(core::observation seen, core::release_record sai
 }
 
 core::holder holder(const char* name, std::uint64_t version) {
-  return {.identity = name, .version = version{version}};
+  return {.identity = name, .version = core::version{version}};
 }
 
 TEST(History, OfTheOneWhoHeldAtTheStartTheBeginningIsNotKnown) {

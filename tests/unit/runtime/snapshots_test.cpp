@@ -15,8 +15,8 @@ using core::testing::session_talk;
 using core::testing::start_of_talk;
 
 /// Two elections, and the snapshots of them.
-struct published {
-  published() {
+struct stage {
+  stage() {
     shown.store_opened("c1");
     for (std::uint32_t i = 0; i < 2; ++i) show(i);
   }
@@ -26,18 +26,16 @@ struct published {
     shown.changed(election_index{which});
     shown.publish(talk.subject(), start_of_talk + at);
   }
-  std::uint64_t index() const { return published.current()->index; }
-  std::uint64_t index_of(std::size_t place) const {
-    return published.current()->elections[place].index;
-  }
+  std::uint64_t index() const { return onto.current()->index; }
+  std::uint64_t index_of(std::size_t place) const { return onto.current()->elections[place].index; }
 
   session_talk talk{2};
-  api::published published;
-  snapshots shown{published, "run1", "me", "etcd", {{.name = "a"}, {.name = "b"}}, true, true};
+  api::published onto;
+  snapshots shown{onto, "run1", "me", "etcd", {{.name = "a"}, {.name = "b"}}, true, true};
 };
 
 TEST(Snapshots, GainMovesTheIndexOfItsElectionAndOfAll) {
-  published p;
+  stage p;
   const auto of_a = p.index_of(0);
   const auto of_b = p.index_of(1);
   p.talk.activate(0, version{1}, 0s);
@@ -45,37 +43,37 @@ TEST(Snapshots, GainMovesTheIndexOfItsElectionAndOfAll) {
   EXPECT_GT(p.index_of(0), of_a);
   EXPECT_EQ(p.index_of(1), of_b);
   EXPECT_EQ(p.index(), p.index_of(0));
-  EXPECT_EQ(p.published.current()->agent, "run1");
+  EXPECT_EQ(p.onto.current()->agent, "run1");
 }
 
 TEST(Snapshots, RenewalIsPublishedButNoChange) {
-  published p;
+  stage p;
   p.talk.activate(0, version{1}, 0s);
   p.show(0);
   int told = 0;
-  p.published.on_change([&] { ++told; });
+  p.onto.on_change([&] { ++told; });
   const auto before = p.index();
   p.talk.at(5s).wake();
   p.talk.acknowledge(5s);
   p.show(0, 5s);
   EXPECT_EQ(p.index(), before);
   EXPECT_EQ(told, 0) << "the serving thread is not woken by it either";
-  EXPECT_GT(p.published.current()->elections[0].view.lease->stop_at, start_of_talk + 12350ms);
-  p.published.on_change({});
+  EXPECT_GT(p.onto.current()->elections[0].view.lease->stop_at, start_of_talk + 12350ms);
+  p.onto.on_change({});
 }
 
 TEST(Snapshots, ChangeIsToldOnceItCanBeSeen) {
-  published p;
+  stage p;
   int told = 0;
-  p.published.on_change([&] { ++told; });
+  p.onto.on_change([&] { ++told; });
   p.talk.activate(0, version{1}, 0s);
   p.show(0);
   EXPECT_EQ(told, 1);
-  p.published.on_change({});
+  p.onto.on_change({});
 }
 
 TEST(Snapshots, WhatIsOfTheAgentMovesTheIndexOfEveryElection) {
-  published p;
+  stage p;
   const auto of_b = p.index_of(1);
   p.shown.health({.state = core::health::healthy});
   p.shown.publish(p.talk.subject(), start_of_talk);
@@ -84,7 +82,7 @@ TEST(Snapshots, WhatIsOfTheAgentMovesTheIndexOfEveryElection) {
 }
 
 TEST(Snapshots, TermThatTheClockAloneHadEndedAndThatGoesOnIsAChange) {
-  published p;
+  stage p;
   p.talk.activate(0, version{1}, 0s);
   p.show(0);
   p.talk.at(5s).wake();
@@ -96,7 +94,7 @@ TEST(Snapshots, TermThatTheClockAloneHadEndedAndThatGoesOnIsAChange) {
 }
 
 TEST(Snapshots, AnAnswerOfTheStoreIsPublishedButNoChange) {
-  published p;
+  stage p;
   core::store_contact contact(15s);
   contact.take(start_of_talk, core::contact::answered{});
   p.shown.contact(contact);
@@ -106,11 +104,11 @@ TEST(Snapshots, AnAnswerOfTheStoreIsPublishedButNoChange) {
   p.shown.contact(contact);
   p.show(0, 5s);
   EXPECT_EQ(p.index(), before);
-  EXPECT_EQ(p.published.current()->contact.silence(start_of_talk + 5s), 0s);
+  EXPECT_EQ(p.onto.current()->contact.silence(start_of_talk + 5s), 0s);
 }
 
 TEST(Snapshots, AStoreThatTheClockAloneHadSilencedAndThatAnswersIsAChangeOfAll) {
-  published p;
+  stage p;
   core::store_contact contact(15s);
   contact.take(start_of_talk, core::contact::answered{});
   p.shown.contact(contact);
@@ -124,7 +122,7 @@ TEST(Snapshots, AStoreThatTheClockAloneHadSilencedAndThatAnswersIsAChangeOfAll) 
 }
 
 TEST(Snapshots, ABrokenWatchIsAChangeAndFreezesTheAgeOfWhatItShowed) {
-  published p;
+  stage p;
   core::store_contact contact(15s);
   EXPECT_TRUE(p.shown.watch_showed(election_index{0}, start_of_talk));
   p.show(0);
@@ -136,11 +134,11 @@ TEST(Snapshots, ABrokenWatchIsAChangeAndFreezesTheAgeOfWhatItShowed) {
   p.shown.contact(contact);
   p.shown.publish(p.talk.subject(), start_of_talk + 4s);
   EXPECT_GT(p.index_of(0), before);
-  EXPECT_EQ(p.published.current()->elections[0].seen_at, start_of_talk + 2s);
+  EXPECT_EQ(p.onto.current()->elections[0].seen_at, start_of_talk + 2s);
 }
 
 TEST(Snapshots, IndexesLeaveRoomForElectionsThatTurnByTime) {
-  published p;
+  stage p;
   const auto before = p.index();
   p.talk.activate(0, version{1}, 0s);
   p.show(0);
