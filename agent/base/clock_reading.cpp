@@ -7,7 +7,7 @@
 namespace tenure::base {
 namespace {
 
-/// Read within so little time of each other, they were read together.
+/// Clocks that are read within this time count as read together.
 constexpr core::duration together = std::chrono::microseconds(100);
 constexpr int tries = 4;
 
@@ -24,7 +24,7 @@ clock_reading read_clocks() {
   core::duration least = core::duration::max();
   for (int i = 0; i < tries && least > together; ++i) {
     const core::time_point before = boot_now();
-    // It stands still in suspend, as CLOCK_BOOTTIME does not: the difference is the sleep.
+    // It stops in suspend and CLOCK_BOOTTIME does not: the difference is the sleep.
     const core::duration awake = read(CLOCK_MONOTONIC);
     const core::duration wall = read(CLOCK_REALTIME);
     const core::time_point after = boot_now();

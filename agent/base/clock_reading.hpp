@@ -7,10 +7,10 @@
 
 namespace tenure::base {
 
-/// What three clocks of the kernel show, all read at `boot`.
+/// Three clocks of the kernel, all read at `boot`.
 struct clock_reading {
   core::time_point boot{};  ///< CLOCK_BOOTTIME
-  core::duration asleep{};  ///< what the machine has slept since it was booted
+  core::duration asleep{};  ///< how long the machine has slept since it was booted
   core::duration wall{};    ///< CLOCK_REALTIME, since 1970
 
   /// The wall clock in whole milliseconds.
@@ -19,9 +19,9 @@ struct clock_reading {
   }
 };
 
-/// Reads them. Only differences between two readings mean anything, and only to people: no deadline
-/// is ever on another clock than CLOCK_BOOTTIME. On a machine so busy that the clocks cannot be
-/// read together, `asleep` and `wall` may be off by as long as we were interrupted. Thread-safe.
+/// Reads them. Use only differences between two readings, and only to show them to people: every
+/// deadline is on CLOCK_BOOTTIME. On a machine too busy to read the clocks together, `asleep` and
+/// `wall` may be off by as long as we were interrupted. Thread-safe.
 clock_reading read_clocks();
 
 }  // namespace tenure::base

@@ -8,9 +8,9 @@
 
 namespace tenure::base {
 
-/// The work of one thread: what is to be done next, and what at an instant. Whoever works on it
-/// learns from it alone what time it is, and draws from it alone: `http::asio_loop` has both from
-/// the kernel, the simulator's loop has virtual time and a seed.
+/// The work of one thread: tasks to run next, and timers. Code on the loop gets the time and random
+/// bits only from the loop: `http::asio_loop` has both from the kernel, the simulator's loop has
+/// virtual time and a seed.
 class event_loop {
  public:
   using task = std::move_only_function<void()>;
@@ -25,14 +25,13 @@ class event_loop {
   /// 64 random bits. Thread-safe.
   [[nodiscard]] virtual std::uint64_t random_bits() = 0;
 
-  /// Calls `what` on the loop's thread, never from within this call, in the order of the calls.
-  /// Thread-safe.
+  /// Calls `what` later on the loop's thread, in the order of the `post` calls. Thread-safe.
   virtual void post(task what) = 0;
 
  protected:
   event_loop() = default;
 
-  /// The earliest timer may be another one now.
+  /// The earliest timer may have changed.
   virtual void timers_changed() = 0;
 
   timer_queue timers_;
@@ -42,7 +41,7 @@ class event_loop {
 };
 
 /// Calls a function once, at an instant. Used on the loop's thread only. It may outlive the loop,
-/// which cancels it at its end.
+/// which cancels it when destroyed.
 class timer {
  public:
   explicit timer(event_loop& on) : loop_(on) {}
@@ -50,18 +49,17 @@ class timer {
   timer(const timer&) = delete;
   timer& operator=(const timer&) = delete;
 
-  /// Calls `what` at `when` or soon after it, never from within this call; never, if that is
-  /// `core::never`. Takes the place of what it was set to before. `what` may set or destroy this
-  /// timer.
+  /// Calls `what` at `when` or soon after, but not from within this call; `core::never`: not at
+  /// all. Replaces what the timer was set to before. `what` may set or destroy this timer.
   void at(core::time_point when, event_loop::task what);
 
   /// At `loop.now() + wait`.
   void after(core::duration wait, event_loop::task what);
 
-  /// What it was set to is not called any more.
+  /// Does not call what it was set to any more.
   void cancel();
 
-  /// When it will call; `core::never` if it is not set.
+  /// When it calls; `core::never` if it is not set.
   [[nodiscard]] core::time_point when() const { return entry_.when; }
 
  private:

@@ -7,7 +7,7 @@
 namespace tenure::base {
 namespace {
 
-/// The soft limit before it was raised; 0: it was not.
+/// The soft limit before it was raised; 0: it was not raised.
 rlim_t original = 0;
 
 }  // namespace

@@ -5,12 +5,12 @@
 
 namespace tenure::base {
 
-/// Deeper than anything that an agent or a store has a reason to send.
+/// Deeper than anything that an agent or a store sends.
 inline constexpr std::size_t most_json_levels = 16;
 
-/// True if objects and arrays are nested deeper in `json` than `levels`. Reading such a text takes
-/// a stack as deep as the nesting, which the sender would choose. Text that is not JSON has a level
-/// for each bracket that is open where a JSON parser would give up, or fewer.
+/// True if objects and arrays are nested deeper in `json` than `levels`. A parser needs a stack as
+/// deep as the nesting, and the sender chooses the nesting. In text that is not JSON, at most the
+/// brackets count that are open where a JSON parser gives up.
 bool nests_deeper(std::string_view json, std::size_t levels = most_json_levels);
 
 }  // namespace tenure::base

@@ -12,7 +12,7 @@
 namespace tenure::base {
 namespace {
 
-/// The first object is the program itself. Its code was never written to, so nothing is lost.
+/// The first object is the program itself. Its code is never written to, so nothing is lost.
 int forget(dl_phdr_info* object, std::size_t /*size*/, void* /*unused*/) {
   const auto page_bytes = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
   for (std::size_t i = 0; i < object->dlpi_phnum; ++i) {
@@ -26,7 +26,7 @@ int forget(dl_phdr_info* object, std::size_t /*size*/, void* /*unused*/) {
   return 1;
 }
 
-/// Larger than what is allocated often, much smaller than an answer about ten thousand elections.
+/// Larger than frequent allocations, much smaller than an answer about ten thousand elections.
 constexpr int large_block_bytes = 256 * 1024;
 
 }  // namespace

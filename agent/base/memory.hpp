@@ -2,18 +2,19 @@
 
 namespace tenure::base {
 
-/// Gives back the pages of the program's own code that have been needed until now, most of them for
-/// starting. Those that are needed again come back from the page cache, a microsecond each.
+/// Gives back the pages of the program's own code that were used until now, most of them only to
+/// start. Pages that are used again come back from the page cache, a microsecond each.
 ///
 /// Not for a process that has to act when memory is short, e.g. the guard.
 void forget_code_pages();
 
 /// From now on, no other process of our user can read this one's memory or environment, trace it,
-/// or find it in a core file. Programs that are executed from here are not concerned.
+/// or find it in a core file. Does not affect programs that this process executes.
 void keep_memory_private();
 
 /// From now on, memory in large pieces goes back to the kernel when it is freed. By default malloc
-/// keeps more the more was freed, so that one large answer would be in the process for ever.
+/// raises its threshold when large blocks are freed, so the memory of one large answer would stay
+/// in the process.
 void give_back_large_blocks();
 
 }  // namespace tenure::base

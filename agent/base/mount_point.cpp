@@ -11,7 +11,7 @@
 namespace tenure::base {
 namespace {
 
-/// As the kernel writes a path there: blanks and the backslash are octal, e.g. "\040".
+/// Undoes the kernel's escapes in a path: blanks and backslashes are octal, e.g. "\040".
 std::string unescaped(std::string_view word) {
   constexpr std::size_t digits = 3;
   std::string out;

@@ -8,11 +8,11 @@
 #include <string_view>
 #include <system_error>
 
-/// Whole numbers as programs write them. Strict: what is beside the digits makes it no number.
+/// Whole numbers as programs write them. Strict: only digits, and a sign where noted.
 namespace tenure::base {
 
-/// The number that all of `text` is; nothing if there is anything else in it, or if it does not
-/// fit. A sign is taken only where `Integer` has one.
+/// Reads `text` as one number; nothing if it contains anything else or does not fit. A minus sign
+/// is accepted only if `Integer` is signed.
 template <class Integer>
 std::optional<Integer> read_number(std::string_view text, int base = 10) {
   Integer out{};

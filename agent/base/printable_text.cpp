@@ -17,7 +17,7 @@ struct code_range {
   char32_t last;
 };
 
-/// Characters that are invisible, or that steer what shows them.
+/// Characters that are invisible or control the display.
 constexpr std::array<code_range, 12> hidden{{
     {0x0000, 0x001F},    // C0
     {0x007F, 0x009F},    // DEL and C1
@@ -33,8 +33,8 @@ constexpr std::array<code_range, 12> hidden{{
     {0xE0000, 0xE0FFF},  // tags
 }};
 
-/// The well-formed sequences of Unicode's table 3-7: which first bytes, how many more, and what
-/// the second may be. It excludes surrogates, overlong forms and what is above U+10FFFF.
+/// The well-formed sequences of Unicode's table 3-7: the first bytes, how many follow, and the
+/// range of the second. It excludes surrogates, overlong forms and codes above U+10FFFF.
 struct sequence {
   unsigned char first;
   unsigned char last;

@@ -13,7 +13,7 @@
 namespace tenure::base {
 namespace {
 
-/// When the machine was started, on the wall clock.
+/// When the machine was booted, on the wall clock.
 double boot_unix_seconds() {
   std::ifstream file("/proc/stat");
   unsigned long long seconds = 0;
@@ -23,7 +23,7 @@ double boot_unix_seconds() {
   return static_cast<double>(seconds);
 }
 
-/// Without the one that counts them.
+/// Does not count the descriptor that reads the directory.
 std::uint64_t count_fds() {
   struct close_folder {
     void operator()(DIR* folder) const { ::closedir(folder); }
@@ -51,7 +51,7 @@ std::optional<process_usage> read_process_usage() {
   std::ifstream file("/proc/self/stat");
   std::string text;
   std::getline(file, text);
-  // The name before it may have blanks and parentheses of its own.
+  // The program's name may contain blanks and parentheses.
   const std::size_t name_ends = text.rfind(')');
   if (name_ends == std::string::npos) return std::nullopt;
   unsigned long long user = 0;

@@ -5,7 +5,7 @@
 
 namespace tenure::base {
 
-/// What this process uses, as the kernel counts it.
+/// The resources this process uses, as the kernel counts them.
 struct process_usage {
   double cpu_seconds = 0;         ///< of all threads, in user and kernel mode
   double start_unix_seconds = 0;  ///< when it was started, on the wall clock

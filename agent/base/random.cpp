@@ -10,7 +10,8 @@ namespace tenure::base {
 namespace {
 
 void fill(void* into, std::size_t size) {
-  // Up to 256 bytes are never cut short once the kernel's pool is up; a signal may come before.
+  // Once the kernel's pool is ready, up to 256 bytes are never cut short; before, a signal may
+  // interrupt.
   TENURE_CHECK(size <= 256);
   ssize_t got = -1;
   do {

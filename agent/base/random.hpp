@@ -6,10 +6,10 @@
 
 namespace tenure::base {
 
-/// Random bytes of the kernel (getrandom), as lower-case hex. Thread-safe.
+/// Random bytes from the kernel (getrandom), as lower-case hex. Thread-safe.
 std::string random_hex(std::size_t bytes);
 
-/// 64 random bits of the kernel. Thread-safe.
+/// 64 random bits from the kernel. Thread-safe.
 std::uint64_t random_bits();
 
 }  // namespace tenure::base

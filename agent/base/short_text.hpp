@@ -8,7 +8,7 @@
 
 namespace tenure::base {
 
-/// Text of at most `Most` bytes; what does not fit is left out. Allocates nothing.
+/// Text of at most `Most` bytes; the rest is cut off. Allocates nothing.
 template <std::size_t Most>
 class short_text {
  public:

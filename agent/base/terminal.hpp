@@ -2,10 +2,11 @@
 
 namespace tenure::base {
 
-/// True if somebody at a terminal reads what is written to `fd`.
+/// True if `fd` is a terminal.
 bool is_terminal(int fd);
 
-/// True if `fd` is a terminal that wants colours: NO_COLOR is not set, or empty; TERM is not dumb.
+/// True if `fd` is a terminal that shows colours: NO_COLOR is unset or empty, TERM is set and not
+/// "dumb".
 bool wants_colour(int fd);
 
 }  // namespace tenure::base

@@ -10,7 +10,7 @@ namespace tenure::base {
 /// An instant of the wall clock as people read it, in UTC. Allocates nothing.
 class time_text {
  public:
-  /// What is outside of the years 0 to 9999 is shown as the first or the last of their instants.
+  /// An instant outside the years 0 to 9999 is shown as the first or last one inside.
   explicit time_text(std::int64_t unix_ms);
 
   /// "2026-01-31T12:00:00.250Z", as in RFC 3339.
@@ -23,7 +23,7 @@ class time_text {
   std::array<char, 24> text_{};
 };
 
-/// The milliseconds since 1970 of a text as `date_and_time` gives it; nothing for other texts.
+/// Reads a text in the form of `date_and_time` as milliseconds since 1970; nothing for other texts.
 std::optional<std::int64_t> read_time(std::string_view rfc3339);
 
 }  // namespace tenure::base

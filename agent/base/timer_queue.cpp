@@ -22,7 +22,7 @@ void timer_queue::take_out(entry& one) {
   if (one.when == core::never) return;
   by_time_.erase(&one);
   one.when = core::never;
-  // Last: what it owns may set timers when it is destroyed.
+  // Destroyed last: what it owns may set timers in its destructor.
   const auto gone = std::exchange(one.what, nullptr);
 }
 

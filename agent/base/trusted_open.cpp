@@ -39,7 +39,7 @@ const char* noun_of_any(mode_t mode) {
   }
 }
 
-/// Of something else than what is asked for.
+/// The message for a file of the wrong type.
 std::string text_of_wrong_type(const flaw& what) {
   if (!what.named) return std::string(" is not a ") + noun_of(what.type) + "; remove it";
   const std::string is = std::string(" is a ") + noun_of_any(what.about.st_mode);
@@ -47,7 +47,7 @@ std::string text_of_wrong_type(const flaw& what) {
   return is + "; name a " + noun_of(what.type);
 }
 
-/// The kernel does not tell a link from another thing that could not be opened.
+/// The kernel's error does not tell a link from other failures, so this looks again.
 flaw why_not_opened(int directory, const char* name, int error, const demands& asked) {
   flaw out{
       .why = flaw::kind::cannot_open, .error = error, .type = asked.type, .named = asked.named};
@@ -145,7 +145,7 @@ std::expected<unique_fd, refusal> open_own_directory(const std::string& path) {
 std::expected<unique_fd, refusal> make_own_directory(const std::string& path,
                                                      named_directory named) {
   if (::mkdir(path.c_str(), S_IRWXU) != 0 && errno != EEXIST) {
-    return std::unexpected(refusal{.text = path + " cannot be made: " + error_text(errno)});
+    return std::unexpected(refusal{.text = "cannot create " + path + ": " + error_text(errno)});
   }
   return open_directory(path, named);
 }

@@ -9,8 +9,8 @@ namespace tenure::core {
 
 /// Exponential back-off with equal jitter: half of the step is fixed, half is drawn.
 ///
-/// The whole step drawn ("full jitter") would at times retry at once, and a herd of candidates
-/// whose store has just come back must not.
+/// Drawing the whole step ("full jitter") would sometimes retry at once, which a crowd of
+/// candidates must not do when their store has just come back.
 struct backoff {
   duration first;  ///< the step after one failure
   duration most;   ///< no step is longer than this

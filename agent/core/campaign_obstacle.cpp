@@ -30,8 +30,8 @@ std::string_view name(campaign_obstacle what) {
   return "";
 }
 
-/// What is wrong with this member in the eyes of the store. It ends no term: whoever holds was
-/// right when it began.
+/// How this member's settings differ from the store. A difference does not end a term: the holder
+/// matched the store when its term began.
 campaign_obstacle election::disagreement() const {
   using enum campaign_obstacle;
   if (adopting() || !view_.seen) return none;
@@ -40,7 +40,7 @@ campaign_obstacle election::disagreement() const {
   return view_.seen->identity_in_use ? identity_used : none;
 }
 
-/// Of several, the one that lasts longest.
+/// If there are several obstacles, the one that lasts longest.
 held_back election::obstacle_at(time_point now) const {
   using enum campaign_obstacle;
   if (view_.phase != phase::candidate || view_.since == never) return {};

@@ -7,29 +7,29 @@
 
 namespace tenure::core {
 
-/// Why a candidate does not ask for the lease.
+/// Why a candidate does not campaign.
 enum class campaign_obstacle : std::uint8_t {
   none,
-  paused,         ///< told to stand aside until `resume`
-  no_guard,       ///< nobody could run its workload
-  unhealthy,      ///< its workload is
-  resigned,       ///< told to stand aside for a while
-  was_unhealthy,  ///< its last term ended because of that, and others go first
+  paused,         ///< stands aside until `resume`
+  no_guard,       ///< no guard could run its workload
+  unhealthy,      ///< its workload is unhealthy
+  resigned,       ///< stands aside for a while after a resign
+  was_unhealthy,  ///< its last term ended because its workload was unhealthy; others go first
   heir_first,     ///< the last holder has named another member
-  other_slots,    ///< by the store the election has another number of slots
-  identity_used,  ///< another run has its identity
-  old_version,    ///< it was granted a version older than one that was seen
+  other_slots,    ///< the store has another number of slots for this election
+  identity_used,  ///< another run uses its identity
+  old_version,    ///< it was granted a version lower than one it had seen
 };
 
 std::string_view name(campaign_obstacle what);
 
-/// True for what the store says otherwise than this member's settings. It lasts until somebody has
-/// mended it.
+/// True if the store and this member's settings disagree. This lasts until somebody changes one of
+/// them.
 constexpr bool is_disagreement(campaign_obstacle what) {
   return what == campaign_obstacle::other_slots || what == campaign_obstacle::identity_used;
 }
 
-/// That, and when it is over by itself; `never` if it is not.
+/// An obstacle, and when it ends by itself; `never` if it does not.
 struct held_back {
   campaign_obstacle why = campaign_obstacle::none;
   time_point until = never;

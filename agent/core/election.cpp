@@ -20,8 +20,7 @@ effects election::step(const moment& at, const election_event& what) {
   effects out;
   const auto* sleep = std::get_if<event::slept>(&what);
   const duration slept = sleep != nullptr ? sleep->lasted : duration::zero();
-  // Expiry comes first, whatever woke us: no event may be handled by a holder whose lease has
-  // already run out.
+  // Expiry comes before every event: a holder whose lease has run out must not handle one.
   expire(at, slept, out);
   std::visit([&](const auto& e) { on(at, e, out); }, what);
   settle(at, out);
@@ -29,7 +28,7 @@ effects election::step(const moment& at, const election_event& what) {
   return out;
 }
 
-/// Shows what the present phase keeps.
+/// Copies what the present phase keeps into the view.
 void election::refresh_view(time_point now) {
   view_.lease.reset();
   view_.workload_running = false;
@@ -71,7 +70,7 @@ void election::expire(const moment& at, duration slept, effects& out) {
   }
 }
 
-/// Does what has become due. Every step ends here, so that `woke` needs no code of its own.
+/// Does what has become due. Every step ends with this, so `woke` needs no code of its own.
 void election::settle(const moment& at, effects& out) {
   if (auto* c = in<state::candidate>()) settle(*c, at, out);
   if (auto* p = in<state::pending>(); p != nullptr && at.now >= p->until) {
@@ -100,7 +99,7 @@ void election::on(const moment& at, const event::started& e, effects& out) {
     remember(e.last_term);
     ended_ = std::max(ended_, e.last_term);
   }
-  // The time of what was found may have been over by now.
+  // The workload that was found may have run out of time already.
   if (view_.phase == phase::draining) return;
   view_.since = at.now;
   out.add(command::publish{});
@@ -119,7 +118,7 @@ void election::enter(election_state to, loss_reason why, const moment& at, effec
 }
 
 void election::activate(const core::lease& held, const moment& at, effects& out) {
-  const core::lease lease = held;  // of the phase that ends here
+  const core::lease lease = held;  // a copy: it belongs to the phase that ends here
   const bool owns = settings_.owns_workload;
   enter(state::active{.lease = lease,
                       .workload =
@@ -150,7 +149,7 @@ bool election::wants_renewal() const {
   if (lease == nullptr || last_now_ >= lease->stop_at) return false;
   const auto* d = in<state::draining>();
   if (d == nullptr) return true;
-  // Nobody is to wait for the end of what may never end: such a lease runs out.
+  // A stuck workload may never end. Its lease is left to run out.
   return d->workload ? !d->workload->stuck : last_now_ < d->quiet_until;
 }
 
@@ -160,7 +159,7 @@ void election::on(const moment& at, const event::renewed& e, effects& out) {
   auto* lease = held();
   if (e.version != lease->version || e.sent_at <= lease->sent_at) return;
   *lease = extended(*lease, std::min(e.sent_at, at.now), e.ttl);
-  // What runs may be of an earlier term, whose end we wait for: this lease gives it no time.
+  // The running workload may belong to an earlier term and be ending: this lease gives it no time.
   if (workload_term() == e.version) arm(*lease, out);
   out.add(command::publish{});
   expire(at, duration::zero(), out);
@@ -180,8 +179,8 @@ void election::remember(core::version seen) {
   highest_seen_ = std::max(highest_seen_, seen);
 }
 
-/// True if the watch has shown a state in which term `ours` was granted already, and is missing:
-/// the answer that grants it was overtaken by the news of its end.
+/// True if the watch has shown a state after the grant of term `ours` without that term: the news
+/// of its end arrived before the answer that grants it.
 bool election::seen_gone(core::version ours) const {
   const auto holds_it = [&](const holder& h) { return h.ours && h.version == ours; };
   return view_.seen && view_.seen->as_of >= ours &&

@@ -17,8 +17,8 @@
 
 /// One election as a pure state machine: an event and the instant go in, commands come out.
 ///
-/// It is the same object in production, in the simulator and behind the chaos tests. It does no
-/// I/O, reads no clock, draws no random number and starts no thread.
+/// Production, the simulator and the chaos tests all run this class. It does no I/O, reads no
+/// clock, draws no random number and starts no thread.
 namespace tenure::core {
 
 struct state_reader;  // tests/explore: tells two states apart
@@ -27,18 +27,19 @@ struct state_reader;  // tests/explore: tells two states apart
 enum class after_loss : std::uint8_t { standby, exit };
 
 struct election_settings {
-  std::string identity;  ///< of this incarnation: no other agent ever uses it
+  std::string identity;  ///< unique to this run of the agent: no other agent ever uses it
   timing when;
-  std::uint32_t slots = 1;         ///< how many may hold at a time
-  bool campaigns = true;           ///< false: an observer, which only watches
-  bool owns_workload = true;       ///< false: the readers of our answers are the workload
-  bool ends_with_workload = true;  ///< false: after one that ended by itself, campaign again
+  std::uint32_t slots = 1;         ///< how many members may hold the lease at a time
+  bool campaigns = true;           ///< false: only watches, as an observer
+  bool owns_workload = true;       ///< false: API clients are the workload
+  bool ends_with_workload = true;  ///< false: if the workload ends by itself, campaign again
   after_loss on_lost = after_loss::standby;
-  /// The workload's health is checked while it does not run, too: only `workload_healthy` makes it
-  /// well again. False: what was unhealthy is dead at the end of its term.
+  /// True: health is checked even while the workload does not run, and only `workload_healthy` ends
+  /// `unhealthy`. False: an unhealthy workload counts as healthy again once its term has ended,
+  /// because it is dead.
   bool checked_always = false;
-  /// Added by the store itself between the end of a session and the next grant of what that held
-  /// (Consul's lock-delay). A deleted key has none.
+  /// How long the store itself waits between the end of a session and the next grant of what the
+  /// session held (Consul's lock-delay). It does not wait after a key was deleted.
   duration store_lock_delay = duration::zero();
 };
 
@@ -51,8 +52,8 @@ class election {
  public:
   explicit election(election_settings settings);
 
-  /// Advances the machine by one event. Time that has passed is acted upon first, whatever the
-  /// event. Precondition: `at.now` never goes backwards.
+  /// Advances the machine by one event. Everything that has become due is done before the event.
+  /// Precondition: `at.now` never goes backwards.
   [[nodiscard]] effects step(const moment& at, const election_event& what);
 
   /// When to call `step` with `woke` if nothing happens before; `never` if there is no need.
@@ -61,16 +62,16 @@ class election {
   /// True if the lease should be in the next renewal.
   [[nodiscard]] bool wants_renewal() const;
 
-  /// True while a workload that was found waits for the store's word.
+  /// True while a workload that was found running waits for the store to confirm its term.
   [[nodiscard]] bool adopting() const;
 
-  /// No campaign begins before: it was told to stand aside, or its workload was unhealthy.
+  /// No campaign begins before then, after a resign or because the workload was unhealthy.
   [[nodiscard]] time_point aside_until() const { return std::max(aside_until_, rest_until_); }
 
-  /// Who is to hold after us, to be left with the release; empty: whoever comes first.
+  /// The member that should hold next, written into the release record; empty: any member.
   [[nodiscard]] const std::string& heir() const;
 
-  /// True while the lease in the view is ours, as far as anybody has told us: in a drain, too.
+  /// True while this member holds the lease in the view as far as it knows; also in a drain.
   [[nodiscard]] bool holding() const;
 
   [[nodiscard]] const election_view& view() const { return view_; }
@@ -110,14 +111,14 @@ class election {
   [[nodiscard]] auto* in(this auto& self) {
     return std::get_if<Phase>(&self.state_);
   }
-  /// The lease that is ours, as far as anybody has told us; null if there is none.
+  /// The lease that this member holds as far as it knows; null if there is none.
   [[nodiscard]] auto* held(this auto& self) {
     if (auto* p = self.template in<state::pending>()) return &p->lease;
     if (auto* a = self.template in<state::active>()) return &a->lease;
     auto* d = self.template in<state::draining>();
     return d != nullptr && d->lease && !d->gone ? &*d->lease : nullptr;
   }
-  /// Leaves the present phase, and with it its state: no pointer into that is valid afterwards.
+  /// Leaves the present phase and destroys its state: pointers into it become invalid.
   void enter(election_state to, loss_reason why, const moment& at, effects& out);
   void refresh_view(time_point now);
   void expire(const moment& at, duration slept, effects& out);
@@ -169,10 +170,10 @@ class election {
 
   /// First pause after an acquire whose outcome is unknown; the longest is the renewal interval.
   static constexpr duration first_acquire_pause = std::chrono::milliseconds(50);
-  /// A store that refuses and names the present as the time to try again is not asked in a circle.
+  /// Prevents a busy loop with a store that refuses and says "try again now".
   static constexpr duration refused_pause = std::chrono::milliseconds(1);
 
-  // What lasts for the whole life of the election. The rest is in its phase.
+  // State for the whole life of the election. All other state belongs to a phase.
   election_settings settings_;
   election_state state_;
   election_view view_;  ///< `refresh_view` copies into it what the phase keeps
@@ -180,17 +181,17 @@ class election {
   attempt last_attempt_{};
   time_point last_now_ = time_point::min();
 
-  time_point aside_until_ = time_point::min();       ///< no campaign before
-  time_point rest_until_ = time_point::min();        ///< the same, as the workload was unhealthy
-  time_point heir_first_until_ = time_point::min();  ///< another is to hold next, until then
+  time_point aside_until_ = time_point::min();  ///< no campaign before
+  time_point rest_until_ = time_point::min();   ///< the same, because the workload was unhealthy
+  time_point heir_first_until_ = time_point::min();  ///< until then the heir comes first
   unhealthy_terms unhealthy_terms_;
   bool healthy_ = true;
-  bool guarded_ = true;  ///< there is a guard, if one is needed
+  bool guarded_ = true;  ///< a guard is connected, or none is needed
 
   core::version highest_seen_ = no_version;
   core::version ended_ = no_version;      ///< the newest term of ours that is over
-  core::version inherited_ = no_version;  ///< of a workload that was found, until a term is granted
-  std::int64_t accepted_unix_ms_ = 0;     ///< the newest acceptance of versions that was seen
+  core::version inherited_ = no_version;  ///< of a found workload, until a grant
+  std::int64_t accepted_unix_ms_ = 0;     ///< the newest acceptance of versions
 
   time_point watched_from_ = never;  ///< when the watch was opened, or will be
   std::uint32_t watch_failures_ = 0;

@@ -2,7 +2,7 @@
 
 #include "core/election.hpp"
 
-/// What people order an election to do.
+/// What operators order an election to do.
 namespace tenure::core {
 
 void election::on(const moment& at, const event::resign& e, effects& out) {

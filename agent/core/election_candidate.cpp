@@ -11,32 +11,33 @@ bool election::may_hold(time_point now) const {
   return healthy_ && guarded_ && now >= aside_until();
 }
 
-/// A candidate does not campaign before its watch has shown the election: only the watch tells it
-/// of another run with its identity, or of another number of slots. A workload that an earlier
-/// agent has left running cannot wait for that.
+/// A candidate does not campaign before its watch has shown the election: only the watch shows
+/// another run with its identity, or another number of slots. A workload that an earlier agent left
+/// running cannot wait for that.
 bool election::may_campaign(time_point now) const {
   return may_hold(now) && (view_.seen || adopting()) && disagreement() == campaign_obstacle::none;
 }
 
-/// Precondition: it may not hold.
+/// Precondition: `may_hold` is false.
 loss_reason election::why_aside() const {
   if (!guarded_) return loss_reason::guard_gone;
   return healthy_ ? loss_reason::resigned : loss_reason::unhealthy;
 }
 
 void election::settle(state::candidate& c, const moment& at, effects& out) {
-  // What an earlier agent has told to end must be dead before anything can begin.
+  // A workload that an earlier agent has stopped must be dead before a campaign begins.
   if (c.found && c.found->stopping) return;
   if (const auto* acquire = std::get_if<state::acquiring>(&c.acquire)) {
     if (at.now < acquire->sent.deadline) return;
     acquire_failed(c, at);
   }
   if (!may_campaign(at.now)) {
-    // Standing aside must not mean sitting on a lease that an unanswered acquire may have got.
+    // A member that stands aside must not keep a lease that an unanswered acquire may have been
+    // granted.
     if (c.maybe_held) release_now(c.release, no_version, false, at, out);
     return;
   }
-  // The same for one that was sent while standing aside: see the drain.
+  // A release that was sent while standing aside needs an answer, too: see `settle` of the drain.
   if (!std::holds_alternative<std::monostate>(c.release)) {
     release_now(c.release, no_version, false, at, out);
     return;
@@ -65,14 +66,15 @@ void election::acquire_now(state::candidate& c, const moment& at, effects& out) 
                             .deadline = at.now + settings_.when.try_timeout(),
                             .failures = std::get<state::pause>(c.acquire).failures};
   c.acquire = state::acquiring{.sent = next};
-  // Above the inherited term, too: granted anew, it would be taken for the one that we look for.
+  // Above the inherited term, too: a new grant of that version would be taken for the inherited
+  // term.
   out.add(command::acquire{.number = next.number,
                            .deadline = next.deadline,
                            .above = std::max(highest_seen_, inherited_)});
 }
 
-/// Unknown is not no: the store may count us as the holder from now on. Precondition: an acquire
-/// is in flight.
+/// Unknown is not no: the store may count us as the holder from now on. Precondition: an acquire is
+/// in flight.
 void election::acquire_failed(state::candidate& c, const moment& at) const {
   const std::uint32_t failures = std::get<state::acquiring>(c.acquire).sent.failures + 1;
   const backoff pauses{.first = first_acquire_pause,
@@ -86,7 +88,7 @@ void election::acquire_failed(state::candidate& c, const moment& at) const {
 
 void election::on(const moment& at, const event::granted& e, effects& out) {
   if (auto* d = in<state::draining>()) {
-    // Too late to begin a term: it is released with what else we may hold.
+    // Too late to begin a term: the drain releases it with everything else we may hold.
     if (d->acquire && (at.now >= d->acquire->deadline || e.number == d->acquire->number)) {
       d->acquire.reset();
       d->maybe_held = true;
@@ -99,7 +101,7 @@ void election::on(const moment& at, const event::granted& e, effects& out) {
   const auto* acquire = std::get_if<state::acquiring>(&c->acquire);
   if (acquire != nullptr && at.now >= acquire->sent.deadline) acquire_failed(*c, at);
   if (!state::awaits(c->acquire, e.number)) {
-    // The answer to a try that was given up: it counts at the store, not here. Ask again.
+    // The answer to a try that timed out: the store counts it, we do not. Ask again.
     c->maybe_held = true;
     if (auto* pause = std::get_if<state::pause>(&c->acquire)) pause->until = at.now;
     return;
@@ -110,7 +112,7 @@ void election::on(const moment& at, const event::granted& e, effects& out) {
   if (too_late || e.version == no_version || seen_gone(e.version) || disagrees) {
     acquire_failed(*c, at);
   } else if (e.version == ended_ && !c->found) {
-    // The store has kept it longer than it was worth, or was wrong when it said that it was gone.
+    // The store has kept the term for too long, or was wrong when it said that the term was over.
     acquire_failed(*c, at);
     release_first(*c, at);
   } else {
@@ -118,12 +120,12 @@ void election::on(const moment& at, const event::granted& e, effects& out) {
   }
 }
 
-/// The lease is ours. Begins its term, or gives it back.
+/// The store granted the lease. Begins its term, or gives it back.
 void election::accept(state::candidate& c, const event::granted& e, const core::lease& granted,
                       const moment& at, effects& out) {
   const bool adopted = c.found && c.found->version == e.version;
   view_.sequencer = e.sequencer;
-  // The store has answered, so nothing is in doubt.
+  // The store has answered: no acquire is in doubt.
   c.acquire = state::pause{};
   c.maybe_held = false;
   const auto give_back = [&](loss_reason why, time_point kill_by, bool clean) -> state::draining& {
@@ -135,7 +137,7 @@ void election::accept(state::candidate& c, const event::granted& e, const core::
   const core::version inherited = std::exchange(inherited_, no_version);
   if (inherited != e.version) remember(inherited);
   if (e.version <= highest_seen_) {
-    // Resources have seen this version or a larger one, and would not tell us from its owner.
+    // Resources have seen this version or a larger one, and could not tell us from its holder.
     view_.regressed = {.granted = e.version, .seen = highest_seen_};
     give_back(loss_reason::version_regressed, at.now, false).aside = settings_.when.ttl;
     return;
@@ -147,12 +149,12 @@ void election::accept(state::candidate& c, const event::granted& e, const core::
   } else if (!may_hold(at.now)) {
     give_back(why_aside(), drained_by(at), e.released_cleanly);
   } else if (adopted) {
-    // It was started when lock_delay had passed.
+    // Its workload was started after lock_delay.
     enter(state::active{.lease = granted, .workload = state::workload_state::running},
           loss_reason::none, at, out);
     arm(granted, out);
   } else if (c.found) {
-    // Its term is over, and we have another one.
+    // The term of the found workload is over, and we were granted another.
     give_back(loss_reason::session_invalid, at.now, e.released_cleanly);
   } else if (e.released_cleanly) {
     activate(granted, at, out);
@@ -176,7 +178,8 @@ void election::on(const moment& at, const event::refused& e, effects& out) {
     c->acquire =
         state::pause{.until = std::max({again, at.now + refused_pause, heir_first_until_})};
   }
-  // However late: a try of ours would have been granted if the term of what runs were ours.
+  // However late this refusal is: if we still held the term of the found workload, the store would
+  // have granted our try.
   if (c->found && !c->found->stopping) give_up(loss_reason::taken_over, at.now, at, out);
 }
 

@@ -18,22 +18,22 @@ namespace command {
 struct acquire {
   attempt number{};
   time_point deadline{};
-  /// The new version must be larger than this one. A store that makes its own versions sees to
-  /// it, so that even a lost file does not move them back.
+  /// The new version must be larger than this one. A store that makes its own versions enforces
+  /// this, so that versions do not go back even if its file is lost.
   core::version above = no_version;
 };
 
-/// Give the lease up, if it is still ours. The workload is dead.
+/// Release the lease if our session still holds it. The workload is dead.
 struct release {
   attempt number{};
-  core::version version = no_version;  ///< `no_version`: whatever our session may hold
-  /// Everything that ran under earlier terms is dead, too: the next holder need not wait. False
-  /// if this term ends before its own lock_delay is over.
+  core::version version = no_version;  ///< `no_version`: every term our session may hold
+  /// Every workload of earlier terms is dead, too, so the next holder does not wait. False if this
+  /// term ends before its own lock_delay is over.
   bool clean = false;
   time_point deadline{};
 };
 
-/// Open the watch (again). Its first observation is the present state.
+/// Open the watch, or open it again. Its first observation is the present state.
 struct watch {
   time_point not_before{};
 };
@@ -50,13 +50,14 @@ struct start_workload {
   core::version version = no_version;
 };
 
-/// SIGTERM now, SIGKILL at `kill_by` to whatever is left. A later command may only shorten it.
+/// SIGTERM now, SIGKILL at `kill_by` to every process that is left. A later command may only
+/// shorten it.
 struct stop_workload {
   time_point kill_by{};
   loss_reason why = loss_reason::none;
 };
 
-/// The phase has changed; one line in the log.
+/// The phase has changed; the agent logs one line.
 struct transition {
   phase from;
   phase to;
@@ -66,8 +67,8 @@ struct transition {
 /// `view()` shows something new.
 struct publish {};
 
-/// An operator has accepted that versions begin anew: the newest grant that is kept for the next
-/// agent of this session (`event::started::last_term`) is not above `before`.
+/// An operator has accepted that versions restart lower: the newest grant that is kept for the next
+/// agent of this session (`event::started::last_term`) must be below `before`.
 struct forget_grants {
   core::version before = no_version;
 };

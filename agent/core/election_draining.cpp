@@ -8,7 +8,7 @@
 namespace tenure::core {
 namespace {
 
-/// On shutdown the pod's own deadline is near, and the lease runs out by itself.
+/// At shutdown the pod's own deadline is near, and the lease runs out by itself.
 constexpr std::uint32_t max_release_tries_at_end = 2;
 
 }  // namespace
@@ -19,18 +19,17 @@ void election::on(const moment& at, const event::lost& e, effects& out) {
   lose(*lease, e.why, at, out);
 }
 
-/// The store's own word: kill now. Only where it says that our session has ended, its lock-delay
-/// leaves room for grace before it grants to somebody else; that delay began when the session
-/// ended, of which we know only that it was after the last acknowledged send.
+/// The store itself says that the term is over: kill now. Only if our session has ended, the
+/// store's lock-delay leaves room for grace before it grants the lease to another member; that
+/// delay began when the session ended, which was after the last acknowledged send.
 void election::lose(const core::lease& lease, loss_reason why, const moment& at, effects& out) {
   const bool delayed = why == loss_reason::session_invalid;
   const budget room = settings_.when.of(delayed ? settings_.store_lock_delay : duration::zero());
   taken_away(why, std::max(at.now, std::min(lease.kill_at, lease.sent_at + room.kill_at)), at, out);
 }
 
-/// What we hold, or may hold, is not ours any more. Nobody has the time to read that it is over,
-/// but where only our session is said to have ended: its key may be there until we release it
-/// ourselves.
+/// We have lost what we hold or may hold. API clients get no time to notice, unless only our
+/// session has ended: then its key may exist until we release it ourselves.
 state::draining& election::taken_away(loss_reason why, time_point kill_by, const moment& at,
                                       effects& out) {
   auto* d = in<state::draining>();
@@ -61,7 +60,7 @@ state::draining& election::give_up(loss_reason why, time_point kill_by, const mo
   return d;
 }
 
-/// What the drain has to deal with of the phase that ends.
+/// Moves into the drain what it needs from the phase that ends.
 void election::carry_over(state::draining& to, const moment& at) {
   if (auto* c = in<state::candidate>()) {
     if (auto* acquire = std::get_if<state::acquiring>(&c->acquire)) to.acquire = acquire->sent;
@@ -79,7 +78,7 @@ void election::carry_over(state::draining& to, const moment& at) {
       to.workload = {.version = a->lease.version,
                      .ran = a->workload == state::workload_state::running};
     }
-    // The readers of our answers are the workload, and have the grace to read that it is over.
+    // API clients are the workload, and have the grace time to notice that the term is over.
     if (!settings_.owns_workload) {
       to.quiet_until = std::min(a->lease.kill_at, at.now + settings_.when.grace);
     }
@@ -92,13 +91,13 @@ void election::stop(state::draining& d, time_point kill_by, loss_reason why, eff
   out.add(command::stop_workload{.kill_by = kill_by, .why = why});
 }
 
-/// True if nothing comes after a drain for this reason.
+/// True if the election stops after a drain for this reason.
 bool election::is_last(loss_reason why) const {
   return (why == loss_reason::workload_exited && settings_.ends_with_workload) ||
          (is_loss(why) && settings_.on_lost == after_loss::exit);
 }
 
-/// When what runs must be dead if the lease is given up on purpose now.
+/// When the workload must be dead if the lease is given up on purpose now.
 time_point election::drained_by(const moment& at) const {
   return later(at.now, settings_.when.drain);
 }
@@ -108,14 +107,14 @@ void election::settle(state::draining& d, const moment& at, effects& out) {
   const bool unseen = at.now < d.unseen_until;
   if (unseen && !d.last) return;
   if (d.acquire) {
-    // Released before the answer is known, a slow acquire could still be carried out afterwards.
+    // A slow acquire could be carried out after the release: wait for its answer first.
     if (at.now < d.acquire->deadline) return;
     d.acquire.reset();
     d.maybe_held = true;
   }
   const core::lease* ours = held();
-  // An unanswered release may be carried out late. Granted the same term again before, we would
-  // run under a lease that it takes away; so only an agent that ends for good may give up on it.
+  // An unanswered release may be carried out late. If we were granted the same term again before
+  // that, it would end the lease we run under; so only an agent that ends for good may stop trying.
   const bool ran_out = ours != nullptr && at.now >= ours->safe_until;
   const bool gave_up =
       ran_out || unseen || state::failures_of(d.release) >= max_release_tries_at_end;
@@ -140,7 +139,8 @@ time_point election::wake_of(const state::draining& d) const {
   return d.acquire ? d.acquire->deadline : state::due(d.release);
 }
 
-/// Nothing runs, and what could be released is. `done` is the state of the phase that ends.
+/// Nothing runs, and everything that could be released is. `done` is the state of the phase that
+/// ends.
 void election::drained(state::draining done, const moment& at, effects& out) {
   if (done.lease) ended_ = done.lease->version;
   view_.sequencer.clear();
@@ -149,14 +149,15 @@ void election::drained(state::draining done, const moment& at, effects& out) {
     out.add(command::finished{.why = done.why});
     return;
   }
-  // What was unhealthy is dead; nothing is left to become healthy again.
+  // The unhealthy workload is dead: no check would report it as healthy again.
   if (done.why == loss_reason::unhealthy && !settings_.checked_always) healthy_ = true;
   rest_until_ = std::max(rest_until_, later(at.now, done.rest));
   aside_until_ = std::max(aside_until_, later(at.now, done.aside));
   const backoff pauses{.first = first_acquire_pause, .most = first_acquire_pause};
   const time_point soon = at.now + pauses.after(1, at.entropy);
   state::candidate next{.acquire = state::pause{.until = std::max(soon, heir_first_until_)}};
-  // Granted meanwhile to a try that was given up: the session keeps it for as long as it lives.
+  // The store has meanwhile granted a try that timed out: the session holds that term until it is
+  // released.
   const auto is_newer = [&](const holder& h) { return h.ours && h.version > ended_; };
   if (view_.seen && std::ranges::any_of(view_.seen->holders, is_newer)) {
     next.maybe_held = true;

@@ -12,41 +12,41 @@ namespace tenure::core {
 
 namespace event {
 
-/// To a candidate: an earlier agent of this session has ended, and its guard has kept the workload
-/// that it had started under `version`. It goes on if the store grants us that very term before
-/// `stop_at`; otherwise it is stopped.
+/// For a candidate: an earlier agent of this session has ended, and its guard still runs the
+/// workload that was started under `version`. The workload continues if the store grants us the
+/// same term before `stop_at`; otherwise it is stopped.
 struct workload_found {
   core::version version = no_version;
   time_point stop_at{};   ///< as the guard has it
   time_point kill_at{};   ///< as the guard has it
-  bool stopping = false;  ///< it was told to end
+  bool stopping = false;  ///< the guard is already stopping it
 };
 
-/// The agent is up; campaign, or watch.
+/// The agent has started: campaign, or only watch.
 struct started {
-  /// An earlier agent had this session. It may have left a release unanswered, so whatever the
-  /// session holds is released before the first campaign, unless `workload_found` came before:
-  /// granted once more, such a term could be taken away by that release.
+  /// An earlier agent used this session, and one of its releases may still be carried out. A term
+  /// granted now could be ended by that release, so everything the session holds is released before
+  /// the first campaign, unless `workload_found` came first.
   bool session_was_used = false;
-  /// The newest term that this session was granted. No grant up to it is believed, unless it is
-  /// that very term and its workload was found.
+  /// The newest term that this session was granted. A grant that is not newer is not believed,
+  /// unless it is for this term and its workload was found.
   core::version last_term = no_version;
 };
 
-/// The store has granted the lease (or confirms that this session has it).
+/// The store has granted the lease, or confirms that this session holds it.
 struct granted {
   attempt number{};
   core::version version = no_version;
   std::string sequencer{};
-  duration ttl{};                 ///< as granted, which need not be as asked
-  time_point sent_at{};           ///< before the first byte of the request left
+  duration ttl{};                 ///< as granted; may differ from the one asked for
+  time_point sent_at{};           ///< just before the first byte of the request was sent
   bool released_cleanly = false;  ///< the previous holder's workload is known to be dead
 };
 
-/// Somebody else holds it.
+/// Another member holds the lease.
 struct refused {
   attempt number{};
-  /// When another try may succeed although nothing was released; `never`: the watch will tell.
+  /// When another try may succeed without a release; `never`: the watch will show it.
   time_point retry_at = never;
 };
 
@@ -62,18 +62,18 @@ struct renewed {
   duration ttl{};
 };
 
-/// The store's own word that the term of `version` is over. Never a time-out or a reset.
+/// The store itself says that the term of `version` is over. Never a timeout or a reset.
 struct lost {
   core::version version = no_version;
   loss_reason why = loss_reason::revoked;
 };
 
-/// The watch shows this. The first one after a `watch` command is the state at that time.
+/// The watch shows a state. The first one after a `watch` command is the state at that time.
 struct observed {
   observation what;
 };
 
-/// The watch broke; what it would have shown is missing until it is up again.
+/// The watch broke; changes are not seen until it is open again.
 struct watch_failed {};
 
 /// The release was carried out, or there was nothing left to release.
@@ -91,46 +91,47 @@ struct workload_started {
   core::version version = no_version;
 };
 
-/// The last process of the workload was *observed* to be gone, or it could not be started.
+/// The last process of the workload was *observed* to be gone, or the workload could not be
+/// started.
 struct workload_exited {};
 
-/// Nobody knows how long the end of what may be left of the workload takes: it hangs in the kernel,
-/// where SIGKILL waits, or its guard does. Its lease is not renewed any more.
+/// What may be left of the workload may take any time to end: it, or its guard, hangs in the
+/// kernel, where SIGKILL has to wait. Its lease is not renewed any more.
 struct workload_stuck {};
 
-/// What may be left of the workload is out of everybody's sight and reach. Its lease is neither
-/// renewed nor released, and nothing is asked for, before it has run out.
+/// Nobody can see or signal what may be left of the workload. Its lease is neither renewed nor
+/// released, and this member does not campaign before the lease has run out.
 struct workload_unseen {};
 
-/// Health of the workload, after hysteresis.
+/// The health of the workload changed, by `health_judge`.
 struct workload_unhealthy {};
 struct workload_healthy {};
 
-/// The guard, without which no workload can be started, is about to end or has ended; another has
-/// come. In between this member does not campaign.
+/// The guard, without which no workload can be started, is ending or has ended; a guard is
+/// connected again. In between this member does not campaign.
 struct guard_away {};
 struct guard_back {};
 
-/// Give the lease up, and stand aside for `aside` from then on (`duration::max()`: until
-/// `resume`). With an `heir`, the others let that member come first, for a moment.
+/// Release the lease, then stand aside for `aside` (`duration::max()`: until `resume`). With an
+/// `heir`, the other members wait a moment so that it can take the lease first.
 struct resign {
   duration aside{};
   std::string heir{};
 };
 
-/// Campaign again, at once; also if it stands aside because its workload was unhealthy.
+/// Campaign again at once, even if this member stands aside because its workload was unhealthy.
 struct resume {};
 
-/// Stop the workload, release, end. There is no way back.
+/// Stop the workload, release the lease, end. Cannot be undone.
 struct shutdown {
   loss_reason why = loss_reason::shutdown;
 };
 
-/// Nothing happened but time.
+/// Only time has passed.
 struct woke {};
 
-/// The same, and the machine has slept for `lasted` of it. Comes before anything else that happens
-/// after a sleep: a lease that would still hold without it ends as `suspended`.
+/// Time has passed, and the machine slept for `lasted` of it. The first event after a sleep: a
+/// lease that would still be valid without the sleep ends as `suspended`.
 struct slept {
   duration lasted{};
 };

@@ -1,7 +1,7 @@
 #include "core/backoff.hpp"
 #include "core/election.hpp"
 
-/// How what our session holds, or may hold, is released.
+/// How a lease that our session holds, or may hold, is released.
 namespace tenure::core {
 namespace {
 
@@ -16,7 +16,8 @@ void release_failed(state::release_try& release, const moment& at) {
 
 }  // namespace
 
-/// Whatever our session holds: a release of it may be under way, or what ran under it is dead.
+/// Releases everything our session holds: an earlier release may be under way, or the workload is
+/// dead.
 void election::release_first(state::candidate& c, const moment& at) {
   c.maybe_held = true;
   c.release = state::pause{.until = at.now};

@@ -10,8 +10,8 @@
 #include "core/election_view.hpp"
 #include "core/vocabulary.hpp"
 
-/// What an election keeps in each phase of its life. Entering a phase makes its state, and leaving
-/// the phase destroys it: what a phase does not need cannot be left over in it.
+/// What an election keeps in each phase of its life. Entering a phase creates its state and leaving
+/// the phase destroys it, so no state is left over from another phase.
 namespace tenure::core {
 
 namespace state {
@@ -20,7 +20,7 @@ namespace state {
 struct request {
   attempt number{};
   time_point deadline = never;  ///< from then on its outcome counts as unknown
-  std::uint32_t failures = 0;   ///< tries in a row before this one whose outcome is unknown
+  std::uint32_t failures = 0;   ///< earlier tries in a row whose outcome is unknown
 };
 
 /// The pause before the next request.
@@ -35,10 +35,10 @@ struct acquiring {
   bool seen_free = false;  ///< the watch has shown a free lease meanwhile
 };
 
-/// There is always a next try to acquire.
+/// A candidate is always either waiting for its next acquire or for the answer to one.
 using acquire_try = std::variant<pause, acquiring>;
 
-/// `monostate`: there is nothing to release, as far as is known.
+/// `monostate`: nothing to release, as far as we know.
 using release_try = std::variant<std::monostate, pause, request>;
 
 /// True if the request in flight is try `number`.
@@ -46,7 +46,8 @@ using release_try = std::variant<std::monostate, pause, request>;
 [[nodiscard]] bool awaits(const std::optional<request>& acquire, attempt number);
 [[nodiscard]] bool awaits(const release_try& release, attempt number);
 
-/// When the next try is due, or the one in flight counts as unknown; `never` if there is none.
+/// When the next try is due, or when the request in flight counts as unknown; `never` if there is
+/// neither.
 [[nodiscard]] time_point due(const release_try& release);
 
 /// Tries in a row whose outcome is unknown.
@@ -57,14 +58,15 @@ struct observer {
   static constexpr core::phase is = phase::observer;
 };
 
-/// Waits for the lease, or asks for it.
+/// Waits for the lease, or campaigns for it.
 struct candidate {
   static constexpr core::phase is = phase::candidate;
 
   acquire_try acquire{};
   bool maybe_held = false;  ///< an acquire ended unknown: the store may count us as the holder
   release_try release{};
-  /// What an earlier agent has left running: until the store confirms its term, or it must stop.
+  /// The workload that an earlier agent left running, until the store confirms its term or it must
+  /// stop.
   std::optional<event::workload_found> found{};
 };
 
@@ -76,7 +78,7 @@ struct pending {
   time_point until = never;  ///< when lock_delay has passed
 };
 
-/// `none`: the readers of our answers are the workload.
+/// `none`: API clients are the workload.
 enum class workload_state : std::uint8_t { none, starting, running };
 
 /// Holds the lease; the workload may run.
@@ -87,43 +89,43 @@ struct active {
   workload_state workload = workload_state::none;
 };
 
-/// The workload was told to stop, and is not dead yet.
+/// The workload was asked to stop and is not dead yet.
 struct stopping {
-  core::version version = no_version;  ///< under which it was started
+  core::version version = no_version;  ///< the version it was started under
   bool ran = false;                    ///< it was seen to run
-  bool stuck = false;                  ///< nobody knows how long its end takes
-  time_point kill_by = never;          ///< of the order in force; `never`: an earlier agent gave it
+  bool stuck = false;                  ///< its end may take any time, see `workload_stuck`
+  time_point kill_by = never;  ///< of the order in force; `never`: an earlier agent gave the order
 };
 
-/// Stops the workload, and then gives up the lease.
+/// Stops the workload, then releases the lease.
 struct draining {
   static constexpr core::phase is = phase::draining;
 
   loss_reason why = loss_reason::none;
   bool last = false;  ///< the election is stopped afterwards
   std::optional<stopping> workload{};
-  /// Readers of our answers may still act until then.
+  /// API clients that are the workload may still act until then.
   time_point quiet_until = time_point::min();
-  /// What is left of a workload that is out of sight has a lease until then.
+  /// The lease of a workload that nobody can see runs out by then.
   time_point unseen_until = time_point::min();
 
   std::optional<core::lease> lease{};
-  bool gone = false;                 ///< the store has said that the lease is not ours any more
-  bool clean = false;                ///< nothing of an earlier term can still run
-  std::optional<request> acquire{};  ///< the candidate sent it, and it is not answered yet
+  bool gone = false;                 ///< the store said that we no longer hold the lease
+  bool clean = false;                ///< no workload of an earlier term can still run
+  std::optional<request> acquire{};  ///< sent as a candidate, not answered yet
   bool maybe_held = false;           ///< as in `candidate`
   release_try release{};
 
   duration aside{};    ///< how long to stand aside afterwards
-  duration rest{};     ///< the same, as the workload was unhealthy
-  std::string heir{};  ///< who is to hold next; empty: whoever comes first
+  duration rest{};     ///< the same, because the workload was unhealthy
+  std::string heir{};  ///< the member that should hold next; empty: any member
 };
 
 /// The end: nothing is held and nothing runs.
 struct stopped {
   static constexpr core::phase is = phase::stopped;
 
-  bool paused = false;  ///< it was told to stand aside until `resume`
+  bool paused = false;  ///< it was paused before it stopped
 };
 
 }  // namespace state

@@ -7,10 +7,10 @@
 #include "core/clock.hpp"
 #include "core/vocabulary.hpp"
 
-/// What an election shows.
+/// What an election shows of itself.
 namespace tenure::core {
 
-/// The lease as far as its acknowledged renewals reach. All instants on CLOCK_BOOTTIME.
+/// The lease as its acknowledged renewals have extended it. All instants on CLOCK_BOOTTIME.
 struct lease {
   core::version version = no_version;
   time_point sent_at{};
@@ -20,28 +20,29 @@ struct lease {
   time_point stop_at{};
 };
 
-/// A grant whose version resources could not tell from that of an earlier holder.
+/// A grant whose version is not above one that was seen: resources could not tell it from an
+/// earlier holder's.
 struct regression {
   core::version granted = no_version;
-  core::version seen = no_version;  ///< at least as large, before
+  core::version seen = no_version;  ///< at least as large as `granted`
 
   friend bool operator==(const regression&, const regression&) = default;
 };
 
-/// What anybody may know of an election. Copied out by the runtime for those who serve answers.
+/// The public state of an election. The runtime copies it for the API.
 struct election_view {
   core::phase phase = core::phase::candidate;
-  std::optional<core::lease> lease;  ///< while one is held or may be
+  std::optional<core::lease> lease;  ///< while one is or may be held
   std::string sequencer;
   time_point since = never;         ///< of the present phase; `never` before `started`
-  std::optional<observation> seen;  ///< the newest that the watch has shown
+  std::optional<observation> seen;  ///< the newest observation of the watch
   bool workload_running = false;
   loss_reason last_loss = loss_reason::none;
   time_point aside_until = time_point::min();  ///< no campaign before; `never`: until `resume`
-  bool paused = false;                         ///< it was told to stand aside until `resume`
+  bool paused = false;                         ///< it stands aside until `resume`
   core::held_back held_back{};                 ///< why it does not campaign, as a candidate
-  /// Since a grant was given back because of its version, until a larger one is granted, or an
-  /// operator has accepted that they begin anew.
+  /// Set when a grant is given back because of its version; cleared when a larger version is
+  /// granted or an operator accepts that versions restart lower.
   std::optional<regression> regressed{};
 
   /// True while this member may act as holder at `now`. Computed for every answer: a cached flag

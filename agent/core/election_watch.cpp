@@ -3,13 +3,13 @@
 #include "core/backoff.hpp"
 #include "core/election.hpp"
 
-/// What an election makes of what its watch shows.
+/// How an election reacts to its watch.
 namespace tenure::core {
 namespace {
 
 constexpr backoff watch_pauses{.first = std::chrono::milliseconds(20),
                                .most = std::chrono::seconds(5)};
-/// How long the heir of a term has a free lease to itself; one that lives takes it in milliseconds.
+/// How long a free lease is left to the heir; a live heir takes it in milliseconds.
 constexpr duration heir_patience = std::chrono::seconds(2);
 
 }  // namespace
@@ -26,8 +26,8 @@ void election::on(const moment& at, const event::observed& e, effects& out) {
     view_.seen = seen;
     out.add(command::publish{});
   }
-  // Not our own, which the watch may show before the answer to our acquire is here. With several
-  // slots the same goes for later grants to others.
+  // Not our own version: the watch may show it before the answer to our acquire arrives. With
+  // several slots the same is true of later grants to others.
   if (settings_.slots == 1 && !seen.holders.empty() && !seen.holders.back().ours) {
     remember(seen.holders.back().version);
   }
@@ -37,8 +37,8 @@ void election::on(const moment& at, const event::observed& e, effects& out) {
   if (const core::lease* lease = held()) {
     if (seen_gone(lease->version)) lose(*lease, how_lost, at, out);
   } else if (auto* d = in<state::draining>()) {
-    // What was found had its time, or the grace that a store's lock-delay leaves is not there, as
-    // an operator had deleted the key before: it is somebody else's now.
+    // A found workload gets no more time. Any other loses its grace if another member holds
+    // already: no lock-delay came between, because an operator had deleted the key.
     if (d->workload && seen_gone(d->workload->version) && (!d->lease || !room)) {
       stop(*d, at.now, how_lost, out);
     }
@@ -51,7 +51,7 @@ void election::on(const moment& at, const event::observed& e, effects& out) {
   }
 }
 
-/// The first observation may show a release of long ago; of a later one it is fresh.
+/// The first observation may show an old release; a change in a later one is fresh.
 void election::note_heir(const observation& seen, const moment& at) {
   if (!view_.seen || !seen.last_release || seen.last_release == view_.seen->last_release) return;
   const std::string& heir = seen.last_release->heir;
@@ -60,13 +60,13 @@ void election::note_heir(const observation& seen, const moment& at) {
   if (heir != settings_.identity) {
     heir_first_until_ = at.now + heir_patience;
   } else if (aside_until_ != never) {
-    // Asked for by name: that it had resigned itself a moment ago does not count any more.
+    // This member is named as the heir: its own recent resignation no longer counts.
     aside_until_ = time_point::min();
   }
 }
 
-/// Of the first observation nobody knows how old what it says is: it may have been accepted for an
-/// earlier restore than the one that we have seen the versions of.
+/// The first observation may show an old acceptance, for an earlier restore than the one whose
+/// versions we have seen.
 void election::note_acceptance(const observation& seen, const moment& at, effects& out) {
   const bool is_news = view_.seen && seen.agreed.accepted_unix_ms > accepted_unix_ms_;
   accepted_unix_ms_ = std::max(accepted_unix_ms_, seen.agreed.accepted_unix_ms);
@@ -86,7 +86,7 @@ void election::note_acceptance(const observation& seen, const moment& at, effect
   }
 }
 
-/// What a candidate makes of what it sees.
+/// Decides when a candidate tries next, from what its watch shows.
 void election::wait_for(state::candidate& c, const observation& seen, bool changed, bool room,
                         const moment& at) {
   if (auto* acquire = std::get_if<state::acquiring>(&c.acquire)) {
@@ -98,7 +98,7 @@ void election::wait_for(state::candidate& c, const observation& seen, bool chang
     // A watch that breaks and shows the same again must not undo the pause after a failure.
     if (changed || pause.failures == 0) pause = {.until = std::max(at.now, heir_first_until_)};
   } else if ((changed || !c.maybe_held) && std::ranges::any_of(seen.holders, &holder::ours)) {
-    // An acquire that was given up may have been carried out after all; another one will tell.
+    // An acquire that timed out may have been carried out after all; another acquire will tell.
     pause.until = at.now;
     c.maybe_held = true;
   } else if (c.maybe_held) {
@@ -110,7 +110,7 @@ void election::wait_for(state::candidate& c, const observation& seen, bool chang
 
 void election::on(const moment& at, const event::watch_failed&, effects& out) {
   if (view_.phase == phase::stopped || view_.since == never) return;
-  // One that has lived for longer than the longest pause was well.
+  // A watch that lived longer than the longest pause was fine.
   if (at.now - watched_from_ >= watch_pauses.most) watch_failures_ = 0;
   ++watch_failures_;
   watched_from_ = at.now + watch_pauses.after(watch_failures_, at.entropy);

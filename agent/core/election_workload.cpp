@@ -3,7 +3,7 @@
 #include "core/check.hpp"
 #include "core/election.hpp"
 
-/// The part of an election that is about its workload and the guard of that.
+/// Events of an election's workload and of its guard.
 namespace tenure::core {
 
 // --- found running ---------------------------------------------------------------------------
@@ -13,15 +13,15 @@ void election::on(const moment& at, const event::workload_found& e, effects& out
   auto* c = in<state::candidate>();
   if (c == nullptr || c->found) return;
   c->found = e;
-  if (e.stopping) c->found->stop_at = never;  // the guard sees to its end
+  if (e.stopping) c->found->stop_at = never;  // the guard ends it
   c->maybe_held = true;
-  // Its term may be the next that is granted to us, unless it was told to end, but nothing older.
+  // The next grant may be its term, unless it is being stopped, but not an older one.
   inherited_ = e.version;
   remember(e.stopping ? e.version : core::version{number(e.version) - 1});
   out.add(command::publish{});
   auto* pause = std::get_if<state::pause>(&c->acquire);
   if (pause != nullptr && view_.since != never) pause->until = at.now;
-  // Standing aside, we are about to release what it needs.
+  // This member stands aside, so it is about to release the lease the workload needs.
   if (!may_campaign(at.now) || !std::holds_alternative<std::monostate>(c->release)) {
     give_up(why_aside(), drained_by(at), at, out);
   }
@@ -31,7 +31,7 @@ void election::arm(const core::lease& by, effects& out) {
   out.add(command::arm{.version = by.version, .stop_at = by.stop_at, .kill_at = by.kill_at});
 }
 
-// --- what becomes of it ----------------------------------------------------------------------
+// --- its start and its end --------------------------------------------------------------------
 
 void election::on(const moment&, const event::workload_started& e, effects& out) {
   auto* a = in<state::active>();
@@ -57,8 +57,8 @@ void election::on(const moment& at, const event::workload_exited&, effects& out)
   }
 }
 
-/// It is not released either before it is dead. It runs nothing of its own any more, but what it
-/// has asked of the kernel may yet be carried out: against that there is the version.
+/// Its lease is not released before it is dead, either. It runs no code any more, but the kernel
+/// may still carry out what it asked for; resources refuse that by the version.
 void election::on(const moment&, const event::workload_stuck&, effects&) {
   if (auto* d = in<state::draining>(); d != nullptr && d->workload) d->workload->stuck = true;
 }
@@ -69,16 +69,17 @@ void election::on(const moment& at, const event::workload_unseen&, effects& out)
   const core::lease* lease = held();
   const bool maybe_held = (c != nullptr && c->maybe_held) || (d != nullptr && d->maybe_held);
   if (workload_term() == no_version || (lease == nullptr && !maybe_held)) return;
-  // What was found may have been renewed by a try to acquire, until that was given up.
+  // An acquire that timed out may have renewed the lease of the found workload.
   const duration ttl = lease != nullptr ? lease->ttl : settings_.when.ttl;
   const time_point renewed_at =
       lease != nullptr ? lease->sent_at : later(at.now, settings_.when.try_timeout());
-  // By the store's clock, which may be slower than ours by as much as it may be faster.
+  // By the store's clock, which may run slow by as much as it may run fast.
   const time_point until = later(renewed_at, 2 * ttl - settings_.when.of(ttl).safe_until);
   taken_away(loss_reason::guard_gone, at.now, at, out).unseen_until = until;
 }
 
-/// The term of what runs, is about to, or is not dead yet; `no_version` if there is no workload.
+/// The term of the workload that is starting, running or not yet dead; `no_version` if there is
+/// none.
 version election::workload_term() const {
   if (const auto* c = in<state::candidate>(); c != nullptr && c->found) return c->found->version;
   if (const auto* d = in<state::draining>(); d != nullptr && d->workload)
@@ -88,7 +89,7 @@ version election::workload_term() const {
   return runs ? a->lease.version : no_version;
 }
 
-/// True from the grant to the drain, and while what was found runs.
+/// True from the grant to the drain, and while a found workload runs.
 bool election::in_term() const {
   return view_.phase == phase::pending || view_.phase == phase::active || adopting();
 }

@@ -6,7 +6,7 @@
 namespace tenure::core {
 namespace {
 
-/// SIGKILL is repeated while something is left: a process may have been forked in between.
+/// SIGKILL is repeated while a process is left: the workload may have forked in between.
 constexpr duration kill_again = std::chrono::milliseconds(10);
 
 }  // namespace

@@ -9,10 +9,10 @@
 ///
 /// The guard owns the workload and holds two instants, `stop_at` and `kill_at`, which only an
 /// acknowledged renewal moves forward. At the first it asks the workload to end, at the second it
-/// kills what is left, whatever has become of the agent. So an agent that dies costs nothing yet:
-/// another one may come, find the workload running, and renew in time.
+/// kills what is left, whether or not the agent still lives. So the workload survives the death of
+/// its agent: another agent may start, find the workload running, and renew in time.
 ///
-/// It is the same object in the guard process and in the simulator.
+/// The guard process and the simulator both run this class.
 namespace tenure::core {
 
 struct state_reader;  // tests/explore: tells two states apart
@@ -33,25 +33,25 @@ class guard {
   enum class state : std::uint8_t {
     empty,     ///< nothing runs
     running,   ///< the workload runs
-    stopping,  ///< it was told to end, and will be killed at `kill_by`
+    stopping,  ///< it was asked to end and is killed at `kill_by`
     killing,   ///< SIGKILL was sent; its death has not been observed yet
   };
 
-  /// The agent moved the deadlines; the newest count, also where they are earlier.
+  /// The agent moved the deadlines. The newest ones count, even if they are earlier.
   [[nodiscard]] guard_actions armed(time_point now, time_point stop_at, time_point kill_at);
 
   /// The agent wants the workload to run.
   [[nodiscard]] guard_actions start_asked(time_point now, core::version version);
 
-  /// The agent wants it to end: the stop signal now, SIGKILL at `kill_by`. A second order may
-  /// only shorten the time.
+  /// The agent wants the workload to end: the stop signal now, SIGKILL at `kill_by`. A second order
+  /// may only shorten the time.
   [[nodiscard]] guard_actions stop_asked(time_point now, time_point kill_by);
 
-  /// The workload's first process has ended, others of it are left: they get until `kill_by`.
+  /// The workload's first process has ended and others are left: these have until `kill_by`.
   [[nodiscard]] guard_actions leader_gone(time_point now, time_point kill_by);
 
-  /// The last process of the workload was observed to be gone, or it could not be started.
-  /// The deadlines are forgotten: the next start needs to be armed again.
+  /// The last process of the workload was observed to be gone, or the workload could not be
+  /// started. Forgets the deadlines: the next start needs a new `armed`.
   void emptied();
 
   /// The timer has fired, or anything else may have made something due.
@@ -70,7 +70,7 @@ class guard {
 
   state state_ = state::empty;
   core::version version_ = no_version;
-  time_point stop_at_ = time_point::min();  ///< of the lease; the workload is to end from then on
+  time_point stop_at_ = time_point::min();  ///< of the lease; the workload must end from then on
   time_point kill_at_ = time_point::min();  ///< of the lease; nothing may run from then on
   time_point kill_by_ = never;              ///< of the stop order
   time_point again_ = never;                ///< when to repeat SIGKILL

@@ -16,17 +16,17 @@ enum class health : std::uint8_t {
 
 std::string_view name(health h);
 
-/// The health of that name; `unknown` for every other word.
+/// The health with this name; `unknown` for any other text.
 health health_named(std::string_view text);
 
-/// How many checks decide.
+/// How many checks change the verdict.
 struct health_rule {
-  std::uint32_t failures = 3;   ///< in a row: what was healthy is unhealthy
-  std::uint32_t successes = 1;  ///< in a row: what was not is healthy
-  duration delay{};             ///< after a start of the workload in which no failure counts
+  std::uint32_t failures = 3;   ///< in a row: becomes unhealthy
+  std::uint32_t successes = 1;  ///< in a row: becomes healthy
+  duration delay{};             ///< after a start of the workload; failures in it do not count
 };
 
-/// Makes one verdict of many checks, so that a hiccup is not an illness.
+/// Makes one verdict of many checks, so that a single failure is not yet `unhealthy`.
 ///
 /// Not thread-safe; one thread drives it.
 class health_judge {
@@ -34,16 +34,16 @@ class health_judge {
   /// Precondition: neither number is 0.
   explicit health_judge(const health_rule& rule);
 
-  /// Nothing is known any more. No failure of a check that begins before `now + delay` counts.
+  /// Forgets the verdict. A failure counts only if its check begins at `now + delay` or later.
   void begin(time_point now);
 
-  /// The workload was started: failures have `delay` again before they count. What is known stays.
+  /// The workload was started: failures do not count for `delay` again. The verdict stays.
   void forgive(time_point now);
 
   /// A check has passed. True if that changes the verdict.
   bool passed();
 
-  /// A check that was begun at `begun` has failed. True if that changes the verdict.
+  /// A check that began at `begun` has failed. True if that changes the verdict.
   bool failed(time_point begun);
 
   [[nodiscard]] health verdict() const { return verdict_; }
@@ -53,7 +53,7 @@ class health_judge {
 
   health_rule rule_;
   health verdict_ = health::unknown;
-  std::uint32_t failures_ = 0;   ///< in a row that count
+  std::uint32_t failures_ = 0;   ///< in a row, only those that count
   std::uint32_t successes_ = 0;  ///< in a row
   time_point forgiven_until_ = time_point::min();
 };

@@ -8,7 +8,8 @@
 namespace tenure::core {
 namespace {
 
-/// Pause after a failed renewal. Short: the budget is small, and the store may be back at once.
+/// Pause after a failed renewal. Short, because the budget is small and the store may be back at
+/// once.
 constexpr duration first_renewal_pause = std::chrono::milliseconds(20);
 
 }  // namespace
@@ -57,7 +58,7 @@ void lease_group::apply(const moment& at, election_index which, const election_e
   }
 }
 
-/// Starts, gives up and repeats renewals.
+/// Starts, times out and repeats renewals.
 void lease_group::settle(const moment& at, group_effects& out) {
   if (!batch_.empty()) {
     if (at.now < deadline_) return;
@@ -77,8 +78,8 @@ void lease_group::settle(const moment& at, group_effects& out) {
   out.renew = command::renew{.number = number_, .deadline = deadline_};
 }
 
-/// The first try leaves room for a second one before the first of the leases must stop, even
-/// where the store has granted less than was asked for.
+/// The first try leaves room for a second one before the earliest stop_at, even if the store
+/// granted a shorter ttl than was asked for.
 duration lease_group::try_time(time_point now) const {
   time_point stop_at = never;
   for (const renewal_item& item : batch_) {
@@ -116,7 +117,7 @@ void lease_group::renewal_unknown(const moment& at, attempt number, group_effect
   settle(at, out);
 }
 
-/// Unknown is not lost: try again until the elections themselves say that time is up.
+/// Unknown is not lost: try again until the elections themselves give up at stop_at.
 void lease_group::renewal_failed(const moment& at) {
   batch_.clear();
   ++failures_;

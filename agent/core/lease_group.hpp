@@ -13,14 +13,14 @@
 /// All elections of one agent that share a TTL, renewed together.
 namespace tenure::core {
 
-/// Which election of a session; its place in the order of `lease_group::add`.
+/// Which election of a group: its place in the order of `lease_group::add`.
 enum class election_index : std::uint32_t {};
 
 constexpr std::size_t place(election_index i) {
   return static_cast<std::size_t>(i);
 }
 
-/// A term that a renewal is to keep alive.
+/// A term that a renewal keeps alive.
 struct renewal_item {
   election_index which{};
   core::version version = no_version;
@@ -42,7 +42,7 @@ struct addressed {
   election_command what;
 };
 
-/// What the elections of a session want done, in order; `renew` is carried out last.
+/// The commands of the elections of a group, in order; `renew` is carried out last.
 struct group_effects {
   std::vector<addressed> commands;
   std::optional<command::renew> renew;
@@ -53,16 +53,16 @@ struct group_effects {
   }
 };
 
-/// What became of one term of a renewal.
+/// A term in a renewal that the store says is over.
 struct renewal_loss {
   election_index which{};
   loss_reason why = loss_reason::session_invalid;
 };
 
-/// Keeps the elections of one agent and renews their leases with one call every `renew`, so that
-/// ten thousand elections cost the store what one costs.
+/// Keeps the elections of one agent and renews all their leases with one call every `renew`, so
+/// that ten thousand elections cost the store as much as one.
 ///
-/// Renewals start when the oldest acknowledged one is `renew` old. A failed try is unknown, never
+/// A renewal starts when the oldest acknowledged one is `renew` old. A failed try is unknown, never
 /// a loss, and is repeated with jitter inside the budget; each try has its own deadline.
 ///
 /// Not thread-safe; one thread drives it.
@@ -70,18 +70,18 @@ class lease_group {
  public:
   explicit lease_group(const timing& when) : when_(when) {}
 
-  /// Precondition: the election's timing is the session's. Its index is the number of earlier
-  /// calls.
+  /// Precondition: the election's timing is the group's. Its index is the number of earlier calls.
   election_index add(election_settings settings);
 
   /// Advances one election. Appends to `out`.
   void step(const moment& at, election_index which, const election_event& what, group_effects& out);
 
-  /// Time has passed, or something was resumed: whatever is due in any election. Appends to `out`.
+  /// Time has passed, or an election was resumed: does what is due in any election. Appends to
+  /// `out`.
   void wake(const moment& at, group_effects& out);
 
-  /// The renewal `number` was acknowledged: every term in it holds `ttl` from `sent_at`, but for
-  /// those in `lost`, which the store says are over. Ignored if it is not the one in flight.
+  /// The renewal `number` was acknowledged: every term in it is held for `ttl` from `sent_at`,
+  /// except those in `lost`, which the store says are over. Ignored if `number` is not in flight.
   void renewed(const moment& at, attempt number, time_point sent_at, duration ttl,
                std::span<const renewal_loss> lost, group_effects& out);
 

@@ -6,17 +6,17 @@
 
 namespace tenure::core {
 
-/// Says when a compare-and-set record may be taken over, for stores without expiry of their own
-/// (client-go's rule for Lease objects).
+/// Says when a compare-and-set record may be taken over, for stores that do not expire records
+/// themselves (client-go's rule for Lease objects).
 ///
-/// A candidate trusts no time stamp of the other side. It measures on its own clock how long the
-/// record has not *changed*, from when it received the change: the holder renewed before that.
+/// A candidate does not trust time stamps in the record. It measures on its own clock how long ago
+/// it received the last *change*; the holder renewed before that.
 ///
 /// Not thread-safe.
 class record_judge {
  public:
-  /// The record was received at `now`. `mark` differs for every write of it; `ttl` is the
-  /// record's own.
+  /// The record was received at `now`. `mark` differs for every write of the record; `ttl` is the
+  /// one in the record.
   void saw(time_point now, std::uint64_t mark, duration ttl) {
     if (known_ && mark == mark_) return;
     known_ = true;

@@ -24,12 +24,12 @@ void store_contact::on(time_point now, const contact::showed&) {
   hear(now);
   showed_at_ = now;
   broken_watch_.clear();
-  // Nobody has asked again: what failed so long ago says nothing of the store as it is now.
+  // Nobody has asked again: so old a failure says nothing about the store now.
   if (!failure_.empty() && now - failed_at_ > longest_silence_) failure_.clear();
 }
 
-/// Of two requests that are under way together, the one that is answered decides: what failed had
-/// waited for its turn, or was lost.
+/// If two requests overlap and one is answered, the answer decides: the other one was queued or
+/// lost.
 void store_contact::on(time_point now, const contact::failed& what) {
   if (answered_at_ != time_point::min() && answered_at_ > what.asked_at) return;
   failed_at_ = now;
@@ -57,7 +57,7 @@ time_point store_contact::silent_from() const {
 std::string store_contact::why(time_point now) const {
   if (!failure_.empty()) return failure_;
   if (!was_heard()) return broken_watch_.empty() ? "it has not answered yet" : broken_watch_;
-  if (now >= silent_from()) return "it has said nothing for more than " + text(longest_silence_);
+  if (now >= silent_from()) return "it has not answered for more than " + text(longest_silence_);
   return broken_watch_.empty() ? "" : "the watch is broken: " + broken_watch_;
 }
 

@@ -9,26 +9,27 @@
 
 namespace tenure::core {
 
-/// How often in a ttl a store is given something to answer, at the least: a holder renews, and the
-/// watch of a standby is asked whether it is still served.
+/// The agent sends a store at least this many requests per ttl: a holder renews, and a standby asks
+/// whether its watch is still served.
 inline constexpr int store_looks_per_ttl = 3;
 
-/// What is heard of a store, whoever asked it.
+/// What happens between the agent and a store, in any request or watch.
 namespace contact {
 
-/// It has answered a request, be it with a refusal.
+/// It has answered a request, even if with a refusal.
 struct answered {};
 
-/// Its watch is still served: what that has shown of every election is so as of now.
+/// Its watch is still served: what it has shown of every election is up to date now.
 struct showed {};
 
-/// A request that was sent at `asked_at` has no answer; `why` says what failed, against what.
+/// A request that was sent at `asked_at` has no answer; `why` says what failed, and at which
+/// endpoint.
 struct failed {
   time_point asked_at{};
   std::string why;
 };
 
-/// The watches are broken, and why. They are opened again.
+/// The watches broke, for the reason `why`. They are opened again.
 struct watch_broke {
   std::string why;
 };
@@ -38,12 +39,12 @@ struct watch_broke {
 using contact_event =
     std::variant<contact::answered, contact::showed, contact::failed, contact::watch_broke>;
 
-/// How a store answers, by the newest of its answers and failures. A value that can be copied to
-/// those who show it; what follows from time is computed for each answer.
+/// Whether a store answers, from its newest answers and failures. A value that is copied to those
+/// who show it; what depends on the present time is computed on each call.
 ///
-/// The store is reachable while it answers. It is not from the moment when a request fails to which
-/// no later answer has come, and not once it has said nothing for `longest_silence`: then two
-/// answers in a row are missing (see store_looks_per_ttl).
+/// The store is reachable while it answers. It is unreachable from the moment a request fails until
+/// a later answer arrives, and once it has been silent for `longest_silence`, when two answers in a
+/// row are missing (see store_looks_per_ttl).
 ///
 /// Not thread-safe.
 class store_contact {
@@ -55,19 +56,19 @@ class store_contact {
 
   [[nodiscard]] bool reachable(time_point now) const;
 
-  /// Since it last answered or showed something; nothing if it never did.
+  /// The time since it last answered or showed something; nothing if it never did.
   [[nodiscard]] std::optional<duration> silence(time_point now) const;
 
   /// When the watch was last known to be served; `time_point::min()` if it never was.
   [[nodiscard]] time_point showed_at() const { return showed_at_; }
 
-  /// What does not work, for a person; empty if all does.
+  /// What does not work, for people; empty if everything works.
   [[nodiscard]] std::string why(time_point now) const;
 
-  /// When time alone makes it unreachable; `never` if it is so already.
+  /// When silence makes it unreachable; `never` if it is unreachable already.
   [[nodiscard]] time_point silent_from() const;
 
-  /// True if answers say the same of both, but for what follows from time.
+  /// True if both show the same, apart from what depends on the present time.
   [[nodiscard]] bool shows_same(const store_contact& other) const {
     return failure_ == other.failure_ && broken_watch_ == other.broken_watch_ &&
            was_heard() == other.was_heard();
@@ -86,8 +87,8 @@ class store_contact {
   time_point answered_at_ = time_point::min();  ///< a request
   time_point showed_at_ = time_point::min();
   time_point failed_at_ = time_point::min();
-  std::string failure_;       ///< of a request, not answered since; empty: none
-  std::string broken_watch_;  ///< why; empty: it is not broken
+  std::string failure_;       ///< of a request since the last answer; empty: none
+  std::string broken_watch_;  ///< why the watch broke; empty: it is not broken
 };
 
 }  // namespace tenure::core

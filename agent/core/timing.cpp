@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 
 constexpr std::int64_t million = 1'000'000;
 
-/// Rounded up: the margin may be a nanosecond too long, never too short.
+/// Rounds up: the margin may be a nanosecond too long, never too short.
 duration drift_of(duration ttl, std::uint32_t drift_ppm) {
   const auto whole = ttl.count() / million * drift_ppm;
   const auto rest = (ttl.count() % million * drift_ppm + million - 1) / million;
@@ -41,7 +41,7 @@ void require_range(const char* setting, duration value, duration least, duration
                                    text(least) + " to " + text(most)});
 }
 
-/// The setting whose line an impossible budget is reported at: one that the user has written.
+/// The setting that an impossible budget is reported for: one that the user has written.
 const char* to_blame(const timing_request& asked) {
   if (asked.renew) return "renew";
   if (asked.grace) return "grace";
@@ -68,8 +68,8 @@ std::expected<timing, std::vector<timing_problem>> resolve(const timing_request&
   std::vector<timing_problem> problems;
   require_range("ttl", asked.ttl, min_ttl, max_ttl, problems);
   if (asked.drift_ppm > max_drift_ppm) {
-    problems.push_back({"drift", "drift is " + percent(asked.drift_ppm) + "; more than " +
-                                     percent(max_drift_ppm) + " is no clock to count on"});
+    problems.push_back({"drift", "drift is " + percent(asked.drift_ppm) + "; it must be at most " +
+                                     percent(max_drift_ppm)});
   }
   if (!problems.empty()) return std::unexpected(std::move(problems));
 
@@ -133,7 +133,7 @@ std::string text(duration d) {
     if (size < u.nanoseconds) continue;
     std::array<char, 48> out{};
     std::snprintf(out.data(), out.size(), "%.10g%s", count / u.nanoseconds, u.suffix);
-    // Below a microsecond nobody reads: 666.666667ms would only hide the number.
+    // Three decimals are enough to read: 666.666667ms would only hide the number.
     if (out[0] != '\0' && std::string_view(out.data()).size() > 9) {
       std::snprintf(out.data(), out.size(), "%.3f%s", count / u.nanoseconds, u.suffix);
     }

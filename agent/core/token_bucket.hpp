@@ -7,15 +7,15 @@
 
 namespace tenure::core {
 
-/// Bounds how fast something may come: `capacity` at once, and `per_second` from then on.
+/// Limits a rate: `capacity` at once, then `per_second`.
 class token_bucket {
  public:
   /// Precondition: both are positive.
   constexpr token_bucket(std::int64_t capacity, std::int64_t per_second)
       : capacity_(capacity), per_second_(per_second), left_(static_cast<double>(capacity)) {}
 
-  /// Takes `amount`, which has come already. Returns how long to wait before anything more is
-  /// taken: zero as long as there is some left. Precondition: `now` never goes backwards.
+  /// Takes `amount`, which has arrived already. Returns how long to wait before taking more: zero
+  /// while some is left. Precondition: `now` never goes backwards.
   duration take(time_point now, std::int64_t amount) {
     using seconds = std::chrono::duration<double>;
     const double since = begun_ ? std::chrono::duration_cast<seconds>(now - last_).count() : 0;

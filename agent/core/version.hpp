@@ -4,8 +4,8 @@
 
 namespace tenure::core {
 
-/// The fencing token: strictly larger at every change of holder, for ever, even if the lock
-/// object is deleted and made again. 0 is "none"; no store ever grants it.
+/// The fencing token: strictly larger at every change of holder, for ever, even if the lock object
+/// is deleted and created again. 0 is "none"; no store ever grants it.
 enum class version : std::uint64_t {};
 inline constexpr version no_version{0};
 

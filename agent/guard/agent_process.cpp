@@ -25,15 +25,14 @@ std::expected<pid_t, const char*> agent_process::launch() {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
     return std::unexpected(
-        "cannot make a socket pair for the agent; check the limits on open files");
+        "cannot create a socket pair for the agent; check the limits on open files");
   }
   socket_.attach(base::unique_fd(ends[0]));
   const base::unique_fd theirs(ends[1]);
   std::snprintf(fds_.data(), fds_.size(), "%s=%d,%d,%d", process::guard_fds_variable, theirs.get(),
                 page_.get(), worker_page_.get());
-  // It outlives us for the moment that it takes to end the workload and give the lease up, so it
-  // does not die with us. In a group of its own, Ctrl-C in the terminal reaches it through us
-  // alone.
+  // It does not die with us: it needs a moment to end the workload and release the lease. It is in
+  // a process group of its own, so Ctrl-C in the terminal reaches it only through us.
   const pid_t pid =
       process::fork_and_exec({.program = "/proc/self/exe",
                               .argv = argv_.data(),

@@ -13,7 +13,7 @@
 
 namespace tenure::guard {
 
-/// Starts agents as children of the guard, with a socket of their own each.
+/// Starts agents as children of the guard, each with its own socket.
 class agent_process final : public agent_launcher {
  public:
   /// Agents talk over `socket`, and share both pages.
@@ -38,8 +38,7 @@ class agent_process final : public agent_launcher {
   std::array<char, 64> fds_{};  ///< "TENURE_GUARD_FDS=..."
 };
 
-/// What `ps` shows of an agent instead of the program's name, so that it can be told from its
-/// guard.
+/// The name that `ps` shows for an agent, so that it can be told from its guard.
 inline constexpr const char* agent_name = "tenure-agent";
 
 }  // namespace tenure::guard

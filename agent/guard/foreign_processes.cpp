@@ -37,8 +37,8 @@ int foreign_processes::prepare(settings::target what) {
 
 tally foreign_processes::look() {
   begin_look();
-  // The last pass finds nobody new: whoever was forked behind our back is in it, and so is one
-  // whose number has begun again from below.
+  // The last pass must find nothing new: a process that was forked behind our back shows up in it,
+  // also when ids have wrapped around.
   bool fresh = true;
   for (int passes = 0; passes < most_passes && (fresh || passes < 2); ++passes) {
     unreadable_ = 0;
@@ -60,7 +60,7 @@ void foreign_processes::begin_look() {
               recognizer_.file() != pid_file_state::malformed;
 }
 
-/// True if somebody new was found.
+/// True if a new process was found.
 bool foreign_processes::pass() {
   bool fresh = false;
   processes_.rewind();
@@ -82,8 +82,8 @@ bool foreign_processes::consider(const process::process_stat& one) {
   process::member* earlier = before_.find(one.pid);
   if (earlier != nullptr && earlier->start != one.start) earlier = nullptr;
 
-  // What belongs for another reason is not asked what it is. It may have changed its command line,
-  // and asking may wait for it.
+  // A process that belongs for another reason is not compared with the target: it may have changed
+  // its command line, and reading that may wait for it.
   auto why = earlier != nullptr ? std::optional(earlier->why) : bond_of(one, *at);
   const recognition is_it = why ? recognition::no : recognizer_.of(one);
   if (is_it == recognition::yes) why = process::bond::match;
@@ -103,7 +103,8 @@ bool foreign_processes::consider(const process::process_stat& one) {
   return true;
 }
 
-/// Nothing if it has gone, or cannot be read. Where cgroups tell nothing, everybody is `unclear`.
+/// Nothing if the process is gone or cannot be read. If cgroups tell nothing, every process is
+/// `unclear`.
 std::optional<foreign_processes::place> foreign_processes::where(const process::process_stat& one) {
   if (!own_.cgroups_tell()) return place{};
   const auto cgroups = process::read_proc(process::living_thread(one), "cgroup", room_);
@@ -114,7 +115,7 @@ std::optional<foreign_processes::place> foreign_processes::where(const process::
   return std::nullopt;
 }
 
-/// What ties it to the others.
+/// Why the process belongs, apart from the target.
 std::optional<process::bond> foreign_processes::bond_of(const process::process_stat& one,
                                                         const place& at) {
   if (container_with(at) != nullptr) return process::bond::container;
@@ -134,11 +135,11 @@ foreign_processes::container* foreign_processes::container_with(const place& at)
   return found == containers_.end() ? nullptr : &*found;
 }
 
-/// A session of its own is what a container runtime and a daemon give themselves. Number 0 stands
-/// for one that began outside of our PID namespace, 1 is that of process 1.
+/// Container runtimes and daemons have sessions of their own. Session 0 began outside our PID
+/// namespace, session 1 is that of process 1.
 ///
-/// Whoever was seen in it by the look before counts, too, dead or not: one that moves on to a new
-/// process all the time is never caught alive together with another.
+/// Members that the previous look saw in the session count, too, dead or not: a workload that keeps
+/// forking and exiting never has two processes alive at the same time.
 bool foreign_processes::shares_session(const process::process_stat& one) const {
   const bool session_tells = one.session > 1 && one.session != own_.session();
   const bool group_tells = one.group > 1 && one.group != own_.group();
@@ -150,8 +151,8 @@ bool foreign_processes::shares_session(const process::process_stat& one) const {
   if (std::ranges::any_of(now_.all(), now)) return true;
   const auto earlier = std::ranges::find_if(before_.all(), beside);
   if (earlier == before_.all().end()) return false;
-  // Its number may be another's once nobody is in it; that one's leader is younger than all of
-  // ours.
+  // Once a session is empty its id can be reused, but the leader of the new one is younger than all
+  // of ours.
   const auto leader = processes_.look_up(session_tells ? one.session : one.group);
   return !leader || leader->start <= earlier->start;
 }
@@ -187,7 +188,7 @@ void foreign_processes::take(const process::process_stat& one, process::bond why
     return;
   }
   overflow_ = true;
-  // Nobody will remember to do it later.
+  // It is not remembered, so kill it now.
   if (killing_) static_cast<void>(send(taken, SIGKILL));
 }
 
@@ -203,14 +204,14 @@ void foreign_processes::end_look() {
   watch_deaths();
 }
 
-/// What was not found by a look that has not seen everything may well be there.
+/// Members that an incomplete look did not find may still exist.
 void foreign_processes::keep_the_unseen() {
   for (process::member& one : before_.all()) {
     if (now_.find(one.pid) == nullptr && !has_ended(one)) now_.put(std::move(one));
   }
 }
 
-/// Known for certain, and without a descriptor: there may be none left.
+/// True only if it is certain. Needs no pidfd: descriptors may have run out.
 bool foreign_processes::has_ended(const process::member& one) const {
   if (one.gone() || (::kill(one.pid, 0) != 0 && errno == ESRCH)) return true;
   const auto stat = processes_.look_up(one.pid);
@@ -232,7 +233,7 @@ void foreign_processes::watch_deaths() {
   }
 }
 
-/// True if the number is not somebody else's by now.
+/// True if the id has not been given to another process.
 bool foreign_processes::is_still(const process::member& one) const {
   const auto stat = processes_.look_up(one.pid);
   return stat && stat->start == one.start;
@@ -246,8 +247,8 @@ int foreign_processes::send(const process::member& one, int signo) const {
   const int error = fd ? 0 : errno;
   if (process::is_gone(error) || !is_still(one)) return ESRCH;
   if (fd) return process::send_signal(fd, signo);
-  // No pidfd is to be had, from an old kernel or a full table of files. To hit a stranger, the
-  // process would have to end, and all other numbers to be used up, since the line above.
+  // No pidfd: an old kernel, or no free descriptor. This could hit another process only if, since
+  // the line above, this one ended and all other ids were used up.
   return ::kill(one.pid, signo) == 0 ? 0 : errno;
 }
 
@@ -263,7 +264,7 @@ tally foreign_processes::signal_all(int signo) {
 
 tally foreign_processes::signal_matches(int signo) {
   look();
-  // One that was noticed for another reason may have executed the program meanwhile.
+  // A process that belongs for another reason may have executed the program meanwhile.
   for (process::member& one : now_.all()) {
     if (one.matches || one.gone()) continue;
     one.matches = recognizer_.of({.pid = one.pid, .state = one.state, .start = one.start}) ==

@@ -18,43 +18,41 @@
 
 namespace tenure::guard {
 
-/// Processes that are remembered at a time. More are killed all the same, but never called gone.
+/// Processes that are remembered at a time. More are also killed, but never reported as gone.
 inline constexpr std::size_t most_members = 4096;
-/// Processes whose death wakes us. When one of them is gone, another takes its place.
+/// Processes whose death wakes us. When one of them is gone, another replaces it.
 inline constexpr std::size_t most_pidfds = 64;
 /// Containers that a target may be found in at a time.
 inline constexpr std::size_t most_target_containers = 16;
 /// Longest name of a container that is remembered.
 inline constexpr std::size_t most_container_bytes = 1024;
-/// How often one look goes through all processes before it says that it has not seen the end.
+/// Passes over all processes per look; after that the look counts as incomplete.
 inline constexpr int most_passes = 16;
 /// Descriptors that pidfds leave free: reading /proc needs one at a time.
 inline constexpr int spare_descriptors = 8;
 
-/// The workload where somebody else starts it, e.g. the kubelet in the container beside ours:
-/// every process that a target names, and all that belongs to it.
+/// A workload that others start, e.g. the kubelet in the container beside ours: every process that
+/// a target names, and all that belong to it.
 ///
-/// A process that is named stands for its container: whoever is in that is the workload. Where
-/// cgroups do not tell containers apart, it stands for its session, or for its process group if
-/// its session is ours too. What came out of one that belongs, belongs, wherever it is now. So
-/// does one that belonged before, whatever became of its parent or of its command line.
+/// A named process stands for its container: every process in that container belongs. If cgroups do
+/// not tell containers apart, it stands for its session, or for its process group if its session is
+/// also ours. Descendants of a process that belongs also belong, wherever they are now. A process
+/// that belonged before still does, even if its parent or command line has changed.
 ///
-/// Never taken for it: process 1, we, our ancestors and descendants, and our own container.
+/// Never belong: process 1, we, our ancestors and descendants, and our own container.
 ///
 /// One thread. Only `prepare` allocates, nothing throws, and nothing waits for a process, with one
-/// exception: a command line is memory of its process (`read_proc`). Whoever cannot afford that
-/// names the target by its executable. Death is observed: a zombie is dead, unless its first thread
-/// alone has ended.
+/// exception: a command line is memory of its process (`read_proc`). To avoid that, name the target
+/// by its executable. Death is observed: a zombie is dead, unless only its first thread has ended.
 class foreign_processes final : public process_finder {
  public:
-  /// Gets all that will be needed from the kernel and the allocator. Returns 0 or an errno value;
-  /// ENOENT if /proc does not show us, our ancestors and process 1. Precondition: that of
-  /// `recognizer::prepare`.
+  /// Allocates everything and gets all descriptors. Returns 0 or an errno value; ENOENT if /proc
+  /// does not show us, our ancestors and process 1. Precondition: as for `recognizer::prepare`.
   [[nodiscard]] int prepare(settings::target what);
 
   tally look() override;
 
-  /// True if nothing of it is left. Being unable to look counts as something.
+  /// True if no process is left. A failed look counts as "something is left".
   [[nodiscard]] bool empty() { return look().empty(); }
 
   tally signal_all(int signo) override;
@@ -64,27 +62,27 @@ class foreign_processes final : public process_finder {
   [[nodiscard]] pid_t first() const override;
   [[nodiscard]] process::survivors living() const override;
 
-  /// Readable when a process that the last look has found may have died; look again then.
+  /// Readable when a process that the last look found may have died; look again then.
   [[nodiscard]] int deaths() const { return deaths_.get(); }
 
-  /// What the last look has found, in the order of its discovery.
+  /// What the last look found, in the order of discovery.
   [[nodiscard]] std::span<const process::member> members() const { return now_.all(); }
 
   [[nodiscard]] const recognizer& recognizes() const { return recognizer_; }
 
-  /// True if all that can be seen here came out of a process 1 that is in no other container.
+  /// True if all visible processes descend from a process 1 that is in our container.
   [[nodiscard]] bool sees_only_ours() const { return own_.are_of_the_first(); }
 
  private:
   struct container {
     std::array<char, most_container_bytes> name{};
     std::size_t size = 0;  ///< 0: none
-    bool used = false;     ///< by somebody whom this look has seen
+    bool used = false;     ///< by a process that this look has seen
 
     [[nodiscard]] std::string_view text() const { return {name.data(), size}; }
   };
 
-  /// Where a process is, as far as cgroups tell.
+  /// Where a process is, according to cgroups.
   struct place {
     std::string_view cgroups{};
     process::cgroup_verdict verdict{};
@@ -113,14 +111,14 @@ class foreign_processes final : public process_finder {
   process::own_processes own_;
   process::process_scan processes_;
   process::process_set now_;
-  process::process_set before_;  ///< of the look before
+  process::process_set before_;  ///< of the previous look
   std::array<container, most_target_containers> containers_{};
   std::array<char, process::most_cgroup_bytes> room_{};
   base::unique_fd deaths_;   ///< an epoll of pidfds
-  int last_descriptor_ = 0;  ///< greatest number that a pidfd may have
+  int last_descriptor_ = 0;  ///< the largest number that a pidfd may have
   std::size_t unreadable_ = 0;
   bool complete_ = false;
-  bool overflow_ = false;  ///< there was more than can be remembered
+  bool overflow_ = false;  ///< there was more than fits
   bool killing_ = false;
 };
 

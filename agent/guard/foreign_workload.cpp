@@ -12,14 +12,14 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// A container that the kubelet starts again while we are standby is stopped so soon.
+/// While standby, a container that the kubelet restarts is stopped within this time.
 constexpr core::duration between_sweeps = 500ms;
-/// An active one that was not started yet, or could not be looked at as a whole.
+/// While active and not yet started, or after an incomplete look.
 constexpr core::duration between_looks = 200ms;
-/// While it ends, beside what its pidfds say: there may be more of them than we hold.
+/// While it ends, in addition to its pidfds: there may be more processes than pidfds.
 constexpr core::duration between_looks_at_the_end = 20ms;
 
-/// There is no parent to ask.
+/// We are not the parent, so the status is unknown.
 constexpr int unknown_status = -1;
 
 }  // namespace
@@ -31,11 +31,12 @@ workload_news foreign_workload::look(core::time_point now, state is) {
   return is == state::empty ? sweep(now, found) : watch(now, found, is == state::running);
 }
 
-/// What runs without a lease is the workload of no term, and out of time.
+/// A workload without a lease belongs to no term and must end.
 workload_news foreign_workload::sweep(core::time_point now, const tally& found) {
   const bool every_time = !rules_.may_run_on_standby;
   if (found.left > 0 && sweeping_) return {.runs_astray = true};
-  // What may run on a standby has to begin as one: once only, what was there before us.
+  // A workload that may run on a standby has to start as one: only what ran before us is stopped,
+  // once.
   if (found.empty() && !every_time) sweeping_ = false;
   look_at_ = every_time ? now + between_sweeps : sweeping_ ? now + between_looks : core::never;
   return {};
@@ -52,13 +53,13 @@ workload_news foreign_workload::watch(core::time_point now, const tally& found, 
   }
   warned_ = seen_ = false;
   look_at_ = now;
-  // What comes after it has not been told anything: it is a standby's.
+  // A process that starts later was never told that it is active: it runs as standby.
   sweeping_ = !rules_.may_run_on_standby;
   out.ended = unknown_status;
   return out;
 }
 
-/// Nothing is started here. It may be there already, or be started by whoever does.
+/// Starts nothing itself: the workload runs already, or others start it.
 workload_news foreign_workload::start(core::time_point now, std::string_view) {
   look_at_ = now;
   const int signo = rules_.gain_signal;
@@ -73,7 +74,7 @@ workload_news foreign_workload::start(core::time_point now, std::string_view) {
 void foreign_workload::terminate(core::time_point now, int signo) {
   look_at_ = now;
   finder_.signal_all(signo);
-  // A stopped process would sleep through it.
+  // A stopped process would not act on the signal.
   finder_.signal_all(SIGCONT);
 }
 
@@ -82,7 +83,7 @@ void foreign_workload::kill(core::time_point now, bool) {
   warn_of(finder_.kill_all());
 }
 
-/// Said once for each time that it happens.
+/// Logs once per occurrence.
 void foreign_workload::warn_of(const tally& found) {
   if (found.denied == 0 || std::exchange(warned_, true)) return;
   say_may_not_signal(log_);

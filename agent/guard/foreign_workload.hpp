@@ -6,17 +6,16 @@
 
 namespace tenure::guard {
 
-/// How a workload that somebody else starts is to be treated.
+/// How to treat a workload that others start.
 struct foreign_rules {
-  bool may_run_on_standby = false;  ///< false: whatever runs without a lease is stopped
-  int gain_signal = 0;              ///< tells it that it is active now; 0: nothing does
+  bool may_run_on_standby = false;  ///< false: a workload without a lease is stopped
+  int gain_signal = 0;              ///< tells it that it is active now; 0: none
 };
 
-/// The workload that somebody else starts. Nobody tells the guard of its processes: they are looked
-/// for, and their deaths are seen by `process_finder`.
+/// A workload that others start. `process_finder` looks for its processes and sees their deaths.
 class foreign_workload final : public guarded_processes {
  public:
-  /// What runs at `now` runs without a lease that the guard knows of.
+  /// A workload that runs at `now` has no lease that the guard knows of.
   foreign_workload(process_finder& finder, const foreign_rules& rules, const guard_log& log,
                    core::time_point now)
       : finder_(finder), rules_(rules), log_(log), look_at_(now) {}
@@ -42,10 +41,10 @@ class foreign_workload final : public guarded_processes {
   process_finder& finder_;
   const foreign_rules rules_;
   const guard_log& log_;
-  core::time_point look_at_;  ///< when to look for it again
-  bool sweeping_ = true;      ///< what runs without a lease is to be stopped
-  bool seen_ = false;         ///< something of it, in this term
-  bool warned_ = false;       ///< that something of it may not be signalled
+  core::time_point look_at_;  ///< when to look again
+  bool sweeping_ = true;      ///< stop a workload without a lease
+  bool seen_ = false;         ///< a process was seen in this term
+  bool warned_ = false;       ///< that a process may not be signalled
 };
 
 }  // namespace tenure::guard

@@ -40,7 +40,7 @@ class seqpacket_connection final : public guard_connection {
   bool send(std::span<const std::byte> packet) override {
     const ssize_t sent = ::send(self_->socket.native_handle(), packet.data(), packet.size(),
                                 MSG_DONTWAIT | MSG_NOSIGNAL);
-    // Anything but a full socket is the guard's end, which reading finds out.
+    // Any other error means that the guard is gone, which reading will show.
     if (sent >= 0 || (errno != EAGAIN && errno != ENOBUFS)) return true;
     self_->await_room();
     return false;
@@ -96,7 +96,7 @@ class guard_endpoint final : public guard_access {
   guard_endpoint(const asio::any_io_executor& executor, base::unique_fd socket, pid_t guard)
       : connection_(executor, std::move(socket)), workload_(guard) {}
 
-  /// Empty, or why not.
+  /// Empty, or the reason for the failure.
   [[nodiscard]] std::string map(guard_fds fds) {
     if (!page_.map(std::move(fds.page))) {
       return "the second descriptor is not a guard's page of this release; restart the guard with "

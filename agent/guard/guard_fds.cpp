@@ -18,7 +18,7 @@ bool is_seqpacket(int fd) {
   return ::getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_SEQPACKET;
 }
 
-/// False if it is not open.
+/// False if `fd` is not open.
 bool close_on_exec(int fd) {
   return ::fcntl(fd, F_SETFD, FD_CLOEXEC) == 0;
 }

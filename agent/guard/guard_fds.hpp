@@ -7,7 +7,7 @@
 
 namespace tenure::guard {
 
-/// What a guard hands to the agent that it starts.
+/// The descriptors that a guard passes to an agent.
 struct guard_fds {
   base::unique_fd socket;
   base::unique_fd page;
@@ -17,8 +17,8 @@ struct guard_fds {
 /// True if this process was started by a guard.
 [[nodiscard]] bool fds_in_environment();
 
-/// Takes them over, as TENURE_GUARD_FDS names them, and removes that variable, so that no child
-/// of ours believes that they are its own. Fails, with the reason, if it does not name them.
+/// Takes over the descriptors that TENURE_GUARD_FDS names, and removes that variable, so that no
+/// child of ours uses them. Fails with the reason if it does not name them.
 [[nodiscard]] std::expected<guard_fds, std::string> take_guard_fds();
 
 }  // namespace tenure::guard

@@ -8,14 +8,14 @@
 
 namespace tenure::guard {
 
-/// A child that has changed its state, as waitpid tells it.
+/// A child that has changed its state, as waitpid reports it.
 struct child_change {
   pid_t pid = 0;
   int status = 0;
 };
 
-/// The kernel as the guard sees it: time, signals and children. `guard_kernel` is the real one, the
-/// simulator (tests/shell) has one in virtual time.
+/// The kernel as the guard sees it: time, signals and children. `guard_kernel` is the real
+/// implementation, the simulator (tests/shell) has one in virtual time.
 ///
 /// Nothing here allocates. One thread.
 class guard_host {
@@ -31,7 +31,7 @@ class guard_host {
   /// The next signal that has arrived.
   [[nodiscard]] virtual std::optional<int> next_signal() = 0;
 
-  /// Reaps the next child that has ended, or takes one that was stopped.
+  /// The next child that has ended, which is reaped, or was stopped.
   [[nodiscard]] virtual std::optional<child_change> next_child() = 0;
 };
 

@@ -17,8 +17,8 @@
 namespace tenure::guard {
 namespace {
 
-/// What the workload would have got if it were the first process itself; passed on. The
-/// real-time signals are, too.
+/// Passed on to the workload, which would get them if it were the first process itself. Real-time
+/// signals are passed on, too.
 constexpr int forwarded[] = {SIGHUP, SIGUSR1, SIGUSR2, SIGALRM, SIGWINCH, SIGCONT, SIGTSTP};
 
 constexpr std::size_t most_others = 3;

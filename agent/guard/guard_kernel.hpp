@@ -10,11 +10,11 @@ struct pollfd;
 
 namespace tenure::guard {
 
-/// The kernel of the machine: signals, as data, and one timer on CLOCK_BOOTTIME.
+/// The real kernel: signals read as data, and one timer on CLOCK_BOOTTIME.
 class guard_kernel final : public guard_host {
  public:
-  /// Blocks every signal for good and takes over those that the guard acts upon. False if the
-  /// kernel refuses.
+  /// Blocks every signal for good and receives those that the guard handles. False if the kernel
+  /// refuses.
   [[nodiscard]] bool open();
 
   [[nodiscard]] core::time_point now() const override;
@@ -22,7 +22,7 @@ class guard_kernel final : public guard_host {
   [[nodiscard]] std::optional<int> next_signal() override;
   [[nodiscard]] std::optional<child_change> next_child() override;
 
-  /// Waits for a signal, the timer, or one of `others`; if not `blocks`, only looks.
+  /// Waits for a signal, the timer, or one of `others`. Only polls if `blocks` is false.
   void wait(std::span<const pollfd> others, bool blocks);
 
  private:

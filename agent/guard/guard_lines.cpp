@@ -19,7 +19,7 @@ void append_signal(sentence& to, int signo) {
   to.append(symbol != nullptr ? symbol : "?");
 }
 
-/// Characters that would end a value, or an escape, do not belong into it.
+/// Leaves out characters that would end a value or begin an escape.
 void append_plain(sentence& to, std::string_view from) {
   for (const char& c : from) {
     const bool plain = c >= ' ' && c <= '~' && c != '"' && c != '\\';
@@ -122,8 +122,7 @@ void say_survivors(const guard_log& to, const process::survivors& what) {
 }
 
 void say_runs_without_lease(const guard_log& to) {
-  to.say(log_level::warn,
-         text("something of the workload runs without a lease: the guard stops it"));
+  to.say(log_level::warn, text("the workload runs without a lease: the guard stops it"));
 }
 
 void say_may_not_signal(const guard_log& to) {

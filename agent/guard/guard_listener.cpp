@@ -19,10 +19,10 @@
 namespace tenure::guard {
 namespace {
 
-/// A crowd of strangers is not to leave an agent of ours standing outside.
+/// Long enough that connections of strangers do not keep our agent out.
 constexpr int agents_waiting = 128;
 
-/// With as many descriptors as `fds` has room for, if they are not -1.
+/// Sends a message with those descriptors in `fds` that are not -1.
 template <guard_message M>
 bool send_with(int socket, const M& what, std::array<int, 2> fds) {
   const M complete = sealed(what);
@@ -69,10 +69,10 @@ std::expected<void, std::string> guard_listener::open(const options& with) {
         std::to_string(sizeof address->sun_path - 2 - std::strlen(guard_socket_name)) + " bytes");
   }
   if (::mkdir(with.directory.c_str(), 0700) != 0 && errno != EEXIST) {
-    return cannot("make the directory", with.directory, "mount a volume there (an emptyDir)");
+    return cannot("create the directory", with.directory, "mount a volume there (an emptyDir)");
   }
-  // Others may be able to write to it, as to every emptyDir: they can then keep agent and guard
-  // apart, but each of the two is recognized by its user, and so is the lock.
+  // Others may be able to write to it, as to every emptyDir. They can then keep agent and guard
+  // apart, but not pose as either: both check the other's user and the lock's.
   const auto directory =
       base::open_trusted(AT_FDCWD, with.directory.c_str(), O_RDONLY,
                          {.type = S_IFDIR, .not_for = 0, .owner = with.agent_uid, .named = true});
@@ -87,16 +87,16 @@ std::expected<void, std::string> guard_listener::open(const options& with) {
     return std::unexpected("another guard uses " + with.directory +
                            "; give each main container a directory of its own");
   }
-  // What is left of a guard that was killed; the lock says that nobody uses it.
+  // Left by a guard that was killed; we hold the lock, so nobody uses it.
   ::unlinkat(directory->get(), guard_socket_name, 0);
   socket_.reset(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  // Who is let in is decided by the kernel's word; the mode keeps the rest from knocking.
+  // `let_in` checks the user that the kernel reports; the mode only keeps others from connecting.
   if (!socket_ ||
       (errno = base::bind_with_mode(socket_.get(), *address, with.agent_uid ? 0666 : 0600)) != 0) {
-    return cannot("make the socket", socket_path, "the file system must allow sockets");
+    return cannot("create the socket", socket_path, "the file system must allow sockets");
   }
   if (::listen(socket_.get(), agents_waiting) != 0) {
-    return cannot("listen at", socket_path, "check the limits of this container");
+    return cannot("listen on", socket_path, "check the limits of this container");
   }
   agent_uid_ = with.agent_uid;
   return {};

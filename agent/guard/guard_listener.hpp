@@ -18,36 +18,36 @@ inline constexpr const char* guard_socket_name = "guard.sock";
 /// Locked by the guard for as long as it lives.
 inline constexpr const char* guard_lock_name = "guard.lock";
 
-/// Of the socket in this directory; nothing if its path is too long for one.
+/// The address of the socket in this directory; nothing if its path is too long.
 [[nodiscard]] std::optional<sockaddr_un> guard_socket_address(const std::string& directory);
 
-/// Where agents come in that the guard has not started itself: a socket in a directory that two
-/// containers share.
+/// The socket for agents that the guard did not start, in a directory that two containers share.
 ///
-/// Whoever comes in can end the workload, so only processes of the guard's own user and root may,
-/// and those of one more user if told so; the kernel says who they are.
+/// A connected agent can end the workload, so only processes of the guard's own user, of root and
+/// of one optional further user may connect; the kernel tells their user.
 class guard_listener {
  public:
   struct options {
-    std::string directory;  ///< made if it is missing
+    std::string directory;  ///< created if missing
     std::optional<uid_t> agent_uid{};
   };
 
-  /// Fails, with what to do about it, if the directory cannot be used or another guard uses it.
+  /// Fails, with a message that says what to do, if the directory cannot be used or another guard
+  /// uses it.
   [[nodiscard]] std::expected<void, std::string> open(const options& with);
 
-  /// -1: there is no door.
+  /// -1: there is no socket.
   [[nodiscard]] int fd() const { return socket_.get(); }
 
-  /// The next agent; none: nobody is waiting, or `knocks` of them were answered. Each one that is
-  /// answered is taken off that. Turns away those of other users. Allocates nothing.
+  /// The next agent; none: nobody is waiting, or `knocks` is used up. Each accepted or rejected
+  /// connection subtracts one from `knocks`. Rejects other users. Allocates nothing.
   [[nodiscard]] base::unique_fd let_in(int& knocks);
 
-  /// Hands both pages to an agent that was let in. False if it is gone already.
+  /// Sends both pages to an accepted agent. False if it is gone already.
   [[nodiscard]] static bool welcome(const base::unique_fd& agent, const base::unique_fd& page,
                                     const base::unique_fd& worker_page);
 
-  /// Tells an agent that another one is here, and closes.
+  /// Tells an agent that the guard already has one, and closes.
   static void turn_away_for_another(base::unique_fd agent);
 
  private:
@@ -56,7 +56,7 @@ class guard_listener {
   std::optional<uid_t> agent_uid_;
 };
 
-/// A guard's door, with what it hands to the agents that come in.
+/// A guard's listener, with what it passes to the agents that connect.
 class guard_acceptor final : public agent_acceptor {
  public:
   /// Agents talk over `socket`, and share both pages.
@@ -79,7 +79,7 @@ class guard_acceptor final : public agent_acceptor {
   const base::unique_fd& page_;
   const base::unique_fd& worker_page_;
   guard_listener door_;
-  base::unique_fd agent_;  ///< that has come, until it is welcome or turned away
+  base::unique_fd agent_;  ///< accepted, until it is welcomed or turned away
 };
 
 }  // namespace tenure::guard

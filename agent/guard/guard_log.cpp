@@ -30,7 +30,7 @@ void guard_log::say(log::log_level level, const sentence& what) const {
 }
 
 void guard_log::say_unless_told(core::time_point now, log::log_level level, const sentence& what) {
-  // More than these never wait; were it so, the newest would count.
+  // More never wait; if they did, the newest would replace the last.
   waiting_ = std::min(waiting_, lines_.size() - 1);
   lines_[waiting_++] = {.level = level, .at = now, .unix_ms = to_.unix_ms(), .what = what};
 }

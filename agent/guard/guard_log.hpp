@@ -12,30 +12,30 @@
 
 namespace tenure::guard {
 
-/// Where the guard's lines go.
+/// The destination of the guard's lines.
 class line_sink {
  public:
   virtual ~line_sink() = default;
 
-  /// One line, with its end. Allocates nothing.
+  /// Writes one line, including its line end. Allocates nothing.
   virtual void write(std::string_view line) = 0;
 
-  /// What time it is for people, in milliseconds of Unix time.
+  /// The wall clock, in milliseconds since 1970.
   [[nodiscard]] virtual std::int64_t unix_ms() const = 0;
 };
 
-/// Lines go to stderr, with the time of the machine.
+/// Writes to stderr, with the machine's time.
 class stderr_sink final : public line_sink {
  public:
   void write(std::string_view line) override;
   [[nodiscard]] std::int64_t unix_ms() const override;
 };
 
-/// What the guard says, in the form that its agent's log has. Allocates nothing.
+/// The guard's log, in the form of its agent's log. Allocates nothing.
 ///
-/// One change is one line: what the guard does by itself at a deadline is said by the agent, too,
-/// if that is well. So such a line waits for a moment, and is dropped if the agent turns out to
-/// know. It has the time at which it happened in any case.
+/// One event is one line: a healthy agent also logs what the guard does by itself at a deadline. So
+/// such a line waits for a moment, and is dropped if the agent turns out to know. Its time is that
+/// of the event in any case.
 ///
 /// Not thread-safe.
 class guard_log {
@@ -44,13 +44,13 @@ class guard_log {
 
   explicit guard_log(line_sink& to) : to_(to) {}
 
-  /// So long a line waits for the agent to say the same.
+  /// How long a line waits for the agent to log the same.
   static constexpr core::duration patience = std::chrono::milliseconds(200);
-  /// More of its fields than that a line does not take from an agent.
+  /// Longer fields from an agent are ignored.
   static constexpr std::size_t most_fields = 1024;
 
-  /// Lines are written in this form from now on, with these fields behind the message. Nothing that
-  /// is not a form, and no fields that are too long, changes anything.
+  /// Writes lines in this form from now on, with these fields after the message. Ignored if `form`
+  /// is unknown or the fields are too long.
   void speak_as(std::uint32_t form, std::string_view fields);
 
   /// Writes the line now.
@@ -59,13 +59,13 @@ class guard_log {
   /// Writes it after `patience`, unless the agent turns out to know.
   void say_unless_told(core::time_point now, log::log_level level, const sentence& what);
 
-  /// The agent says it: what waits is dropped.
+  /// The agent logs the event: drops the waiting lines.
   void agent_knows() { waiting_ = 0; }
 
-  /// When `flush` is to be called; `never` if nothing waits.
+  /// When to call `flush`; `never` if nothing waits.
   [[nodiscard]] core::time_point due() const;
 
-  /// Writes what has waited long enough; all that waits, if there is no agent.
+  /// Writes lines that have waited long enough; without an agent, all waiting lines.
   void flush(core::time_point now, bool has_agent);
 
  private:
@@ -79,7 +79,7 @@ class guard_log {
   void write(const line& one) const;
 
   line_sink& to_;
-  std::optional<log::log_form> form_;  ///< none: no agent has said yet
+  std::optional<log::log_form> form_;  ///< none: no agent has set it yet
   base::short_text<most_fields> fields_;
   std::array<line, 4> lines_{};
   std::size_t waiting_ = 0;

@@ -13,7 +13,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// One turn takes no more than this of each, so that no flood delays the deadline.
+/// One turn takes at most this many messages, so that a flood cannot delay the deadline.
 constexpr int messages_a_turn = 16;
 constexpr int deaths_a_turn = 256;
 bool asks_to_end(int signo) {
@@ -30,7 +30,7 @@ guard_wait guard_loop::prepare() {
   return {.room_to_send = !channel_.flush(), .only_look = deaths_};
 }
 
-/// Time first, whatever woke us: nothing is done for a workload whose lease is over.
+/// The deadline comes before every event: nothing is done for a workload whose lease is over.
 void guard_loop::act() {
   check_deadline();
   take_signals();
@@ -44,7 +44,8 @@ void guard_loop::act() {
 
 void guard_loop::check_deadline() {
   const core::time_point now = host_.now();
-  // Read before it is acted upon: what is acknowledged later is never newer than what was done.
+  // Read before acting on it, so that we never acknowledge a deadline that is newer than the one we
+  // acted on.
   deadline_seen_ = page_.kill_at.load();
   if (runs()) {
     const auto until = page_.deadlines_of(core_.version());
@@ -83,9 +84,9 @@ void guard_loop::on_signal(int signo) {
   }
 }
 
-/// An agent of ours decides how to end: the lease is given up only once the workload is dead. One
-/// that has come in by the door is told, but need not be well: that container is to end in any
-/// case. A second Ctrl-C does not wait for anybody.
+/// An agent that we started decides how to end, because the lease is released only once the
+/// workload is dead. An agent that connected over the socket is only notified, because our
+/// container ends even if the agent hangs. A second Ctrl-C kills at once.
 void guard_loop::on_end_signal(int signo) {
   const bool impatient = end_signal_ != 0 && signo != SIGTERM;
   end_signal_ = signo;
@@ -157,13 +158,13 @@ void guard_loop::report_end(int status) {
     log_.say_unless_told(host_.now(), log::log_level::info, ended_words(status));
   }
   core_.emptied();
-  // Its container ends with it, as if we were not there.
+  // The container ends with the workload, as it would without a guard.
   ending_ = ending_ || (has_door() && workload_.ended_by_itself());
   channel_.say(end);
   if (!channel_.is_open()) show(worker_page_, {});
 }
 
-/// It is a workload of no term, whose time is over.
+/// Stops a workload that belongs to no term.
 void guard_loop::stop_what_is_astray() {
   const core::time_point now = host_.now();
   say_runs_without_lease(log_);
@@ -176,13 +177,13 @@ void guard_loop::check_survivors() {
   const bool killing = core_.current() == core::guard::state::killing;
   if (!survivors_.is_due(host_.now(), killing)) return;
   const process::survivors found = workload_.living();
-  // Dead meanwhile, or out of sight for a moment.
+  // Dead meanwhile, or invisible for a moment.
   if (found.left == 0) return;
   survivors_.told();
   tell(found);
 }
 
-/// The agent has a log for it, and a lease to think of.
+/// The agent logs it and decides about the lease; without an agent, the guard logs it.
 void guard_loop::tell(const process::survivors& what) {
   if (!channel_.is_open()) return say_survivors(log_, what);
   channel_.say(message::survives{.version = core::number(core_.version()),
@@ -202,13 +203,13 @@ void guard_loop::start_workload(std::string_view environment) {
   learn(workload_.start(host_.now(), environment));
 }
 
-/// What is due is carried out from top to bottom, as `guard_actions` says.
+/// In the order of the fields of `guard_actions`.
 void guard_loop::carry_out(const core::guard_actions& todo) {
   if (!todo.kill && !todo.terminate) return;
   note(todo);
   if (todo.kill) workload_.kill(host_.now(), survivors_.may_look_deep(host_.now()));
   if (todo.terminate) {
-    // Without an agent nobody else tells the workload's own page.
+    // Without an agent, the guard updates the workload's page.
     if (!channel_.is_open()) drain(worker_page_);
     workload_.terminate(host_.now(), stop_signal());
   }
@@ -219,20 +220,20 @@ void guard_loop::stop_by_ourselves(core::duration grace) {
   carry_out(core_.stop_asked(now, now + grace));
 }
 
-/// What the user typed goes before what is configured.
+/// A signal that the user typed (SIGINT, SIGQUIT) takes precedence over the configured one.
 int guard_loop::stop_signal() const {
   if (end_signal_ == SIGINT || end_signal_ == SIGQUIT) return end_signal_;
   return asked_signal_ > 0 && asked_signal_ < NSIG ? asked_signal_ : rules_.stop_signal;
 }
 
-/// For what is said of the end.
+/// Notes the times, for the report of the workload's end.
 void guard_loop::note(const core::guard_actions& todo) {
   const core::time_point now = host_.now();
   if (todo.terminate && !told_at_) told_at_ = now;
   if (todo.kill && !killed_at_) killed_at_ = now;
 }
 
-/// A deadline has passed. The agent says so, if it is well; else there is nobody but us.
+/// A deadline has passed. A healthy agent logs that; otherwise we do.
 void guard_loop::note_own(const core::guard_actions& todo) {
   if (core_.version() == core::no_version) return;
   const core::time_point now = host_.now();
@@ -279,7 +280,7 @@ void guard_loop::on_packet(const packet& what) {
   } else if (const auto as_agent = as<message::log_as>(what)) {
     log_.speak_as(as_agent->form, what.tail);
   }
-  // `armed` has done its work by waking us: every turn looks at the page.
+  // `armed` only has to wake us: every turn reads the page.
 }
 
 void guard_loop::greet(const message::hello& from) {
@@ -291,12 +292,12 @@ void guard_loop::greet(const message::hello& from) {
     const bool running = core_.current() == core::guard::state::running;
     answer.running = running ? message::guard_hello::runs : message::guard_hello::is_stopping;
   } else if (const auto status = workload_.ended_by_itself(); status && !runs() && !has_door()) {
-    // We end with it, and so does the agent, whichever of them comes to give the lease up.
+    // We end with the workload, and so does the agent that releases the lease.
     answer.running = message::guard_hello::has_ended;
     answer.status = *status;
     answer.ended_at = ended_at_;
   }
-  // It says all that the agent before was to be told.
+  // It contains everything that the previous agent was not told.
   channel_.forget_news();
   channel_.say(answer);
   if (session_ == session_id{} || from.is_bound != 0) session_ = from.session;
@@ -311,7 +312,8 @@ void guard_loop::on(const message::start& what, std::string_view environment) {
   const core::version version{what.version};
   const auto until = page_.deadlines_of(version);
   channel_.flush();
-  // An agent that has not been told yet how the last one ended would take the one for the other.
+  // An agent that has not yet been told of the end of the last workload would take it for the end
+  // of the new one.
   const bool untold = channel_.waits<message::exited>() || channel_.waits<message::start_failed>();
   if (!until || runs() || ending_ || untold) {
     return channel_.say(message::refused{.version = what.version});
@@ -323,7 +325,7 @@ void guard_loop::on(const message::start& what, std::string_view environment) {
   if (todo.start) start_workload(environment);
 }
 
-/// What was to begin after the end of a stray is not wanted any more.
+/// Cancels a start that waits for the end of a workload without a lease.
 void guard_loop::refuse_waiting_start() {
   const auto waiting = std::exchange(start_after_end_, std::nullopt);
   if (waiting) channel_.say(message::refused{.version = waiting->version});
@@ -345,14 +347,15 @@ void guard_loop::on(const message::bye& what) {
 
 // --- agents come and go ----------------------------------------------------------------------
 
-/// Of an agent that is dead, for the next one. What runs keeps its own, until that one moves them.
+/// Clears a dead agent's deadlines for the next agent. A running workload keeps them until the next
+/// agent moves them.
 void guard_loop::forget_deadlines() {
   if (runs()) return;
   page_.disarm();
   show(worker_page_, {});
 }
 
-/// One at a time. An agent that was killed has hung up before the next can come.
+/// One agent at a time. A killed agent has hung up before the next can connect.
 void guard_loop::let_agents_in() {
   int knocks = most_knocks_a_turn;
   while (door_->next(knocks)) {
@@ -374,8 +377,8 @@ bool guard_loop::start_agent() {
   return wrong == nullptr;
 }
 
-/// The agent is dead, or as good as dead: it can neither hear us nor tell us to stop. The workload
-/// has what is left of its lease; in that time another agent may come and renew it.
+/// The agent is dead or disconnected. The workload keeps the rest of its lease; until then another
+/// agent may connect and renew it.
 void guard_loop::on_hang_up() {
   const core::time_point now = host_.now();
   if (core_.current() == core::guard::state::running && has_door()) {
@@ -406,7 +409,8 @@ void guard_loop::on_agent_reaped(int status) {
   agent_.crashed(now);
 }
 
-/// It may have said bye and ended before we read that, behind much that no longer matters.
+/// The agent may have sent bye and ended before we read it, after other messages that no longer
+/// matter.
 void guard_loop::hear_last_bye() {
   if (!channel_.is_open()) return;
   std::optional<packet> what;

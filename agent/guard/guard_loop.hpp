@@ -21,26 +21,26 @@
 
 namespace tenure::guard {
 
-/// What a guard works on and with. All of it outlives the loop.
+/// The parts of a guard. All of them outlive the loop.
 struct guard_parts {
   guard_host& host;
   guard_page& page;
   tenure_page& worker_page;
   packet_socket& socket;           ///< to the present agent
-  agent_child& agent;              ///< never started if there is a door
-  agent_acceptor* door = nullptr;  ///< null: the guard starts its agent
+  agent_child& agent;              ///< never started if there is an acceptor
+  agent_acceptor* door = nullptr;  ///< accepts agents; null: the guard starts its agent
   guarded_processes& workload;
   guard_log& log;
 };
 
-/// What is worth waiting for besides signals and the timer.
+/// What to wait for besides signals and the timer.
 struct guard_wait {
-  bool room_to_send = false;  ///< something waits until the socket takes it
-  bool only_look = false;     ///< there is more to do: do not wait at all
+  bool room_to_send = false;  ///< a message waits until the socket is writable
+  bool only_look = false;     ///< there is more to do: only poll
 };
 
-/// The guard at work: hands what happens to `core::guard` and does what that says. It calls nothing
-/// of the kernel itself, so that it is the same in the guard process and in virtual time.
+/// The guard's loop: passes events to `core::guard` and carries out its actions. It makes no system
+/// calls itself, so the guard process and the simulator run the same code.
 ///
 /// One thread. Allocates nothing.
 class guard_loop {
@@ -59,19 +59,20 @@ class guard_loop {
   /// Starts the agent. False, after a line in the log, if it cannot be started.
   [[nodiscard]] bool start_agent();
 
-  /// The first half of a turn, before the guard sleeps: does what is due, and sets the timer.
+  /// The first half of a turn, before the guard sleeps: does what is due and sets the timer.
   [[nodiscard]] guard_wait prepare();
 
-  /// The second half, after something has woken it: acts upon what has happened.
+  /// The second half, after the guard wakes: handles what has happened.
   void act();
 
-  /// True once nothing is left to do and nothing is left to run.
+  /// True once the guard has to end and neither workload nor agent is left.
   [[nodiscard]] bool finished() const { return ending_ && !runs() && !agent_.alive(); }
 
-  /// Sends what has not been sent, if that can be done at once, and says what has not been said.
+  /// Sends remaining messages, as far as the socket takes them at once, and writes waiting log
+  /// lines.
   void say_last();
 
-  /// What to exit with. Precondition: finished.
+  /// The exit status. Precondition: finished.
   [[nodiscard]] int exit_status() const;
 
  private:
@@ -110,13 +111,13 @@ class guard_loop {
   [[nodiscard]] message::exited end_with(int status) const;
   [[nodiscard]] int stop_signal() const;
   [[nodiscard]] bool runs() const { return core_.current() != core::guard::state::empty; }
-  /// False for a workload that is being stopped because nobody has said that it may run.
+  /// False for a workload without a lease, which is being stopped.
   [[nodiscard]] bool runs_under_a_lease() const {
     return runs() && core_.version() != core::no_version;
   }
-  /// True if agents come in by a door; else the guard starts one itself.
+  /// True if agents connect over the guard's socket; else the guard starts one itself.
   [[nodiscard]] bool has_door() const { return door_ != nullptr; }
-  /// True unless what runs is about to be dead: the next agent comes after that.
+  /// False while the workload is ending: the next agent starts after that.
   [[nodiscard]] bool may_start_agent() const {
     return !runs() || core_.current() == core::guard::state::running;
   }
@@ -133,22 +134,23 @@ class guard_loop {
   core::guard core_;
   survivor_watch survivors_;
 
-  std::int64_t deadline_seen_ = 0;  ///< in the page, when the timer was last thought about
-  bool deaths_ = false;             ///< there may be somebody to reap
-  int end_signal_ = 0;              ///< the last that told us to end
+  std::int64_t deadline_seen_ = 0;  ///< in the page, when the timer was last computed
+  bool deaths_ = false;             ///< there may be children to reap
+  int end_signal_ = 0;              ///< the last signal that asked us to end
   int asked_signal_ = 0;            ///< the stop signal that the agent named
-  // Of the end of the workload.
-  std::optional<core::time_point> told_at_;    ///< when it was told to end
+  // The end of the workload.
+  std::optional<core::time_point> told_at_;    ///< when it was asked to end
   std::optional<core::time_point> killed_at_;  ///< when it was killed for the first time
-  bool stopped_by_ourselves_ = false;          ///< at a deadline, and no agent knows of it yet
-  std::int64_t ended_at_ = 0;  ///< of the last one, by CLOCK_BOOTTIME in nanoseconds
+  bool stopped_by_ourselves_ = false;  ///< at a deadline, without the agent's knowledge so far
+  std::int64_t ended_at_ = 0;  ///< when the last workload ended, CLOCK_BOOTTIME in nanoseconds
 
-  session_id session_{};  ///< of our agents, one after the other; zeros: none has come yet
-  std::optional<message::start> start_after_end_;  ///< of what runs without a lease
+  session_id session_{};  ///< of our successive agents; zeros: none so far
+  std::optional<message::start>
+      start_after_end_;  ///< waits for the end of a workload without a lease
 
-  bool ending_ = false;                           ///< we end when nothing is left
-  std::optional<int> exit_code_;                  ///< what to end with; none: as the workload
-  core::time_point agent_kill_at_ = core::never;  ///< of an agent that was to end by itself
+  bool ending_ = false;                           ///< the guard ends when nothing is left
+  std::optional<int> exit_code_;                  ///< none: the workload's
+  core::time_point agent_kill_at_ = core::never;  ///< for an agent that should end by itself
 };
 
 }  // namespace tenure::guard

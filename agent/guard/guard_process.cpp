@@ -31,7 +31,7 @@
 namespace tenure::guard {
 namespace {
 
-/// Why there is going to be no guard. Does not allocate.
+/// Says why the guard cannot start. Does not allocate.
 void complain(std::string_view what) {
   constexpr std::string_view who = "tenure guard: ";
   char line[512];
@@ -43,12 +43,12 @@ void complain(std::string_view what) {
       ::write(STDERR_FILENO, line, static_cast<std::size_t>(end - line));
 }
 
-/// What a guard gets from the kernel, and the loop that works with it. Only `open` allocates.
+/// The guard's kernel objects and its loop. Only `open` allocates.
 class guard_process {
  public:
   explicit guard_process(const guard_options& options) : options_(options) {}
 
-  /// False, with the reason on stderr, if the guard could not keep its promise here.
+  /// False, with the reason on stderr, if the guard cannot work here.
   [[nodiscard]] bool open();
 
   /// Returns the status to exit with. Precondition: open.
@@ -70,7 +70,7 @@ class guard_process {
   agent_process program_{socket_, page_.fd(), worker_page_.fd()};
   agent_child agent_{program_};
   guard_acceptor entrance_{socket_, page_.fd(), worker_page_.fd()};
-  // One of the two is what is guarded.
+  // One of the two is guarded.
   workload_tree tree_;
   std::unique_ptr<foreign_processes> found_;
   std::optional<started_workload> started_;
@@ -82,7 +82,7 @@ bool guard_process::open() {
   struct sigaction hup{};
   ::sigaction(SIGHUP, nullptr, &hup);
   const bool hup_ignored = hup.sa_handler == SIG_IGN;
-  // If it were ignored, the kernel would reap our children, and we would never see them end.
+  // If it were ignored, the kernel would reap our children, and we would not see them end.
   ::signal(SIGCHLD, SIG_DFL);
   ::prctl(PR_SET_NAME, "tenure-guard");
   if (::prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) {
@@ -110,9 +110,9 @@ bool guard_process::open() {
                             .workload = *workload,
                             .log = log_},
                 options_);
-  // Best effort: a page that must be read back in first would make us late just when memory is
-  // short. Where the limit on locked memory is too small, we are as good as any process. Pages
-  // are locked once they are used, so this uses what a kill will need; there is nobody to signal.
+  // Best effort: reading a page back in would make us late just when memory is short. If the limit
+  // on locked memory is too small, we run without. Pages are locked when first used, so this uses
+  // what a kill will need; there is no process to signal yet.
   ::mlockall(MCL_CURRENT | MCL_ONFAULT);
   if (!foreign_) tree_.signal_all(0, 0);
   return true;

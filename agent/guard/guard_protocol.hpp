@@ -12,29 +12,29 @@
 
 #include "process/survivors.hpp"
 
-/// What agent and guard say to each other over a SOCK_SEQPACKET socket, one message a packet.
+/// The messages between agent and guard over a SOCK_SEQPACKET socket, one message per packet.
 ///
-/// Both ends run on one machine, so numbers are in its byte order. They need not be of one
-/// release: the guard lives longer than an agent that is replaced. So a message says how long its
-/// fixed part is, new fields are added at its end, and a type that is not known is ignored.
+/// Both ends run on one machine, so numbers are in its byte order. They may be of different
+/// releases, because the guard outlives an agent that is replaced. So a message contains the length
+/// of its fixed part, new fields are added at its end, and unknown types are ignored.
 namespace tenure::guard {
 
 inline constexpr std::uint32_t guard_protocol_version = 1;
 
 /// Bytes of environment that the agent may add to the workload's.
 inline constexpr std::size_t max_environment_bytes = 16 * 1024;
-/// Variables in them.
+/// Variables in that environment.
 inline constexpr std::size_t max_environment_entries = 256;
-/// No message is longer.
+/// The longest message.
 inline constexpr std::size_t max_message_bytes = max_environment_bytes + 256;
 
-/// Marks what came out of one start of a workload: "SESSION.TERM". It is found by that if the guard
-/// has died and it has left its process group.
+/// Marks all processes of one start of a workload: "SESSION.TERM". It identifies them if the guard
+/// has died and they have left their process group.
 inline constexpr const char* run_variable = "TENURE_RUN";
 
-/// The store session of a guard's agents, as 32 hexadecimal digits without an end; zeros: none. The
-/// guard has it from its first agent and hands it on to each that follows, so that what one of them
-/// holds is the next one's to go on with, or to release.
+/// The store session of a guard's agents, as 32 hexadecimal digits without a final zero; zeros:
+/// none. The guard gets it from its first agent and passes it to each later one, so that the next
+/// agent can keep, or release, what the previous one holds.
 using session_id = std::array<char, 32>;
 
 enum class message_type : std::uint16_t {
@@ -58,29 +58,29 @@ enum class message_type : std::uint16_t {
 
 struct message_head {
   message_type type{};
-  std::uint16_t fixed_size = 0;  ///< of the message without its tail, this head included
+  std::uint16_t fixed_size = 0;  ///< of the message without its tail, including this head
   std::uint32_t tail_size = 0;
 };
 
 namespace message {
 
-/// Agent to guard. The first one; answered by `guard_hello`.
+/// Agent to guard: the first message; answered by `guard_hello`.
 struct hello {
   static constexpr auto type = message_type::hello;
   static constexpr std::size_t first_size = 16;
   message_head head{};
   std::uint32_t protocol = guard_protocol_version;
-  std::uint32_t is_bound = 0;  ///< 1: it is in its session already, and cannot take the guard's
-  session_id session{};        ///< the guard's from now on if it has none, or if `is_bound`
+  std::uint32_t is_bound = 0;  ///< 1: the agent already has a session and cannot take the guard's
+  session_id session{};        ///< becomes the guard's if it has none, or if `is_bound`
 };
 
-/// Agent to guard: the page has changed. Acknowledged in the page.
+/// Agent to guard: the deadlines in the page have changed. Acknowledged in the page.
 struct armed {
   static constexpr auto type = message_type::armed;
   message_head head{};
 };
 
-/// Agent to guard: start the workload. The tail is "KEY=VALUE\0" any number of times.
+/// Agent to guard: start the workload. The tail is any number of "KEY=VALUE\0".
 struct start {
   static constexpr auto type = message_type::start;
   message_head head{};
@@ -96,7 +96,7 @@ struct stop {
   std::uint32_t reserved = 0;
 };
 
-/// Agent to guard: I end now, and so do you.
+/// Agent to guard: the agent ends now, and the guard must end, too.
 struct bye {
   static constexpr auto type = message_type::bye;
   static constexpr std::int32_t as_the_workload = -1;
@@ -105,8 +105,8 @@ struct bye {
   std::uint32_t reserved = 0;
 };
 
-/// Agent to guard: my log looks like this, and so does yours from now on. The tail is what follows
-/// the message in each line: the fields that say whose it is, as they are to be written.
+/// Agent to guard: use this form for your log from now on. The tail is what follows the message in
+/// each line: the fields that say whose it is, already formatted.
 struct log_as {
   static constexpr auto type = message_type::log_as;
   message_head head{};
@@ -114,23 +114,23 @@ struct log_as {
   std::uint32_t reserved = 0;
 };
 
-/// Guard to agent: what runs, for an agent that has just come. Its deadlines are in the page.
+/// Guard to agent: what runs, for a newly connected agent. Its deadlines are in the page.
 struct guard_hello {
   static constexpr auto type = message_type::guard_hello;
   static constexpr std::size_t first_size = 24;
   static constexpr std::uint32_t nothing_runs = 0;
   static constexpr std::uint32_t runs = 1;
   static constexpr std::uint32_t is_stopping = 2;
-  static constexpr std::uint32_t has_ended = 3;  ///< by itself, and its guard and agent end with it
+  static constexpr std::uint32_t has_ended = 3;  ///< by itself; guard and agent end with it
   message_head head{};
   std::uint32_t protocol = guard_protocol_version;
   std::uint32_t running = nothing_runs;
-  std::uint64_t version = 0;  ///< of what runs
-  session_id session{};       ///< of the agents before; zeros: this is the first
+  std::uint64_t version = 0;  ///< of the workload that runs
+  session_id session{};       ///< of the previous agents; zeros: this is the first
   std::int32_t pid = 0;       ///< of the workload's first process; 0: it has ended
-  std::int32_t status = 0;    ///< of `has_ended`, as waitpid gives it
-  std::int64_t clock = 0;     ///< CLOCK_BOOTTIME of the guard in nanoseconds, when it says this
-  std::int64_t ended_at = 0;  ///< of `has_ended`, by the same clock
+  std::int32_t status = 0;    ///< only for `has_ended`, from waitpid
+  std::int64_t clock = 0;     ///< the guard's CLOCK_BOOTTIME in nanoseconds when it sends this
+  std::int64_t ended_at = 0;  ///< only for `has_ended`, by the same clock
 };
 
 struct started {
@@ -161,25 +161,25 @@ struct exited {
   static constexpr std::size_t first_size = 24;
   message_head head{};
   std::uint64_t version = 0;
-  std::int32_t status = 0;             ///< of the first one, as waitpid gives it
-  std::uint32_t had_to_be_killed = 0;  ///< 1: it was told to end, and SIGKILL had to follow
-  std::int64_t at = 0;  ///< CLOCK_BOOTTIME in nanoseconds; 0: an earlier release does not say
+  std::int32_t status = 0;             ///< of the first process, from waitpid
+  std::uint32_t had_to_be_killed = 0;  ///< 1: it was asked to end, and SIGKILL had to follow
+  std::int64_t at = 0;  ///< CLOCK_BOOTTIME in nanoseconds; 0: not given by earlier releases
 };
 
-/// Guard to agent: SIGKILL was sent, and has not ended all of it. `exited` follows when it has.
+/// Guard to agent: SIGKILL has not yet ended all processes. `exited` follows once it has.
 struct survives {
   static constexpr auto type = message_type::survives;
   message_head head{};
   std::uint64_t version = 0;
   std::uint32_t left = 0;   ///< processes
-  std::uint32_t stuck = 0;  ///< of these: hang in the kernel
-  std::int32_t pid = 0;     ///< of one of them, and the rest too
+  std::uint32_t stuck = 0;  ///< of these, how many hang in the kernel
+  std::int32_t pid = 0;     ///< of one of them, as are the fields below
   std::uint32_t state = 0;  ///< its letter, as in /proc
   process::program_name name{};
   process::kernel_function where{};
 };
 
-/// Guard to agent: the guard was told to end.
+/// Guard to agent: the guard got a signal to end.
 struct signalled {
   static constexpr auto type = message_type::signalled;
   message_head head{};
@@ -187,8 +187,8 @@ struct signalled {
   std::uint32_t reserved = 0;
 };
 
-/// Guard to an agent that has come in by its door, with the descriptors of both pages. Before
-/// anything else.
+/// Guard to an agent that connected over its socket, with the descriptors of both pages. The first
+/// message.
 struct welcome {
   static constexpr auto type = message_type::welcome;
   message_head head{};
@@ -196,15 +196,15 @@ struct welcome {
   std::uint32_t reserved = 0;
 };
 
-/// Guard to an agent that may not come in. Then it hangs up.
+/// Guard to an agent that may not connect. Then the guard hangs up.
 struct turned_away {
   static constexpr auto type = message_type::turned_away;
   static constexpr std::uint32_t other_user = 1;
   static constexpr std::uint32_t another_agent = 2;
   message_head head{};
   std::uint32_t reason = 0;
-  std::uint32_t guard_uid = 0;  ///< of `other_user`
-  std::uint32_t agent_uid = 0;  ///< of `other_user`
+  std::uint32_t guard_uid = 0;  ///< only for `other_user`
+  std::uint32_t agent_uid = 0;  ///< only for `other_user`
   std::uint32_t reserved = 0;
 };
 
@@ -222,14 +222,14 @@ template <guard_message M>
   return what;
 }
 
-/// One packet whose sizes agree with each other. Points into the buffer it was read from.
+/// One packet with consistent sizes. Points into the buffer it was read from.
 struct packet {
   message_type type;
   std::span<const std::byte> fixed;
   std::string_view tail;
 };
 
-/// Takes a packet apart; nothing if its sizes do not add up.
+/// Parses a packet; nothing if its sizes are inconsistent.
 [[nodiscard]] inline std::optional<packet> parse(std::span<const std::byte> bytes) {
   message_head head{};
   if (bytes.size() < sizeof head) return std::nullopt;
@@ -242,7 +242,7 @@ struct packet {
                 .tail = {reinterpret_cast<const char*>(tail.data()), tail.size()}};
 }
 
-/// Bytes of the message in the first release that had it.
+/// The size of the message in the first release that had it.
 template <guard_message M>
 constexpr std::size_t least_size() {
   if constexpr (requires { M::first_size; }) {
@@ -252,8 +252,8 @@ constexpr std::size_t least_size() {
   }
 }
 
-/// The packet as this message; nothing if it is another, or shorter than it ever was. A longer one
-/// comes from a newer release and is cut; what one of an earlier release lacks is zero.
+/// The packet as this message; nothing if it is another message or shorter than ever defined. A
+/// longer one comes from a newer release and is cut; fields that an earlier release lacks are zero.
 template <guard_message M>
 [[nodiscard]] std::optional<M> as(const packet& from) {
   if (from.type != M::type || from.fixed.size() < least_size<M>()) return std::nullopt;

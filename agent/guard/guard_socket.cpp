@@ -7,8 +7,8 @@
 
 namespace tenure::guard {
 
-/// Any failure but a full socket means that nobody is there to read it, which the guard learns from
-/// the death of the agent.
+/// Any failure but a full socket means that nobody reads it, which the guard learns from the death
+/// of the agent.
 bool guard_socket::send(std::span<const std::byte> packet) {
   const ssize_t sent = ::send(fd(), packet.data(), packet.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
   return sent >= 0 || (errno != EAGAIN && errno != ENOBUFS);
@@ -18,11 +18,11 @@ packet_socket::received guard_socket::receive(std::span<std::byte> into) {
   const ssize_t got = ::recv(fd(), into.data(), into.size(), MSG_DONTWAIT | MSG_TRUNC);
   if (got < 0) return {.what = errno == ECONNRESET ? reading::hung_up : reading::nothing};
   if (got == 0 && hung_up()) return {.what = reading::hung_up};
-  // MSG_TRUNC: the length is that of the packet, also of one that did not fit.
+  // With MSG_TRUNC the length is that of the whole packet, even if it did not fit.
   return {.what = reading::packet, .size = static_cast<std::size_t>(got)};
 }
 
-/// An empty packet reads like the end of the connection.
+/// An empty packet looks like the end of the connection.
 bool guard_socket::hung_up() const {
   pollfd one{.fd = fd(), .events = POLLRDHUP, .revents = 0};
   return ::poll(&one, 1, 0) > 0 && (one.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;

@@ -10,7 +10,7 @@ namespace tenure::guard {
 /// A SOCK_SEQPACKET socket.
 class guard_socket final : public packet_socket {
  public:
-  /// Talks to a new agent from now on.
+  /// Connects to a new agent.
   void attach(base::unique_fd socket) { socket_ = std::move(socket); }
 
   /// -1 while it is not open.

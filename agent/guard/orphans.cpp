@@ -19,7 +19,7 @@
 namespace tenure::guard {
 namespace {
 
-/// False as soon as every thread of it has ended.
+/// False once every thread of it has ended.
 bool lives(const base::unique_fd& process) {
   if (!process) return false;
   pollfd one{.fd = process.get(), .events = POLLIN, .revents = 0};
@@ -29,10 +29,10 @@ bool lives(const base::unique_fd& process) {
 enum class mark : std::uint8_t {
   seen,
   missing,
-  hidden,  ///< cannot be told, also for want of descriptors or memory
+  hidden,  ///< unknown, also if descriptors or memory have run out
 };
 
-/// As the environment was when the process began to execute its program.
+/// Searches the environment that the process had when it executed its program.
 mark look_for(const std::string& entry, pid_t pid) {
   errno = 0;
   std::ifstream file("/proc/" + std::to_string(pid) + "/environ", std::ios::binary);
@@ -69,8 +69,8 @@ bool orphans::find_by(const settings::target& what) {
   return foreign_->prepare(what) == 0;
 }
 
-/// Whom the guard has started is its child. Of a process that is not, or not any more, nothing is
-/// killed because of its number: what is left of that workload has the mark.
+/// A process that the guard started is its child. If `leader` is not a child, or no longer one,
+/// nothing is killed by its id: the rest of that workload is found by its mark.
 void orphans::follow(pid_t leader) {
   forget();
   process::process_scan processes;
@@ -96,9 +96,8 @@ remains orphans::kill_all() {
     return left(foreign_->empty());
   }
   const bool no_children = guard_exists() && kill_children_of_guard();
-  // A guard that ended meanwhile has no children any more, and its workload may run on. It loses
-  // them in the step in which its own descriptor tells of its end: if it lives now, it had them
-  // then.
+  // A guard that ended meanwhile has lost its children, and its workload may run on. It loses them
+  // at the moment its pidfd reports its end: if it still lives now, it had them during the look.
   if (guard_exists()) return left(no_children);
   const bool no_group = leader_ == 0 || kill_group();
   hidden_.clear();
@@ -107,8 +106,8 @@ remains orphans::kill_all() {
   return remains::something;
 }
 
-/// Once nobody is left who could start anything of it, what comes later is a stranger's. And who
-/// executes a program just now shows no environment, and will in the next look.
+/// Once no certain process is left, processes that appear later are unrelated. A process that is
+/// just executing a program shows no environment, but will in the next look.
 remains orphans::judge_hidden() {
   if (!doubted_) {
     doubted_ = hidden_;
@@ -141,7 +140,7 @@ bool orphans::kill_children_of_guard() {
     if (*child == ::getpid()) continue;
     int error = 0;
     const auto stat = processes.look_up(*child, error);
-    // A guard that is frozen does not reap.
+    // A frozen guard does not reap.
     if (stat ? stat->dead() : process::is_gone(error)) continue;
     nobody = false;
     if (!stat) continue;
@@ -151,9 +150,9 @@ bool orphans::kill_children_of_guard() {
   return nobody && children.complete();
 }
 
-/// A group's number is nobody else's while somebody is in the group. If the leader is dead and
-/// yet a process has its number, the group had ended, and the number was given away. Asked in this
-/// order: a leader that is found and dies afterwards is no stranger.
+/// A group's id is not reused while a process is in the group. If the leader is dead and yet a
+/// process has its id, the group had ended and the id was reused. The order of the checks matters:
+/// a leader that is alive in the first check and dies afterwards is not taken for another process.
 bool orphans::kill_group() {
   process::process_scan processes;
   if (!processes.open()) return false;
@@ -170,7 +169,7 @@ bool orphans::kill_group() {
   return nobody && processes.complete();
 }
 
-/// Daemons with sessions of their own.
+/// Kills processes by their mark, e.g. daemons with sessions of their own.
 bool orphans::kill_marked() {
   process::process_scan processes;
   if (mark_.empty()) return true;
@@ -186,7 +185,7 @@ bool orphans::kill_marked() {
     }
     if (found != mark::seen) continue;
     nobody = false;
-    // Without a descriptor its number may be a stranger's by now. It is there in the next look.
+    // Without a pidfd its id may have been reused. The next look finds it again.
     if (same) static_cast<void>(process::send_signal(same, SIGKILL));
   }
   return nobody && processes.complete();

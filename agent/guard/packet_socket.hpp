@@ -6,28 +6,28 @@
 
 namespace tenure::guard {
 
-/// The guard's end of its connection to an agent, which keeps packets whole and in their order.
-/// `guard_socket` is the real one. Never waits and never allocates.
+/// The guard's end of its connection to an agent: whole packets, in order. `guard_socket` is the
+/// real implementation. Never waits and never allocates.
 class packet_socket {
  public:
   virtual ~packet_socket() = default;
 
-  /// True from when an agent has come until `close`.
+  /// True from the connection of an agent until `close`.
   [[nodiscard]] virtual bool is_open() const = 0;
   virtual void close() = 0;
 
-  /// False if there is no room now. A packet to which nobody listens any more counts as sent.
+  /// False if there is no room now. A packet to a closed peer counts as sent.
   [[nodiscard]] virtual bool send(std::span<const std::byte> packet) = 0;
 
   enum class reading : std::uint8_t { packet, nothing, hung_up };
   struct received {
     reading what = reading::nothing;
-    std::size_t size = 0;  ///< of the whole packet, also of one that did not fit
+    std::size_t size = 0;  ///< of the whole packet, even if it did not fit
   };
   /// Takes the next packet.
   [[nodiscard]] virtual received receive(std::span<std::byte> into) = 0;
 
-  /// True if nobody is at the other end any more; there may be something left to read.
+  /// True if the other end is closed; there may be packets left to read.
   [[nodiscard]] virtual bool hung_up() const = 0;
 };
 

@@ -8,47 +8,47 @@
 
 namespace tenure::guard {
 
-/// What a look has found.
+/// The result of a look.
 struct tally {
   std::size_t left = 0;        ///< processes that are not dead
-  std::size_t matching = 0;    ///< of these: named by the target when nothing else tied them to it
+  std::size_t matching = 0;    ///< of these: named by the target itself
   std::size_t stuck = 0;       ///< of these: hang in the kernel (state D); SIGKILL waits for them
-  std::size_t denied = 0;      ///< of these: may not be signalled by us
-  std::size_t unreadable = 0;  ///< others, of which the kernel does not tell whether they belong
-  bool complete = false;       ///< false: something could not be looked at, or there was too much
+  std::size_t denied = 0;      ///< of these: we may not signal them
+  std::size_t unreadable = 0;  ///< others that may or may not belong: the kernel does not tell
+  bool complete = false;       ///< false: a process could not be examined, or there were too many
 
-  /// Nothing is left, and everything was looked at.
+  /// True if no process is left and every process was examined.
   [[nodiscard]] bool empty() const { return complete && left == 0; }
 };
 
-/// Finds the processes of a workload that somebody else starts. `foreign_processes` is the real
-/// one. Nothing here allocates.
+/// Finds the processes of a workload that others start. `foreign_processes` is the real
+/// implementation. Nothing here allocates.
 class process_finder {
  public:
   virtual ~process_finder() = default;
 
-  /// Looks at every process, again and again until nobody new belongs.
+  /// Examines every process, repeatedly until no new one belongs.
   virtual tally look() = 0;
 
-  /// Sends to every process of it that a look finds.
+  /// Signals every process of the workload that a look finds.
   virtual tally signal_all(int signo) = 0;
 
-  /// Sends to those that the target names, but not to what such a one has started: a server's
-  /// workers have its program, too.
+  /// Signals the processes that the target names, but not those started by such a process: a
+  /// server's workers execute the same program.
   virtual tally signal_matches(int signo) = 0;
 
-  /// SIGKILL to all of it. Each is stopped as soon as it is seen, and killed when nobody new is
-  /// found: what is stopped cannot fork, and is still there to be found as its children's parent.
-  /// Call it until nothing is left.
+  /// SIGKILL to every process of the workload. Each is stopped as soon as it is seen, and killed
+  /// when no new one is found: a stopped process cannot fork, and can still be found as its
+  /// children's parent. Call it until nothing is left.
   virtual tally kill_all() = 0;
 
-  /// True if a process that the last look has found may have died; look again then.
+  /// True if a process that the last look found may have died; look again then.
   [[nodiscard]] virtual bool has_deaths() const = 0;
 
-  /// The first that the last look has found; 0: nobody.
+  /// The first process that the last look found; 0: none.
   [[nodiscard]] virtual pid_t first() const = 0;
 
-  /// Those that the last look has found and that have not ended since.
+  /// The processes that the last look found and that have not ended since.
   [[nodiscard]] virtual process::survivors living() const = 0;
 };
 

@@ -14,13 +14,13 @@
 namespace tenure::guard {
 namespace {
 
-/// A process that is gone is not the one, and one without a program (the kernel's own) neither.
+/// A process that is gone does not match, nor does one without a program (a kernel thread).
 recognition unless_gone(int error) {
   const bool gone = error == ENOENT || error == ESRCH;
   return gone ? recognition::no : recognition::unreadable;
 }
 
-/// When a process began, in milliseconds since 1970, if nobody has set the clock since.
+/// When a process began, in milliseconds since 1970, if the clock was not set since.
 std::int64_t began_ms(std::uint64_t start_ticks) {
   static const long ticks_a_second = ::sysconf(_SC_CLK_TCK);
   const auto since_boot =
@@ -41,7 +41,7 @@ void recognizer::refresh() {
   if (what_.by != settings::target::kind::pid_file) return;
   pid_ = 0;
   timespec written{};
-  // Whoever can write to it names the process that is killed.
+  // A user who can write to it chooses the process that is killed.
   const auto text = process::read_file(
       what_.value.c_str(),
       {.not_for = S_IWOTH, .owner = what_.uid, .one_name = true, .named = true}, room_, written);
@@ -62,8 +62,8 @@ void recognizer::refresh() {
 }
 
 recognition recognizer::of(const process::process_stat& one) {
-  // Asked first: one that forks and ends all the time is gone when it has matched, and what comes
-  // out of it is known by it.
+  // Checked first: a process that keeps forking and exiting is gone by the time it has matched, and
+  // its children are found through it.
   const bool ours = may_be_meant(one);
   if (what_.uid && !ours) return recognition::no;
   const recognition found = named(one);
@@ -94,7 +94,7 @@ recognition recognizer::by_executable(pid_t pid) {
 }
 
 recognition recognizer::by_command_line(const process::process_stat& one) {
-  // It may hang with its memory locked, and we would hang with it.
+  // It may hang with its memory locked, and reading its command line would make us hang, too.
   if (one.state == 'D') return recognition::unreadable;
   const auto arguments = process::read_proc(process::living_thread(one), "cmdline", room_);
   if (!arguments) return unless_gone(arguments.error());

@@ -10,53 +10,53 @@
 
 namespace tenure::guard {
 
-/// Longest path or command line that can be compared.
+/// The longest path or command line that can be compared.
 inline constexpr std::size_t most_target_bytes = 4095;
 
-/// A process that began later than this after its pid file was written is another one that got the
-/// number. File systems and /proc count in steps.
+/// A process that began later than this after its pid file was written is another process with the
+/// same id. The slack is needed because the clocks of file systems and /proc are coarse.
 inline constexpr std::int64_t pid_file_slack_ms = 2000;
 
 enum class recognition : std::uint8_t {
   no,
   yes,
-  unreadable,  ///< the kernel does not tell us
+  unreadable,  ///< the kernel does not tell
 };
 
-/// What a pid file says.
+/// The state of a pid file.
 enum class pid_file_state : std::uint8_t {
-  unused,      ///< the target is not found by one
-  missing,     ///< there is none, or an empty one: nothing was started yet
-  good,        ///< it has a number
+  unused,      ///< the target does not use one
+  missing,     ///< missing or empty: nothing was started yet
+  good,        ///< it contains a number
   unreadable,  ///< `flaw` says why
-  malformed,   ///< it holds something else
+  malformed,   ///< it contains something else
 };
 
-/// Compares processes with a target. Allocates in `prepare` only.
+/// Compares processes with a target. Only `prepare` allocates.
 class recognizer {
  public:
   /// Precondition: the target's value is neither empty nor longer than `most_target_bytes`.
   void prepare(settings::target what);
 
-  /// Reads the pid file anew, if that is how the target is found.
+  /// Reads the pid file again, if the target uses one.
   void refresh();
 
-  /// Another user's is not meant, if the target has a user; else it is `unreadable`: it may be the
-  /// workload, or somebody who has given his process its name.
+  /// A process of another user does not match if the target has a user. Otherwise it is
+  /// `unreadable`: it may be the workload, or another user's process with the same name.
   ///
-  /// `unreadable` also for one that has the number of the pid file, and began after that was
-  /// written: wall clocks are set, so nobody can tell whether the file is stale.
+  /// Also `unreadable`: a process with the id in the pid file that began after the file was
+  /// written. Wall clocks can be set, so nobody can tell whether the file is stale.
   [[nodiscard]] recognition of(const process::process_stat& one);
 
   [[nodiscard]] const settings::target& what() const { return what_; }
   [[nodiscard]] pid_file_state file() const { return file_; }
-  /// The number in the pid file, if that is good.
+  /// The number in the pid file, if it is `good`.
   [[nodiscard]] pid_t pid() const { return pid_; }
   /// Why a pid file could not be read, or is not trusted.
   [[nodiscard]] const base::flaw& flaw() const { return flaw_; }
 
-  /// True if it belongs to our user, to root, or to the target's. By its real user: another user
-  /// who executes a set-user-ID program of root's gives it any arguments.
+  /// True if the process belongs to our user, to root, or to the target's user. Checks the real
+  /// user: another user can run a set-user-ID program of root with any arguments.
   [[nodiscard]] bool may_be_meant(const process::process_stat& one) const;
 
  private:

@@ -6,15 +6,14 @@
 
 namespace tenure::guard {
 
-/// A mapping of the page that guard and agent share. Stays mapped while the object lives.
+/// The page that guard and agent share. Stays mapped while the object lives.
 class shared_page {
  public:
-  /// The guard's side: makes the page and the descriptor that hands it on. False if the kernel
-  /// refuses.
+  /// The guard's side: creates the page and its descriptor. False if the kernel refuses.
   [[nodiscard]] bool make();
 
-  /// The agent's side: maps the page behind `fd`. False if that is not a guard's page, or one of
-  /// another layout.
+  /// The agent's side: maps the page behind `fd`. False if it is not a guard's page or has another
+  /// layout.
   [[nodiscard]] bool map(base::unique_fd fd);
 
   [[nodiscard]] const base::unique_fd& fd() const { return memory_.fd(); }

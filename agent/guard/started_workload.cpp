@@ -33,7 +33,7 @@ workload_news started_workload::check_start() {
 workload_news started_workload::child_changed(const child_change& what, state is) {
   if (what.pid != tree_.leader()) return {};
   if (WIFSTOPPED(what.status)) {
-    // Ctrl-Z. The shell waits for us, who never stop, so nobody could continue the workload.
+    // Ctrl-Z: the shell waits for us, and we never stop, so nobody could continue the workload.
     if (tree_.has_terminal() && WSTOPSIG(what.status) == SIGTSTP) forward(SIGCONT);
     return {};
   }
@@ -49,7 +49,7 @@ workload_news started_workload::child_changed(const child_change& what, state is
 workload_news started_workload::look(core::time_point, state is) {
   if (is == state::empty || tree_.leader() != 0) return {};
   if (!tree_.empty(agent_.pid())) {
-    // What has just lost its parent became a child of ours: it need not wait for the timer.
+    // A process that has just lost its parent became our child: kill it now, not at the next timer.
     if (is == state::killing) tree_.signal_all(SIGKILL, agent_.pid());
     return {};
   }
@@ -60,7 +60,7 @@ workload_news started_workload::look(core::time_point, state is) {
 
 void started_workload::terminate(core::time_point, int signo) {
   tree_.signal_all(signo, agent_.pid());
-  // A stopped process would sleep through it.
+  // A stopped process would not act on the signal.
   tree_.signal_all(SIGCONT, agent_.pid());
 }
 
@@ -72,7 +72,7 @@ void started_workload::forward(int signo) {
   tree_.signal_group(signo, agent_.pid());
 }
 
-/// As a shell reports it.
+/// The status as a shell reports it.
 std::optional<int> started_workload::exit_status() const {
   if (start_error_) {
     return *start_error_ == ENOENT ? process::exit_command_not_found

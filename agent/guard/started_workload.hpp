@@ -6,10 +6,10 @@
 
 namespace tenure::guard {
 
-/// The workload that the guard starts itself: its command, and all that comes out of it.
+/// A workload that the guard starts itself: its command and all descendants.
 class started_workload final : public guarded_processes {
  public:
-  /// `agent`: the child of the guard that does not belong to it.
+  /// `agent`: the child of the guard that does not belong to the workload.
   started_workload(process_tree& tree, const agent_child& agent) : tree_(tree), agent_(agent) {}
 
   [[nodiscard]] workload_news start(core::time_point now, std::string_view environment) override;
@@ -30,10 +30,10 @@ class started_workload final : public guarded_processes {
  private:
   process_tree& tree_;
   const agent_child& agent_;
-  bool exec_awaited_ = false;       ///< it is not known yet whether the program was executed
-  bool ended_by_itself_ = false;    ///< the first process, without being told to
+  bool exec_awaited_ = false;       ///< not known yet whether the program was executed
+  bool ended_by_itself_ = false;    ///< the first process ended without being asked to
   std::optional<int> start_error_;  ///< errno of the last start
-  std::optional<int> last_status_;  ///< of the first process that was reaped last
+  std::optional<int> last_status_;  ///< of the last first process
 };
 
 }  // namespace tenure::guard

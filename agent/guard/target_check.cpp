@@ -18,7 +18,7 @@
 namespace tenure::guard {
 namespace {
 
-/// Of the machine itself; the kernel's constant PROC_PID_INIT_INO.
+/// The machine's own PID namespace: the kernel's constant PROC_PID_INIT_INO.
 constexpr ino_t first_pid_namespace = 0xEFFFFFFC;
 
 constexpr std::size_t most_command_shown = 80;
@@ -34,7 +34,7 @@ std::string setting_of(const settings::target& what) {
   return name + " \"" + what.value + "\"";
 }
 
-/// Its arguments, or else its name in brackets, as ps shows it.
+/// Its arguments, or else its name in brackets, like ps.
 std::string command_of(pid_t pid) {
   std::array<char, most_command_shown + 1> room{};
   std::string out(process::read_proc(pid, "cmdline", room).value_or(""));
@@ -51,7 +51,7 @@ std::string named(pid_t pid) {
   return "process " + std::to_string(pid) + " (" + command_of(pid) + ")";
 }
 
-/// Its effective user id, as a word; "unknown" if the kernel does not tell.
+/// Its effective user id as text; "unknown" if the kernel does not tell.
 std::string user_of(pid_t pid) {
   const auto users = process::users_of(pid);
   return users ? std::to_string(users->effective) : "unknown";
@@ -76,16 +76,17 @@ std::string why(const process::member& one, const settings::target& what) {
   switch (one.why) {
     case process::bond::match:
     case process::bond::container:
-      return "it is in the container of one that is meant";
+      return "it is in the container of a target process";
     case process::bond::descendant:
-      return "it came out of one that is meant";
+      return "it descends from a target process";
     case process::bond::session:
-      return "it is in the session of one that is meant";
+      return "it is in the session of a target process";
   }
   return {};
 }
 
-/// What the target names although it must not, or what nobody can tell of. Lives for one call.
+/// Finds processes that the target names but must not, or that cannot be recognized. Lives for one
+/// call.
 class inspection {
  public:
   explicit inspection(const foreign_processes& workload)
@@ -216,7 +217,7 @@ class inspection {
   std::array<char, process::most_cgroup_bytes> room_{};
 };
 
-/// Why it may not be signalled by us; nothing if it may.
+/// Why we may not signal it; nothing if we may.
 std::optional<target_problem> denial(pid_t pid) {
   if (::kill(pid, 0) == 0 || errno == ESRCH) return std::nullopt;
   const std::string ours = std::to_string(::geteuid());
@@ -238,7 +239,7 @@ std::expected<void, target_problem> prepare_target(foreign_processes& workload,
                                                    const settings::target& what) {
   if (what.value.empty() || what.value.size() > most_target_bytes) {
     return problem(target_fault::no_target,
-                   "nothing says which processes are the workload; give target_executable, "
+                   "no setting says which processes are the workload; set target_executable, "
                    "target_command_line or target_pid_file, of 1 to " +
                        std::to_string(most_target_bytes) + " bytes");
   }

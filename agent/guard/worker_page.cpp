@@ -29,9 +29,9 @@ bool worker_page::map(base::unique_fd fd) {
 }
 
 /// Boehm, "Can seqlocks get along with programming language memory models?", MSPC 2012: the fence
-/// keeps the fields behind the odd number, the release store keeps the even one behind them.
+/// keeps the fields after the odd number, the release store keeps the even number after the fields.
 void show(tenure_page& to, const worker_term& what) {
-  // Odd already if an agent has died while it wrote.
+  // It is already odd if an agent died while writing.
   const std::uint64_t odd = __atomic_load_n(&to.sequence, __ATOMIC_RELAXED) | 1;
   __atomic_store_n(&to.sequence, odd, __ATOMIC_RELAXED);
   __atomic_thread_fence(__ATOMIC_RELEASE);

@@ -10,29 +10,29 @@
 
 namespace tenure::guard {
 
-/// What the workload may know of its lease without asking anybody.
+/// What the workload can read about its lease without a request.
 struct worker_term {
   tenure_state state = TENURE_NONE;
   core::version version = core::no_version;
   core::time_point stop_at{};
 };
 
-/// Writes what a workload reads with `tenure_read`. At most one process writes at a time.
+/// Writes what the workload reads with `tenure_read`. At most one process writes at a time.
 void show(tenure_page& to, const worker_term& what);
 
-/// The agent has died: nobody prolongs the lease any more.
+/// Marks the lease as draining: the agent is gone, and nobody renews it any more.
 void drain(tenure_page& of);
 
-/// The memory of the page that a workload reads with `tenure_page.h`.
+/// The page that a workload reads with `tenure_page.h`.
 ///
-/// The guard makes it, so that it outlives the agent; the agent writes it; and the guard does as
-/// long as there is no agent. At most one of them writes at a time.
+/// The guard creates it, so that it outlives the agent. The agent writes it; while there is no
+/// agent, the guard does. At most one of them writes at a time.
 class worker_page {
  public:
   /// The guard's side. False if the kernel refuses.
   [[nodiscard]] bool make();
 
-  /// The agent's side. False if `fd` is not such a page, or one of another layout.
+  /// The agent's side. False if `fd` is not such a page or has another layout.
   [[nodiscard]] bool map(base::unique_fd fd);
 
   void show(const worker_term& what) { guard::show(**this, what); }
@@ -41,7 +41,7 @@ class worker_page {
   /// Precondition: made or mapped.
   [[nodiscard]] tenure_page& operator*() { return *static_cast<tenure_page*>(memory_.data()); }
 
-  /// For the agent; it can be written through.
+  /// For the agent, writable.
   [[nodiscard]] const base::unique_fd& fd() const { return memory_.fd(); }
 
   /// For the workload to inherit, read-only; -1 on the agent's side.

@@ -106,7 +106,7 @@ bool workload_tree::empty(pid_t agent) {
 }
 
 void workload_tree::signal_all(int signo, pid_t agent) {
-  // A leader that was not reaped keeps its group's number ours, whatever /proc says.
+  // Until the leader is reaped, its group's id cannot be reused, even if /proc does not show it.
   bool group_done = leader_ != 0;
   if (group_done) ::kill(-group_, signo);
   children_.rewind();
@@ -117,7 +117,7 @@ void workload_tree::signal_all(int signo, pid_t agent) {
       if (!group_done) ::kill(-group, signo);
       group_done = true;
     } else {
-      // A daemon leads a group of its own, and what it forks right now is in it.
+      // A daemon leads a group of its own; children that it is just forking are in it.
       ::kill(group == *child ? -group : *child, signo);
     }
   }

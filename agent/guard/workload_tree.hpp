@@ -14,26 +14,26 @@
 
 namespace tenure::guard {
 
-/// The processes of the kernel that a guard has started.
+/// The real processes that a guard has started.
 ///
-/// Because the guard is a subreaper, each of them is a descendant of the guard, and one whose
-/// parent ends becomes its child. Signals go only to direct children and to process groups that
-/// one of them is in: those ids cannot be anybody else's before we reap them. What is deeper
-/// moves up, to be reached next, unless what is above it hangs in the kernel.
+/// The guard is a subreaper, so each of them stays a descendant of the guard, and a process whose
+/// parent ends becomes the guard's child. Signals go only to direct children and to process groups
+/// with such a child: those ids cannot be reused before we reap them. Deeper processes become
+/// children in turn and are reached then, unless a process above them hangs in the kernel.
 class workload_tree final : public process_tree {
  public:
-  /// Prepares the command, which is to inherit `page`. False if /proc does not show our children.
+  /// Prepares the command, which inherits `page`. False if /proc does not show our children.
   [[nodiscard]] bool prepare(const std::vector<std::string>& command, bool keeps_hup_ignored,
                              worker_page& page);
 
   [[nodiscard]] int start(std::string_view environment) override;
 
-  /// Readable once the program was executed or could not be; -1: nothing is awaited.
+  /// Readable once the program was executed or has failed to; -1: no start is pending.
   [[nodiscard]] int exec_pipe() const { return exec_pipe_.get(); }
 
   [[nodiscard]] std::optional<int> exec_result() override;
   void leader_reaped() override { leader_ = 0; }
-  /// Reads the kernel's own list of our children.
+  /// Reads the kernel's list of our children.
   [[nodiscard]] bool empty(pid_t agent) override;
   void signal_all(int signo, pid_t agent) override;
   void kill_all(pid_t agent, bool deep) override;
@@ -49,7 +49,7 @@ class workload_tree final : public process_tree {
   std::vector<std::string> command_;
   std::vector<char*> argv_;
   std::vector<char*> own_;     ///< the guard's own environment
-  std::vector<char*> merged_;  ///< room for `own_`, what the agent adds, and the null
+  std::vector<char*> merged_;  ///< room for `own_`, the agent's additions and the null
   bool keeps_hup_ignored_ = false;
   int page_fd_ = -1;
 

@@ -9,10 +9,10 @@
 namespace tenure::health {
 namespace {
 
-/// Of an answer; more is not a health check's.
+/// The longest answer; a health check's is shorter.
 constexpr std::size_t most_answer_bytes = 1024 * 1024;
 
-/// The one of a check that was cancelled may still be open when the next begins.
+/// The connection of a cancelled check may still be open when the next check begins.
 constexpr std::size_t most_connections = 2;
 
 class http_check final : public health_check {
@@ -63,7 +63,7 @@ class http_check final : public health_check {
   std::string target_;
   std::string subject_;
   handler done_;
-  std::uint64_t number_ = 0;  ///< of the newest check: an earlier one may yet be answered
+  std::uint64_t number_ = 0;  ///< of the newest check: an earlier one may still be answered
   std::unique_ptr<http::http_client> client_;
 };
 

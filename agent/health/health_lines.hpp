@@ -7,14 +7,14 @@
 #include "log/logger.hpp"
 #include "log/speaker.hpp"
 
-/// What the agent says in its log about the health of its workload.
+/// The agent's log lines about the health of its workload.
 namespace tenure::health {
 
-/// What is checked and when, once.
+/// Logs once what is checked and when.
 void say_health_checked(log::logger& to, const std::string& subjects, core::duration interval,
                         bool always);
 void say_health_asks_nobody(log::logger& to);
-/// Another verdict on the workload of these elections; `why`: what failed.
+/// Logs a new verdict on the workload of these elections; `why`: what failed.
 void say_health(log::logger& to, const log::speaker& who, core::health verdict,
                 const std::string& why);
 

@@ -18,17 +18,16 @@
 
 namespace tenure::health {
 
-/// Checks the workload's health in rounds and makes a verdict of them. A round passes if each of
-/// its checks does.
+/// Checks the workload's health in rounds and makes a verdict of them. A round passes if all its
+/// checks pass.
 ///
-/// Used on its loop only. `changed` is never called from inside a call, and not after
-/// destruction.
+/// Use it on its loop only. `changed` is never called from inside a call, nor after destruction.
 class health_monitor {
  public:
   using checks = std::vector<std::unique_ptr<health_check>>;
 
-  /// `who`: whose workload it is, for the log. `changed`: `shown` or `fit` may be new. Checks begin
-  /// with `start`.
+  /// `who`: whose workload it is, for the log. `changed`: called when `shown` or `fit` may have
+  /// changed. Checks begin with `start`.
   health_monitor(base::event_loop& on, const settings::health& with, bool always, checks what,
                  log::logger& to, const log::speaker& who, std::function<void()> changed);
   ~health_monitor();
@@ -36,15 +35,15 @@ class health_monitor {
   health_monitor& operator=(const health_monitor&) = delete;
 
   void start();
-  /// The workload runs. Failures do not count before `health_delay` is over.
+  /// The workload runs. Failures do not count until `health_delay` has passed.
   void workload_started();
-  /// The workload is being stopped, or has ended by itself: it need not be well any more.
+  /// The workload is being stopped, or has ended by itself: its health no longer matters.
   void workload_stopping();
 
-  /// True if it is checked while no workload runs, too.
+  /// True if health is checked even while no workload runs.
   [[nodiscard]] bool always() const { return always_; }
-  /// True if this member may hold a lease. Where it is always checked, it has to be found healthy
-  /// first; else a workload that nobody has found unhealthy is good enough.
+  /// True if this member may hold a lease. If health is always checked, the verdict must be
+  /// healthy; else it only must not be unhealthy.
   [[nodiscard]] bool fit() const;
   [[nodiscard]] const wire::health_report& shown() const { return shown_; }
 
@@ -74,9 +73,9 @@ class health_monitor {
   bool checking_ = false;
   core::time_point next_round_{};
   core::time_point round_begun_{};
-  std::uint64_t round_ = 0;     ///< number of the newest
-  std::size_t unanswered_ = 0;  ///< checks of it
-  std::string failure_;         ///< of the first of its checks that failed
+  std::uint64_t round_ = 0;     ///< number of the newest round
+  std::size_t unanswered_ = 0;  ///< checks of that round
+  std::string failure_;         ///< of the first of these checks that failed
   wire::health_report shown_;
 };
 

@@ -11,10 +11,10 @@
 namespace tenure::health {
 namespace {
 
-/// Of a program's name in the log.
+/// The longest program name in the log.
 constexpr std::size_t most_name_bytes = 80;
 
-/// The program alone: any of its arguments may be a secret.
+/// Only the program: any of its arguments may be a secret.
 std::string subject_of(const std::vector<std::string>& argv) {
   const std::string program = base::printable(argv.front(), most_name_bytes);
   return argv.size() == 1 ? program
@@ -70,7 +70,7 @@ void process_check::too_late() {
   const bool never_began = killed_;
   kill();
   finish(subject_ + ": " +
-         (never_began ? "the check before was killed, and the kernel has not ended it yet"
+         (never_began ? "the previous check was killed, and the kernel has not ended it yet"
                       : "no end within " + core::text(limit_)));
 }
 
@@ -83,7 +83,7 @@ void process_check::finish(verdict what) {
 void process_check::fail_soon(const std::string& why) {
   deadline_.cancel();
   loop_.post([noted = std::weak_ptr(done_), why = subject_ + ": " + why] {
-    // Gone if it was cancelled, or with all of this.
+    // Empty if the check was cancelled or destroyed.
     if (const auto done = noted.lock()) (*done)(why);
   });
 }
@@ -113,11 +113,12 @@ std::unique_ptr<health_check> make_file_check(http::asio_loop& on, std::string p
       return path + ": " + base::error_text(missing->error);
     }
     const auto* found = std::get_if<process::file_found>(&how);
-    if (found == nullptr) return path + ": whoever looked for it was killed";
+    if (found == nullptr) return path + ": the process that looked for it was killed";
     const core::duration age =
         std::chrono::milliseconds(base::wall_now_ms() - found->modified_unix_ms);
     if (!most_age || age <= *most_age) return std::nullopt;
-    return path + " is " + core::text(age) + " old, " + core::text(*most_age) + " are allowed";
+    return path + " is " + core::text(age) + " old; at most " + core::text(*most_age) +
+           " is allowed";
   };
   std::string subject = path;
   return std::make_unique<process_check>(on, process::look_at_file{std::move(path)},

@@ -10,11 +10,11 @@
 
 namespace tenure::health {
 
-/// A check in a process of its own, killed when its time is over. At most one process at a time: as
-/// long as the kernel cannot end one, the checks that follow wait for that, and fail.
+/// A check in a process of its own, which is killed at the time limit. At most one process at a
+/// time: while the kernel cannot end one, later checks wait for it, and fail.
 class process_check final : public health_check {
  public:
-  /// What an outcome says of the workload.
+  /// Turns an outcome into a verdict on the workload.
   using judge = std::function<verdict(const process::check_outcome&)>;
 
   process_check(http::asio_loop& on, process::check_task what, std::string subject, judge says);
@@ -37,9 +37,9 @@ class process_check final : public health_check {
   judge says_;
 
   base::timer deadline_;
-  std::unique_ptr<process::helper_process> process_;  ///< until it is gone
+  std::unique_ptr<process::helper_process> process_;  ///< set until it is gone
   std::shared_ptr<handler> done_;                     ///< null: nobody waits
-  bool killed_ = false;                               ///< `process_` was, and is to be gone soon
+  bool killed_ = false;                               ///< `process_` was killed and is not gone yet
   core::duration limit_{};
 };
 

@@ -5,8 +5,8 @@
 
 #include "base/time_text.hpp"
 
-/// How a line of the log looks. Agent and guard write to one stderr, so both write it like this;
-/// the guard into a `short_text`, because it allocates nothing.
+/// The format of a log line. Agent and guard share one stderr, so both use it; the guard writes
+/// into a `short_text`, because it allocates nothing.
 namespace tenure::log {
 
 enum class log_level : std::uint8_t { debug, info, warn, error };
@@ -20,15 +20,15 @@ enum class log_form : std::uint8_t {
 
 std::string_view name(log_level level);
 
-/// What a terminal is told to show what follows as: faint, or as such a level; and as usual again.
+/// Terminal sequences: faint text, back to usual, and the colour of a level.
 inline constexpr std::string_view faint_colour = "\x1b[0;2m";
 inline constexpr std::string_view usual_colour = "\x1b[0m";
 std::string_view colour_of(log_level level);
 
-/// logfmt leaves a value bare if a reader can see where it ends.
+/// True if logfmt needs no quotes, because a reader can see where the value ends.
 bool is_bare(std::string_view value);
 
-/// A value that has no need of an escape any more, in quotes if the form wants them.
+/// Appends a value that is already escaped, in quotes if the form needs them.
 template <class Out>
 void append_value(Out& to, log_form form, std::string_view escaped) {
   const bool quoted = form == log_form::json || !is_bare(escaped);
@@ -37,7 +37,7 @@ void append_value(Out& to, log_form form, std::string_view escaped) {
   if (quoted) to.append("\"");
 }
 
-/// ` key=value` or `,"key":value`. A number stays without quotes.
+/// Appends ` key=value` or `,"key":value`. A number has no quotes.
 template <class Out>
 void append_field(Out& to, log_form form, std::string_view key, std::string_view escaped,
                   bool is_number) {
@@ -51,7 +51,7 @@ void append_field(Out& to, log_form form, std::string_view key, std::string_view
   }
 }
 
-/// Time, level and message.
+/// Appends time, level and message.
 template <class Out>
 void begin_line(Out& to, log_form form, log_level level, std::int64_t unix_ms,
                 std::string_view escaped_message) {

@@ -52,7 +52,7 @@ struct logger::sink {
   log_level least;
   std::shared_ptr<spdlog::details::thread_pool> writer;
   std::shared_ptr<spdlog::async_logger> logger;
-  std::function<void(const std::string&)> write{};  ///< instead of the logger
+  std::function<void(const std::string&)> write{};  ///< used instead of the logger
 };
 
 logger::logger(log_form form, log_level least)
@@ -78,7 +78,7 @@ void logger::write(log_level level, std::string_view message,
   if (sink_->write) {
     return sink_->write(log_line(form_, level, base::wall_now_ms(), message, fields));
   }
-  // As a level of spdlog that always passes: ours is in the line.
+  // At a level that spdlog always passes: our level is in the line.
   sink_->logger->critical("{}", log_line(form_, level, base::wall_now_ms(), message, fields));
 }
 

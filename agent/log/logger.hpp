@@ -19,21 +19,20 @@ struct log_field {
   std::string_view key;
   std::string value;
   bool bare = false;          ///< a number, written without quotes
-  bool for_programs = false;  ///< left out where people read: the message says it
+  bool for_programs = false;  ///< left out in forms for people: the message says it
 };
 
 /// A field for programs: people find it in the message.
 log_field coded(std::string_view key, std::string_view value);
 
-/// Lines on stderr, one an event: time, level, message, fields.
+/// Lines on stderr, one per event: time, level, message, fields.
 ///
-/// A thread of its own writes them, so that whoever reads our stderr slowly, or not at all, can
-/// not delay a renewal: past `log_queue_lines` the oldest waiting lines are dropped.
-/// Thread-safe.
+/// A separate thread writes them, so that a slow reader of stderr cannot delay a renewal: beyond
+/// `log_queue_lines` the oldest waiting lines are dropped. Thread-safe.
 class logger {
  public:
   logger(log_form form, log_level least);
-  /// Gives each line to `write` at once, instead; no thread, nothing on stderr.
+  /// Passes each line to `write` at once instead: no thread, nothing on stderr.
   logger(log_form form, log_level least, std::function<void(const std::string&)> write);
   ~logger();
   logger(const logger&) = delete;
@@ -50,11 +49,11 @@ class logger {
   log_form form_;
 };
 
-/// The part of a line behind its message, as `log_line` has it.
+/// The part of a `log_line` after its message.
 std::string fields_text(log_form form, std::initializer_list<log_field> fields);
 
 /// One line, without its end. Quotes and what does not print (base/printable_text.hpp) are escaped,
-/// so that no value can forge a line or steer a terminal.
+/// so that no value can forge a line or control a terminal.
 std::string log_line(log_form form, log_level level, std::int64_t unix_ms, std::string_view message,
                      std::initializer_list<log_field> fields);
 

@@ -9,19 +9,19 @@
 
 namespace tenure::log {
 
-/// Keeps a log readable while a store is out of reach: ten thousand elections that fail for the
-/// same reason, again and again, are one line now and then.
+/// Keeps the log readable while a store is unreachable: ten thousand elections that keep failing
+/// for the same reason write one line from time to time.
 ///
 /// Not thread-safe.
 class repeats {
  public:
-  /// The same words are let through this often.
+  /// The same words pass at most this often.
   static constexpr core::duration say_again = std::chrono::seconds(30);
-  /// Different words that are remembered; beyond that all are forgotten, and said once more.
+  /// This many different words are remembered; beyond that all are forgotten and pass once more.
   static constexpr std::size_t most_words = 64;
 
-  /// How often these words were held back since they were last let through; nothing if they are to
-  /// be held back now.
+  /// If the words may pass, how often they were held back since they last passed; nothing if they
+  /// are held back now.
   std::optional<std::uint64_t> let_through(const std::string& words, core::time_point now);
 
  private:

@@ -14,14 +14,14 @@ struct line {
   std::string_view key;  ///< "CONTROLLERS:PATH"
 };
 
-/// Takes the next line off `rest`; false at the end, and for a text that is no list of cgroups.
+/// Takes the next line off `rest`; false at the end, and if the text is not a list of cgroups.
 bool take_line(std::string_view& rest, line& out) {
   const std::size_t end = std::min(rest.find('\n'), rest.size());
   const std::string_view whole = rest.substr(0, end);
   rest.remove_prefix(std::min(end + 1, rest.size()));
   const std::size_t number = whole.find(':');
   if (number == std::string_view::npos) return false;
-  // A cgroup that was removed beneath its last process.
+  // A cgroup that was removed while a process was still in it.
   constexpr std::string_view removed = " (deleted)";
   out.key = whole.substr(number + 1);
   if (out.key.ends_with(removed)) out.key.remove_suffix(removed.size());
@@ -77,7 +77,7 @@ std::string_view up_to_id(std::string_view path) {
   }
 }
 
-/// Takes off both what they have in common. True if it had a name with an id in it.
+/// Removes the common beginning from both. True if it contained a name with an id.
 bool part(std::string_view& theirs, std::string_view& ours) {
   bool id_in_common = false;
   for (;;) {
@@ -104,7 +104,7 @@ bool is_end(std::string_view path) {
   return take_name(path).empty();
 }
 
-/// True if there is nothing in it but the way up.
+/// True if the path consists of ".." only.
 bool leads_up_only(std::string_view path) {
   for (;;) {
     const std::string_view name = take_name(path);
@@ -116,7 +116,7 @@ bool leads_up_only(std::string_view path) {
 }  // namespace
 
 cgroup_verdict container_of(std::string_view theirs, std::string_view ours) {
-  bool beside_us = false;  // a hierarchy shows both in one place
+  bool beside_us = false;  // a hierarchy has both in the same cgroup
   bool above_us = false;
   std::string_view narrowest;
   std::size_t longest = 0;
@@ -132,15 +132,15 @@ cgroup_verdict container_of(std::string_view theirs, std::string_view ours) {
       return {.relation = cgroup_relation::separate,
               .container = one.key.substr(0, one.key.size() - after)};
     }
-    // Below one container both of them: the one that we are in.
+    // Both are in the same container: ours.
     const bool same_container = id_in_common && up_to_id(our_rest).empty();
     if (same_container || (is_end(their_rest) && is_end(our_rest))) {
       beside_us = true;
     } else if (leads_up_only(their_rest)) {
       above_us = true;
     } else if (one.path.size() > longest) {
-      // Controllers that are off for a systemd unit show the slice above it: the longest path is
-      // the narrowest group.
+      // A controller that is off for a systemd unit shows the slice above it, so the longest path
+      // is the narrowest group.
       longest = one.path.size();
       narrowest = one.key;
     }

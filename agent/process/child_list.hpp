@@ -14,15 +14,14 @@ namespace tenure::process {
 /// The direct children of one single-threaded process, read from /proc without allocating.
 ///
 /// For the children of the calling process the list is exact: a child that has ended stays in it
-/// until it is reaped, so none can be missed and no id in it can belong to a stranger. That is
-/// why a subreaper that reads "nobody" here knows that its whole tree is gone.
+/// until it is reaped, so none is missed and no id in it belongs to another process. Therefore a
+/// subreaper whose list is empty knows that its whole tree is gone.
 ///
 /// Reads /proc/PID/task/PID/children, or, on kernels without CONFIG_PROC_CHILDREN, the parent of
-/// every process there is. The file stays open, so that reading it again needs no descriptor
-/// when descriptors have run out.
+/// every process. The file stays open, so that reading it again needs no new descriptor.
 class child_list {
  public:
-  /// Which of the two ways to read; `best` takes the first if the kernel has it.
+  /// Which of the two ways to read; `best` uses the first if the kernel has it.
   enum class way { best, scan };
 
   /// False if /proc is not mounted, or belongs to another PID namespace.
@@ -34,7 +33,7 @@ class child_list {
   /// The next child; nothing at the end.
   [[nodiscard]] std::optional<pid_t> next();
 
-  /// True if the end was reached and nothing went wrong on the way there.
+  /// True if the end was reached without an error.
   [[nodiscard]] bool complete() const { return file_ ? ended_ : scan_.complete(); }
 
  private:

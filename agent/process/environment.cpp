@@ -17,7 +17,7 @@ bool sets(const char* entry, std::string_view variable) {
 std::vector<char*> own_environment() {
   std::vector<char*> kept;
   for (char** entry = ::environ; *entry != nullptr; ++entry) {
-    // The page would be that of an outer guard, whose workload we are.
+    // The page would be the one of an outer guard, whose workload we are.
     if (!sets(*entry, guard_fds_variable) && !sets(*entry, page_variable)) kept.push_back(*entry);
   }
   return kept;

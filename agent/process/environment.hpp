@@ -5,15 +5,15 @@
 
 namespace tenure::process {
 
-/// Where a workload finds the page that says whether its lease is in force (tenure_page.h).
+/// Names the page in which a workload reads whether its lease is valid (tenure_page.h).
 inline constexpr const char* page_variable = "TENURE_PAGE";
-/// Tells an agent about its guard. The workload does not get it.
+/// Names the guard's descriptors to its agent. The workload does not get it.
 inline constexpr const char* guard_fds_variable = "TENURE_GUARD_FDS";
 
-/// The environment of this process without the variables that are between guard and agent.
+/// The environment of this process without the two variables above.
 [[nodiscard]] std::vector<char*> own_environment();
 
-/// `arguments` as exec wants them; valid as long as they are.
+/// `arguments` in the form exec takes; valid as long as they are.
 [[nodiscard]] std::vector<char*> pointers_to(std::vector<std::string>& arguments);
 
 }  // namespace tenure::process

@@ -13,7 +13,7 @@
 namespace tenure::process {
 namespace {
 
-/// Dispositions to ignore survive exec, and so does the mask; neither is the workload's business.
+/// Ignored signals and the mask survive exec, but the workload must not inherit ours.
 void reset_signals(bool keep_hup_ignored) {
   for (int signo = 1; signo < NSIG; ++signo) {
     if (signo != SIGHUP || !keep_hup_ignored) ::signal(signo, SIG_DFL);
@@ -25,11 +25,11 @@ void reset_signals(bool keep_hup_ignored) {
 
 [[noreturn]] void become(const exec_request& what, pid_t parent) {
   ::setpgid(0, 0);
-  // Every signal is still blocked here, SIGTTOU too, which would stop us otherwise.
+  // Every signal is still blocked here, including SIGTTOU, which would otherwise stop us.
   if (what.takes_terminal) ::tcsetpgrp(STDIN_FILENO, ::getpid());
   if (what.dies_with_us) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    // The parent may have died before the kernel knew that we want to follow it.
+    // The parent may have died before prctl took effect.
     if (::getppid() != parent) ::_exit(exit_guard_unusable);
   }
   for (const int fd : what.inherits) {
@@ -55,7 +55,7 @@ pid_t fork_and_exec(const exec_request& what) {
   const pid_t parent = ::getpid();
   const pid_t child = ::fork();
   if (child == 0) become(what, parent);
-  // On both sides, so that the group exists for whoever is first.
+  // In both processes, so that the group exists whichever of them runs first.
   if (child > 0) ::setpgid(child, child);
   return child;
 }

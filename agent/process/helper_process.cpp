@@ -19,8 +19,8 @@
 namespace tenure::process {
 namespace {
 
-/// Blocks every signal of this thread for as long as it lives: none may reach a child before it
-/// has got rid of our handlers.
+/// Blocks every signal of this thread while the object lives: no signal may reach a child before it
+/// has dropped our handlers.
 class signals_held_back {
  public:
   signals_held_back() {
@@ -36,8 +36,8 @@ class signals_held_back {
   sigset_t before_{};
 };
 
-/// Ended by a null. Of two entries for one variable most programs take the first, so what is added
-/// replaces what we have.
+/// Ends with a null pointer. Most programs use the first of two entries for a variable, so added
+/// entries replace ours.
 std::vector<char*> with_own_environment(std::vector<std::string>& added) {
   std::vector<char*> all = own_environment();
   for (const std::string& entry : added) {
@@ -77,7 +77,7 @@ pid_t fork_keeper(const check_task& what, const base::unique_fd& report_to) {
   std::vector<char*> environment = with_own_environment(added);
   asked.argv = argv.data();
   asked.environment = environment.data();
-  // If it were ignored, the kernel would reap our children, and their ids could be anybody's.
+  // If it were ignored, the kernel would reap our children, and their ids could be reused.
   ::signal(SIGCHLD, SIG_DFL);
   const signals_held_back none_reaches_it;
   const pid_t pid = ::fork();
@@ -141,7 +141,7 @@ struct helper_process::state : std::enable_shared_from_this<state> {
     ::kill(pid, end_signal);
   }
 
-  handler done;  ///< empty once it was called, or nobody is there to hear
+  handler done;  ///< empty once called, or if nobody waits
   base::unique_fd reports;
   boost::asio::posix::stream_descriptor keeper;  ///< a pidfd: readable when it has ended
   pid_t pid = 0;                                 ///< 0 once it was reaped
@@ -159,7 +159,7 @@ std::expected<std::unique_ptr<helper_process>, int> helper_process::start(
   if (made->pid < 0) return std::unexpected(errno);
   if (std::holds_alternative<run_command>(what)) made->end_signal = keeper_end_signal;
   if (const int error = made->watch(); error != 0) {
-    // It has hardly begun, so that this waits for nothing.
+    // It has hardly started, so this does not wait long.
     ::kill(made->pid, SIGKILL);
     ::waitpid(made->pid, nullptr, 0);
     return std::unexpected(error);

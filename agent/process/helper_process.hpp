@@ -9,38 +9,38 @@
 #include <variant>
 #include <vector>
 
-/// A check of the workload's health in a process of its own, so that nothing that it touches (a
-/// disk that hangs, a program that never ends) can hold the agent up.
+/// A task in a process of its own, e.g. a health check, so that a disk that hangs or a program that
+/// never ends cannot block the agent.
 namespace tenure::process {
 
-/// Runs a program; looked up in PATH, without a shell, with /dev/null as stdin, stdout and stderr.
+/// Runs a program: looked up in PATH, without a shell, with /dev/null as stdin, stdout and stderr.
 struct run_command {
   std::vector<std::string> argv;  ///< not empty
-  /// "KEY=VALUE", on top of the agent's own.
+  /// "KEY=VALUE", in addition to the agent's own.
   std::vector<std::string> environment{};
 };
 
-/// Looks when a file was last modified. A symbolic link is followed.
+/// Finds out when a file was last modified. Follows symbolic links.
 struct look_at_file {
   std::string path;
 };
 
-/// Writes a file whole: whoever opens it finds what was there before, or all of `text`. Needs to
-/// write a file of the same name with `new_file_suffix` beside it.
+/// Replaces a file in one step: a reader sees the old content or all of `text`. Writes a temporary
+/// file beside it, with `new_file_suffix` added to the name.
 struct write_file {
   std::string path;
   std::string text;
 };
 inline constexpr const char* new_file_suffix = ".new";
 
-/// Removes a file; one that is not there is removed.
+/// Removes a file. Succeeds if there is none.
 struct remove_file {
   std::string path;
 };
 
 using check_task = std::variant<run_command, look_at_file, write_file, remove_file>;
 
-/// The program ended, and nothing that came out of it is left.
+/// The program ended, and no process that it started is left.
 struct command_ended {
   int status;  ///< as waitpid gives it
 };
@@ -54,29 +54,29 @@ struct file_found {
 };
 
 struct file_not_found {
-  int error;  ///< errno; ENOENT, or why it could not be looked at
+  int error;  ///< errno: ENOENT, or why the file could not be examined
 };
 
-/// The file is as it was to be.
+/// The file was written or removed.
 struct file_done {};
 
-/// It is not, for this reason.
+/// The file was not written or removed.
 struct file_not_done {
   int error;  ///< errno
 };
 
-/// The check was killed, by `helper_process::kill` or by somebody else.
+/// The check was killed, by `helper_process::kill` or by another process.
 struct check_killed {};
 
 using check_outcome = std::variant<command_ended, command_not_executed, file_found, file_not_found,
                                    file_done, file_not_done, check_killed>;
 
-/// One check under way.
+/// One running check.
 ///
-/// The agent's child is a small keeper, which has nothing of the agent but this check: it starts
-/// the program, is the subreaper of all that comes out of it, and kills all of that when it is
-/// told to, when the program has ended, or when the agent is gone. So no process of a check
-/// outlives it, whatever it forks, and none is ever taken for a process of the workload.
+/// The agent's child is a small keeper, which inherits nothing from the agent but this check: it
+/// starts the program, is the subreaper of all its descendants, and kills all of them when `kill`
+/// is called, when the program has ended, or when the agent is gone. So no process of a check
+/// outlives the check, and none is ever taken for a process of the workload.
 ///
 /// Use it on its executor only. No handler is called from inside a call, and none after
 /// destruction.
@@ -84,18 +84,19 @@ class helper_process {
  public:
   using handler = std::move_only_function<void(const check_outcome&)>;
 
-  /// Forks. `done` is called once, when the keeper is gone. The error is an errno value. Call it
-  /// on a thread that lives as long as the process: the keeper ends with it.
+  /// Forks. Calls `done` once, when the keeper is gone. The error is an errno value. Call this on a
+  /// thread that lives as long as the process: the keeper ends with that thread.
   static std::expected<std::unique_ptr<helper_process>, int> start(
       const boost::asio::any_io_executor& where, const check_task& what, handler done);
 
-  /// Kills it as well, but does not wait: the keeper is reaped only once this process has ended.
+  /// Also kills the check, but does not wait: the keeper is reaped only after this process has
+  /// ended.
   ~helper_process();
   helper_process(const helper_process&) = delete;
   helper_process& operator=(const helper_process&) = delete;
 
-  /// Kills all of it. `done` follows, but for as long as the kernel cannot end a process (state D)
-  /// it does not.
+  /// Kills the whole check. `done` follows once the kernel has ended every process, which may take
+  /// any time for one that hangs (state D).
   void kill();
 
  private:

@@ -19,9 +19,9 @@
 namespace tenure::process {
 namespace {
 
-/// Where the pipe is put, so that everything from the next descriptor on can be closed.
+/// The pipe's descriptor: all above it can then be closed.
 constexpr int report_fd = 3;
-/// While it kills, it looks again after so long even if no death is reported.
+/// While killing, the keeper looks again after this long even if no death is reported.
 constexpr long look_again_ns = 10'000'000;
 
 [[noreturn]] void report(const check_report& what) {
@@ -29,13 +29,13 @@ constexpr long look_again_ns = 10'000'000;
   ::_exit(0);
 }
 
-/// Leaves nothing of the agent open: not its store, not its listeners, not its guard.
+/// Closes every descriptor of the agent: its store, its listeners, its guard.
 void drop_descriptors(int pipe) {
   if (pipe != report_fd) ::dup3(pipe, report_fd, O_CLOEXEC);
   ::closefrom(report_fd + 1);
 }
 
-/// A check neither reads what the agent might nor writes into its log. False with errno set.
+/// A check must not read the agent's stdin or write to its log. Returns false with errno set.
 bool silence() {
   const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
   if (null < 0) return false;
@@ -44,12 +44,12 @@ bool silence() {
   return true;
 }
 
-/// The agent's handlers would be called here, and would write to what they share with the agent.
+/// The agent's handlers would run here and write to state that is shared with the agent.
 void drop_handlers() {
   for (int signo = 1; signo < NSIG; ++signo) ::signal(signo, SIG_DFL);
 }
 
-/// Follows the agent into death by `signo`.
+/// Makes the kernel send `signo` when the agent dies.
 void die_with(pid_t parent, int signo) {
   ::prctl(PR_SET_PDEATHSIG, signo);
   if (::getppid() != parent) ::_exit(0);
@@ -71,8 +71,8 @@ void die_with(pid_t parent, int signo) {
   report({.kind = check_report::what::done});
 }
 
-/// Makes a new file, in place of what an earlier agent has left there or somebody else has put
-/// there: it writes neither through a link nor into another's file. False with errno set.
+/// Creates a new file and replaces any file at `path`: it never writes through a link or into
+/// another user's file. Returns false with errno set.
 bool write_whole(const char* path, const char* text) {
   constexpr mode_t readable_by_all = 0644;
   if (::unlink(path) != 0 && errno != ENOENT) return false;
@@ -99,7 +99,7 @@ bool write_whole(const char* path, const char* text) {
   }
 }
 
-/// A program and all that has come out of it.
+/// A program and all its descendants.
 class kept_program {
  public:
   [[noreturn]] void run(const keeper_request& what) {
@@ -130,7 +130,7 @@ class kept_program {
     report({.kind = check_report::what::not_executed, .value = error});
   }
 
-  /// For a death, or for the order to end.
+  /// Waits for a death or for the order to end.
   void wait() {
     if (killing_) kill_all();
     sigset_t awaited;
@@ -154,13 +154,13 @@ class kept_program {
       if (pid != leader_) continue;
       leader_ = 0;
       status_ = status;
-      // What it leaves behind is no check any more.
+      // Processes that the program leaves behind do not belong to the check.
       killing_ = true;
     }
   }
 
-  /// Only ids that nobody else can have: of children that were not reaped, and of groups that one
-  /// of them is in. What is deeper moves up when its parent dies.
+  /// Uses only ids that cannot be reused: of children not yet reaped, and of groups with such a
+  /// child. Deeper descendants become our children when their parents die.
   void kill_all() {
     if (leader_ != 0) ::kill(-group_, SIGKILL);
     if (!lists_children_) return;
@@ -173,7 +173,7 @@ class kept_program {
 
   child_list children_;
   bool lists_children_ = false;
-  pid_t leader_ = 0;  ///< 0 once it was reaped
+  pid_t leader_ = 0;  ///< 0 once reaped
   pid_t group_ = 0;
   int status_ = 0;
   bool killing_ = false;

@@ -13,7 +13,8 @@ constexpr pid_t first = 1;
 
 }  // namespace
 
-/// An ancestor may end while we climb, and its children move up; whoever is known stays known then.
+/// An ancestor may end while we go up, and its children get a new parent; ancestors found before
+/// stay known.
 bool own_processes::refresh(const process_scan& processes) {
   self_ = ::getpid();
   session_ = ::getsid(0);
@@ -31,7 +32,7 @@ bool own_processes::refresh(const process_scan& processes) {
   }
   ancestors_ = found;
   ancestors_used_ = used;
-  // The parent of a container's first process is outside of the namespace, so it shows as 0.
+  // The parent of a container's first process is outside the namespace, so it shows as 0.
   container_root_ = at == first ? 0 : at;
 
   const auto ours = read_proc(self_, "cgroup", own_);
@@ -65,7 +66,7 @@ kin own_processes::of(const process_stat& one, std::string_view cgroups,
 bool own_processes::came_out_of(const process_stat& one, pid_t ancestor,
                                 const process_scan& processes) const {
   pid_t at = one.parent;
-  // A chain longer than that is one that changes while we follow it.
+  // A longer chain is one that changes while we follow it.
   constexpr int most_steps = 256;
   for (int step = 0; step < most_steps && at > first; ++step) {
     if (at == ancestor) return true;

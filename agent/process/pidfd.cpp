@@ -7,7 +7,7 @@
 
 namespace tenure::process {
 
-// By their numbers: glibc has them from 2.36 on, and its header is not made for C++ there.
+// System calls by number: glibc has wrappers from 2.36 on, and its header does not work in C++.
 
 base::unique_fd open_pidfd(pid_t pid) {
   return base::unique_fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));

@@ -6,11 +6,11 @@
 
 namespace tenure::process {
 
-/// A descriptor of the process that has this number now; empty, with errno, if there is none to be
-/// had. Readable once the process is dead. A number may be given to somebody else, this may not.
+/// A descriptor of the process that has this id now; empty, with errno set, on failure. Readable
+/// once the process is dead. An id can be reused, a pidfd cannot.
 [[nodiscard]] base::unique_fd open_pidfd(pid_t pid);
 
-/// Sends to exactly that process. Returns 0 or an errno value; ESRCH if it is gone.
+/// Signals exactly that process. Returns 0 or an errno value; ESRCH if it is gone.
 [[nodiscard]] int send_signal(const base::unique_fd& process, int signo);
 
 }  // namespace tenure::process

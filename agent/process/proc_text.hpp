@@ -12,28 +12,28 @@
 
 namespace tenure::process {
 
-/// The text of /proc/PID/`name`, read into `room`; an errno value if it cannot be read. Cut where
-/// the room ends. Allocates nothing.
+/// The text of /proc/PID/`name`, read into `room`; an errno value if it cannot be read. Cut at the
+/// end of `room`. Allocates nothing.
 ///
 /// "cmdline" is memory of the process itself: reading it waits while the process holds its memory
-/// locked, e.g. one that hangs in the kernel (state D). The others wait for nobody.
+/// locked, e.g. when it hangs in the kernel (state D). Other files do not wait.
 [[nodiscard]] std::expected<std::string_view, int> read_proc(pid_t pid, const char* name,
                                                              std::span<char> room);
 
-/// What the link /proc/PID/exe says; EACCES without the right to look into the process.
+/// The target of the link /proc/PID/exe; EACCES if we may not look into the process.
 [[nodiscard]] std::expected<std::string_view, int> read_executable(pid_t pid, std::span<char> room);
 
-/// Who a process is to the kernel. One that executes a set-user-ID program has the effective user
-/// of that file, and the real one of who has started it.
+/// The users of a process. A process that executes a set-user-ID program has the effective user of
+/// that file and the real user who started it.
 struct process_users {
   uid_t real = 0;
   uid_t effective = 0;
 };
 
-/// Nothing if it is gone, or hidden from us. Allocates nothing.
+/// Nothing if the process is gone or hidden from us. Allocates nothing.
 [[nodiscard]] std::optional<process_users> users_of(pid_t pid);
 
-/// The text of a file that is what is asked for, read into `room`, and when it was written.
+/// The text of a file that meets the demands, read into `room`, and when it was written.
 [[nodiscard]] std::expected<std::string_view, base::flaw> read_file(const char* path,
                                                                     const base::demands& asked,
                                                                     std::span<char> room,

@@ -13,7 +13,7 @@
 namespace tenure::process {
 namespace {
 
-/// As the kernel writes it (struct linux_dirent64), which glibc does not declare.
+/// The kernel's struct linux_dirent64, which glibc does not declare.
 struct directory_entry {
   ino64_t inode;
   off64_t offset;
@@ -65,7 +65,7 @@ std::optional<process_stat> process_scan::next() {
     if (pid <= 0) continue;
     int error = 0;
     if (const auto found = look_up(pid, error)) return found;
-    // One that has ended meanwhile is no failure; being out of descriptors is.
+    // A process that has ended meanwhile is not a failure; running out of descriptors is.
     if (!is_gone(error)) failed_ = true;
   }
   return std::nullopt;

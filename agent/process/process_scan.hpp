@@ -12,7 +12,7 @@
 
 namespace tenure::process {
 
-/// What /proc says of one process.
+/// What /proc shows of one process.
 struct process_stat {
   pid_t pid = 0;
   char state = 0;  ///< 'Z': a zombie, 'X': dead
@@ -20,20 +20,21 @@ struct process_stat {
   pid_t group = 0;
   pid_t session = 0;
   int threads = 0;
-  bool of_the_kernel = false;  ///< a thread of the kernel's own
-  std::uint64_t start = 0;     ///< ticks since boot; with `pid`, a name that nobody else ever has
+  bool of_the_kernel = false;  ///< a kernel thread
+  std::uint64_t start = 0;     ///< ticks since boot; with `pid`, unique
 
-  /// Nothing of it can act any more. A zombie with threads is one whose first thread has ended.
+  /// True if no thread of it can act any more. In a zombie with threads, only the first thread has
+  /// ended.
   [[nodiscard]] bool dead() const { return (state == 'Z' && threads <= 1) || state == 'X'; }
 };
 
-/// Every process there is, read from /proc without allocating.
+/// Lists every process, read from /proc without allocating.
 class process_scan {
  public:
   /// False if /proc is not mounted, or belongs to another PID namespace.
   [[nodiscard]] bool open();
 
-  /// Every thread of one process instead; `next` then gives threads. False if it is gone.
+  /// Lists every thread of one process instead. False if it is gone.
   [[nodiscard]] bool open_threads(pid_t process);
 
   /// Starts again from the first process.
@@ -42,12 +43,12 @@ class process_scan {
   /// The next process; nothing at the end.
   [[nodiscard]] std::optional<process_stat> next();
 
-  /// True if the end was reached and every process on the way there could be looked at.
+  /// True if the end was reached and every process on the way could be examined.
   [[nodiscard]] bool complete() const { return ended_ && !failed_; }
 
-  /// This process, whatever `next` is at; nothing if there is none.
+  /// This process, independent of `next`; nothing if there is none.
   [[nodiscard]] std::optional<process_stat> look_up(pid_t pid) const;
-  /// The same. `error`: the errno of a look that failed (see `is_gone`); untouched otherwise.
+  /// The same. `error`: the errno of a failed look-up (see `is_gone`); unchanged otherwise.
   [[nodiscard]] std::optional<process_stat> look_up(pid_t pid, int& error) const;
 
  private:
@@ -61,17 +62,17 @@ class process_scan {
   bool failed_ = false;
 };
 
-/// A thread of it that can still be asked: on cgroup version 1, and for its program and command
-/// line, a first thread that has ended shows nothing of the process any more. Mostly the first.
+/// A living thread of the process, usually the first. A first thread that has ended no longer shows
+/// the process's program and command line, nor its cgroups in version 1.
 [[nodiscard]] pid_t living_thread(const process_stat& process);
 
-/// True if a look at a process failed with this errno because the process is gone. After any other
-/// failure it may well be there: descriptors or memory may have run out.
+/// True if a look-up failed with this errno because the process is gone. After any other error it
+/// may still exist: descriptors or memory may have run out.
 [[nodiscard]] constexpr bool is_gone(int error) {
   return error == ENOENT || error == ESRCH;
 }
 
-/// True if /proc is that of our own PID namespace. Another one shows other ids.
+/// True if /proc belongs to our own PID namespace. Another one shows other ids.
 [[nodiscard]] bool proc_is_ours();
 
 }  // namespace tenure::process

@@ -17,7 +17,7 @@ void process_set::clear() {
   used_ = 0;
 }
 
-/// Never without an empty place to end at: half of the index is always free.
+/// The search always ends at an empty place, because half of the index is free.
 std::size_t process_set::place(pid_t pid) const {
   std::size_t at = static_cast<std::size_t>(pid) % index_.size();
   while (index_[at] != 0 && members_[index_[at] - 1].pid != pid) at = (at + 1) % index_.size();

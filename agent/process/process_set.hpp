@@ -13,13 +13,13 @@ namespace tenure::process {
 
 /// Why a process belongs to the workload.
 enum class bond : std::uint8_t {
-  match,       ///< it is what was asked for
-  container,   ///< in the container of one that is
-  descendant,  ///< came out of one that belongs
+  match,       ///< the target names it
+  container,   ///< in the container of a match
+  descendant,  ///< descends from one that belongs
   session,     ///< in the session or process group of one that belongs
 };
 
-/// One process of the workload. Its number and its start together are its name for ever.
+/// One process of the workload. Its id and its start together are unique.
 struct member {
   pid_t pid = 0;
   std::uint64_t start = 0;  ///< ticks since boot
@@ -28,33 +28,33 @@ struct member {
   pid_t session = 0;
   char state = 0;  ///< as in process_stat
   bond why = bond::match;
-  bool matches = false;  ///< is what was asked for, also if something else was noticed first
+  bool matches = false;  ///< the target names it, even if `why` is another bond
   base::unique_fd fd{};  ///< a pidfd of it; empty for most
 
-  /// Its number was given to somebody else.
+  /// True if its id was given to another process.
   [[nodiscard]] bool gone() const { return state == 'X'; }
 };
 
-/// A set of processes with a fixed capacity. Allocates in `prepare` only.
+/// A set of processes with a fixed capacity. Only `prepare` allocates.
 class process_set {
  public:
   void prepare(std::size_t capacity);
 
-  /// Forgets all, and closes their pidfds.
+  /// Removes all members and closes their pidfds.
   void clear();
 
   /// Null if it is not in the set.
   [[nodiscard]] member* find(pid_t pid);
 
-  /// Puts it in, in place of one with the same number. Null if there is no room.
+  /// Adds a member, or replaces the one with the same id. Null if the set is full.
   member* put(member one);
 
-  /// All of them, in the order in which they were put in.
+  /// All members, in the order in which they were added.
   [[nodiscard]] std::span<member> all() { return {members_.data(), used_}; }
   [[nodiscard]] std::span<const member> all() const { return {members_.data(), used_}; }
 
  private:
-  /// Where the number is, or would be put.
+  /// Where the id is in the index, or would be put.
   [[nodiscard]] std::size_t place(pid_t pid) const;
 
   std::vector<member> members_;

@@ -23,7 +23,7 @@ bool shared_memory::make(const char* name, std::size_t bytes) {
   bytes_ = bytes;
   fd_.reset(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!fd_ || ::ftruncate(fd_.get(), static_cast<off_t>(bytes)) != 0) return false;
-  // Sealed: memory that another process could cut off would end us with SIGBUS.
+  // Sealed, because a process that shrinks the memory would end us with SIGBUS.
   ::fcntl(fd_.get(), F_ADD_SEALS, size_seals);
   return map_writable();
 }
@@ -31,12 +31,12 @@ bool shared_memory::make(const char* name, std::size_t bytes) {
 bool shared_memory::map(base::unique_fd fd, std::size_t bytes) {
   bytes_ = bytes;
   fd_ = std::move(fd);
-  // Anything else could be cut off under us by who has made it.
+  // Without the seals, its creator could shrink it while we use it.
   const int seals = ::fcntl(fd_.get(), F_GET_SEALS);
   if (seals < 0 || (seals & size_seals) != size_seals) return false;
   struct stat file{};
   if (::fstat(fd_.get(), &file) != 0) return false;
-  // A later release may have more in the page than we know.
+  // A later release may have a larger page than this one.
   if (file.st_size < static_cast<off_t>(bytes) || file.st_size > ::sysconf(_SC_PAGESIZE)) {
     return false;
   }
@@ -51,7 +51,7 @@ bool shared_memory::map_writable() {
 }
 
 base::unique_fd shared_memory::open_read_only() const {
-  // Whoever opens it anew, by way of /proc, is to get no more than this either.
+  // Opening it again through /proc must not give more rights.
   if (::fchmod(fd_.get(), S_IRUSR | S_IRGRP | S_IROTH) != 0) return {};
   char path[32];
   std::snprintf(path, sizeof path, "/proc/self/fd/%d", fd_.get());

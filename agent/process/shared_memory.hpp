@@ -6,8 +6,7 @@
 
 namespace tenure::process {
 
-/// A mapping of memory that processes share by handing its descriptor on. Stays mapped while the
-/// object lives.
+/// Memory that processes share by passing on its descriptor. Stays mapped while the object lives.
 class shared_memory {
  public:
   shared_memory() = default;
@@ -15,15 +14,15 @@ class shared_memory {
   shared_memory& operator=(const shared_memory&) = delete;
   ~shared_memory();
 
-  /// Makes it, all zero, sealed against changes of its size. `name` shows in /proc. False if the
-  /// kernel refuses.
+  /// Creates the memory, all zero, with its size sealed. `name` shows in /proc. False if the kernel
+  /// refuses.
   [[nodiscard]] bool make(const char* name, std::size_t bytes);
 
-  /// Maps what is behind `fd`. False unless that is a memfd whose size is sealed, no smaller, and
-  /// no larger than a page of memory, which can be mapped for writing.
+  /// Maps `fd`. False unless it is a memfd that can be mapped for writing, with a sealed size of at
+  /// least `bytes` and at most a page of memory.
   [[nodiscard]] bool map(base::unique_fd fd, std::size_t bytes);
 
-  /// Another descriptor of it, through which nobody can write. Nothing if the kernel refuses.
+  /// A read-only descriptor of the memory. Empty if the kernel refuses.
   [[nodiscard]] base::unique_fd open_read_only() const;
 
   [[nodiscard]] const base::unique_fd& fd() const { return fd_; }

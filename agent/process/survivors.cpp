@@ -16,12 +16,12 @@ namespace {
 
 constexpr char hangs = 'D';
 
-/// How often all processes are gone through at a time. The guard has a clock to look at.
+/// Passes over all processes per call, limited so that the guard gets back to its deadlines.
 constexpr int most_passes = 16;
-/// The unit of a process's start, whatever the kernel itself counts in.
+/// The unit of a process's start in /proc, on every kernel.
 constexpr int ticks_a_second = 100;
 
-/// The thread that keeps the process from ending: one that hangs, whichever it is.
+/// The thread that keeps the process from ending: one that hangs, or else the first.
 process_stat decisive_thread(const process_stat& process) {
   process_scan threads;
   if (process.state == hangs || process.threads <= 1) return process;
@@ -32,7 +32,7 @@ process_stat decisive_thread(const process_stat& process) {
   return process;
 }
 
-/// The one line of /proc/PID/`file`, without its end.
+/// The single line of /proc/PID/`file`, without the line end.
 template <std::size_t N>
 std::array<char, N> line_of(pid_t pid, const char* file) {
   std::array<char, N> out{};
@@ -44,7 +44,7 @@ std::array<char, N> line_of(pid_t pid, const char* file) {
 
 bool came_out_of(const process_stat& one, pid_t ancestor, pid_t except,
                  const process_scan& processes) {
-  // A chain longer than that is one that changes while we follow it.
+  // A longer chain is one that changes while we follow it.
   constexpr int most_steps = 256;
   pid_t at = one.pid;
   pid_t parent = one.parent;
@@ -66,20 +66,20 @@ void kill_one(const process_stat& one, const process_scan& processes) {
   if (fd) {
     static_cast<void>(send_signal(fd, SIGKILL));
   } else {
-    // Without pidfds: to hit a stranger, all other numbers would have to be used up since the
-    // look above.
+    // Without pidfds: this could hit another process only if all other ids had been used up since
+    // the look-up above.
     ::kill(one.pid, SIGKILL);
   }
 }
 
-/// As /proc counts it.
+/// In the unit of /proc.
 std::uint64_t ticks_since_boot() {
   using ticks = std::chrono::duration<std::int64_t, std::ratio<1, ticks_a_second>>;
   const auto now = base::boot_now().time_since_epoch();
   return static_cast<std::uint64_t>(std::chrono::floor<ticks>(now).count());
 }
 
-/// True if one of them has begun since this began, or may have.
+/// True if a descendant has started, or may have, since this call began.
 bool kill_once(pid_t ancestor, pid_t except, process_scan& processes) {
   const std::uint64_t began = ticks_since_boot();
   bool fresh = false;
@@ -107,7 +107,7 @@ void survivors::count(const process_scan& processes, pid_t one) {
   state = thread.state;
   name = line_of<sizeof name>(one, "comm");
   where = line_of<sizeof where>(thread.pid, "wchan");
-  // What the kernel writes for "nowhere", and for "not for you".
+  // The kernel writes "0" for "nowhere" and for "not permitted".
   if (text(where) == "0") where = {};
 }
 
@@ -124,7 +124,7 @@ survivors living_descendants(pid_t ancestor, pid_t except) {
 void kill_descendants(pid_t ancestor, pid_t except) {
   process_scan processes;
   if (!processes.open()) return;
-  // Whoever has SIGKILL forks no more: at the end there is nobody left to fork.
+  // A process that got SIGKILL cannot fork, so in the end none is left to fork.
   for (int passes = 0; passes < most_passes; ++passes) {
     if (!kill_once(ancestor, except, processes)) return;
   }

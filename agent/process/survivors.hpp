@@ -8,41 +8,41 @@
 
 #include "process/process_scan.hpp"
 
-/// What is left of a workload although it was killed.
+/// Processes of a workload that SIGKILL has not ended.
 namespace tenure::process {
 
-/// Names of programs and of the kernel's functions, as they are passed on; cut, and zeros behind.
+/// Names of programs and of kernel functions, cut to size and padded with zeros.
 using program_name = std::array<char, 16>;
 using kernel_function = std::array<char, 48>;
 
-/// Processes that SIGKILL has not ended, and what /proc says of one of them: one that hangs, if any
-/// does. Allocates nothing, and waits for nobody.
+/// Processes that SIGKILL has not ended, and what /proc shows of one of them: one that hangs, if
+/// there is one. Allocates nothing and does not wait.
 struct survivors {
   std::uint32_t left = 0;   ///< processes that are not dead
-  std::uint32_t stuck = 0;  ///< of these: hang in the kernel (state D)
-  pid_t pid = 0;            ///< of the one
-  char state = 0;           ///< of the thread that hangs, or else of its first one
+  std::uint32_t stuck = 0;  ///< of these, how many hang in the kernel (state D)
+  pid_t pid = 0;            ///< of the one that is described
+  char state = 0;           ///< of the thread that hangs, or else of its first thread
   program_name name{};
-  kernel_function where{};  ///< in which it waits; empty if we may not know
+  kernel_function where{};  ///< in which it waits; empty if the kernel does not tell
 
-  /// Counts this process, unless it is dead.
+  /// Counts this process unless it is dead.
   void count(const process_scan& processes, pid_t one);
 
-  /// Nobody of them can run anything of its own any more.
+  /// True if none of them can run code any more.
   [[nodiscard]] bool all_stuck() const { return left > 0 && stuck == left; }
 };
 
-/// SIGKILL to all that has come out of `ancestor`, however deep, but not to `except` (0: nobody)
-/// nor to what has come out of that.
+/// Sends SIGKILL to all descendants of `ancestor`, except to `except` (0: nobody) and its
+/// descendants.
 ///
-/// For what signals to children and to their groups do not reach: whoever is below a process that
-/// hangs in the kernel stays there, in a session of its own perhaps, and runs on.
+/// Reaches what signals to children and their groups do not: a process below one that hangs in the
+/// kernel keeps its parent, perhaps in a session of its own, and runs on.
 void kill_descendants(pid_t ancestor, pid_t except);
 
-/// What lives of all that `kill_descendants` would kill.
+/// The living processes that `kill_descendants` would kill.
 [[nodiscard]] survivors living_descendants(pid_t ancestor, pid_t except);
 
-/// The text before the first zero.
+/// The text up to the first zero.
 template <std::size_t N>
 [[nodiscard]] std::string_view text(const std::array<char, N>& of) {
   const std::string_view all(of.data(), N);

@@ -4,7 +4,7 @@
 
 namespace tenure::process {
 
-/// "exited with status 3", "was ended by SIGKILL", for what waitpid has returned.
+/// "exited with status 3" or "was ended by SIGKILL", for a status of waitpid.
 std::string describe_wait_status(int wait_status);
 
 }  // namespace tenure::process

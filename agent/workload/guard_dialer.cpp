@@ -27,12 +27,12 @@ namespace {
 
 using error_code = boost::system::error_code;
 
-/// A guard that starts is found so soon; asking costs one system call.
+/// A guard that starts is found within this time; a try costs one system call.
 constexpr auto between_tries = std::chrono::milliseconds(250);
-/// A guard that gets any processor at all answers in milliseconds.
+/// A guard that gets any processor time answers in milliseconds.
 constexpr auto answers_within = std::chrono::seconds(1);
 
-/// Descriptors that came with a message. Closed unless they are taken.
+/// Descriptors that arrived with a message. Closed unless taken.
 struct received_fds {
   base::unique_fd page;
   base::unique_fd worker_page;
@@ -57,13 +57,13 @@ std::string refusal(const guard::message::turned_away& what) {
            " in; run both containers as the same user, or give the guard --agent-uid " +
            std::to_string(what.agent_uid);
   }
-  return "the guard has another agent; one directory is for one agent";
+  return "the guard has another agent; give each agent a directory of its own";
 }
 
 std::string of_another_user(uid_t who) {
-  return "what listens there is of user " + std::to_string(who) + ", and we take only user " +
-         std::to_string(::geteuid()) +
-         " and root for our guard; run both containers as the same user, or give the agent "
+  return "the guard's socket belongs to user " + std::to_string(who) +
+         "; this agent accepts only user " + std::to_string(::geteuid()) +
+         " and root; run both containers as the same user, or give the agent "
          "guard_uid " +
          std::to_string(who) + " if that is the guard's user";
 }
@@ -95,9 +95,10 @@ struct guard_dialer::impl : std::enable_shared_from_this<impl> {
   bool closed = false;
 };
 
-/// What the name leads to is judged, and that is connected to, whatever the name leads to by then.
+/// Checks the file behind the name and connects to that file, even if the name is changed
+/// meanwhile.
 std::expected<base::unique_fd, no_guard> guard_dialer::impl::reach() const {
-  constexpr const char* nobody = "no guard is there; `tenure guard --dir` makes one";
+  constexpr const char* nobody = "no guard is there; start one with `tenure guard --dir`";
   const std::string path = directory + "/" + guard::guard_socket_name;
   const auto door =
       base::open_trusted(AT_FDCWD, path.c_str(), O_PATH,
@@ -109,7 +110,7 @@ std::expected<base::unique_fd, no_guard> guard_dialer::impl::reach() const {
                                              : base::text(path, door.error())});
   }
   base::unique_fd fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!fd) return std::unexpected(no_guard{"cannot make a socket: " + base::error_text(errno)});
+  if (!fd) return std::unexpected(no_guard{"cannot create a socket: " + base::error_text(errno)});
   sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
   std::snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d", door->get());
   if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
@@ -140,7 +141,7 @@ void guard_dialer::impl::await_welcome() {
   timer.expires_after(answers_within);
   timer.async_wait([self = shared_from_this()](error_code cancelled) {
     if (cancelled || self->closed) return;
-    self->failed("the guard does not answer: it is stopped, or gets no processor");
+    self->failed("the guard does not answer: it is stopped, or gets no processor time");
   });
   socket.async_wait(asio::posix::descriptor_base::wait_read,
                     [self = shared_from_this()](error_code cancelled) {
@@ -165,7 +166,7 @@ void guard_dialer::impl::read_welcome() {
   if (!what) return failed("the guard has hung up");
   if (const auto no = guard::as<guard::message::turned_away>(*what)) return failed(refusal(*no));
   if (!guard::as<guard::message::welcome>(*what) || !fds.page || !fds.worker_page) {
-    return failed("what answers there is no guard");
+    return failed("the program that answers there is not a guard");
   }
   timer.cancel();
   dials = false;

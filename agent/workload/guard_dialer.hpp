@@ -13,32 +13,32 @@
 
 namespace tenure::workload {
 
-/// Why there is no connection, for a person.
+/// Why there is no connection, for people.
 struct no_guard {
   std::string why;
-  bool absent = false;  ///< nobody listens: no guard runs there (yet)
+  bool absent = false;  ///< nobody listens: no guard runs there yet
 };
 
-/// Finds the guard that waits for an agent in a directory, and goes on trying until there is one.
+/// Connects to the guard in a directory, and keeps trying until there is one.
 ///
 /// Use it on its executor only. No handler is called from inside a call, and none after
 /// destruction.
 class guard_dialer {
  public:
-  /// A connection, which ends the search until the next `start`; or what has come of one try.
+  /// Receives a connection, which ends the search until the next `start`, or why one try failed.
   using handler = std::function<void(std::variant<guard::guard_fds, no_guard>)>;
 
-  /// `guard_uid`: the guard may be of this user, beside ours and root.
+  /// `guard_uid`: a user that the guard may run as, besides ours and root.
   guard_dialer(boost::asio::any_io_executor executor, std::string directory,
                std::optional<uid_t> guard_uid, handler outcome);
   ~guard_dialer();
   guard_dialer(const guard_dialer&) = delete;
   guard_dialer& operator=(const guard_dialer&) = delete;
 
-  /// Tries at once, and after each failure again.
+  /// Tries at once, and again after each failure.
   void start();
 
-  /// The same, with a pause before the first try: what was found is of no use.
+  /// The same, with a pause before the first try, because the guard that was found is unusable.
   void start_later();
 
  private:

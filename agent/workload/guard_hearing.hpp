@@ -8,17 +8,17 @@
 
 namespace tenure::workload {
 
-/// The guard has this long to acknowledge a deadline, and to answer the first message. A guard that
-/// gets any processor at all takes milliseconds.
+/// The guard has this long to acknowledge a deadline and to answer the first message. A guard that
+/// gets any processor time needs milliseconds.
 inline constexpr core::duration guard_hangs_after = std::chrono::seconds(1);
-/// Once more, for a machine that stood still: agent and guard come back at the same time.
+/// A second chance after the machine stood still: agent and guard continue at the same time.
 inline constexpr core::duration second_look_after = std::chrono::milliseconds(100);
 
-/// Whether the guard still hears: each deadline that is written into the page has to be
-/// acknowledged there. Used on its loop only.
+/// Watches whether the guard still reacts: it has to acknowledge each deadline in the page. Use it
+/// on its loop only.
 class guard_hearing {
  public:
-  /// `hears`: false when the guard hangs, true when it acknowledges again after that.
+  /// `hears`: called with false when the guard hangs, with true when it acknowledges again.
   guard_hearing(base::event_loop& on, const guard::guard_page& page,
                 std::function<void(bool hears)> tell)
       : page_(page), tell_(std::move(tell)), timer_(on) {}
@@ -36,7 +36,7 @@ class guard_hearing {
   const guard::guard_page& page_;
   std::function<void(bool hears)> tell_;
   base::timer timer_;
-  bool hangs_ = false;  ///< and that was told
+  bool hangs_ = false;  ///< and `hears` was called
 };
 
 }  // namespace tenure::workload

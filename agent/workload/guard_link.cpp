@@ -16,11 +16,12 @@ namespace {
 
 using place = guard_outbox::place;
 
-/// The guard has this long after a deadline before the agent kills by itself. Later than any
-/// guard that gets the processor at all.
+/// The agent kills by itself this long after a deadline. A guard that gets any processor time is
+/// faster.
 constexpr core::duration guard_is_late_after = std::chrono::milliseconds(50);
 static_assert(guard_is_late_after <= core::min_ttl / 20, "not later than the least kill_budget");
-/// A stranger that was started a moment ago is not held against the workload if it ends so soon.
+/// An unrelated process that was started just now does not count as a doubtful one if it ends
+/// within this time.
 constexpr core::duration strangers_end_within = std::chrono::seconds(1);
 /// Pause between two looks at what is left.
 constexpr core::duration kill_again = std::chrono::milliseconds(10);
@@ -33,7 +34,7 @@ std::string mark_of(const std::string& session, core::version version) {
 }  // namespace
 
 struct guard_link::impl : std::enable_shared_from_this<impl> {
-  /// What runs, as far as the guard has told.
+  /// The state of the workload, as far as the guard has reported.
   enum class work : std::uint8_t { none, asked, running };
 
   impl(base::event_loop& on, std::unique_ptr<guard::guard_access> access, own_session ours,
@@ -82,21 +83,21 @@ struct guard_link::impl : std::enable_shared_from_this<impl> {
   guard::visible_workload& left;
   guard::guard_page& page;
   guard_outbox outbox;
-  guard_hearing hearing;  ///< for a guard that acknowledges nothing
+  guard_hearing hearing;  ///< for a guard that does not acknowledge
   base::timer greeting;   ///< for a guard that does not answer
   base::timer backstop;   ///< for a guard that lets a deadline pass
   base::timer again;      ///< between two looks at the orphans
 
   work state = work::none;
   core::version version = core::no_version;
-  core::version buried = core::no_version;  ///< the one whose end was seen from here last
+  core::version buried = core::no_version;  ///< the last term whose end this link has seen itself
   core::time_point kill_at = core::never;
   core::time_point kill_by = core::never;
-  core::time_point in_doubt_from = core::never;  ///< what is left then may be of the workload
+  core::time_point in_doubt_from = core::never;  ///< processes left then may belong to the workload
   core::time_point said_hello_at{};
   bool greeted = false;  ///< the guard has answered
-  bool gone = false;     ///< the guard is
-  bool killing = false;  ///< we are at it instead of the guard
+  bool gone = false;     ///< the guard is gone
+  bool killing = false;  ///< we kill instead of the guard
   bool closed = false;   ///< the link was destroyed
 };
 
@@ -133,7 +134,7 @@ void guard_link::impl::on_packet(const guard::packet& what) {
   } else if (const auto signal = guard::as<guard::message::signalled>(what)) {
     emit(signalled{.signo = signal->signo});
   } else if (!greeted) {
-    // News of what the agent before has asked for. The guard's answer to our hello says it all.
+    // News for the previous agent. The guard's answer to our hello contains everything.
     return;
   } else if (const auto started = guard::as<guard::message::started>(what)) {
     if (!is_ours(started->version)) return;
@@ -145,12 +146,12 @@ void guard_link::impl::on_packet(const guard::packet& what) {
     if (state == work::asked && core::number(version) == refused->version) nothing_runs();
     emit(start_refused{.version = core::version{refused->version}});
   } else if (const auto failed = guard::as<guard::message::start_failed>(what)) {
-    // The agent before may have asked for it, and have died before the guard knew.
+    // The previous agent may have asked for it and died before the guard answered.
     if (!is_ours(failed->version)) return;
     nothing_runs();
     emit(start_failed{.version = core::version{failed->version}, .error = failed->error});
   } else if (const auto exited = guard::as<guard::message::exited>(what)) {
-    // Of an earlier term: that workload was seen dead from here before.
+    // Ignored for an earlier term: we saw the death of that workload before.
     if (exited->version == core::number(version)) on_exited(*exited);
   } else if (const auto survives = guard::as<guard::message::survives>(what)) {
     emit(workload_survives{.version = core::version{survives->version},
@@ -188,8 +189,8 @@ void guard_link::impl::on_hello(const guard::message::guard_hello& what) {
   emit(ready);
 }
 
-/// Deadlines are instants: they must be the same to both of us. The guard has read its clock after
-/// we said hello and before now; a difference that is smaller than this time does no harm.
+/// Deadlines must be the same instants for both sides. The guard read its clock after our hello and
+/// before now; a difference smaller than this span is harmless.
 std::optional<guard_unusable> guard_link::impl::doubt(
     const guard::message::guard_hello& what) const {
   const core::time_point theirs{core::duration(what.clock)};
@@ -211,7 +212,7 @@ found_workload guard_link::impl::take_over(const guard::message::guard_hello& wh
   }
   state = work::running;
   if (what.pid != 0) left.follow(what.pid);
-  // A page that says nothing of this term leaves it no time.
+  // If the page has no deadlines of this term, it has no time left.
   const core::time_point now = loop.now();
   const auto until = page.deadlines_of(version).value_or(guard::guard_page::deadlines{now, now});
   kill_at = until.kill_at;
@@ -222,7 +223,7 @@ found_workload guard_link::impl::take_over(const guard::message::guard_hello& wh
           .stopping = what.running == guard::message::guard_hello::is_stopping};
 }
 
-/// In time, or late.
+/// The hello must be answered in time, or within a second look.
 void guard_link::impl::await_hello(core::duration after) {
   greeting.after(after, [this, after] {
     if (closed || gone || greeted) return;
@@ -243,7 +244,7 @@ void guard_link::impl::on_exited(const guard::message::exited& what) {
   on_exited(out);
 }
 
-/// By us, or with its container: nobody has seen it.
+/// We killed it, or it died with its container: its status is unknown.
 void guard_link::impl::on_killed() {
   if (state == work::running) buried = version;
   on_exited(workload_exited{.status = SIGKILL});
@@ -264,7 +265,8 @@ void guard_link::impl::nothing_runs() {
   backstop.cancel();
 }
 
-/// What a guard that hung has to say of it comes too late.
+/// True if we killed the workload of this term ourselves: the report of a guard that hung is too
+/// late.
 bool guard_link::impl::is_buried(std::uint64_t which) const {
   return buried != core::no_version && core::number(buried) == which;
 }
@@ -277,23 +279,23 @@ void guard_link::impl::on_hang_up() {
   gone = true;
   outbox.close();
   hearing.stop();
-  // It may have started what it was asked to, and died before it could say so.
+  // The guard may have started the workload and died before it could report it.
   if (state == work::asked) state = work::running;
   emit(guard_gone{.workload_in_sight = left.in_sight()});
   if (state == work::none) return;
-  // What is out of sight dies with its container, and is dead at its deadline at the latest.
+  // An invisible workload dies with its container, at its deadline at the latest.
   if (!left.in_sight()) return watch_deadline();
   if (!std::exchange(killing, true)) kill_orphans();
 }
 
 // --- instead of the guard --------------------------------------------------------------------
 
-/// Sets the timer for the moment when a guard that is well must have done its work.
+/// Sets the timer for the instant by which a healthy guard must have killed.
 void guard_link::impl::watch_deadline() {
   const core::time_point due = std::min(kill_at, kill_by);
   if (closed || state == work::none || due == core::never) return;
   backstop.at(core::later(due, guard_is_late_after), [this] {
-    // If we stood still, what the guard has said meanwhile is heard first.
+    // If we stood still, handle the guard's messages of that time first.
     loop.post([noted = weak_from_this()] {
       if (const auto self = noted.lock()) self->on_deadline();
     });
@@ -319,7 +321,7 @@ void guard_link::impl::kill_orphans() {
   }
   const guard::remains found = left.kill_all();
   const core::time_point now = loop.now();
-  // A start that was not answered may yet be carried out, until its deadline.
+  // An unanswered start may still be carried out until its deadline.
   if (state == work::asked && now >= core::later(kill_at, guard_is_late_after)) {
     state = work::running;
   }
@@ -364,7 +366,8 @@ guard_link::guard_link(base::event_loop& on, std::unique_ptr<guard::guard_access
   self_->open();
 }
 
-/// What destroys the link may be one of its handlers, so its parts go in a turn of their own.
+/// One of its handlers may destroy the link, so its parts are destroyed in a later turn of the
+/// loop.
 guard_link::~guard_link() {
   self_->closed = true;
   self_->guard->connection().close();
@@ -426,7 +429,7 @@ void guard_link::start(core::version version, const std::vector<std::string>& en
     self_->left.expect_mark(mark);
     self_->state = impl::work::asked;
     self_->kill_by = core::never;
-    // It was meant for the workload before.
+    // It was meant for the previous workload.
     self_->outbox.take_back(place::stop);
   }
   self_->outbox.send(place::start, guard::message::start{.version = core::number(version)}, block);

@@ -11,8 +11,8 @@
 
 namespace tenure::workload {
 
-/// What the agent has to say to its guard. There is one place for each kind of message, where the
-/// newest waits until the connection takes it; what waits is sent in the order of the places.
+/// The agent's messages to its guard. Each kind of message has one place, where the newest waits
+/// until the connection takes it. Waiting messages are sent in the order of the places.
 class guard_outbox {
  public:
   enum class place : std::uint8_t { hello, log, armed, start, stop, bye };
@@ -25,7 +25,7 @@ class guard_outbox {
     flush();
   }
 
-  /// What waits there is not wanted any more.
+  /// Drops the message that waits in this place.
   void take_back(place what) { unsent_[static_cast<std::size_t>(what)].clear(); }
 
   /// The connection is writable again.
@@ -34,7 +34,7 @@ class guard_outbox {
     flush();
   }
 
-  /// The guard is gone: nothing is sent any more.
+  /// The guard is gone: sends nothing any more.
   void close() { closed_ = true; }
 
  private:

@@ -9,7 +9,7 @@ namespace {
 
 using namespace workload;
 
-/// To take the file of a workload back that has ended by itself.
+/// The time to remove the file after the workload has ended by itself.
 constexpr core::duration file_time = std::chrono::seconds(1);
 
 }  // namespace
@@ -34,13 +34,13 @@ void guarded_hook_workload::from_guard(const guard_event& what) {
 }
 
 void guarded_hook_workload::on(const guard_ready& what) {
-  // The agent before may have died before it had told all; twice does no harm.
+  // The previous agent may have died before all hooks were done; calling them twice is harmless.
   if (what.found && !what.found->stopping) found_ = what.found->version;
   if (hooks_ready_) return to_.on_guard(what);
   ready_ = what;
 }
 
-/// Of a stray, or seen for the first time long after it was told, it is just news.
+/// Only passed on for a workload without a lease, or one first seen long after it was told.
 void guarded_hook_workload::on(const workload_started& what) {
   if (what.version != to_start_) return to_.on_guard(what);
   started_ = what;
@@ -59,7 +59,7 @@ void guarded_hook_workload::tell(core::version version) {
   hooks_.start(version, to_.environment());
 }
 
-/// It is not to be told any more.
+/// Cancels the hooks that are still to be called.
 void guarded_hook_workload::forget() {
   to_start_ = found_ = core::no_version;
   started_.reset();
@@ -86,7 +86,7 @@ void guarded_hook_workload::arm(core::version version, core::time_point stop_at,
                                 core::time_point kill_at) {
   guard_->arm(version, stop_at, kill_at);
   hooks_.arm(version, stop_at, kill_at);
-  // What was found is the workload of this term: the store has confirmed it.
+  // The found workload belongs to this term: the store has confirmed it.
   if (version == found_) tell(version);
 }
 
@@ -96,7 +96,7 @@ void guarded_hook_workload::start(core::version version,
   guard_->start(version, environment);
 }
 
-/// The signal does not wait for the file.
+/// Sends the signal without waiting for the file.
 void guarded_hook_workload::stop(core::time_point kill_by, int signal) {
   forget();
   guard_->stop(kill_by, signal);

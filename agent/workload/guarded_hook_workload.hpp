@@ -13,11 +13,11 @@
 
 namespace tenure::workload {
 
-/// A workload that a guard finds and kills, and that is told by hooks when it may be active.
+/// A workload that a guard finds and kills, and that hooks tell when it may be active.
 ///
-/// The guard answers for its end, so that what cannot be told is stopped and need not obey. What
-/// this adds to the guard's events: a workload that is to be told has started once that is done,
-/// and one in whose name a file says "active" has ended once that file is gone.
+/// The guard ensures its end, so a workload that a hook cannot reach is stopped and does not have
+/// to obey. This class delays two of the guard's events: a workload counts as started once the
+/// hooks have told it, and as ended once the file that says "active" is removed.
 class guarded_hook_workload final : public workload_owner {
  public:
   struct listener {
@@ -27,13 +27,13 @@ class guarded_hook_workload final : public workload_owner {
     std::function<void(const hook_event&)> on_hook;
   };
 
-  /// `names`: what is told while there is no term. Precondition: there is a way to tell a gain, and
-  /// none to stop.
+  /// `names`: the environment of hooks without a term. Precondition: there is a hook for a gain,
+  /// and none for a stop.
   guarded_hook_workload(base::event_loop& on, std::unique_ptr<workload_owner> guard, hooks ways,
                         const settings::hooks& with, const core::timing& when,
                         std::vector<std::string> names, listener to);
 
-  /// What the guard's link says.
+  /// Receives the events of the guard's link.
   void from_guard(const guard_event& what);
 
   void arm(core::version version, core::time_point stop_at, core::time_point kill_at) override;
@@ -62,9 +62,9 @@ class guarded_hook_workload final : public workload_owner {
   std::unique_ptr<workload_owner> guard_;
   hook_workload hooks_;
   bool hooks_ready_ = false;
-  core::version to_start_ = core::no_version;  ///< to be told once it runs
-  core::version found_ = core::no_version;     ///< to be told once its term is confirmed
-  // Kept back until the hooks have done their part.
+  core::version to_start_ = core::no_version;  ///< tell it once it runs
+  core::version found_ = core::no_version;     ///< tell it once its term is confirmed
+  // Held back until the hooks are done.
   std::optional<guard_ready> ready_;
   std::optional<workload_started> started_;
   std::optional<workload_exited> exited_;

@@ -12,7 +12,7 @@ std::int64_t milliseconds(core::duration d) {
       .count();
 }
 
-/// Empty if it is not there.
+/// Empty if the variable is not set.
 std::string value_of(std::string_view variable, const std::vector<std::string>& environment) {
   const std::string name = std::string(variable) + '=';
   const auto entry = std::ranges::find_if(
@@ -39,7 +39,7 @@ hook_order order_of(const hook_facts& what, const std::vector<std::string>& envi
     body["left_ms"] = milliseconds(*what.left);
     out.environment.push_back("TENURE_LEFT_MS=" + std::to_string(milliseconds(*what.left)));
   }
-  // What is no UTF-8 is replaced: a name that cannot be printed must not keep us from stopping.
+  // Invalid UTF-8 is replaced: a name that cannot be printed must not prevent a stop.
   out.body = body.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
   return out;
 }

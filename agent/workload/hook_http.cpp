@@ -8,7 +8,7 @@
 namespace tenure::workload {
 namespace {
 
-/// Of an answer, which nobody reads.
+/// The longest answer body; nobody reads it.
 constexpr std::size_t most_unread_bytes = 1024 * 1024;
 
 class http_hook final : public hook {
@@ -33,7 +33,7 @@ class http_hook final : public hook {
                   });
   }
 
-  /// Closes the connection: what the server has not read yet it will not act upon later.
+  /// Closes the connection, so that the server does not act later on what it has not yet read.
   void cancel() override {
     client_.reset();
     done_ = nullptr;
@@ -50,7 +50,7 @@ class http_hook final : public hook {
       done(hook_failure{.why = how.error().text,
                         .in_doubt = how.error().how == http::sending::in_doubt});
     } else if (how->status < 200 || how->status > 299) {
-      // Its own word that it has not done it.
+      // The workload itself says that it did not accept.
       done(hook_failure{.why = subject_ + " answered " + std::to_string(how->status)});
     } else {
       done(std::nullopt);

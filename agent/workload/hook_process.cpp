@@ -14,8 +14,8 @@ using process::check_outcome;
 using process::check_task;
 using process::helper_process;
 
-/// A hook in a process of its own, so that neither a program nor a disk that hangs holds the agent
-/// up.
+/// A hook in a process of its own, so that neither a program nor a disk that hangs blocks the
+/// agent.
 class process_hook final : public hook {
  public:
   using task = std::function<check_task(const hook_order&)>;
@@ -35,7 +35,7 @@ class process_hook final : public hook {
     }
     loop_.post(
         [noted = std::weak_ptr(done_), why = subject_ + ": " + base::error_text(started.error())] {
-          // Gone if it was cancelled, or with all of this.
+          // Empty if the call was cancelled or the hook destroyed.
           if (const auto call = noted.lock()) (*call)(hook_failure{.why = why});
         });
   }
@@ -84,13 +84,13 @@ class process_hook final : public hook {
   std::shared_ptr<handler> done_;  ///< null: nobody waits
   std::uint64_t number_ = 0;       ///< of the newest call
   std::map<std::uint64_t, std::unique_ptr<helper_process>> under_way_;
-  std::function<void()> settled_;  ///< to call when none is
+  std::function<void()> settled_;  ///< to call when none is under way
 };
 
 }  // namespace
 
 std::unique_ptr<hook> make_command_hook(http::asio_loop& on, std::vector<std::string> argv) {
-  // The program alone: any of its arguments may be a secret.
+  // Only the program: any of its arguments may be a secret.
   std::string subject = argv.front();
   return std::make_unique<process_hook>(
       on, std::move(subject), [argv = std::move(argv)](const hook_order& what) {

@@ -8,7 +8,7 @@
 namespace tenure::workload {
 namespace {
 
-/// A store that grants whole seconds grants this much more.
+/// A store that grants whole seconds may grant up to this much more.
 constexpr core::duration granted_more = std::chrono::seconds(1);
 
 stop_plan::ways ways_of(const settings::hooks& h) {
@@ -18,7 +18,7 @@ stop_plan::ways ways_of(const settings::hooks& h) {
           .exit_code = h.stop_exit_code.has_value()};
 }
 
-/// At the start: to end because of what an earlier agent may have told would have no end.
+/// At the start `exit_code` is left out: the agent would end again at each restart.
 stop_plan::ways ways_to_clear(const settings::hooks& h) {
   stop_plan::ways out = ways_of(h);
   out.exit_code = false;
@@ -33,8 +33,8 @@ hook_workload::hook_workload(base::event_loop& on, hooks ways, const settings::h
     : loop_(on),
       with_(with),
       ended_by_(how),
-      // A renewal may have been on its way when we gave up; twice the ttl is beyond what it can
-      // have prolonged, and beyond what clocks differ.
+      // A renewal may have been on its way when we gave up. Twice the ttl is longer than the lease
+      // can last after it, even with different clock rates.
       lapse_(2 * when.ttl + granted_more),
       on_event_(std::make_shared<handler>(std::move(on_event))),
       ways_(std::move(ways)),
@@ -70,15 +70,15 @@ void hook_workload::call(hook& which, const hook_order& what, core::time_point u
   });
 }
 
-/// The time of what is under way is over.
+/// The time limit of the present step has passed.
 void hook_workload::turn() {
   if (calling_ != nullptr) {
     hook& late = *std::exchange(calling_, nullptr);
     late.cancel();
     std::exchange(then_, nullptr)(
-        hook_failure{.why = late.subject() + ": not done in its time", .in_doubt = true});
+        hook_failure{.why = late.subject() + ": not done in time", .in_doubt = true});
   } else if (std::exchange(waits_, false)) {
-    (*on_event_)(stop_way_failed{"what was to tell the workload was killed, and has not ended"});
+    (*on_event_)(stop_way_failed{"a hook was killed and has not ended"});
     while (plan_.current() && plan_.current() != stop_way::exit_code) plan_.next(loop_.now());
     no_way_left();
   } else if (state_ == state::lapsing) {
@@ -89,7 +89,7 @@ void hook_workload::turn() {
 
 // --- at the start ----------------------------------------------------------------------------
 
-/// Whoever may have told it before us is dead, or has nothing to say any more.
+/// The stop at the start is over: hooks of earlier agents are dead or have no effect any more.
 void hook_workload::cleared(bool stopped) {
   state_ = state::idle;
   plan_ = stop_plan(ways_of(with_));
@@ -161,14 +161,14 @@ void hook_workload::stop(core::time_point kill_by, int) {
   }
 }
 
-/// Not over a killed program that was to tell it the contrary: as long as that is not dead, nothing
-/// that the workload says is its last word.
+/// Waits until killed hooks of the gain are dead: until then one of them could still activate the
+/// workload after it says that it has stopped.
 void hook_workload::begin_to_stop(core::time_point kill_by) {
   state_ = state::stopping;
   plan_.begin(loop_.now(), kill_by);
   const auto go_on = [this] {
     if (!std::exchange(waits_, false)) return;
-    // With what is left of its time; a late word takes as long as it takes.
+    // With the time that is left, or `late_word` if none is.
     plan_.begin(loop_.now(), plan_.kill_by());
     stop_now();
   };
@@ -209,7 +209,7 @@ void hook_workload::stop_now() {
 }
 
 void hook_workload::way_ended(const std::optional<hook_failure>& how) {
-  // A file that is gone says nothing of who has read it.
+  // A removed file does not prove that the workload has read the change.
   if (!how && plan_.current() != stop_way::remove_file) {
     if (state_ == state::clearing) return cleared(true);
     state_ = state::idle;

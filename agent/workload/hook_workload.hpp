@@ -19,9 +19,10 @@
 
 namespace tenure::workload {
 
-/// What an earlier agent may have told the workload was taken back, as far as that is possible.
+/// The stop at the start of the agent is done: it takes back what an earlier agent may have told
+/// the workload, as far as possible.
 struct hooks_ready {
-  /// By `stop_http` or `stop_command`; nothing if there is neither.
+  /// True if `stop_http` or `stop_command` succeeded; nothing if neither is configured.
   std::optional<bool> stopped;
 };
 
@@ -30,7 +31,7 @@ struct workload_told {
   core::version version;
 };
 
-/// It was not, or that is in doubt: `stop` finds out what is left to do.
+/// The workload was not told, or that is in doubt: `stop` does what is left to do.
 struct workload_not_told {
   std::string why;
 };
@@ -40,17 +41,18 @@ struct stop_way_failed {
   std::string why;
 };
 
-/// It has stopped, by its own word, or never knew of the term.
+/// The workload says that it has stopped, or it was never told of the term.
 struct workload_obeyed {};
 
-/// No way has stopped it, as far as anybody knows. `workload_lapsed` follows when its lease has run
-/// out for certain, if nobody renews it.
+/// No way of stopping has succeeded, as far as we know. If nobody renews the lease,
+/// `workload_lapsed` follows when it has certainly run out.
 struct workload_defied {
   core::version version;
 };
 struct workload_lapsed {};
 
-/// No other way has stopped it: it ends with the agent, which is to end now, with this status.
+/// No other way has stopped the workload. It ends with the agent, so the agent must end now, with
+/// this status.
 struct agent_must_end {
   int status;
 };
@@ -58,19 +60,19 @@ struct agent_must_end {
 using hook_event = std::variant<hooks_ready, workload_told, workload_not_told, stop_way_failed,
                                 workload_obeyed, workload_defied, workload_lapsed, agent_must_end>;
 
-/// A workload that somebody else runs, and that is told by hooks when it may be active and when it
-/// has to stop. It is believed: nobody here can see it, and nobody kills it.
+/// A workload that others run, and that hooks tell when it may be active and when it has to stop.
+/// The agent believes its answers: it can neither see nor kill it.
 class hook_workload final : public workload_owner {
  public:
   using handler = std::function<void(const hook_event&)>;
 
-  /// Who sees to the workload's end: its own word does, or a guard that kills it. With a guard it
-  /// is only told of its gain, and `stop` just takes `gain_file` back.
+  /// What counts as the workload's end: its own answer, or a guard that kills it. With a guard,
+  /// hooks tell it only of a gain, and `stop` only removes `gain_file`.
   enum class ended_by : std::uint8_t { its_word, guard };
 
-  /// `ways`: those that `with` configures. Begins with a stop of whatever an earlier agent may have
-  /// told it: once, and within `drain`, but no longer than a lease lasts. Nothing may be asked of
-  /// it before `hooks_ready`. `environment`: what is told then, when there is no term yet.
+  /// `ways`: the hooks that `with` configures. Begins with one stop, because an earlier agent may
+  /// have told the workload to be active: within `drain`, but no longer than a lease lasts. Call
+  /// nothing before `hooks_ready`. `environment`: for this stop, which belongs to no term.
   hook_workload(base::event_loop& on, hooks ways, const settings::hooks& with,
                 const core::timing& when, std::vector<std::string> environment, ended_by how,
                 handler on_event);
@@ -81,8 +83,8 @@ class hook_workload final : public workload_owner {
   void note_grant(core::version) override {}
   void forget_grants(core::version) override {}
   void note_api_port(std::uint16_t) override {}
-  /// Tells it by each way that is configured, http first, each in its share of the time to
-  /// `stop_at`. If one fails those after it are not tried.
+  /// Calls each configured hook, http first, each in its share of the time to `stop_at`. If one
+  /// fails, the later ones are not called.
   void start(core::version version, const std::vector<std::string>& environment) override;
   /// See `stop_plan`.
   void stop(core::time_point kill_by, int signal) override;
@@ -96,13 +98,13 @@ class hook_workload final : public workload_owner {
 
  private:
   enum class state : std::uint8_t {
-    clearing,  ///< what an earlier agent has told
+    clearing,  ///< the stop at the start
     idle,
     gaining,
-    untold,  ///< it certainly has not heard of its term
-    told,    ///< it has, or may have
+    untold,  ///< the workload certainly does not know of its term
+    told,    ///< it knows of its term, or may know
     stopping,
-    lapsing,  ///< nobody knows whether it has stopped
+    lapsing,  ///< it is unknown whether it has stopped
   };
 
   void cleared(bool stopped);
@@ -127,16 +129,16 @@ class hook_workload final : public workload_owner {
   std::shared_ptr<handler> on_event_;  ///< shared with posts that may outlive us
   hooks ways_;
   stop_plan plan_;
-  base::timer timer_;  ///< for what is tried now, and for the end of a lease that runs out
+  base::timer timer_;  ///< for the present call, and for the end of a lease that runs out
 
   state state_ = state::clearing;
   core::version version_ = core::no_version;
   core::time_point stop_at_{};
   std::vector<std::string> environment_;
-  std::size_t gained_ = 0;   ///< ways that have told it
+  std::size_t gained_ = 0;   ///< hooks of `gain` that are done
   hook* calling_ = nullptr;  ///< under way
-  bool waits_ = false;       ///< for the end of a killed program, before it stops anything
-  hook::handler then_;       ///< of that
+  bool waits_ = false;       ///< for the end of a killed program, before stopping
+  hook::handler then_;       ///< the handler of `calling_`
 };
 
 }  // namespace tenure::workload

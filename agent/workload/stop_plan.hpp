@@ -7,17 +7,16 @@
 
 namespace tenure::workload {
 
-/// The ways to stop a workload that the agent does not run itself, in the order in which they are
-/// tried.
+/// The ways to stop a workload that the agent does not run itself, in the order of the tries.
 enum class stop_way : std::uint8_t { remove_file, http, command, exit_code };
 
-/// What a way gets although no time is left, after a loss that nobody could foresee: a word that
-/// comes late is better than none. But the agent's own end waits for nothing.
+/// The time a way gets even if none is left, after an unforeseen loss: a late stop is better than
+/// none. The agent's own end never waits.
 inline constexpr core::duration late_word = std::chrono::milliseconds(500);
 
-/// Which way is tried when, and until when. Each begins with an equal share of what is left to
-/// `kill_by`, so that a way that hangs leaves time for those after it; what one does not need goes
-/// to the next. `exit_code` takes no time. No I/O, no clock.
+/// Decides which way is tried, and until when. Each gets an equal share of the time left to
+/// `kill_by`, so that a way that hangs leaves time for the later ones; unused time goes to the
+/// next. `exit_code` takes no time. No I/O, no clock.
 class stop_plan {
  public:
   struct ways {
@@ -31,15 +30,15 @@ class stop_plan {
   /// Begins with the first way.
   void begin(core::time_point now, core::time_point kill_by);
 
-  /// There is less time now. Never more.
+  /// Shortens the time; never extends it.
   void shorten(core::time_point now, core::time_point kill_by);
 
-  /// The present way has failed, or is over: on to the next.
+  /// The present way is done or has failed: goes on to the next.
   void next(core::time_point now);
 
-  /// What is tried now; nothing if no way is left.
+  /// The way to try now; nothing if none is left.
   [[nodiscard]] std::optional<stop_way> current() const { return current_; }
-  /// When it has had its share.
+  /// When its share of the time ends.
   [[nodiscard]] core::time_point until() const { return until_; }
   [[nodiscard]] core::time_point kill_by() const { return kill_by_; }
 

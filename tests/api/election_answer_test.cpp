@@ -63,9 +63,9 @@ TEST(ElectionAnswer, HealthIsShownIfItIsCheckedAndElseNotMentioned) {
                                                    {"reason", nullptr},
                                                    {"since", "2026-01-31T12:00:00.000Z"}}));
   s.seen.health->state = core::health::unhealthy;
-  s.seen.health->reason = "/run/ok is 42s old, 30s are allowed";
+  s.seen.health->reason = "/run/ok is 42s old; at most 30s is allowed";
   EXPECT_EQ(s.db_json()["health"]["state"], "unhealthy");
-  EXPECT_EQ(s.db_json()["health"]["reason"], "/run/ok is 42s old, 30s are allowed");
+  EXPECT_EQ(s.db_json()["health"]["reason"], "/run/ok is 42s old; at most 30s is allowed");
   EXPECT_EQ(s.seen.share().health, s.seen.health) << "snapshots that are shared show it, too";
 }
 
@@ -196,7 +196,7 @@ TEST(ElectionAnswer, SaysHowTheStoreAnswers) {
                                       "last_answer_ms":2000,"why":null})"));
   s.advance(8s);
   EXPECT_EQ(s.db_json()["store"], nlohmann::json::parse(R"({"kind":"etcd","reachable":false,
-      "last_answer_ms":10000,"why":"it has said nothing for more than 10s"})"));
+      "last_answer_ms":10000,"why":"it has not answered for more than 10s"})"));
   s.store_says(core::contact::failed{.asked_at = s.at.now, .why = "connection refused"});
   EXPECT_EQ(s.db_json()["store"]["why"], "connection refused");
 }

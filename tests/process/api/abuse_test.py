@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Clients that do their worst to a real agent: others are answered, and the lease goes on.
+"""Clients that abuse a real agent: it answers others and keeps its lease.
 
     abuse_test.py TENURE SOURCE-FOLDER
 """
@@ -17,7 +17,7 @@ SEED = 4040
 
 
 def held(agent):
-    """The election, which the agent must hold, in order."""
+    """The election; fails unless the agent holds it and all is well."""
     seen = agent.election()
     words = r"(does not answer|state=draining)"
     if not seen["is_self"] or agent.said(words):
@@ -26,14 +26,14 @@ def held(agent):
 
 
 def check_calm(agent, version, after):
-    """Everything is as if nobody had done anything."""
+    """Checks that the agent works as before the abuse."""
     for _ in range(3):
         assert held(agent)["version"] == version, f"after {after}"
         assert ask(agent.probe_port, "GET", "/leader")[0] == 200, f"after {after}"
 
 
 def wait_for_a_renewal(agent):
-    """As long as it takes to renew, by what the agent says that is left of its lease."""
+    """Waits until the agent has renewed, by the time left of its lease."""
     left = held(agent)["expires_in_ms"]
 
     def renewed():
@@ -45,7 +45,7 @@ def wait_for_a_renewal(agent):
 
 
 def slowloris(agent):
-    """Headers that come a byte at a time, for as long as anybody listens."""
+    """Sends headers a byte at a time, until the agent hangs up."""
     with contextlib.ExitStack() as open_ones:
         drips = [open_ones.enter_context(agent.connect()) for _ in range(200)]
         for _ in range(20):
@@ -71,7 +71,7 @@ def idle_connections(agent):
 
 
 def stalled_readers(agent):
-    """As many readers of events as there is room for, who take nothing; then some more."""
+    """Readers of events that read nothing: as many as the agent accepts, then some more."""
     request = b"GET /v1/elections/db/events HTTP/1.1\r\nHost: localhost\r\n\r\n"
     with contextlib.ExitStack() as open_ones:
         for _ in range(1024):
@@ -80,7 +80,7 @@ def stalled_readers(agent):
             reader.settimeout(PATIENCE)
             reader.connect(("127.0.0.1", agent.port))
             reader.sendall(request)
-        # Each connection is answered in its turn: by now all of those before are.
+        # Connections are answered in order: by now all earlier ones are.
         until(lambda: ask(agent.port, "GET", "/v1/events")[0] == 503, "there is no more room")
         assert ask(agent.port, "GET", "/v1/elections/db?index=0")[0] == 200
         wait_for_a_renewal(agent)
@@ -88,13 +88,13 @@ def stalled_readers(agent):
 
 
 def answers_given(agent):
-    """Pages of metrics that the probe port has given."""
+    """How many pages of metrics the probe port has sent."""
     page = ask(agent.port, "GET", "/metrics")[2].decode()
     return re.search(r'requests_total{listener="probe",code="200"} (\d+)', page).group(1)
 
 
 def unread_pages(agent):
-    """More clients than the probe port serves ask for page after page, and read nothing."""
+    """More clients than the probe port serves request page after page and read nothing."""
     requests = b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n" * 900
     with contextlib.ExitStack() as open_ones:
         for _ in range(80):
@@ -179,7 +179,7 @@ AMBIGUOUS = {
 
 
 def smuggling(agent):
-    """What two servers could read differently is refused, and nothing after it is read."""
+    """Ambiguous requests are refused, and nothing after them is read."""
     for what, rest in AMBIGUOUS.items():
         with agent.connect() as connection:
             connection.sendall(f"POST / HTTP/1.1\r\nHost: localhost\r\n{rest}{SMUGGLED}".encode())

@@ -1,4 +1,4 @@
-"""A real agent for tests of its API: on SQLite, as a user starts it."""
+"""A real agent for tests of its API: on SQLite, started as a user would."""
 import json
 import os
 import pathlib
@@ -33,7 +33,7 @@ class Agent:
         until(lambda: self.election()["is_self"], "active")
 
     def said(self, pattern):
-        """What the first group of `pattern` is in the log; None if there is no such line."""
+        """The first group of `pattern` in the log; None if no line matches."""
         if self.process.poll() is not None:
             raise AssertionError("the agent has ended:\n" + open(self.log).read())
         found = re.search(pattern, open(self.log).read())

@@ -4,7 +4,7 @@
     openapi_test.py TENURE SOURCE-FOLDER
 
 Every documented call is answered with a documented status and a body that fits; every route that
-can be made of the words in the agent's sources, and that it answers, is documented.
+the agent answers, among all that its sources' words can form, is documented.
 """
 import glob
 import json
@@ -19,7 +19,7 @@ import yaml
 from agent import Agent, ask, until
 
 NAMES = ("db", "nope")
-# So that calls which need more than their path get further than to its refusal.
+# Lets calls that need more than their path get past its refusal.
 QUERIES = {"/v1/elections/{name}/verify": ("", "?version=1", "?version=2", "?version=1&fresh=1"),
            "/v1/elections/{name}": ("", "?index=0", "?index=x"),
            "/v1/elections/{name}/history": ("", "?limit=1", "?limit=0"),
@@ -96,7 +96,7 @@ def check_documented(document, agent):
 
 
 def check_orders(document, agent):
-    """Those that are carried out; it holds alone, so that whoever is named is a stranger."""
+    """Valid orders; the agent is the only member, so every other name is unknown."""
     token = f"Authorization: Bearer {TOKEN}\r\n"
     calls = (("transfer", '{"to":"stranger"}', 409), ("transfer", "{", 400), ("pause", "", 202),
              ("resume", "{}", 202), ("resign", '{"aside":"10ms"}', 202))
@@ -126,7 +126,7 @@ def check_known(document, agent, folder):
             for method in ("GET", "POST"):
                 status, _, body = ask(agent.port, method, path)
                 code = json.loads(body)["error"]["code"] if status in (404, 405) else ""
-                # An election of that name is asked for, and there is none.
+                # The requested election does not exist.
                 if code not in ("not_found", "method_not_allowed", "unknown_election"):
                     if not document.documents(path, method.lower()):
                         undocumented.append(f"{method} {path} ({status})")

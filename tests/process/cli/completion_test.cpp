@@ -11,14 +11,14 @@
 #include "scripted_agent.hpp"
 #include "terminal_of.hpp"
 
-/// Real shells, in which somebody types and presses Tab.
+/// Real shells: the test types and presses Tab.
 namespace tenure::tests {
 namespace {
 
 struct shell {
   std::string name;
   std::string path;
-  std::vector<std::string> flags;  ///< leave out what this machine's users have set up
+  std::vector<std::string> flags;  ///< ignore this machine's shell configuration
   std::string prepare;             ///< loads the completion
 };
 
@@ -33,7 +33,7 @@ class Completion : public testing::TestWithParam<shell> {
       GTEST_SKIP() << GetParam().path << " is not installed";
     }
     agent_.becomes(R"("state":"active","members":[{"identity":"db-0"},{"identity":"db-1"}])");
-    // In place of the program, what writes down how it was called: what the shell made of the keys.
+    // A stand-in for the program that records its arguments: what the shell made of the keys.
     std::ofstream(in_ / "tenure") << "#!/bin/sh\ncase $1 in comple*) exec " << tenure_binary()
                                   << " \"$@\";; esac\nprintf '%s|' \"$@\" >> $HOME/calls\n"
                                   << "echo >> $HOME/calls\n";
@@ -64,7 +64,7 @@ class Completion : public testing::TestWithParam<shell> {
     return true;
   }
 
-  /// How the program was called when these keys and Enter were typed behind its name.
+  /// The program's arguments after its name, these keys and Enter were typed.
   std::string called(const std::string& keys) {
     EXPECT_TRUE(type("tenure " + keys)) << tty_->shown();
     ++calls_;

@@ -4,13 +4,13 @@
 #include "harness.hpp"
 #include "scripted_agent.hpp"
 
-/// What a command prints of an agent whose words are somebody else's.
+/// What a command prints if an agent's answers are hostile.
 namespace tenure::tests {
 namespace {
 
 using testing::HasSubstr;
 
-/// An answer to every question, with `name` in place of each name.
+/// An answer to every request, with `name` in place of each name.
 std::string answer_with(const std::string& name) {
   std::string out = R"({"election":"db","identity":"NAME","state":"candidate","holder":"NAME",
     "holders":[{"identity":"NAME","version":7}],"version":7,"version_text":"7","members":
@@ -24,7 +24,7 @@ std::string answer_with(const std::string& name) {
   return out;
 }
 
-/// Steers a terminal, as text of JSON: by escapes, and by characters that JSON lets pass.
+/// Text that controls a terminal, as JSON: with escapes, and with characters that JSON allows.
 constexpr const char* by_escapes = "x\\u001b[2Jy\\u009b2J\\u202e\\n";
 constexpr const char* by_characters = "x\u009b2Jy\u202e\u007fz";
 constexpr const char* not_utf8 = "x\xff\xfe";

@@ -8,7 +8,7 @@
 
 #include "harness.hpp"
 
-/// Commands that are told no address, and agents that listen on no port.
+/// Commands without an address, and agents without a port.
 namespace tenure::tests {
 namespace {
 

@@ -18,8 +18,7 @@ using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::Not;
 
-/// Three members, of whom "a" holds. Nothing but an order can hand this lease on within the
-/// patience of a test.
+/// Three members; "a" holds. Only an order can move this lease within the patience of a test.
 class Order : public testing::TestWithParam<place> {
  protected:
   void SetUp() override {

@@ -6,7 +6,7 @@
 #include "harness.hpp"
 #include "servers/etcd_server.hpp"
 
-/// What commands say when the agent that they ask does not reach its store.
+/// What commands print when their agent cannot reach its store.
 namespace tenure::tests {
 namespace {
 
@@ -23,7 +23,7 @@ finished ask(const temporary_directory& in, const member& whom, std::vector<std:
   return run(words, in);
 }
 
-/// The answers of `whom` have this in them, sooner or later.
+/// True once an answer of `whom` contains this.
 bool comes_to_say(const member& whom, const std::string& path, const std::string& what) {
   return eventually([&] { return whom.get(path).contains(what); });
 }
@@ -111,7 +111,7 @@ TEST_P(StoreDown, AHolderKnowsItselfByItsLeaseAndSaysThatTheStoreIsGone) {
   ASSERT_TRUE(comes_to_say(c, election_path, "\"is_self\":true,\"holder\""))
       << c.get(election_path);
   etcd_->kill(0);
-  // Its next renewal is minutes away; the watch tells.
+  // Its next renewal is minutes away: the watch notices.
   ASSERT_TRUE(comes_to_say(c, election_path, "\"reachable\":false"));
   const finished status = ask(in_, c, {"status"});
   EXPECT_EQ(status.status, 0) << status.err;
@@ -149,12 +149,12 @@ TEST(StoreDownOnSqlite, AStandbyWhoseFileIsGoneCannotTellWhoHolds) {
 
 TEST(StoreDownOnSqlite, AStandbyLooksAtAFileThatNobodyWritesTo) {
   const temporary_directory in;
-  // So long a ttl that the holder does not renew while this test runs.
+  // With this ttl the holder does not renew while the test runs.
   const member a(in, {.identity = "a", .ttl = "10m"});
   ASSERT_TRUE(comes_to_say(a, election_path, "\"is_self\":true,\"holder\""));
   const member b(in, {.identity = "b", .ttl = "1s"});
   ASSERT_TRUE(comes_to_say(b, election_path, "\"holder\":\"a\""));
-  // Vouched for again and again: its age falls without a change of the file.
+  // The watch confirms it repeatedly: its age falls although the file does not change.
   long age = 0;
   int looks = 0;
   EXPECT_TRUE(eventually([&] {

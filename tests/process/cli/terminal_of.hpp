@@ -10,8 +10,8 @@
 
 namespace tenure::tests {
 
-/// A program on a terminal of ten rows and sixty columns, unless it is to have more. Ended when it
-/// goes out of scope.
+/// A program on a terminal, by default of ten rows and sixty columns. Ended when it goes out of
+/// scope.
 class terminal_of {
  public:
   explicit terminal_of(const std::vector<std::string>& words, unsigned short columns = 60);
@@ -19,13 +19,13 @@ class terminal_of {
   terminal_of(const terminal_of&) = delete;
   terminal_of& operator=(const terminal_of&) = delete;
 
-  /// All that it has written so far.
+  /// Everything it has written so far.
   const std::string& shown();
   void type(std::string_view keys) const;
-  /// True while the program takes each key as it comes, as a shell does at its prompt: a Tab that
-  /// is typed earlier is none.
+  /// True while the program reads single keys, as a shell does at its prompt: a Tab that is typed
+  /// earlier does not complete.
   [[nodiscard]] bool takes_keys() const;
-  /// The signal that ended it; 0 if it ended otherwise, or not.
+  /// The signal that ended it; 0 if it ended otherwise or still runs.
   int ended_by();
 
  private:

@@ -6,7 +6,7 @@
 #include "harness.hpp"
 #include "scripted_agent.hpp"
 
-/// What the command line makes of words that people type: right, mistyped, twice, too few.
+/// How the command line handles what people type: right, mistyped, twice, too few.
 namespace tenure::tests {
 namespace {
 

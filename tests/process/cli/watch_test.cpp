@@ -81,7 +81,7 @@ TEST(StatusWatch, AnAgentThatHoldsNothingBackIsNotFlooded) {
   program p(watch(agent.api()), in / "watch");
   ASSERT_TRUE(eventually([&] { return agent.asked().size() >= 4; })) << p.err();
   scripted_agent other;
-  // A flood would be thousands in the time that a program takes to start and end.
+  // A flood would be thousands of requests in the time a program takes to start and end.
   const finished once = run({tenure_binary(), "status", "--api", other.api()}, in);
   EXPECT_EQ(once.status, 0) << once.err;
   EXPECT_LT(agent.asked().size(), 100U);
@@ -113,7 +113,7 @@ TEST(StatusWatch, ATerminalShowsTheNewestStateInPlaceAndGetsItsCursorBack) {
   EXPECT_THAT(tty.shown(), Not(HasSubstr("\x1b[2J"))) << "a cleared screen flickers";
   EXPECT_THAT(tty.shown(), Not(HasSubstr("\x1b[?25h")));
   tty.type("\x03");
-  EXPECT_EQ(tty.ended_by(), SIGINT) << "who waits for us is told the truth";
+  EXPECT_EQ(tty.ended_by(), SIGINT) << "the parent sees the real signal";
   EXPECT_THAT(tty.shown(), EndsWith("\x1b[?25h"));
 }
 

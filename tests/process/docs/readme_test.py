@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""readme_test.py README TENURE: the commands of README, pasted in their order, do what README says."""
+"""readme_test.py README TENURE: the commands of README, pasted in order, do what README says."""
 import json
 import pathlib
 import re
@@ -16,20 +16,20 @@ def check(condition, text):
 
 
 def agents(shell):
-    """What each agent that answers says of the election, by the name of its member."""
+    """The election as each agent that answers shows it, by member."""
     rows = [json.loads(line) for line in shell.ask("status", "--output", "json").splitlines()]
     return {one["identity"]: one for row in rows for one in row.get("elections", [])}
 
 
 def holder(shell):
-    """The one that says of itself that it holds; empty if none does."""
+    """The member that says that it holds; empty if none does."""
     active = [name for name, one in agents(shell).items() if one["is_self"]]
     check(len(active) < 2, f"two hold: {active}")
     return "".join(active)
 
 
 def one_runs(shell):
-    """README's command ends as a `sleep`; a member that stands by has none."""
+    """README's command ends as a `sleep`; a standby has none."""
     until(lambda: list(shell.processes().values()).count(["sleep", "1000"]) == 1, "one command runs")
 
 
@@ -83,7 +83,7 @@ def ask(_, said):
 
 
 def curl(_, said):
-    # An answer does not end its line.
+    # An answer has no line end.
     answers = re.findall(r'\{"election":"try","identity":"b"', said)
     check(len(answers) == 2, f"{len(answers)} answers of b instead of 2")
 

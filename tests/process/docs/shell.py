@@ -1,4 +1,4 @@
-"""The marked commands of a page, and a shell that they are pasted into."""
+"""The marked commands of a page, and a shell to paste them into."""
 import ctypes
 import functools
 import os
@@ -30,7 +30,7 @@ def marked_blocks(text):
 
 
 class Shell:
-    """One bash in a directory of its own, with agents that nobody else's commands find."""
+    """A bash in a directory of its own; only its commands find its agents."""
 
     def __init__(self, binary):
         self.folder = tempfile.TemporaryDirectory()
@@ -40,18 +40,18 @@ class Shell:
         (self.at / "agents").mkdir(mode=0o700)
         self.environment = {k: os.environ[k] for k in ("PATH", "HOME") if k in os.environ}
         self.environment["TENURE_RUNTIME_DIR"] = str(self.at / "agents")
-        # What outlives its parent becomes our child, so that all of it can be found and ended.
+        # A process that outlives its parent becomes our child, so that we can find and end it.
         if ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
             raise OSError(ctypes.get_errno(), "prctl(PR_SET_CHILD_SUBREAPER)")
         self.said = open(self.at / "said", "w+")
         self.process = subprocess.Popen(["bash"], cwd=self.at, env=self.environment, text=True,
                                         stdin=subprocess.PIPE, stdout=self.said, stderr=self.said)
-        # bash names each command that fails, and not only the last one of a block.
+        # Makes bash report every command that fails, not only the last one of a block.
         self.pasted = 0
         self.paste("trap 'echo \"status $?: $BASH_COMMAND\"' ERR\n")
 
     def paste(self, commands):
-        """What the commands have printed, as soon as the last of them has ended."""
+        """The output of the commands, once the last of them has ended."""
         self.pasted += 1
         begin, end = f"[{self.pasted} begins]\n", f"[{self.pasted} ends]\n"
         self.process.stdin.write(f"echo '{begin[:-1]}'\n{commands}echo '{end[:-1]}'\n")
@@ -69,12 +69,12 @@ class Shell:
         return (self.at / "said").read_text()
 
     def ask(self, *words):
-        """What `tenure` prints for one that knows only the shell's environment."""
+        """The output of `tenure` with only the shell's environment."""
         return subprocess.run([self.at / "build/release/tenure", *words], env=self.environment,
                               capture_output=True, text=True, timeout=PATIENCE).stdout
 
     def processes(self):
-        """All that the shell has started and that has not ended: command lines by process id."""
+        """All running processes that the shell has started: command lines by process id."""
         parents, found = {}, {}
         for place in pathlib.Path("/proc").glob("[0-9]*"):
             try:
@@ -100,7 +100,7 @@ class Shell:
         self.process.kill()
         self.process.wait(PATIENCE)
         self.process.stdin.close()
-        # More than once: a guard that is killed later may start an agent meanwhile.
+        # Repeated, because a guard that is killed later may start an agent meanwhile.
         while left := self.processes():
             for pid in left:
                 try:

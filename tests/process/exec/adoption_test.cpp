@@ -13,12 +13,11 @@
 #include "places.hpp"
 #include "servers/etcd_server.hpp"
 
-/// An agent dies, and the next one goes on with its workload if the store says that the lease is
-/// still theirs.
+/// An agent dies, and the next one keeps its workload if the store confirms the lease.
 namespace tenure::tests {
 namespace {
 
-/// The port of "http://127.0.0.1:PORT", in the hands of somebody else.
+/// Occupies the port of "http://127.0.0.1:PORT".
 class taken_port {
  public:
   explicit taken_port(const std::string& url) {
@@ -60,7 +59,7 @@ class Adoption : public ::testing::TestWithParam<place> {
                                                          .more = more});
   }
 
-  /// The version under which the lease is held, as this member sees it; 0 if it sees nobody.
+  /// The version of the lease that this member sees; 0 if nobody holds.
   static std::uint64_t version_seen_by(const member& who) {
     const std::string answer = who.get("/v1/elections/test");
     const std::string key = "\"version\":";
@@ -69,7 +68,7 @@ class Adoption : public ::testing::TestWithParam<place> {
                                    : std::strtoull(answer.c_str() + at + key.size(), nullptr, 10);
   }
 
-  /// Kills the agent and waits for the next.
+  /// Kills the agent and waits for the next one.
   static void replace_agent(member& of) {
     const auto agent = of.agent();
     ASSERT_TRUE(agent);
@@ -80,7 +79,7 @@ class Adoption : public ::testing::TestWithParam<place> {
     })) << of.process().err();
   }
 
-  /// `member::api` is that of the newest agent once there are as many.
+  /// True once this many agents have listened; `member::api` is then that of the newest.
   static bool listened(member& of, int agents) {
     int found = 0;
     const std::string log = of.process().err();
@@ -110,7 +109,7 @@ class Adoption : public ::testing::TestWithParam<place> {
 INSTANTIATE_TEST_SUITE_P(On, Adoption, ::testing::ValuesIn(places()),
                          [](const auto& one) { return one.param.name; });
 
-/// Nothing but a release can hand such a lease on within the patience of a test.
+/// Only a release can move such a lease within the patience of a test.
 constexpr const char* long_ttl = "10m";
 
 TEST_P(Adoption, CrashedAgentCostsNoFailOver) {
@@ -130,7 +129,7 @@ TEST_P(Adoption, CrashedAgentCostsNoFailOver) {
   }
   EXPECT_EQ(stamped_runs(in_).size(), 1U);
 
-  // What was adopted can be given up.
+  // An adopted lease can be released.
   a->process().send(SIGTERM);
   ASSERT_TRUE(runs_as(in_, "b", first->version)) << b->process().err();
   EXPECT_EQ(a->process().wait(), 128 + SIGTERM) << "as its workload";
@@ -222,7 +221,7 @@ TEST_P(Adoption, CrashBetweenGrantAndStartCostsNoTtl) {
       << a->process().err() << b->process().err();
 }
 
-/// Of a store that answers by itself; SQLite does as long as its disk does.
+/// For stores that are servers; SQLite answers as long as its disk does.
 class AdoptionFromServer : public Adoption {};
 
 INSTANTIATE_TEST_SUITE_P(On, AdoptionFromServer, ::testing::ValuesIn(etcd_places()),

@@ -11,7 +11,7 @@
 #include "places.hpp"
 #include "servers/etcd_server.hpp"
 
-/// Members that are set up otherwise than the others, and what an operator does about it.
+/// Members with other settings than the rest, and how an operator resolves that.
 namespace tenure::tests {
 namespace {
 
@@ -66,7 +66,7 @@ TEST_P(Agreement, MemberWithOtherSlotsSaysBothNumbersAndCampaignsOnceTheElection
   EXPECT_EQ(done.status, 0) << done.err;
   EXPECT_THAT(done.out, HasSubstr("test has 2 slots by the store now"));
   EXPECT_TRUE(runs_as(in_, "b")) << b->process().err();
-  EXPECT_TRUE(a->is_active()) << "whoever holds, holds";
+  EXPECT_TRUE(a->is_active()) << "a holder keeps its term";
   finished again;
   EXPECT_TRUE(eventually([&] {
     again = run({tenure_binary(), "set", "test", "--slots", "2"}, in_);
@@ -124,7 +124,7 @@ TEST_P(Agreement, TwinSaysThatItsIdentityIsInUse) {
   auto a = join("a");
   ASSERT_TRUE(runs_as(in_, "a")) << a->process().err();
   const auto workload = a->workload();
-  // What is read from its output from now on may be of either.
+  // Output that is read from now on may be from either.
   auto twin = join("a");
   ASSERT_TRUE(eventually([&] { return twin->process().said("another agent takes part as"); }))
       << twin->process().err();
@@ -133,8 +133,7 @@ TEST_P(Agreement, TwinSaysThatItsIdentityIsInUse) {
   EXPECT_EQ(stamped_runs(in_).size(), 1U);
 }
 
-/// A slot that is free, and a twin that does not use its own, are no reason to run the workload of
-/// a twin.
+/// A free slot does not let a twin run its workload, even if the other twin does not use its own.
 TEST_P(Agreement, TwinDoesNotCampaignForAFreeSlot) {
   auto a = join("a", {"--slots", "2"});
   ASSERT_TRUE(runs_as(in_, "a")) << a->process().err();
@@ -161,7 +160,7 @@ TEST_P(Agreement, TwinOfOneThatIsPausedDoesNotCampaign) {
   EXPECT_FALSE(twin->process().said("campaigns again"));
 }
 
-/// The lease of what runs outlives a store that is busy while the next agent opens it.
+/// A running workload keeps its lease if the store is busy while the next agent opens it.
 TEST(AgreementOfAFile, StoreThatIsBusyAtFirstCostsAWorkloadThatRunsNothing) {
   const temporary_directory in;
   member a(in, {.identity = "a", .ttl = "1m"});

@@ -7,8 +7,8 @@
 
 #include "harness.hpp"
 
-/// SQLite compares instants of CLOCK_BOOTTIME between members: all must be of one boot, on one
-/// clock. And they meet in the files beside the lease file: all must see the same ones.
+/// SQLite compares instants of CLOCK_BOOTTIME between members, so all must be in one boot, on one
+/// clock. Members also use files beside the lease file, so all must see the same ones.
 namespace tenure::tests {
 namespace {
 
@@ -45,7 +45,7 @@ class SqliteMount : public SqliteNamespaces {};
 
 TEST_F(SqliteBoot, TheKernelsOwnIsTaken) {
   EXPECT_EQ(join_after("true").status, 0);
-  // As container runtimes have it: a bind mount of the directory above shows the same file.
+  // As container runtimes do it: a bind mount of the directory above shows the same file.
   EXPECT_EQ(join_after("mount --bind -o ro /proc/sys /proc/sys").status, 0);
 }
 
@@ -55,7 +55,7 @@ TEST_F(SqliteBoot, OneThatIsMountedOverIsRefused) {
       join_after("mount --bind " + (in_ / "id").string() + " " + std::string(boot_id));
   EXPECT_EQ(over_it.status, 1) << over_it.err;
   EXPECT_THAT(over_it.err, AllOf(HasSubstr(boot_id), HasSubstr("mounted"), HasSubstr("unmount")));
-  // Of the same file system, but not the same file.
+  // On the same file system, but not the same file.
   const finished another =
       join_after("mount --bind /proc/sys/kernel/random/uuid " + std::string(boot_id));
   EXPECT_EQ(another.status, 1) << another.err;
@@ -76,7 +76,7 @@ TEST_F(SqliteBoot, ClockThatIsShiftedIsRefused) {
 }
 
 TEST_F(SqliteMount, FileThatIsMountedByItselfIsRefused) {
-  // As `docker run -v /srv/l.db:/data/l.db` has it: -wal, -shm and -members/ are the container's.
+  // As with `docker run -v /srv/l.db:/data/l.db`: -wal, -shm and -members/ belong to the container.
   const std::string shared = in_ / "srv l.db";
   endpoint_ = in_ / "data l.db";
   for (const std::string& one : {shared, endpoint_}) {

@@ -72,7 +72,7 @@ TEST(Cli, GuardsAndAgentsAreRefusedWhatCannotWork) {
   }
   const finished nowhere = tenure({"guard", "--dir", "/proc/no", "--", "true"}, {});
   EXPECT_EQ(nowhere.status, 125);
-  EXPECT_TRUE(has(nowhere.err, "cannot make the directory /proc/no")) << nowhere.err;
+  EXPECT_TRUE(has(nowhere.err, "cannot create the directory /proc/no")) << nowhere.err;
 }
 
 TEST(Cli, ExplainShowsTheSameSumsForPeopleAndPrograms) {
@@ -336,7 +336,7 @@ TEST(Agent, SaysOnceThatOtherMachinesReachItsProbePort) {
   EXPECT_FALSE(has(log_with("off"), words));
 }
 
-/// The kernel gives what is in /proc/PID of such a process to root.
+/// Root owns the files in /proc/PID of such a process.
 TEST(Agent, HasMemoryThatItsOwnUserCannotRead) {
   if (::geteuid() != 0) GTEST_SKIP() << "needs root to become another user";
   const temporary_directory in;

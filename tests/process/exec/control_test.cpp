@@ -9,7 +9,7 @@
 #include "places.hpp"
 #include "servers/etcd_server.hpp"
 
-/// Orders that people give to real members, and what the others see of it.
+/// Orders to real members, and what the other members see.
 namespace tenure::tests {
 namespace {
 
@@ -19,8 +19,8 @@ using testing::Not;
 
 constexpr const char* election = "/v1/elections/test";
 
-/// Three members, of whom "a" holds. Nothing but a release can hand this lease on within the
-/// patience of a test, and whoever is not asked for never comes first by chance alone.
+/// Three members; "a" holds. Only a release can move this lease within the patience of a test, and
+/// the named member never comes first just by chance.
 class Control : public testing::TestWithParam<place> {
  protected:
   void SetUp() override {
@@ -127,7 +127,7 @@ TEST_P(Control, AnyAgentPausesAMemberThatIsNamed) {
 }
 
 TEST_P(Control, AnOrderForAMemberThatDoesNotTakeItIsWithdrawn) {
-  // A member that is listed in the store, and whose agent does not turn.
+  // The store lists this member, but its agent is stopped.
   const auto agent = a_->agent();
   ASSERT_TRUE(agent);
   ::kill(*agent, SIGSTOP);
@@ -135,7 +135,7 @@ TEST_P(Control, AnOrderForAMemberThatDoesNotTakeItIsWithdrawn) {
   EXPECT_THAT(answer, AllOf(HasSubstr("503 Service Unavailable"), HasSubstr("no_taker"),
                             HasSubstr("nothing is done")));
   ::kill(*agent, SIGCONT);
-  // What comes afterwards is obeyed, and finds the term that was to be given up before.
+  // The later order is obeyed; the earlier one ended the term.
   EXPECT_THAT(order(*b_, "pause", R"({"member":"a"})"), HasSubstr(R"("by":"a")"));
   ASSERT_TRUE(runs_as(in_, "c", 1) || runs_as(in_, "b", 1));
   expect_clean();

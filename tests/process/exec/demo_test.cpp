@@ -1,4 +1,4 @@
-// The first thing that anybody sees.
+// `tenure demo`, the first thing that users see.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

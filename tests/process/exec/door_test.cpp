@@ -10,18 +10,18 @@
 #include "harness.hpp"
 #include "support/own_cgroup.hpp"
 
-/// `tenure guard` in one container and `tenure agent` in another, of which each may come, go and be
-/// replaced by itself.
+/// `tenure guard` in one container and `tenure agent` in another; each may start, end and be
+/// replaced on its own.
 namespace tenure::tests {
 namespace {
 
 using ::testing::HasSubstr;
 
-/// Nothing but a release can hand such a lease on within the patience of a test.
+/// Only a release can move such a lease within the patience of a test.
 constexpr const char* long_ttl = "10m";
 constexpr const char* short_ttl = "2s";
 
-/// As in a container whose processes nobody else sees.
+/// As in a container whose processes are invisible to others.
 const std::vector<std::string> own_namespace{"unshare", "--pid", "--fork", "--kill-child",
                                              "--mount-proc"};
 
@@ -56,7 +56,7 @@ class pod {
     start_agent();
   }
 
-  /// SIGKILL, and the next one.
+  /// Kills the agent with SIGKILL and starts the next one.
   void replace_agent() {
     end(*agent_, SIGKILL);
     start_agent();
@@ -77,7 +77,7 @@ class pod {
   [[nodiscard]] bool knows_holder(const std::string& who) const {
     return eventually([&] { return agent_->said("holder=" + who); });
   }
-  /// "http://127.0.0.1:PORT" of its agent, once it has said so.
+  /// "http://127.0.0.1:PORT" of its agent, once it has logged it.
   [[nodiscard]] std::string api() const {
     const std::string said = agent_->err();
     const auto begin = said.find(" api=") + 5;
@@ -100,7 +100,7 @@ class pod {
 
 class GuardDoor : public ::testing::Test {
  protected:
-  /// Starts both; the second one stands by.
+  /// Starts both; the second one is standby.
   void holds_before(pod& holder, pod& standby) {
     holder.start();
     ASSERT_TRUE(runs_as(in_, "a")) << holder.logs();
@@ -123,7 +123,7 @@ TEST_F(GuardDoor, CommandRunsOnlyWhereTheLeaseIsAndMoreThanOnceInOneContainer) {
   ASSERT_NO_FATAL_FAILURE(holds_before(a, b));
   EXPECT_FALSE(b.workload());
 
-  // Nobody comes after it, so its lease runs out.
+  // No other agent follows, so its lease runs out.
   pod::end(a.agent(), SIGKILL);
   const auto taken = runs_as(in_, "b", 1);
   ASSERT_TRUE(taken) << b.logs();
@@ -179,7 +179,7 @@ TEST_F(GuardDoor, CommandThatEndsByItselfEndsItsContainerAndTheLeaseButNotTheAge
   ASSERT_TRUE(taken) << b.logs();
   ASSERT_TRUE(a.knows_holder("b")) << a.logs();
 
-  // Its container comes back, and it may lead again.
+  // Its container restarts, and it may hold again.
   a.start_guard();
   ASSERT_TRUE(eventually([&] { return a.agent().said("guard found"); })) << a.logs();
   b.agent().send(SIGTERM);
@@ -258,7 +258,7 @@ TEST_F(GuardDoor, WhatNobodyCanSeeEndKeepsItsLeaseUntilThatRunsOut) {
   ASSERT_TRUE(eventually([&] { return a.agent().said("guard found"); })) << a.logs();
 }
 
-/// Neither news of the election nor a guard that comes back is a reason to release.
+/// Neither a change in the election nor a guard that restarts causes a release.
 TEST_F(GuardDoor, WhatMayBeLeftKeepsItsLeaseWhoeverComes) {
   if (::geteuid() != 0) GTEST_SKIP() << "needs root for a cgroup";
   const own_cgroup cgroup("door");

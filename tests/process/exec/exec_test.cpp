@@ -58,7 +58,7 @@ struct ending {
   int status;
 };
 
-/// For the name of the test.
+/// Used in the name of the test.
 std::ostream& operator<<(std::ostream& out, const ending& e) {
   return out << e.status;
 }
@@ -82,7 +82,7 @@ INSTANTIATE_TEST_SUITE_P(Of, ExecEnding,
 
 TEST(Exec, ACommandThatEndsGivesTheLeaseToTheNextAtOnce) {
   const temporary_directory in;
-  // The TTL is longer than the patience of this test: only a release can be the reason.
+  // The TTL is longer than the patience of this test: only a release can explain the change.
   member a(in, {.identity = "a",
                 .ttl = "10m",
                 .command = {"sh", "-c", "read x < "s + (in / "go").string()}});

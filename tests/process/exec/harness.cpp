@@ -252,7 +252,7 @@ std::optional<stamped_run> runs_as(const temporary_directory& in, const std::str
 std::vector<pid_t> children_of(pid_t pid) {
   std::vector<pid_t> out;
   std::error_code gone;
-  // The kernel lists them by the thread that made them.
+  // The kernel lists children by the thread that created them.
   const std::filesystem::path tasks = "/proc/" + std::to_string(pid) + "/task";
   for (std::filesystem::directory_iterator task(tasks, gone), end; !gone && task != end;
        task.increment(gone)) {

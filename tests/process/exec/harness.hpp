@@ -13,13 +13,13 @@
 #include "support/process_name.hpp"
 #include "support/temporary_directory.hpp"
 
-/// Real processes for the tests: the binary that ships, as a user starts it.
+/// Real processes for the tests: the shipped binary, started as a user would.
 namespace tenure::tests {
 
 /// A program with its output in files. Ended with all its descendants when it goes out of scope.
 class program {
  public:
-  /// `environment` ("KEY=VALUE") comes on top of ours, from which every TENURE_ variable is taken.
+  /// `environment` ("KEY=VALUE") is added to ours, from which every TENURE_ variable is removed.
   /// Commands find the agents whose output is in the same directory.
   program(const std::vector<std::string>& words, const std::filesystem::path& output,
           const std::vector<std::string>& environment = {});
@@ -58,7 +58,7 @@ class member {
     std::string ttl = "2s";
     std::string listen = "127.0.0.1:0";     ///< for the API
     std::string etcd = {};                  ///< its endpoint; empty: on SQLite
-    std::string file = {};                  ///< of SQLite; empty: "db" in the directory
+    std::string file = {};                  ///< for SQLite; empty: "db" in the directory
     std::vector<std::string> more = {};     ///< further flags
     std::vector<std::string> command = {};  ///< default: the stamper
     std::vector<std::string> before = {};   ///< in front of the command line of `tenure`
@@ -97,15 +97,15 @@ struct stamped_run {
 
 /// All lives, oldest first.
 std::vector<stamped_run> stamped_runs(const temporary_directory& in);
-/// True if no two of them overlap.
+/// True if no two runs overlap.
 bool never_two_at_once(const std::vector<stamped_run>& runs);
-/// True if each has a larger version than the one before.
+/// True if each run has a larger version than the previous one.
 bool versions_grow(const std::vector<stamped_run>& runs);
 /// Waits until a stamper of `identity` runs under a version larger than `above`.
 std::optional<stamped_run> runs_as(const temporary_directory& in, const std::string& identity,
                                    std::uint64_t above = 0);
 
-/// Those that it has made and that have not been waited for.
+/// Its children that have not been waited for.
 std::vector<pid_t> children_of(pid_t pid);
 bool is_alive(pid_t pid);
 std::string tenure_binary();

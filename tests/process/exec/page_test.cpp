@@ -1,4 +1,4 @@
-// The examples of a worker that asks before each write, under the binary that ships.
+// The examples of a worker that checks the lease before each write, run by the shipped binary.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -62,7 +62,7 @@ TEST_P(WorkerPage, WorkerMayWriteAsLongAsTheLeaseIsRenewed) {
   auto a = holder();
   ASSERT_TRUE(eventually([&] { return last_line(a.process()) == "may write, version 1"; }))
       << a.process().out() << a.process().err();
-  // Two whole leases later that is still its only line.
+  // Two whole TTLs later that is still its only line.
   const auto later = std::chrono::steady_clock::now() + std::chrono::seconds(4);
   ASSERT_TRUE(eventually([&] { return std::chrono::steady_clock::now() > later; }));
   EXPECT_EQ(a.process().out(), "may write, version 1\n");
@@ -91,7 +91,7 @@ TEST_P(WorkerPage, DrainIsShownWhileTheLeaseIsStillHeld) {
 }
 
 TEST_P(WorkerPage, WorkerOfADeadAgentGoesOnUnderTheNext) {
-  auto a = holder("20s");  // even a busy machine starts the next agent within that
+  auto a = holder("20s");  // even a busy machine starts the next agent within this time
   ASSERT_TRUE(eventually([&] { return last_line(a.process()) == "may write, version 1"; }))
       << a.process().out() << a.process().err();
   const auto agent = a.agent();
@@ -110,7 +110,7 @@ TEST_P(WorkerPage, WorkerWhoseGuardEndsWithoutAnAgentIsToFinish) {
       << a.process().out() << a.process().err();
   const auto agent = a.agent();
   ASSERT_TRUE(agent);
-  // Reads nothing, so that the guard has to see to it alone once it is dead.
+  // A stopped workload reads nothing, so the guard has to act alone once the agent is dead.
   ::kill(*agent, SIGSTOP);
   a.process().send(SIGTERM);
   ::kill(*agent, SIGKILL);

@@ -9,7 +9,7 @@
 
 namespace tenure::tests {
 
-/// A store that a test of real agents runs on.
+/// A store for tests of real agents.
 struct place {
   std::string name;
   std::optional<servers::etcd_release> etcd;  ///< none: SQLite
@@ -19,7 +19,7 @@ inline std::ostream& operator<<(std::ostream& out, const place& p) {
   return out << p.name;
 }
 
-/// Those with servers of their own.
+/// The places with servers.
 inline std::vector<place> etcd_places() {
   std::vector<place> out;
   for (const servers::etcd_release& r : servers::etcd_releases()) {

@@ -4,7 +4,7 @@
 
 namespace tenure::tests {
 
-/// What a stamper writes into its file for as long as it lives. Nanoseconds on CLOCK_BOOTTIME.
+/// What a stamper writes into its file while it lives. Nanoseconds on CLOCK_BOOTTIME.
 struct stamp_page {
   std::uint64_t version;
   std::int64_t first;

@@ -1,5 +1,5 @@
-// A workload that knows nothing of Tenure but its environment: it stamps the clock into a file,
-// from its first instruction until something ends it.
+// A workload that knows only its environment: it writes the clock into a file, from its first
+// instruction to its end.
 //   stamper FOLDER [stubborn]     stubborn: ignores every signal that can be ignored
 #include <fcntl.h>
 #include <poll.h>

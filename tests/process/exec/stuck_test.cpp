@@ -6,7 +6,7 @@
 #include "harness.hpp"
 #include "support/freezer.hpp"
 
-/// A holder whose command hangs in the kernel: SIGKILL waits for it, and so does the release.
+/// A holder whose command hangs in the kernel: SIGKILL and the release have to wait.
 namespace tenure::tests {
 namespace {
 

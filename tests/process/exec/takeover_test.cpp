@@ -10,8 +10,8 @@
 #include "support/other_process.hpp"
 #include "support/own_cgroup.hpp"
 
-/// What happens to the holder, and that nobody else's workload runs before its own is dead. The
-/// verdict is read from the stamps of the workloads, which know nothing of Tenure.
+/// How a holder loses its lease, and that no other workload runs before its own is dead. The test
+/// checks this by the stamps of the workloads, which know nothing of Tenure.
 namespace tenure::tests {
 namespace {
 
@@ -58,7 +58,7 @@ TEST(Takeover, AFrozenAgentsStubbornWorkloadIsKilledByTheGuardFirst) {
 
 TEST(Takeover, AKilledGuardTakesItsWorkloadAlongAndTheAgentReleases) {
   const temporary_directory in;
-  // Nothing but a release can hand this lease on within the patience of the test.
+  // Only a release can move this lease within the patience of the test.
   member a(in, {.identity = "a", .ttl = "10m"});
   ASSERT_TRUE(runs_as(in, "a"));
   const auto workload = a.workload();
@@ -68,7 +68,7 @@ TEST(Takeover, AKilledGuardTakesItsWorkloadAlongAndTheAgentReleases) {
   a.process().send(SIGKILL);
   ASSERT_TRUE(eventually([&] { return !is_alive(*workload); }));
   ASSERT_TRUE(runs_as(in, "b", 1)) << b.process().err() << a.process().err();
-  // In the history and in the log as what it was, and not as an orderly end.
+  // History and log show the real reason, not an orderly end.
   EXPECT_TRUE(eventually([&] {
     const std::string history = b.get("/v1/elections/test/history");
     return history.contains(R"("version":1,)") && history.contains(R"("reason":"guard_gone")");
@@ -83,7 +83,7 @@ TEST(Takeover, WhatMayBeLeftOfTheWorkloadKeepsTheLeaseFromOthers) {
   const own_cgroup cgroup("takeover");
   if (!cgroup.missing().empty()) GTEST_SKIP() << cgroup.missing();
   const temporary_directory in;
-  // Root with what a container has by default: it cannot look into processes of other users.
+  // Root with a container's default capabilities: it cannot look into other users' processes.
   const std::vector<std::string> contained{
       "sh", "-c",
       "echo $$ > " + cgroup.procs() +
@@ -94,8 +94,8 @@ TEST(Takeover, WhatMayBeLeftOfTheWorkloadKeepsTheLeaseFromOthers) {
   ASSERT_TRUE(runs_as(in, "a")) << a.process().err();
   const auto agent = a.agent();
   ASSERT_TRUE(agent);
-  // Younger than the workload, in its cgroup, and another user's: it looks like a daemon of it. One
-  // that is may be killed with the guard's other children, if the guard takes long enough to die.
+  // Younger than the workload, in its cgroup, of another user: it looks like a daemon of the
+  // workload. A real one may be killed with the guard's children if the guard dies slowly enough.
   const other_process daemon(sleep_as_nobody);
   std::ofstream(cgroup.procs()) << daemon.pid();
   const pid_t left = daemon.pid();
@@ -104,7 +104,7 @@ TEST(Takeover, WhatMayBeLeftOfTheWorkloadKeepsTheLeaseFromOthers) {
   ASSERT_TRUE(eventually([&] { return !is_alive(*agent); })) << "it has nothing more to do";
   EXPECT_TRUE(is_alive(left));
   EXPECT_TRUE(a.process().said("may have come out of the workload")) << a.process().err();
-  // Who comes now finds the lease held.
+  // A new member finds the lease held.
   member b(in, {.identity = "b", .ttl = "10m"});
   EXPECT_TRUE(eventually([&] { return b.process().said("holder=a"); })) << b.process().err();
   expect_clean(in);
@@ -112,7 +112,7 @@ TEST(Takeover, WhatMayBeLeftOfTheWorkloadKeepsTheLeaseFromOthers) {
 
 TEST(Takeover, AFrozenGuardCostsItsAgentTheLeaseLongBeforeThatEnds) {
   const temporary_directory in;
-  // Nothing but a release can hand this lease on within the patience of the test.
+  // Only a release can move this lease within the patience of the test.
   member a(in,
            {.identity = "a", .ttl = "10m", .more = {"--renew", "500ms"}, .command = stubborn(in)});
   ASSERT_TRUE(runs_as(in, "a"));
@@ -127,7 +127,7 @@ TEST(Takeover, AFrozenGuardCostsItsAgentTheLeaseLongBeforeThatEnds) {
   expect_clean(in);
 }
 
-/// It may start what it was asked to when it goes on, but not after its deadline.
+/// When the guard continues, it may carry out the start, but not after the deadline.
 TEST(Takeover, AGuardThatIsFrozenBeforeItsTermBeginsLetsOthersGoOn) {
   const temporary_directory in;
   member a(in, {.identity = "a", .ttl = "3s"});
@@ -155,7 +155,7 @@ TEST(Takeover, AGuardThatDiesBeforeItSaysThatItHasStartedLeavesNothingBehind) {
                             "setsid sleep 1000 & echo $! > " + daemon + "; exec " +
                                 stamper_binary() + " " + in.path().string()}});
   ASSERT_TRUE(eventually([&] { return a.process().said("holder=h"); }));
-  // Its word takes longer than it lives, for strace lets it die only then.
+  // Its answer takes longer than it lives, because strace delays the send.
   const program slow({"strace", "-e", "trace=sendto", "-e", "inject=sendto:delay_enter=3000000",
                       "-p", std::to_string(a.process().pid())},
                      in / "strace");
@@ -196,7 +196,7 @@ TEST(Takeover, OnLostExitEndsWithItsOwnStatus) {
 
 TEST(Takeover, ThreeMembersUnderRandomKillsNeverOverlap) {
   const temporary_directory in;
-  // SIGKILL has half a second: a busy machine may take longer than the 50 ms of so short a lease.
+  // SIGKILL gets half a second: a busy machine may need more than the 50 ms of so short a lease.
   const auto options = [](const std::string& identity) {
     return member::options{.identity = identity, .ttl = "4s", .more = {"--kill-budget", "500ms"}};
   };

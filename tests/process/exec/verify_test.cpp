@@ -11,7 +11,7 @@
 #include "servers/etcd_server.hpp"
 #include "servers/plain_http.hpp"
 
-/// `verify` as a resource uses it: real agents, real stores, the binary that ships.
+/// `verify` as a resource uses it: real agents, real stores, the shipped binary.
 namespace tenure::tests {
 namespace {
 
@@ -22,7 +22,7 @@ bool has(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-/// The port of its API, once it has said so; else 0.
+/// The port of its API once logged; else 0.
 std::uint16_t port_of(const program& agent) {
   static const std::string mark = "api=127.0.0.1:";
   const std::string log = agent.err();
@@ -73,7 +73,7 @@ class Verify : public ::testing::TestWithParam<place> {
     return version > above ? version : 0;
   }
 
-  /// What is left of its lease; 0 without one.
+  /// The time left of its lease; 0 without one.
   static long expires_in_ms(const program& holder) {
     static const std::string mark = "\"expires_in_ms\":";
     const std::string answer = get(holder, election_path);
@@ -96,7 +96,7 @@ class Verify : public ::testing::TestWithParam<place> {
     return run(words, in_);
   }
 
-  /// All that the store holds, in its own words.
+  /// The whole content of the store, as a dump.
   std::string store_contents() {
     if (!etcd_) return run({"sqlite3", in_ / "db", ".dump"}, in_).out;
     const std::string all_keys = R"({"key":"AA==","range_end":"AA=="})";
@@ -131,7 +131,7 @@ TEST_P(Verify, RequestThatWasDelayedUntilItsHolderHoldsAgainIsRefused) {
   const std::uint64_t third = sees(*worker, "a", second);
   ASSERT_GT(third, second) << a->err();
   ASSERT_EQ(sees(*a, "a", second), third) << a->err();
-  // Request 1 arrives: its holder holds, but not under that version any more.
+  // Request 1 arrives: its member holds again, but not under that version.
   for (const program* asked : {worker.get(), a.get()}) {
     for (const bool fresh : {false, true}) {
       const finished late = verify(*asked, "a", first, fresh);
@@ -146,7 +146,7 @@ TEST_P(Verify, RequestThatWasDelayedUntilItsHolderHoldsAgainIsRefused) {
 }
 
 TEST_P(Verify, ObserverAnswersAndLeavesNothingInTheStore) {
-  // So long a TTL that the holder itself writes nothing meanwhile.
+  // With this TTL the holder itself writes nothing meanwhile.
   const auto a = agent("a", {"--ttl", "10m"});
   const std::uint64_t version = sees(*a, "a");
   ASSERT_GT(version, 0U) << a->err();
@@ -210,7 +210,7 @@ TEST_P(Verify, FloodOfFreshReadsDoesNotCostTheLease) {
       }
     });
   }
-  // What is left of a lease grows at a renewal alone.
+  // The time left of a lease grows only at a renewal.
   int renewals = 0;
   long left = 0;
   EXPECT_TRUE(eventually([&] {
@@ -226,7 +226,7 @@ TEST_P(Verify, FloodOfFreshReadsDoesNotCostTheLease) {
   EXPECT_EQ(verify(*a, "a", version, false).status, 0) << a->err();
 }
 
-/// Against a store that can be gone; the file of SQLite is there as long as its members are.
+/// For stores that can go away; SQLite's file exists as long as its members do.
 class VerifyByServer : public Verify {};
 
 INSTANTIATE_TEST_SUITE_P(On, VerifyByServer, ::testing::ValuesIn(etcd_places()),

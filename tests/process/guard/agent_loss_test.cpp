@@ -15,7 +15,7 @@ const std::string polite =
     "trap 'echo told >> $DIR/told; exit 0' TERM; touch $DIR/up; while :; do sleep 0.01; done";
 const std::string deaf = "trap '' TERM; touch $DIR/up; while :; do sleep 0.01; done";
 
-/// A workload of term seven with an hour to go, whose agent is then killed.
+/// Starts a workload in term seven with an hour left, then kills its agent.
 pid_t start_and_kill_agent(stage& s, agent_line& agent) {
   const pid_t leader = agent.start(7, s.mark());
   EXPECT_TRUE(eventually([&] { return s.has("up"); }));
@@ -33,7 +33,7 @@ TEST(GuardAgentLoss, ACrashLeavesTheWorkloadToAnotherAgentWithTheSameSession) {
   EXPECT_EQ(second.found(), "running 7");
   EXPECT_EQ(second.session(), first.session());
   EXPECT_EQ(second.session().size(), 32U);
-  // It is the second one's now.
+  // It belongs to the second agent now.
   second.tell("arm 7 3600000");
   EXPECT_TRUE(eventually([&] {
     second.tell("acknowledged");
@@ -51,7 +51,7 @@ TEST(GuardAgentLoss, WhatItLeavesIsToldToEndAtItsDeadlineIfNobodyRenews) {
   auto agent = s.agent();
   const pid_t leader = agent.start(7, s.mark());
   EXPECT_TRUE(eventually([&] { return s.has("up"); }));
-  // From now on, if it were not for the grace.
+  // Would end at once without the grace.
   agent.tell("arm 7 3600000 3599500");
   agent.tell("acknowledged");
   agent.hear("acknowledged");
@@ -91,14 +91,14 @@ TEST(GuardAgentLoss, AgentIsNotStartedWhileSomethingIsBeingStopped) {
   EXPECT_FALSE(runs(leader));
   EXPECT_EQ(second.found(), "nothing");
   EXPECT_EQ(second.session(), first.session());
-  // What the dead one had armed is worth nothing.
+  // The dead agent's deadlines do not count.
   second.tell("start 7");
   EXPECT_EQ(second.hear(), "refused 7");
   second.start(8);
 }
 
 TEST(GuardAgentLoss, WorkloadThatEndsMeanwhileIsReportedToTheNextAgent) {
-  // Ends as soon as the guard has reaped the agent.
+  // The workload ends as soon as the guard has reaped the agent.
   stage s(stage::shell("touch $DIR/up; while kill -0 $AGENT; do :; done 2>/dev/null; exit 5"));
   auto first = s.agent();
   first.start(7, "AGENT=" + std::to_string(first.pid()));
@@ -138,7 +138,7 @@ TEST(GuardAgentLoss, NewestTermThatWasGrantedOutlivesTheAgent) {
   ASSERT_EQ(::kill(first.pid(), SIGKILL), 0);
   auto second = s.agent();
   EXPECT_EQ(second.last_term(), 8);
-  // An operator has accepted that versions begin anew.
+  // An operator has accepted that versions restart lower.
   second.tell("forget 4");
   EXPECT_EQ(second.hear(), "forgotten");
   ASSERT_EQ(::kill(second.pid(), SIGKILL), 0);
@@ -195,7 +195,7 @@ TEST(GuardAgentLoss, AnAgentThatDoesNotReadCannotBlockTheGuard) {
   auto agent = s.agent();
   const pid_t leader = agent.start(7);
   EXPECT_TRUE(eventually([&] { return s.has("up"); }));
-  // Each is answered with a refusal; nobody reads them, and the socket is long full.
+  // Each is refused; nobody reads the answers, so the socket is full by now.
   agent.tell("starts 20000");
   agent.hear("sent");
   ASSERT_EQ(::kill(agent.pid(), SIGSTOP), 0);
@@ -204,7 +204,7 @@ TEST(GuardAgentLoss, AnAgentThatDoesNotReadCannotBlockTheGuard) {
   EXPECT_TRUE(eventually([&] { return !runs(leader); }));
   ASSERT_EQ(::kill(agent.pid(), SIGCONT), 0);
   agent.hear("exited " + std::to_string(SIGKILL));
-  // And it can be talked to again.
+  // The guard still reacts.
   s.signal_guard(SIGTERM);
   agent.hear("signalled " + std::to_string(SIGTERM));
 }

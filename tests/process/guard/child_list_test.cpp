@@ -31,7 +31,7 @@ class ChildList : public testing::TestWithParam<child_list::way> {
 TEST_P(ChildList, HasEveryChildAndNobodyElse) {
   ASSERT_TRUE(list_.open(::getpid(), GetParam()));
   EXPECT_TRUE(listed().empty());
-  // More than one buffer of the kernel's list holds.
+  // More than one buffer holds.
   constexpr int many = 700;
   std::set<pid_t> children;
   for (int i = 0; i < many; ++i) {

@@ -28,7 +28,7 @@ TEST(GuardDeadline, HoldsAlthoughTheAgentIsStopped) {
   agent.hear("acknowledged");
   ASSERT_EQ(::kill(agent.pid(), SIGSTOP), 0);
   EXPECT_TRUE(eventually([&] { return !runs(leader) && s.marked().empty(); }));
-  // What it missed waits for it.
+  // The events it missed are waiting.
   ASSERT_EQ(::kill(agent.pid(), SIGCONT), 0);
   EXPECT_EQ(agent.hear(), "exited " + std::to_string(SIGKILL));
 }
@@ -40,7 +40,7 @@ TEST(GuardDeadline, ComesAfterAWordToTheWorkloadAlthoughTheAgentIsStopped) {
   auto agent = s.agent();
   const pid_t leader = agent.start(7);
   EXPECT_TRUE(eventually([&] { return s.has("up"); }));
-  // An hour is left, of which nearly all is grace.
+  // An hour is left, nearly all of it grace.
   agent.tell("arm 7 3600000 3599700");
   agent.tell("acknowledged");
   agent.hear("acknowledged");
@@ -52,8 +52,7 @@ TEST(GuardDeadline, ComesAfterAWordToTheWorkloadAlthoughTheAgentIsStopped) {
 }
 
 TEST(GuardDeadline, IsMovedByARenewal) {
-  // Where the machine is so busy that the first deadline passes before the renewal is read, again
-  // with more time.
+  // If a busy machine lets the first deadline pass before the renewal is read, try with more time.
   for (auto first = std::chrono::milliseconds(500);; first *= 2) {
     stage s(stage::shell("exec sleep 1000"));
     auto agent = s.agent();
@@ -79,7 +78,7 @@ TEST(GuardDeadline, OfAnotherTermDoesNotTouchTheOneThatRuns) {
   agent.tell("arm 8 0");
   agent.tell("start 8");
   EXPECT_EQ(agent.hear(), "refused 8");
-  // The deadline of term 7 is still the one it was: an hour away.
+  // The deadline of term 7 is unchanged: an hour away.
   agent.tell("stop 15 3600000");
   EXPECT_EQ(agent.hear(), "exited " + std::to_string(SIGTERM));
 }

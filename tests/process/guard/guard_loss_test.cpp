@@ -20,8 +20,8 @@ const std::string deaf_family =
     "trap '' TERM; sh -c 'trap \"\" TERM; touch $DIR/child; while :; do sleep 0.01; done' &\n"
     "while [ ! -e $DIR/child ]; do sleep 0.01; done; touch $DIR/up; while :; do sleep 0.01; done";
 
-// More than once: the agent looks at the family while the kernel takes it apart, and each moment
-// of that must be told from "nobody is left".
+// Repeated, because the agent looks while the kernel takes the process tree apart: no moment of
+// that may look like "nothing is left".
 TEST(GuardLoss, TheWorkloadDiesWithTheGuardAndTheAgentSeesToTheRest) {
   for (int round = 0; round < 50; ++round) {
     stage s(stage::shell(deaf_family));
@@ -50,13 +50,13 @@ TEST(GuardLoss, DaemonsWithSessionsOfTheirOwnAreFoundByTheirEnvironment) {
   }
 }
 
-/// Root with what a container has by default: it may not look into processes of other users.
+/// Root with a container's default capabilities: it cannot look into other users' processes.
 const std::vector<std::string> blind_root{
     "setpriv", "--bounding-set=-all,+chown,+dac_override,+fowner,+fsetid,+kill,+setgid,+setuid",
     "--"};
 const std::string as_nobody = "setpriv --reuid=65534 --regid=65534 --clear-groups ";
 
-/// In a cgroup of its own, where nobody starts anything but the workload.
+/// In a cgroup of its own, where only the workload starts processes.
 class GuardLossInDoubt : public testing::Test {
  protected:
   void SetUp() override {
@@ -79,8 +79,8 @@ void sleep_without_environment() {
   ::execlp("env", "env", "-i", "sleep", "1000", nullptr);
 }
 
-// The daemons are the test's. One of the workload's looks the same once the guard is dead; a guard
-// that is dying still has its children when the agent hears of its end, and those are killed.
+// The daemons belong to the test. A daemon of the workload looks the same once the guard is dead;
+// but a dying guard still has its children when the agent learns of its end, and those are killed.
 
 TEST_F(GuardLossInDoubt, DaemonOfAnotherUserMayBeOfTheWorkload) {
   const auto s = guard("touch $DIR/up; exec sleep 1000");
@@ -96,7 +96,7 @@ TEST_F(GuardLossInDoubt, DaemonOfAnotherUserMayBeOfTheWorkload) {
   EXPECT_EQ(agent.hear(), "doubtful 1 " + std::to_string(daemon));
   EXPECT_EQ(agent.hear(), "exited " + std::to_string(SIGKILL));
   EXPECT_FALSE(runs(leader));
-  EXPECT_TRUE(runs(daemon)) << "it may be somebody else's";
+  EXPECT_TRUE(runs(daemon)) << "it may be unrelated";
 }
 
 TEST_F(GuardLossInDoubt, SoMayADaemonWithoutAnEnvironment) {
@@ -176,7 +176,7 @@ TEST(GuardLoss, TheAgentKillsAtTheDeadlineIfTheGuardIsFrozen) {
   EXPECT_TRUE(s.marked().empty());
   agent.tell("acknowledged");
   EXPECT_EQ(agent.hear(), "acknowledged no");
-  // Back again, it finds all of it dead, and the agent is not told twice.
+  // When the guard continues, all processes are dead, and the agent is not told twice.
   s.signal_guard(SIGCONT);
   agent.start(8);
 }

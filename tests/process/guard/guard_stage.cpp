@@ -1,6 +1,6 @@
 // The program that the tests of the guard run.
 //
-//     guard_stage guard -- CMD...   the guard, as `tenure exec` would be it
+//     guard_stage guard -- CMD...   the guard, as in `tenure exec`
 //     guard_stage agent             a scripted agent; the guard starts it
 //     guard_stage allocate          shows that the malloc trap works
 //     guard_stage open-files        a workload: prints its open descriptors

@@ -31,7 +31,7 @@ std::string form(log::log_form which) {
 
 class GuardLog : public testing::Test {
  protected:
-  /// Term seven of this script, whose agent's log has this form.
+  /// Starts this script in term seven, with an agent whose log has this form.
   void start(const std::string& script, const std::string& how_to_log) {
     stage_ = std::make_unique<stage>(stage::shell(script));
     agent_ = std::make_unique<agent_line>(stage_->agent());
@@ -40,7 +40,7 @@ class GuardLog : public testing::Test {
     ASSERT_TRUE(eventually([&] { return stage_->has("up"); }));
   }
 
-  /// SIGKILL and SIGTERM, the second so many milliseconds before the first. No order follows.
+  /// Arms kill_at and stop_at as given in milliseconds. No order follows.
   void let_the_deadline_pass(const std::string& stop_and_kill) {
     agent_->tell("arm 7 " + stop_and_kill);
     agent_->tell("acknowledged");

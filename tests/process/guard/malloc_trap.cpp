@@ -49,7 +49,7 @@ void check_allocation() {
 }  // namespace
 }  // namespace tenure::tests
 
-// The allocator's functions of this program, in front of glibc's.
+// This program's allocator functions; they replace glibc's.
 extern "C" {
 
 void* __libc_malloc(std::size_t);

@@ -2,8 +2,8 @@
 
 namespace tenure::tests {
 
-/// From now on, whoever allocates in this process aborts it, with a line on stderr. Ends with
-/// exec; a fork inherits it. Without effect in a build with sanitizers, which allocate themselves.
+/// From now on, an allocation aborts this process, with a line on stderr. A fork inherits this, an
+/// exec ends it. Does nothing in builds with sanitizers, which allocate themselves.
 void allow_no_allocation();
 
 /// True if this build can trap allocations.

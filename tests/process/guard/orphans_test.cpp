@@ -1,5 +1,4 @@
-// What an agent without a guard says of the workload when it cannot look: never that nobody is
-// left.
+// An agent without a guard that cannot look never reports that no process is left.
 
 #include "guard/orphans.hpp"
 
@@ -25,7 +24,7 @@ namespace {
 using namespace tenure::guard;
 using namespace tenure::process;
 
-/// What `in_child` returns in a process of its own, which has no descriptors but the standard ones.
+/// Runs `in_child` in a process with only the standard descriptors; returns its result.
 bool holds_in_child(const std::function<bool()>& in_child) {
   const pid_t pid = ::fork();
   if (pid == 0) {
@@ -41,7 +40,7 @@ bool lives(const base::unique_fd& process) {
   return ::poll(&one, 1, 0) == 0;
 }
 
-/// What a look comes to with `count` free descriptors, and no more.
+/// The result of a look with only `count` free descriptors.
 remains look_with(rlim_t count, orphans& left) {
   rlimit before{};
   ::getrlimit(RLIMIT_NOFILE, &before);
@@ -53,8 +52,8 @@ remains look_with(rlim_t count, orphans& left) {
   return found;
 }
 
-/// True if `one` is killed once there are enough descriptors, and no look says before that nobody
-/// is left.
+/// True if `one` is killed once there are enough descriptors, and no earlier look reports that
+/// nothing is left.
 bool is_never_overlooked(pid_t one, orphans& left) {
   const base::unique_fd process = open_pidfd(one);
   constexpr rlim_t enough = 16;

@@ -1,4 +1,4 @@
-// Another user has put something where guard and agent meet, or knocks at the door.
+// Another user has put files where guard and agent meet, or connects to the guard's socket.
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -39,7 +39,7 @@ using namespace tenure::workload;
 constexpr uid_t stranger = 65534;
 constexpr unsigned some_bytes = 64;
 
-/// A whole guard's door, for agents of any user whom it lets in.
+/// A complete listener of a guard, which welcomes every agent it accepts.
 void open_door_and_welcome(const std::string& directory) {
   guard_listener door;
   shared_page page;
@@ -74,7 +74,8 @@ class PlantedGuard : public testing::Test {
     ASSERT_EQ(::chmod(shared_.c_str(), 0777), 0);
   }
 
-  /// What the first try that finds anything there comes to: the reason why not; empty for a guard.
+  /// The result of the first try that finds a file there: the reason of the failure; empty for a
+  /// guard.
   std::string dial(std::optional<uid_t> guard_uid = std::nullopt) {
     boost::asio::io_context io;
     std::optional<std::string> out;
@@ -103,7 +104,7 @@ TEST_F(PlantedGuard, GuardOfAnotherUserIsNotUsedUnlessNamed) {
 
 TEST_F(PlantedGuard, ProcessOfAnotherUserThatListensOnOurSocketIsNotUsed) {
   const other_process fake([this] {
-    // Root has made the socket, and gives up its user before it listens.
+    // Root created the socket, and changes its user before it listens.
     const int fd = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
     const auto address = guard_socket_address(shared_);
     const auto* const name = reinterpret_cast<const sockaddr*>(&*address);
@@ -173,7 +174,7 @@ TEST_F(PlantedGuard, FileOfOthersIsNotOpenedToTheWorldThroughTheSocketsName) {
         const std::string link = shared_ + "/link";
         while (true) {
           if (::symlink(precious.c_str(), link.c_str()) != 0 && errno != EEXIST) return;
-          // Only over what is there: otherwise it would be in the way of every start.
+          // Only over an existing file: otherwise it would prevent every start.
           struct stat there{};
           if (::lstat(socket.c_str(), &there) == 0 && S_ISSOCK(there.st_mode)) {
             ::rename(link.c_str(), socket.c_str());
@@ -244,7 +245,7 @@ TEST_F(PlantedGuard, KnocksOfATurnAreBounded) {
   EXPECT_FALSE(door.let_in(knocks));
   EXPECT_EQ(knocks, 0);
   EXPECT_EQ(answered(), most_knocks_a_turn);
-  // The rest has its turn.
+  // The rest is answered in later turns.
   while (answered() < crowd) {
     knocks = most_knocks_a_turn;
     EXPECT_FALSE(door.let_in(knocks));

@@ -35,7 +35,7 @@ class scripted_agent {
   explicit scripted_agent(asio::io_context& io) : loop_(io.get_executor()), control_(io) {}
 
   int begin() {
-    // A second hand on the guard's socket, to send what a link never would.
+    // A second descriptor of the guard's socket, to send what a link never sends.
     int socket = -1;
     if (std::sscanf(std::getenv(process::guard_fds_variable), "%d", &socket) == 1)
       raw_ = ::dup(socket);
@@ -125,7 +125,7 @@ class scripted_agent {
     if (order == "arm") {
       const auto [version, in] = term_and_time(words);
       armed_ = base::boot_now() + in;
-      std::int64_t sooner = 0;  // by so many milliseconds it is to end by itself
+      std::int64_t sooner = 0;  // how many milliseconds before kill_at it must end by itself
       words >> sooner;
       link_->arm(core::version{version}, armed_ - std::chrono::milliseconds(sooner), armed_);
     } else if (order == "start") {
@@ -185,8 +185,8 @@ class scripted_agent {
   void send_garbage(std::uint64_t seed, int count) {
     std::minstd_rand random(static_cast<std::uint32_t>(seed));
     for (; count > 0; --count) {
-      // Types 0 to 7: unknown ones, and known ones whose sizes and contents are nonsense. A bye
-      // is no garbage, and a whole stop would be obeyed.
+      // Types 0 to 7: unknown ones, and known ones with nonsense sizes and contents. Not bye and
+      // not a complete stop, because the guard would obey them.
       std::array<unsigned char, 300> bytes{};
       for (unsigned char& byte : bytes) byte = static_cast<unsigned char>(random());
       bytes[0] = static_cast<unsigned char>(random() % 4);

@@ -5,10 +5,10 @@ namespace tenure::tests {
 /// The variable with the path of the Unix socket on which the test gives its orders.
 inline constexpr const char* control_variable = "TENURE_TEST_CONTROL";
 
-/// Stands in for the agent: connects to the test, does what it is told, a line an order, and
-/// reports what the guard says, a line an event. The first line is "agent PID SESSION LAST FOUND",
-/// LAST being the newest term that was granted, and FOUND "nothing", "running TERM", "stopping
-/// TERM" or "ended TERM STATUS".
+/// A stand-in for the agent: connects to the test, carries out its orders, one per line, and
+/// reports the guard's events, one per line. The first line is "agent PID SESSION LAST FOUND": LAST
+/// is the newest term that was granted, FOUND is "nothing", "running TERM", "stopping TERM" or
+/// "ended TERM STATUS".
 ///
 ///     arm TERM MS [GRACE] kill_at in MS from now, stop_at GRACE milliseconds before
 ///     granted TERM        notes the grant; answered by "noted"

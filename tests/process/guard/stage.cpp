@@ -124,7 +124,7 @@ stage::stage(const std::vector<std::string>& command, const prefix& before) {
                                      O_WRONLY | O_CREAT | O_APPEND, 0600);
   ::posix_spawn_file_actions_addopen(&files, 2, (directory_ / "stderr").c_str(),
                                      O_WRONLY | O_CREAT | O_APPEND, 0600);
-  // What the tests themselves were started with is not the guard's doing.
+  // The guard must not inherit the descriptors of the tests.
   ::posix_spawn_file_actions_addclosefrom_np(&files, 3);
   EXPECT_EQ(::posix_spawnp(&guard_, argv[0], &files, nullptr, argv.data(), environment.data()), 0);
   ::posix_spawn_file_actions_destroy(&files);
@@ -135,7 +135,7 @@ stage::~stage() {
     ::kill(guard_, SIGKILL);
     ::waitpid(guard_, nullptr, 0);
   }
-  // Again until none is seen twice in a row: one that executes a program just now shows no
+  // Repeat until none is seen twice in a row: a process that is just executing a program shows no
   // environment, and so no mark.
   for (int unseen = 0; unseen < 2;) {
     const std::vector<pid_t> left = with_variable("DIR=" + directory_.path().string());
@@ -150,7 +150,7 @@ std::vector<std::string> stage::shell(const std::string& script) {
 }
 
 agent_line stage::agent() {
-  if (!readable(listener_.get())) ADD_FAILURE() << "no agent has come";
+  if (!readable(listener_.get())) ADD_FAILURE() << "no agent has connected";
   return agent_line(
       base::unique_fd(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK)));
 }

@@ -14,10 +14,10 @@
 
 namespace tenure::tests {
 
-/// What the guard of guard_stage gives a workload that it stops by itself.
+/// The grace that the guard of guard_stage gives a workload it stops by itself.
 inline constexpr std::chrono::milliseconds grace_of_the_stage{300};
 
-/// True while the process exists and is no zombie.
+/// True while the process exists and is not a zombie.
 bool runs(pid_t pid);
 
 /// The test's end of a connection to one scripted agent (scripted_agent.hpp has the orders).
@@ -27,10 +27,10 @@ class agent_line {
 
   void tell(const std::string& order);
 
-  /// The next line that the agent says; "(nothing)" if it hangs up or says nothing in time.
+  /// The agent's next line; "(nothing)" if it hangs up or sends nothing in time.
   std::string hear();
 
-  /// Hears lines until one starts with `beginning`, and returns that one.
+  /// Reads lines until one starts with `beginning`, and returns it.
   std::string hear(const std::string& beginning);
 
   /// Arms `version` for an hour, starts it and returns the id of the workload's first process.
@@ -38,7 +38,7 @@ class agent_line {
 
   [[nodiscard]] pid_t pid() const { return pid_; }
   [[nodiscard]] const std::string& session() const { return session_; }
-  /// The newest term that its session was granted before it came.
+  /// The newest term that its session was granted before it started.
   [[nodiscard]] int last_term() const { return last_term_; }
   /// What it has found: "nothing", "running 7", "stopping 7" or "ended 7 STATUS".
   [[nodiscard]] const std::string& found() const { return found_; }
@@ -52,8 +52,8 @@ class agent_line {
   std::string found_;
 };
 
-/// A guard that runs a command, in a directory of its own. Whatever a test leaves behind ends
-/// with it.
+/// A guard that runs a command, in a directory of its own. Ends everything that a test leaves
+/// behind.
 class stage {
  public:
   /// Put in front of the guard's command line: e.g. {"unshare", "--pid", "--fork"}.
@@ -73,7 +73,7 @@ class stage {
   [[nodiscard]] pid_t guard() const { return guard_; }
   void signal_guard(int signo) const;
 
-  /// Waits for the guard's end; its exit status, or 128 + signal.
+  /// Waits for the guard's end; returns its exit status, or 128 + signal.
   int end();
 
   [[nodiscard]] const std::filesystem::path& directory() const { return directory_.path(); }
@@ -81,8 +81,8 @@ class stage {
   [[nodiscard]] std::string read(const std::string& file) const;
   [[nodiscard]] bool has(const std::string& file) const;
 
-  /// Processes that came out of a workload which was started with `mark()` in its environment,
-  /// wherever they are now. Zombies do not count.
+  /// Descendants of a workload that was started with `mark()` in its environment, anywhere. Zombies
+  /// do not count.
   [[nodiscard]] std::vector<pid_t> marked() const;
   [[nodiscard]] std::string mark() const;
 

@@ -102,7 +102,7 @@ TEST(GuardStart, NoDescriptorButTheStandardOnesAndThePageReachesTheWorkload) {
 }
 
 TEST(GuardStart, TheWorkloadBlocksAndIgnoresNoSignal) {
-  // What the guard was started with must not stick: here it ignores SIGPIPE and SIGUSR1.
+  // The workload must not inherit the guard's ignored signals: here SIGPIPE and SIGUSR1.
   stage s(stage::shell("grep -E 'Sig(Blk|Ign)' /proc/self/status > $DIR/signals"),
           {"sh", "-c", "trap '' PIPE USR1; exec \"$@\"", "sh"});
   auto agent = s.agent();
@@ -112,7 +112,7 @@ TEST(GuardStart, TheWorkloadBlocksAndIgnoresNoSignal) {
   unsigned long long ignored = 1;
   ASSERT_EQ(std::sscanf(s.read("signals").c_str(), "SigBlk: %llx SigIgn: %llx", &blocked, &ignored),
             2);
-  // 32 and 33 are glibc's own; it lets nobody touch them.
+  // 32 and 33 are reserved by glibc.
   const unsigned long long of_glibc = 3ULL << 31;
   EXPECT_EQ(blocked, 0U);
   EXPECT_EQ(ignored & ~of_glibc, 0U);

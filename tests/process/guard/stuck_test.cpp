@@ -8,7 +8,7 @@
 #include "support/freezer.hpp"
 #include "support/process_name.hpp"
 
-/// What hangs in the kernel: SIGKILL waits for it, and everybody else does not.
+/// A process hangs in the kernel: SIGKILL waits for it, and nobody else does.
 namespace tenure::tests {
 namespace {
 
@@ -18,7 +18,7 @@ class GuardStuck : public testing::Test {
     if (!freezer_.missing().empty()) GTEST_SKIP() << freezer_.missing();
   }
 
-  /// A shell that joins the freezer, and what it does before and after.
+  /// A shell that runs `before`, joins the freezer, and continues with the rest.
   [[nodiscard]] std::vector<std::string> joins(const std::string& before,
                                                const std::string& after) const {
     return stage::shell(before + "\necho $$ > " + freezer_.procs() + "; touch $DIR/in\n" + after);
@@ -67,7 +67,7 @@ TEST_F(GuardStuck, WhatIsBelowItIsKilledByTheGuardWithoutAnAgent) {
   agent.tell("arm 7 200");
   agent.tell("acknowledged");
   agent.hear("acknowledged");
-  // It would kill in the guard's place.
+  // A running agent would kill in the guard's place.
   ASSERT_EQ(::kill(agent.pid(), SIGSTOP), 0);
   EXPECT_TRUE(eventually([&] { return !runs(below); }));
   EXPECT_TRUE(runs(leader));

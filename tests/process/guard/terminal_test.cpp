@@ -11,7 +11,7 @@
 namespace tenure::tests {
 namespace {
 
-/// A terminal, and the words that make it the controlling one of the guard behind them.
+/// A terminal, and the command prefix that makes it the guard's controlling terminal.
 class terminal {
  public:
   terminal() {

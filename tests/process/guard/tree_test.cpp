@@ -32,8 +32,8 @@ int zombies_of(pid_t guard) {
   return count;
 }
 
-/// Lets the deadline pass while the agent is stopped: it would kill in the guard's place if it
-/// could, and hide what the guard itself cannot do.
+/// Lets the deadline pass while the agent is stopped, because a running agent would kill in the
+/// guard's place and hide a failure of the guard.
 void expire(const stage& s, agent_line& agent) {
   agent.tell("arm 7 200");
   agent.tell("acknowledged");
@@ -42,7 +42,7 @@ void expire(const stage& s, agent_line& agent) {
   EXPECT_TRUE(eventually([&] { return s.marked().empty(); }));
   ASSERT_EQ(::kill(agent.pid(), SIGCONT), 0);
   EXPECT_EQ(agent.hear(), "exited " + std::to_string(SIGKILL));
-  // Said only after the death of all, so there is nothing to wait for here.
+  // Reported only after all are dead, so there is nothing to wait for.
   EXPECT_TRUE(s.marked().empty());
 }
 
@@ -99,7 +99,7 @@ TEST(GuardTree, EndsOnlyWithItsLastProcess) {
                    "while [ ! -e $DIR/up ]; do sleep 0.01; done; exit 6"));
   auto agent = s.agent();
   agent.start(7, s.mark());
-  // The status is the first process's, the moment is the last one's.
+  // The status of the first process, at the end of the last one.
   EXPECT_EQ(agent.hear(), "exited " + std::to_string(6 << 8));
   EXPECT_EQ(s.read("told"), "told\n");
   EXPECT_TRUE(s.marked().empty());

@@ -53,13 +53,13 @@ struct one_check : tests::loop {
   std::optional<process::check_outcome> outcome;
 };
 
-/// The id that a process of a check has written to a file.
+/// The id that a check's process has written to a file.
 pid_t written_id(const std::filesystem::path& path) {
   pid_t id = 0;
   eventually([&] {
     std::ifstream file(path);
     std::string line;
-    // Whole: the line's end is there.
+    // Complete: the line end is there.
     if (!std::getline(file, line) || file.eof()) return false;
     id = static_cast<pid_t>(std::stoi(line));
     return true;
@@ -67,7 +67,7 @@ pid_t written_id(const std::filesystem::path& path) {
   return id;
 }
 
-/// Those that a destroyed check has killed stay children, dead, until this process ends.
+/// Processes killed by a destroyed check stay zombies until this process ends.
 std::vector<pid_t> living_children() {
   std::vector<pid_t> all = tests::children_of(::getpid());
   std::erase_if(all, [](pid_t one) { return !tests::is_alive(one); });
@@ -162,7 +162,7 @@ TEST(CheckProcess, DeathOfTheAgentLeavesNothingOfACheckBehind) {
 }
 
 TEST(CheckProcess, SignalsOfACheckAreNotTheAgents) {
-  // A handler that a child has inherited writes to what it shares with its parent.
+  // An inherited handler in a child would write to state shared with its parent.
   one_check c("sleep 1000; sleep 1000");
   boost::asio::signal_set signals(c.io, SIGTERM, SIGINT);
   bool told = false;

@@ -19,7 +19,7 @@ using testing::StartsWith;
 using tests::scripted_server;
 using tests::temporary_directory;
 
-/// A check and its loop. Each `ask` waits for what it finds.
+/// A check and its loop. Each `ask` waits for the result.
 struct scene : tests::loop {
   /// "well", or what failed.
   std::string ask(core::duration limit = 20s) {
@@ -64,7 +64,7 @@ scripted_server::script answers(const std::string& status) {
   };
 }
 
-/// Those that a destroyed check has killed stay children, dead, until this process ends.
+/// Processes killed by a destroyed check stay zombies until this process ends.
 std::vector<pid_t> living_children() {
   std::vector<pid_t> all = tests::children_of(::getpid());
   std::erase_if(all, [](pid_t one) { return !tests::is_alive(one); });
@@ -184,7 +184,7 @@ TEST(CommandCheck, OneThatHangsFailsInItsTimeAndTheNextIsMadeWhenItIsDead) {
 }
 
 TEST(CommandCheck, OneThatTheKernelDoesNotEndHoldsTheOthersUpAndNobodyElse) {
-  // A keeper that is stopped stands for one that hangs in the kernel.
+  // A stopped keeper simulates one that hangs in the kernel.
   command_scene s({"sh", "-c", "sleep 1000; sleep 1000"});
   s.check->begin(20s,
                  [](const health::health_check::verdict&) { ADD_FAILURE() << "was cancelled"; });
@@ -192,7 +192,7 @@ TEST(CommandCheck, OneThatTheKernelDoesNotEndHoldsTheOthersUpAndNobodyElse) {
   ASSERT_EQ(keepers.size(), 1U);
   ::kill(keepers.front(), SIGSTOP);
   s.check->cancel();
-  EXPECT_THAT(s.ask(100ms), HasSubstr("the check before was killed"));
+  EXPECT_THAT(s.ask(100ms), HasSubstr("the previous check was killed"));
   EXPECT_EQ(living_children().size(), 1U) << "at most one at a time";
   ::kill(keepers.front(), SIGCONT);
   EXPECT_THAT(s.ask(100ms), HasSubstr("no end within 100ms"));
@@ -226,7 +226,7 @@ TEST(FileCheck, FileThatIsTooOldIsToldWithBothAges) {
   EXPECT_EQ(file_scene(path, 10min).ask(), "well");
   const std::string said = file_scene(path, 30s).ask();
   EXPECT_THAT(said, StartsWith(path + " is 4"));
-  EXPECT_THAT(said, HasSubstr("s old, 30s are allowed"));
+  EXPECT_THAT(said, HasSubstr("s old; at most 30s is allowed"));
   std::filesystem::last_write_time(path, clock::now() + 1h);
   EXPECT_EQ(file_scene(path, 30s).ask(), "well") << "from the future counts as now";
 }

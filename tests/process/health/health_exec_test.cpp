@@ -9,13 +9,13 @@
 #include "settings/endpoint.hpp"
 #include "support/boot_clock.hpp"
 
-/// What the health of a workload does to the lease, and what a check must not do to it.
+/// How the workload's health affects the lease, and how checks must not.
 namespace tenure::tests {
 namespace {
 
 using words = std::vector<std::string>;
 
-/// Only a release can hand this lease on within the patience of a test.
+/// Only a release can move this lease within the patience of a test.
 constexpr const char* no_expiry = "10m";
 
 /// Fast enough for a test, slow enough for a busy machine.
@@ -198,7 +198,7 @@ TEST(Health, KilledAgentLeavesNoCheckBehind) {
 }
 
 TEST(Health, ChecksAreNoPartOfTheWorkload) {
-  // Were its processes taken for the workload's, the lease would be held until they end.
+  // If its processes were taken for the workload's, the lease would be held until they end.
   const temporary_directory in;
   const std::string check =
       "sh -c \"echo $$ > " + (in / "check").string() + "; sleep 1000; sleep 1000\"";
@@ -221,7 +221,7 @@ TEST(Health, AgentWithoutAWorkloadOfItsOwnIsCheckedAlways) {
        "--listen",          "off",   "--probe-listen", "off",    "--health-file", in / "ok",
        "--health-interval", "400ms"},
       in / "agent");
-  ASSERT_TRUE(eventually([&] { return agent.said("health is checked always"); })) << agent.err();
+  ASSERT_TRUE(eventually([&] { return agent.said("health is always checked"); })) << agent.err();
   member b(in, {.identity = "b", .ttl = "2s"});
   const auto of_b = runs_as(in, "b");
   ASSERT_TRUE(of_b) << b.process().err();

@@ -7,8 +7,8 @@
 namespace tenure::tests {
 namespace {
 
-/// Its timer was due a renewal after the last one; another member is granted the lease a TTL after
-/// it, which is more than a second later.
+/// The agent is late from the next renewal on; another member gets the lease a TTL after the last
+/// one, which is more than a second later.
 TEST(AgentClocks, StoppedAgentSaysHowLateItIs) {
   const temporary_directory in;
   hooked_agent a(in, "a", {"--gain-command", notes(in), "--stop-command", notes(in)}, "3s");

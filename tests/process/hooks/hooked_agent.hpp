@@ -8,10 +8,10 @@
 
 namespace tenure::tests {
 
-/// Only a release can hand this lease on within the patience of a test.
+/// Only a release can move this lease within the patience of a test.
 inline constexpr const char* no_expiry = "10m";
 
-/// `tenure agent`, a member of the election "test" whose workload somebody else runs.
+/// `tenure agent`, a member of the election "test" whose workload others run.
 class hooked_agent {
  public:
   hooked_agent(const temporary_directory& in, const std::string& identity,
@@ -22,7 +22,7 @@ class hooked_agent {
   [[nodiscard]] bool becomes_active() const {
     return eventually([this] { return process_.said("state=active"); });
   }
-  /// As a pod's end would; returns its status.
+  /// Ends the agent as the end of a pod does; returns its status.
   std::optional<int> ends() {
     process_.send(SIGTERM);
     return process_.wait();
@@ -43,7 +43,7 @@ class hooked_agent {
   program process_;
 };
 
-/// A command that notes what it was told, as one line, and ends with `then`.
+/// A command that appends what it was told as one line, and ends with `then`.
 inline std::string notes(const temporary_directory& in, const std::string& then = "true") {
   return "sh -c \"echo $TENURE_EVENT $TENURE_IDENTITY $TENURE_VERSION >> " +
          (in / "notes").string() + "; " + then + "\"";
@@ -56,7 +56,7 @@ inline std::vector<std::string> lines_of(const std::filesystem::path& path) {
   return out;
 }
 
-/// What `notes` has noted, but for the stop without a term at the start of each agent.
+/// The lines of `notes`, without the stop without a term at the start of each agent.
 inline std::vector<std::string> noted(const temporary_directory& in) {
   std::vector<std::string> all = lines_of(in / "notes");
   std::erase_if(

@@ -8,7 +8,7 @@
 #include "scripted_server.hpp"
 #include "settings/endpoint.hpp"
 
-/// A workload that somebody else runs: it is told, and what it says of itself decides.
+/// A workload that others run: hooks tell it, and its answers decide.
 namespace tenure::tests {
 namespace {
 
@@ -17,21 +17,20 @@ using testing::HasSubstr;
 
 using words = std::vector<std::string>;
 
-/// A release is told from a lease that has run out by what the next holder does: only after the
-/// latter it waits for the previous holder to be gone.
+/// Distinguishes a lease that ran out from a release: only after the former the next holder waits.
 constexpr const char* waits = "the previous holder left no release record";
 
 words told_by_command(const temporary_directory& in) {
   return {"--gain-command", notes(in), "--stop-command", notes(in)};
 }
 
-/// A workload with an HTTP interface, which keeps what it was told.
+/// A workload with an HTTP interface, which records what it was told.
 class http_workload {
  public:
   [[nodiscard]] std::string url(const std::string& path) const {
     return settings::text(server_.where()) + path;
   }
-  /// All but the stop without a term at the start of each agent.
+  /// All orders except the stop without a term at the start of each agent.
   [[nodiscard]] words heard() const {
     words all = heard_all();
     std::erase_if(all, [](const std::string& one) { return one.contains("\"version\":0,"); });
@@ -266,7 +265,7 @@ TEST(Hooks, FirstStopThatHangsIsGivenUpInItsTime) {
   const temporary_directory in;
   hooked_agent a(in, "a", {"--stop-command", "sleep 1000", "--drain", "300ms"});
   ASSERT_TRUE(a.becomes_active()) << a.process().err();
-  EXPECT_TRUE(a.process().said("sleep: not done in its time")) << a.process().err();
+  EXPECT_TRUE(a.process().said("sleep: not done in time")) << a.process().err();
 }
 
 TEST(Hooks, WorkloadThatCannotBeToldLetsOthersGoFirst) {
@@ -309,7 +308,7 @@ TEST(Hooks, LostLeaseStopsTheWorkload) {
   const temporary_directory in;
   hooked_agent a(in, "a", told_by_command(in), "2s");
   ASSERT_TRUE(eventually([&] { return noted(in).size() == 1; })) << a.process().err();
-  // Whatever stands there now is no store: nothing can be renewed any more.
+  // The store is gone, so nothing can be renewed any more.
   std::filesystem::remove(in / "db");
   std::filesystem::create_directory(in / "db");
   EXPECT_TRUE(eventually([&] {

@@ -15,8 +15,7 @@
 #include "harness.hpp"
 #include "servers/etcd_server.hpp"
 
-/// Whole incidents of real agents, as their log tells them, line by line. docs/log.md has the
-/// lines.
+/// Complete incidents of real agents, compared with docs/log.md line by line.
 namespace tenure::tests {
 namespace {
 
@@ -49,7 +48,7 @@ lines wanted(const std::string& incident, const std::string& member) {
   return out;
 }
 
-/// Level and sentence of each line since the member has found its place.
+/// Level and message of each line since the member became holder or standby.
 lines written(const std::string& log) {
   constexpr std::size_t time_and_blank = 14;
   std::istringstream all(log);
@@ -60,7 +59,7 @@ lines written(const std::string& log) {
       continue;
     }
     line = line.substr(time_and_blank);
-    // Two blanks are between level and sentence, and before each field.
+    // Two blanks separate level and message, and precede each field.
     const auto fields = std::min(line.find("  election="), line.find("  identity="));
     line = without_figures(line.substr(0, fields));
     const bool begins = line.starts_with("info  active") || line.starts_with("info  standing by");
@@ -88,7 +87,7 @@ class Incident : public ::testing::TestWithParam<place> {
                                                          .command = std::move(command)});
   }
 
-  /// What a member has written, once it has said `last` so often.
+  /// A member's log, once it contains `last` this many times.
   static lines told_by(member& who, const std::string& last, std::size_t times = 1) {
     const auto said = [&] {
       const lines all = written(who.process().err());
@@ -100,15 +99,15 @@ class Incident : public ::testing::TestWithParam<place> {
     return written(who.process().err());
   }
 
-  /// As docs/log.md has it.
+  /// The lines of docs/log.md.
   [[nodiscard]] lines wanted_here(const std::string& incident, const std::string& member) const {
     lines out = wanted(incident, member);
-    // SQLite shows no lease that runs out.
+    // SQLite does not show that a lease runs out.
     if (!etcd_) std::erase(out, "info  nobody holds the lease: a has not renewed it");
     return out;
   }
 
-  /// Nothing answers until `store_is_back`.
+  /// The store does not answer until `store_is_back`.
   void silence_store() {
     if (etcd_) return etcd_->freeze(0);
     lock_ = std::make_unique<program>(
@@ -131,7 +130,7 @@ class Incident : public ::testing::TestWithParam<place> {
 INSTANTIATE_TEST_SUITE_P(On, Incident, ::testing::ValuesIn(places()),
                          [](const auto& one) { return one.param.name; });
 
-/// Nothing but a release can hand such a lease on within the patience of a test.
+/// Only a release can move such a lease within the patience of a test.
 constexpr const char* long_ttl = "10m";
 
 TEST_P(Incident, HolderVanishes) {
@@ -155,7 +154,7 @@ TEST_P(Incident, HolderHangsAndComesBack) {
   told_by(*a, "the workload was ended");
   ::kill(*agent, SIGCONT);
   auto said = told_by(*a, "standing by");
-  // The end of its term and the next one come in one piece or in two, as the network likes.
+  // The end of its term and the next term may arrive together or one after the other.
   std::erase(said, "info  nobody holds the lease");
   EXPECT_THAT(said, ElementsAreArray(wanted_here("hung", "a")));
 }
@@ -177,8 +176,8 @@ TEST_P(Incident, StoreIsSilentForLongerThanTheLease) {
   store_is_back();
   lines all = told_by(*a, "workload started", 2);
   lines outage = wanted_here("outage", "a");
-  // Whether the lease has run out at the store by then, or is released, is a matter of luck, and so
-  // is whether the watch tells that before a request is answered.
+  // The lease may have run out at the store by then or may be released, and the watch may show that
+  // before or after a request is answered.
   for (lines* const one : {&all, &outage}) std::erase(*one, "info  nobody holds the lease");
   const auto luck = std::ranges::find(outage, "...");
   ASSERT_NE(luck, outage.end());

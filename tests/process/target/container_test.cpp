@@ -6,7 +6,7 @@
 #include "pod.hpp"
 #include "support/eventually.hpp"
 
-/// Where cgroups tell containers apart: a match stands for its container.
+/// If cgroups tell containers apart, a match stands for its container.
 namespace tenure::tests {
 namespace {
 
@@ -53,13 +53,13 @@ TEST_P(TargetContainer, AContainerStaysTheWorkloadsAfterItsMatchHasEnded) {
   EXPECT_TRUE(eventually([&] { return finder->ask("look").starts_with("left=2 matching=1 "); }));
   pod_.signal(main, SIGKILL);
   EXPECT_TRUE(eventually([&] { return finder->ask("look").starts_with("left=1 matching=0 "); }));
-  // Nobody ever saw it beside the match, and it came out of none of them.
+  // No look ever saw it together with the match, and it descends from no member.
   const pid_t late = pod_.start_script('b', "echo $$; exec sleep 3000");
   EXPECT_TRUE(finder->ask("look").starts_with("left=2 matching=0 "));
   EXPECT_EQ(killed(*finder), nothing_left);
   EXPECT_FALSE(pod_.runs(rest));
   EXPECT_FALSE(pod_.runs(late));
-  // An empty container is forgotten: the kubelet starts the next one under another id.
+  // An empty container is forgotten: the kubelet starts the next one with another id.
   const pid_t after = pod_.start_script('b', "echo $$; exec sleep 3000");
   EXPECT_EQ(finder->ask("kill"), nothing_left);
   EXPECT_TRUE(pod_.runs(after));

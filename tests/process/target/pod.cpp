@@ -29,7 +29,7 @@ pid_t only_child_of(pid_t parent) {
   return 0;
 }
 
-/// From the leaves up, once the last process has left.
+/// Removes cgroups from the leaves up, once the last process has left.
 void remove_cgroups(const std::string& root) {
   const auto remove_all = [&root] {
     std::vector<std::filesystem::path> found{root};
@@ -77,7 +77,7 @@ actor::~actor() {
   if (pid_ <= 0) return;
   line_.reset();
   EXPECT_TRUE(eventually([this] {
-    // nsenter stops when its child is stopped, and would not see it die.
+    // nsenter stops with its child, and would then not see it die.
     ::kill(pid_, SIGCONT);
     return ::waitpid(pid_, nullptr, WNOHANG) == pid_;
   }));
@@ -171,7 +171,7 @@ words pod::inside(char container, const std::string& below, const words& command
       out = out + words{"unshare", "--cgroup", "--"};
     }
   }
-  // A session of its own, as a container runtime gives it.
+  // A session of its own, as with a container runtime.
   const words enter{"nsenter", "--target", std::to_string(pause_), "--pid", "--mount",
                     "--",      "setsid"};
   return out + enter + command;

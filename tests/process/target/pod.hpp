@@ -17,8 +17,8 @@ enum class apart { not_at_all, by_version_1, by_version_2, by_private_namespace 
 
 using words = std::vector<std::string>;
 
-/// A process with a line to it as its stdin and stdout. At its end that is closed, and the
-/// process is waited for: one that does not end by that has to be ended before.
+/// A process with a connection as its stdin and stdout. The destructor closes the connection and
+/// waits for the process: one that does not end by that has to be ended before.
 class actor {
  public:
   explicit actor(const words& command);
@@ -32,7 +32,7 @@ class actor {
   std::string ask(const std::string& order);
   /// The next line; "(nothing)" if there is none in time.
   std::string hear();
-  /// All it says until its end, and its exit status.
+  /// Everything it prints until its end, and its exit status.
   std::string hear_all(int& status);
 
  private:
@@ -41,8 +41,8 @@ class actor {
   std::string unread_;
 };
 
-/// A PID namespace with a pause process as its process 1, as the containers of a pod share one,
-/// each in a cgroup of its own if the machine lets us make some. Ends with all that is in it.
+/// A PID namespace as the containers of a pod share it, with a pause process as process 1, and each
+/// container in a cgroup of its own if the machine allows that. All its processes end with it.
 class pod {
  public:
   explicit pod(apart how = apart::not_at_all);
@@ -50,15 +50,15 @@ class pod {
   pod(const pod&) = delete;
   pod& operator=(const pod&) = delete;
 
-  /// Why there is none; empty if there is.
+  /// Why there is no pod; empty if there is one.
   [[nodiscard]] const std::string& missing() const { return missing_; }
 
-  /// Starts a command that ends with its stdin, in a container, which is made if it is not there
-  /// yet: one letter a to f, as all the digits of its id. `below`: in a cgroup nested in that.
+  /// Starts a command that ends with its stdin, in a container, which is created if needed: one
+  /// letter a to f, which is every digit of its id. `below`: in a cgroup nested in it.
   std::unique_ptr<actor> start(char container, const words& command, const std::string& below = {});
 
-  /// Starts a shell script that says one line, the number of a process of the pod; lives as long
-  /// as the pod does.
+  /// Starts a shell script that prints one line, the id of a process of the pod; lives as long as
+  /// the pod.
   pid_t start_script(char container, const std::string& script, const words& before = {},
                      const std::string& below = {});
 
@@ -66,13 +66,14 @@ class pod {
   std::unique_ptr<actor> finder(const std::string& kind, const std::string& value,
                                 const words& before = {});
 
-  /// What `survey` says there: what was found, or the problem's text. `fault` is set if it is one.
+  /// The output of `survey` there: what was found, or the problem's text. Sets `fault` for a
+  /// problem.
   std::string survey(const std::string& kind, const std::string& value, const words& before = {});
   [[nodiscard]] int fault() const { return fault_; }
 
-  /// True while that process of the pod exists and is no zombie.
+  /// True while that process of the pod exists and is not a zombie.
   [[nodiscard]] bool runs(pid_t pid) const;
-  /// True while there is one, or a zombie, with that number.
+  /// True while a process or zombie with that id exists.
   [[nodiscard]] bool has_process(pid_t pid) const;
 
   /// Sends a signal to a process of the pod.
@@ -84,11 +85,11 @@ class pod {
   /// Writes it, and returns its path; everybody may read it.
   std::string write(const std::string& name, const std::string& text) const;
 
-  /// The name of the program that is `sh` here.
+  /// The name of the program behind `sh` here.
   [[nodiscard]] static std::string shell();
 
  private:
-  /// What a shell script says in the pod, in no container.
+  /// The output of a shell script in the pod, outside the containers.
   [[nodiscard]] std::string ask_shell(const std::string& script) const;
   [[nodiscard]] char state(pid_t pid) const;
   [[nodiscard]] std::string cgroup(char container, const std::string& below) const;
@@ -104,13 +105,13 @@ class pod {
   int fault_ = 0;
 };
 
-/// What the finder says when it has looked at everything and nothing is left.
+/// The finder's answer when it has looked at everything and nothing is left.
 inline constexpr auto nothing_left = "left=0 matching=0 stuck=0 denied=0 unreadable=0 complete=1";
 
-/// Lets it kill as the guard does, until nothing is left; what it says at the end.
+/// Lets the finder kill as the guard does, until nothing is left; returns its last answer.
 std::string killed(actor& finder);
 
-/// In front of a command: runs it as the user "nobody".
+/// A command prefix that runs the command as the user "nobody".
 [[nodiscard]] words as_nobody();
 
 }  // namespace tenure::tests

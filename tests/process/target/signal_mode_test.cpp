@@ -18,7 +18,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-/// Nothing but a release can hand such a lease on within the patience of a test.
+/// Only a release can move such a lease within the patience of a test.
 constexpr const char* long_ttl = "10m";
 constexpr const char* short_ttl = "2s";
 
@@ -30,7 +30,7 @@ class SignalMode : public testing::Test {
 
   void TearDown() override { EXPECT_TRUE(never_two_at_once(stamped_runs(in_))); }
 
-  /// The sidecar, in container a; returns the number of its guard.
+  /// Starts the sidecar in container a; returns the id of its guard.
   pid_t start_agent(const std::string& ttl, const std::string& more = {}) {
     std::ostringstream script;
     script << "echo $$; exec " << tenure_binary() << " agent --store sqlite --endpoint "
@@ -40,19 +40,19 @@ class SignalMode : public testing::Test {
     return pod_.start_script('a', script.str());
   }
 
-  /// What the kubelet starts in container b.
+  /// Starts the workload in container b, as the kubelet does.
   pid_t start_workload(const std::string& how = {}) {
     return pod_.start_script(
         'b', "echo $$; TENURE_IDENTITY=a TENURE_VERSION=" + std::to_string(++workloads_) +
                  " exec " + stamper_binary() + " " + in_.path().string() + " " + how);
   }
 
-  /// Flags for a workload that runs on a standby, and is told `how`.
+  /// Flags for a workload that runs on a standby and is told by `how`.
   static std::string told_by(const std::string& how) {
     return "--target-executable sleep --while-standby run " + how;
   }
 
-  /// The workload of those.
+  /// Starts a workload for these flags.
   pid_t start_sleeper() { return pod_.start_script('b', "echo $$; exec sleep 1000"); }
 
   static std::string text_of(const std::filesystem::path& file) {
@@ -61,7 +61,7 @@ class SignalMode : public testing::Test {
     return all.str();
   }
 
-  /// Both; the workload runs under the agent's lease.
+  /// Starts both; the workload runs under the agent's lease.
   void holds(const std::string& ttl, const std::string& how = {}) {
     guard_ = start_agent(ttl);
     ASSERT_TRUE(says("workload may run")) << log();
@@ -69,7 +69,7 @@ class SignalMode : public testing::Test {
     ASSERT_TRUE(runs_as(in_, "a"));
   }
 
-  /// Another member, somewhere else.
+  /// Another member, outside the pod.
   std::unique_ptr<member> other(const std::string& ttl) {
     return std::make_unique<member>(in_, member::options{.identity = "b", .ttl = ttl});
   }
@@ -80,7 +80,7 @@ class SignalMode : public testing::Test {
     return eventually([&] { return log().find(what) != std::string::npos; });
   }
 
-  /// True once an agent has found what the one before has left, and goes on with it.
+  /// True once an agent has found the previous agent's workload and keeps it.
   [[nodiscard]] bool next_agent_is_active() const {
     return eventually([&] {
       const std::string all = log();
@@ -89,7 +89,7 @@ class SignalMode : public testing::Test {
     });
   }
 
-  /// A signal to the agent itself, the guard's only child.
+  /// Signals the agent itself, the guard's only child.
   void signal_agent(pid_t guard, int signo) {
     int status = -1;
     const std::string number = std::to_string(guard);
@@ -116,7 +116,7 @@ TEST_F(SignalMode, WhatRunsWithoutALeaseIsStoppedAsOftenAsItIsStarted) {
   EXPECT_TRUE(eventually([&] { return !pod_.runs(before); })) << log();
   const pid_t again = pod_.start_script('b', "echo $$; exec sleep 1000");
   EXPECT_TRUE(eventually([&] { return !pod_.runs(again); })) << log();
-  EXPECT_THAT(log(), HasSubstr("something of the workload runs without a lease"));
+  EXPECT_THAT(log(), HasSubstr("the workload runs without a lease"));
 }
 
 TEST_F(SignalMode, LeaseThatIsGainedWhileAStrayEndsBeginsWhenThatIsDead) {
@@ -215,7 +215,7 @@ TEST_F(SignalMode, WorkloadThatRunsOnAStandbyIsToldWhenItIsActive) {
                             " --while-standby run --on-gain signal --gain-signal USR1";
   const pid_t too_early = pod_.start_script('b', "echo $$; " + wait);
   start_agent(long_ttl, flags);
-  // Nobody knows what it was told before.
+  // It is unknown what the workload was told before.
   EXPECT_TRUE(eventually([&] { return !pod_.runs(too_early); })) << log();
   ASSERT_TRUE(says("holder=b")) << log();
   std::filesystem::remove(in_ / "up");

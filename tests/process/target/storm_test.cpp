@@ -7,7 +7,7 @@
 #include "pod.hpp"
 #include "support/eventually.hpp"
 
-/// Many processes, and more by the moment.
+/// Many processes, and more all the time.
 namespace tenure::tests {
 namespace {
 
@@ -31,7 +31,7 @@ class TargetStorm : public testing::TestWithParam<apart> {
 };
 
 TEST_P(TargetStorm, WhatForksAsFastAsItCanIsKilledToTheLast) {
-  // Where that user may go: this tree may be in root's own directory.
+  // In a directory that this user can enter: the source tree may be in root's home.
   const std::string stage = pod_.file("target_stage");
   std::filesystem::copy_file(TARGET_STAGE, stage);
   pod_.start_script('b', "echo $$; exec " + stage + " storm", storm_of(300));
@@ -44,7 +44,7 @@ TEST_P(TargetStorm, WhatForksAsFastAsItCanIsKilledToTheLast) {
 }
 
 TEST_P(TargetStorm, WhatMovesOnToANewProcessAllTheTimeIsCaught) {
-  // Its parent is always gone; in a container its session is another one each time, too.
+  // Its parent is always gone; in a container its session is also a new one each time.
   const std::string hops = pod_.write("hops", "");
   ASSERT_EQ(::chmod(hops.c_str(), 0666), 0);
   const std::string session = GetParam() == apart::not_at_all ? "" : "setsid ";

@@ -9,7 +9,7 @@
 #include "pod.hpp"
 #include "support/eventually.hpp"
 
-/// What cannot work is said, each with its own fix.
+/// Each problem is reported with its own fix.
 namespace tenure::tests {
 namespace {
 
@@ -29,7 +29,7 @@ class TargetSurvey : public testing::Test {
     if (!pod_.missing().empty()) GTEST_SKIP() << pod_.missing();
   }
 
-  /// Expects that fault, and returns the text.
+  /// Expects this fault and returns the text.
   std::string refused(target_fault kind, const std::string& by, const std::string& value,
                       const words& before = {}) {
     const std::string said = pod_.survey(by, value, before);

@@ -1,13 +1,12 @@
-// The program that the tests of the process finder run, all of it inside of a pod of theirs.
+// The program that the tests of the process finder run, always inside a pod of theirs.
 //
-//     target_stage pause                   process 1: reaps
-//     target_stage find KIND VALUE         finds and signals, as orders on stdin say; from then on
-//                                          an allocation aborts it
-//     target_stage survey KIND VALUE       prints what a person is told; status: the fault's number
-//     target_stage headless                a workload: its first thread ends on SIGUSR1, another
-//     not target_stage stuck                   a workload in state D target_stage neglect CMD...
-//     runs it and never reaps it target_stage storm                   a workload that forks as fast
-//     as it can
+//     target_stage pause              process 1: reaps
+//     target_stage find KIND VALUE    finds and signals, by orders on stdin; then no allocation
+//     target_stage survey KIND VALUE  prints what people are told; status: the fault's number
+//     target_stage headless           a workload whose first thread ends on SIGUSR1
+//     target_stage stuck              a workload in state D
+//     target_stage neglect CMD...     runs CMD and never reaps it
+//     target_stage storm              a workload that forks as fast as it can
 
 #include <poll.h>
 #include <sched.h>
@@ -33,7 +32,7 @@ using namespace tenure;
 
 constexpr int usage_status = 64;
 
-/// "executable", "command_line" or "pid_file"; "executable@1000": of user 1000.
+/// "executable", "command_line" or "pid_file"; with "@1000", of user 1000.
 settings::target target_from(std::string_view kind, const char* value) {
   using enum settings::target::kind;
   settings::target out{.value = value};
@@ -144,7 +143,7 @@ int survey(std::string_view kind, const char* value) {
   return 0;
 }
 
-/// Ends, and all of the namespace with it, when whoever holds the other end of stdin has ended.
+/// Ends, and the namespace with it, when the process at the other end of stdin has ended.
 int be_pause() {
   ::signal(SIGCHLD, SIG_IGN);  // the kernel reaps
   say("ready\n");
@@ -168,7 +167,7 @@ int be_headless() {
   ::pthread_exit(nullptr);
 }
 
-/// As in a vfork, the parent sleeps in state D until its child has executed something or ended.
+/// Uses vfork: the parent sleeps in state D until its child has executed a program or ended.
 int be_stuck() {
   if (::syscall(SYS_clone, CLONE_VFORK | SIGCHLD, nullptr, nullptr, nullptr, nullptr) == 0) {
     for (;;) ::pause();
@@ -185,7 +184,7 @@ int neglect(char** command) {
 }
 
 int be_storm() {
-  // A failed fork only says that the limit is reached.
+  // A failed fork only means that the limit is reached.
   for (;;) static_cast<void>(::fork());
 }
 

@@ -6,7 +6,7 @@
 #include "pod.hpp"
 #include "support/eventually.hpp"
 
-/// Where cgroups tell nothing: a match, what came out of it, and its session.
+/// If cgroups tell nothing: a match, its descendants, and its session.
 namespace tenure::tests {
 namespace {
 
@@ -53,7 +53,7 @@ TEST_F(TargetTree, WhatBelongedStillDoesWhenItsParentIsGone) {
   EXPECT_TRUE(eventually([&] { return finder->ask("look").starts_with("left=3 "); }));
   pod_.signal(shell, SIGKILL);
   EXPECT_TRUE(eventually([&] { return !pod_.runs(shell); }));
-  // What it forks now was never seen while the match was there.
+  // The processes it forks now were never seen together with the match.
   EXPECT_TRUE(eventually([&] { return finder->ask("look").starts_with("left=2 matching=0 "); }));
   kill_until_empty(*finder);
 }
@@ -87,7 +87,7 @@ TEST_F(TargetTree, AZombieIsDead) {
 TEST_F(TargetTree, AProcessWhoseFirstThreadHasEndedIsNotDead) {
   const pid_t headless = pod_.start_script('b', "exec " TARGET_STAGE " headless");
   auto finder = pod_.finder("executable", "target_stage");
-  // The finder has the same program, and is not taken for it.
+  // The finder runs the same program and is not taken for the target.
   EXPECT_THAT(finder->ask("look"), StartsWith("left=1 matching=1 "));
   pod_.signal(headless, SIGUSR1);
   EXPECT_TRUE(eventually([&] {
@@ -95,7 +95,7 @@ TEST_F(TargetTree, AProcessWhoseFirstThreadHasEndedIsNotDead) {
     return finder->ask("members").starts_with(std::to_string(headless) + "Z");
   }));
   EXPECT_TRUE(finder->ask("look").starts_with("left=1 matching=1 "));
-  // Its other threads tell what it is, also to one who has not seen it before.
+  // Its other threads show what it is, even to a finder that has not seen it before.
   auto anew = pod_.finder("command_line", TARGET_STAGE " headless");
   EXPECT_TRUE(anew->ask("look").starts_with("left=1 matching=1 "));
   kill_until_empty(*anew);
@@ -106,19 +106,19 @@ TEST_F(TargetTree, OneThatHangsInTheKernelIsLeftAndSaidToBeStuck) {
   auto finder = pod_.finder("executable", "target_stage");
   EXPECT_TRUE(
       eventually([&] { return finder->ask("look").starts_with("left=2 matching=1 stuck=1"); }));
-  // The command line of such a process is not read: it could make us hang, too.
+  // The command line of such a process is not read: we could hang, too.
   auto careful = pod_.finder("command_line", "nobody has this");
   EXPECT_EQ(careful->ask("look"), "left=0 matching=0 stuck=0 denied=0 unreadable=1 complete=0");
   kill_until_empty(*finder);
 }
 
 TEST_F(TargetTree, TheGainSignalGoesToTheTopmostMatchOnly) {
-  // A server and its worker, which has the same program and would die of the signal.
+  // A server and its worker, which runs the same program and would die of the signal.
   const pid_t worker = pod_.start_script('b', "trap 'touch " + pod_.file("told") +
                                                   "' USR1; sh -c 'sleep 1000; :' & echo $!; "
                                                   "while :; do sleep 0.02; done");
   auto finder = pod_.finder("executable", pod_.shell());
-  // The server, the worker, and what that waits for.
+  // The server, the worker, and the worker's child.
   EXPECT_TRUE(eventually([&] {
     finder->ask("look");
     return std::stoi(finder->ask("count")) >= 3;
@@ -143,7 +143,7 @@ TEST_F(TargetTree, ThePidOfOneThatIsGoneIsAStrangersAndIsLeftAlone) {
   EXPECT_TRUE(eventually([&] { return finder->ask("look").starts_with("left=1 "); }));
   pod_.signal(main, SIGKILL);
   EXPECT_TRUE(eventually([&] { return !pod_.has_process(main); }));
-  // The next process gets the number.
+  // The next process gets the id.
   const std::string take = "echo " + std::to_string(main - 1) +
                            " > /proc/sys/kernel/ns_last_pid; sleep 2000 & echo $!; wait";
   pid_t stranger = 0;

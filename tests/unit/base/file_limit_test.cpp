@@ -10,7 +10,7 @@
 namespace tenure::base {
 namespace {
 
-/// What `in_child` returns in a process of its own, whose limits are nobody else's.
+/// Runs `in_child` in a process of its own, so that limits change only there; returns its result.
 bool holds_in_child(const std::function<bool()>& in_child) {
   const pid_t pid = ::fork();
   if (pid == 0) ::_exit(in_child() ? 0 : 1);

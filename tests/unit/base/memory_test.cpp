@@ -7,7 +7,7 @@
 namespace tenure::base {
 namespace {
 
-/// Pages of files, the program's own among them, that this process has mapped in.
+/// Pages of files, including the program itself, that this process has in memory.
 long file_pages() {
   std::ifstream statm("/proc/self/statm");
   long size = 0;

@@ -35,7 +35,7 @@ TEST(ClockReading, SleepNeverShrinksAndTheWallClockIsTheWallClock) {
   const clock_reading second = read_clocks();
   EXPECT_GE(first.boot, before);
   EXPECT_GE(second.boot, first.boot);
-  // However late a reading is: the machine cannot have slept less than nothing.
+  // Even if a reading is late, the time asleep cannot be negative.
   EXPECT_GE(first.asleep, core::duration::zero());
   EXPECT_LT(std::chrono::abs(first.wall - std::chrono::milliseconds(wall_now_ms())),
             std::chrono::minutes(1));

@@ -34,13 +34,13 @@ TEST(PrintableText, WhatIsNotUtf8IsReplaced) {
   };
   for (const row& r : {
            row{"\xff\xfe", 2},          // never in UTF-8
-           row{"\x80", 1},              // begins nothing
+           row{"\x80", 1},              // not a first byte
            row{"\xc0\xaf", 2},          // overlong
            row{"\xe0\x9f\xbf", 3},      // overlong
            row{"\xed\xa0\x80", 3},      // a surrogate
            row{"\xf4\x90\x80\x80", 4},  // above U+10FFFF
            row{"\xf5\x80\x80\x80", 4},  // never in UTF-8
-           row{"\xc3", 1},              // ends too early
+           row{"\xc3", 1},              // cut off
            row{"\xe2\x82", 1},
            row{"\xf0\x9f\x98", 1},
        }) {

@@ -14,7 +14,7 @@ core::time_point at(core::duration since_boot) {
   return core::time_point(since_boot);
 }
 
-/// A queue, and what it has called, by name.
+/// A queue, and the names of the entries it has called.
 struct scene {
   void put(timer_queue::entry& one, core::duration when, std::string name) {
     queue.put(one, at(when), [this, name] { called += name; });
@@ -50,7 +50,7 @@ TEST(TimerQueue, WhatIsTakenOutIsNotCalledEvenByOneThatIsDueWithIt) {
   s.put(s.c, 1s, "c");
   s.queue.call_due(at(1s));
   EXPECT_EQ(s.called, "ac");
-  s.queue.take_out(s.b);  // without effect
+  s.queue.take_out(s.b);  // does nothing
 }
 
 TEST(TimerQueue, WhatIsPutInMeanwhileWaitsForTheNextTurn) {
@@ -78,7 +78,7 @@ TEST(TimerQueue, AnEntryMayBeDestroyedByItsOwnCall) {
   EXPECT_EQ(calls, 1);
 }
 
-/// What waits for an instant often owns the entry that it waits by.
+/// An object that waits often owns its own entry.
 TEST(TimerQueue, LetsGoOfWhatItHasAtItsEnd) {
   struct waiting {
     timer_queue::entry entry;

@@ -1,4 +1,4 @@
-// What somebody else could have put where we look for ours.
+// Files that another user could have put where we look for ours.
 #include "base/trusted_open.hpp"
 
 #include <fcntl.h>
@@ -30,7 +30,7 @@ class TrustedOpen : public testing::Test {
     return path(name);
   }
 
-  /// What is wrong with a path, in words; empty if nothing is.
+  /// What is wrong with a path, in words; empty if it is fine.
   static std::string flaw_of(const std::string& path, const demands& asked = {}) {
     const auto opened = open_trusted(AT_FDCWD, path.c_str(), O_RDONLY, asked);
     return opened ? "" : text("it", opened.error());

@@ -24,7 +24,7 @@ TEST(CampaignObstacle, ACandidateThatCampaignsHasNone) {
   active.becomes_active();
   EXPECT_EQ(active.view().held_back, held_back{});
   active.says(event::guard_away{});
-  EXPECT_EQ(active.view().held_back, held_back{}) << "it is no candidate";
+  EXPECT_EQ(active.view().held_back, held_back{}) << "it is not a candidate";
 }
 
 TEST(CampaignObstacle, EachIsSaidWhileItLasts) {
@@ -68,7 +68,7 @@ TEST(CampaignObstacle, TheHeirOfAVacantElectionComesFirst) {
   c.at(1s).says(free);
   EXPECT_EQ(c.view().held_back, (held_back{.why = heir_first, .until = start + 3s}));
   c.at(2s).says(shows({{"b", core::version{7}}}, core::version{7}));
-  EXPECT_EQ(c.view().held_back, held_back{}) << "it has come";
+  EXPECT_EQ(c.view().held_back, held_back{}) << "the heir holds";
 }
 
 TEST(CampaignObstacle, OfSeveralTheOneThatLastsLongestIsSaid) {

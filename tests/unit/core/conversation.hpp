@@ -11,18 +11,18 @@
 #include "core/timing.hpp"
 #include "core/vocabulary.hpp"
 
-/// A talk with one election: say what happens, read what it orders.
+/// A conversation with one election: the test says what happens and reads the commands.
 ///
-/// Orders are one line of words, so that a test reads as the protocol does:
-/// "candidate > pending, publish". Instants are counted from the start of the talk.
+/// The commands of a step are one line of words, so that a test reads like the protocol: "candidate
+/// > pending, publish". Instants are counted from the start of the conversation.
 namespace tenure::core::testing {
 
 using namespace std::chrono_literals;
 
-/// The start of every talk. Not zero: an instant that was left unset must not look like now.
+/// The start of every conversation. Not zero: an unset instant must not look like now.
 inline constexpr time_point start_of_talk = time_point(1'000s);
 
-/// The term that most talks are about.
+/// The term in most conversations.
 inline constexpr version five{5};
 
 /// ttl 15 s: renew 5 s, stop_at 12.35 s, kill_at 14.35 s, safe_until 14.85 s, try 3.675 s.
@@ -45,7 +45,7 @@ inline event::observed shows(std::vector<holder> holders, core::version as_of,
   return {{.as_of = as_of, .holders = std::move(holders), .retry_at = retry_at}};
 }
 
-/// Us, as the store shows what this very run of ours holds.
+/// This run of the agent, as the store shows it as a holder.
 inline holder mine(core::version version = five) {
   return {.identity = "me", .version = version, .ours = true};
 }
@@ -101,19 +101,19 @@ class conversation {
  public:
   explicit conversation(election_settings settings = member()) : subject_(std::move(settings)) {}
 
-  /// Moves the clock to `since_start`; says nothing to the election.
+  /// Moves the clock to `since_start`, without an event.
   conversation& at(duration since_start) {
     now_ = start_of_talk + since_start;
     return *this;
   }
 
-  /// Random bits of the following steps. 0 makes every back-off its shortest: half of the step.
+  /// Random bits of the following steps. 0 gives the shortest back-off: half of the step.
   conversation& entropy(std::uint64_t bits) {
     entropy_ = bits;
     return *this;
   }
 
-  /// One event; what the election orders.
+  /// Sends one event and returns the election's commands.
   std::string says(const election_event& what) {
     std::string all;
     for (const election_command& c : subject_.step({now_, entropy_}, what)) {
@@ -123,7 +123,7 @@ class conversation {
     return all;
   }
 
-  /// Up to what the watch has shown first: that nobody holds. Until then nobody campaigns.
+  /// Up to the first observation: nobody holds. A candidate does not campaign before it.
   std::string starts() {
     const std::string ordered = says(event::started{});
     const bool waits = now_in() == phase::candidate && !view().seen;
@@ -131,7 +131,7 @@ class conversation {
   }
   std::string wakes() { return says(event::woke{}); }
 
-  /// The store grants the acquire in flight. Unless told otherwise it was sent at the start.
+  /// The store grants the acquire in flight, by default sent at the start.
   std::string is_granted(core::version version = five, duration sent = 0s, duration ttl = 15s,
                          bool released_cleanly = false) {
     return says(event::granted{.number = asked.number,
@@ -163,7 +163,7 @@ class conversation {
   }
   std::string shuts_down() { return says(event::shutdown{}); }
 
-  /// Up to an active member of term five whose workload runs; now is 1 s after the start.
+  /// Up to an active member in term five whose workload runs, 1 s after the start.
   conversation& becomes_active() {
     starts();
     at(10ms).is_granted();
@@ -177,7 +177,7 @@ class conversation {
   [[nodiscard]] phase now_in() const { return subject_.view().phase; }
   [[nodiscard]] time_point now() const { return now_; }
   [[nodiscard]] bool is_valid() const { return view().valid_at(now_); }
-  /// When it wants to be woken, counted from the start; the greatest duration if never.
+  /// The next wake, counted from the start; the greatest duration if never.
   [[nodiscard]] duration next_wake() const {
     const time_point t = subject_.next_wake();
     return t == never ? duration::max() : t - start_of_talk;

@@ -1,4 +1,4 @@
-// A new agent whose guard has kept the workload of the one before.
+// A new agent whose guard still runs the workload of the previous agent.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@ using ::testing::HasSubstr;
 
 constexpr version six{6};
 
-/// Until 10 s and 12 s after the start of the talk.
+/// With stop_at 10 s and kill_at 12 s after the start.
 event::workload_found of_term_five(bool stopping = false) {
   return {.version = five,
           .stop_at = start_of_talk + 10s,
@@ -19,7 +19,7 @@ event::workload_found of_term_five(bool stopping = false) {
           .stopping = stopping};
 }
 
-/// An agent that has found the workload of term five and has asked the store, now at 1 s.
+/// An agent that has found the workload of term five and has sent an acquire, now at 1 s.
 conversation adopting(election_settings settings = member()) {
   conversation c(std::move(settings));
   c.says(of_term_five());
@@ -158,7 +158,7 @@ TEST(Adopt, WhatIsDyingAlreadyIsWaitedForAndNothingIsAskedBefore) {
   EXPECT_THAT(c.is_granted(six, 1h), HasSubstr("candidate > pending"));
 }
 
-/// An agent of a session that another one had before, of whose workload nothing is left.
+/// An agent whose session an earlier agent used; no workload is left of that one.
 std::string inherits(conversation& c, core::version last_term = five) {
   return c.says(event::started{.session_was_used = true, .last_term = last_term});
 }
@@ -244,7 +244,8 @@ TEST(Adopt, OnlyACandidateFindsAnything) {
   EXPECT_FALSE(observer.subject().adopting());
 }
 
-/// The kill that its deadline allows is too late for whoever waits for lock_delay from the news on.
+/// A kill at the found workload's deadline is too late for a member that waits for lock_delay from
+/// when it learns that the term is over.
 TEST(Adopt, TimeThatIsOverIsCutShortByTheNewsThatTheTermIs) {
   conversation c = adopting();
   EXPECT_EQ(c.at(10s).wakes(),

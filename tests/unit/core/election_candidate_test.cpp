@@ -1,4 +1,4 @@
-// A candidate: asking, being refused, not knowing, watching.
+// A candidate: acquires, refusals, unknown outcomes, watches.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -95,7 +95,7 @@ TEST(Candidate, TheWatchMayNameTheTimeOfTheNextTry) {
 TEST(Candidate, LeaseSeenFreeWhileTheAcquireWasInFlightIsAskedForAgain) {
   conversation c;
   c.starts();
-  // The store refused us, then the holder released, and the watch was faster than the answer.
+  // The store refused us, then the holder released; the watch arrives before the answer.
   EXPECT_EQ(c.at(5ms).says(shows_free()), "publish");
   c.at(10ms).is_refused();
   ASSERT_LE(c.next_wake(), 20ms) << "no further observation will come: the release was seen";
@@ -203,7 +203,7 @@ TEST(Candidate, LateGrantThatNobodyAsksForAnyMoreIsAskedForAgain) {
   c.at(1s).wakes();
   c.is_refused();
   ASSERT_EQ(c.next_wake(), duration::max());
-  // It counts at the store: without another acquire nobody would hold until it runs out.
+  // The store counts it: without another acquire nobody would hold until it runs out.
   EXPECT_EQ(c.says(event::granted{
                 .number = first, .version = five, .ttl = 15s, .sent_at = start_of_talk}),
             "acquire");
@@ -213,8 +213,8 @@ TEST(Candidate, OwnNameAmongTheHoldersIsAskedForAgain) {
   conversation c;
   c.starts();
   c.is_refused();
-  // A lost acquire was carried out late. In a session that other elections renew it would stay
-  // for ever: held by us, used by nobody.
+  // A lost acquire was carried out late. Other elections renew the session, so we would hold the
+  // lease for ever without using it.
   EXPECT_EQ(c.at(1s).says(shows({mine(core::version{7})}, core::version{7})), "publish, acquire");
 }
 
@@ -322,7 +322,7 @@ TEST(Candidate, AsideReleasesWhatAnUnknownAcquireMayHold) {
   conversation c;
   c.starts();
   c.resigns(duration::max());
-  // Others of the session renew it, so what the store may have granted would never run out.
+  // Other elections renew the session, so a grant we do not know of would never run out.
   EXPECT_EQ(c.acquire_is_unknown(), "release any");
   EXPECT_EQ(c.is_released(), "");
   EXPECT_EQ(c.next_wake(), duration::max());
@@ -366,7 +366,7 @@ TEST(Candidate, ResumedWhileAReleaseIsInFlightWaitsForItsEnd) {
   c.starts();
   c.resigns(duration::max());
   c.at(1s).acquire_is_unknown();
-  // Carried out after the acquire, the release would take away what that has got.
+  // If it were carried out after the acquire, the release would end the new term.
   EXPECT_EQ(c.at(2s).says(event::resume{}), "");
   EXPECT_EQ(c.is_released(), "acquire");
 }
@@ -414,8 +414,8 @@ TEST(Watch, ThatHasLivedForLongIsOpenedAgainAtOnceWhateverWasBefore) {
   EXPECT_EQ(c.watched.not_before - c.now(), first);
 }
 
-/// A grant to a try that was given up, while the member drained another term: nobody else can have
-/// it for as long as the session lives.
+/// The store grants a try that timed out while the member drains another term: nobody else can get
+/// the lease as long as the session lives.
 TEST(Candidate, TermThatItsSessionHasGotMeanwhileIsAskedFor) {
   conversation c;
   c.becomes_active();

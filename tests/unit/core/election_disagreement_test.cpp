@@ -1,4 +1,4 @@
-// What an election is stands in the store; a member that is set up otherwise does not campaign.
+// The store has the settings of an election; a member with other settings does not campaign.
 #include <gtest/gtest.h>
 
 #include "unit/core/conversation.hpp"
@@ -48,7 +48,7 @@ TEST(Disagreement, EndsNoTerm) {
   c.becomes_active();
   c.at(2s).says(for_slots(2, shows({mine(five)}, five)));
   EXPECT_EQ(c.now_in(), phase::active);
-  EXPECT_EQ(obstacle(c), campaign_obstacle::none) << "it is no candidate";
+  EXPECT_EQ(obstacle(c), campaign_obstacle::none) << "it is not a candidate";
   EXPECT_TRUE(c.subject().wants_renewal());
 }
 
@@ -58,7 +58,7 @@ TEST(Disagreement, WhatAnAcquireMayHaveGotIsGivenBack) {
   c.at(10ms).says(for_slots(2));
   c.at(20ms).acquire_is_unknown();
   EXPECT_EQ(c.at(21ms).wakes(), "");
-  EXPECT_EQ(c.let_go.version, no_version) << "whatever our session holds";
+  EXPECT_EQ(c.let_go.version, no_version) << "everything our session holds";
 }
 
 event::observed shows_a_twin() {
@@ -86,7 +86,7 @@ TEST(Disagreement, GrantThatComesAfterItIsGivenBack) {
   EXPECT_EQ(c.at(1s).says(shows_free(core::version{6})), "publish, acquire");
 }
 
-/// Up to a member that has given a grant of version 40 back, as it had seen 100.
+/// Up to a member that has given back a grant of version 40 because it had seen 100.
 conversation& is_granted_an_old_version(conversation& c) {
   c.starts();
   c.is_refused();

@@ -1,4 +1,4 @@
-// From the store's yes to a workload that runs.
+// From the grant to a running workload.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -68,7 +68,7 @@ TEST(Gain, WakeThatIsLateForBothStartsNothing) {
   conversation c;
   c.starts();
   c.is_granted();
-  // Asleep from before lock_delay ended until after the lease did.
+  // The machine sleeps from before the end of lock_delay until after the end of the lease.
   EXPECT_THAT(c.at(13s).wakes(), Not(HasSubstr("start")));
 }
 
@@ -111,7 +111,7 @@ TEST(Gain, TtlThatLeavesNoRoomForARetryIsGivenBack) {
 TEST(Gain, TtlShorterThanTheGraceIsGivenBackNotAskedForAgain) {
   conversation c;
   c.starts();
-  // Every further acquire would renew it: held by us for ever, used by nobody.
+  // Every further acquire would renew it: we would hold it for ever without using it.
   EXPECT_EQ(c.at(10ms).is_granted(five, 0s, 2s),
             "candidate > draining: session_invalid, publish, release 5");
 }
@@ -138,7 +138,7 @@ TEST(Gain, GrantsThatAreAlwaysLateAreAskedForLessAndLess) {
   EXPECT_GT(pause, 1s);
 }
 
-/// A store that has shown version nine of another member, and then an earlier state of its own.
+/// A store that has shown version nine of another member, then an earlier state (a restore).
 conversation restored(core::version as_of) {
   conversation c;
   c.starts();
@@ -189,7 +189,7 @@ TEST(Gain, TermOfAnotherRunUnderOurNameAndVersionIsNotOurs) {
 TEST(Gain, TermOfOurOwnThatIsOverIsGivenBackAndNoneIsBegun) {
   conversation c;
   c.becomes_active();
-  c.is_lost();  // a store may be wrong about that
+  c.is_lost();  // the store may be wrong
   c.workload_exits();
   c.at(c.next_wake()).wakes();
   EXPECT_EQ(c.is_granted(five, 2s), "release any") << "its version has had its workload";
@@ -206,7 +206,7 @@ TEST(Gain, OlderVersionOfOurOwnIsARegression) {
   c.workload_exits();
   c.is_released();
   c.at(c.next_wake()).wakes();
-  // A store that was restored from a backup counts again where it has counted before.
+  // A store that was restored from a backup grants earlier versions again.
   EXPECT_THAT(c.is_granted(core::version{4}, 2s), HasSubstr("version_regressed"));
 }
 

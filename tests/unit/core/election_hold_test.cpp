@@ -1,4 +1,4 @@
-// A holder: renewals, the end of the budget, and the store's own word that it is over.
+// A holder: renewals, the end of the budget, and a store that says that the term is over.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -71,7 +71,7 @@ TEST(Renewal, TtlThatIsOverBeforeTheReplyArrivesEndsTheTerm) {
 TEST(Election, UnknownOutcomeNeverDemotesEarly) {
   conversation c;
   c.becomes_active();
-  // Not one of these is the store's word that the lease is over.
+  // None of these means that the lease is over.
   for (duration now = 1s; now < 12350ms; now += 100ms) {
     c.at(now);
     EXPECT_EQ(c.wakes(), "");
@@ -105,7 +105,7 @@ TEST(Election, WantsNoRenewalPastStopAt) {
   EXPECT_FALSE(c.subject().wants_renewal());
 }
 
-/// Whatever woke it: expiry comes first.
+/// Expiry comes before every event.
 class ExpiryComesFirst : public ::testing::TestWithParam<election_event> {};
 
 TEST_P(ExpiryComesFirst, WhateverWokeIt) {
@@ -129,7 +129,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(Election, ResumedAfterTheLeaseRanOutStopsAtOnce) {
   conversation c;
   c.becomes_active();
-  // The machine slept for an hour: kill_at is long past, and the guard kills on that.
+  // The machine slept for an hour: kill_at is long past, so the guard kills.
   EXPECT_EQ(c.at(1h).wakes(),
             "active > draining: renew_timeout, publish, stop by 14.35s: renew_timeout");
 }
@@ -145,7 +145,7 @@ TEST(Sleep, EndsALeaseThatWouldHaveHeldWithoutIt) {
 TEST(Sleep, DoesNotExcuseALeaseThatHadRunOutBefore) {
   conversation c;
   c.becomes_active();
-  // Of these 30 s the machine was awake for 13, and the lease was good for 12.35 s.
+  // The machine was awake for 13 of these 30 s; the lease was valid for 12.35 s.
   EXPECT_EQ(c.at(30s).says(event::slept{17s}),
             "active > draining: renew_timeout, publish, stop by 14.35s: renew_timeout");
 }
@@ -155,7 +155,7 @@ TEST(Sleep, ThatTheLeaseHasOutlastedChangesNothing) {
   c.becomes_active();
   EXPECT_EQ(c.at(12s).says(event::slept{11s}), "");
   EXPECT_TRUE(c.is_valid());
-  // The next expiry is nobody's fault but the network's.
+  // The next expiry is caused by the network alone.
   EXPECT_EQ(c.at(13s).wakes(),
             "active > draining: renew_timeout, publish, stop by 14.35s: renew_timeout");
 }
@@ -243,7 +243,7 @@ TEST(Loss, ObservationFromBeforeOurGrantSaysNothing) {
 TEST(Loss, GraceReachesAsFarAsTheStoresOwnLockDelayLeavesRoom) {
   conversation c(with(member(), [](auto& s) { s.store_lock_delay = 5s; }));
   c.becomes_active();
-  // 5 s less 1 % less kill_budget, from the send at 0: the session may have gone right after it.
+  // 5 s less 1 % less kill_budget, from the send at 0: the session may have ended right after it.
   EXPECT_THAT(c.is_lost(), HasSubstr("stop by 4.45s: session_invalid"));
 }
 
@@ -259,7 +259,7 @@ TEST(Loss, RoomOfALockDelayEndsWithTheNewsThatAnotherHolds) {
   EXPECT_THAT(c.is_lost(), HasSubstr("stop by 4.45s: session_invalid"));
   EXPECT_EQ(c.at(2s).says(shows_free(core::version{6})), "publish")
       << "the session has taken the key along";
-  // An operator had deleted it before, and a deleted key has no lock-delay.
+  // An operator had deleted the key before, and a deleted key has no lock-delay.
   EXPECT_EQ(c.at(3s).says(shows_other(core::version{7})), "publish, stop by 3s: taken_over");
 }
 

@@ -1,4 +1,4 @@
-// Giving up on purpose: stop first, renew meanwhile, release what is dead only.
+// Giving up on purpose: stop the workload, renew meanwhile, release only once it is dead.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -123,8 +123,8 @@ TEST(Resign, PendingReleasesAtOnce) {
 }
 
 TEST(Readers, HaveTheirGraceBeforeTheLeaseIsReleased) {
-  // Without a workload of our own its death cannot be observed: whoever reads our answers may
-  // act on the last one until grace has passed.
+  // Without a workload of our own its death cannot be observed: API clients may act on the last
+  // answer until grace has passed.
   const auto settings = with(member(), [](auto& s) { s.owns_workload = false; });
   conversation resigned(settings);
   conversation stopped(settings);
@@ -223,7 +223,7 @@ TEST(Shutdown, BeforeTheStartEndsAtOnce) {
 TEST(Shutdown, WaitsForTheAnswerToAnAcquireInFlight) {
   conversation c;
   c.starts();
-  // Released before, a slow acquire could be carried out after it, and nobody would know.
+  // A slow acquire could be carried out after the release, and nobody would know.
   EXPECT_EQ(c.shuts_down(), "candidate > draining: shutdown, publish");
   EXPECT_EQ(c.at(1s).is_granted(), "release any");
   EXPECT_THAT(c.is_released(), HasSubstr("finished"));
@@ -312,7 +312,8 @@ TEST(Release, ThatStaysUnknownIsTriedUntilItIsKnown) {
   c.becomes_active();
   c.resigns(1h);
   c.workload_exits();
-  // Granted the same term again meanwhile, we would run under a lease that a late one takes away.
+  // If we were granted the same term again meanwhile, a late release would end the lease we run
+  // under.
   for (int i = 0; i < 20; ++i) {
     EXPECT_EQ(c.release_is_unknown(), "");
     ASSERT_EQ(c.at(c.next_wake()).wakes(), "release 5") << "try " << i;
@@ -327,7 +328,7 @@ TEST(Release, IsCleanOnceLockDelayHasPassedOrWasNotNeeded) {
   waited.workload_exits();
   EXPECT_TRUE(waited.let_go.clean);
 
-  // What ran under the term before may still run: the next holder must wait in our place.
+  // The workload of the previous term may still run: the next holder must wait instead of us.
   conversation pending;
   pending.starts();
   pending.is_granted();
@@ -386,9 +387,9 @@ TEST(Release, SilentStoreDoesNotKeepAnAgentThatHasNothingLeftToDo) {
   }
 }
 
-// --- what nobody can see any more -------------------------------------------------------------
+// --- a workload that nobody can see ----------------------------------------------------------
 
-/// What has come out of it may live on, and nobody can say that it does not.
+/// Processes that the workload started may live on, and nobody can tell whether they do.
 conversation unseen() {
   conversation c;
   c.becomes_active();

@@ -5,8 +5,8 @@
 
 namespace tenure::core::testing {
 
-/// What each state answers to each event. What is not listed changes nothing: no command, no
-/// phase. The lease was sent at 0 s, now is 1 s.
+/// How each state answers each event. A pair that is not listed changes nothing: no command, no
+/// phase. The last renewal was sent at 0 s, now is 1 s.
 inline const std::map<std::string, std::map<std::string, std::string>>& answers() {
   static const std::map<std::string, std::map<std::string, std::string>> table{
       {"new",

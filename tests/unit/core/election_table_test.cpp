@@ -1,4 +1,5 @@
-// Every state x every event. What the table does not list changes nothing: no command, no phase.
+// Every state x every event. A pair that the table does not list changes nothing: no command, no
+// phase.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -40,7 +41,7 @@ conversation observing() {
   return c;
 }
 
-/// Finds the workload of term five, which must stop at 10 s, or is told to end already.
+/// The workload of term five is found; it must stop at 10 s, or is stopping already.
 event::workload_found workload(bool stopping) {
   return {.version = five,
           .stop_at = start_of_talk + 10s,
@@ -66,7 +67,7 @@ conversation active() {
   return c;
 }
 
-/// Each with its lease sent at 0, and the workload where there is one running since 0.6 s.
+/// Each with its lease sent at 0 s, and its workload, if any, running since 0.6 s.
 constexpr std::array states{
     state{"new", [] { return changed(conversation(), [](auto& c) { c.at(1s); }); }},
     state{"unseeing",
@@ -166,7 +167,7 @@ std::string said(std::size_t s, std::size_t i) {
   return cell == row->second.end() ? std::string() : cell->second;
 }
 
-/// The phase that a text of commands leads to.
+/// The phase after these commands.
 std::string last_phase(const std::string& commands, const std::string& before) {
   const std::size_t arrow = commands.rfind(" > ");
   if (arrow == std::string::npos) return before;

@@ -1,4 +1,4 @@
-// Handing a lease on to a member of one's choice.
+// Transfers a lease to a named member.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 namespace tenure::core::testing {
 namespace {
 
-/// Nobody holds since `gone`, which left the lease to `heir`.
+/// Nobody holds since term `gone` was released to `heir`.
 event::observed shows_parting(std::string heir, version gone = core::version{6}) {
   event::observed out = shows_free(gone);
   out.what.last_release = release_record{

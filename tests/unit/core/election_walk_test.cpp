@@ -1,5 +1,5 @@
-// Random events in a random order, answered as the store and the guard would or would not. What
-// must hold whatever happens is checked after every step.
+// Random events in a random order, answered as the store and the guard might or might not. The
+// invariants are checked after every step.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 namespace tenure::core::testing {
 namespace {
 
-/// Walks one election through random events and keeps its own books, independent of the
-/// election's: what runs, and until when the acknowledged sends allow it to.
+/// Walks one election through random events and keeps its own records, independent of the
+/// election's: what runs, and until when the acknowledged renewals allow it to.
 class walk {
  public:
   walk(std::uint64_t seed, election_settings settings)
@@ -38,7 +38,7 @@ class walk {
     return duration(static_cast<std::int64_t>(bits_() % static_cast<std::uint64_t>(most.count())));
   }
 
-  /// Sometimes to the next wake, as a quiet world would; sometimes past it, as a slow one.
+  /// Sometimes to the next wake, as in a quiet system; sometimes past it, as in a slow one.
   void pass_time() {
     const time_point wake = talker_.next_wake();
     if (one_in(2) && wake != never && wake < now_ + 1h) {
@@ -107,7 +107,7 @@ class walk {
     }
   }
 
-  /// Its guard has kept what an earlier agent has started.
+  /// The guard still runs a workload that an earlier agent started.
   event::workload_found what_is_found() {
     runs_ = true;
     armed_ = version_;

@@ -23,7 +23,7 @@ std::string in_words(const guard_actions& a) {
   return all;
 }
 
-/// Of an agent that leaves no grace: both deadlines at once.
+/// An agent that leaves no grace: both deadlines at once.
 guard_actions armed(guard& g, time_point now, time_point kill_at) {
   return g.armed(now, kill_at, kill_at);
 }

@@ -11,7 +11,7 @@
 
 namespace tenure::core::testing {
 
-/// A talk with a session whose elections have all been started and ask for their lease.
+/// A conversation with a group whose elections have all started and sent an acquire.
 class session_talk {
  public:
   explicit session_talk(std::uint32_t elections, timing when = default_timing()) : subject_(when) {
@@ -25,7 +25,7 @@ class session_talk {
     }
   }
 
-  /// Moves the clock to `since_start`; says nothing to the session.
+  /// Moves the clock to `since_start`, without an event.
   session_talk& at(duration since_start) {
     now_ = start_of_talk + since_start;
     return *this;
@@ -44,7 +44,7 @@ class session_talk {
     note();
   }
 
-  /// The store grants what election `which` asked for, sent at `sent`.
+  /// The store grants the acquire of election `which`, sent at `sent`.
   void grant(std::uint32_t which, core::version version, duration sent, duration ttl = 15s,
              bool released_cleanly = false) {
     step(which, event::granted{.number = asked_[which],
@@ -90,7 +90,7 @@ class session_talk {
   [[nodiscard]] const election& one(std::uint32_t i) const {
     return subject_.at(election_index{i});
   }
-  /// When it wants to be woken, counted from the start.
+  /// The next wake, counted from the start.
   [[nodiscard]] duration next_wake() const { return subject_.next_wake() - start_of_talk; }
 
  private:

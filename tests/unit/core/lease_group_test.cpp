@@ -1,4 +1,4 @@
-// A session: many elections, one renewal.
+// A lease group: many elections, one renewal.
 #include "core/lease_group.hpp"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// A session under a store that does not answer: tries, deadlines, pauses, wakes.
+// A lease group with a store that does not answer: tries, deadlines, pauses, wakes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -51,7 +51,7 @@ TEST(RenewalTries, TwoSilentTriesStartBeforeStopAt) {
 
 TEST(RenewalTries, TwoFitIntoAShorterGrantThanTheOneAskedFor) {
   session_talk s(1);
-  // Worth 5.42 s until stop_at: 420 ms from the first renewal on, which is not one usual try.
+  // stop_at is 5.42 s: 420 ms after the first renewal is due, less than one usual try.
   s.activate(0, five, 0s, 8s);
   int tries = 0;
   while (s.one(0).view().phase == phase::active) {

@@ -9,7 +9,7 @@ namespace {
 
 constexpr time_point start = start_of_talk;
 
-/// Of a store whose leases last 15 s: it has to answer every 5 s, and is silent after 10 s.
+/// A store with leases of 15 s: it has to answer every 5 s, and is silent after 10 s.
 struct contact_of_15s : store_contact {
   contact_of_15s() : store_contact(15s) {}
 
@@ -48,7 +48,7 @@ TEST(StoreContact, AnAnswerCountsUntilTwoMoreAreMissing) {
   EXPECT_TRUE(c.up(10s - 1ns));
   EXPECT_FALSE(c.up(10s));
   EXPECT_EQ(c.trouble(9s), "");
-  EXPECT_EQ(c.trouble(10s), "it has said nothing for more than 10s");
+  EXPECT_EQ(c.trouble(10s), "it has not answered for more than 10s");
   EXPECT_EQ(c.silence(start + 12s), 12s);
   EXPECT_TRUE(c.showed(12s).up(12s));
 }

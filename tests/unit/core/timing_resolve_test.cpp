@@ -1,4 +1,4 @@
-// Settings that add up are filled in; those that do not are refused with the sum.
+// Settings that add up are completed; others are refused, and the message shows the sum.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ TEST(Resolve, DefaultsAreTheDocumentedOnes) {
   EXPECT_EQ(t.drift_ppm, 10'000U);
 }
 
-/// A TTL alone is a good configuration.
+/// A TTL alone is a valid configuration.
 class TtlAlone : public ::testing::TestWithParam<duration> {};
 
 TEST_P(TtlAlone, AddsUp) {
@@ -129,9 +129,7 @@ INSTANTIATE_TEST_SUITE_P(
             {.kill_budget = 0s}, "kill_budget", "kill_budget is 0s; it must be from 1ms to 15s"},
         refusal{{.lock_delay = 16s}, "lock_delay", "lock_delay is 16s; it must be from 0s to 15s"},
         refusal{{.drain = 25h}, "drain", "drain is 25h; it must be from 0s to 24h"},
-        refusal{{.drift_ppm = 200'001},
-                "drift",
-                "drift is 20.0001 %; more than 20 % is no clock to count on"}),
+        refusal{{.drift_ppm = 200'001}, "drift", "drift is 20.0001 %; it must be at most 20 %"}),
     [](const auto& one) { return std::string(one.param.setting) + std::to_string(one.index); });
 
 TEST(Resolve, AllProblemsAreReportedAtOnce) {

@@ -50,7 +50,7 @@ struct flapping {
     talk.starts();
   }
 
-  /// One term that lasts `lasts`; then the pause until it asks for the lease again.
+  /// One term that lasts `lasts`. Returns the pause until the next acquire.
   duration version(duration lasts) {
     version_ = core::version{number(version_) + 1};
     const duration began = talk.now() - start_of_talk;

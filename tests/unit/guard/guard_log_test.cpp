@@ -26,7 +26,7 @@ guard_log::sentence words(std::string_view text) {
   return out;
 }
 
-/// What is written while `act` runs.
+/// The log output while `act` runs.
 template <class Act>
 std::string written(Act act) {
   testing::internal::CaptureStderr();

@@ -1,4 +1,4 @@
-// The page that agent and guard share: the deadlines of one term are never taken for another's.
+// The page that agent and guard share: a reader never gets one term's deadlines for another term.
 #include "guard/guard_page.hpp"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 namespace tenure::guard {
 namespace {
 
-/// Whoever looks while a new term is armed finds no deadline, or that term's own.
+/// A reader that looks while a new term is armed finds no deadline or the new term's.
 TEST(GuardPage, DeadlineOfOneTermIsNeverThatOfAnother) {
   constexpr std::uint64_t terms = 300'000;
   const auto page = std::make_unique<guard_page>();
@@ -19,7 +19,7 @@ TEST(GuardPage, DeadlineOfOneTermIsNeverThatOfAnother) {
   std::atomic<std::uint64_t> wrong{0};
   std::thread guard([&] {
     while (newest.load() < terms) {
-      // The term that is about to be armed, or has just been.
+      // The term that is armed next, or was armed last.
       for (const std::uint64_t version : {newest.load() + 1, newest.load()}) {
         const auto found = page->deadlines_of(core::version{version});
         const core::time_point right{std::chrono::seconds(version)};

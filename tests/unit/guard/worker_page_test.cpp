@@ -1,4 +1,4 @@
-// The page that a workload reads: both of its sides, and what is between them.
+// The page that a workload reads: the writer, the reader and the layout.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -20,7 +20,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Written down in docs/worker-page.md: other languages count on these.
+// Documented in docs/worker-page.md: code in other languages relies on these.
 static_assert(offsetof(tenure_page, magic) == 0);
 static_assert(offsetof(tenure_page, layout) == 8);
 static_assert(offsetof(tenure_page, state) == 12);
@@ -102,7 +102,7 @@ TEST(WorkerPage, DrainOfADeadAgentsLeaseKeepsItsVersionAndStop) {
   EXPECT_LE(tenure_remaining(s.seen), before);
 }
 
-/// As an agent leaves it that dies while it writes.
+/// The page as an agent leaves it that dies while writing.
 void tear(worker_page& page) {
   auto* memory = static_cast<std::byte*>(
       ::mmap(nullptr, sizeof(tenure_page), PROT_READ | PROT_WRITE, MAP_SHARED, page.fd().get(), 0));

@@ -15,7 +15,7 @@ namespace {
 using namespace std::chrono_literals;
 using core::health;
 
-/// Answers as the test says; as long as that says nothing it hangs.
+/// Answers as the test says; hangs until the test says something.
 class told_check final : public health_check {
  public:
   explicit told_check(boost::asio::io_context& io) : io_(io) {}
@@ -48,7 +48,7 @@ class told_check final : public health_check {
 const health_check::verdict well = std::nullopt;
 const health_check::verdict ill = "it is ill";
 
-/// A monitor whose checks follow each other as fast as they can. Three failures decide.
+/// A monitor whose checks follow each other without pauses. Three failures decide.
 struct scene {
   explicit scene(bool always, std::size_t checks = 1, core::duration delay = {}) {
     settings::health with;
@@ -83,7 +83,7 @@ struct scene {
   bool becomes(health state) {
     return until([&] { return !states.empty() && states.back() == state; });
   }
-  /// That many more checks begin.
+  /// Waits until this many more checks have begun.
   bool goes_on(int checks = 5) {
     const int from = told[0]->begun;
     return until([&] { return told[0]->begun >= from + checks; });

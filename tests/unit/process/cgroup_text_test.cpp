@@ -15,7 +15,7 @@ std::string v2(const std::string& path) {
   return "0::" + path + "\n";
 }
 
-/// As a kubelet with the cgroupfs driver makes them on version 1, with containerd.
+/// The cgroups of a kubelet with the cgroupfs driver on version 1, with containerd.
 std::string v1(const std::string& id, const std::string& below = "") {
   const std::string path = "/kubepods/besteffort/pod8a1b2c3d-0000-4e5f-9a6b-7c8d9e0f1a2b/" + id;
   return "12:pids:" + path + below + "\n11:cpuset:" + path + below + "\n10:memory:" + path + below +
@@ -74,7 +74,7 @@ TEST(CgroupText, WhatIsNestedInAContainerIsInIt) {
   EXPECT_TRUE(main.ends_with(id_b)) << main;
   EXPECT_TRUE(is_in_container(v1(id_b, "/init.scope"), main));
   EXPECT_TRUE(is_in_container(v1(id_b), main));
-  // A name that only begins alike is another one.
+  // A name with the same beginning is a different container.
   EXPECT_FALSE(is_in_container(v1(id_b + "0"), main));
 }
 
@@ -104,7 +104,7 @@ TEST(CgroupText, AUnitIsAContainerButTheSliceAboveItIsNot) {
   const std::string ours =
       "9:memory:/system.slice/tenure.service\n8:blkio:/system.slice\n"
       "1:name=systemd:/system.slice/tenure.service\n";
-  // Where a controller is off for the unit, version 1 shows the slice.
+  // If a controller is off for the unit, version 1 shows the slice.
   const std::string theirs =
       "9:memory:/user.slice\n8:blkio:/user.slice\n"
       "1:name=systemd:/user.slice/user-0.slice/session-4.scope\n";
@@ -153,12 +153,12 @@ TEST(CgroupText, WhatIsWithinIsThereOrBelowInEachHierarchy) {
   EXPECT_FALSE(is_within(v2("/system.slice/tenure.service.d"), unit));
   EXPECT_FALSE(is_within(v2("/system.slice"), unit));
   EXPECT_FALSE(is_within(v2("/user.slice"), unit));
-  // In a namespace of our own.
+  // In a private namespace.
   EXPECT_TRUE(is_within(v2("/"), v2("/")));
   EXPECT_TRUE(is_within(v2("/below"), v2("/")));
   EXPECT_FALSE(is_within(v2("/../other"), v2("/")));
   EXPECT_FALSE(is_within(v2("/.."), v2("/")));
-  // One that is elsewhere in one hierarchy has been moved there by somebody, or was started there.
+  // A process that is elsewhere in one hierarchy was moved or started there.
   EXPECT_TRUE(is_within("2:pids:/a/b\n1:cpu:/\n", "2:pids:/a\n1:cpu:/\n"));
   EXPECT_FALSE(is_within("2:pids:/c\n1:cpu:/\n", "2:pids:/a\n1:cpu:/\n"));
 }

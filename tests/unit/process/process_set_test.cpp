@@ -17,7 +17,7 @@ TEST(ProcessSet, FindsEveryProcessUntilItIsFullAndTakesNoMore) {
   process_set set;
   set.prepare(capacity);
   EXPECT_EQ(set.find(1), nullptr);
-  // Numbers that all fall on the same place of the index.
+  // Ids that all map to the same place in the index.
   for (std::size_t i = 0; i < capacity; ++i) {
     const auto pid = static_cast<pid_t>(1 + 2 * capacity * i);
     ASSERT_NE(set.put({.pid = pid, .start = i}), nullptr);

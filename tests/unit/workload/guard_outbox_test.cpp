@@ -1,4 +1,4 @@
-// What an agent has to say while its guard does not read.
+// What the agent sends while its guard does not read.
 #include "workload/guard_outbox.hpp"
 
 #include <gmock/gmock.h>
@@ -13,7 +13,7 @@ using place = guard_outbox::place;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-/// A connection with room for so many packets; it keeps their types.
+/// A connection with room for a given number of packets; records their types.
 class narrow_connection final : public guard::guard_connection {
  public:
   void open(handlers) override {}
