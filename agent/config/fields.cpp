@@ -1,6 +1,8 @@
 #include "config/fields.hpp"
 
+#include <algorithm>
 #include <array>
+#include <string>
 
 #include "config/field_words.hpp"
 #include "config/places.hpp"
@@ -19,13 +21,27 @@ using settings::health;
 using settings::hooks;
 using settings::security;
 using settings::target;
+/// "--kill-budget" for "kill_budget".
+std::string flag_of(std::string_view key) {
+  std::string out = "--" + std::string(key);
+  std::ranges::replace(out, '_', '-');
+  return out;
+}
+
+/// "TENURE_KILL_BUDGET" for "kill_budget".
+std::string variable_of(std::string_view key) {
+  std::string out = "TENURE_" + std::string(key);
+  std::ranges::transform(out, out.begin(), [](char c) {
+    return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  });
+  return out;
+}
+
 using words = std::span<const std::string_view>;
 
-constexpr std::array<field, setting_count> table{{
+constexpr std::array<field, setting_count> rows{{
     {.which = setting::store,
      .key = "store",
-     .flag = "--store",
-     .environment = "TENURE_STORE",
      .type = field_type::word,
      .section = group::store,
      .in = at<&agent::store>,
@@ -36,8 +52,6 @@ constexpr std::array<field, setting_count> table{{
      .refused = words(stores_of_other_builds)},
     {.which = setting::endpoint,
      .key = "endpoint",
-     .flag = "--endpoint",
-     .environment = "TENURE_ENDPOINT",
      .type = field_type::endpoints,
      .section = group::store,
      .in = at<&agent::endpoints>,
@@ -47,8 +61,6 @@ constexpr std::array<field, setting_count> table{{
      .doc = "Where the store is: a URL, or for `sqlite` the path of a file on a local disk"},
     {.which = setting::ca_file,
      .key = "ca_file",
-     .flag = "--ca-file",
-     .environment = "TENURE_CA_FILE",
      .type = field_type::path,
      .section = group::store,
      .in = at<&agent::secure, &security::ca_file>,
@@ -58,8 +70,6 @@ constexpr std::array<field, setting_count> table{{
      .doc = "Who may vouch for the store's certificate, for endpoints with https"},
     {.which = setting::certificate_file,
      .key = "certificate_file",
-     .flag = "--certificate-file",
-     .environment = "TENURE_CERTIFICATE_FILE",
      .type = field_type::path,
      .section = group::store,
      .in = at<&agent::secure, &security::certificate_file>,
@@ -69,8 +79,6 @@ constexpr std::array<field, setting_count> table{{
      .doc = "The certificate that the store is shown, with its chain; needs `key_file`"},
     {.which = setting::key_file,
      .key = "key_file",
-     .flag = "--key-file",
-     .environment = "TENURE_KEY_FILE",
      .type = field_type::path,
      .section = group::store,
      .in = at<&agent::secure, &security::key_file>,
@@ -80,8 +88,6 @@ constexpr std::array<field, setting_count> table{{
      .doc = "The private key of `certificate_file`"},
     {.which = setting::server_name,
      .key = "server_name",
-     .flag = "--server-name",
-     .environment = "TENURE_SERVER_NAME",
      .type = field_type::host,
      .section = group::store,
      .in = at<&agent::secure, &security::server_name>,
@@ -91,8 +97,6 @@ constexpr std::array<field, setting_count> table{{
      .doc = "What the store's certificate must be issued for"},
     {.which = setting::user,
      .key = "user",
-     .flag = "--user",
-     .environment = "TENURE_USER",
      .type = field_type::user,
      .section = group::store,
      .in = at<&agent::secure, &security::user>,
@@ -102,8 +106,6 @@ constexpr std::array<field, setting_count> table{{
      .doc = "The user to sign in to the store as; needs `password_file`"},
     {.which = setting::password_file,
      .key = "password_file",
-     .flag = "--password-file",
-     .environment = "TENURE_PASSWORD_FILE",
      .type = field_type::path,
      .section = group::store,
      .in = at<&agent::secure, &security::password_file>,
@@ -113,8 +115,6 @@ constexpr std::array<field, setting_count> table{{
      .doc = "The file that holds the password of `user`; there is no setting for the password"},
     {.which = setting::election,
      .key = "election",
-     .flag = "--election",
-     .environment = "TENURE_ELECTION",
      .type = field_type::election_name,
      .section = group::election,
      .in = one_election,
@@ -124,6 +124,7 @@ constexpr std::array<field, setting_count> table{{
      .doc = "The election to take part in; members with the same store and name compete"},
     {.which = setting::elections,
      .key = "elections",
+     .in_file_only = true,
      .type = field_type::elections,
      .section = group::election,
      .in = all_elections,
@@ -132,8 +133,6 @@ constexpr std::array<field, setting_count> table{{
      .doc = "Several elections, renewed together; instead of `election`"},
     {.which = setting::slots,
      .key = "slots",
-     .flag = "--slots",
-     .environment = "TENURE_SLOTS",
      .type = field_type::integer,
      .section = group::election,
      .in = at<&agent::slots>,
@@ -144,8 +143,6 @@ constexpr std::array<field, setting_count> table{{
      .most = 1000},
     {.which = setting::identity,
      .key = "identity",
-     .flag = "--identity",
-     .environment = "TENURE_IDENTITY",
      .type = field_type::identity,
      .section = group::election,
      .in = at<&agent::identity>,
@@ -155,8 +152,6 @@ constexpr std::array<field, setting_count> table{{
      .doc = "The name that others see as the holder"},
     {.which = setting::observe,
      .key = "observe",
-     .flag = "--observe",
-     .environment = "TENURE_OBSERVE",
      .type = field_type::boolean,
      .section = group::election,
      .in = at<&agent::observe>,
@@ -164,8 +159,6 @@ constexpr std::array<field, setting_count> table{{
      .doc = "Only watch who holds the lease, never campaign"},
     {.which = setting::unlisted,
      .key = "unlisted",
-     .flag = "--unlisted",
-     .environment = "TENURE_UNLISTED",
      .type = field_type::boolean,
      .section = group::election,
      .in = at<&agent::unlisted>,
@@ -174,8 +167,6 @@ constexpr std::array<field, setting_count> table{{
          "Take part, but not in the list of members; with etcd, a standby then sends no request"},
     {.which = setting::ttl,
      .key = "ttl",
-     .flag = "--ttl",
-     .environment = "TENURE_TTL",
      .type = field_type::duration,
      .section = group::timing,
      .in = timed<&timing_request::ttl, &timing::ttl>,
@@ -185,8 +176,6 @@ constexpr std::array<field, setting_count> table{{
      .doc = "How long the store keeps the lease for a holder that is silent"},
     {.which = setting::renew,
      .key = "renew",
-     .flag = "--renew",
-     .environment = "TENURE_RENEW",
      .type = field_type::duration,
      .section = group::timing,
      .in = timed<&timing_request::renew, &timing::renew>,
@@ -196,8 +185,6 @@ constexpr std::array<field, setting_count> table{{
      .doc = "How often a holder renews its lease"},
     {.which = setting::grace,
      .key = "grace",
-     .flag = "--grace",
-     .environment = "TENURE_GRACE",
      .type = field_type::duration,
      .section = group::timing,
      .in = timed<&timing_request::grace, &timing::grace>,
@@ -207,8 +194,6 @@ constexpr std::array<field, setting_count> table{{
      .doc = "From the stop signal to SIGKILL when the lease cannot be renewed"},
     {.which = setting::kill_budget,
      .key = "kill_budget",
-     .flag = "--kill-budget",
-     .environment = "TENURE_KILL_BUDGET",
      .type = field_type::duration,
      .section = group::timing,
      .in = timed<&timing_request::kill_budget, &timing::kill_budget>,
@@ -218,8 +203,6 @@ constexpr std::array<field, setting_count> table{{
      .doc = "How long the kernel may take to end the workload after SIGKILL"},
     {.which = setting::lock_delay,
      .key = "lock_delay",
-     .flag = "--lock-delay",
-     .environment = "TENURE_LOCK_DELAY",
      .type = field_type::duration,
      .section = group::timing,
      .in = timed<&timing_request::lock_delay, &timing::lock_delay>,
@@ -229,8 +212,6 @@ constexpr std::array<field, setting_count> table{{
      .doc = "How long a new holder waits if the one before did not release cleanly"},
     {.which = setting::drift,
      .key = "drift",
-     .flag = "--drift",
-     .environment = "TENURE_DRIFT",
      .type = field_type::percent,
      .section = group::timing,
      .in = timed<&timing_request::drift_ppm, &timing::drift_ppm>,
@@ -240,8 +221,6 @@ constexpr std::array<field, setting_count> table{{
      .doc = "How far the rates of two clocks may be apart"},
     {.which = setting::drain,
      .key = "drain",
-     .flag = "--drain",
-     .environment = "TENURE_DRAIN",
      .type = field_type::duration,
      .section = group::process,
      .in = timed<&timing_request::drain, &timing::drain>,
@@ -251,8 +230,6 @@ constexpr std::array<field, setting_count> table{{
      .doc = "Time for the workload to end when the lease is given up on purpose, while renewing"},
     {.which = setting::stop_signal,
      .key = "stop_signal",
-     .flag = "--stop-signal",
-     .environment = "TENURE_STOP_SIGNAL",
      .type = field_type::signal,
      .section = group::process,
      .in = at<&agent::stop_signal>,
@@ -262,8 +239,6 @@ constexpr std::array<field, setting_count> table{{
      .words = words(signals)},
     {.which = setting::on_lost,
      .key = "on_lost",
-     .flag = "--on-lost",
-     .environment = "TENURE_ON_LOST",
      .type = field_type::word,
      .section = group::process,
      .in = at<&agent::on_lost>,
@@ -273,8 +248,6 @@ constexpr std::array<field, setting_count> table{{
      .words = words(after_loss)},
     {.which = setting::guard_dir,
      .key = "guard_dir",
-     .flag = "--guard-dir",
-     .environment = "TENURE_GUARD_DIR",
      .type = field_type::path,
      .section = group::process,
      .in = at<&agent::guard_dir>,
@@ -284,8 +257,6 @@ constexpr std::array<field, setting_count> table{{
      .doc = "Where the `tenure guard` of the main container is found, which runs the workload"},
     {.which = setting::guard_uid,
      .key = "guard_uid",
-     .flag = "--guard-uid",
-     .environment = "TENURE_GUARD_UID",
      .type = field_type::integer,
      .section = group::process,
      .in = at<&agent::guard_uid>,
@@ -296,8 +267,6 @@ constexpr std::array<field, setting_count> table{{
      .most = max_user_id},
     {.which = setting::target_executable,
      .key = "target_executable",
-     .flag = "--target-executable",
-     .environment = "TENURE_TARGET_EXECUTABLE",
      .type = field_type::program,
      .section = group::process,
      .in = found_by<target::kind::executable>,
@@ -307,8 +276,6 @@ constexpr std::array<field, setting_count> table{{
      .doc = "The program that a workload started by somebody else executes"},
     {.which = setting::target_command_line,
      .key = "target_command_line",
-     .flag = "--target-command-line",
-     .environment = "TENURE_TARGET_COMMAND_LINE",
      .type = field_type::command_line,
      .section = group::process,
      .in = found_by<target::kind::command_line>,
@@ -318,8 +285,6 @@ constexpr std::array<field, setting_count> table{{
      .doc = "The command line of a workload started by somebody else"},
     {.which = setting::target_pid_file,
      .key = "target_pid_file",
-     .flag = "--target-pid-file",
-     .environment = "TENURE_TARGET_PID_FILE",
      .type = field_type::path,
      .section = group::process,
      .in = found_by<target::kind::pid_file>,
@@ -329,8 +294,6 @@ constexpr std::array<field, setting_count> table{{
      .doc = "The file that a workload started by somebody else writes its process id to"},
     {.which = setting::target_uid,
      .key = "target_uid",
-     .flag = "--target-uid",
-     .environment = "TENURE_TARGET_UID",
      .type = field_type::integer,
      .section = group::process,
      .in = at<&agent::target, &target::uid>,
@@ -343,8 +306,6 @@ constexpr std::array<field, setting_count> table{{
      .most = max_user_id},
     {.which = setting::while_standby,
      .key = "while_standby",
-     .flag = "--while-standby",
-     .environment = "TENURE_WHILE_STANDBY",
      .type = field_type::word,
      .section = group::process,
      .in = of_target<&target::while_standby>,
@@ -354,8 +315,6 @@ constexpr std::array<field, setting_count> table{{
      .words = words(accepts::on_standby)},
     {.which = setting::on_gain,
      .key = "on_gain",
-     .flag = "--on-gain",
-     .environment = "TENURE_ON_GAIN",
      .type = field_type::word,
      .section = group::process,
      .in = of_target<&target::on_gain>,
@@ -365,8 +324,6 @@ constexpr std::array<field, setting_count> table{{
      .words = words(on_gains)},
     {.which = setting::gain_signal,
      .key = "gain_signal",
-     .flag = "--gain-signal",
-     .environment = "TENURE_GAIN_SIGNAL",
      .type = field_type::signal,
      .section = group::process,
      .in = at<&agent::target, &target::gain_signal>,
@@ -377,8 +334,6 @@ constexpr std::array<field, setting_count> table{{
      .words = words(gain_signals)},
     {.which = setting::gain_http,
      .key = "gain_http",
-     .flag = "--gain-http",
-     .environment = "TENURE_GAIN_HTTP",
      .type = field_type::http_url,
      .section = group::hooks,
      .in = at<&agent::hooks, &hooks::gain_http>,
@@ -389,8 +344,6 @@ constexpr std::array<field, setting_count> table{{
          "A POST of this tells the workload that it is active; it has to answer with 200 to 299"},
     {.which = setting::gain_command,
      .key = "gain_command",
-     .flag = "--gain-command",
-     .environment = "TENURE_GAIN_COMMAND",
      .type = field_type::command,
      .section = group::hooks,
      .in = at<&agent::hooks, &hooks::gain_command>,
@@ -400,8 +353,6 @@ constexpr std::array<field, setting_count> table{{
      .doc = "This is run to tell the workload that it is active; it has to end with exit status 0"},
     {.which = setting::gain_file,
      .key = "gain_file",
-     .flag = "--gain-file",
-     .environment = "TENURE_GAIN_FILE",
      .type = field_type::path,
      .section = group::hooks,
      .in = at<&agent::hooks, &hooks::gain_file>,
@@ -412,8 +363,6 @@ constexpr std::array<field, setting_count> table{{
             "is stopped"},
     {.which = setting::stop_http,
      .key = "stop_http",
-     .flag = "--stop-http",
-     .environment = "TENURE_STOP_HTTP",
      .type = field_type::http_url,
      .section = group::hooks,
      .in = at<&agent::hooks, &hooks::stop_http>,
@@ -423,8 +372,6 @@ constexpr std::array<field, setting_count> table{{
      .doc = "A POST of this stops the workload; it answers with 200 to 299 once it has stopped"},
     {.which = setting::stop_command,
      .key = "stop_command",
-     .flag = "--stop-command",
-     .environment = "TENURE_STOP_COMMAND",
      .type = field_type::command,
      .section = group::hooks,
      .in = at<&agent::hooks, &hooks::stop_command>,
@@ -434,8 +381,6 @@ constexpr std::array<field, setting_count> table{{
      .doc = "This stops the workload, and ends with exit status 0 once that has stopped"},
     {.which = setting::stop_exit_code,
      .key = "stop_exit_code",
-     .flag = "--stop-exit-code",
-     .environment = "TENURE_STOP_EXIT_CODE",
      .type = field_type::integer,
      .section = group::hooks,
      .in = at<&agent::hooks, &hooks::stop_exit_code>,
@@ -447,8 +392,6 @@ constexpr std::array<field, setting_count> table{{
      .most = 255},
     {.which = setting::health_http,
      .key = "health_http",
-     .flag = "--health-http",
-     .environment = "TENURE_HEALTH_HTTP",
      .type = field_type::http_url,
      .section = group::health,
      .in = at<&agent::health, &health::http>,
@@ -458,8 +401,6 @@ constexpr std::array<field, setting_count> table{{
      .doc = "The workload is healthy if a GET of this is answered with a status from 200 to 299"},
     {.which = setting::health_command,
      .key = "health_command",
-     .flag = "--health-command",
-     .environment = "TENURE_HEALTH_COMMAND",
      .type = field_type::command,
      .section = group::health,
      .in = at<&agent::health, &health::command>,
@@ -469,8 +410,6 @@ constexpr std::array<field, setting_count> table{{
      .doc = "The workload is healthy if this ends with exit status 0"},
     {.which = setting::health_file,
      .key = "health_file",
-     .flag = "--health-file",
-     .environment = "TENURE_HEALTH_FILE",
      .type = field_type::path,
      .section = group::health,
      .in = at<&agent::health, &health::file>,
@@ -480,8 +419,6 @@ constexpr std::array<field, setting_count> table{{
      .doc = "The workload is healthy if this is there"},
     {.which = setting::health_file_age,
      .key = "health_file_age",
-     .flag = "--health-file-age",
-     .environment = "TENURE_HEALTH_FILE_AGE",
      .type = field_type::duration,
      .section = group::health,
      .in = at<&agent::health, &health::file_age>,
@@ -491,8 +428,6 @@ constexpr std::array<field, setting_count> table{{
      .doc = "How long ago `health_file` may have been modified"},
     {.which = setting::health_while,
      .key = "health_while",
-     .flag = "--health-while",
-     .environment = "TENURE_HEALTH_WHILE",
      .type = field_type::word,
      .section = group::health,
      .in = at<&agent::health, &health::when>,
@@ -504,8 +439,6 @@ constexpr std::array<field, setting_count> table{{
      .words = words(health_times)},
     {.which = setting::health_interval,
      .key = "health_interval",
-     .flag = "--health-interval",
-     .environment = "TENURE_HEALTH_INTERVAL",
      .type = field_type::duration,
      .section = group::health,
      .in = at<&agent::health, &health::interval>,
@@ -515,8 +448,6 @@ constexpr std::array<field, setting_count> table{{
      .doc = "How often health is checked"},
     {.which = setting::health_timeout,
      .key = "health_timeout",
-     .flag = "--health-timeout",
-     .environment = "TENURE_HEALTH_TIMEOUT",
      .type = field_type::duration,
      .section = group::health,
      .in = at<&agent::health, &health::timeout>,
@@ -526,8 +457,6 @@ constexpr std::array<field, setting_count> table{{
      .doc = "How long one check may take; what takes longer has failed, and a command is killed"},
     {.which = setting::health_failures,
      .key = "health_failures",
-     .flag = "--health-failures",
-     .environment = "TENURE_HEALTH_FAILURES",
      .type = field_type::integer,
      .section = group::health,
      .in = at<&agent::health, &health::failures>,
@@ -538,8 +467,6 @@ constexpr std::array<field, setting_count> table{{
      .most = 100},
     {.which = setting::health_successes,
      .key = "health_successes",
-     .flag = "--health-successes",
-     .environment = "TENURE_HEALTH_SUCCESSES",
      .type = field_type::integer,
      .section = group::health,
      .in = at<&agent::health, &health::successes>,
@@ -550,8 +477,6 @@ constexpr std::array<field, setting_count> table{{
      .most = 100},
     {.which = setting::health_delay,
      .key = "health_delay",
-     .flag = "--health-delay",
-     .environment = "TENURE_HEALTH_DELAY",
      .type = field_type::duration,
      .section = group::health,
      .in = at<&agent::health, &health::delay>,
@@ -561,8 +486,6 @@ constexpr std::array<field, setting_count> table{{
      .doc = "How long after the workload was started a failed check does not count"},
     {.which = setting::listen,
      .key = "listen",
-     .flag = "--listen",
-     .environment = "TENURE_LISTEN",
      .type = field_type::listen,
      .section = group::http,
      .in = at<&agent::listen>,
@@ -572,8 +495,6 @@ constexpr std::array<field, setting_count> table{{
      .doc = "Where the API is served; an address that is not loopback is accepted with a warning"},
     {.which = setting::socket,
      .key = "socket",
-     .flag = "--socket",
-     .environment = "TENURE_SOCKET",
      .type = field_type::path,
      .section = group::http,
      .in = at<&agent::socket>,
@@ -583,8 +504,6 @@ constexpr std::array<field, setting_count> table{{
      .doc = "A Unix socket on which the API is served, too; its owner and root can connect"},
     {.which = setting::runtime_dir,
      .key = "runtime_dir",
-     .flag = "--runtime-dir",
-     .environment = "TENURE_RUNTIME_DIR",
      .type = field_type::path,
      .section = group::http,
      .in = at<&agent::runtime_dir>,
@@ -594,8 +513,6 @@ constexpr std::array<field, setting_count> table{{
      .doc = "Where a Unix socket is made by which commands on this machine find the agent"},
     {.which = setting::probe_listen,
      .key = "probe_listen",
-     .flag = "--probe-listen",
-     .environment = "TENURE_PROBE_LISTEN",
      .type = field_type::listen,
      .section = group::http,
      .in = at<&agent::probe_listen>,
@@ -605,8 +522,6 @@ constexpr std::array<field, setting_count> table{{
      .doc = "Where probes and metrics are served"},
     {.which = setting::allowed_host,
      .key = "allowed_host",
-     .flag = "--allowed-host",
-     .environment = "TENURE_ALLOWED_HOST",
      .type = field_type::host_names,
      .section = group::http,
      .in = at<&agent::allowed_hosts>,
@@ -617,8 +532,6 @@ constexpr std::array<field, setting_count> table{{
          "A further name by which clients may call the API and the probes, in their Host header"},
     {.which = setting::control_token_file,
      .key = "control_token_file",
-     .flag = "--control-token-file",
-     .environment = "TENURE_CONTROL_TOKEN_FILE",
      .type = field_type::path,
      .section = group::http,
      .in = at<&agent::control_token_file>,
@@ -628,8 +541,6 @@ constexpr std::array<field, setting_count> table{{
      .doc = "The file with the word that who resigns, transfers, pauses or resumes must send"},
     {.which = setting::log_format,
      .key = "log_format",
-     .flag = "--log-format",
-     .environment = "TENURE_LOG_FORMAT",
      .type = field_type::word,
      .section = group::log,
      .in = at<&agent::log_format>,
@@ -639,8 +550,6 @@ constexpr std::array<field, setting_count> table{{
      .words = words(formats)},
     {.which = setting::log_level,
      .key = "log_level",
-     .flag = "--log-level",
-     .environment = "TENURE_LOG_LEVEL",
      .type = field_type::word,
      .section = group::log,
      .in = at<&agent::log_level>,
@@ -650,16 +559,32 @@ constexpr std::array<field, setting_count> table{{
      .words = words(levels)},
 }};
 
+/// The rows, with the names of their flags and variables.
+const std::array<field, setting_count>& table() {
+  static std::array<std::string, setting_count> flags;
+  static std::array<std::string, setting_count> variables;
+  static const std::array<field, setting_count> named = [] {
+    std::array<field, setting_count> out = rows;
+    for (field& f : out) {
+      const auto place = static_cast<std::size_t>(f.which);
+      TENURE_CHECK(&f == &out[place]);
+      if (f.in_file_only) continue;
+      f.flag = flags[place] = flag_of(f.key);
+      f.environment = variables[place] = variable_of(f.key);
+    }
+    return out;
+  }();
+  return named;
+}
+
 }  // namespace
 
 std::span<const field> fields() {
-  return table;
+  return table();
 }
 
 const field& field_of(setting which) {
-  const auto place = static_cast<std::size_t>(which);
-  TENURE_CHECK(place < table.size() && table[place].which == which);
-  return table[place];
+  return table()[static_cast<std::size_t>(which)];
 }
 
 }  // namespace tenure::config

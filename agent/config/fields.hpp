@@ -114,8 +114,9 @@ struct place {
 struct field {
   setting which;
   std::string_view key;               ///< in the file: "kill_budget"
-  std::string_view flag = {};         ///< "--kill-budget"; empty: in the file only
-  std::string_view environment = {};  ///< "TENURE_KILL_BUDGET"; empty: in the file only
+  bool in_file_only = false;          ///< true: neither a flag nor a variable
+  std::string_view flag = {};         ///< "--kill-budget"; follows from `key`
+  std::string_view environment = {};  ///< "TENURE_KILL_BUDGET"; follows from `key`
   field_type type;
   group section;
   place in;
