@@ -24,7 +24,7 @@ namespace {
 
 using nlohmann::json;
 
-/// A member that is to be away for longer is paused.
+/// To step aside for longer, pause the member.
 constexpr core::duration longest_aside = std::chrono::hours(24);
 constexpr std::uint64_t most_slots = 1000;
 
@@ -36,7 +36,7 @@ std::string duration_text(core::duration what) {
   return whole + std::to_string(us / 1000 % 1000) + "ms" + std::to_string(us % 1000) + "us";
 }
 
-/// What is wrong with one member of an order; empty if `to` has it.
+/// The defect of one member of an order; empty if `to` was set.
 std::string take(std::string_view name, const json& value, core::order& to) {
   const bool sets = to.what == core::order_action::set;
   const std::string quoted = "\"" + std::string(name) + "\"";
