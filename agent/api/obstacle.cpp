@@ -16,7 +16,7 @@ std::string health_reason(const snapshot& seen) {
   return seen.health && !seen.health->reason.empty() ? ": " + seen.health->reason : "";
 }
 
-/// The member that the last holder has named.
+/// The successor that the last holder has named.
 std::string heir_of(const election_snapshot& election) {
   const auto& last = election.view.seen;
   return last && last->last_release ? last->last_release->heir : "another member";
@@ -74,7 +74,7 @@ std::string disagreement_text(core::campaign_obstacle what, const core::election
       const std::uint64_t seen = core::number(view.regressed->seen);
       return "the store granted version " + std::to_string(granted) + " after version " +
              std::to_string(seen) + " was seen, " + std::to_string(seen - granted) +
-             " versions back, as one does that was restored; raise its versions (etcdutl snapshot "
+             " versions back, as after a restore; raise its versions (etcdutl snapshot "
              "restore --bump-revision), or, if all that checks versions may see smaller ones, say: "
              "tenure set " +
              name + " --accept-versions";

@@ -15,7 +15,7 @@ api::fresh_result refused(std::string code, std::string message, std::string act
 }
 
 api::fresh_result stopping() {
-  return refused("stopping", "the agent was told to end", "ask another agent");
+  return refused("stopping", "the agent is stopping", "ask another agent");
 }
 
 }  // namespace

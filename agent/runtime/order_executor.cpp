@@ -69,8 +69,9 @@ void order_executor::ordered(core::election_index which, core::order what,
     return done(std::unexpected(api::refusal_at_the_end()));
   }
   if (!with_.driver.begun()) {
-    return done(std::unexpected(refusal(
-        503, "not_started", "the agent has not begun its elections yet", "ask again in a moment")));
+    return done(
+        std::unexpected(refusal(503, "not_started", "the agent has not started its elections yet",
+                                "ask again in a moment")));
   }
   if (what.what == core::order_action::set) return agree(which, what, std::move(done));
   auto order = addressed_to(which, std::move(what));

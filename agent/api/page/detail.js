@@ -1,4 +1,4 @@
-// One election, followed.
+// Follows one election.
 
 const terms_again_ms = 15000; // the bar of the one that runs grows
 const tenths_below_ms = 5000; // of a shorter lease, tenths of a second are shown

@@ -27,7 +27,7 @@ constexpr std::size_t most_ahead = 16 * 1024;
 constexpr std::size_t kept_buffer_bytes = 4 * 1024;
 constexpr rejection no_answer{.status = 503,
                               .code = "no_answer",
-                              .message = "the agent did not come to an answer in time",
+                              .message = "the agent did not answer in time",
                               .action = "try again; see the agent's log if this lasts"};
 constexpr rejection too_many_readers{
     .status = 503,
