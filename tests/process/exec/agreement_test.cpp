@@ -91,8 +91,8 @@ TEST_P(Agreement, LogTellsWhatWasChangedAndWhatWasRefused) {
   EXPECT_EQ(more.status, 0) << more.err;
   const std::string log = a->process().err() + b->process().err();
   EXPECT_THAT(log, AllOf(HasSubstr("refused to change the election in the store (slots 1): 2 hold"),
-                         HasSubstr("changed the election in the store, as told (slots 3)"),
-                         Not(HasSubstr("as told (slots 1)"))));
+                         HasSubstr("changed the election in the store, as ordered (slots 3)"),
+                         Not(HasSubstr("as ordered (slots 1)"))));
 }
 
 TEST(AgreementOfAFile, VersionsThatNeverGoBackNeedNotBeAccepted) {
@@ -173,9 +173,8 @@ TEST(AgreementOfAFile, StoreThatIsBusyAtFirstCostsAWorkloadThatRunsNothing) {
   const auto agent = a.agent();
   ASSERT_TRUE(agent);
   ::kill(*agent, SIGKILL);
-  ASSERT_TRUE(eventually([&] {
-    return a.process().said("trying again for the sake of the workload that runs");
-  })) << a.process().err();
+  ASSERT_TRUE(eventually([&] { return a.process().said("retrying: the workload that runs"); }))
+      << a.process().err();
   EXPECT_EQ(a.workload(), workload);
   ::flock(busy.get(), LOCK_UN);
   ASSERT_TRUE(eventually([&] { return a.process().said("active again under version"); }))
