@@ -62,7 +62,7 @@ std::string disagreement_text(core::campaign_obstacle what, const core::election
     case core::campaign_obstacle::other_slots: {
       const std::uint32_t agreed = view.seen ? view.seen->agreed.slots : 0;
       return "it is set up for " + slots_text(slots) + ", and the election \"" + name + "\" has " +
-             std::to_string(agreed) + " by the store; set slots to " + std::to_string(agreed) +
+             std::to_string(agreed) + " in the store; set slots to " + std::to_string(agreed) +
              " here, or say: tenure set " + name + " --slots " + std::to_string(slots);
     }
     case core::campaign_obstacle::identity_used:

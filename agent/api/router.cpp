@@ -98,7 +98,7 @@ std::string read_condition(const http::request& asked, condition& to) {
   if (const std::string* wait = asked.query_value("wait")) {
     const auto read = base::read_duration(*wait, longest_wait);
     if (!read) {
-      return "wait is \"" + *wait + "\", which is no duration up to " + core::text(longest_wait);
+      return "wait is \"" + *wait + "\", which is not a duration up to " + core::text(longest_wait);
     }
     if (!to.index && !to.etags) {
       return "wait needs what has been seen: an index, or an ETag in If-None-Match";

@@ -33,7 +33,6 @@ struct constants {
 ///
 /// The election thread calls the recording functions: none of them takes a lock, allocates, waits
 /// or fails, even while a page is being made. One other thread at a time calls `page`.
-/// while a page is being made. `page` is for one other thread at a time.
 class instruments {
  public:
   explicit instruments(const constants& about);

@@ -13,11 +13,10 @@
 namespace tenure::cli {
 namespace {
 
-/// A shell that hangs while somebody types is worse than one that offers less.
+/// A shell that hangs during typing is worse than one that offers less.
 constexpr core::duration patience = std::chrono::milliseconds(300);
 
-// What to offer is decided in one place, by the program itself: a script only carries the words to
-// it and back.
+// The program itself decides what to offer: a script only passes the words to it and back.
 constexpr std::string_view bash_script =
     R"(# bash completion of tenure; to have it: source <(tenure completion bash)
 _tenure() {

@@ -21,14 +21,14 @@ bool asks_for_help(int argc, const char* const* argv) {
   return false;
 }
 
-/// Named by the first setting that says so; empty if the workload is not found but started.
+/// The first setting that requires finding the workload; empty if the workload is started.
 std::string_view target_setting(const config::settings& s) {
   if (!s.target.executable.empty()) return "target_executable";
   if (!s.target.command_line.empty()) return "target_command_line";
   return s.target.pid_file.empty() ? "" : "target_pid_file";
 }
 
-/// What is asked for and not done is refused: somebody relies on it.
+/// Refuses a setting that this verb would ignore: somebody relies on it.
 int refuse_target(const char* verb, std::string_view setting, const char* instead) {
   std::fprintf(stderr, "tenure %s: %s is given, but %s\n", verb, setting.data(), instead);
   return runtime::exit_bad_settings;

@@ -70,7 +70,7 @@ std::expected<void, listen_error> remove_stale(const std::string& path, const so
     return failed(path, errno);
   }
   if (!S_ISSOCK(found.st_mode)) {
-    return failed(path, listen_failure::bad_address, "there is a file that is no socket");
+    return failed(path, listen_failure::bad_address, "there is a file that is not a socket");
   }
   const base::unique_fd probe = new_socket();
   if (!probe) return failed(path, errno);

@@ -64,13 +64,13 @@ TEST_P(Agreement, MemberWithOtherSlotsSaysBothNumbersAndCampaignsOnceTheElection
   EXPECT_EQ(denied.status, 2) << "no token, over TCP";
   const auto done = run({tenure_binary(), "set", "test", "--slots", "2"}, in_);
   EXPECT_EQ(done.status, 0) << done.err;
-  EXPECT_THAT(done.out, HasSubstr("test has 2 slots by the store now"));
+  EXPECT_THAT(done.out, HasSubstr("test has 2 slots in the store now"));
   EXPECT_TRUE(runs_as(in_, "b")) << b->process().err();
   EXPECT_TRUE(a->is_active()) << "whoever holds, holds";
   finished again;
   EXPECT_TRUE(eventually([&] {
     again = run({tenure_binary(), "set", "test", "--slots", "2"}, in_);
-    return again.out == "test has 2 slots by the store already; nothing has changed\n";
+    return again.out == "test has 2 slots in the store already; nothing has changed\n";
   })) << again.out
       << again.err;
   EXPECT_EQ(again.status, 0) << again.err;
