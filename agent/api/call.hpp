@@ -48,7 +48,7 @@ struct verify {
 struct probe {
   enum class kind : std::uint8_t { livez, readyz, leader, replica };
   kind what = kind::livez;
-  std::size_t place = 0;  ///< of `leader` and `replica`
+  std::size_t place = 0;  ///< only for `leader` and `replica`
 };
 
 /// `GET /v1/elections/{name}/events`, `GET /v1/events` and `GET /sse`.
@@ -59,7 +59,7 @@ struct events {
     older,  ///< the first one, as older sidecars show it
   };
   kind what = kind::one;
-  std::size_t place = 0;  ///< of `one`
+  std::size_t place = 0;  ///< only for `one`
   std::optional<std::string>
       last_id{};  ///< the last event that the reader got before it was cut off
 };

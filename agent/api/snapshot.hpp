@@ -108,7 +108,7 @@ struct snapshot {
   bool store_opened = false;
   bool stopping = false;  ///< the agent is stopping
   bool guard_alive = true;
-  std::optional<health_report> health{};  ///< of all elections; nothing without health checks
+  std::optional<health_report> health{};  ///< for all elections; nothing without health checks
   election_table elections;
 
   /// Another snapshot with the same contents; see `election_table::share`.

@@ -21,7 +21,7 @@ struct request_target {
   std::string path;                   ///< as sent, still percent-encoded, without the query
   std::vector<std::string> segments;  ///< of the path, each decoded after splitting at '/'
   std::vector<parameter> query;       ///< in the order sent, decoded
-  std::optional<std::string> host;    ///< of an absolute target: it overrides the Host header
+  std::optional<std::string> host;    ///< only in an absolute target: overrides the Host header
 };
 
 /// Splits "/v1/elections/a%2Fb?index=3". The error says what is wrong with the target, which is the

@@ -16,7 +16,7 @@ namespace asio = boost::asio;
 
 /// The most bytes handed out at once; most replies fit.
 constexpr std::size_t read_bytes = 8 * 1024;
-/// Of an open request, in addition to what the kernel takes.
+/// The most queued for an open request, in addition to what the kernel takes.
 constexpr std::size_t most_unsent_bytes = 64 * 1024;
 
 }  // namespace

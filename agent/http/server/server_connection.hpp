@@ -135,7 +135,7 @@ class server_connection {
 
   // To send, in this order.
   std::string out_;
-  std::shared_ptr<const std::string> piece_;  ///< of a stream
+  std::shared_ptr<const std::string> piece_;  ///< only in a stream
   std::string tail_;                          ///< after the piece
   std::size_t sent_ = 0;
 

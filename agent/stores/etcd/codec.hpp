@@ -170,7 +170,7 @@ struct transaction_reply {
 
 struct watch_event {
   bool erased = false;
-  key_value kv;  ///< of a deletion, only key and mod_revision are set
+  key_value kv;  ///< for a deletion, only key and mod_revision are set
 };
 
 /// `created` answers a create; `canceled` ends that watch alone. A failed create has both, and

@@ -130,7 +130,7 @@ class mirror {
   std::map<std::string, kept_order, std::less<>> orders_;  ///< by key
   core::agreement agreed_;
   std::int64_t last_accepted_unix_ms_ = 0;
-  std::uint64_t agreed_revision_ = 0;  ///< of its key; 0: there is no agreement
+  std::uint64_t agreed_revision_ = 0;  ///< revision of its key; 0: there is no agreement
   std::optional<core::release_record> last_release_;
   std::vector<contender> contenders_;  ///< sorted by create_revision
   std::uint64_t released_ = 0;         ///< the term that was released last, if cleanly; else 0

@@ -144,7 +144,7 @@ class lease_table {
   file_set files_;
   std::string cluster_id_;
   bool replaced_ = false;
-  // Of the present transaction:
+  // For the present transaction:
   file_history history_;                   ///< as read
   core::version seen_ = core::no_version;  ///< the newest that it has read or made
 
