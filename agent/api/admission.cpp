@@ -19,7 +19,7 @@ std::string lower_case(std::string_view text) {
   return out;
 }
 
-/// True for nothing at all, and for ":4040".
+/// True for an empty text, and for ":4040".
 bool is_port(std::string_view text) {
   constexpr std::size_t most_bytes = 6;
   return text.empty() || (text.starts_with(':') && text.size() > 1 && text.size() <= most_bytes &&
@@ -36,7 +36,7 @@ std::string bare_host(std::string_view host) {
     if (port.empty()) return {};
     name.remove_prefix(1);
     port.remove_prefix(1);
-    // Brackets are for IPv6, which is what has colons.
+    // Brackets are for IPv6 addresses, which contain colons.
     if (!name.contains(':')) return {};
   }
   if (!is_port(port)) return {};
@@ -67,9 +67,9 @@ bool same_origin(std::string_view origin, std::string_view host) {
 
 std::optional<http::response> refusal(const http::request& asked,
                                       const std::vector<std::string>& further) {
-  // No browser comes over a Unix socket, and programs that do have no name to ask for.
+  // Browsers do not connect to Unix sockets, and programs that do have no host name to ask for.
   if (asked.peer) return std::nullopt;
-  // Without a Host it is HTTP/1.0, which no browser speaks.
+  // A request without Host is HTTP/1.0, which browsers do not use.
   if (asked.host && !names_this_machine(*asked.host, further)) {
     return error_response(
         403, {.code = "host_not_allowed",
@@ -108,7 +108,7 @@ std::optional<http::response> order_refusal(const http::request& asked, const co
   if (!token) {
     return error_response(503, {.code = "token_unreadable",
                                 .message = token.error(),
-                                .action = "mend the file; it is read at each call"});
+                                .action = "fix the file; it is read at each call"});
   }
   if (!same_secret(*token, std::string_view(*asked.authorization).substr(scheme.size()))) {
     return no_token({.code = "token_wrong",

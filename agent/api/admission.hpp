@@ -7,26 +7,26 @@
 
 #include "http/http_message.hpp"
 
-/// Who may ask the API. It listens on loopback, but a browser on the same machine runs the code
-/// of strangers: a page whose name was made to resolve to 127.0.0.1 (DNS rebinding) still sends
-/// its own name as Host, and a page of another origin is named in Origin.
+/// Decides who may use the API. It listens on loopback, but a browser on the same machine runs code
+/// of strangers: a page whose name resolves to 127.0.0.1 (DNS rebinding) still sends its own name
+/// as Host, and a page of another origin is named in Origin.
 namespace tenure::api {
 
 /// True for a Host header that names this machine: localhost and names below it, any IP literal,
-/// and `further`, each with or without a port. An IP literal is safe: a page that was loaded by
-/// one came from that address.
+/// and `further`, each with or without a port. An IP literal is safe: a page loaded from it came
+/// from that address.
 bool names_this_machine(std::string_view host, const std::vector<std::string>& further);
 
 /// True if `origin` ("http://localhost:4040") is the same host and port as `host`.
 bool same_origin(std::string_view origin, std::string_view host);
 
-/// Why this request is not answered; nothing if it may be.
+/// Why this request is refused; nothing if it is allowed.
 std::optional<http::response> refusal(const http::request& asked,
                                       const std::vector<std::string>& further);
 
-/// Who may give orders, besides root and the agent's own user on its Unix socket.
+/// Who may give orders, besides root and the agent's user on its Unix socket.
 struct control_access {
-  std::string token_file{};  ///< empty: nobody, over TCP
+  std::string token_file{};  ///< empty: nobody over TCP
 };
 
 /// Why this client may not give orders; nothing if it may. Reads the token file.

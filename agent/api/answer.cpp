@@ -23,7 +23,7 @@ wire::problem uncertainty(const verdict& what, const election_snapshot& election
   switch (what.is) {
     case validity::behind:
       return {.code = "cache_behind",
-              .message = of + "has not come to this version yet",
+              .message = of + "has not reached this version yet",
               .action = action};
     case validity::expired:
       return {.code = "lease_may_be_over",
@@ -49,7 +49,7 @@ http::response answer_verdict(const calls::verify& asked, const verdict& what,
   return json_response(out.valid ? 200 : 409, wire::write(out));
 }
 
-/// One handler for each call.
+/// One handler per call.
 struct handler {
   const snapshot& seen;
   const heartbeat& alive;

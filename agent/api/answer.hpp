@@ -7,7 +7,7 @@
 #include "core/clock.hpp"
 #include "http/http_message.hpp"
 
-/// Calls to responses, without sockets, clocks or state.
+/// Turns calls into responses, without sockets, clocks or state.
 namespace tenure::api {
 
 /// Proof that the election loop turns.
@@ -16,16 +16,16 @@ struct heartbeat {
   core::duration bound{};  ///< a beat older than this means that the loop hangs
 };
 
-/// Answers from what the agent knows. A fresh verification is told that this agent makes no fresh
-/// reads.
+/// Answers from what the agent knows. For a fresh verification, answers that this agent makes no
+/// fresh reads.
 http::response answer(const read_call& what, const snapshot& seen, const heartbeat& alive,
                       const instant& at);
 
-/// Answers a probe alone.
+/// Answers a probe only.
 http::response answer(const calls::probe& what, const snapshot& seen, const heartbeat& alive,
                       const instant& at);
 
-/// Answers a fresh verification from what the store has said.
+/// Answers a fresh verification from the result of a read of the store.
 http::response answer_fresh(const calls::verify& what, const snapshot& seen, const instant& at,
                             const fresh_result& read);
 
@@ -33,7 +33,7 @@ http::response answer_fresh(const calls::verify& what, const snapshot& seen, con
 http::response answer_order(const calls::order& what, const snapshot& seen,
                             const control_result& result);
 
-/// The index that the answer to a status call shows.
+/// The index in the answer to a status call.
 std::uint64_t index_of(const calls::status& what, const snapshot& seen, core::time_point now);
 
 }  // namespace tenure::api

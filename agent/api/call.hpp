@@ -11,18 +11,18 @@
 #include "core/lease_group.hpp"
 #include "core/member_order.hpp"
 
-/// What a request may ask for. A call is valid: its election exists, its parameters are read, and
-/// the client may make it. Places are those of the elections in the snapshot, which keep them for
+/// What a request may ask for. A call is valid: its election exists, its parameters are parsed, and
+/// the client may make it. Places are indexes of elections in the snapshot, which stay the same for
 /// the whole run of the agent.
 namespace tenure::api {
 namespace calls {
 
-/// `GET /` of a browser.
+/// `GET /` from a browser.
 struct page {};
 
-/// `GET /` and `GET /api/leader` of readers of older sidecars.
+/// `GET /` and `GET /api/leader` from clients of older sidecars.
 struct older {
-  bool at_root = false;  ///< where a browser gets the page
+  bool at_root = false;  ///< the path at which browsers get the page
 };
 
 /// `GET /v1/elections` and `GET /v1/elections/{name}`.
@@ -34,21 +34,21 @@ struct status {
 /// `GET /v1/elections/{name}/history`.
 struct history {
   std::size_t place = 0;
-  std::size_t limit = 0;  ///< how many terms at most
+  std::size_t limit = 0;  ///< the most terms to return
 };
 
 /// `GET /v1/elections/{name}/verify`.
 struct verify {
   std::size_t place = 0;
   term_question what{};
-  bool fresh = false;  ///< the store is to be read
+  bool fresh = false;  ///< read the store
 };
 
 /// `GET /livez` and the like.
 struct probe {
   enum class kind : std::uint8_t { livez, readyz, leader, replica };
   kind what = kind::livez;
-  std::size_t place = 0;  ///< of `leader` and `replica`
+  std::size_t place = 0;  ///< only for `leader` and `replica`
 };
 
 /// `GET /v1/elections/{name}/events`, `GET /v1/events` and `GET /sse`.
@@ -59,8 +59,9 @@ struct events {
     older,  ///< the first one, as older sidecars show it
   };
   kind what = kind::one;
-  std::size_t place = 0;                 ///< of `one`
-  std::optional<std::string> last_id{};  ///< of what the reader had when it was cut off
+  std::size_t place = 0;  ///< only for `one`
+  std::optional<std::string>
+      last_id{};  ///< the last event that the reader got before it was cut off
 };
 
 /// `POST /v1/elections/{name}/resign` and the like.

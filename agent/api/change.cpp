@@ -10,11 +10,11 @@ namespace {
 
 bool same_lease(const std::optional<core::lease>& a, const std::optional<core::lease>& b) {
   if (!a || !b) return a.has_value() == b.has_value();
-  // One that ends earlier than was said is news for those who have planned by it.
+  // A term that ends earlier than announced is news for those who rely on it.
   return a->version == b->version && a->stop_at <= b->stop_at;
 }
 
-/// What is shown of others, and whether we are missing there.
+/// True if they show the same of other members, and of our absence there.
 bool same_sight(const core::election_view& a, const core::election_view& b) {
   if (!a.seen || !b.seen) return a.seen.has_value() == b.seen.has_value();
   return a.seen->holders == b.seen->holders && a.seen->members == b.seen->members &&
@@ -27,15 +27,15 @@ bool same_view(const core::election_view& a, const core::election_view& b) {
          a.last_loss == b.last_loss && a.paused == b.paused && a.held_back == b.held_back;
 }
 
-/// When the lease that answers go by runs out, unless it is renewed; `never` if they do not.
+/// When the lease that an answer relies on expires unless it is renewed; `never` if none does.
 core::time_point end_of(const core::election_view& view) {
   if (!view.lease) return core::never;
   const core::time_point last = view.lease->stop_at - core::duration(1);
   return held_by_us(view, last) ? view.lease->stop_at : core::never;
 }
 
-/// How many elections of `seen` are over by time alone at `now`, up to `last` in the order of their
-/// ends.
+/// How many elections of `seen` have ended by time alone at `now`, up to `last` in the order of
+/// their ends.
 std::uint64_t turned(const snapshot& seen, core::time_point now,
                      const election_snapshot* last = nullptr) {
   const core::time_point until = last != nullptr ? end_of(last->view) : now;
@@ -50,7 +50,7 @@ std::uint64_t turned(const snapshot& seen, core::time_point now,
   return count;
 }
 
-/// What the silence of the store adds to every index at once: more than all ends of elections do.
+/// How much the silence of the store adds to every index: more than all ends of elections do.
 std::uint64_t numbers_of_silence(const snapshot& seen, core::time_point now) {
   return seen.contact.silent_from() <= now ? seen.elections.size() + 1 : 0;
 }

@@ -7,42 +7,43 @@
 #include "api/snapshot.hpp"
 #include "core/clock.hpp"
 
-/// What counts as a change for those who wait for one, and how it is numbered.
+/// What counts as a change for waiting clients, and how changes are numbered.
 ///
-/// An index says "what I have seen". It grows when what an answer shows of an election changes, but
-/// for what time alone does: a renewal is no change, and neither is a smaller `expires_in_ms`. The
-/// numbers have gaps.
+/// An index says "what I have seen". It grows when an answer about an election changes, except by
+/// time alone: a renewal is not a change, and neither is a smaller `expires_in_ms`. The numbers
+/// have gaps.
 ///
-/// Some changes nobody publishes: at its stop_at a term is over in every answer, and a store that
-/// has said nothing for too long is not reachable, whether or not the election thread has turned by
-/// then. So publications leave room. Elections whose stop_at has passed take a number each, in the
-/// order in which it has; the silence of the store, which is shown with every election, moves all
-/// of them by more than that.
+/// Some changes are not published: at its stop_at a term is over in every answer, and a store that
+/// is silent for too long counts as unreachable, whether or not the election thread has turned
+/// since. So publications leave gaps in the numbers. Each election whose stop_at has passed takes
+/// one number, in the order of the instants. The silence of the store, which every election shows,
+/// moves all indexes by more than that.
 namespace tenure::api {
 
-/// From one index that is published to the next, for so many elections.
+/// The distance between two published indexes, for this many elections.
 constexpr std::uint64_t index_step(std::size_t elections) {
   return 2 * (elections + 1);
 }
 
-/// True if answers show the same of both, but for what follows from time. Extend it with every
-/// member of the snapshot that is shown.
+/// True if answers about both show the same, apart from time. Extend it with every member of the
+/// snapshot that answers show.
 bool shows_same(const election_snapshot& a, const election_snapshot& b);
 
-/// The same for what is shown of the agent in each of its elections.
+/// The same for what every election shows of the agent.
 bool shows_same(const snapshot& a, const snapshot& b);
 
 /// The index of one of the elections of `seen`, as of `now`.
 std::uint64_t index_of(const election_snapshot& election, const snapshot& seen,
                        core::time_point now);
 
-/// The index of all of them together, as of `now`.
+/// The index of all elections together, as of `now`.
 std::uint64_t index_of(const snapshot& seen, core::time_point now);
 
-/// "7f3a-12": what this run of the agent has shown at an index. Names an event, and is in an ETag.
+/// "7f3a-12": what this run of the agent has shown at an index. Identifies an event, and is part of
+/// an ETag.
 std::string version_id(const std::string& agent, std::uint64_t index);
 
-/// When time alone will next give one of them another index; `never` if it will not.
+/// When time alone will next change an index; `never` if it will not.
 core::time_point next_turn(const snapshot& seen, core::time_point now);
 
 }  // namespace tenure::api

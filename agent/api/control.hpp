@@ -13,7 +13,7 @@
 /// `/pause`, `/resume`, `/set`.
 namespace tenure::api {
 
-/// Why an order is not carried out.
+/// Why an order is refused.
 struct control_refusal {
   unsigned status = 409;
   wire::problem why;
@@ -24,22 +24,22 @@ inline control_refusal refusal(unsigned status, std::string code, std::string me
   return {status, {std::move(code), std::move(message), std::move(action)}};
 }
 
-/// The agent was told to end.
+/// The refusal while the agent is stopping.
 inline control_refusal refusal_at_the_end() {
-  return refusal(503, "stopping", "the agent was told to end", "ask another agent");
+  return refusal(503, "stopping", "the agent is stopping", "ask another agent");
 }
 
-/// The order has been begun; a `set` is done. Clients that watch the election see the result.
+/// The order has begun; a `set` is complete. Clients that watch the election see the result.
 struct control_acceptance {
-  std::string by;          ///< the member that obeys
-  bool unchanged = false;  ///< of `set`: the election was so already
+  std::string by;          ///< the member that carries it out
+  bool unchanged = false;  ///< only for `set`: the election was so already
 };
 
 using control_result = std::expected<control_acceptance, control_refusal>;
 using control_handler = std::move_only_function<void(control_result)>;
 
-/// Gives an order to an election, by its place in the snapshot. Thread-safe; returns at once.
-/// `done` is called once, on any thread, perhaps before this returns.
+/// Gives an order to an election, by its index in the snapshot. Thread-safe; returns at once. Calls
+/// `done` once, on any thread, perhaps before it returns.
 using controller = std::function<void(core::election_index, core::order, control_handler done)>;
 
 }  // namespace tenure::api

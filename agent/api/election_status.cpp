@@ -7,8 +7,8 @@ namespace {
 
 using core::phase;
 
-/// What the watch has shown, without ourselves: it may be behind, and after stop_at no answer
-/// names us.
+/// The holders that the watch has shown, without ourselves: the watch may lag, and after stop_at no
+/// answer names us.
 std::vector<core::holder> others(const core::election_view& view) {
   std::vector<core::holder> out;
   if (!view.seen) return out;
@@ -20,7 +20,8 @@ std::optional<std::int64_t> expires_in_ms(const election_snapshot& election, con
   const core::election_view& view = election.view;
   if (held_by_us(view, at.now)) return milliseconds_of(view.lease->stop_at - at.now);
   if (!view.seen || view.seen->expires_at == core::never) return std::nullopt;
-  // The store's word is about its oldest grant, which is the shown one's if there is no other.
+  // The store's expiry is that of its oldest grant, which is the shown holder's if it is the only
+  // one.
   const std::vector<core::holder>& holders = view.seen->holders;
   if (holders.size() != 1 || holders.front().ours) return std::nullopt;
   return milliseconds_of(view.seen->expires_at - at.now);
@@ -77,7 +78,7 @@ bool is_vouched_for(const election_snapshot& election, const core::store_contact
 
 bool holders_known(const election_snapshot& election, const core::store_contact& contact,
                    core::time_point now) {
-  // With several slots our own lease says nothing of the others.
+  // With several slots, our own lease says nothing about the others.
   if (election.slots == 1 && held_by_us(election.view, now)) return true;
   return is_vouched_for(election, contact, now);
 }
@@ -103,7 +104,7 @@ election_status status_of(const election_snapshot& election, const snapshot& see
   if (held_by_us(view, at.now)) {
     out.holder = core::holder{.identity = identity, .version = view.lease->version, .ours = true};
     out.sequencer = view.sequencer;
-    // With one slot, whoever else the watch shows is the holder before us.
+    // With one slot, another holder that the watch shows is the one before us.
     if (election.slots > 1) out.holders = others(view);
     out.holders.push_back(*out.holder);
     std::ranges::sort(out.holders, {}, &core::holder::version);

@@ -13,59 +13,60 @@
 
 namespace tenure::api {
 
-/// When an answer is written, on both clocks.
+/// The instant of an answer, on both clocks.
 struct instant {
-  core::time_point now;      ///< decides what is valid
+  core::time_point now;      ///< decides which leases are valid
   std::int64_t unix_ms = 0;  ///< for people
 };
 
-/// Where an election stands at one instant: what an answer may claim.
+/// The state of an election at one instant: what an answer may claim.
 struct election_status {
   /// The phase; "draining" from stop_at on, even if the election thread has not turned since.
   core::phase phase = core::phase::candidate;
-  /// This member may act as holder, now.
+  /// This member may act as holder at this instant.
   bool is_self = false;
-  /// Who holds by the store's word, lowest version first. Ourselves only while the lease is ours
-  /// there and stop_at is ahead; that includes `pending` and an orderly end, when `is_self` is
-  /// false. Empty if the election is vacant, or if nothing is known of others yet.
+  /// The holders according to the store, lowest version first. Includes ourselves only while the
+  /// store says that the lease is ours and stop_at is ahead; so also in `pending` and in an orderly
+  /// end, when `is_self` is false. Empty if the election is vacant, or if nothing is known of
+  /// others yet.
   std::vector<core::holder> holders;
-  /// The one of them to show: ourselves if we are among them.
+  /// The holder to show: ourselves if we are one of them.
   std::optional<core::holder> holder;
-  /// `holders` is what is so now. False: it is what was last seen, or nothing was; that the
-  /// election is vacant does not follow from their being none.
+  /// True: `holders` is the present state. False: it is what was last seen, if anything; no holders
+  /// then does not mean that the election is vacant.
   bool holders_known = false;
-  /// How old the news is that `holders` rests on: zero if that is our own lease alone; nothing if
-  /// there was none.
+  /// The age of the news behind `holders`: zero if it is only our own lease; nothing if there was
+  /// no news.
   std::optional<core::duration> holders_age;
   /// The store's proof of `holder`'s term, if that is ours.
   std::optional<std::string> sequencer;
-  /// For ourselves until stop_at, which is what may be relied upon; for others by the store's
-  /// word, if it gives one. Rounded down, never negative.
+  /// For ourselves, until stop_at, which is reliable; for others, as the store says, if it does.
+  /// Rounded down, never negative.
   std::optional<std::int64_t> expires_in_ms;
-  /// Wall clock of the beginning of `phase`; nothing before the election has begun.
+  /// When `phase` began, by the wall clock; nothing before the election has begun.
   std::optional<std::int64_t> since_unix_ms;
 };
 
-/// Whole milliseconds; none of a time that is over.
+/// Whole milliseconds; zero for a negative time.
 std::int64_t milliseconds_of(core::duration span);
 
-/// True while the store counts us as the holder, as far as we know, and stop_at is ahead.
+/// True while, as far as we know, the store counts us as the holder, and stop_at is ahead.
 bool held_by_us(const core::election_view& view, core::time_point now);
 
-/// True if the watch has shown a state that is newer than our grant and in which it is missing:
-/// lost, or released, while we were giving it up anyway.
+/// True if the watch has shown a state that is newer than our grant and does not contain it: the
+/// term was lost, or released while we were giving it up.
 bool seen_gone(const core::election_view& view);
 
-/// When what the watch has shown of an election was last known to be so; nothing if it has shown
-/// nothing yet.
+/// When the state that the watch shows of an election was last known to be true; nothing if it has
+/// shown nothing yet.
 std::optional<core::time_point> known_at(const election_snapshot& election,
                                          const core::store_contact& contact);
 
-/// True if the watch has shown something and the store vouches for it still.
+/// True if the watch has shown something and the store still confirms it.
 bool is_vouched_for(const election_snapshot& election, const core::store_contact& contact,
                     core::time_point now);
 
-/// `election_status::holders_known` alone.
+/// Only `election_status::holders_known`.
 bool holders_known(const election_snapshot& election, const core::store_contact& contact,
                    core::time_point now);
 

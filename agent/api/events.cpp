@@ -32,8 +32,8 @@ std::string older_event(const election_snapshot& election, const snapshot& seen,
                       .data = wire::write(older_status_of(election, seen, at))});
 }
 
-/// An event of one election in a stream of several: what the reader has seen of all of them is not
-/// said by one of them.
+/// An event of one election in a stream of several, without its id: one election cannot say what
+/// the reader has seen of all.
 std::string without_id(const std::string& event) {
   return event.substr(event.find('\n') + 1);
 }
@@ -44,7 +44,7 @@ http::response events_head() {
   return {.status = 200,
           .content_type = "text/event-stream",
           .headers = {{.name = "Cache-Control", .value = "no-store"},
-                      // nginx would otherwise collect events until its buffer is full.
+                      // Otherwise nginx collects events until its buffer is full.
                       {.name = "X-Accel-Buffering", .value = "no"}}};
 }
 
@@ -74,8 +74,8 @@ event_texts::text event_reader::next(const snapshot& seen, const instant& at, ev
                                                  : next_of_one(seen, at, texts);
 }
 
-/// How to come again; and the present state, unless the reader has it. That is not shared: it is as
-/// of now, and not of when it began.
+/// How to reconnect, and the present state, unless the reader has it. Not shared: it is as of now,
+/// not as of when the state began.
 event_texts::text event_reader::first(const snapshot& seen, const instant& at) {
   std::string out = retry_text();
   if (asked_.what == calls::events::kind::all) {
@@ -115,7 +115,7 @@ event_texts::text event_reader::next_of_all(const snapshot& seen, const instant&
     sent_ = nothing;
     return shared(without_id(*texts.of_election(seen, place, at)));
   }
-  // Only now the reader has everything, and only this is what it may come back with.
+  // Only now does the reader have everything, so only now does it get an id to come back with.
   const std::uint64_t index = index_of(seen, at.now);
   if (std::exchange(sent_, index) == index) return nullptr;
   return shared(wire::write({.id = version_id(seen.agent, index)}));

@@ -14,20 +14,20 @@
 #include "http/http_message.hpp"
 #include "http/server/answer.hpp"
 
-/// Server-sent events: `/v1/elections/{name}/events`, `/v1/events`, and `/sse` for readers of older
-/// sidecars. A stream of states: what changes while a reader is slow is folded into the newest.
+/// Server-sent events: `/v1/elections/{name}/events`, `/v1/events`, and `/sse` for clients of older
+/// sidecars. A stream of states: a slow reader gets only the newest one.
 namespace tenure::api {
 
-/// A reader that has heard nothing for so long hears a comment.
+/// A reader that has received nothing for this long gets a comment.
 inline constexpr std::chrono::seconds stream_heartbeat{15};
-/// What a reader is told to wait before it connects again.
+/// How long a reader is asked to wait before it reconnects.
 inline constexpr std::chrono::seconds reconnect_after{2};
 
 /// The head of the answer.
 http::response events_head();
 
-/// The texts of the newest events. Each is made once, and shared by all who read it. Not
-/// thread-safe: the serving thread's.
+/// The texts of the newest events. Each is made once and shared by all readers. Not thread-safe:
+/// used on the serving thread.
 class event_texts {
  public:
   using text = std::shared_ptr<const std::string>;
@@ -44,7 +44,7 @@ class event_texts {
   entry older_;
 };
 
-/// Where one reader is. Not thread-safe: the serving thread's.
+/// The position of one reader. Not thread-safe: used on the serving thread.
 class event_reader {
  public:
   explicit event_reader(calls::events asked) : asked_(std::move(asked)) {}
@@ -60,10 +60,10 @@ class event_reader {
 
   calls::events asked_;
   bool begun_ = false;
-  static constexpr std::uint64_t nothing = ~std::uint64_t{0};  ///< no index is so large
-  std::uint64_t sent_ = nothing;  ///< the index of what was sent last; of all, once everything was
+  static constexpr std::uint64_t nothing = ~std::uint64_t{0};  ///< no index is this large
+  std::uint64_t sent_ = nothing;  ///< the last index sent; for `all`, once everything was sent
 
-  // Of `all`: elections are sent in turn, so that none waits for one that changes all the time.
+  // For `all`: elections are sent in turn, so that none has to wait for one that keeps changing.
   std::vector<std::uint64_t> sent_of_;
   std::size_t turn_ = 0;
 };

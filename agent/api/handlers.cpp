@@ -11,7 +11,7 @@ namespace tenure::api {
 handlers::handlers(const published& from, clocks time, settings with)
     : published_(from), time_(std::move(time)), settings_(std::move(with)) {}
 
-// Everywhere below the snapshot is taken before the clock is read: time that passes in between can
+// Everywhere below, the snapshot is taken before the clock is read: time that passes in between can
 // only make an answer more careful.
 
 void handlers::api(const http::request& asked, http::responder respond) {
@@ -63,9 +63,9 @@ void handlers::handle(calls::order what, const snapshot&, http::responder respon
                     });
 }
 
-/// The page of an agent with thousands of elections takes a fifth of a second. It is made at the
-/// next turn of the server, once for all who have asked by then, so that no crowd of scrapers keeps
-/// a probe waiting for longer than one page.
+/// With thousands of elections, the page takes a fifth of a second. It is made at the next turn of
+/// the server, once for everybody who has asked by then, so that many scrapers delay a probe by one
+/// page at most.
 void handlers::handle(calls::metrics, const snapshot&, http::responder respond) {
   scrapes_.push_back(std::move(respond));
   settings_.wake();
@@ -103,7 +103,7 @@ http::response handlers::answer_now(const read_call& what, const snapshot& seen)
 
 void handlers::read_fresh(calls::verify what, http::responder respond) {
   const core::election_index which{static_cast<std::uint32_t>(what.place)};
-  // The result comes on another thread.
+  // The result arrives on another thread.
   settings_.fresh(which, [&from = published_, time = time_, what = std::move(what),
                           respond = std::move(respond)](fresh_result read) mutable {
     const auto now = from.current();

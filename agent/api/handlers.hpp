@@ -18,14 +18,14 @@
 
 namespace tenure::api {
 
-/// Where the time comes from. Called on the serving thread.
+/// The clocks. Called on the serving thread.
 struct clocks {
   std::function<core::time_point()> boot;  ///< `base::boot_now`
   std::function<std::int64_t()> unix_ms;   ///< the wall clock
 };
 
-/// Answers requests: one handler for each call. An answer comes at once, later, at the next change,
-/// or never ends. Everything on the serving thread, which must end first.
+/// Answers requests, with one handler per call. An answer comes at once, later, at the next change,
+/// or never ends. Used on the serving thread only, which must end first.
 class handlers {
  public:
   struct settings {
@@ -34,7 +34,7 @@ class handlers {
     fresh_reader fresh{};   ///< may be empty
     controller control{};   ///< may be empty
     page_writer metrics{};  ///< may be empty
-    /// Sees to it that `attend` is called soon. With `metrics` only.
+    /// Makes the server call `attend` soon. Only with `metrics`.
     std::function<void()> wake{};
   };
 
@@ -47,8 +47,8 @@ class handlers {
   /// A request to the probe listener.
   void probe(const http::request& asked, http::responder respond);
 
-  /// Whether something has changed for those who wait since the last call, and when time alone
-  /// will change something. Answers those who have asked for a page of metrics.
+  /// Returns whether something has changed for waiting clients since the last call, and when time
+  /// alone will change something. Answers the requests for metrics.
   http::attention attend();
 
  private:
@@ -69,8 +69,8 @@ class handlers {
   const clocks time_;
   const settings settings_;
   event_texts texts_;
-  std::uint64_t attended_ = 0;            ///< the index that those who wait were told of
-  std::vector<http::responder> scrapes_;  ///< wait for the next page
+  std::uint64_t attended_ = 0;            ///< the last index reported to waiting clients
+  std::vector<http::responder> scrapes_;  ///< requests for the next page
 };
 
 }  // namespace tenure::api

@@ -16,7 +16,7 @@ std::string health_reason(const snapshot& seen) {
   return seen.health && !seen.health->reason.empty() ? ": " + seen.health->reason : "";
 }
 
-/// The member that the last holder has named.
+/// The successor that the last holder has named.
 std::string heir_of(const election_snapshot& election) {
   const auto& last = election.view.seen;
   return last && last->last_release ? last->last_release->heir : "another member";
@@ -62,7 +62,7 @@ std::string disagreement_text(core::campaign_obstacle what, const core::election
     case core::campaign_obstacle::other_slots: {
       const std::uint32_t agreed = view.seen ? view.seen->agreed.slots : 0;
       return "it is set up for " + slots_text(slots) + ", and the election \"" + name + "\" has " +
-             std::to_string(agreed) + " by the store; set slots to " + std::to_string(agreed) +
+             std::to_string(agreed) + " in the store; set slots to " + std::to_string(agreed) +
              " here, or say: tenure set " + name + " --slots " + std::to_string(slots);
     }
     case core::campaign_obstacle::identity_used:
@@ -74,7 +74,7 @@ std::string disagreement_text(core::campaign_obstacle what, const core::election
       const std::uint64_t seen = core::number(view.regressed->seen);
       return "the store granted version " + std::to_string(granted) + " after version " +
              std::to_string(seen) + " was seen, " + std::to_string(seen - granted) +
-             " versions back, as one does that was restored; raise its versions (etcdutl snapshot "
+             " versions back, as after a restore; raise its versions (etcdutl snapshot "
              "restore --bump-revision), or, if all that checks versions may see smaller ones, say: "
              "tenure set " +
              name + " --accept-versions";

@@ -6,7 +6,7 @@
 namespace tenure::api {
 namespace {
 
-/// 200 while the election loop turns and the guard lives; else 503, and a restart is the cure.
+/// 200 while the election loop turns and the guard lives; otherwise 503, and a restart helps.
 http::response livez(const snapshot& seen, const heartbeat& alive, const instant& at) {
   const core::duration silence = at.now - alive.last_beat;
   if (silence > alive.bound) {
@@ -25,12 +25,12 @@ http::response livez(const snapshot& seen, const heartbeat& alive, const instant
   return json_response(200, std::string(wire::good_health));
 }
 
-/// 200 if the agent can do its work, on a standby as well: readiness by activity would keep a
-/// rolling update waiting for ever.
+/// 200 if the agent can do its work, also on a standby: if only the active member were ready, a
+/// rolling update would wait for ever.
 http::response readyz(const snapshot& seen) {
   if (seen.stopping) {
     return error_response(503, {.code = "stopping",
-                                .message = "the agent was told to end",
+                                .message = "the agent is stopping",
                                 .action = "wait for the next one"});
   }
   if (!seen.store_opened) {
@@ -42,20 +42,20 @@ http::response readyz(const snapshot& seen) {
   return json_response(200, std::string(wire::good_health));
 }
 
-/// The workload may run and, if it is ours to run, does.
+/// The workload may run and, if the agent runs it, does run.
 bool is_leader(const election_snapshot& election, const instant& at) {
   const bool runs = election.view.workload_running || !election.owns_workload;
   return election.view.valid_at(at.now) && runs;
 }
 
-/// Waits or watches, and nothing of the workload runs.
+/// Standby or observer, and nothing of the workload runs.
 bool is_replica(const election_snapshot& election) {
   const core::phase in = election.view.phase;
   return (in == core::phase::candidate || in == core::phase::observer) &&
          !election.view.workload_running;
 }
 
-/// Says what the election is instead.
+/// Says what state the election is in instead.
 http::response wrong_part(const election_snapshot& election, const snapshot& seen,
                           const instant& at) {
   const election_status is = status_of(election, seen, at);

@@ -37,7 +37,7 @@ std::optional<past_term> last_term_of(const election_snapshot& election) {
   return ended == election.terms->rend() ? std::nullopt : std::optional(*ended);
 }
 
-/// Who takes part: those that the store shows, and who holds, whether it is shown there or not.
+/// The members: those that the store lists, and the holders, listed or not.
 std::optional<std::vector<wire::member_report>> members_of(const election_snapshot& election,
                                                            const election_status& is,
                                                            const snapshot& seen) {
@@ -60,7 +60,7 @@ std::optional<std::vector<wire::member_report>> members_of(const election_snapsh
   return out;
 }
 
-/// Why a term is not in force, in words.
+/// Why a term is not valid, in words.
 std::string refusal_text(const term_question& asked, const verdict& what,
                          const election_snapshot& election,
                          const std::optional<core::holder>& shown) {
@@ -171,7 +171,7 @@ wire::verification verification_of(const term_question& asked, const verdict& wh
   if (out.valid) return out;
   out.reason = name(what.is);
   out.message = refusal_text(asked, what, election, out.holder);
-  out.action = "refuse what is stamped with it";
+  out.action = "refuse requests stamped with it";
   return out;
 }
 

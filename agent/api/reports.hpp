@@ -7,14 +7,14 @@
 #include "api/verdict.hpp"
 #include "wire/election.hpp"
 
-/// What answers say, as values of the wire: computed from a snapshot for the instant of the answer.
-/// Precondition of all: `election` is one of `seen`.
+/// The contents of answers, as values of wire/: computed from a snapshot for the instant of the
+/// answer. Precondition of all: `election` is one of `seen`.
 namespace tenure::api {
 
 wire::election_report report_of(const election_snapshot& election, const snapshot& seen,
                                 const instant& at);
 
-/// The newest terms in memory, `limit` of them at most.
+/// The newest terms in memory, at most `limit`.
 wire::history_report history_of(const election_snapshot& election, const snapshot& seen,
                                 const instant& at, std::size_t limit);
 

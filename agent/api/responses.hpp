@@ -9,7 +9,7 @@
 /// The responses that many answers share.
 namespace tenure::api {
 
-/// The JSON and a line break, never to be cached.
+/// The JSON and a line break; never cached.
 inline http::response json_response(unsigned status, std::string json) {
   return {.status = status,
           .body = std::move(json) + "\n",
@@ -20,10 +20,10 @@ inline http::response error_response(unsigned status, const wire::problem& what)
   return json_response(status, wire::write(what));
 }
 
-/// 503: the agent has no elections yet.
+/// 503: the agent has not started its elections yet.
 inline http::response not_started_response() {
   return error_response(503, {.code = "not_started",
-                              .message = "the agent has not begun its elections yet",
+                              .message = "the agent has not started its elections yet",
                               .action = "ask again in a moment"});
 }
 

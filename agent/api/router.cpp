@@ -21,7 +21,7 @@ namespace {
 using path = std::vector<std::string>;
 using refused = std::unexpected<http::response>;
 
-/// An error names this many elections at most; a list of ten thousand helps nobody.
+/// The most elections that an error names; a list of ten thousand helps nobody.
 constexpr std::size_t max_names_in_error = 8;
 
 constexpr std::string_view to_read = "GET, HEAD";
@@ -66,7 +66,7 @@ std::string names_of(const snapshot& seen) {
   return out;
 }
 
-/// The place of the election of that name.
+/// The index of the election of that name.
 std::expected<std::size_t, http::response> place_of(const std::string& name, const snapshot& seen) {
   if (const auto place = seen.elections.find(name)) return *place;
   return error(
@@ -84,7 +84,7 @@ bool is_repeated(const http::request& asked, std::string_view name) {
   return std::ranges::count(asked.target.query, name, &http::parameter::name) > 1;
 }
 
-/// What is wrong with the query; empty if `to` has it.
+/// The defect of the query; empty if `to` was set.
 std::string read_condition(const http::request& asked, condition& to) {
   for (const std::string_view name : {"index", "wait"}) {
     if (is_repeated(asked, name)) return "\"" + std::string(name) + "\" is given more than once";
@@ -98,7 +98,7 @@ std::string read_condition(const http::request& asked, condition& to) {
   if (const std::string* wait = asked.query_value("wait")) {
     const auto read = base::read_duration(*wait, longest_wait);
     if (!read) {
-      return "wait is \"" + *wait + "\", which is no duration up to " + core::text(longest_wait);
+      return "wait is \"" + *wait + "\", which is not a duration up to " + core::text(longest_wait);
     }
     if (!to.index && !to.etags) {
       return "wait needs what has been seen: an index, or an ETag in If-None-Match";
@@ -130,8 +130,8 @@ routed route_history(const http::request& asked, std::size_t place) {
   return read_call(out);
 }
 
-/// What is wrong with the parameters of verify; empty if `to` has them. An unknown one is wrong: a
-/// misspelt `holder` would otherwise be a check that is silently not made.
+/// The defect of the parameters of verify; empty if `to` was set. Unknown parameters are errors:
+/// otherwise a misspelt `holder` would silently skip a check.
 std::string read_question(const http::request& asked, calls::verify& to) {
   static constexpr std::array<std::string_view, 3> known{"version", "holder", "fresh"};
   for (const http::parameter& one : asked.target.query) {
@@ -142,7 +142,7 @@ std::string read_question(const http::request& asked, calls::verify& to) {
   }
   const std::string* version = asked.query_value("version");
   if (version == nullptr) return "verify needs the version that is to be checked";
-  // In the one form that answers have it in, so that who asks can compare them as text.
+  // In the exact form that answers use, so that clients can compare versions as text.
   const auto number = base::read_number<std::uint64_t>(*version);
   if (!number || version->starts_with('0')) {
     return "\"" + *version + "\" is not a version: a whole number from 1 to 2^64-1";
@@ -186,7 +186,7 @@ routed route_order(const http::request& asked, const snapshot& seen, core::order
                       .what = std::move(*order)};
 }
 
-/// Under /v1/elections. Precondition: the path has two segments at least.
+/// Paths under /v1/elections. Precondition: the path has at least two segments.
 routed route_elections(const http::request& asked, const snapshot& seen, const routes& with) {
   const path& at = asked.target.segments;
   const std::string_view part = at.size() == 4 ? std::string_view(at[3]) : "";
@@ -259,7 +259,7 @@ routed route(const http::request& asked, const snapshot& seen, const routes& wit
     return route_elections(asked, seen, with);
   }
   if (at == path{"v1", "events"}) {
-    // Of a single one everything is known as soon as it was sent.
+    // For a single election, everything is known as soon as it was sent.
     const bool one = seen.elections.size() == 1;
     return route_stream(asked, seen, one ? calls::events::kind::one : calls::events::kind::all);
   }

@@ -6,7 +6,7 @@
 namespace tenure::api {
 namespace {
 
-/// What to do about a listener that cannot be opened.
+/// What to do if this listener cannot be opened.
 std::string advice(listener which) {
   if (which == listener::socket) return "; give another path with --socket, or none";
   if (which == listener::local_socket) return "; give another directory with --runtime-dir, or off";

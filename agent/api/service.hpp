@@ -19,7 +19,7 @@
 namespace tenure::api {
 
 /// An election loop that has not turned for this long hangs: it wakes several times per renewal,
-/// and the longest call it makes itself takes milliseconds.
+/// and its own longest call takes milliseconds.
 inline constexpr core::duration default_beat_bound = std::chrono::seconds(10);
 
 struct service_settings {
@@ -28,16 +28,16 @@ struct service_settings {
   std::optional<settings::listen_address> probe =
       settings::listen_address{.host = "0.0.0.0", .port = 8081};
   std::string socket{};              ///< the path of a Unix socket for the API; empty: none
-  std::string local_socket{};        ///< the same, by which commands find the agent
-  std::vector<std::string> hosts{};  ///< further Host names that are answered
+  std::string local_socket{};        ///< the same, where commands find the agent
+  std::vector<std::string> hosts{};  ///< further Host names to answer to
   control_access control{};          ///< who may give orders
   core::duration beat_bound = default_beat_bound;
-  http::http_limits limits{};            ///< of each listener
-  page_writer metrics{};                 ///< for `/metrics` of each; without, there is no such page
-  http::traffic* api_traffic = nullptr;  ///< counts what the API does; outlives the service
-  http::traffic* probe_traffic = nullptr;  ///< the same of the probes
+  http::http_limits limits{};  ///< per listener
+  page_writer metrics{};  ///< for `/metrics` on each listener; without it, there is no such page
+  http::traffic* api_traffic = nullptr;    ///< counts the API's traffic; outlives the service
+  http::traffic* probe_traffic = nullptr;  ///< the same for the probes
 
-  /// How many descriptors listeners and clients may have open at a time.
+  /// The most descriptors that listeners and clients may have open at a time.
   [[nodiscard]] std::size_t descriptors() const;
 };
 
@@ -50,12 +50,12 @@ struct service_error {
   std::string text;
 };
 
-/// Serves what is on the board, on a thread of its own. Owned and ended by one thread.
+/// Serves what is published, on a thread of its own. Owned and stopped by one thread.
 class service {
  public:
-  /// Opens what is asked for and serves it; all or nothing. `from` must outlive the service, which
-  /// is told of its changes alone, and every read and order that `fresh` and `control` were asked
-  /// for. Without them, no fresh read is made, and no order taken.
+  /// Opens the configured listeners and serves them; all or nothing. `from` must outlive the
+  /// service, and every read and order that `fresh` and `control` have begun; only the service may
+  /// use its `on_change`. Without `fresh` and `control`, there are no fresh reads and no orders.
   static std::expected<std::unique_ptr<service>, service_error> start(published& from,
                                                                       service_settings with,
                                                                       clocks time,
@@ -65,10 +65,10 @@ class service {
   service(const service&) = delete;
   service& operator=(const service&) = delete;
 
-  /// Ends in order: `http::http_server::shutdown`. Calling it again does nothing.
+  /// Stops in order: `http::http_server::shutdown`. A second call does nothing.
   void stop();
 
-  /// Where it listens, with the ports that the kernel has chosen; empty if that listener is off.
+  /// The listener's address, with the port that the kernel has chosen; empty if it is off.
   [[nodiscard]] const std::optional<settings::listen_address>& api_address() const { return api_; }
   [[nodiscard]] const std::optional<settings::listen_address>& probe_address() const {
     return probe_;

@@ -8,8 +8,8 @@
 namespace tenure::api {
 namespace {
 
-/// Small enough to be copied in microseconds, large enough that a table of ten thousand is shared
-/// by some hundred pointers.
+/// Small enough to copy in microseconds; large enough that some hundred pointers share a table of
+/// ten thousand.
 constexpr std::size_t block_size = 64;
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace {
 using http::same_word;
 using http::trimmed;
 
-/// "text/html;q=0" is listed in order to say no.
+/// "text/html;q=0" lists the type in order to refuse it.
 bool is_refused(std::string_view parameters) {
   for (const auto part : parameters | std::views::split(';')) {
     const std::string_view one = trimmed(std::string_view(part.begin(), part.end()));

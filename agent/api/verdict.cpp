@@ -10,12 +10,12 @@
 namespace tenure::api {
 namespace {
 
-/// What there is to judge by.
+/// The facts to judge by.
 struct knowledge {
   source from;
-  core::version as_of;                ///< the store's order is known up to here
-  std::vector<core::holder> shown;    ///< by the store
-  std::vector<core::holder> holders;  ///< of these, who may act
+  core::version as_of;                ///< the order of versions in the store is known up to here
+  std::vector<core::holder> shown;    ///< according to the store
+  std::vector<core::holder> holders;  ///< those of `shown` that may act
 };
 
 std::optional<core::holder> find(const std::vector<core::holder>& among, core::version version) {
@@ -23,7 +23,7 @@ std::optional<core::holder> find(const std::vector<core::holder>& among, core::v
   return found == among.end() ? std::nullopt : std::optional(*found);
 }
 
-/// `shown` without what our session holds and is not, or not any longer, ours to act under.
+/// `shown`, without a term of our session that is not, or no longer, ours to act under.
 std::vector<core::holder> who_may_act(const std::vector<core::holder>& shown,
                                       const core::election_view& view, core::time_point now) {
   std::vector<core::holder> out;
@@ -42,7 +42,7 @@ validity rule(const term_question& asked, const knowledge& known, std::uint32_t 
 
   core::version newest = core::no_version;
   for (const core::holder& h : known.shown) newest = std::max(newest, h.version);
-  // A store may queue those who come to a full election under a version that they have already.
+  // A store may queue candidates for a full election under a version that they have already.
   const bool may_wait = known.shown.size() >= slots && asked.version > newest;
   const bool is_ahead = asked.version > known.as_of;
   if (known.from != source::store && (is_ahead || may_wait)) return validity::behind;
@@ -88,7 +88,7 @@ verdict judge(const term_question& asked, const election_snapshot& election, con
   out.is = rule(
       asked, {.from = out.from, .as_of = view.seen->as_of, .shown = shown, .holders = out.holders},
       election.slots);
-  // The word of the store ends there: what came next has not been seen.
+  // The store's statement ends there: later events have not been seen.
   if (out.is == validity::valid && at.now >= view.seen->expires_at) out.is = validity::expired;
   return out;
 }

@@ -19,7 +19,7 @@
 namespace tenure::cli {
 namespace {
 
-/// The errno value that its execution would end with; 0 if it would begin.
+/// The errno value with which executing the file would fail; 0 if it would start.
 int fault_of_file(const std::string& path) {
   struct stat about{};
   if (::stat(path.c_str(), &about) != 0) return errno;
@@ -43,7 +43,7 @@ int fault_of(const std::string& program) {
     const std::string folder = path.substr(begin, end - begin);
     const int here = fault_of_file(folder.empty() ? program : folder + "/" + program);
     if (here == 0) return 0;
-    // One that may not be executed is looked past, but it is what a user should hear of.
+    // The search continues past a file that may not be executed, but the error must name it.
     if (here == EACCES) fault = here;
     begin = end + 1;
   }

@@ -50,33 +50,32 @@ constexpr option the_election{
     .name = "ELECTION",
     .doc = "The election's name [TENURE_ELECTION, else the only one that the agent has]",
     .takes = value_kind::election};
-constexpr option token_file{
-    .name = "--token-file",
-    .metavar = "FILE",
-    .doc =
-        "The file with the agent's control token; none is needed over its Unix socket "
-        "[TENURE_CONTROL_TOKEN_FILE]",
-    .takes = value_kind::file};
+constexpr option token_file{.name = "--token-file",
+                            .metavar = "FILE",
+                            .doc =
+                                "The file with the agent's control token; not needed over its Unix "
+                                "socket [TENURE_CONTROL_TOKEN_FILE]",
+                            .takes = value_kind::file};
 constexpr option no_wait{.name = "--no-wait",
-                         .doc = "Return once the agent has accepted it, not once it is done"};
+                         .doc = "Return once the agent has accepted the order, before it is done"};
 constexpr option order_timeout{
-    .name = "--timeout",
-    .metavar = "DURATION",
-    .doc = "How long to wait, once it is accepted, until it is done [60s]"};
-constexpr option of_several{.name = "--member",
-                            .metavar = "MEMBER",
-                            .doc = "Who is to give it up, if several hold [the holder]",
-                            .takes = value_kind::member};
-constexpr option any_member{.name = "--member",
-                            .metavar = "MEMBER",
-                            .doc = "Who is meant [the member whose agent is asked]",
-                            .takes = value_kind::member};
+    .name = "--timeout", .metavar = "DURATION", .doc = "How long an accepted order may take [60s]"};
+constexpr option of_several{
+    .name = "--member",
+    .metavar = "MEMBER",
+    .doc = "The member that gives the lease up, if several hold it [the holder]",
+    .takes = value_kind::member};
+constexpr option any_member{
+    .name = "--member",
+    .metavar = "MEMBER",
+    .doc = "The member that the order is for [the member whose agent is asked]",
+    .takes = value_kind::member};
 constexpr option aside{.name = "--aside",
                        .metavar = "DURATION",
-                       .doc = "For how long it does not campaign afterwards [the ttl]"};
+                       .doc = "How long the member does not campaign afterwards [the ttl]"};
 
 constexpr std::array exec_statuses{
-    exit_meaning{exit_ok, "told to end, or the command has ended so"},
+    exit_meaning{exit_ok, "stopped on request, or the command ended with 0"},
     exit_meaning{exit_failed, "the agent could not work; stderr says why"},
     exit_meaning{exit_bad_settings, "bad usage or settings"},
     exit_meaning{exit_lease_lost, "lease lost, with --on-lost exit"},
@@ -84,58 +83,60 @@ constexpr std::array exec_statuses{
     exit_meaning{126, "the command cannot be executed"},
     exit_meaning{127, "the command does not exist"}};
 constexpr std::array agent_statuses{
-    exit_meaning{exit_ok, "told to end"},
+    exit_meaning{exit_ok, "stopped on request"},
     exit_meaning{exit_failed, "the agent could not work; stderr says why"},
     exit_meaning{exit_bad_settings, "bad usage or settings"},
     exit_meaning{exit_lease_lost, "lease lost, with --on-lost exit"},
     exit_meaning{125, "the guard of a target cannot work here"}};
-constexpr std::array guard_statuses{exit_meaning{exit_ok, "told to end while nothing ran"},
+constexpr std::array guard_statuses{exit_meaning{exit_ok, "stopped while nothing ran"},
                                     exit_meaning{exit_bad_settings, "bad usage"},
                                     exit_meaning{125, "the guard cannot work here"},
                                     exit_meaning{126, "the command cannot be executed"},
                                     exit_meaning{127, "the command does not exist"}};
 constexpr std::array plain_statuses{exit_meaning{exit_ok, "done"},
                                     exit_meaning{exit_bad_settings, "bad usage"}};
-constexpr std::array check_statuses{exit_meaning{exit_ok, "the file is good"},
-                                    exit_meaning{exit_bad_settings, "it is not, or bad usage"}};
-constexpr std::array explain_statuses{exit_meaning{exit_ok, "the budget adds up"},
-                                      exit_meaning{exit_bad_settings, "it does not, or bad usage"}};
+constexpr std::array check_statuses{
+    exit_meaning{exit_ok, "the file is valid"},
+    exit_meaning{exit_bad_settings, "the file is invalid, or bad usage"}};
+constexpr std::array explain_statuses{
+    exit_meaning{exit_ok, "the budget adds up"},
+    exit_meaning{exit_bad_settings, "the budget does not add up, or bad usage"}};
 constexpr std::array demo_statuses{exit_meaning{exit_ok, "done"},
-                                   exit_meaning{exit_failed, "a step has failed"},
+                                   exit_meaning{exit_failed, "a step failed"},
                                    exit_meaning{exit_bad_settings, "bad usage"}};
 constexpr exit_meaning refused_here{
     exit_bad_settings, "bad usage, or the agent refuses (e.g. it does not have this election)"};
-constexpr exit_meaning cannot_tell{
-    exit_cannot_tell, "the agent cannot tell now, or what has answered is not an agent"};
+constexpr exit_meaning cannot_tell{exit_cannot_tell,
+                                   "the agent cannot tell now, or the reply is not from an agent"};
 constexpr exit_meaning no_agent{exit_no_agent, "no agent has answered"};
 constexpr std::array ask_statuses{exit_meaning{exit_ok, "answered"}, refused_here, cannot_tell,
                                   no_agent};
 constexpr std::array status_statuses{
     exit_meaning{exit_ok, "answered"}, refused_here,
     exit_meaning{exit_cannot_tell,
-                 "the agent cannot tell now, one of several agents has not answered, or what has "
-                 "answered is not an agent"},
+                 "the agent cannot tell now, one of several agents did not answer, or a reply is "
+                 "not from an agent"},
     no_agent};
 constexpr std::array verify_statuses{exit_meaning{exit_ok, "valid"},
                                      exit_meaning{exit_failed, "not valid"}, refused_here,
                                      cannot_tell, no_agent};
 constexpr std::array order_statuses{
     exit_meaning{exit_ok, "done; with --no-wait, accepted"},
-    exit_meaning{exit_failed, "somebody else took over than was ordered, or nothing changed"},
+    exit_meaning{exit_failed, "another member took over, or nothing changed"},
     exit_meaning{exit_bad_settings, "bad usage, or the agent refuses; nothing has changed"},
     cannot_tell,
     no_agent,
     exit_meaning{exit_timed_out, "accepted, but not done within --timeout"}};
 constexpr std::array wait_statuses{
-    exit_meaning{exit_ok, "it is so"}, refused_here,
+    exit_meaning{exit_ok, "condition met"}, refused_here,
     exit_meaning{exit_cannot_tell, "at the end of --timeout the agent could not tell"},
     exit_meaning{exit_no_agent, "at the end of --timeout no agent answered"},
-    exit_meaning{exit_timed_out, "it was not so within --timeout"}};
-constexpr std::array probe_statuses{
-    exit_meaning{exit_ok, "it is so"}, exit_meaning{exit_failed, "it is not, or nobody answers"},
-    exit_meaning{exit_bad_settings,
-                 "bad usage, an election that the agent does not have, or several local agents and "
-                 "none of them named"}};
+    exit_meaning{exit_timed_out, "condition not met within --timeout"}};
+constexpr std::array probe_statuses{exit_meaning{exit_ok, "yes"},
+                                    exit_meaning{exit_failed, "no, or no answer"},
+                                    exit_meaning{exit_bad_settings,
+                                                 "bad usage, an election that the agent does not "
+                                                 "have, or several local agents and no --api"}};
 
 constexpr std::array older_flags{
     option{.name = "--id",
@@ -144,23 +145,27 @@ constexpr std::array older_flags{
     option{.name = "--http",
            .metavar = "ADDRESS",
            .doc = "The same as --listen, as the leader-elector sidecar calls it"},
-    option{.name = "--election-namespace",
-           .metavar = "NAME",
-           .doc = "Taken from command lines of the leader-elector sidecar, and ignored with a "
-                  "warning"}};
+    option{
+        .name = "--election-namespace",
+        .metavar = "NAME",
+        .doc =
+            "Accepted from command lines of the leader-elector sidecar; ignored with a warning"}};
 
 constexpr std::array guard_flags{
-    option{.name = "--dir",
-           .metavar = "DIR",
-           .doc = "The directory that is shared with the agent's container, as its --guard-dir "
-                  "[TENURE_GUARD_DIR]",
-           .takes = value_kind::directory},
+    option{
+        .name = "--dir",
+        .metavar = "DIR",
+        .doc =
+            "The directory shared with the agent's container, its --guard-dir [TENURE_GUARD_DIR]",
+        .takes = value_kind::directory},
     option{.name = "--drain",
            .metavar = "DURATION",
-           .doc = "Time for the command to end when the guard itself is told to [20s]"},
-    option{.name = "--stop-signal",
-           .metavar = "SIGNAL",
-           .doc = "What asks the command to end, unless the agent names another [TERM]"},
+           .doc = "How long the command may take to end when the guard itself is stopped [20s]"},
+    option{
+        .name = "--stop-signal",
+        .metavar = "SIGNAL",
+        .doc =
+            "The signal that asks the command to end, unless the agent names another one [TERM]"},
     option{.name = "--agent-uid",
            .metavar = "UID",
            .doc = "The user of an agent that runs neither as the guard's own user nor as root"}};
@@ -181,7 +186,8 @@ constexpr std::array status_flags{
            .doc = "An agent to ask: http://HOST:PORT or unix:/PATH; several make one table "
                   "[TENURE_API, else http://127.0.0.1:4040]",
            .repeatable = true},
-    option{.name = "--watch", .doc = "Go on, and show each change as it happens", .also = "-w"},
+    option{
+        .name = "--watch", .doc = "Keep running, and show each change as it happens", .also = "-w"},
     table_output};
 
 constexpr std::array verify_words{option{.name = "ELECTION",
@@ -189,16 +195,18 @@ constexpr std::array verify_words{option{.name = "ELECTION",
                                          .takes = value_kind::election}};
 constexpr std::array verify_flags{
     option{.name = "--version", .metavar = "N", .doc = "The version to check [TENURE_VERSION]"},
-    option{.name = "--holder",
-           .metavar = "IDENTITY",
-           .doc = "Who must hold under it [TENURE_IDENTITY if the version is TENURE_VERSION, else "
-                  "anybody]",
-           .takes = value_kind::member},
-    api, option{.name = "--fresh", .doc = "Have the agent read the store, not its watch"}, output};
+    option{
+        .name = "--holder",
+        .metavar = "IDENTITY",
+        .doc = "The holder to expect [TENURE_IDENTITY if the version is TENURE_VERSION, else any]",
+        .takes = value_kind::member},
+    api,
+    option{.name = "--fresh", .doc = "Let the agent read the store instead of using its watch"},
+    output};
 
 constexpr std::array resign_flags{option{.name = "--to",
                                          .metavar = "MEMBER",
-                                         .doc = "Who is to hold next [whoever comes first]",
+                                         .doc = "The next holder [the first to campaign]",
                                          .takes = value_kind::member},
                                   aside,
                                   of_several,
@@ -208,7 +216,7 @@ constexpr std::array resign_flags{option{.name = "--to",
                                   order_timeout,
                                   answer_output};
 constexpr std::array transfer_words{option{.name = "TO",
-                                           .doc = "The member that is to hold next",
+                                           .doc = "The next holder",
                                            .takes = value_kind::member,
                                            .required = true,
                                            .also = "--to"},
@@ -219,9 +227,9 @@ constexpr std::array pause_flags{any_member, api,           token_file,
                                  no_wait,    order_timeout, answer_output};
 
 constexpr std::array set_flags{
-    option{.name = "--slots", .metavar = "N", .doc = "How many may hold at a time"},
+    option{.name = "--slots", .metavar = "N", .doc = "How many members may hold at a time"},
     option{.name = "--accept-versions",
-           .doc = "After the store was restored: versions begin anew from what it has now"},
+           .doc = "After a restore of the store: start versions again from its present one"},
     api, token_file, answer_output};
 
 constexpr std::array wait_flags{
@@ -238,32 +246,33 @@ constexpr std::array history_flags{
     option{.name = "--limit", .metavar = "N", .doc = "The newest N terms only [all]"}, api,
     table_output};
 
-constexpr std::array probe_words{option{.name = "PROBE",
-                                        .doc = "What to ask",
-                                        .takes = value_kind::word,
-                                        .words = probes,
-                                        .required = true},
-                                 option{.name = "ELECTION",
-                                        .doc = "Of leader, primary and replica [the agent's first]",
-                                        .takes = value_kind::election}};
-constexpr std::array probe_flags{
-    option{.name = "--api",
-           .metavar = "URL",
-           .doc = "The agent to ask: its API or its probe listener [TENURE_API, else "
-                  "http://127.0.0.1:4040]",
-           .also = "--url"}};
+constexpr std::array probe_words{
+    option{.name = "PROBE",
+           .doc = "What to ask",
+           .takes = value_kind::word,
+           .words = probes,
+           .required = true},
+    option{.name = "ELECTION",
+           .doc = "For leader, primary and replica [the agent's first]",
+           .takes = value_kind::election}};
+constexpr std::array probe_flags{option{
+    .name = "--api",
+    .metavar = "URL",
+    .doc =
+        "The agent to ask: its API or its probe listener [TENURE_API, else http://127.0.0.1:4040]",
+    .also = "--url"}};
 
 constexpr std::array demo_flags{
     option{.name = "--stay", .doc = "Keep the agents running until Ctrl-C"},
     option{.name = "--ttl", .metavar = "DURATION", .doc = "Time to live of the lease [3s]"},
     option{.name = "--store",
            .metavar = "STORE",
-           .doc = "Where the lease is kept; of etcd three servers are started [sqlite]",
+           .doc = "Where to keep the lease; for etcd, the demo starts three servers [sqlite]",
            .takes = value_kind::word,
            .words = demo_stores},
     option{.name = "--etcd",
            .metavar = "PATH",
-           .doc = "The etcd program for that [etcd]",
+           .doc = "The etcd program for --store etcd [etcd]",
            .takes = value_kind::file}};
 
 constexpr std::array help_words{option{.name = "VERB",
@@ -281,40 +290,40 @@ constexpr std::array table{
             .summary = "Run a command while this member is the holder",
             .has_settings = true,
             .rest = "COMMAND [ARGUMENTS...]",
-            .notes = "The command's own exit status is passed on: 128 + N if signal N ended it.",
-            .example = "tenure exec --store sqlite --endpoint demo.db --election demo -- "
-                       "sleep 60",
+            .notes = "Passes on the command's exit status: 128 + N if signal N ended it.",
+            .example = "tenure exec --store sqlite --endpoint demo.db --election demo -- sleep 60",
             .statuses = exec_statuses},
     command{.name = "agent",
-            .summary = "Hold elections and answer on HTTP; with --guard-dir, for a guard elsewhere",
+            .summary =
+                "Take part in elections and serve the API; with --guard-dir, for a guard elsewhere",
             .has_settings = true,
             .flags = older_flags,
             .example = "tenure agent --store etcd --endpoint http://127.0.0.1:2379 --election db",
             .statuses = agent_statuses},
     command{.name = "guard",
-            .summary = "Run a command when the agent of a sidecar says so",
+            .summary = "Run a command while a sidecar agent holds the lease",
             .rest = "COMMAND [ARGUMENTS...]",
             .flags = guard_flags,
-            .notes = "The command is started when the agent holds the lease, stopped when it gives "
-                     "it up, and killed before the lease can go to somebody else, whatever has "
-                     "become of the agent. Its own exit status is passed on if it ends by itself.",
+            .notes =
+                "Starts the command when the agent holds the lease, stops it when the agent gives "
+                "the lease up, and kills it before anyone else can get the lease, even if the "
+                "agent is dead. Passes on the command's exit status if that ends by itself.",
             .example = "tenure guard --dir /run/tenure -- ./main --flag",
             .statuses = guard_statuses},
     command{.name = "status",
-            .summary = "Show who holds, since when, and why the last one lost it",
+            .summary = "Show who holds, since when, and why the previous holder lost it",
             .words = status_words,
             .flags = status_flags,
-            .notes =
-                "With --watch, a terminal shows one table that is kept up to date; elsewhere each "
-                "change is a line, with --output json the agent's answer on a line.",
+            .notes = "With --watch, a terminal shows one table that is kept up to date; elsewhere "
+                     "each change is a line, with --output json the agent's answer on a line.",
             .example = "tenure status --watch",
             .statuses = status_statuses},
     command{.name = "wait",
             .summary = "Wait until this member is active, or somebody holds, or nobody does",
             .words = one_election,
             .flags = wait_flags,
-            .notes = "active and standby are of the member whose agent is asked. An agent that "
-                     "does not answer yet is waited for.",
+            .notes = "active and standby are states of the member whose agent is asked. Also waits "
+                     "for an agent that does not answer yet.",
             .example = "tenure wait --for holder=db-1 --timeout 30s",
             .statuses = wait_statuses},
     command{.name = "history",
@@ -324,47 +333,47 @@ constexpr std::array table{
             .example = "tenure history db --limit 10",
             .statuses = ask_statuses},
     command{.name = "verify",
-            .summary = "Ask an agent whether a version is in force; inside a workload, its own",
+            .summary = "Ask an agent whether a version is still valid; inside a workload, its own",
             .words = verify_words,
             .flags = verify_flags,
-            .notes = "Only 0 is a yes, and only 1 a no.",
+            .notes = "Only status 0 means yes, and only status 1 means no.",
             .example = "tenure verify db --version 7 --holder db-0",
             .statuses = verify_statuses},
     command{.name = "resign",
-            .summary = "Have the holder stop its workload and give the lease up",
+            .summary = "Let the holder stop its workload and give the lease up",
             .words = one_election,
             .flags = resign_flags,
-            .notes = "The workload is stopped first, with its full drain time, and the lease "
-                     "released when it is gone. Any agent of the election may be asked: it passes "
-                     "the order on to the holder's through the store.",
+            .notes = "Stops the workload first, with its full drain time, and releases the lease "
+                     "once it is gone. You can ask any agent of the election: it passes the order "
+                     "on to the holder's agent through the store.",
             .example = "tenure resign db --token-file /etc/tenure/token",
             .statuses = order_statuses},
     command{.name = "transfer",
-            .summary = "Have the holder hand the lease to another member",
+            .summary = "Let the holder hand the lease to another member",
             .words = transfer_words,
             .flags = transfer_flags,
             .example = "tenure transfer db-1 db --api unix:/run/tenure.sock",
             .statuses = order_statuses},
     command{.name = "pause",
-            .summary = "Have a member hold nothing until it is told to resume",
+            .summary = "Keep a member from holding until it is resumed",
             .words = one_election,
             .flags = pause_flags,
             .notes = "A holder stops its workload and gives the lease up first.",
             .example = "tenure pause db",
             .statuses = order_statuses},
     command{.name = "resume",
-            .summary = "Have a member that was paused, or stands aside, campaign again",
+            .summary = "Let a member that is paused or stands aside campaign again",
             .words = one_election,
             .flags = pause_flags,
             .example = "tenure resume db",
             .statuses = order_statuses},
     command{.name = "set",
-            .summary = "Change what an election is, in the store: its slots, where versions begin",
+            .summary = "Change an election in the store: its slots, where versions start",
             .words = one_election,
             .flags = set_flags,
-            .notes = "Any agent of the election may be asked. More slots than before: say this "
-                     "first, then restart the members with the new number. Fewer: have members "
-                     "resign first, so that no more than the new number hold.",
+            .notes = "You can ask any agent of the election. For more slots, run this first, then "
+                     "restart the members with the new number. For fewer, let members resign "
+                     "first, until no more than the new number hold.",
             .example = "tenure set db --slots 2",
             .statuses = ask_statuses},
     command{.name = "probe",
@@ -392,8 +401,8 @@ constexpr std::array table{
     command{.name = "completion",
             .summary = "Print the completion script of a shell",
             .words = completion_words,
-            .notes = "It asks this program for the words, and the agent for the names of its "
-                     "elections.",
+            .notes = "The script asks this program for the words, and the agent for the names of "
+                     "its elections.",
             .example = "source <(tenure completion bash)",
             .statuses = plain_statuses},
     command{.name = "man",
@@ -401,7 +410,7 @@ constexpr std::array table{
             .example = "tenure man | man -l -",
             .statuses = plain_statuses},
     command{.name = "help",
-            .summary = "Show what a verb takes, and the statuses that it ends with",
+            .summary = "Show the options and exit statuses of a verb",
             .words = help_words,
             .example = "tenure help transfer",
             .statuses = plain_statuses},

@@ -18,15 +18,15 @@
 namespace tenure::cli {
 namespace {
 
-/// In a container the host name is the pod's, and ours alone. On a host that members share, the id
-/// of their first process tells them apart: it stays when a guard starts its agent again.
+/// In a container, the host name is that of the pod, and unique. On a host that members share, the
+/// id of their first process tells them apart: it stays when a guard restarts its agent.
 std::string default_identity() {
   const pid_t first = workload::guard_link::in_environment() ? ::getppid() : ::getpid();
   const std::string host = config::host_name();
   return first == 1 || host.empty() ? host : host + "-" + std::to_string(first);
 }
 
-/// A setting by the name that the sidecar has given it which many manifests were written for.
+/// A setting under the name that an older sidecar, for which many manifests were written, gave it.
 struct older_name {
   std::string_view flag;
   config::setting ours;
@@ -35,7 +35,7 @@ constexpr std::array older_names{older_name{"--id", config::setting::identity},
                                  older_name{"--http", config::setting::listen}};
 constexpr std::string_view without_meaning = "--election-namespace";
 
-/// The flags, with what `tenure agent` takes besides.
+/// The flags, including those that only `tenure agent` takes.
 std::vector<config::name_and_value> flags_of(const invocation& what) {
   std::vector<config::name_and_value> out = what.flags;
   for (const auto& [name, value] : what.given) {
@@ -45,7 +45,7 @@ std::vector<config::name_and_value> flags_of(const invocation& what) {
   return out;
 }
 
-/// Files that cannot be opened are another's to complain about.
+/// Ignores files that cannot be opened: other code reports those.
 void warn_of_exposed_secrets(config::configuration& s) {
   const std::pair<const char*, const std::string&> secrets[] = {
       {"password_file", s.secure.password_file},

@@ -37,7 +37,7 @@ constexpr std::array runs{verb_and_run{"exec", tenure::cli::run_exec_agent},
 int main(int argc, char** argv) {
   using namespace tenure;
   const std::string_view verb = argc > 1 ? argv[1] : "";
-  // These must stay small, and touch nothing that they do not need.
+  // These verbs must stay small, and use only what they need.
   if (verb == "exec") {
     if (const auto status = cli::become_guard(argc, argv)) return *status;
   }

@@ -29,7 +29,7 @@ std::string meant(std::string_view given, const std::vector<std::string_view>& k
   return best.empty() ? "" : "; did you mean " + std::string(best) + "?";
 }
 
-/// "--api=URL", "-o=json" and "-ojson" taken apart.
+/// "--api=URL", "-o=json" and "-ojson", split.
 struct flag_word {
   std::string_view name;
   std::optional<std::string_view> value;
@@ -53,8 +53,8 @@ const option* named(std::span<const option> those, std::string_view name) {
   return found == those.end() ? nullptr : &*found;
 }
 
-/// Reads the words behind a verb. Each step returns what is wrong, empty if nothing is. Lives for
-/// one call of `parse`.
+/// Reads the words after a verb. Each step returns an error, or an empty text. Lives for one call
+/// of `parse`.
 class verb_reader {
  public:
   verb_reader(const command& of, std::span<const char* const> words, invocation& into)
@@ -93,8 +93,8 @@ class verb_reader {
       for (const option& o : own_) known.push_back(o.name);
       return "unknown option " + std::string(given.name) + meant(given.name, known);
     }
-    // It goes to `config::load` with the rest, which names it together with everything else that is
-    // wrong. What follows it may be a secret, and is not repeated.
+    // Passed on to `config::load`, which reports it together with all other mistakes. The next word
+    // may be a secret, and is not repeated.
     unknown_ = given.name;
     into_.flags.emplace_back(given.name, "");
     if (!given.value && !left_.empty() && !std::string_view(left_.front()).starts_with('-')) take();
@@ -143,9 +143,9 @@ class verb_reader {
     return {};
   }
 
-  /// A word of the verb, or the value of one of its own flags.
+  /// Stores an argument of the verb, or the value of one of its own flags.
   std::string keep(const option& which, std::string value) {
-    // A word that has a flag, too, is kept as the word.
+    // An argument that also has a flag is stored as the argument.
     const option* const word = named(of_.words, which.name);
     const std::string name(word != nullptr ? word->name : which.name);
     if (!which.repeatable && into_.has(name)) return name + " is given twice; remove one";
@@ -160,7 +160,7 @@ class verb_reader {
     return {};
   }
 
-  /// Says what the words are that stand for themselves.
+  /// Assigns the words without a flag to the verb's arguments.
   std::string name_words() {
     std::size_t next = 0;
     for (const option& one : of_.words) {
@@ -183,7 +183,7 @@ class verb_reader {
   std::string unknown_;  ///< the last flag that the verb does not have
 };
 
-/// What has to be given and is not; empty if nothing is missing.
+/// The required arguments that are missing; empty if there are none.
 std::string missing(const command& of, const invocation& what, bool has_command) {
   for (const auto& from : {of.words, of.flags}) {
     for (const option& one : from) {

@@ -13,11 +13,11 @@
 #include "guard/target_check.hpp"
 #include "runtime/exit_status.hpp"
 
-/// Signal mode: the workload is in the container beside ours, and somebody else starts it.
+/// Signal mode: the workload is in another container, and somebody else starts it.
 namespace tenure::cli {
 namespace {
 
-/// Kind, value and user of the target, what a standby's does, stop and gain signal.
+/// The target's kind, value and user, the standby behaviour, the stop signal and the gain signal.
 constexpr std::size_t checked_count = 6;
 constexpr std::string_view no_user = "-";
 constexpr std::string_view may_run = "run";
@@ -27,7 +27,7 @@ int refuse(const guard::target_problem& why) {
   return runtime::exit_bad_settings;
 }
 
-/// Says whom it would stop, or why that cannot work. Nobody has to be there yet.
+/// Prints which process it would stop, or why that cannot work. There need not be one yet.
 std::optional<int> look_for(const settings::target& what) {
   const auto processes = std::make_unique<guard::foreign_processes>();
   if (const auto ready = guard::prepare_target(*processes, what); !ready) {

@@ -32,7 +32,7 @@ namespace {
 constexpr core::duration hold_elsewhere = std::chrono::seconds(30);
 constexpr core::duration tick = std::chrono::seconds(1);
 
-/// Follows all agents on one thread, and hands what it sees to one of three ways to show it.
+/// Follows all agents on one thread, and shows what they report in one of three ways.
 class status_watch {
  public:
   explicit status_watch(const watched_agents& what)
@@ -50,7 +50,7 @@ class status_watch {
     said_.resize(seen_.size());
   }
 
-  /// The signal that has ended it.
+  /// Returns the signal that has ended it.
   int run() {
     signals_.async_wait([this](const boost::system::error_code&, int signo) {
       ended_by_ = signo;
@@ -85,7 +85,7 @@ class status_watch {
     screen_->show(lines);
   }
 
-  /// Once for each state, however often it is answered.
+  /// Prints each state once, however often it is received.
   void say_json(std::size_t place) {
     const std::string body = json_of(seen_[place]);
     std::string lasts = wire::lasting_part(body);
@@ -133,7 +133,7 @@ class status_watch {
 
 int watch_status(const watched_agents& what) {
   const int signo = status_watch(what).run();
-  // Whoever waits for us is told the truth: we were ended.
+  // A parent that waits for us must see that a signal ended us.
   std::signal(signo, SIG_DFL);
   std::raise(signo);
   return runtime::exit_failed;

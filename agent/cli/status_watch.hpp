@@ -9,11 +9,11 @@ namespace tenure::cli {
 
 struct watched_agents {
   std::vector<settings::endpoint> agents;
-  std::string path;   ///< what each of them is asked for
-  bool json = false;  ///< one answer a line
+  std::string path;   ///< the path that each is asked for
+  bool json = false;  ///< one answer per line
 };
 
-/// `tenure status --watch`: until SIGINT, SIGTERM or SIGHUP, of which it then dies.
+/// `tenure status --watch`: runs until SIGINT, SIGTERM or SIGHUP, and then dies of that signal.
 int watch_status(const watched_agents& what);
 
 }  // namespace tenure::cli

@@ -6,22 +6,22 @@
 #include "cli/invocation.hpp"
 #include "settings/agent.hpp"
 
-/// The subcommands, one file each. Each returns the status to exit with.
+/// The subcommands, one file each. Each returns the exit status.
 namespace tenure::cli {
 
-/// `tenure exec`, the first process: becomes the guard. Called before anything else has run, with
-/// the whole command line; returns nothing if it is a usage error, for `parse` to explain.
+/// `tenure exec`, the first process: becomes the guard. Called before anything else runs, with the
+/// whole command line. Returns nothing on a usage error, which `parse` then explains.
 std::optional<int> become_guard(int argc, const char* const* argv);
 
-/// `tenure guard`: checks its arguments, and is replaced by the guard, which is the next.
+/// `tenure guard`: checks its arguments, and replaces itself by the guard below.
 int run_guard(const invocation& what, int argc, const char* const* argv);
-/// Nothing if the arguments were not checked yet.
+/// Nothing if the arguments are not checked yet.
 std::optional<int> become_guard_with_a_door(int argc, const char* const* argv);
 
-/// `tenure agent` with a target: says whom it would stop, and is replaced by the guard, which is
-/// the next. Returns only if that cannot work.
+/// `tenure agent` with a target: prints which process it would stop, and replaces itself by the
+/// guard below. Returns only on failure.
 int guard_what_is_found(const settings::agent& s, int argc, const char* const* argv);
-/// Nothing if the arguments were not checked yet.
+/// Nothing if the arguments are not checked yet.
 std::optional<int> become_guard_of_what_is_found(int argc, const char* const* argv);
 
 /// `tenure exec`, the process that the guard starts.
@@ -43,10 +43,10 @@ int run_probe(const invocation& what);
 int run_order(const invocation& what);
 int run_set(const invocation& what);
 
-/// The workload of the demo: stamps the time into a file for as long as it runs.
+/// The demo's workload: stamps the time into a file for as long as it runs.
 int run_demo_worker(int argc, const char* const* argv);
 
-/// Settings from file, environment and flags, or all that is wrong with them on stderr.
+/// Settings from file, environment and flags; prints all mistakes on stderr.
 std::expected<config::configuration, int> load_settings(const invocation& what);
 
 }  // namespace tenure::cli

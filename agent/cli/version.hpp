@@ -4,12 +4,12 @@
 #include <string_view>
 #include <vector>
 
-/// What this program is, and was built from.
+/// The version of this program, and what it was built from.
 namespace tenure::cli {
 
 struct build_facts {
   std::string version;
-  std::string commit;  ///< "+changes" at its end: and what was not committed; empty: not known
+  std::string commit;  ///< ends with "+changes" if the tree had changes; empty: unknown
   std::string compiler;
   std::string boost;
   std::string tls;
@@ -18,7 +18,7 @@ struct build_facts {
 
 build_facts facts_of_build();
 
-/// "tenure 0.1.0 (3f2a9c1d0b4e)"; without the commit where that is not known.
+/// "tenure 0.1.0 (3f2a9c1d0b4e)"; without the commit if that is unknown.
 std::string version_line();
 
 }  // namespace tenure::cli

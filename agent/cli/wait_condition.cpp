@@ -18,7 +18,7 @@ std::expected<wait_condition, std::string> parse_condition(const std::string& te
     return wait_condition{.is = kind::holder, .holder = text.substr(of_holder.size())};
   }
   return std::unexpected("--for \"" + text +
-                         "\" is no state; use active, standby, holder=MEMBER or vacant");
+                         "\" is not a state; use active, standby, holder=MEMBER or vacant");
 }
 
 met judge(const wait_condition& what, const wire::election_report& now) {
@@ -29,7 +29,7 @@ met judge(const wait_condition& what, const wire::election_report& now) {
     case wait_condition::kind::standby:
       return of(now.state == "candidate" && !now.paused);
     case wait_condition::kind::holder:
-      // Its own lease is certain, whatever is known of the others.
+      // Its own lease is certain, whatever it knows of the others.
       if (now.is_self && what.holder == now.identity) return met::yes;
       if (!now.holder_known) return met::cannot_tell;
       return of(holder_named(now, what.holder) != nullptr);

@@ -6,14 +6,14 @@
 
 #include "wire/election.hpp"
 
-/// What `tenure wait --for` waits for. No I/O.
+/// The conditions of `tenure wait --for`. No I/O.
 namespace tenure::cli {
 
 struct wait_condition {
   enum class kind : std::uint8_t { active, standby, holder, vacant };
 
   kind is = kind::active;
-  std::string holder{};  ///< of `kind::holder`
+  std::string holder{};  ///< for `kind::holder` only
 };
 
 /// "active", "standby", "holder=db-1", "vacant". The error says what is wrong.
@@ -23,7 +23,7 @@ enum class met : std::uint8_t { no, yes, cannot_tell };
 
 met judge(const wait_condition& what, const wire::election_report& now);
 
-/// "a is active in db; a holds it, under version 7": where it stands.
+/// "a is active in db; a holds it, under version 7": the present state.
 std::string standing_text(const wire::election_report& now);
 
 }  // namespace tenure::cli

@@ -17,7 +17,7 @@ namespace tenure::http {
 
 using boost::asio::posix::stream_descriptor;
 
-/// The timer of the kernel, for the earliest of ours.
+/// The kernel timer, set for the earliest of our timers.
 struct asio_loop::alarm : std::enable_shared_from_this<asio_loop::alarm> {
   alarm(const boost::asio::any_io_executor& where, base::timer_queue& whose)
       : timer(where, ::timerfd_create(CLOCK_BOOTTIME, TFD_NONBLOCK | TFD_CLOEXEC)), of(&whose) {}
@@ -50,10 +50,10 @@ struct asio_loop::alarm : std::enable_shared_from_this<asio_loop::alarm> {
                      });
   }
 
-  /// Or canceled; it may have been set again since.
+  /// Called when the timer fires or is canceled; it may have been set again since.
   void rung() {
     std::uint64_t expirations = 0;
-    // EAGAIN: it was set anew since it fired.
+    // EAGAIN: it was set again since it fired.
     if (::read(timer.native_handle(), &expirations, sizeof expirations) > 0) set_to = core::never;
     of->call_due(base::boot_now());
     if (of == nullptr) return;

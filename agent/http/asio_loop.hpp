@@ -7,13 +7,13 @@
 
 namespace tenure::http {
 
-/// An event loop on Asio's, with the clock and the randomness of the kernel.
+/// An event loop on Asio, with the kernel's clock and randomness.
 ///
 /// Its timers count CLOCK_BOOTTIME. Asio's own count CLOCK_MONOTONIC, which stands still while the
-/// machine sleeps: a lease would look valid for as long as the lid was closed. They keep the
-/// context running for as long as one is set.
+/// machine sleeps: a lease would look valid for as long as the lid is closed. The context keeps
+/// running while a timer is set.
 ///
-/// Single-threaded but for what `event_loop` says otherwise. The context outlives it.
+/// Single-threaded, except where `event_loop` says otherwise. The context must outlive it.
 class asio_loop final : public base::event_loop {
  public:
   explicit asio_loop(const boost::asio::any_io_executor& where);
@@ -23,7 +23,7 @@ class asio_loop final : public base::event_loop {
   [[nodiscard]] std::uint64_t random_bits() override;
   void post(task what) override;
 
-  /// For what works with Asio.
+  /// For code that uses Asio.
   [[nodiscard]] const boost::asio::any_io_executor& executor() const { return where_; }
 
  private:

@@ -1,3 +1,3 @@
-// Asio's TLS is compiled here, once, apart from asio.cpp so that a program without a https
-// endpoint does not get it linked in.
+// Compiles Asio's TLS once, apart from asio.cpp, so that a program without https endpoints does not
+// link it.
 #include <boost/asio/ssl/impl/src.hpp>

@@ -4,17 +4,17 @@
 #include <string>
 #include <string_view>
 
-/// Pieces of a body that ends by its last chunk.
+/// The chunks of a body in chunked transfer coding.
 namespace tenure::http {
 
-/// A piece with what is around it. Nothing for no bytes: an empty chunk would end the body.
+/// A chunk with its framing. Empty for no bytes: an empty chunk would end the body.
 std::string chunk_text(std::string_view bytes);
 
-/// What stands before the bytes of a piece, and behind them.
+/// The framing before the bytes of a chunk, and after them.
 std::string chunk_head(std::size_t size);
 std::string chunk_end();
 
-/// What stands behind the last piece.
+/// The chunk that ends the body.
 std::string last_chunk();
 
 }  // namespace tenure::http

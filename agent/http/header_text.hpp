@@ -4,10 +4,10 @@
 
 #include <string_view>
 
-/// What names and values of HTTP headers are made of.
+/// The syntax of HTTP header names and values.
 namespace tenure::http {
 
-/// Without the blanks and tabs around it.
+/// Without blanks and tabs around it.
 inline std::string_view trimmed(std::string_view text) {
   const auto is_blank = [](char c) { return c == ' ' || c == '\t'; };
   while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);

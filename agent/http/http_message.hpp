@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-/// Requests and responses as our own light structs, so that whoever answers needs no Beast.
+/// Requests and responses as light structs of our own, so that handlers need no Beast.
 namespace tenure::http {
 
 /// A query parameter, percent-decoded.
@@ -19,33 +19,33 @@ struct parameter {
 /// What the request line asks for.
 struct request_target {
   std::string path;                   ///< as sent, still percent-encoded, without the query
-  std::vector<std::string> segments;  ///< of the path, each decoded after the split at '/'
+  std::vector<std::string> segments;  ///< of the path, each decoded after splitting at '/'
   std::vector<parameter> query;       ///< in the order sent, decoded
-  std::optional<std::string> host;    ///< of an absolute target: it overrides the Host header
+  std::optional<std::string> host;    ///< only in an absolute target: overrides the Host header
 };
 
-/// Takes "/v1/elections/a%2Fb?index=3" apart. The error says what is wrong with the target, which
-/// is the client's fault, in constant words: nothing of the target is in it.
+/// Splits "/v1/elections/a%2Fb?index=3". The error says what is wrong with the target, which is the
+/// client's fault, in constant words that repeat nothing of the target.
 std::expected<request_target, std::string_view> parse_target(std::string_view target);
 
-/// Who is at the other end of a Unix socket, by the kernel's word.
+/// The process at the other end of a Unix socket, according to the kernel.
 struct peer_process {
   std::uint32_t uid = 0;  ///< when it connected
-  std::int32_t pid = 0;   ///< the same; 0 if it is in another PID namespace
+  std::int32_t pid = 0;   ///< likewise; 0 if it is in another PID namespace
 };
 
 /// One request, complete and within the limits of its listener.
 struct request {
-  std::string method;  ///< as sent: "GET"; may be a word that nobody knows
+  std::string method;  ///< as sent, e.g. "GET"; may be an unknown word
   request_target target;
   std::optional<std::string> host;    ///< always there in HTTP/1.1
-  std::optional<std::string> origin;  ///< who a browser says is asking
+  std::optional<std::string> origin;  ///< the page that asks, according to a browser
   std::optional<std::string> accept;
   std::optional<std::string> authorization;
   std::optional<std::string> if_none_match;
   std::string body{};
   std::optional<std::string> content_type{};
-  std::optional<std::string> last_event_id{};  ///< of a reader of events that comes again
+  std::optional<std::string> last_event_id{};  ///< from a reader of events that reconnects
   std::optional<peer_process> peer{};          ///< over a Unix socket only
 
   /// The first query parameter of this name, or nullptr.
@@ -57,8 +57,8 @@ struct header {
   std::string value;
 };
 
-/// What is sent back. Content-Length, Date and Connection are the server's to add, and it leaves
-/// the body out of the answer to a HEAD.
+/// A response. The server adds Content-Length, Date and Connection, and omits the body in the
+/// response to a HEAD.
 struct response {
   unsigned status = 200;
   std::string content_type = "application/json";

@@ -5,7 +5,7 @@
 
 namespace tenure::http {
 
-/// Appends what Boost.Beast has made for a socket: all bytes of a sequence of buffers.
+/// Appends all bytes of a sequence of buffers, as Boost.Beast makes it for a socket.
 template <class Buffers>
 void append_buffers(std::string& to, const Buffers& buffers) {
   const auto end = boost::asio::buffer_sequence_end(buffers);

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::string_view absolute_prefix = "http://";
 
-/// Of a query, where a blank may be written as '+'.
+/// Decodes part of a query, where '+' may stand for a blank.
 std::optional<std::string> form_decoded(std::string_view text) {
   std::string with_blanks(text);
   std::ranges::replace(with_blanks, '+', ' ');

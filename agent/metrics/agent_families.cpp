@@ -46,7 +46,7 @@ void write_agent(const api::snapshot& seen, core::duration since_last_beat, std:
       {"tenure_loop_silence_seconds",
        "Time since the election loop has last turned; it turns every 3 s if nothing happens."},
       std::chrono::duration<double>(since_last_beat).count(), page);
-  write_one(kind::gauge, {"tenure_agent_stopping", "1 once the agent was told to end."},
+  write_one(kind::gauge, {"tenure_agent_stopping", "1 once the agent is stopping."},
             seen.stopping ? 1 : 0, page);
   if (seen.health) write_health(*seen.health, page);
 }

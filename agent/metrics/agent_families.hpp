@@ -8,16 +8,16 @@
 
 namespace tenure::metrics {
 
-/// Appends what is about the agent as a whole and can be read off what it shows.
+/// Appends the metrics of the whole agent that its snapshot shows.
 void write_agent(const api::snapshot& seen, core::duration since_last_beat, std::string& page);
 
-/// Appends how the store answers.
+/// Appends the state of the store's connection.
 void write_store(const api::snapshot& seen, core::time_point now, std::string& page);
 
-/// Appends what the two listeners have done.
+/// Appends the traffic of the two listeners.
 void write_traffic(const http::traffic& api, const http::traffic& probe, std::string& page);
 
-/// Appends what the process uses, under the names that every Prometheus client library uses for it.
+/// Appends the resources of the process, under the names that every Prometheus client library uses.
 void write_process(std::string& page);
 
 }  // namespace tenure::metrics

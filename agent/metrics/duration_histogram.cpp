@@ -5,7 +5,7 @@
 
 namespace tenure::metrics {
 
-/// What is over before it has begun took no time.
+/// A negative duration counts as zero.
 void duration_histogram::observe(core::duration what) {
   const core::duration took = std::max(what, core::duration::zero());
   std::size_t at = 0;

@@ -14,20 +14,21 @@ namespace {
 
 using api::election_snapshot;
 
-/// Elections whose samples are in memory at a time, besides the page itself: some hundred kB.
+/// The most elections whose samples are in memory at a time, besides the page itself: some hundred
+/// kB.
 constexpr std::size_t elections_in_a_piece = 128;
 
 constexpr std::array phases{core::phase::observer, core::phase::candidate, core::phase::pending,
                             core::phase::active,   core::phase::draining,  core::phase::stopped};
 
-/// One election, and what its samples are made from.
+/// One election, and the facts for its samples.
 struct subject {
   const election_snapshot& election;
   const api::snapshot& seen;
   const api::instant& at;
 
   [[nodiscard]] api::election_status status() const { return api::status_of(election, seen, at); }
-  /// What the watch has shown counts only while the store vouches for it: a cut-off agent may be
+  /// What the watch has shown counts only while the store answers: an agent that is cut off may be
   /// far behind.
   [[nodiscard]] bool knows_holders() const {
     return api::held_by_us(election.view, at.now) ||
@@ -89,7 +90,7 @@ void stop_in(const subject& one, samples& out) {
   out.push_back(about(one, seconds(view.lease->stop_at - one.at.now).count()));
 }
 
-/// `active` is there from the beginning, so that its first time is seen to be an increase.
+/// `active` is there from the start, so that its first count is visible as an increase.
 void transitions(const subject& one, samples& out) {
   bool was_active = false;
   for (const api::transition_count& t : one.election.transitions) {

@@ -8,11 +8,11 @@
 
 namespace tenure::metrics {
 
-/// When a sample is made.
+/// Reads the time of a sample.
 using clock_reader = std::function<api::instant()>;
 
-/// Appends all that is about single elections to `page`. None of it is kept between two pages, and
-/// `at` is read again for every few samples: what the clock ends is over on the page, too.
+/// Appends the metrics of each election to `page`. Nothing is kept between two pages, and `at` is
+/// called again every few samples, so that a term that ends meanwhile is over on the page, too.
 void write_elections(const api::snapshot& seen, const clock_reader& at, std::string& page);
 
 }  // namespace tenure::metrics

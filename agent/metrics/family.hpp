@@ -5,14 +5,14 @@
 #include <string_view>
 #include <vector>
 
-/// What is on a page of metrics, in words of our own.
+/// The contents of a page of metrics, in types of our own.
 namespace tenure::metrics {
 
 enum class kind : std::uint8_t { counter, gauge };
 
 struct label {
   std::string_view name;  ///< a literal
-  std::string value;      ///< any bytes; what does not print is replaced on the page
+  std::string value;      ///< any bytes; unprintable ones are replaced on the page
 };
 
 struct sample {
@@ -20,7 +20,7 @@ struct sample {
   double value = 0;
 };
 
-/// What a metric is called and means. Literals, of which `help` is one line.
+/// The name of a metric and its meaning. Literals; `help` is one line.
 struct title {
   std::string_view name;
   std::string_view help;
@@ -41,7 +41,7 @@ struct bucket {
 /// A histogram without labels.
 struct histogram_family {
   title what;
-  std::vector<bucket> buckets{};  ///< ascending; what is above the last one is in `count` alone
+  std::vector<bucket> buckets{};  ///< ascending; values above the last one are in `count` only
   std::uint64_t count = 0;
   double sum = 0;
 };

@@ -19,7 +19,7 @@ constexpr std::array<const char*, operations> operation_names{"acquire", "renew"
                                                               "watch"};
 constexpr std::array<const char*, outcomes> outcome_names{"done", "refused", "lost", "unknown"};
 
-/// False for what no store can answer: a series that never counts tells nobody anything.
+/// False for outcomes that no store can return: such a series would always be zero.
 constexpr bool exists(operation what, outcome how) {
   switch (how) {
     case outcome::refused:
@@ -40,7 +40,7 @@ constexpr title renewal_margin{
     "tenure_lease_renewal_margin_seconds",
     "Time that was left until this member would have stopped when a renewal was acknowledged."};
 
-/// Some more than the last page, so that a large one is not moved while it grows.
+/// Somewhat more than the last page, so that a large page is not moved while it grows.
 constexpr std::size_t room_for(std::size_t last_page_bytes) {
   return last_page_bytes + last_page_bytes / 16;
 }

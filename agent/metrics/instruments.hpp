@@ -16,7 +16,7 @@
 
 namespace tenure::metrics {
 
-/// What a store was asked, and what came of it (see stores/store.hpp).
+/// Calls to a store, and their outcomes (see stores/store.hpp).
 enum class operation : std::uint8_t { acquire, renew, release, read, watch };
 enum class outcome : std::uint8_t { done, refused, lost, unknown };
 inline constexpr std::size_t operations = 5;
@@ -26,46 +26,46 @@ inline constexpr std::size_t outcomes = 4;
 struct constants {
   core::timing when;
   bool has_guard = false;   ///< a process that kills, not hooks
-  bool has_health = false;  ///< the workload's is checked
+  bool has_health = false;  ///< the workload has health checks
 };
 
 /// All that the agent counts and measures, and the page that shows it.
 ///
-/// What feeds it is for the election thread: no call takes a lock, allocates, waits or fails, also
-/// while a page is being made. `page` is for one other thread at a time.
+/// The election thread calls the recording functions: none of them takes a lock, allocates, waits
+/// or fails, even while a page is being made. One other thread at a time calls `page`.
 class instruments {
  public:
   explicit instruments(const constants& about);
 
-  /// A store has answered, or has let a deadline pass. A watch answers when it first shows
-  /// something, and when it breaks.
+  /// The store has answered, or missed a deadline. A watch answers when it first shows something,
+  /// and when it breaks.
   void store_answered(operation what, outcome how);
-  /// A renewal was acknowledged, so long after it was asked for.
+  /// A renewal was acknowledged, this long after it was requested.
   void renewal_took(core::duration what);
-  /// A renewal was acknowledged, so long before the first of its elections would have stopped.
+  /// A renewal was acknowledged, this long before the first of its elections would have stopped.
   void renewal_left(core::duration margin);
 
   /// Precondition of these three: `has_guard`.
   void guard_is(bool up);
   void guard_hung();
-  /// A guard has come. The first one of an agent is no restart.
+  /// A guard was found. The first one of an agent does not count as a restart.
   void guard_found();
 
   /// The verdict of the health checks. Precondition: `has_health`.
   void health_is(core::health verdict);
 
-  /// The workload of an agent that has ended goes on under this one.
+  /// The workload of an agent that has ended continues under this one.
   void workload_adopted();
 
   void slept(core::duration lasted);
   void was_late(core::duration by);
   void wall_clock_jumped();
 
-  /// What the listeners are to count in.
+  /// The counters of the listeners.
   http::traffic& api_traffic() { return api_traffic_; }
   http::traffic& probe_traffic() { return probe_traffic_; }
 
-  /// Everything, in Prometheus' text format. The snapshot is taken before the clock is read.
+  /// All metrics, in Prometheus' text format. Takes the snapshot before it reads the clock.
   [[nodiscard]] std::string page(const api::published& from, const clock_reader& at);
 
  private:

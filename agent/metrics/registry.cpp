@@ -111,7 +111,7 @@ void write(const histogram_family& what, std::string& page) {
   page += text_of(converted(what));
 }
 
-/// The serializer writes a head for whatever it is given; a metric may have only one.
+/// The serializer writes a head for everything it is given; a metric may have only one.
 void write_more(const family& what, std::string& page) {
   prometheus::MetricFamily without_help = converted(what);
   without_help.help.clear();

@@ -11,13 +11,13 @@ class Counter;
 class Gauge;
 }  // namespace prometheus
 
-/// The seam to prometheus-cpp: nothing else here knows it.
+/// The interface to prometheus-cpp; nothing else includes it.
 ///
-/// Its locks are why this is no more than it is. A registry and its families hold theirs while
-/// they are collected, and take the same ones to add a metric; a histogram takes one for each
-/// observation. Counters and gauges are atomic numbers. So everything is added before anybody
-/// collects, histograms are our own (`duration_histogram`), and what has labels that come and go is
-/// made when it is asked for: no thread that counts ever waits for one that collects.
+/// It is this small because of prometheus-cpp's locks. A registry and its families hold theirs
+/// during a collection, and need the same ones to add a metric; a histogram locks for each
+/// observation. Counters and gauges are atomic numbers. So everything is added before the first
+/// collection, histograms are our own (`duration_histogram`), and metrics whose labels come and go
+/// are made on request: a thread that counts never waits for one that collects.
 namespace tenure::metrics {
 
 /// A number that only grows. Valid as long as its registry. Thread-safe and lock-free.
@@ -31,7 +31,7 @@ class counter {
   prometheus::Counter* of_ = nullptr;
 };
 
-/// A number that moves. Valid as long as its registry. Thread-safe and lock-free.
+/// A number that goes up and down. Valid as long as its registry. Thread-safe and lock-free.
 class gauge {
  public:
   gauge() = default;
@@ -42,7 +42,7 @@ class gauge {
   prometheus::Gauge* of_ = nullptr;
 };
 
-/// The metrics that are kept, all of them added before the first `write`.
+/// The metrics that are kept. All of them are added before the first `write`.
 class registry {
  public:
   registry();
@@ -50,12 +50,12 @@ class registry {
   registry(const registry&) = delete;
   registry& operator=(const registry&) = delete;
 
-  /// Precondition: names are valid, and no other metric has this one with the same labels. Metrics
-  /// that differ in their labels only are one family.
+  /// Precondition: the names are valid, and no other metric has the same name and labels. Metrics
+  /// that differ only in their labels are one family.
   counter add_counter(const title& what, const std::vector<label>& labels = {});
   gauge add_gauge(const title& what, const std::vector<label>& labels = {});
 
-  /// Appends all of them to `page`.
+  /// Appends all metrics to `page`.
   void write(std::string& page) const;
 
  private:
@@ -63,11 +63,11 @@ class registry {
   std::unique_ptr<impl> impl_;
 };
 
-/// Appends to `page` in Prometheus' text format.
+/// Appends a family to `page` in Prometheus' text format.
 void write(const family& what, std::string& page);
 void write(const histogram_family& what, std::string& page);
 
-/// Appends a further piece of the family that was written last.
+/// Appends more samples of the family that was written last.
 void write_more(const family& what, std::string& page);
 
 }  // namespace tenure::metrics

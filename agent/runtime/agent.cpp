@@ -13,13 +13,13 @@
 namespace tenure::runtime {
 namespace {
 
-/// Between tries to open a store that the workload of an earlier agent depends on.
+/// Between attempts to open a store on which an earlier agent's workload depends.
 constexpr core::duration open_pause = std::chrono::milliseconds(200);
 
-/// For the store to forget our name, at the end.
+/// How long the store may take to remove our name at the end.
 constexpr core::duration leave_patience = std::chrono::milliseconds(500);
 
-/// True if a guard kills the workload; hooks only tell it.
+/// True if a guard kills the workload; hooks only ask it to stop.
 bool is_killed(const agent_options& o) {
   return o.has_guard && (!o.settings.hooks.any() || o.settings.target.given());
 }
@@ -121,7 +121,7 @@ void agent::try_store() {
   });
 }
 
-/// Our end would be that of the workload that was found. Its lease may still be confirmed.
+/// Ending now would also end the workload that was found, and its lease may still be confirmed.
 void agent::store_failed_to_open(const stores::open_error& why) {
   const std::string& store = options_.settings.store;
   const core::time_point now = machine_.loop().now();
@@ -135,7 +135,7 @@ void agent::store_failed_to_open(const stores::open_error& why) {
   }
   opening_.after(open_pause, [this] {
     if (ended_) return;
-    // Closed already: it has told us of its failure.
+    // Closed already: it has reported its failure.
     store_.reset();
     try_store();
   });
@@ -173,7 +173,7 @@ void agent::begin_elections(const stores::description& of) {
                              .reports = reports_,
                              .shown = shown_,
                              .instruments = instruments_});
-  // First: a member that is to be found healthy before must not even ask.
+  // First: a member that must be found healthy before it campaigns must not even ask for the lease.
   const bool healthy = health_->begin(left_.found.has_value());
   std::vector<core::election_settings> all;
   for (const settings::election& one : options_.settings.elections) {
@@ -244,12 +244,12 @@ void agent::finished(core::election_index, core::loss_reason why) {
   const bool as_workload = workload_->exits_as_workload(why);
   if (!status_) status_ = core::is_loss(why) && !shutting_down_ ? exit_lease_lost : exit_ok;
   if (--unfinished_ > 0) {
-    // One agent, one fate: the others are given up in order, too.
+    // One agent, one fate: the other elections are given up in order, too.
     machine_.loop().post([this] { shut_down(SIGTERM, core::loss_reason::shutdown); });
     return;
   }
   // After the other commands of this step, which may still be on their way. Nothing is held any
-  // more: that our name is there a moment longer harms nobody.
+  // more, so it does no harm if our name stays a moment longer.
   machine_.loop().post([this, as_workload] {
     store_->leave(machine_.loop().now() + leave_patience,
                   [this, as_workload](const stores::release_outcome&) {
@@ -265,7 +265,7 @@ void agent::shut_down(int signo, core::loss_reason why) {
   if (signo == SIGTERM && workload_->leaves()) return;
   workload_->give_up(signo);
   if (std::exchange(shutting_down_, true)) return;
-  // Nobody has told us to end if it is for the death of our guard.
+  // If our guard has died, nobody has told us to end.
   if (why != core::loss_reason::guard_gone) {
     say_told_to_end(log_, options_.settings.identity, signo);
   }
@@ -280,16 +280,16 @@ void agent::end(int status, bool as_workload) {
   if (std::exchange(ended_, true)) return;
   status_ = status;
   say_ended(log_, options_.settings.identity, status);
-  // First: should a disk that hangs keep the store from closing, the guard ends us.
+  // First: if a hanging disk keeps the store from closing, the guard ends us.
   workload_->bye(as_workload ? std::nullopt : std::optional(status));
   driver_.end();
   opening_.cancel();
-  // Before the server waits for answers that only this thread could give.
+  // Before the server waits for answers that only this thread can give.
   fresh_reads_.close();
   orders_.close();
   machine_.asked_by().stop();
   if (store_) store_->close();
-  // Not from inside a call of one of them, as which this may run.
+  // Not from within a call of one of them, where this may run.
   machine_.loop().post([this] {
     workload_->close();
     health_.reset();

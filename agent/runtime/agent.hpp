@@ -25,24 +25,24 @@
 
 namespace tenure::runtime {
 
-/// An agent from its start to its end: finds its workload, opens the listeners and the store, has
-/// the driver turn the elections, and ends when these are over.
+/// An agent from start to end: finds its workload, opens the listeners and the store, lets the
+/// driver turn the elections, and ends when these are over.
 ///
-/// Everything happens on the loop of `on`, which outlives it, but is not turned after it. The
-/// process, its signals and its threads are `run_agent`'s.
+/// Everything happens on the loop of `on`, which outlives the agent but is not turned after it. The
+/// process, its signals and its threads belong to `run_agent`.
 class agent final : private election_host, private workload_host {
  public:
-  /// `ended` is called once, when nothing is left to do but to turn what was posted.
+  /// Calls `ended` once, when only posted work is left.
   agent(agent_options options, surroundings& on, log::logger& to,
         std::function<void(int status)> ended);
   ~agent() override;
   agent(const agent&) = delete;
   agent& operator=(const agent&) = delete;
 
-  /// Once.
+  /// Call once.
   void start();
 
-  /// The process was told to end, by this signal.
+  /// The process got this signal, which asks it to end.
   void told_to_end(int signo) { shut_down(signo, core::loss_reason::shutdown); }
 
   [[nodiscard]] const core::lease_group& session() const { return driver_.session(); }
@@ -86,14 +86,14 @@ class agent final : private election_host, private workload_host {
   std::unique_ptr<workload_health> health_;
   std::unique_ptr<stores::store> store_;
 
-  base::timer opening_;           ///< the next try to open the store, where one has failed
-  log::repeats failures_;         ///< of these tries
-  workload::guard_ready left_;    ///< by the agents before us
+  base::timer opening_;           ///< the next attempt to open the store after a failure
+  log::repeats failures_;         ///< of these attempts
+  workload::guard_ready left_;    ///< by earlier agents
   std::uint32_t unfinished_ = 0;  ///< elections that have not ended
   bool store_reached_ = false;
   bool shutting_down_ = false;
   bool ended_ = false;
-  std::optional<int> status_;  ///< the first reason to end decides
+  std::optional<int> status_;  ///< set by the first reason to end
 };
 
 }  // namespace tenure::runtime

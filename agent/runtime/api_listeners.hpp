@@ -12,7 +12,7 @@
 
 namespace tenure::runtime {
 
-/// The agent's HTTP listeners, as the settings want them.
+/// The agent's HTTP listeners, according to the settings.
 class api_listeners final : public agent_listeners {
  public:
   /// Both outlive it.
@@ -36,7 +36,7 @@ class api_listeners final : public agent_listeners {
   const settings::agent& settings_;
   log::logger& log_;
   std::unique_ptr<api::service> service_;
-  /// Where a workload was told to find the agent before this one; 0: at no port.
+  /// The port at which the workload was told to find the previous agent; 0: none.
   std::uint16_t told_api_port_ = 0;
 };
 

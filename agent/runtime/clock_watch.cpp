@@ -11,7 +11,7 @@ clock_news clock_watch::look(const base::clock_reading& now) {
   const core::duration slept = now.asleep - before.asleep;
   if (slept > sleep_noticed) news.slept = slept;
   if (due_ < now.boot) {
-    // What it has slept through is not the scheduler's doing.
+    // The time slept is not the scheduler's fault.
     const core::duration late = now.boot - std::exchange(due_, core::never) - news.slept;
     if (late > lateness_noticed) news.late = late;
   }

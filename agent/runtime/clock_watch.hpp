@@ -7,34 +7,33 @@
 
 namespace tenure::runtime {
 
-/// Growth of what the machine has slept that is a sleep, and no inaccuracy of the reading.
+/// A larger growth of the sleep counter is a sleep; a smaller one is inaccuracy of the readings.
 inline constexpr core::duration sleep_noticed = std::chrono::milliseconds(100);
-/// A timer that fires so late has waited for a processor; on a busy machine it is milliseconds.
+/// A timer this late has waited for a processor; on a busy machine, milliseconds are normal.
 inline constexpr core::duration lateness_noticed = std::chrono::seconds(1);
-/// NTP's daemons slew what is less, and CLOCK_BOOTTIME with it; a leap second is more.
+/// NTP daemons slew smaller differences, and CLOCK_BOOTTIME with them; a leap second is larger.
 inline constexpr core::duration wall_jump_noticed = std::chrono::milliseconds(500);
 
-/// What has happened to time since the last look. Zero: nothing worth a word.
+/// What has happened to the clocks since the last look. Zero: nothing worth reporting.
 struct clock_news {
   core::duration slept{};
   core::duration late{};         ///< awake, but without a processor
   core::duration wall_jumped{};  ///< forward, or back if negative
 };
 
-/// Compares readings of the clocks. Nothing is decided by it but which reason a lost lease is
-/// given.
+/// Compares readings of the clocks. It decides nothing but the reason that a lost lease is given.
 ///
 /// Not thread-safe.
 class clock_watch {
  public:
   explicit clock_watch(const base::clock_reading& first) : last_(first) {}
 
-  /// The next look is to come by `due`, to which a timer is set; or at once, if that was in the
-  /// past when we last looked. Later than that is late, also if we were held up before the timer
-  /// was set.
+  /// Announces that the next look is due at `due`, for which a timer is set; or at once, if `due`
+  /// was in the past at the last look. A later look counts as late, even if the delay was before
+  /// the timer was set.
   void await(core::time_point due) { due_ = std::max(due, last_.boot); }
 
-  /// What is new since the look before.
+  /// Returns the news since the last look.
   clock_news look(const base::clock_reading& now);
 
  private:

@@ -5,10 +5,10 @@
 namespace tenure::runtime {
 namespace {
 
-/// How often the loop turns although nothing happens; well inside `api::default_beat_bound`.
+/// How often the loop turns although nothing happens; well below `api::default_beat_bound`.
 constexpr core::duration longest_turn = std::chrono::seconds(3);
 
-/// The order to stop the workload of `of`; null if this step gives none.
+/// The order to stop the workload of `of`; null if this step contains none.
 const core::command::stop_workload* stop_order(const core::group_effects& in,
                                                core::election_index of) {
   for (const core::addressed& one : in.commands) {
@@ -75,8 +75,8 @@ void election_driver::feed_all(const core::election_event& what) {
   carry_out();
 }
 
-/// What follows from it is for `carry_out`. That a member is held back, or is not any more, makes
-/// no command.
+/// The commands that follow are for `carry_out`. Starting or ceasing to hold a member back makes no
+/// command.
 void election_driver::step(core::election_index which, const core::election_event& what) {
   const core::held_back before = session_.at(which).view().held_back;
   session_.step(moment(), which, what, effects_);
@@ -107,9 +107,9 @@ void election_driver::watch_says(core::election_index which,
 // --- what goes out ---------------------------------------------------------------------------
 
 void election_driver::carry_out() {
-  // Before a workload is started, and before it is told to stop.
+  // Before a workload is started or asked to stop.
   if (!effects_.commands.empty()) with_.workload.show(session_);
-  // Nothing below calls back from inside the call, so the list cannot grow under us.
+  // Nothing below calls back from within the call, so the list cannot grow meanwhile.
   for (const core::addressed& one : effects_.commands) {
     std::visit([&](const auto& c) { carry_out(one.which, c); }, one.what);
   }
@@ -189,7 +189,7 @@ void election_driver::renew(const core::command::renew& c) {
   });
 }
 
-/// Nothing if all that was to be renewed is over. Before the session hears of the answer.
+/// Nothing if all terms to be renewed are over. Call before the session gets the answer.
 std::optional<core::duration> election_driver::renewal_margin() const {
   core::time_point first = core::never;
   for (const core::renewal_item& item : session_.renewing()) {
@@ -255,7 +255,7 @@ void election_driver::carry_out(core::election_index which, const core::command:
 
 // --- time ------------------------------------------------------------------------------------
 
-/// The instant of a step. A sleep that is noticed only now is stepped before it, in all elections.
+/// The instant of a step. A sleep that is noticed only now is stepped first, in all elections.
 core::moment election_driver::moment() {
   look_at_clocks();
   return present();

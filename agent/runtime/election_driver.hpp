@@ -18,20 +18,20 @@
 
 namespace tenure::runtime {
 
-/// Turns the elections of one agent. It hands them what the store, the workload and time bring, and
-/// carries out the commands they answer with: on the store, on the workload, and as timers. It
-/// decides nothing about leases itself; `core::election` does.
+/// Turns the elections of one agent. It feeds them events of the store, the workload and time, and
+/// carries out the commands with which they answer: on the store, on the workload, and as timers.
+/// It decides nothing about leases itself; `core::election` does.
 ///
 ///     store, workload, people --events--> core::lease_group --commands--> store, workload, timer
 ///                                                       --reports---> election_listener
 ///
-/// Everything happens on one loop, which outlives the driver, as does the store. In the simulator
-/// that loop has virtual time, and the rest is the code that ships.
+/// Everything happens on one loop, which outlives the driver, as does the store. In the simulator,
+/// that loop has virtual time; the rest is the code that ships.
 class election_driver {
  public:
   using clock_reader = std::function<base::clock_reading()>;
 
-  /// Whom it turns the elections for. They outlive it.
+  /// The objects for which it turns the elections. They outlive it.
   struct parties {
     election_workload& workload;
     election_listener& listener;
@@ -43,21 +43,21 @@ class election_driver {
   election_driver(const election_driver&) = delete;
   election_driver& operator=(const election_driver&) = delete;
 
-  /// The events with which each election begins: the last of them is `event::started`.
+  /// The events with which an election begins; `event::started` is the last of them.
   using beginning = std::vector<core::election_event>;
 
-  /// Begins with these elections, in the order of `store::settings::elections`. Once. What was fed
-  /// before comes after `first`.
+  /// Begins with these elections, in the order of `store::settings::elections`. Call once. Events
+  /// fed before come after `first`.
   void begin(stores::store& of, std::vector<core::election_settings> elections,
              const beginning& first);
 
-  /// Something has happened to one election, or to all of them. Kept until `begin`, ignored after
-  /// `end`. Must not be called from inside a listener's or a store's call.
+  /// Feeds an event to one election, or to all of them. Kept until `begin`, ignored after `end`.
+  /// Must not be called from within a call of a listener or the store.
   void feed(core::election_index which, const core::election_event& what);
   void feed_all(const core::election_event& what);
 
-  /// Gives nothing to the elections any more, and asks nothing of the store and the workload. The
-  /// store is closed next.
+  /// Stops feeding the elections, and asks nothing more of the store and the workload. Close the
+  /// store next.
   void end();
 
   [[nodiscard]] const core::lease_group& session() const { return session_; }
@@ -99,10 +99,10 @@ class election_driver {
   std::uint64_t entropy_;
   clock_watch clocks_;
   base::timer timer_;
-  core::time_point next_turn_{};            ///< the latest, even if nothing happens
-  std::vector<core::time_point> watch_at_;  ///< when to open a watch (again); `never`: it is open
-  core::time_point first_watch_ = core::never;  ///< no later than the first of these
-  /// What was fed before `begin`.
+  core::time_point next_turn_{};            ///< the latest one, even if nothing happens
+  std::vector<core::time_point> watch_at_;  ///< when to open the watch (again); `never`: it is open
+  core::time_point first_watch_ = core::never;  ///< a lower bound of these
+  /// Events fed before `begin`.
   std::vector<std::pair<std::optional<core::election_index>, core::election_event>> early_;
   bool ended_ = false;
 };

@@ -7,19 +7,19 @@
 
 namespace tenure::runtime {
 
-/// What the agent around the driver does for the elections.
+/// What the agent does for the driver's elections.
 ///
-/// Every call comes on the driver's loop.
+/// All calls are made on the driver's loop.
 class election_host {
  public:
   virtual ~election_host() = default;
 
   /// Must not feed the driver.
   virtual void phase_changed(core::election_index which, const core::command::transition& what) = 0;
-  /// The watch has shown these orders, and the election has heard of all else that it has shown.
+  /// The watch shows these orders; the election has got everything else that it shows already.
   virtual void orders_shown(core::election_index which,
                             const std::vector<core::left_order>& what) = 0;
-  /// This election is over: nothing is held, and nothing runs. Must not feed the driver.
+  /// This election is over: it holds nothing, and nothing runs. Must not feed the driver.
   virtual void finished(core::election_index which, core::loss_reason why) = 0;
 };
 

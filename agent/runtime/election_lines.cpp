@@ -6,10 +6,10 @@
 namespace tenure::runtime {
 namespace {
 
-/// An end of which nobody says a word within this time was not seen to by this agent.
+/// If nobody reports an end within this time, this agent was not there to handle it.
 constexpr core::duration in_time = std::chrono::milliseconds(500);
 
-/// `held` is over because its holder has said so.
+/// True if the holder of `held` has released it.
 bool has_released(const core::observation& seen, const core::holder& held) {
   return seen.last_release && seen.last_release->version == held.version;
 }
@@ -19,7 +19,7 @@ bool has_released(const core::observation& seen, const core::holder& held) {
 void election_lines::observed(log::logger& to, const log::speaker& who, const core::election& one,
                               const core::observation& seen, const circumstances& at) {
   note_vacancy(seen, at.now);
-  // Of what we hold ourselves our own lines speak.
+  // Our own lines describe what we hold ourselves.
   if (!one.holding()) say_holders(to, who, one.view(), one.view().phase, seen, at);
   if (seen.holders.empty()) return;
   last_ = seen.holders.front();
@@ -41,8 +41,7 @@ void election_lines::say_holders(log::logger& to, const log::speaker& who,
                                  const core::observation& seen, const circumstances& at) {
   if (state != core::phase::candidate && state != core::phase::observer) return;
   const bool nobody = seen.holders.empty();
-  // The watch may show what we were granted before the answer is here, or what we have released
-  // after it was.
+  // The watch may show our grant before its answer is here, or a term that we have released since.
   if (!nobody && seen.holders.front().ours) return;
   if (nobody && !at.store_answers) return;
   const core::version first = nobody ? core::no_version : seen.holders.front().version;
@@ -51,8 +50,8 @@ void election_lines::say_holders(log::logger& to, const log::speaker& who,
     return state == core::phase::observer ? say_held(to, who, seen.holders)
                                           : say_standing_by(to, who, seen.holders);
   }
-  // A candidate that has seen no holder, or knows that the lease has run out, campaigns, and that
-  // is what its next line is about.
+  // A candidate that has seen no holder, or knows that the lease has run out, campaigns; its next
+  // line says so.
   const bool campaigns =
       state == core::phase::candidate && view.held_back.why == core::campaign_obstacle::none;
   const bool released = last_ && has_released(seen, *last_);
@@ -63,7 +62,7 @@ void election_lines::say_holders(log::logger& to, const log::speaker& who,
 vacancy election_lines::vacancy_of(core::phase state, const core::observation& seen,
                                    core::time_point now) const {
   vacancy out{.state = state};
-  // How our own term ended is in the lines before.
+  // The lines before say how our own term ended.
   if (!last_ || last_->ours) return out;
   out.last = last_->identity;
   if (has_released(seen, *last_)) {
@@ -78,7 +77,7 @@ vacancy election_lines::vacancy_of(core::phase state, const core::observation& s
 
 std::optional<wait_for_holder> election_lines::vacant_for(core::time_point now) const {
   if (vacant_) return wait_for_holder{now - vacant_->since, vacant_->lease_of};
-  // A store that shows no end of a lease says when it is.
+  // A store that does not report the end of a lease says in advance when that is.
   if (!ran_out(now)) return std::nullopt;
   const std::string_view whose = last_->ours ? std::string_view() : last_->identity;
   return wait_for_holder{now - expires_at_, whose};
@@ -122,7 +121,7 @@ void election_lines::changed(log::logger& to, const log::speaker& who, const cor
 void election_lines::ending(log::logger& to, const log::speaker& who, const core::election& one,
                             const core::command::transition& what, term_end end,
                             core::time_point now) {
-  // A step that ends it may have forgotten it by now.
+  // A step that ends the lease may have cleared it already.
   const std::optional<core::lease>& lease = one.view().lease;
   end.version = lease ? lease->version : held_;
   // A member that holds nothing and runs nothing has nothing to give up.
@@ -144,7 +143,7 @@ void election_lines::not_released() {
   releasing_until_.reset();
 }
 
-/// Of what is lost, or has run out, the store has released nothing.
+/// A lost or expired lease was not released by the store.
 void election_lines::released(log::logger& to, const log::speaker& who,
                               const core::command::transition& what, core::time_point now) {
   const auto until = std::exchange(releasing_until_, std::nullopt);

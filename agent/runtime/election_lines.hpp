@@ -9,36 +9,36 @@
 
 namespace tenure::runtime {
 
-/// When something happens, and what the agent knows of the store by then.
+/// The instant of an event, and what the agent knows of the store then.
 struct circumstances {
   core::time_point now;
-  bool store_answers = true;  ///< it does what it is asked; else who holds is not known
+  bool store_answers = true;  ///< if not, the holder is unknown
 };
 
-/// What the log says of one election: each change once, and nothing that a line before has said.
+/// The log lines of one election: each change once, and nothing that an earlier line has said.
 ///
-/// Knows who held it and since when nobody does. Not thread-safe.
+/// Remembers who held the lease, and since when nobody holds it. Not thread-safe.
 class election_lines {
  public:
-  /// The watch shows `seen`; `one` has not heard of it yet.
+  /// The watch shows `seen`; `one` has not got it yet.
   void observed(log::logger& to, const log::speaker& who, const core::election& one,
                 const core::observation& seen, const circumstances& at);
 
-  /// The election has come into another phase. `end`: how what runs is being stopped, if the phase
-  /// is draining; its term, reason and heir are filled in here.
+  /// The election has entered another phase. `end`: how the workload is being stopped, if the phase
+  /// is draining; this function fills in the term, reason and heir.
   void changed(log::logger& to, const log::speaker& who, const core::election& one,
                const core::command::transition& what, term_end end, const circumstances& at);
 
-  /// The store is asked to release what we hold, which nobody else is granted before `safe_until`.
+  /// The store is asked to release our lease, which nobody else can get before `safe_until`.
   void releasing(core::time_point safe_until);
-  /// It is not known whether it did.
+  /// It is unknown whether the store released it.
   void not_released();
 
  private:
-  /// Since when nobody holds it.
+  /// The time without a holder.
   struct gap {
     core::time_point since;
-    std::string lease_of{};  ///< whose lease ended then, though not by a release; or empty
+    std::string lease_of{};  ///< whose lease ended then without a release; or empty
   };
   void note_vacancy(const core::observation& seen, core::time_point now);
   void say_holders(log::logger& to, const log::speaker& who, const core::election_view& view,
@@ -55,11 +55,12 @@ class election_lines {
   [[nodiscard]] std::optional<wait_for_holder> vacant_for(core::time_point now) const;
 
   core::version held_ = core::no_version;  ///< by us
-  std::optional<core::holder> last_;       ///< who was seen to hold it last, ourselves too
-  std::optional<core::version> said_;  ///< the holder that the log has named; `no_version`: nobody
-  std::optional<gap> vacant_;          ///< nobody holds it
-  std::optional<core::time_point> releasing_until_;  ///< ours ends then, if it is not released
-  core::time_point expires_at_ = core::never;        ///< that of `last_`, by the store's word
+  std::optional<core::holder> last_;       ///< the last holder seen, ourselves included
+  std::optional<core::version> said_;  ///< the holder that the log has named; `no_version`: none
+  std::optional<gap> vacant_;          ///< nothing while somebody holds it
+  std::optional<core::time_point>
+      releasing_until_;  ///< the end of our lease, if the store does not release it
+  core::time_point expires_at_ = core::never;  ///< the expiry of `last_`, according to the store
 };
 
 }  // namespace tenure::runtime

@@ -9,9 +9,9 @@
 
 namespace tenure::runtime {
 
-/// What the driver reports of the elections it turns, for those who log, count and publish it.
+/// What the driver reports of its elections, for the log, the counters and the API.
 ///
-/// Every call comes on the driver's loop and may read `election_driver::session()`. None of them
+/// All calls are made on the driver's loop and may read `election_driver::session()`. None of them
 /// may feed the driver.
 class election_listener {
  public:
@@ -21,23 +21,23 @@ class election_listener {
   virtual void store_answered(store_request what) = 0;
   virtual void store_failed(store_request what, const std::string& why) = 0;
 
-  /// The watch shows this. The election hears of it after this call.
+  /// The watch shows this. The election gets it after this call.
   virtual void watch_shows(core::election_index which, const core::observation& what) = 0;
   /// The driver opens the watch again.
   virtual void watch_broke(core::election_index which, const std::string& why) = 0;
 
-  /// A renewal was acknowledged, so long before the first workload would have been stopped; nothing
-  /// if none of its terms is held any more. The elections hear of it after this call.
+  /// A renewal was acknowledged, this long before the first workload would have been stopped;
+  /// nothing if none of its terms is held any more. The elections get it after this call.
   virtual void renewed(std::optional<core::duration> margin) = 0;
 
-  /// Why this election does not campaign has changed; it was `before`.
+  /// The reason why this election does not campaign has changed from `before`.
   virtual void held_back(core::election_index which, const core::held_back& before) = 0;
-  /// Something that the view of this election shows has changed.
+  /// Something in the view of this election has changed.
   virtual void view_changed(core::election_index which) = 0;
-  /// The phase has changed. `stop`: how its workload is stopped in the same step; null: it is not.
+  /// The phase has changed. `stop`: how its workload is stopped in the same step; null: not at all.
   virtual void phase_changed(core::election_index which, const core::command::transition& what,
                              const core::command::stop_workload* stop) = 0;
-  /// The store is asked to release the term; it did not, as far as is known.
+  /// The store is asked to release the term. `release_failed`: as far as is known, it did not.
   virtual void releasing(core::election_index which) = 0;
   virtual void release_failed(core::election_index which) = 0;
 
@@ -46,7 +46,7 @@ class election_listener {
 
   /// All commands of a step are carried out.
   virtual void step_ended() = 0;
-  /// The loop turns; called every few seconds at least.
+  /// The loop turns. Called at least every few seconds.
   virtual void turned(core::time_point now) = 0;
 };
 

@@ -15,7 +15,7 @@ api::fresh_result refused(std::string code, std::string message, std::string act
 }
 
 api::fresh_result stopping() {
-  return refused("stopping", "the agent was told to end", "ask another agent");
+  return refused("stopping", "the agent is stopping", "ask another agent");
 }
 
 }  // namespace
@@ -28,7 +28,7 @@ void fresh_reads::ask(core::election_index which, api::fresh_handler done) {
       ++unanswered_;
       waiting_.push_back(
           {.which = which, .until = loop_.now() + question_limit, .done = std::move(done)});
-      // Under the lock: the election thread is there until `close`.
+      // Under the lock: the election thread exists until `close`.
       loop_.post([this] { next(); });
       return;
     }
@@ -54,8 +54,8 @@ void fresh_reads::close() {
   for (question& one : left) one.done(stopping());
 }
 
-/// The oldest question and all others of its election, but for those that have waited too long:
-/// they are answered.
+/// Takes the oldest question and all others about its election. Answers those that have waited too
+/// long instead.
 fresh_reads::questions fresh_reads::take() {
   const core::time_point now = loop_.now();
   questions late;

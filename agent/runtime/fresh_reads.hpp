@@ -14,24 +14,23 @@
 
 namespace tenure::runtime {
 
-/// Reads of the store that somebody outside has asked for.
+/// Reads of the store for API clients.
 ///
-/// Questions come from the serving thread and wait in a bounded inbox; the election thread takes
-/// them from there, one read at a time, so that no flood of them is ever in the way of a renewal.
-/// Those that wait for the same election share one read, which is begun after all of them have
-/// come.
+/// Questions come from the serving thread and wait in a bounded inbox. The election thread takes
+/// them from there, one read at a time, so that no flood of them delays a renewal. Questions about
+/// the same election share one read, which begins after all of them have arrived.
 class fresh_reads {
  public:
-  /// Questions without an answer; one more is refused. Well below the connections of a listener,
-  /// so that they cannot lock out other calls.
+  /// The most unanswered questions; another one is refused. Well below a listener's connections, so
+  /// that they cannot lock out other calls.
   static constexpr std::size_t most_questions = 16;
-  /// How long a question may wait, its read included.
+  /// How long a question may wait, including its read.
   static constexpr core::duration question_limit = std::chrono::seconds(4);
-  /// How long one read may take. Two must fit into a question's time: one that is under way when
-  /// it comes, and its own.
+  /// How long a read may take. Two must fit into a question's time: the one under way when it
+  /// arrives, and its own.
   static constexpr core::duration read_limit = std::chrono::seconds(2);
 
-  /// `on`: of the election thread. It outlives this.
+  /// `on`: the loop of the election thread. It outlives this object.
   explicit fresh_reads(base::event_loop& on) : loop_(on) {}
   fresh_reads(const fresh_reads&) = delete;
   fresh_reads& operator=(const fresh_reads&) = delete;
@@ -39,10 +38,11 @@ class fresh_reads {
   /// `api::fresh_reader`. Thread-safe.
   void ask(core::election_index which, api::fresh_handler done);
 
-  /// Reads from this store from now on, once it is open. On the election thread, as is `close`.
+  /// From now on, reads from this store, once it is open. Call on the election thread, like
+  /// `close`.
   void begin(stores::store& from) { store_ = &from; }
 
-  /// Answers whoever waits that the agent ends, and everybody after them. Before the store is
+  /// Answers all waiting and later questions that the agent is stopping. Call before the store is
   /// closed, and before the server waits for its answers.
   void close();
 
@@ -61,11 +61,11 @@ class fresh_reads {
 
   base::event_loop& loop_;
 
-  // The election thread's.
+  // Used on the election thread:
   stores::store* store_ = nullptr;
   questions being_read_;  ///< not empty: a read is under way
 
-  std::mutex mutex_;  ///< for all below
+  std::mutex mutex_;  ///< guards the members below
   questions waiting_;
   std::size_t unanswered_ = 0;
   bool closed_ = false;

@@ -12,7 +12,7 @@ void guard_mode::from_guard(const workload::guard_event& what) {
   if (!with_.host.has_ended()) std::visit([this](const auto& one) { on(one); }, what);
 }
 
-/// The guard writes its lines where ours are.
+/// The guard writes its lines to our log.
 guard_wish guard_mode::wish() const {
   const log::speaker us = who();
   const log::log_form form = with_.to.form();
@@ -23,7 +23,7 @@ guard_wish guard_mode::wish() const {
                                             log::coded("process", "guard")})};
 }
 
-/// Only now is it known which session to be in.
+/// Only now is the session known.
 void guard_mode::on(const workload::guard_ready& what) {
   with_.instruments.guard_found();
   if (what.found) {
@@ -53,7 +53,7 @@ void guard_mode::on(const workload::start_failed& what) {
   feed(core::event::workload_exited{});
 }
 
-/// What hangs in the kernel runs nothing of its own any more: no reason to keep others waiting.
+/// A process stuck in the kernel executes nothing of its own any more: others need not wait for it.
 void guard_mode::on(const workload::workload_survives& what) {
   say_survivors(with_.to, who(), what.what);
   if (what.what.all_stuck()) feed(core::event::workload_stuck{});
@@ -64,7 +64,7 @@ void guard_mode::on(const workload::workload_exited& what) {
   feed(core::event::workload_exited{});
 }
 
-/// What was found, and is not ours yet, can only be kept from a release by ending here.
+/// The release of a lease that was found and is not ours yet can only be prevented by ending here.
 void guard_mode::on(const workload::workload_doubtful& what) {
   say_doubtful(with_.to, who(), what.what);
   if (!driver().begun() || session().at(owned).adopting()) return with_.host.end(exit_failed);

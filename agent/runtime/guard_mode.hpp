@@ -7,7 +7,7 @@
 
 namespace tenure::runtime {
 
-/// The workload is owned by a guard: what the guard says becomes events of the election.
+/// A guard owns the workload: its messages become events of the election.
 class guard_mode : public owned_mode {
  public:
   using owned_mode::owned_mode;
@@ -15,10 +15,10 @@ class guard_mode : public owned_mode {
   [[nodiscard]] bool has_guard() const override { return true; }
 
  protected:
-  /// The guard's answer.
+  /// Handles the guard's answer.
   void from_guard(const workload::guard_event& what);
   [[nodiscard]] guard_wish wish() const;
-  /// A workload whose end nobody can see keeps its lease from others until that runs out by itself.
+  /// If nobody can see the end of a workload, its lease must run out by itself.
   void let_lease_run_out() { feed(core::event::workload_unseen{}); }
 
   virtual void on(const workload::guard_ready& what);

@@ -10,7 +10,7 @@ constexpr std::size_t most_terms = 128;
 constexpr std::size_t most_terms_in_all = 20'000;
 constexpr std::size_t least_terms = 2;
 
-/// Of a term whose holder did not say farewell.
+/// The reason of a term whose holder left no release record.
 constexpr const char* expired = "expired";
 
 std::string reason_text(core::loss_reason why) {
@@ -48,7 +48,7 @@ bool history::observed(const core::observation& seen, std::int64_t unix_ms) {
     if (!one.ended) news = close(one, seen, unix_ms) || news;
   }
   if (seen.last_release && all_.empty() && !seen.last_release->holder.empty()) {
-    // Of before our time.
+    // From before our start.
     add({.who = {.identity = seen.last_release->holder, .version = seen.last_release->version},
          .is_self = false,
          .ended = true,
@@ -65,7 +65,7 @@ bool history::observed(const core::observation& seen, std::int64_t unix_ms) {
   return news;
 }
 
-/// True if it has ended by now.
+/// True if the term has ended by now.
 bool history::close(api::past_term& one, const core::observation& seen, std::int64_t unix_ms) {
   const bool holds = std::ranges::any_of(
       seen.holders, [&](const auto& h) { return h.version == one.who.version; });
@@ -84,7 +84,7 @@ bool history::close(api::past_term& one, const core::observation& seen, std::int
 void history::began(core::version version, std::int64_t unix_ms) {
   own_ = version;
   if (api::past_term* known = find(version)) {
-    // Ours from an earlier life, or seen before the answer was here.
+    // Ours from an earlier run, or shown before the answer arrived.
     known->ended = false;
     known->to_unix_ms = 0;
     known->reason.clear();

@@ -18,7 +18,7 @@ void hook_mode::from_hooks(const workload::hook_event& what) {
   if (!with_.host.has_ended()) std::visit([this](const auto& one) { on(one); }, what);
 }
 
-/// Nobody knows what an agent that was killed has told the workload.
+/// It is unknown what a killed agent has told the workload.
 void hook_mode::on(const workload::hooks_ready& what) {
   if (what.stopped) say_hooks_cleared(with_.to, who(), *what.stopped);
   with_.host.open_store({});
@@ -42,7 +42,7 @@ void hook_mode::on(const workload::workload_obeyed&) {
   feed(core::event::workload_exited{});
 }
 
-/// What may still run is not released: the lease keeps others away until it runs out by itself.
+/// The lease of a workload that may still run is not released: it must run out by itself.
 void hook_mode::on(const workload::workload_defied& what) {
   lapsing_ = true;
   say_hook_defied(with_.to, who());

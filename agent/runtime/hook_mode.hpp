@@ -5,7 +5,7 @@
 
 namespace tenure::runtime {
 
-/// The workload is told by hooks when it is active and when it has to stop. Nothing else stops it.
+/// Hooks tell the workload when it is active and when it must stop. Nothing else stops it.
 class hook_mode final : public owned_mode {
  public:
   using owned_mode::owned_mode;
@@ -28,7 +28,7 @@ class hook_mode final : public owned_mode {
   void on(const workload::workload_lapsed& what);
   void on(const workload::agent_must_end& what);
 
-  bool lapsing_ = false;  ///< nothing has stopped the workload, and its lease runs out
+  bool lapsing_ = false;  ///< nothing has stopped the workload, so its lease must run out
 };
 
 }  // namespace tenure::runtime

@@ -10,7 +10,7 @@
 namespace tenure::runtime {
 namespace {
 
-/// As part of a longer text.
+/// A duration for use inside a sentence.
 std::string spoken(core::duration d) {
   return std::string(base::spoken(d).view());
 }
@@ -24,18 +24,18 @@ std::string signal_name(int signo) {
   return symbol != nullptr ? std::string("SIG") + symbol : "signal " + std::to_string(signo);
 }
 
-/// As its own documents write it.
+/// The store's name as its documentation spells it.
 std::string name_of(std::string_view store) {
   return store == "sqlite" ? "SQLite" : std::string(store);
 }
 
-/// What was held back since the last such line.
+/// How many equal lines were held back since the last one.
 std::string repeated(std::uint64_t held_back) {
   if (held_back == 0) return {};
   return " (the " + std::to_string(held_back) + " times before were not logged)";
 }
 
-/// A line on an election that has come into a phase.
+/// Writes a line for an election that has entered a phase.
 void say_phase(log::logger& to, log::log_level level, std::string_view sentence,
                const log::speaker& who, core::phase state, core::version version) {
   to.write(level, sentence,
@@ -143,11 +143,10 @@ void say_cannot_use_store(log::logger& to, std::string_view store, std::string_v
 
 void say_store_tried_again(log::logger& to, std::string_view store, std::string_view why,
                            core::duration left) {
-  to.write(log::log_level::warn,
-           "cannot use the store yet; trying again for the sake of the workload that runs, which "
-           "has " +
-               spoken(left) + " left",
-           {{"store", store}, {"why", why}});
+  to.write(
+      log::log_level::warn,
+      "cannot use the store yet; retrying: the workload that runs has " + spoken(left) + " left",
+      {{"store", store}, {"why", why}});
 }
 
 void say_ttl_impossible(log::logger& to, std::string_view store, core::duration ttl,
@@ -377,7 +376,7 @@ void say_released(log::logger& to, const log::speaker& who, core::version versio
 
 void say_aside(log::logger& to, const log::speaker& who, core::loss_reason why,
                core::duration pause) {
-  // Of an old version it is said what it means.
+  // The end of the term has already said what an old version means.
   if (pause <= core::duration::zero() || why == core::loss_reason::version_regressed) return;
   std::string sentence = "paused: no campaign until told to resume";
   if (pause != core::duration::max()) {
@@ -392,8 +391,8 @@ void say_changed(log::logger& to, const log::speaker& who, const core::order& wh
                  const stores::agree_outcome& said) {
   std::string change = what.slots > 0 ? "slots " + std::to_string(what.slots) : "";
   if (what.accept_versions)
-    change += (change.empty() ? "" : ", ") + std::string("versions begin anew");
-  std::string sentence = "changed the election in the store, as told (" + change + ")";
+    change += (change.empty() ? "" : ", ") + std::string("versions start again");
+  std::string sentence = "changed the election in the store, as ordered (" + change + ")";
   log::log_level level = log::log_level::info;
   if (const auto* no = std::get_if<stores::not_agreed>(&said)) {
     sentence = "refused to change the election in the store (" + change + "): " + no->why;
@@ -407,7 +406,7 @@ void say_changed(log::logger& to, const log::speaker& who, const core::order& wh
 
 void say_disagreement(log::logger& to, const log::speaker& who, const std::string& what) {
   to.write(what.empty() ? log::log_level::info : log::log_level::error,
-           what.empty() ? std::string("campaigns again: what was wrong with it is mended")
+           what.empty() ? std::string("campaigns again: the disagreement is settled")
                         : "does not campaign: " + what,
            {{"election", who.election}, {"identity", who.identity}});
 }

@@ -13,16 +13,16 @@
 #include "stores/store.hpp"
 #include "workload/workload_owner.hpp"
 
-/// What the agent says in its log: one function a line, so that the words can be read as a list.
+/// The agent's log: one function per line, so that the wording can be read as a list.
 ///
 /// A line is one change. Its message is for somebody who reads it at night and knows neither the
-/// code nor what came before; its fields are for those who search.
+/// code nor what came before; its fields are for searching.
 namespace tenure::runtime {
 
 // --- the agent -------------------------------------------------------------------------------
 
 void say_settings_warning(log::logger& to, std::string_view warning);
-/// Nobody has asked for this port, and another process has it.
+/// The default port is used by another process.
 void say_port_taken(log::logger& to, std::string_view listener, std::string_view why);
 void say_cannot_listen(log::logger& to, std::string_view why);
 
@@ -30,51 +30,51 @@ struct listeners {
   std::string api;
   std::string probe;
   std::string socket;
-  std::string local;  ///< by which commands find the agent
+  std::string local;  ///< where commands find the agent
 };
-/// `guard`: the process that owns the workload; 0: none of ours does.
+/// `guard`: the process that owns the workload; 0: no process does.
 void say_listening(log::logger& to, const listeners& at, std::string_view identity,
                    std::uint64_t pid, std::uint64_t guard);
-/// At start; the file may come later.
+/// At start; the file may be made readable later.
 void say_token_unreadable(log::logger& to, std::string_view why);
-/// A workload that runs was told another port.
+/// A running workload was given another port.
 void say_api_moved(log::logger& to, std::uint16_t told, std::string_view listening);
-/// Commands without an address do not see this agent.
+/// Commands without an address do not find this agent.
 void say_hard_to_find(log::logger& to, log::log_level how_bad, std::string_view why);
-/// Other machines can reach it.
+/// Other machines can reach the probe port.
 void say_probe_is_open(log::logger& to, std::string_view address);
 void say_told_to_end(log::logger& to, std::string_view identity, int signo);
 void say_ended(log::logger& to, std::string_view identity, int status);
 
-/// `held_back`, here and below: how often the same was not said since it was last.
+/// `held_back`, here and below: how many equal lines were left out since the last one.
 void say_slept(log::logger& to, std::string_view identity, core::duration lasted,
                std::uint64_t held_back);
-/// The election thread had no processor for so long.
+/// The election thread had no processor for this long.
 void say_late(log::logger& to, std::string_view identity, core::duration late,
               std::uint64_t held_back);
-/// The wall clock was set. Nothing here depends on it.
+/// The wall clock was set. Leases do not depend on it.
 void say_wall_jumped(log::logger& to, std::string_view identity, core::duration by,
                      std::uint64_t held_back);
 
 // --- the store -------------------------------------------------------------------------------
 
 void say_cannot_use_store(log::logger& to, std::string_view store, std::string_view why);
-/// A workload that was found has `left` until it has to stop.
+/// A workload that was found must stop in `left`.
 void say_store_tried_again(log::logger& to, std::string_view store, std::string_view why,
                            core::duration left);
 void say_ttl_impossible(log::logger& to, std::string_view store, core::duration ttl,
                         const stores::description& what);
 void say_store_warning(log::logger& to, std::string_view store, std::string_view warning);
-/// What the store tells while it is in use.
+/// A notice of the store while it is in use.
 void say_store_notice(log::logger& to, std::string_view store, const stores::notice& what);
 void say_store_reached(log::logger& to, const stores::description& what, std::string_view identity);
 
-/// The store has ceased to do what it is asked.
+/// The store no longer does what it is asked.
 struct store_failure {
   std::string_view store;
   std::string_view operation;  ///< "renewal", "watch", ...
   std::string_view why;
-  /// Until the first workload has to stop, if nothing is acknowledged before; nothing: no lease is
+  /// The time until the first workload must stop if nothing is acknowledged; nothing: no lease is
   /// held.
   std::optional<core::duration> safe_for;
 };
@@ -89,12 +89,12 @@ void say_standing_by(log::logger& to, const log::speaker& who,
                      const std::vector<core::holder>& holders);
 /// The same, seen by a member that never holds it.
 void say_held(log::logger& to, const log::speaker& who, const std::vector<core::holder>& holders);
-/// `last`: who held it, if that is known, and `why` it was released; empty: it was not.
+/// `last`: the last holder, if known; `why` it released the lease; empty: it did not.
 struct vacancy {
   core::phase state = core::phase::candidate;
   std::string_view last{};
   std::string_view why{};
-  bool deleted = false;  ///< it was not released, and had not run out
+  bool deleted = false;  ///< it was neither released nor expired
 };
 void say_vacant(log::logger& to, const log::speaker& who, const vacancy& what);
 void say_granted(log::logger& to, const log::speaker& who, core::version version,
@@ -102,14 +102,14 @@ void say_granted(log::logger& to, const log::speaker& who, core::version version
 /// How long the election was without a holder.
 struct wait_for_holder {
   core::duration lasted{};
-  /// Since the lease of this member ended, as nobody has said when it ceased to be active. Empty:
-  /// since the last holder ceased to be.
+  /// Counted since the lease of this member ended, because it left no record of when it stopped
+  /// being active. Empty: counted since the last holder was active.
   std::string_view after_lease_of{};
 };
-/// `vacant_for`: nothing where that is not known.
+/// `vacant_for`: nothing if unknown.
 void say_active(log::logger& to, const log::speaker& who, core::version version,
                 const std::optional<wait_for_holder>& vacant_for);
-/// The lease of a workload that an agent before has started was confirmed.
+/// The store has confirmed the lease of a workload that an earlier agent started.
 void say_active_again(log::logger& to, const log::speaker& who, core::version version);
 
 /// The end of a term begins.
@@ -117,51 +117,52 @@ struct term_end {
   core::version version = core::no_version;  ///< none: of a workload whose lease was not confirmed
   core::loss_reason why = core::loss_reason::none;
   std::string_view heir{};
-  std::optional<core::duration> ran_out_ago{};   ///< it did, and nobody was there to see to it
-  std::optional<core::duration> time_to_stop{};  ///< of the workload; nothing: none runs
-  int signal = 0;                                ///< that tells it to stop; 0: hooks do
+  std::optional<core::duration> ran_out_ago{};   ///< only if nobody handled the expiry in time
+  std::optional<core::duration> time_to_stop{};  ///< the workload's time; nothing: none runs
+  int signal = 0;                                ///< the signal to stop; 0: hooks tell it
   std::int64_t stop_by_unix_ms = 0;              ///< the end of `time_to_stop`
 };
 void say_ending(log::logger& to, const log::speaker& who, const term_end& what);
-/// A workload that is being stopped gets less time than it was told.
+/// A workload being stopped gets less time than announced.
 void say_less_time(log::logger& to, const log::speaker& who, const term_end& what);
 void say_released(log::logger& to, const log::speaker& who, core::version version);
-/// The member does not campaign for so long; `core::duration::max()`: until it is told to.
+/// The member does not campaign for this long; `core::duration::max()`: until it is resumed.
 void say_aside(log::logger& to, const log::speaker& who, core::loss_reason why,
                core::duration pause);
-/// What the store has made of an order to change the election.
+/// The store's answer to an order that changes the election.
 void say_changed(log::logger& to, const log::speaker& who, const core::order& what,
                  const stores::agree_outcome& said);
-/// What is wrong with this member in the eyes of the store, or that it is not any more (empty).
+/// Why the store refuses this member; empty: it no longer does.
 void say_disagreement(log::logger& to, const log::speaker& who, const std::string& what);
 void say_ordered(log::logger& to, const log::speaker& who, const core::order& what);
-/// To the member that it names, which obeys or refuses.
+/// The order goes to the member that it names, which obeys or refuses.
 void say_order_passed_on(log::logger& to, const log::speaker& who, const core::order& what);
 
 // --- the workload ----------------------------------------------------------------------------
 
 void say_workload_started(log::logger& to, const log::speaker& who, core::version version,
                           std::uint64_t pid);
-/// One that somebody else starts: found, or (pid 0) not there yet.
+/// For a workload that somebody else starts: found, or not there yet (pid 0).
 void say_workload_may_run(log::logger& to, const log::speaker& who, core::version version,
                           std::uint64_t pid);
 void say_start_refused(log::logger& to, const log::speaker& who);
-/// `executed`: a command was to be; else a signal was to tell that it is active.
+/// `executed`: a command failed to start; otherwise the signal that announces the active state
+/// failed.
 void say_start_failed(log::logger& to, const log::speaker& who, bool executed,
                       std::string_view why);
-/// The workload of an agent that has ended.
+/// The workload of an agent that has ended was found.
 void say_workload_found(log::logger& to, const log::speaker& who,
                         const workload::found_workload& what);
-/// Nobody knows whether the workload has ended.
+/// It is unknown whether the workload has ended.
 void say_doubtful(log::logger& to, const log::speaker& who, const process::survivors& what);
-/// SIGKILL has not ended the workload.
+/// SIGKILL did not end the workload.
 void say_survivors(log::logger& to, const log::speaker& who, const process::survivors& what);
 
 struct workload_end {
   int wait_status = 0;
   bool asked = false;             ///< it was told to stop
-  bool had_to_be_killed = false;  ///< it was, and SIGKILL had to follow
-  core::duration ago{};           ///< since it died
+  bool had_to_be_killed = false;  ///< it was, and needed SIGKILL
+  core::duration ago{};           ///< time since it died
   std::int64_t at_unix_ms = 0;    ///< when it died
 };
 void say_workload_exited(log::logger& to, const log::speaker& who, const workload_end& what);
@@ -170,23 +171,23 @@ void say_workload_exited(log::logger& to, const log::speaker& who, const workloa
 
 void say_guard_unreachable(log::logger& to, std::string_view why);
 void say_guard_unusable(log::logger& to, std::string_view why);
-/// There is none in this directory, or none that we may use.
+/// There is no guard in this directory, or none that may be used.
 void say_no_guard(log::logger& to, std::string_view directory, std::string_view why);
 void say_guard_found(log::logger& to, std::string_view directory);
 void say_guard_ends(log::logger& to, std::string_view directory, int signo);
 void say_guard_gone(log::logger& to, std::string_view directory);
 void say_guard_hangs(log::logger& to, std::string_view directory);
 void say_guard_answers(log::logger& to, std::string_view directory);
-/// Our own guard is dead (`hangs`: or as good as dead), and so the agent ends. `runs`: a workload
-/// did, and the kernel or the agent kills it.
+/// Our own guard is dead, or hangs (`hangs`), so the agent ends. `runs`: a workload was running,
+/// and the kernel or the agent kills it.
 void say_guard_lost(log::logger& to, const log::speaker& who, bool hangs, bool runs);
-/// The next agent is to find the workload running.
+/// The next agent will find the workload running.
 void say_leaving_workload(log::logger& to, std::string_view identity);
 void say_left_workload(log::logger& to, std::string_view identity);
 
 // --- hooks -----------------------------------------------------------------------------------
 
-/// Of an earlier agent nobody knows what it has told the workload.
+/// It is unknown what an earlier agent has told the workload.
 void say_hooks_cleared(log::logger& to, const log::speaker& who, bool stopped);
 void say_hook_gained(log::logger& to, const log::speaker& who);
 void say_hook_not_gained(log::logger& to, const log::speaker& who, const std::string& why);

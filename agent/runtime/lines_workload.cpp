@@ -12,7 +12,7 @@
 namespace tenure::runtime {
 namespace {
 
-/// A death that is told within this time is news.
+/// A death reported within this time is news.
 constexpr core::duration told_at_once = std::chrono::milliseconds(500);
 
 void say(log::logger& to, log::log_level level, std::string_view sentence,
@@ -179,10 +179,10 @@ void say_left_workload(log::logger& to, std::string_view identity) {
 void say_hooks_cleared(log::logger& to, const log::speaker& who, bool stopped) {
   if (stopped) {
     say(to, log::log_level::info,
-        "the workload was told to stop, in case that an earlier agent has made it active", who);
+        "the workload was told to stop, in case an earlier agent made it active", who);
   } else {
     say(to, log::log_level::warn,
-        "the workload could not be told to stop; if an earlier agent has made it active, it may be "
+        "the workload could not be told to stop; if an earlier agent made it active, it may be "
         "so still, and only the version protects what it writes to",
         who);
   }

@@ -5,7 +5,7 @@
 
 namespace tenure::runtime {
 
-/// How this process writes its log: what the setting wants, on the stderr that it has.
+/// The format of this process's log, by the setting and its stderr.
 log::log_form form_of(settings::log_format wanted);
 
 }  // namespace tenure::runtime

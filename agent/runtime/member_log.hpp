@@ -11,20 +11,20 @@
 
 namespace tenure::runtime {
 
-/// Who has taken part in an election and does not any more, as far as this agent has seen. A member
-/// that dies vanishes from the store's list, and would be missed by nobody.
+/// The former members of an election, as far as this agent has seen them. A member that dies
+/// disappears from the store's list, and otherwise nobody would notice.
 ///
-/// Not thread-safe; but what `gone` returned is never changed.
+/// Not thread-safe; but the object that `gone` returns never changes.
 class member_log {
  public:
   /// How many are remembered: names of pods never come back.
   static constexpr std::size_t most_gone = 8;
 
-  /// The watch shows these, at `unix_ms`; nothing where the store cannot tell. True if that changes
-  /// who is gone.
+  /// The watch shows these members at `unix_ms`; nothing: the store does not list members. True if
+  /// the list of gone members has changed.
   bool observed(const std::optional<std::vector<std::string>>& members, std::int64_t unix_ms);
 
-  /// The newest first; null: nobody is.
+  /// Newest first; null: no gone members.
   [[nodiscard]] const std::shared_ptr<const api::gone_list>& gone() const { return gone_; }
 
  private:

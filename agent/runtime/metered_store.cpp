@@ -17,7 +17,7 @@ outcome outcome_of(const stores::grant&) {
 outcome outcome_of(const stores::refusal&) {
   return outcome::refused;
 }
-/// One request for all elections of a session: what is lost to any of them counts.
+/// One request for all elections of a session: lost if any of them is lost.
 outcome outcome_of(const stores::renewal& what) {
   return what.lost.empty() ? outcome::done : outcome::lost;
 }
@@ -66,7 +66,7 @@ class metered_store final : public stores::forwarding_store {
     inner().read(which, deadline, counted(operation::read, std::move(done)));
   }
 
-  /// Only the first state that it shows is an answer.
+  /// Only the first state that a watch shows counts as an answer.
   void watch(core::election_index which, stores::watch_handler seen) override {
     inner().watch(which, [this, seen = std::move(seen), answered = false](
                              std::variant<core::observation, stores::unknown> what) mutable {

@@ -8,8 +8,8 @@
 
 namespace tenure::runtime {
 
-/// The same store, with each of its answers counted on the way, timed by the loop it is used on.
-/// `in` and `on` must outlive it.
+/// The same store; counts each of its answers, with times by its loop. `in` and `on` must outlive
+/// it.
 std::unique_ptr<stores::store> make_metered_store(std::unique_ptr<stores::store> of,
                                                   metrics::instruments& in,
                                                   const base::event_loop& on);

@@ -62,15 +62,16 @@ void order_executor::close() {
   relay_.close();
 }
 
-/// To this member or, through the store, to the one whose agent has to obey.
+/// Passes the order to this member or, through the store, to the member whose agent must obey.
 void order_executor::ordered(core::election_index which, core::order what,
                              api::control_handler done) {
   if (closed_ || stopping_) {
     return done(std::unexpected(api::refusal_at_the_end()));
   }
   if (!with_.driver.begun()) {
-    return done(std::unexpected(refusal(
-        503, "not_started", "the agent has not begun its elections yet", "ask again in a moment")));
+    return done(
+        std::unexpected(refusal(503, "not_started", "the agent has not started its elections yet",
+                                "ask again in a moment")));
   }
   if (what.what == core::order_action::set) return agree(which, what, std::move(done));
   auto order = addressed_to(which, std::move(what));
@@ -85,7 +86,7 @@ void order_executor::ordered(core::election_index which, core::order what,
   done(api::control_acceptance{.by = member});
 }
 
-/// What the election is stands in the store, so whoever is asked can change it.
+/// The agreement is in the store, so any agent can change it.
 void order_executor::agree(core::election_index which, const core::order& what,
                            api::control_handler done) {
   const auto& seen = election(which).view().seen;
@@ -108,13 +109,13 @@ void order_executor::agree(core::election_index which, const core::order& what,
       });
 }
 
-/// True while this member holds a term that it could give up.
+/// True while this member holds a term that it can give up.
 bool order_executor::may_act(core::election_index which) const {
   const core::phase now = election(which).view().phase;
   return now == core::phase::pending || now == core::phase::active;
 }
 
-/// Who has to obey, and which term is meant, by what this agent knows now.
+/// Which member must obey, and which term is meant, as far as this agent knows now.
 std::expected<core::left_order, api::control_refusal> order_executor::addressed_to(
     core::election_index which, core::order what) const {
   const settings::agent& s = with_.settings;
@@ -162,7 +163,7 @@ std::expected<core::left_order, api::control_refusal> order_executor::addressed_
   return out;
 }
 
-/// Why this member, which is meant, does not obey.
+/// Why this member refuses an order that is meant for it.
 std::optional<api::control_refusal> order_executor::objection_to(
     core::election_index which, const core::left_order& what) const {
   const std::string& identity = with_.settings.identity;

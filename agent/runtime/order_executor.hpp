@@ -15,10 +15,10 @@
 
 namespace tenure::runtime {
 
-/// Carries out what people order: on the elections of this agent or, through the store, by the
-/// agent of the member that has to obey.
+/// Carries out orders of people: on the elections of this agent or, through the store, by the agent
+/// of the member that must obey.
 ///
-/// On the election thread only, but for `give`.
+/// On the election thread only, except `give`.
 class order_executor {
  public:
   struct parts {
@@ -38,13 +38,13 @@ class order_executor {
     inbox_.give(which, std::move(what), std::move(done));
   }
 
-  /// Orders of other agents come through this store.
+  /// Orders of other agents arrive through this store.
   void begin(stores::store& through);
-  /// The watch shows these.
+  /// The watch shows these orders.
   void seen(core::election_index which, const std::vector<core::left_order>& orders);
-  /// The agent gives its leases up; nothing is obeyed any more.
+  /// The agent is giving its leases up; from now on it refuses all orders.
   void stop() { stopping_ = true; }
-  /// Answers those that wait that the agent ends. Before the store is closed.
+  /// Answers waiting clients that the agent is stopping. Call before the store is closed.
   void close();
 
  private:

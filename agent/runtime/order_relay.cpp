@@ -8,8 +8,8 @@
 namespace tenure::runtime {
 namespace {
 
-/// To take an order back whose time is over. With that the asker is answered before its own
-/// patience ends (http::http_limits::answer).
+/// How long taking back an expired order may take: the client is answered before its own patience
+/// ends (http::http_limits::answer).
 constexpr core::duration withdrawal_limit = std::chrono::milliseconds(500);
 
 core::order_reply reply_of(const std::optional<api::control_refusal>& objection) {
@@ -19,7 +19,7 @@ core::order_reply reply_of(const std::optional<api::control_refusal>& objection)
           .action = objection->why.action};
 }
 
-/// What a member has said, for whoever asked.
+/// A member's answer, as a result for the client.
 api::control_result result_of(const core::order_reply& said, const std::string& member) {
   if (said.accepted) return api::control_acceptance{member};
   return std::unexpected(api::refusal(409, said.code, said.message, said.action));
@@ -59,8 +59,8 @@ void order_relay::give(core::election_index which, core::left_order what,
       });
 }
 
-/// Nobody is known to have taken it. Once it is gone from the store, nobody will; what was in it
-/// when it was dropped tells whether somebody had.
+/// No member is known to have taken the order. Once it is gone from the store, nobody can; its
+/// contents at that moment show whether somebody had.
 void order_relay::withdraw(const std::string& id) {
   const auto found = waiting_.find(id);
   if (found == waiting_.end() || store_ == nullptr) return;
@@ -100,7 +100,7 @@ void order_relay::finish(const std::string& id, api::control_result with) {
 
 // --- for this member ---------------------------------------------------------------------------
 
-/// An answered order stays in the store until its time is over: a member that has not heard that
+/// An answered order stays in the store until its time is over: a member that has not heard whether
 /// its answer counts finds it there.
 void order_relay::seen(core::election_index which, const std::vector<core::left_order>& orders) {
   if (store_ == nullptr) return;
@@ -123,7 +123,7 @@ void order_relay::seen(core::election_index which, const std::vector<core::left_
   }
 }
 
-/// Answered first: only the one whose answer the store has taken obeys.
+/// Answers first: only the member whose answer the store has accepted obeys.
 void order_relay::take(core::election_index which, const core::left_order& what) {
   taken_[which].emplace(what.id, taken{.what = what});
   const core::order_reply reply = reply_of(judge_(which, what));
@@ -141,12 +141,12 @@ void order_relay::take(core::election_index which, const core::left_order& what)
                        });
 }
 
-/// The store has not told us whether our answer counts. The watch shows it.
+/// The store has not told us whether our answer counts; the watch shows it.
 void order_relay::obey_if_ours(core::election_index which, const std::string& id) {
   taken& one = taken_[which].at(id);
   if (!one.in_doubt || !one.shows_yes) return;
   one.in_doubt = false;
-  // It may lead to another look at the watch.
+  // Obeying may lead to another look at the watch.
   const core::left_order what = one.what;
   carry_out_(which, what);
 }

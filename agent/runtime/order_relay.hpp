@@ -16,33 +16,33 @@
 
 namespace tenure::runtime {
 
-/// Orders between agents: one that was asked for what another member has to do leaves it in the
-/// store, and waits for what that member's agent says there.
+/// Orders between agents: an agent that gets an order for another member leaves it in the store,
+/// and waits there for the answer of that member's agent.
 ///
 /// On the election thread only.
 class order_relay {
  public:
-  /// Why this member does not obey; nothing if it does.
+  /// Why this member refuses; nothing if it obeys.
   using judge = std::function<std::optional<api::control_refusal>(core::election_index,
                                                                   const core::left_order&)>;
-  /// Obeys. Called for an order that was accepted, once.
+  /// Obeys. Called once for an accepted order.
   using carrier = std::function<void(core::election_index, const core::left_order&)>;
 
-  /// `lasts`: how long an order is waited for.
+  /// `lasts`: how long an order waits to be taken.
   order_relay(base::event_loop& on, std::string identity, judge judged, carrier carry_out,
               core::duration lasts = stores::order_lasts);
 
-  /// From now on. Before, and after `close`, nothing is given or taken.
+  /// Starts. Before this, and after `close`, no orders are given or taken.
   void begin(stores::store& through) { store_ = &through; }
 
-  /// Leaves the order for `what.wanted.member`; its id is given here. `done` is called once, by the
-  /// end of the time that an order lasts.
+  /// Leaves the order for `what.wanted.member`, with an id that this assigns. Calls `done` once, by
+  /// the end of the order's time.
   void give(core::election_index which, core::left_order what, api::control_handler done);
 
-  /// The watch shows these.
+  /// The watch shows these orders.
   void seen(core::election_index which, const std::vector<core::left_order>& orders);
 
-  /// Answers those that wait that the agent ends. Before the store is closed.
+  /// Answers waiting clients that the agent is stopping. Call before the store is closed.
   void close();
 
  private:
@@ -55,10 +55,10 @@ class order_relay {
     base::timer patience;
   };
 
-  /// One of ours that was answered, or is about to be.
+  /// An order for us that was answered, or is about to be.
   struct taken {
     core::left_order what;
-    bool in_doubt = false;   ///< nobody has told us whether the answer was taken
+    bool in_doubt = false;   ///< it is unknown whether the store has our answer
     bool shows_yes = false;  ///< the watch shows that it was accepted
   };
 
@@ -73,8 +73,8 @@ class order_relay {
   carrier carry_out_;
   core::duration lasts_;
   stores::store* store_ = nullptr;
-  std::map<std::string, std::unique_ptr<waiting>> waiting_;  ///< by the ids of the orders
-  /// Of each election by their ids, as long as its watch shows them.
+  std::map<std::string, std::unique_ptr<waiting>> waiting_;  ///< by order id
+  /// Per election and order id, while the watch shows the orders.
   std::map<core::election_index, std::map<std::string, taken>> taken_;
 };
 

@@ -11,13 +11,14 @@ void orders::give(core::election_index which, core::order what, api::control_han
     if (!closed_ && waiting_.size() < most_orders) {
       const std::size_t number = ++given_;
       waiting_.emplace(number, std::move(done));
-      // Under the lock: the election thread is there until `close`.
+      // Under the lock: the election thread exists until `close`.
       loop_.post([this, number, which, what = std::move(what)] { take(number, which, what); });
       return;
     }
     if (!closed_) {
-      why = api::refusal(503, "too_many_orders",
-                         std::to_string(most_orders) + " orders wait already", "order less often");
+      why =
+          api::refusal(503, "too_many_orders", std::to_string(most_orders) + " orders wait already",
+                       "send orders less often");
     }
   }
   done(std::unexpected(std::move(why)));

@@ -14,7 +14,7 @@ namespace tenure::runtime {
 /// Orders from serving threads to the election thread. Each is answered once.
 class orders {
  public:
-  /// Answers by `done`, once: at once, or later.
+  /// Answers through `done` once, at once or later.
   using carrier = std::function<void(core::election_index, core::order, api::control_handler done)>;
 
   /// `carry_out` is called on `on`, the loop of the election thread.
@@ -23,12 +23,11 @@ class orders {
   /// Thread-safe; returns at once.
   void give(core::election_index which, core::order what, api::control_handler done);
 
-  /// Answers those that wait that the agent ends, and so all that come later. On the election
-  /// thread.
+  /// Answers waiting and later orders that the agent is stopping. Call on the election thread.
   void close();
 
-  /// How many may wait at a time. Well below the connections of a listener, which do not give way
-  /// to others while their order is carried out.
+  /// The most orders waiting at a time. Well below a listener's connections, which are not closed
+  /// for others while their order is carried out.
   static constexpr std::size_t most_orders = 16;
 
  private:

@@ -36,8 +36,8 @@ void parent_guard_mode::on(const workload::guard_gone&) {
   without_guard(false);
 }
 
-/// It may start what it was asked to when it goes on, but not once its deadline has passed: nothing
-/// may move that.
+/// When the guard continues, it may still start the workload as asked, but not after the deadline,
+/// which nothing may move.
 void parent_guard_mode::on(const workload::guard_hangs& what) {
   with_.instruments.guard_hung();
   owner_->end_orphans();
@@ -45,7 +45,7 @@ void parent_guard_mode::on(const workload::guard_hangs& what) {
   if (what.start_unanswered) feed(core::event::workload_stuck{});
 }
 
-/// Our own guard: without it there is no point in going on.
+/// Our own guard is lost: the agent cannot continue without it.
 void parent_guard_mode::without_guard(bool hangs) {
   say_guard_lost(with_.to, who(), hangs, owner_->may_run());
   is_killed_ = true;
@@ -86,7 +86,7 @@ bool found_processes_mode::open() {
   return true;
 }
 
-/// The guard stops what could not be told.
+/// The guard stops a workload that could not be told.
 void found_processes_mode::from_hooks(const workload::hook_event& what) {
   if (with_.host.has_ended()) return;
   if (const auto* told = std::get_if<workload::workload_told>(&what)) {

@@ -5,7 +5,7 @@
 
 namespace tenure::runtime {
 
-/// The guard has started this process, and ends with it.
+/// The guard that has started this process, and ends with it.
 class parent_guard_mode : public guard_mode {
  public:
   using guard_mode::guard_mode;

@@ -75,7 +75,7 @@ std::vector<std::unique_ptr<health::health_check>> process_surroundings::make_he
   return health::make_health_checks(loop_, with);
 }
 
-/// What reads command lines and files is not needed any more.
+/// Drops code that only the start needs: reading command lines and files.
 void process_surroundings::settled() {
   base::forget_code_pages();
 }

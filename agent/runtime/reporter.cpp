@@ -53,8 +53,8 @@ void reporter::store_reached(const stores::description& what) {
   with_.shown.store_opened(what.cluster_id);
 }
 
-/// Called from within the store, in the middle of a step. So the news is published by a later turn,
-/// together with all that comes until then.
+/// Called from within the store, in the middle of a step. So a later turn publishes the news,
+/// together with everything that happens until then.
 void reporter::heard(const core::contact_event& what) {
   contact_.take(with_.loop.now(), what);
   with_.shown.contact(contact_);
@@ -79,7 +79,7 @@ void reporter::store_answered(store_request what) {
   say_store_back(with_.to, with_.settings.identity, with_.settings.store, *gone_for);
 }
 
-/// Until the first workload has to stop if nothing is renewed; nothing if no lease is held.
+/// The time until the first workload must stop if nothing is renewed; nothing if no lease is held.
 std::optional<core::duration> reporter::safe_for() const {
   core::time_point stop_at = core::never;
   const core::lease_group& all = driver_->session();
@@ -135,7 +135,7 @@ void reporter::phase_changed(core::election_index which, const core::command::tr
                              const core::command::stop_workload* stop) {
   with_.shown.phase_changed(which, wall_ms());
   with_.shown.transition(which, what);
-  // A workload of our own is started by the transition, and cannot run yet.
+  // The transition starts our own workload, which cannot run yet.
   if (what.to == core::phase::active && election(which).view().workload_running) {
     with_.instruments.workload_adopted();
   }
@@ -169,7 +169,7 @@ log::speaker reporter::speaker_of(core::election_index which) const {
           .identity = with_.settings.identity};
 }
 
-/// Nobody writes of who holds what the store may not know any more.
+/// While the store does not answer, no line says who holds.
 circumstances reporter::now() const {
   return {.now = with_.loop.now(), .store_answers = !outage_.lasts()};
 }

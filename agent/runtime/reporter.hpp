@@ -21,9 +21,9 @@
 
 namespace tenure::runtime {
 
-/// What is said of the elections: lines in the log, counters, and what the API and the page show.
+/// Reports of the elections: log lines, counters, and the state that the API and the page show.
 ///
-/// On the election thread only. What it publishes is read by others.
+/// On the election thread only. Other threads read what it publishes.
 class reporter final : public election_listener {
  public:
   struct parts {
@@ -35,7 +35,7 @@ class reporter final : public election_listener {
     metrics::instruments& instruments;
     api::published& published;
     snapshots& shown;
-    /// How the workload is stopped by this order.
+    /// How this order stops the workload.
     std::function<term_end(const core::command::stop_workload&)> way_to_stop;
     /// A watch shows something, so the store can be reached.
     std::function<void()> watch_works;
@@ -44,16 +44,16 @@ class reporter final : public election_listener {
   reporter(const reporter&) = delete;
   reporter& operator=(const reporter&) = delete;
 
-  /// The elections that this driver turns. Before its loop does.
+  /// The driver of the elections. Call before its loop runs.
   void follow(const election_driver& which) { driver_ = &which; }
 
-  // What comes past the driver.
+  // Events that do not pass through the driver.
   void heard(const core::contact_event& what);
   void store_reached(const stores::description& what);
   /// Before the elections begin.
   void elections_open();
   void stopping();
-  /// What is shown besides has changed: published with the next step.
+  /// Something else that is shown has changed: publish it with the next step.
   void changed() { dirty_ = true; }
   void changed(core::election_index which);
   /// Publishes at once.
@@ -87,15 +87,15 @@ class reporter final : public election_listener {
 
   parts with_;
   const election_driver* driver_ = nullptr;
-  std::vector<history> histories_;       ///< of each election
-  std::vector<member_log> member_logs_;  ///< of each election
-  std::vector<election_lines> lines_;    ///< of each election
+  std::vector<history> histories_;       ///< per election
+  std::vector<member_log> member_logs_;  ///< per election
+  std::vector<election_lines> lines_;    ///< per election
   core::store_contact contact_;
   store_outage outage_;
   log::repeats repeats_;
-  bool contact_is_news_ = false;  ///< and is about to be published
+  bool contact_is_news_ = false;  ///< it changed, and is about to be published
   bool stopping_ = false;
-  bool dirty_ = false;  ///< something new to publish
+  bool dirty_ = false;  ///< there is something to publish
 };
 
 }  // namespace tenure::runtime

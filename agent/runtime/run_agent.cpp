@@ -18,7 +18,7 @@
 namespace tenure::runtime {
 namespace {
 
-/// Tells the agent of every signal that asks it to end, until `stop`.
+/// Reports to the agent each signal that asks it to end, until `stop`.
 class end_signals {
  public:
   end_signals(boost::asio::io_context& on, agent& whom) : signals_(on), agent_(whom) {
@@ -46,10 +46,11 @@ class end_signals {
 }  // namespace
 
 int run_agent(agent_options options) {
-  // Threads that are started later have it, too.
+  // Threads that start later inherit the name.
   ::prctl(PR_SET_NAME, guard::agent_name);
   base::give_back_large_blocks();
-  // The store's password, keys and the control token; the workload is often of our user.
+  // Memory holds the store's password, keys and the control token; the workload often runs as our
+  // user.
   base::keep_memory_private();
   const settings::agent settings = options.settings;
   log::logger to(form_of(settings.log_format), settings.log_level);

@@ -4,10 +4,10 @@
 
 namespace tenure::runtime {
 
-/// Runs an agent in this process, until everything is released and closed. The elections are turned
-/// on the calling thread, and HTTP is served on another. Returns the status to exit with.
+/// Runs an agent in this process, until everything is released and closed. Turns the elections on
+/// the calling thread, and serves HTTP on another. Returns the exit status.
 ///
-/// Call it once, while the process has one thread. `has_guard` need not be set for hooks.
+/// Call once, while the process has one thread. `has_guard` need not be set for hooks.
 int run_agent(agent_options options);
 
 }  // namespace tenure::runtime

@@ -10,14 +10,13 @@
 namespace tenure::runtime {
 namespace {
 
-/// True if readers may have been told that the store was silent, by the clock alone, and it
-/// answers.
+/// True if, by the clock alone, clients may have seen the store as silent, and it answers again.
 bool answers_again(const core::store_contact& before, const core::store_contact& after,
                    core::time_point now) {
   return before.silent_from() <= now && after.silent_from() > now;
 }
 
-/// True if readers may have been told that the term was over, by the clock alone, and it is not.
+/// True if, by the clock alone, clients may have seen the term as over, and it is not.
 bool came_back(const api::election_snapshot& before, const api::election_snapshot& after,
                core::time_point now) {
   return before.view.lease && after.view.lease && before.view.lease->stop_at <= now &&
@@ -124,7 +123,7 @@ void snapshots::publish(const core::lease_group& from, core::time_point now) {
   onto_.publish(published_);
 }
 
-/// Gives what shows something else than when it was last published the next index.
+/// Gives the next index to elections that show something new since the last publication.
 void snapshots::number(core::time_point now) {
   const std::uint64_t index = next_.index + api::index_step(next_.elections.size());
   const auto renumber = [&](std::size_t place) {

@@ -8,10 +8,11 @@
 namespace tenure::runtime {
 namespace {
 
-/// A guard that runs is there at once. One that is busy with the end of the agent before gets this.
+/// A running guard answers at once. One that is busy with the end of the previous agent gets this
+/// long.
 constexpr core::duration guard_may_be_busy = std::chrono::seconds(2);
 
-/// When a pod ends, all of its containers are told so at about the same time.
+/// When a pod ends, all of its containers are told at about the same time.
 constexpr core::duration others_are_told_within = std::chrono::seconds(1);
 
 }  // namespace
@@ -41,12 +42,12 @@ void socket_guard_mode::use(guard_opener with) {
   guard_result link = with(how, [this](const workload::guard_event& what) { from_guard(what); });
   const auto before = std::move(owner_);
   if (link) owner_ = std::move(*link);
-  // A container is started anew only when nothing of it is left.
+  // A container is restarted only when nothing of it is left.
   if (before) before->presume_dead();
   if (!link) on(workload::guard_unusable{.why = link.error()});
 }
 
-/// Another guard, which can be used, may take its place.
+/// A usable guard may take its place.
 void socket_guard_mode::on(const workload::guard_unusable& what) {
   owner_.reset();
   none({.why = what.why});
@@ -76,7 +77,7 @@ void socket_guard_mode::returned(const workload::guard_ready& what) {
   if (what.found) {
     workload::found_workload found = *what.found;
     if (what.session != with_.session) {
-      // We could not be granted its term.
+      // We cannot be granted its term.
       found.stopping = true;
       owner_->stop(now() + with_.settings.timing.drain, stop_signal());
     }
@@ -101,7 +102,7 @@ void socket_guard_mode::on(const workload::signalled& what) {
   if (leaving_ != leave::no) with_.host.shut_down(SIGTERM, core::loss_reason::shutdown);
 }
 
-/// A workload in sight has to be ended first, by the link that we have.
+/// A workload in sight must be ended first, over the link that we have.
 void socket_guard_mode::on(const workload::guard_gone& what) {
   with_.instruments.guard_is(false);
   if (std::exchange(here_, false)) say_guard_gone(with_.to, with_.settings.guard_dir);
@@ -109,8 +110,8 @@ void socket_guard_mode::on(const workload::guard_gone& what) {
   if (!owner_->may_run() || !what.workload_in_sight) search_->start();
 }
 
-/// It may start what it was asked to when it goes on, but not once its deadline has passed: nothing
-/// may move that.
+/// When the guard continues, it may still start the workload as asked, but not after the deadline,
+/// which nothing may move.
 void socket_guard_mode::on(const workload::guard_hangs& what) {
   with_.instruments.guard_hung();
   owner_->end_orphans();
@@ -137,8 +138,8 @@ void socket_guard_mode::lose(bool workload_in_sight) {
 
 // --- leaving the workload to another agent ---------------------------------------------------
 
-/// A sidecar that is restarted or replaced costs no fail-over. But if the whole pod ends, so does
-/// the guard, which is told at about the same time: then the lease is given up in order.
+/// Restarting or replacing a sidecar costs no fail-over. But if the whole pod ends, the guard ends,
+/// too, and is told at about the same time: then the lease is given up in order.
 bool socket_guard_mode::leaves() {
   if (leaving_ != leave::no) return false;
   const bool can =
@@ -157,14 +158,14 @@ void socket_guard_mode::give_up(int signo) {
   guard_mode::give_up(signo);
 }
 
-/// The next agent has all of a lease to come in.
+/// The next agent has the whole lease left to arrive.
 void socket_guard_mode::renewed() {
   if (leaving_ != leave::with_next_renewal || with_.host.is_shutting_down()) return;
   say_left_workload(with_.to, with_.settings.identity);
   with_.host.end(exit_ok);
 }
 
-/// The guard goes on without us.
+/// The guard continues without us.
 void socket_guard_mode::bye(std::optional<int>) {
   leave_timer_.cancel();
 }

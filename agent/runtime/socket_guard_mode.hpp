@@ -10,8 +10,8 @@
 
 namespace tenure::runtime {
 
-/// The guard is in another container, and is found by its socket. Guards and agents come and go,
-/// each by itself; a workload may be left to the next agent.
+/// The guard is in another container, found by its socket. Guards and agents come and go
+/// independently; a workload may be left to the next agent.
 class socket_guard_mode final : public guard_mode {
  public:
   explicit socket_guard_mode(const mode_parts& with);
@@ -43,8 +43,8 @@ class socket_guard_mode final : public guard_mode {
   enum class leave : std::uint8_t { no, unless_guard_ends, with_next_renewal };
 
   std::unique_ptr<guard_search> search_;
-  core::time_point search_until_{};  ///< a guard that is there but busy is waited for until then
-  std::string none_;                 ///< why there is no guard, as the log has said
+  core::time_point search_until_{};  ///< until then, wait for a guard that is there but busy
+  std::string none_;                 ///< why there is no guard, as last logged
   bool here_ = false;
   leave leaving_ = leave::no;
   base::timer leave_timer_;

@@ -9,8 +9,8 @@ unsigned bit(store_request what) {
   return 1U << static_cast<unsigned>(what);
 }
 
-/// What is known to be over with the success of this. What is not asked for any more would
-/// otherwise count as failing for ever.
+/// The failures that the success of this request ends. Without this, requests that are no longer
+/// made would count as failing for ever.
 unsigned answered_by(store_request what, unsigned failing) {
   constexpr unsigned everything = ~0U;
   switch (what) {
@@ -21,7 +21,7 @@ unsigned answered_by(store_request what, unsigned failing) {
     case store_request::acquire:
       return everything & ~bit(store_request::watch);
     case store_request::watch:
-      // One that goes on shows news, and says nothing of requests that fail meanwhile.
+      // An open watch shows news, but says nothing of other requests that fail meanwhile.
       return (failing & bit(store_request::watch)) != 0 ? everything : 0;
   }
   return 0;

@@ -28,23 +28,23 @@
 
 namespace tenure::runtime {
 
-/// How an agent wants to be connected with a guard.
+/// What an agent wants from a guard.
 struct guard_wish {
-  std::string session;            ///< that the agent is in
-  bool session_is_bound = false;  ///< false: it takes the session of the guard's earlier agents
-  /// How a workload is found that the guard has not started; nothing: the guard starts it.
+  std::string session;            ///< the agent's session
+  bool session_is_bound = false;  ///< false: it adopts the session of the guard's earlier agents
+  /// How to find a workload that the guard has not started; nothing: the guard starts it.
   std::optional<settings::target> foreign{};
-  /// The guard writes its own lines in this form, with these fields behind the message.
+  /// The format of the guard's own lines, and the fields after their messages.
   log::log_form form{};
   std::string fields{};
 };
 
 using guard_handler = std::function<void(const workload::guard_event&)>;
 
-/// A guard's agent's side, or why what was there is not a guard's.
+/// The agent's side of a guard, or why the other end is not a guard.
 using guard_result = std::expected<std::unique_ptr<workload::workload_owner>, std::string>;
 
-/// Connects with a guard that was found. Called once.
+/// Connects to a guard that was found. Called once.
 using guard_opener = std::move_only_function<guard_result(const guard_wish&, guard_handler)>;
 
 /// Looks for the guard that waits for an agent; see workload::guard_dialer.
@@ -57,7 +57,7 @@ class guard_search {
   virtual void start_later() = 0;
 };
 
-/// What others may ask the agent, and where its answers are.
+/// What the listeners need to know of the agent.
 struct served_agent {
   api::published& published;
   api::page_writer metrics;
@@ -65,26 +65,27 @@ struct served_agent {
   http::traffic* probe_traffic = nullptr;
   api::fresh_reader fresh;
   api::controller control;
-  bool owns_a_process = false;      ///< the parent of this process runs the workload
-  std::uint16_t told_api_port = 0;  ///< where a workload was told to find the agent before; 0: none
-  bool workload_found = false;      ///< and that workload still runs
+  bool owns_a_process = false;  ///< the parent of this process runs the workload
+  std::uint16_t told_api_port =
+      0;                        ///< where the workload was told to find the previous agent; 0: none
+  bool workload_found = false;  ///< and that workload still runs
 };
 
-/// Where the agent is asked: the HTTP listeners.
+/// The HTTP listeners of an agent.
 class agent_listeners {
  public:
   virtual ~agent_listeners() = default;
-  /// Opens them all. False, and the log says why, if that cannot be done. Once.
+  /// Opens all of them. False, after logging why, if that fails. Call once.
   virtual bool open(served_agent what) = 0;
   [[nodiscard]] virtual bool is_open() const = 0;
   /// Nothing if the API listens on no port.
   [[nodiscard]] virtual std::optional<settings::listen_address> api_address() const = 0;
-  /// Lets answers that are under way finish. Calling it again does nothing.
+  /// Lets answers under way finish. A second call does nothing.
   virtual void stop() = 0;
 };
 
-/// What an agent gets from the machine on which it runs: in production from the kernel, in the
-/// simulator from a modelled one. All of it belongs to the election thread.
+/// What an agent needs from its machine: in production the kernel, in the simulator a model.
+/// Belongs to the election thread.
 class surroundings {
  public:
   virtual ~surroundings() = default;
@@ -106,7 +107,7 @@ class surroundings {
 
   [[nodiscard]] virtual agent_listeners& asked_by() = 0;
 
-  /// The agent has begun: what starts it is not needed any more.
+  /// The start is complete: what only the start needs can be dropped.
   virtual void settled() = 0;
 };
 

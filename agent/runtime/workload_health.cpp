@@ -10,7 +10,7 @@
 namespace tenure::runtime {
 namespace {
 
-/// All of them, or the first and how many more.
+/// All names, or the first one and the number of the others.
 std::string names_of(const std::vector<settings::election>& elections) {
   constexpr std::size_t most = 5;
   std::string out;
@@ -26,7 +26,8 @@ std::string names_of(const std::vector<settings::election>& elections) {
 workload_health::workload_health(const parts& with) : with_(with) {
   const settings::health& how = with.settings.health;
   if (!how.is_checked()) return;
-  // What others run does so all the time, and must be well before it is told to be active.
+  // A workload that others run is always running, and must be healthy before it is told that it is
+  // active.
   const bool guarded = with.workload.has_guard();
   const auto usual = guarded ? settings::health_time::active : settings::health_time::always;
   const bool always = how.when.value_or(usual) == settings::health_time::always;
@@ -50,9 +51,9 @@ void workload_health::workload_started() {
   if (monitor_) monitor_->workload_started();
 }
 
-/// A workload of ours reports its start itself, unless it was found running. One that reads our
-/// answers runs all the time, or, if it is checked only while it is active, for as long as we are
-/// that in any election.
+/// A workload of ours reports its start itself, unless it was found running. One that reads our API
+/// runs all the time; if it is checked only while it is active, that is while we are active in any
+/// election.
 void workload_health::phase_changed(core::election_index which,
                                     const core::command::transition& what) {
   if (!monitor_) return;
@@ -73,7 +74,7 @@ void workload_health::show() {
   with_.reports.changed();
 }
 
-/// What was found running need not prove again that it may.
+/// A workload that was found running need not prove again that it may run.
 bool workload_health::is_fit() const {
   const bool unknown = monitor_->shown().state == core::health::unknown;
   return monitor_->fit() || (workload_found_ && unknown);

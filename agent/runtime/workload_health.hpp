@@ -13,7 +13,7 @@
 
 namespace tenure::runtime {
 
-/// Tells the elections how the workload is, if that is checked.
+/// Reports the workload's health to the elections, if it is checked.
 ///
 /// On the election thread only.
 class workload_health {
@@ -33,11 +33,11 @@ class workload_health {
   workload_health(const workload_health&) = delete;
   workload_health& operator=(const workload_health&) = delete;
 
-  /// Begins to check. `workload_found`: one that an earlier agent has started runs. False if the
-  /// elections have to begin with an unhealthy workload: one that is to be found healthy first.
+  /// Starts the checks. `workload_found`: a workload of an earlier agent runs. False if the
+  /// workload must be found healthy first: then the elections begin with an unhealthy one.
   [[nodiscard]] bool begin(bool workload_found);
 
-  /// True if the workload is checked while no election is active, too.
+  /// True if the workload is checked even while no election is active.
   [[nodiscard]] bool always() const { return monitor_ && monitor_->always(); }
 
   /// The workload of an active term runs.
@@ -50,9 +50,9 @@ class workload_health {
   [[nodiscard]] bool is_fit() const;
 
   parts with_;
-  std::unique_ptr<health::health_monitor> monitor_;  ///< null: nothing is checked
+  std::unique_ptr<health::health_monitor> monitor_;  ///< null: no health checks
   bool workload_found_ = false;
-  bool fit_ = true;  ///< as the elections were told last
+  bool fit_ = true;  ///< as last reported to the elections
 };
 
 }  // namespace tenure::runtime

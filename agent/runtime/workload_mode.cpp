@@ -48,11 +48,12 @@ void owned_mode::forget_grants(const core::command::forget_grants& what) {
   if (owner_) owner_->forget_grants(what.before);
 }
 
-/// The lease, for a worker that asks before each write. In a drain it may finish what it has begun.
+/// The lease, for a worker that checks it before each write. While draining, the worker may finish
+/// what it has begun.
 void owned_mode::show(const core::lease_group& what) {
   if (!owner_) return;
   const core::election& one = what.at(owned);
-  if (one.adopting()) return;  // the last one's word stands until the store has spoken
+  if (one.adopting()) return;  // the previous agent's page stays until the store has answered
   const core::election_view& view = one.view();
   const bool active = view.phase == core::phase::active;
   if (!one.holding() || (!active && view.phase != core::phase::draining)) return owner_->show({});
@@ -74,13 +75,13 @@ void owned_mode::start(core::election_index, const core::election_view& view) {
   owner_->start(view.lease->version, environment(view));
 }
 
-/// The first order of a term is said with the end of that term.
+/// The first order of a term is logged with the end of that term.
 void owned_mode::stop(const core::command::stop_workload& what) {
   if (std::exchange(stop_ordered_, true)) say_less_time(with_.to, who(), way_to_stop(what));
   owner_->stop(what.kill_by, stop_signal_);
 }
 
-/// A person at a terminal means this very signal; SIGTERM means "end, as agreed".
+/// A person at a terminal means exactly this signal; SIGTERM means the configured stop.
 void owned_mode::give_up(int signo) {
   if (signo == SIGINT || signo == SIGQUIT) stop_signal_ = signo;
 }
@@ -126,7 +127,7 @@ void owned_mode::runs(core::version version) {
   if (driver().begun() && phase() == core::phase::active) with_.host.workload_started();
 }
 
-/// Others go first: what has refused us may take it from them.
+/// Others go first: the failure may be specific to this member.
 void owned_mode::not_told(const std::string& why) {
   say_hook_not_gained(with_.to, who(), why);
   feed(core::event::resign{with_.settings.timing.ttl});

@@ -15,33 +15,33 @@
 #include "settings/agent.hpp"
 #include "workload/workload_owner.hpp"
 
-/// The ways in which the workload of an agent is owned: the agent's own command, processes that
-/// somebody else starts, a command behind a guard's socket, hooks, or nobody but those who read the
-/// API. Which one is decided once, at the start.
+/// Who owns the workload of an agent: the agent's own command, processes that somebody else starts,
+/// a command behind a guard's socket, hooks, or nobody but the API's clients. Decided once, at the
+/// start.
 namespace tenure::runtime {
 
-/// What a mode asks of its agent.
+/// What a mode needs from its agent.
 class workload_host {
  public:
   virtual ~workload_host() = default;
-  /// It is known what the agents before have left behind: the store may be opened. Called again,
-  /// does nothing.
+  /// What earlier agents have left behind is known: the store may be opened. A second call does
+  /// nothing.
   virtual void open_store(const workload::guard_ready& left) = 0;
   [[nodiscard]] virtual bool store_is_open() const = 0;
-  /// Opens the listeners, if that was not done. False, and the log says why, if that fails.
+  /// Opens the listeners, unless they are open. False, after logging why, if that fails.
   virtual bool serve() = 0;
-  /// The health checks are to hear that the workload of an active term runs.
+  /// Tells the health checks that the workload of an active term runs.
   virtual void workload_started() = 0;
-  /// `signo`: of the order to end.
+  /// `signo`: the signal that asks the agent to end.
   virtual void shut_down(int signo, core::loss_reason why) = 0;
   [[nodiscard]] virtual bool is_shutting_down() const = 0;
-  /// At once, whatever is held.
+  /// Ends at once, whatever is held.
   virtual void end(int status) = 0;
-  /// True from `end` on: nothing that comes later matters.
+  /// True after `end`: later events do not matter.
   [[nodiscard]] virtual bool has_ended() const = 0;
 };
 
-/// What all modes work with. It outlives them.
+/// What all modes use. Outlives them.
 struct mode_parts {
   const settings::agent& settings;
   const std::string& session;  ///< of this agent
@@ -56,11 +56,11 @@ struct mode_parts {
 /// One way of owning the workload. On the election thread only.
 class workload_mode : public election_workload {
  public:
-  /// The elections are to be turned by this driver. Before `open`.
+  /// The driver of the elections. Call before `open`.
   void drive_by(election_driver& with) { driver_ = &with; }
 
-  /// Finds who starts and stops the workload, and has the store opened then. False, and the log
-  /// says why, if the agent has to end.
+  /// Finds the owner of the workload, and then has the store opened. False, after logging why, if
+  /// the agent must end.
   virtual bool open() = 0;
 
   /// True if the elections start and stop a workload.
@@ -69,28 +69,28 @@ class workload_mode : public election_workload {
   [[nodiscard]] virtual bool ends_with_workload() const { return false; }
   /// True if a guard kills the workload.
   [[nodiscard]] virtual bool has_guard() const { return false; }
-  /// False while nobody is there who could start a workload.
+  /// False while nobody could start a workload.
   [[nodiscard]] virtual bool is_ready() const { return true; }
-  /// True if something stopped nobody, and the lease has to run out by itself.
+  /// True if the workload could not be stopped, and the lease must run out by itself.
   [[nodiscard]] virtual bool is_lapsing() const { return false; }
-  /// True if the agent is to exit as its workload did, once its elections are over.
+  /// True if the agent exits with its workload's status once its elections are over.
   [[nodiscard]] virtual bool exits_as_workload(core::loss_reason) const { return false; }
 
-  /// The agent was told to end by SIGTERM. True if it leaves its workload to the next agent: then
-  /// the mode ends it when that can be done.
+  /// The agent got SIGTERM. True if it leaves its workload to the next agent: then the mode ends
+  /// the agent when possible.
   [[nodiscard]] virtual bool leaves() { return false; }
-  /// The agent gives its leases up, in order; with what signal the workload is to be stopped.
+  /// The agent gives its leases up in order; `stop_signal` stops the workload.
   virtual void give_up(int stop_signal) = 0;
 
-  /// How the workload is stopped by this order, for the log.
+  /// How this order stops the workload, for the log.
   [[nodiscard]] virtual term_end way_to_stop(const core::command::stop_workload& what) const = 0;
   /// The phase of an election has changed.
   virtual void phase_changed(const core::command::transition& what) = 0;
 
-  /// The agent ends with this status, or as its workload did. Nothing is asked for any more but
-  /// `close`.
+  /// The agent ends with this status, or with its workload's. Only `close` may be called
+  /// afterwards.
   virtual void bye(std::optional<int> status) = 0;
-  /// Lets go of who owns the workload. Not from inside one of its calls.
+  /// Lets go of the workload's owner. Not from within one of its calls.
   virtual void close() = 0;
 
  protected:
@@ -101,13 +101,13 @@ class workload_mode : public election_workload {
   election_driver* driver_ = nullptr;
 };
 
-/// What an agent before has left, as the election is told of it.
+/// An earlier agent's workload, as an event of the election.
 [[nodiscard]] core::event::workload_found event_of(const workload::found_workload& what);
 
-/// The mode that these settings ask for. `has_guard`: this process was started by a guard.
+/// The mode that these settings require. `has_guard`: a guard started this process.
 std::unique_ptr<workload_mode> make_workload_mode(const mode_parts& with, bool has_guard);
 
-/// Those who read the API are the workload: nobody starts or stops it.
+/// The API's clients are the workload: nobody starts or stops it.
 class reader_mode final : public workload_mode {
  public:
   explicit reader_mode(workload_host& host) : host_(host) {}
@@ -133,7 +133,7 @@ class reader_mode final : public workload_mode {
   workload_host& host_;
 };
 
-/// The mode of an election whose workload has an owner: what all of these have in common.
+/// What all modes with an owner of the workload have in common.
 class owned_mode : public workload_mode {
  public:
   explicit owned_mode(const mode_parts& with) : with_(with) {}
@@ -151,10 +151,10 @@ class owned_mode : public workload_mode {
   void close() override;
 
  protected:
-  /// The only election of an agent whose workload has an owner.
+  /// The only election of an agent with an owner of the workload.
   static constexpr core::election_index owned{0};
 
-  /// The signal that stops the workload; 0: none does.
+  /// The signal that stops the workload; 0: no signal does.
   [[nodiscard]] virtual int stop_signal() const { return stop_signal_; }
   /// The workload of this term was started by a guard, or told by hooks.
   void runs(core::version version);
@@ -165,15 +165,15 @@ class owned_mode : public workload_mode {
   [[nodiscard]] log::speaker who() const;
   [[nodiscard]] core::time_point now() const { return with_.machine.loop().now(); }
   [[nodiscard]] std::vector<std::string> environment(const core::election_view& view) const;
-  /// What the workload may be told before there is a term.
+  /// What the workload may know before there is a term.
   [[nodiscard]] std::vector<std::string> names() const;
   [[nodiscard]] core::phase phase() const { return session().at(owned).view().phase; }
 
   mode_parts with_;
-  std::unique_ptr<workload::workload_owner> owner_;  ///< null: it has not been found yet
-  bool ran_ = false;                                 ///< a workload, in the term that is ending
-  bool stop_ordered_ = false;                        ///< of what runs
-  bool is_killed_ = false;  ///< without its guard, as that is dead or hangs
+  std::unique_ptr<workload::workload_owner> owner_;  ///< null: not found yet
+  bool ran_ = false;           ///< a workload has run in the term that is ending
+  bool stop_ordered_ = false;  ///< for the workload that runs
+  bool is_killed_ = false;     ///< without its guard, which is dead or hangs
 
  private:
   int stop_signal_ = with_.settings.stop_signal;

@@ -10,8 +10,8 @@
 
 namespace tenure::stores {
 
-/// A store that does what another one does. What looks at some of the calls on their way derives
-/// from it.
+/// A store that passes every call on to another one. A store that looks at some of the calls on
+/// their way derives from it.
 class forwarding_store : public store {
  public:
   explicit forwarding_store(std::unique_ptr<store> of) : of_(std::move(of)) {}

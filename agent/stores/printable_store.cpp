@@ -8,7 +8,7 @@
 namespace tenure::stores {
 namespace {
 
-/// 9999-12-31T23:59:59.999Z: later ones have no place in RFC 3339.
+/// 9999-12-31T23:59:59.999Z: RFC 3339 cannot express later times.
 constexpr std::int64_t last_unix_ms = 253'402'300'799'999;
 
 void clean(std::string& text) {
@@ -52,7 +52,7 @@ void clean(not_agreed& what) {
 void clean(refusal& what) {
   clean(what.seen);
 }
-/// The sequencer is the store's proof, and goes to the resource byte by byte.
+/// The sequencer is the store's proof, and must reach the resource byte by byte.
 void clean(grant&) {}
 void clean(renewal&) {}
 void clean(released&) {}

@@ -7,8 +7,8 @@
 
 namespace tenure::stores {
 
-/// The same store, with all text that it shows made printable (base/printable_text.hpp), and
-/// without times that no release can have had. Anybody who may write to the store chooses both.
+/// The same store, which makes all text that it shows printable (base/printable_text.hpp) and
+/// removes times that no release can have. Anybody who may write to the store chooses both.
 std::unique_ptr<store> make_printable_store(std::unique_ptr<store> of);
 
 /// The same for `settings::hears`, which may be empty.

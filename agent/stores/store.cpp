@@ -4,7 +4,7 @@ namespace tenure::stores {
 
 not_agreed too_many_hold(std::string_view election, std::size_t holders, std::uint32_t slots) {
   return {.why = std::to_string(holders) + " hold election \"" + std::string(election) + "\" now",
-          .action = "have so many resign first that no more than " + std::to_string(slots) +
+          .action = "let members resign first until no more than " + std::to_string(slots) +
                     (slots == 1 ? " holds it" : " hold it") + ", and ask again"};
 }
 

@@ -15,7 +15,7 @@ std::vector<std::string> lock_variables(std::string_view kind, const std::string
 }
 
 core::duration expiry_lag_of(std::string_view kind) {
-  // SQLite compares with the kernel's own clock, and members see an expiry when it is there.
+  // SQLite compares with the kernel's own clock, so members see an expiry at once.
   return kind == "etcd" ? etcd_expiry_lag : core::duration::zero();
 }
 

@@ -128,12 +128,12 @@ std::string written(const Document& what) {
   return out;
 }
 
-/// Agents say that a term has ended, or when.
+/// Agents report either that a term has ended, or when.
 void complete(past_term& one) {
   one.ended = one.ended || one.to_unix_ms != 0;
 }
 
-/// Nothing if it is not an election of an agent.
+/// Nothing if `from` is not an election of an agent.
 std::optional<election_report> election_in(const json& from) {
   election_report out;
   if (!read(from, out) || out.election.empty() || out.state.empty()) return std::nullopt;
@@ -142,14 +142,14 @@ std::optional<election_report> election_in(const json& from) {
   return out;
 }
 
-/// Takes away what changes although nothing happens.
+/// Removes the members that change with time alone.
 void keep_what_lasts(json& of) {
   for (const char* name : {"as_of", "expires_in_ms", "holder_age_ms", "index"}) of.erase(name);
   if (const auto store = of.find("store"); store != of.end() && store->is_object()) {
     store->erase("last_answer_ms");
   }
   if (const auto aside = of.find("aside_for_ms"); aside != of.end()) *aside = !aside->is_null();
-  // Its text counts the seconds.
+  // Its text contains a number of seconds.
   if (const auto why = of.find("not_campaigning"); why != of.end() && why->is_object()) {
     why->erase("text");
   }

@@ -6,19 +6,19 @@
 
 namespace tenure::wire {
 
-/// A server-sent event. No member has a line break in it; JSON of this room has none.
+/// A server-sent event. No member may contain a line break; JSON of this room has none.
 struct event {
-  std::string id{};    ///< empty: the reader keeps the id that it has
-  std::string name{};  ///< empty: the event has no name
-  std::string data{};  ///< empty: the event only gives an id
+  std::string id{};    ///< empty: the reader keeps its last id
+  std::string name{};  ///< empty: no name
+  std::string data{};  ///< empty: the event only sets the id
 
   friend bool operator==(const event&, const event&) = default;
 };
 
-/// "id: ...\nevent: ...\ndata: ...\n\n", without the lines of what is empty.
+/// "id: ...\nevent: ...\ndata: ...\n\n", without the lines of empty members.
 std::string write(const event& what);
 
-/// The first event of a stream; nothing if the stream does not begin with a whole one.
+/// The first event of a stream; nothing if the stream does not begin with a complete one.
 std::optional<event> read_event(std::string_view stream);
 
 }  // namespace tenure::wire

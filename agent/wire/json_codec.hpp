@@ -13,11 +13,11 @@
 #include "core/health.hpp"
 #include "core/vocabulary.hpp"
 
-/// What the codecs of this room write and read JSON with.
+/// The tools with which the codecs of this room write and read JSON.
 ///
-/// An object is described once, by a function `describe(of, with)` that names its members in their
-/// order. `with` is an object_writer, which writes each of them, or an object_reader, which sets
-/// each of them. So the two directions cannot differ.
+/// An object is described once, by a function `describe(of, with)` that names its members in order.
+/// `with` is an object_writer, which writes each member, or an object_reader, which sets it. So the
+/// two directions cannot differ.
 namespace tenure::wire {
 
 /// JSON as a tree; null if `body` is not JSON, or nests deeper than base::most_json_levels.
@@ -34,10 +34,10 @@ void append_text(std::string& to, std::string_view text);
 /// RFC 3339, or null.
 void append_time(std::string& to, std::optional<std::int64_t> unix_ms);
 
-// What is not of the expected type leaves `to` as it is; false says so.
+// These return false, and leave `to` unchanged, if the type is not the expected one.
 
-/// Text is made printable, here and nowhere else: none that comes from outside steers a terminal,
-/// or makes one line look like two.
+/// Makes text printable, here and nowhere else: no text from outside can control a terminal, or
+/// make one line look like two.
 bool read(const nlohmann::json& from, std::string& to);
 bool read(const nlohmann::json& from, bool& to);
 bool read(const nlohmann::json& from, std::int64_t& to);
@@ -47,7 +47,7 @@ bool read(const nlohmann::json& from, core::health& to);
 /// RFC 3339.
 bool read_time(const nlohmann::json& from, std::int64_t& to_unix_ms);
 bool is_json_object(const nlohmann::json& what);
-/// Nothing if it is not an array.
+/// Nothing if `of` is not an array.
 std::optional<std::vector<const nlohmann::json*>> elements(const nlohmann::json& of);
 
 template <class Value>
@@ -65,11 +65,11 @@ class object_writer {
   explicit object_writer(std::string& to) : to_(to) {}
 
   void operator()(std::string_view name, const auto& value) { append(named(name), value); }
-  /// Null for an empty text.
+  /// Writes null for an empty text.
   void or_null(std::string_view name, const std::string& text) {
     text.empty() ? void(named(name) += "null") : append_text(named(name), text);
   }
-  /// Left out if there is none.
+  /// Omits the member if there is no value.
   void if_any(std::string_view name, const auto& value) {
     if (value != std::remove_cvref_t<decltype(value)>()) (*this)(name, value);
   }
@@ -77,27 +77,27 @@ class object_writer {
   void time(std::string_view name, std::optional<std::int64_t> unix_ms) {
     append_time(named(name), unix_ms);
   }
-  /// Null for 0, which means that it is not known.
+  /// Writes null for 0, which means unknown.
   void time(std::string_view name, std::int64_t unix_ms) {
     time(name, unix_ms == 0 ? std::nullopt : std::optional(unix_ms));
   }
   /// "version" as a number, and "version_text" with the same digits for readers whose numbers are
-  /// doubles (JavaScript, jq), which are exact up to 2^53 only.
+  /// doubles (JavaScript, jq), which are exact only up to 2^53.
   void version(std::optional<core::version> version);
   /// "holder", "version" and "version_text".
   void holder(const std::optional<core::holder>& who);
-  /// Once, after the last member.
+  /// Call once, after the last member.
   void end() { to_ += before_ == '{' ? "{}" : "}"; }
 
  private:
-  /// Writes the name. Its value is for the caller to append.
+  /// Writes the name; the caller appends the value.
   std::string& named(std::string_view name);
 
   std::string& to_;
   char before_ = '{';
 };
 
-/// Sets the members of an object; what is missing or of another type keeps its value.
+/// Sets the members of an object. A member that is missing or of another type keeps its value.
 class object_reader {
  public:
   explicit object_reader(const nlohmann::json& from) : from_(from) {}
@@ -109,17 +109,17 @@ class object_reader {
     read_time(member(from_, name), unix_ms);
   }
   void time(std::string_view name, std::optional<std::int64_t>& unix_ms);
-  /// Of "version_text".
+  /// Reads "version_text".
   void version(core::version& version);
   void holder(core::holder& who);
-  /// Nothing if "holder" is not a text.
+  /// Nothing if "holder" is not a string.
   void holder(std::optional<core::holder>& who);
 
  private:
   const nlohmann::json& from_;
 };
 
-/// T or const T: what a writer describes is const.
+/// T or const T: a writer describes const values.
 template <class Value, class Of>
 concept maybe_const = std::same_as<std::remove_const_t<Value>, Of>;
 

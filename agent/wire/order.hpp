@@ -10,30 +10,30 @@
 
 namespace tenure::wire {
 
-/// {"member","to","aside","slots","accept_versions"}, as far as they are given. The action is in
-/// the path of the request and not in its body.
+/// {"member","to","aside","slots","accept_versions"}, the members that are set. The action is in
+/// the path of the request, not in its body.
 std::string write(const core::order& what);
 
-/// The order in a body; an empty body is {}. The error is one sentence. A member that the action
-/// does not take is refused: a misspelt "to" would otherwise let anybody take over.
+/// The order in a body; an empty body counts as {}. The error is one sentence. A member that the
+/// action does not take is refused: otherwise a misspelt "to" would let anybody take over.
 std::expected<core::order, std::string> read_order(core::order_action action,
                                                    std::string_view body);
 
-/// The answer to an order that has been begun; a `set` is done.
+/// The answer to an order that has begun; a `set` is complete.
 struct accepted_order {
   bool accepted = false;
   std::string election{};
   std::string action{};  ///< the name of a core::order_action
-  std::string by{};      ///< the member that obeys; empty: an older agent does not say
-  std::string to{};      ///< the member that is to hold next, if the order names one
+  std::string by{};      ///< the member that carries it out; empty: an older agent does not say
+  std::string to{};      ///< the next holder, if the order names one
   std::uint64_t slots = 0;
   bool accept_versions = false;
-  bool unchanged = false;  ///< of `set`: the election was so already
+  bool unchanged = false;  ///< only for `set`: the election was so already
 
   friend bool operator==(const accepted_order&, const accepted_order&) = default;
 };
 
-/// What the order does not have is left out.
+/// Omits what the order does not have.
 std::string write(const accepted_order& what);
 
 /// Nothing if the body is not a JSON object.

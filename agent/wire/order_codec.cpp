@@ -24,7 +24,7 @@ namespace {
 
 using nlohmann::json;
 
-/// A member that is to be away for longer is paused.
+/// To step aside for longer, pause the member.
 constexpr core::duration longest_aside = std::chrono::hours(24);
 constexpr std::uint64_t most_slots = 1000;
 
@@ -36,7 +36,7 @@ std::string duration_text(core::duration what) {
   return whole + std::to_string(us / 1000 % 1000) + "ms" + std::to_string(us % 1000) + "us";
 }
 
-/// What is wrong with one member of an order; empty if `to` has it.
+/// The defect of one member of an order; empty if `to` was set.
 std::string take(std::string_view name, const json& value, core::order& to) {
   const bool sets = to.what == core::order_action::set;
   const std::string quoted = "\"" + std::string(name) + "\"";
@@ -44,20 +44,20 @@ std::string take(std::string_view name, const json& value, core::order& to) {
     if (!value.is_string() || value == "") return quoted + " is not the name of a member";
     (name == "to" ? to.heir : to.member) = value.get<std::string>();
   } else if (name == "aside" && core::gives_up(to.what)) {
-    if (!value.is_string()) return quoted + " is no text such as \"30s\"";
+    if (!value.is_string()) return quoted + " is not a text such as \"30s\"";
     const auto aside = base::read_duration(value.get_ref<const std::string&>(), longest_aside);
-    if (!aside) return quoted + " is no duration such as \"30s\"";
+    if (!aside) return quoted + " is not a duration such as \"30s\"";
     to.aside = *aside;
   } else if (name == "slots" && sets) {
     if (!value.is_number_unsigned() || value < 1 || value > most_slots) {
-      return quoted + " is no number from 1 to 1000";
+      return quoted + " is not a number from 1 to 1000";
     }
     to.slots = value.get<std::uint32_t>();
   } else if (name == "accept_versions" && sets) {
     if (!value.is_boolean()) return quoted + " is neither true nor false";
     to.accept_versions = value.get<bool>();
   } else {
-    return quoted + " means nothing to " + std::string(core::name(to.what));
+    return quoted + " does not apply to " + std::string(core::name(to.what));
   }
   return {};
 }

@@ -108,7 +108,7 @@ TEST(UnixSocket, WhatIsNoSocketIsLeftAlone) {
   const auto opened = http::unix_socket::open(path);
   ASSERT_FALSE(opened);
   EXPECT_EQ(opened.error().kind, http::listen_failure::bad_address);
-  EXPECT_THAT(opened.error().text, HasSubstr("there is a file that is no socket"));
+  EXPECT_THAT(opened.error().text, HasSubstr("there is a file that is not a socket"));
   EXPECT_EQ(std::filesystem::file_size(path), 8u);
 }
 

@@ -1,12 +1,12 @@
-// One election, followed.
+// Follows one election.
 
-const terms_again_ms = 15000; // the bar of the one that runs grows
-const tenths_below_ms = 5000; // of a shorter lease, tenths of a second are shown
+const terms_again_ms = 15000; // the bar of the present term grows
+const tenths_below_ms = 5000; // below this, tenths of a second are shown
 
 const nothing_yet = {
   now: null, // the newest election JSON
   history: null,
-  history_of: '', // what of the election JSON it goes with
+  history_of: '', // the part of the election JSON that it belongs to
   lease: null, // { version, left_ms, read: instant, whole_ms }
   heard_at: 0, // the newest event, by the steady clock
   read: null, // instant: when the newest answer was asked for, or came as an event
@@ -38,10 +38,10 @@ const detail = {
     };
   },
 
-  // `sent` is when the answer was asked for; null for an event: its time left is as old as itself.
+  // `sent`: when the answer was requested; null for an event, whose time left is as old as the event.
   take(body, sent) {
-    // A read that an event may have overtaken; another is on its way. Which of two indexes is smaller
-    // says nothing, by the API.
+    // An event may have overtaken this read; another read is on its way. By the API's rules, a
+    // smaller index is not an older one.
     if (sent && sent.steady < this.heard_at && body.index !== this.now.index) return;
     const same = this.lease?.version === body.version_text;
     if (sent && body.expires_in_ms !== null) {
@@ -73,12 +73,12 @@ const detail = {
       this.draw();
       this.tick();
     } catch {
-      // Again with the next read of the election.
+      // Try again with the next read of the election.
       if (this.history_of === of) this.history_of = '';
     }
   },
 
-  // Only what has changed, so that whoever selects text or has it read out is not disturbed.
+  // Draws only what has changed, so as not to disturb selected text and screen readers.
   draw() {
     const { now, history } = this;
     const aside = Math.round(aside_until(now) / 5000);

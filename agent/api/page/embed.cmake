@@ -1,12 +1,12 @@
 # cmake -D PAGE=folder -D OUT=file.cpp -P embed.cmake
 #
-# Puts the page together, and writes it as a C++ source with the policy that allows exactly its own
-# style and script. CMake alone, so that building needs no other tool.
+# Assembles the page, and writes it as a C++ source with a policy that allows exactly its own style
+# and script. Pure CMake, so that the build needs no other tool.
 cmake_minimum_required(VERSION 3.25)
 
 function(base64_of_hex variable hex)
   set(alphabet "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
-  # SHA-256 is 32 bytes: ten groups of three, and two that are padded with one "=".
+  # SHA-256 is 32 bytes: ten groups of three bytes, and two bytes padded with one "=".
   set(padded "${hex}00")
   set(out "")
   foreach(place RANGE 0 60 6)
@@ -21,7 +21,7 @@ function(base64_of_hex variable hex)
   set(${variable} "${out}=" PARENT_SCOPE)
 endfunction()
 
-# Comments on lines of their own and indentation are for us, not for the wire.
+# Removes comment lines and indentation, which only developers need.
 function(pack variable text)
   string(REGEX REPLACE "\n *//[^\n]*" "" text "\n${text}")
   string(REGEX REPLACE "\n[ \n]+" "\n" text "${text}")

@@ -1,17 +1,17 @@
-// What is asked of the agent, and whether it can be believed now.
+// Asks the agent, and decides whether its answers can be believed now.
 
 const every_ms = 2000;
 const patience_ms = 4000;
 const stream_again_ms = 30000;
 
-// This clock goes on while the machine sleeps, and does not go back when the wall clock is set:
-// whichever has gone further, so that time left is rather too short.
+// Milliseconds since an instant, by the clock that has advanced further: the monotonic one may stop
+// while the machine sleeps, the wall clock may be set back. Time left is rather too short.
 function elapsed(instant) {
   return Math.max(performance.now() - instant.steady, Date.now() - instant.wall);
 }
 const instant = () => ({ steady: performance.now(), wall: Date.now() });
 
-// { body } of a good answer, {} if it is known already, { problem } in the words of the agent.
+// { body } of a good answer, {} if it is unchanged, { problem } in the agent's words.
 async function get(path, signal, headers = {}) {
   const answer = await fetch(path, {
     signal,
@@ -26,8 +26,8 @@ async function get(path, signal, headers = {}) {
 }
 
 // Follows one view at a time: { reads, pulse, events, take(body, sent), heard(body), store() }.
-// Events say what has changed, at once; reads say what is left of the lease, and that the agent is
-// still there. A hidden page follows nothing: browsers share a few connections between all tabs.
+// Events report changes at once; reads show the time left of the lease, and that the agent still
+// answers. A hidden page follows nothing: browsers share a few connections among all tabs.
 const feed = {
   view: null,
   etag: null,
@@ -67,7 +67,7 @@ const feed = {
     };
     stream.onerror = () => {
       this.streaming = false;
-      // The browser comes again by itself, unless it was told that there is no stream.
+      // The browser reconnects by itself, unless the agent said that there is no stream.
       if (stream.readyState === EventSource.CLOSED) {
         this.stream_timer = setTimeout(() => this.open_stream(), stream_again_ms);
       }
@@ -86,7 +86,7 @@ const feed = {
     const sent = instant(), path = this.streaming && view.pulse ? view.pulse : view.reads;
     const deadline = setTimeout(() => mine.abort(), view.patience ?? patience_ms);
     try {
-      // A list is not sent again if it is the same; what is left of a lease never is.
+      // An unchanged list is not sent again; the time left of a lease always changes.
       const is_known = view.pulse && path === view.reads && this.etag;
       const got = await get(path, mine.signal, is_known ? { 'If-None-Match': this.etag } : {});
       if (this.reading !== mine) return;
@@ -98,7 +98,7 @@ const feed = {
         this.etag = got.etag;
         view.take(got.body, sent);
       }
-      // Not before the first answer, which may have led to another view.
+      // Not before the first answer, which may have switched to another view.
       if (this.view === view && !this.problem && (!this.stream || is_back)) this.open_stream();
     } catch {
       if (this.reading !== mine) return;
@@ -107,7 +107,7 @@ const feed = {
       clearTimeout(deadline);
       if (this.reading === mine) {
         this.reading = null;
-        // An agent with very many elections takes long to list them: leave it in peace.
+        // An agent with very many elections takes long to list them: ask it less often.
         const pause = this.again ? 0 : Math.max(every_ms, 5 * elapsed(sent));
         this.timer = setTimeout(() => this.read(), pause);
         refresh();
@@ -115,7 +115,7 @@ const feed = {
     }
   },
 
-  // False if nobody vouches for what is shown.
+  // False if nobody confirms what is shown.
   vouched() {
     return !this.lost && !this.problem && this.answered !== null &&
       elapsed(this.answered) < 2 * Math.max(every_ms, this.view.patience ?? patience_ms);
@@ -130,13 +130,13 @@ document.addEventListener('visibilitychange', () => {
 function draw_link() {
   const said = feed.vouched();
   document.documentElement.classList.toggle('stale', feed.answered !== null && !said);
-  // The agent is there; what it says may be old all the same.
+  // The agent answers, but what it says may be old.
   const silent = said && feed.view.store?.()?.reachable === false;
   by_id('link').className = !said || silent ? '' : feed.streaming ? 'live' : 'polling';
   show_text(by_id('link'), feed.lost ? 'Not connected' : !said ? 'Asking the agent'
     : silent ? 'The agent answers, its store does not'
       : feed.streaming ? 'Live' : `Polling every ${every_ms / 1000} s`);
-  // Written once, not at each tick: a screen reader says all that changes here.
+  // Written once, not at each tick: screen readers read every change here aloud.
   const what = feed.lost ? `lost ${feed.answered?.wall ?? ''}` : feed.problem;
   const banner = by_id('lost');
   if (banner.dataset.what === what) return;

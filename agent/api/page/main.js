@@ -1,4 +1,4 @@
-// Which view: "#" is the list, "#NAME" is an election. An agent's only election needs no list.
+// Chooses the view: "#" is the list, "#NAME" is an election. An only election needs no list.
 
 function route() {
   overview.leave();

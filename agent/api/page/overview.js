@@ -1,5 +1,5 @@
-// All elections of the agent. There may be ten thousand: one page of them is drawn, and of the
-// others only what is searched is kept.
+// All elections of the agent, perhaps ten thousand: one page of them is drawn, and of the others
+// only the searchable text is kept.
 
 const overview = {
   all: new Map(),
@@ -55,7 +55,7 @@ const overview = {
     });
   },
 
-  // However many events come, once in a while.
+  // Draws at most once in a while, however many events arrive.
   draw_soon() {
     this.drawn ||= setTimeout(() => this.draw(), 200);
   },
@@ -66,7 +66,7 @@ const overview = {
     by_id('overview').hidden = true;
   },
 
-  // What moves with the clock.
+  // Updates what changes with time.
   tick() {
     if (by_id('overview').hidden || !this.all.size) return;
     const all = [...this.all.values()];
@@ -81,7 +81,7 @@ const overview = {
     const everything = [...this.all.values()];
     show(by_id('agent'), ...(everything.length
       ? ['As ', isolated(this.identity), ` sees them${this.store.kind ? `, in ${this.store.kind}` : ''}.`]
-      : ['The agent has not begun its elections yet.']));
+      : ['The agent has not started its elections yet.']));
     this.draw_filters(everything);
     const wanted = by_id('search').value.trim().toLowerCase();
     const [, passes] = this.filters[this.filter];
@@ -117,7 +117,7 @@ const overview = {
     }
   },
 
-  // Rows are changed, not made anew: whoever is on a link with the keyboard stays there.
+  // Rows are changed, not replaced: the keyboard focus stays on its link.
   draw_rows(shown) {
     const rows = by_id('rows');
     while (rows.children.length > shown.length) rows.lastChild.remove();

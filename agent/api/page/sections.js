@@ -1,4 +1,4 @@
-// The sections of one election, each drawn from its JSON and its history alone.
+// The sections of one election, each drawn only from its JSON and its history.
 
 const shortest_gap_ms = 1000; // between two terms
 const most_holders = 8, most_members = 12, most_terms = 12; // until more are asked for
@@ -22,7 +22,7 @@ function draw_claim(now, history) {
     : now.not_campaigning ? `does not campaign: ${now.not_campaigning.text}` : '';
   const notes = [
     store.reachable ? '' : `${store.kind ?? 'The store'} does not answer: ${store.why}.`,
-    store.reachable && store.why ? `Of ${store.kind}: ${store.why}.` : '',
+    store.reachable && store.why ? `${store.kind}: ${store.why}.` : '',
     held_back ? `This agent ${held_back}.` : '',
     health?.state === 'unhealthy' ? `The workload here is unhealthy${why}.` : '',
     health?.state === 'healthy' && why
@@ -35,7 +35,7 @@ function draw_claim(now, history) {
 const aside_until = (now) => (now.aside_for_ms ? Date.now() + now.aside_for_ms : 0);
 
 function draw_figures(now) {
-  // As text where there is one: a version may be larger than a number here can be.
+  // As text where available: a version may be larger than JavaScript's numbers.
   const versions = now.holders.length > 1
     ? now.holders.slice(0, most_holders).map((one) => one.version).join(', ') : now.version_text;
   show_text(by_id('version'), versions ?? '\u2013');
@@ -49,7 +49,7 @@ function draw_figures(now) {
   show(by_id('state-note'), isolated(now.identity), note ? ` \u00b7 ${note}` : null);
 }
 
-// Where the store does not tell who takes part, those that hold are known all the same.
+// If the store does not list the members, the holders are known all the same.
 function members_of(now) {
   return now.members ?? now.holders.map(({ identity }) => {
     const is_self = identity === now.identity;
@@ -72,8 +72,8 @@ function draw_members(now, most) {
     make('span', { class: 'dot gone', 'aria-hidden': 'true' }),
     make('span', {}, isolated(one.identity)),
     make('span', { class: 'state' }, 'Gone, last seen ', time(one.last_seen)))));
-  show_text(by_id('members-note'), !now.members ? 'Who waits is not known here.'
-    : all.length ? '' : 'Nobody takes part.');
+  show_text(by_id('members-note'), !now.members ? 'The standbys are not known here.'
+    : all.length ? '' : 'No members.');
   by_id('all-members').hidden = drawn.length === all.length;
   show_text(by_id('all-members'), `Show all ${all.length}`);
 }
@@ -95,7 +95,7 @@ function draw_terms(history, most, slots) {
   by_id('more-terms').hidden = drawn.length === terms.length;
 }
 
-// How long nobody held it behind a term, if that is known; `next` is the one that came then.
+// How long there was no holder after a term, if known; `next` is the term that followed.
 function gap_between(term, next, slots, now) {
   if (slots > 1 || !term.ended || !term.to || (next && !next.from)) return null;
   const lasted = (next ? Date.parse(next.from) : now) - Date.parse(term.to);
@@ -105,7 +105,7 @@ function gap_between(term, next, slots, now) {
   return make('li', { class: 'gap' }, words);
 }
 
-// To scale between the first instant shown and now.
+// Drawn to scale between the first instant shown and now.
 function bar_of(term, begin, now) {
   const from = term.from ? Date.parse(term.from) : begin;
   const to = !term.ended ? now : term.to ? Date.parse(term.to) : from;
@@ -149,13 +149,13 @@ function draw_facts(now, history) {
 
 const since_when = (rfc3339) => (rfc3339 ? [', since ', time(rfc3339)] : []);
 
-// Names go into a line for a shell: only those that no shell misreads, nor takes for an option.
+// Names go into a shell command: only those that no shell misreads or takes for an option.
 function draw_commands(now) {
   const is_plain = (name) => /^[A-Za-z0-9][A-Za-z0-9._:@/-]*$/.test(name);
   const waits = (one) => ['standby', 'candidate'].includes(one.state) && is_plain(one.identity);
   const heir = now.members?.find(waits);
   const orders = now.state === 'observer' ? [] : [now.paused ? 'resume' : 'pause'];
-  // Any agent passes these on to the holder's.
+  // Any agent passes these on to the holder.
   const is_held = now.holder_known && now.holders.length === 1;
   if (is_held) orders.unshift('resign');
   if (is_held && heir) orders.unshift(`transfer ${heir.identity}`);

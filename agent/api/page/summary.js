@@ -1,6 +1,6 @@
-// Whether all is well, in one line, in the title and in the icon.
+// Whether all is well: in one line, in the title and in the icon.
 
-// The colours of the light paper: tabs are drawn by the browser.
+// The colours of the light theme: the browser draws tabs.
 const colours = { good: '#0b6b50', warning: '#9a5b00', bad: '#b3261e', unknown: '#77736a' };
 
 function draw_icon(level) {
@@ -45,7 +45,7 @@ function summary_of(now, age_ms) {
   return [level, `${what}: ${[...counts, store_words(now.store, age_ms)].join(', ')}`];
 }
 
-// Of many elections.
+// For many elections.
 function summary_of_all(all, store, age_ms) {
   const count = (is) => all.filter(is).length;
   const vacant = count((one) => one.known && !one.holder), doubt = count((one) => !one.known);
@@ -57,7 +57,7 @@ function summary_of_all(all, store, age_ms) {
   return [level, `${what}: ${[...parts, store_words(store, age_ms)].join(', ')}`];
 }
 
-// `sure`: the agent vouches for it now.
+// `sure`: the agent confirms it now.
 function draw_summary([level, text], sure) {
   const shown = sure ? level : 'unknown', summary = by_id('summary');
   summary.hidden = !text;

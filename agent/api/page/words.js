@@ -1,10 +1,10 @@
 'use strict';
-// Everything that an agent says is shown as it is, as text: strings become text nodes, and the
-// policy of this page forbids the other way.
+// Everything that an agent says is shown as plain text: strings become text nodes, and the policy
+// of this page forbids anything else.
 
 const by_id = (id) => document.getElementById(id);
 
-// A null is nothing.
+// Skips null content.
 function make(tag, traits, ...content) {
   const out = document.createElement(tag);
   for (const [name, value] of Object.entries(traits)) {
@@ -14,7 +14,7 @@ function make(tag, traits, ...content) {
   return out;
 }
 
-// Names may be of any script and direction; none may turn the text around it.
+// Names may be in any script and direction; they must not affect the text around them.
 const isolated = (name) => make('bdi', {}, name);
 
 function show(element, ...content) {
@@ -50,7 +50,7 @@ function duration(ms) {
   return pair(Math.floor(s / 86400), 'd', Math.floor(s / 3600) % 24, 'h');
 }
 
-// How a term ends, by the reason code of the API.
+// How a term ended, by the API's reason code.
 const reasons = {
   __proto__: null,
   resigned: ['gave it up', 'told to resign'],
@@ -64,7 +64,7 @@ const reasons = {
   revoked: ['lost it', 'its lease was revoked in the store'],
   suspended: ['lost it', 'its machine had slept through the lease'],
   version_regressed: ['lost it', 'the store had gone back to an older state'],
-  expired: ['lost it', 'its lease ran out, or was deleted, without a word from it'],
+  expired: ['lost it', 'its lease ran out or was deleted; it gave no reason'],
 };
 
 const verb_of = (code) => (reasons[code] ?? ['lost it'])[0];
@@ -84,16 +84,16 @@ function why(term) {
   return `${verb[0].toUpperCase()}${verb.slice(1)}: ${reason_text(term.reason)}`;
 }
 
-// Of members, by the code of the API: a name, and what it means.
+// States of members, by the API's code: a name and its meaning.
 const states = {
   __proto__: null,
   observer: ['Observer', 'watches only'],
   candidate: ['Standby', 'waits for its turn'],
   standby: ['Standby', 'waits for its turn'],
-  pending: ['Pending', 'waits until the last one is surely over'],
+  pending: ['Pending', 'waits until the previous term is surely over'],
   active: ['Active', 'its workload may run'],
   draining: ['Draining', 'stops its workload'],
-  stopped: ['Stopped', 'takes no part any more'],
+  stopped: ['Stopped', 'no longer takes part'],
   unknown: ['Not known', ''],
 };
 

@@ -14,9 +14,9 @@ namespace {
 
 constexpr core::duration look_again = std::chrono::seconds(1);
 constexpr core::duration longest_hold = std::chrono::seconds(30);
-/// Even `--timeout 0s` is answered.
+/// Even with `--timeout 0s` the agent gets time to answer.
 constexpr core::duration shortest_patience = std::chrono::seconds(1);
-/// Far from where the arithmetic of "never" overflows.
+/// Far below where arithmetic with "never" overflows.
 constexpr core::duration longest_turn = std::chrono::hours(1);
 
 }  // namespace
@@ -55,7 +55,7 @@ void agent_feed::take(const std::expected<http::client_reply, http::client_error
   const auto before = std::exchange(index_, answer ? wire::index_in(*answer) : std::nullopt);
   each_(answer);
   if (stopped_) return;
-  // One that was asked to hold its answer back and did not must not be asked without end.
+  // An agent that should hold its answer back but does not must not be asked in a tight loop.
   const bool held = !before || index_ != before || base::boot_now() - asked_at >= look_again;
   if (index_ && held) {
     ask_now();

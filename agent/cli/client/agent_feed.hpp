@@ -14,23 +14,23 @@
 
 namespace tenure::cli {
 
-/// Asks an agent for one thing again and again, and passes on each answer and each failure. The
-/// agent holds an answer back until something has changed; one that does not count its changes is
-/// asked once a second, as is one that has failed.
+/// Asks an agent for one thing repeatedly, and passes on each answer and each failure. The agent
+/// holds an answer back until something has changed; an agent that does not count its changes is
+/// asked once a second, and so is one that failed.
 ///
-/// All is done on the thread that runs the context, which must outlive this.
+/// Everything happens on the thread that runs the context, which must outlive this object.
 class agent_feed {
  public:
   using handler = std::function<void(const agent_answer&)>;
 
-  /// `path` has no query. `hold` is for how long the agent may hold an answer back.
+  /// `path` has no query. `hold`: how long the agent may hold an answer back.
   agent_feed(boost::asio::io_context& on, settings::endpoint agent, std::string path,
              core::duration hold, handler each);
 
-  /// Once.
+  /// Call once.
   void start() { ask_now(); }
 
-  /// For how long the agent may hold the next answers back.
+  /// How long the agent may hold the next answers back.
   void hold(core::duration next) { hold_ = next; }
 
   /// Nothing is passed on afterwards.
@@ -53,7 +53,7 @@ class agent_feed {
   bool stopped_ = false;
 };
 
-/// Follows what is at `path` until `enough` says so or the deadline has come. Returns whether it
+/// Follows `path` until `enough` returns true or the deadline is over. Returns whether `enough`
 /// did.
 bool follow_until(const settings::endpoint& agent, const std::string& path,
                   core::time_point deadline,

@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char* default_api = "http://127.0.0.1:4040";
 constexpr std::uint16_t default_port = 4040;
-/// Of a list in an error.
+/// The most names of a list in an error.
 constexpr std::size_t most_names = 8;
 
 }  // namespace
@@ -81,7 +81,7 @@ std::expected<settings::endpoint, std::string> agent_address(
 
 std::optional<std::string> named_election(const invocation& what) {
   if (auto given = what.value("ELECTION")) return given;
-  // Several are no name: the variable is also a setting of agents, and may list some.
+  // Several names are not an election: the variable is also a setting of agents, and may list some.
   auto own = variable("TENURE_ELECTION");
   return own && !own->contains(',') ? own : std::nullopt;
 }

@@ -8,10 +8,10 @@
 #include "core/timing.hpp"
 #include "settings/agent.hpp"
 
-/// What `--output json` prints.
+/// The output of `--output json`.
 namespace tenure::cli {
 
-/// The time budget of `tenure explain`, and how health adds to it if it is checked. Durations are
+/// The time budget of `tenure explain`, and what the health checks add to it, if any. Durations are
 /// seconds.
 std::string budget_json(const core::timing& t, const core::consequences& means,
                         const settings::agent& of);
@@ -21,11 +21,11 @@ std::string check_json(const std::string& file, bool good,
                        const std::vector<config::problem>& problems,
                        const std::vector<config::problem>& warnings);
 
-/// What `tenure version` knows.
+/// The facts of `tenure version`.
 std::string version_json(const build_facts& what);
 
-/// True if this reply of etcd's `/v3/maintenance/status` is from the member that leads. False for
-/// whatever else it may be.
+/// True if this reply to etcd's `/v3/maintenance/status` comes from the leader. False for anything
+/// else.
 bool etcd_leads(const std::string& status);
 
 }  // namespace tenure::cli

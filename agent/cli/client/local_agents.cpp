@@ -31,7 +31,7 @@ std::string listed(const std::vector<const candidate*>& some) {
   return out;
 }
 
-/// More is better: a holder knows itself by its lease.
+/// More is better: a holder knows that it holds by its own lease.
 int knowledge_of(const candidate& one) {
   return one.says.is_self ? 2 : one.says.holder_known ? 1 : 0;
 }
@@ -66,7 +66,7 @@ std::expected<std::vector<settings::endpoint>, std::string> local_agents() {
   if (given == "off") return out;
   const std::string directory = given.value_or(base::default_runtime_directory());
   if (directory.empty()) return out;
-  // What somebody else could have put there is not asked.
+  // Skips sockets that another user could have put there.
   if (const auto opened = base::open_own_directory(directory); !opened) {
     if (!given) return out;
     return std::unexpected("the directory of TENURE_RUNTIME_DIR cannot be used: " +

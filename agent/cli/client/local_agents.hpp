@@ -11,62 +11,62 @@
 #include "settings/endpoint.hpp"
 #include "wire/election.hpp"
 
-/// How a command finds the agents of this machine, and chooses one of them.
+/// How a command finds the agents of this machine and chooses one.
 namespace tenure::cli {
 
-/// How long an agent that nobody has named is waited for: one that lives answers in milliseconds.
+/// How long to wait for an agent that nobody has named: a living one answers in milliseconds.
 inline constexpr core::duration local_reply_limit = std::chrono::seconds(2);
 
-/// The agents of this user that have left a socket in its runtime directory and listen on it. The
-/// error says why the directory that TENURE_RUNTIME_DIR names cannot be used.
+/// This user's agents that listen on a socket in its runtime directory. The error says why the
+/// directory in TENURE_RUNTIME_DIR cannot be used.
 std::expected<std::vector<settings::endpoint>, std::string> local_agents();
 
-/// Those that are asked: the one of `--api`; else of TENURE_API; else the local ones; else the
-/// default address. The error says what is wrong with an address. `verb`: says on stderr, in its
-/// name, that local agents could not be looked for; empty: does not.
+/// The agents to ask: that of `--api`; else of TENURE_API; else the local ones; else the default
+/// address. The error says what is wrong with an address. `verb`: the verb in whose name stderr
+/// gets a warning if local agents could not be looked for; empty: no warning.
 std::expected<std::vector<settings::endpoint>, std::string> agents_to_ask(
     const std::optional<std::string>& given, const std::string& verb);
 
-/// The same request to all of them at once; answers in their order.
+/// Sends the same request to all of them at once; returns the answers in the same order.
 std::vector<agent_answer> ask_all(const std::vector<settings::endpoint>& agents,
                                   const http::client_request& what, core::duration patience);
 
-/// Which of several local agents a verb means.
+/// Which of several local agents a verb is about.
 enum class meant : std::uint8_t {
-  any,   ///< whoever knows best
-  self,  ///< the answer is about the member whose agent is asked: it must be clear which
+  any,   ///< the one that knows most
+  self,  ///< the member whose agent is asked: it must be clear which
 };
 
-/// An agent, which need not answer yet. The election is the one that was named, or the only one
-/// that was found.
+/// An agent, which need not answer yet. The election is the one named, or the only one found.
 struct agent_choice {
   settings::endpoint agent;
   std::optional<std::string> election{};
 };
 
-/// The agent of a verb that takes `--api`. Only several local ones are asked, for what they have.
+/// The agent for a verb that takes `--api`. Asks for elections only if there are several local
+/// agents.
 std::expected<agent_choice, ask_failure> agent_of(const invocation& what,
                                                   std::optional<std::string> election,
                                                   meant which = meant::any,
                                                   const std::string& member = {});
 
-/// The one agent of a verb that asks about that agent itself. Of several local ones none is meant
-/// more than another: the error lists them.
+/// The agent for a verb about that agent itself. With several local agents none is preferred: the
+/// error lists them.
 std::expected<settings::endpoint, ask_failure> one_agent_of(const invocation& what);
 
-/// Agent and election of a verb that takes `--api` and `ELECTION`. An election that is not named is
-/// the only one that there is. `member`: the agent of that member is preferred; empty: none is.
+/// Agent and election for a verb that takes `--api` and `ELECTION`. Without a name, the only
+/// election. `member`: prefers the agent of that member; empty: no preference.
 std::expected<election_address, ask_failure> election_address_of(const invocation& what,
                                                                  meant which = meant::any,
                                                                  const std::string& member = {});
 
-/// What one of several local agents says of an election.
+/// What one of several local agents reports about an election.
 struct candidate {
   settings::endpoint agent;
   wire::election_report says;
 };
 
-/// Chooses among those that were found. No I/O.
+/// Chooses among the candidates. No I/O.
 std::expected<election_address, ask_failure> chosen_of(const std::vector<candidate>& all,
                                                        const std::optional<std::string>& election,
                                                        meant which, const std::string& member);

@@ -13,7 +13,7 @@ std::string holds(const core::holder& who, const std::string& election) {
   return who.identity + " holds " + election + " now, under version " + text(who.version);
 }
 
-/// Who has come since `version`, and is the newest of these.
+/// The newest holder that has appeared since `version`.
 const core::holder* successor(const wire::election_report& now, core::version version) {
   const core::holder* out = nullptr;
   for (const core::holder& s : now.holders) {
@@ -22,7 +22,7 @@ const core::holder* successor(const wire::election_report& now, core::version ve
   return out;
 }
 
-/// True if a member other than this one is there to take over, or may be.
+/// True if another member is there, or may be, to take over.
 bool others_campaign(const std::string& me, const wire::election_report& now) {
   if (!now.members) return true;
   return std::ranges::any_of(*now.members, [&me](const wire::member_report& m) {
@@ -63,7 +63,8 @@ class reader {
   bool is_own() const { return me() == now_.identity; }
   const std::string& it() const { return now_.election; }
 
-  /// Only the store could tell whether it holds, and the agent that is asked does not reach it.
+  /// Only the store could tell whether it holds, and the agent that is asked cannot reach the
+  /// store.
   bool is_out_of_sight() const { return !is_own() && !now_.holder_known; }
 
   order_reading whether_it_holds() const {
@@ -136,7 +137,7 @@ class reader {
   const given_order& order_;
   const wire::election_report& now_;
   const core::holder* old_;
-  bool stood_by_;  ///< it held nothing when the order was given, and that was known
+  bool stood_by_;  ///< when the order was given, it was known to hold nothing
 };
 
 }  // namespace

@@ -5,22 +5,23 @@
 
 #include "wire/election.hpp"
 
-/// What has become of an order, by what the agent says of its election. No I/O.
+/// The progress of an order, according to the agent's reports about the election. No I/O.
 namespace tenure::cli {
 
 struct given_order {
   core::order_action what = core::order_action::resign;  ///< not `set`
-  std::string to{};                                      ///< empty: whoever comes first
-  std::string member{};  ///< who is meant; empty: the holder, or the member whose agent is asked
-  std::string by{};      ///< who has accepted it
+  std::string to{};                                      ///< empty: the first to campaign
+  std::string
+      member{};  ///< the member it is for; empty: the holder, or the member whose agent is asked
+  std::string by{};  ///< the member that accepted it
 };
 
 enum class progress : std::uint8_t {
   under_way,
-  not_known,  ///< the agent does not know how far it is
-  settled,    ///< this member has done its part; who takes over is still open
-  done,       ///< for good
-  otherwise,  ///< for good, but not as it was ordered
+  not_known,  ///< the agent cannot tell
+  settled,    ///< this member has done its part; the successor is still open
+  done,       ///< final
+  otherwise,  ///< final, but another outcome than ordered
 };
 
 struct order_reading {
@@ -28,9 +29,9 @@ struct order_reading {
   std::string text;  ///< one sentence, without a full stop
 };
 
-/// `before`: the election when the order was given, by the same agent. Precondition: `order.by` is
-/// not empty. Of another member than the agent's own only the core::holder is seen, and not whether
-/// it is paused.
+/// `before`: the election when the order was given, from the same agent. Precondition: `order.by`
+/// is not empty. For a member other than the agent's own, only its core::holder is visible, not
+/// whether it is paused.
 order_reading read_progress(const given_order& order, const wire::election_report& before,
                             const wire::election_report& now);
 

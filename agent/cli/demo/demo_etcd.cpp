@@ -24,7 +24,7 @@ namespace tenure::cli {
 namespace {
 
 constexpr core::duration status_patience = std::chrono::milliseconds(300);
-/// A third of etcd's defaults or less, so that a new leader is there within the demo's short lease.
+/// A third of etcd's defaults or less, so that there is a new leader within the demo's short lease.
 constexpr const char* heartbeat_ms = "50";
 constexpr const char* election_timeout_ms = "400";
 
@@ -32,8 +32,8 @@ std::string loopback_url(std::uint16_t port) {
   return "http://127.0.0.1:" + std::to_string(port);
 }
 
-/// Ports that nobody has at the moment. They are given back before etcd takes them, which is as
-/// good as it gets: it cannot be handed an open socket.
+/// Ports that are free now. They are released before etcd takes them; there is no better way, as
+/// etcd cannot be given an open socket.
 std::vector<std::uint16_t> free_ports(std::size_t count) {
   std::vector<base::unique_fd> held;
   std::vector<std::uint16_t> out;
@@ -127,7 +127,7 @@ void demo_etcd::launch(server& one) const {
   one.process = ::fork();
   if (one.process != 0) return;
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  // Ctrl-C is for the demo, which ends them last.
+  // Ctrl-C is for the demo, which ends the servers last.
   ::setpgid(0, 0);
   const int out = ::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
   const int in = ::open("/dev/null", O_RDONLY);

@@ -11,25 +11,25 @@
 
 namespace tenure::cli {
 
-/// Three etcd servers of the demo's own, on free ports of 127.0.0.1, with their data in the demo's
-/// folder. They end with it.
+/// Three etcd servers for the demo, on free ports of 127.0.0.1, with their data in the demo's
+/// folder. They end with the demo.
 class demo_etcd {
  public:
-  /// `binary`: a path, or a name to be looked up in PATH.
+  /// `binary`: a path, or a name to look up in PATH.
   demo_etcd(std::string binary, std::filesystem::path folder);
   ~demo_etcd();
   demo_etcd(const demo_etcd&) = delete;
   demo_etcd& operator=(const demo_etcd&) = delete;
 
-  /// Starts them; they need a moment until they have a leader. The error says what is missing.
+  /// Starts the servers; they need a moment to elect a leader. The error says what is missing.
   std::expected<void, std::string> start();
 
-  /// The name of the member that leads; nothing while none does.
+  /// The name of the leading server; nothing while there is none.
   [[nodiscard]] std::optional<std::string> leader() const;
 
-  /// SIGKILL to one member.
+  /// Sends SIGKILL to one server.
   void kill(const std::string& member);
-  /// Starts it again, with its data.
+  /// Restarts it with its data.
   void start_again(const std::string& member);
 
   /// "http://127.0.0.1:20123" of each.

@@ -75,7 +75,7 @@ std::optional<pid_t> demo_member::agent() const {
 
 void demo_member::pull_the_plug() {
   if (guard_ <= 0) return;
-  // The guard first, stopped: or it would see the others die and act.
+  // Stop the guard first: otherwise it sees the others die and acts.
   ::kill(guard_, SIGSTOP);
   for (const pid_t child : children()) ::kill(child, SIGKILL);
   ::kill(guard_, SIGKILL);
@@ -106,7 +106,7 @@ bool demo_member::has_ended() {
 std::optional<std::string> demo_member::api_address() const {
   std::ifstream file(log_);
   std::optional<std::string> found;
-  // The last one counts: a member that was started again appends to its log.
+  // The last match counts: a restarted member appends to its log.
   for (std::string line; std::getline(file, line);) {
     if (line.find("msg=listening") == std::string::npos) continue;
     const auto at = line.find(" api=");

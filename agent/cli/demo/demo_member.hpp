@@ -12,30 +12,30 @@ namespace tenure::cli {
 /// One agent of the demo: `tenure exec` with a worker, as a pod would run it.
 class demo_member {
  public:
-  /// Starts it. Its log goes to `folder`/NAME.log, its worker's stamps into `folder`. `store`: what
-  /// its command line says of that.
+  /// Starts the member. Its log goes to `folder`/NAME.log, its worker's stamps into `folder`.
+  /// `store`: the store options of its command line.
   demo_member(std::string name, const std::filesystem::path& folder, const std::string& ttl,
               const std::vector<std::string>& store);
-  /// Kills whatever is left of it.
+  /// Kills what is left of the member.
   ~demo_member();
   demo_member(const demo_member&) = delete;
   demo_member& operator=(const demo_member&) = delete;
 
   [[nodiscard]] const std::string& name() const { return name_; }
 
-  /// SIGKILL to guard, agent and worker in one go: the node has lost power.
+  /// Sends SIGKILL to guard, agent and worker at once: the node has lost power.
   void pull_the_plug();
-  /// SIGTERM to its first process: what the kubelet does. Returns at once.
+  /// Sends SIGTERM to its first process, as the kubelet does. Returns at once.
   void ask_to_end() const;
-  /// SIGSTOP and SIGCONT to the agent alone.
+  /// Sends SIGSTOP or SIGCONT to the agent only.
   void freeze_agent();
   void thaw_agent();
 
-  /// True once its first process has ended; that is then reaped.
+  /// True once its first process has ended; reaps that process.
   [[nodiscard]] bool has_ended();
-  /// Where it takes orders: the path of its Unix socket.
+  /// Where it accepts orders: the path of its Unix socket.
   [[nodiscard]] const std::filesystem::path& socket() const { return socket_; }
-  /// "127.0.0.1:40123" once the agent has said in its log where it listens.
+  /// "127.0.0.1:40123", once the agent's log says where it listens.
   [[nodiscard]] std::optional<std::string> api_address() const;
   /// The body of GET `path` on its API; empty if it does not answer.
   [[nodiscard]] std::string get(const std::string& path) const;

@@ -8,23 +8,23 @@
 
 namespace tenure::cli {
 
-/// What the demo prints. Colours only on a terminal that wants them (NO_COLOR).
+/// The demo's output. Colours only on a terminal that wants them (NO_COLOR).
 class demo_screen {
  public:
-  /// `begin` is 0.0 s of everything that follows.
+  /// `begin` is 0.0 s on the demo's clock.
   explicit demo_screen(core::time_point begin);
 
   void title(const std::string& text) const;
-  /// A new scene: what is about to be done.
+  /// A new scene: what happens next.
   void act(const std::string& text) const;
-  /// Something that was seen, with its time.
+  /// Something that was observed, with its time.
   void event(core::time_point when, const std::string& text) const;
   void note(const std::string& text) const;
-  /// One line of JSON, broken at its commas to fit the page.
+  /// One line of JSON, broken at commas to fit the page.
   void passage(const std::string& json) const;
   void verdict(bool good, const std::string& text) const;
 
-  /// Who ran when, one row a member, drawn from the workers' own stamps.
+  /// Who ran when: one row per member, drawn from the workers' own stamps.
   void timeline(const std::vector<std::string>& members, const std::vector<run_record>& runs,
                 core::time_point end) const;
 

@@ -17,8 +17,8 @@
 
 namespace tenure::cli {
 
-/// `tenure demo-worker FOLDER`: knows nothing of leases but what its environment says, and writes
-/// down that it runs until something ends it.
+/// `tenure demo-worker FOLDER`: knows of leases only what its environment says, and records that it
+/// runs until something ends it.
 int run_demo_worker(int argc, const char* const* argv) {
   const char* identity = std::getenv("TENURE_IDENTITY");
   const char* version = std::getenv("TENURE_VERSION");

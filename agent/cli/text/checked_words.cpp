@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char* mark = "--checked";
 constexpr const char* end_of_words = "--";
-constexpr std::ptrdiff_t words_at = 3;  ///< behind program, verb and mark
+constexpr std::ptrdiff_t words_at = 3;  ///< after program, verb and mark
 
 }  // namespace
 

@@ -10,16 +10,16 @@ namespace {
 
 constexpr std::string_view help_word = "--help";
 
-/// The words in front of the cursor, understood.
+/// The words before the cursor, parsed.
 struct line_so_far {
   const command* verb = nullptr;
-  std::vector<option> flags;           ///< that the verb has
+  std::vector<option> flags;           ///< of the verb
   std::vector<std::string_view> used;  ///< flags that were given
   std::optional<std::string> api;
-  std::optional<option> open;  ///< a flag that waits for its value
-  std::size_t words = 0;       ///< of its own that were given
-  bool behind_dashes = false;  ///< of `--`
-  std::size_t of_command = 0;  ///< words behind the dashes
+  std::optional<option> open;  ///< a flag that needs its value next
+  std::size_t words = 0;       ///< the verb's own arguments given so far
+  bool behind_dashes = false;  ///< after `--`
+  std::size_t of_command = 0;  ///< words after the dashes
 };
 
 const option* flag_named(const std::vector<option>& flags, std::string_view name) {
@@ -75,7 +75,7 @@ class completer {
   }
 
  private:
-  /// The word that the verb takes next, of those that no flag has given; nullptr if there is none.
+  /// The verb's next argument that no flag has set; nullptr if there is none.
   const option* next_word() const {
     std::size_t given = so_far_.words;
     for (const option& one : so_far_.verb->words) {
@@ -105,7 +105,7 @@ class completer {
     return out;
   }
 
-  /// `before`: what stands in front of the value in the same word, "--output=".
+  /// `before`: the part of the word before the value, "--output=".
   suggestions values(const option& of, const std::string& begun, const std::string& before) const {
     if (of.takes == value_kind::file && before.empty()) return {.what = offer::files};
     if (of.takes == value_kind::directory && before.empty()) return {.what = offer::directories};

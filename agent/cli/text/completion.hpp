@@ -10,7 +10,7 @@
 
 #include "wire/election.hpp"
 
-/// What a shell may offer for the word at its cursor.
+/// The suggestions for the word at the cursor of a shell.
 namespace tenure::cli {
 
 struct suggestion {
@@ -20,11 +20,11 @@ struct suggestion {
 
 /// What the shell does with the suggestions, or instead of them.
 enum class offer : std::uint8_t {
-  words,      ///< each is a whole word
-  beginning,  ///< each goes on behind the cursor: no blank after it
+  words,      ///< each is a complete word
+  beginning,  ///< each continues after the cursor: no blank follows
   files,
   directories,
-  commands,  ///< that can be run
+  commands,  ///< executables
 };
 
 struct suggestions {
@@ -32,19 +32,19 @@ struct suggestions {
   std::vector<suggestion> words{};
 };
 
-/// The elections of the agent that `--api` names, or of the default one; empty if none answers.
+/// The elections of the agent of `--api`, or of the default one; empty if none answers.
 using election_source =
     std::function<std::vector<wire::election_report>(const std::optional<std::string>& api)>;
 
-/// `words`: what stands behind "tenure" up to the cursor; the last is the one to be completed,
-/// perhaps empty.
+/// `words`: the words after "tenure" up to the cursor; the last one, perhaps empty, is to be
+/// completed.
 suggestions complete(std::span<const std::string> words, const election_source& elections);
 
 /// "bash", "zsh" or "fish".
 std::string_view completion_script(std::string_view shell);
 
-/// `tenure complete -- WORDS...`, which the scripts call: a line for each word, with a tab between
-/// it and what it means, and last the offer: ":words".
+/// `tenure complete -- WORDS...`, which the scripts call: prints one line per word, with a tab
+/// before its meaning, and last the offer: ":words".
 int run_complete(int argc, const char* const* argv);
 
 }  // namespace tenure::cli

@@ -13,20 +13,19 @@
 namespace tenure::cli {
 namespace {
 
-/// A shell that hangs while somebody types is worse than one that offers less.
+/// A shell that hangs during typing is worse than one that offers less.
 constexpr core::duration patience = std::chrono::milliseconds(300);
 
-// What to offer is decided in one place, by the program itself: a script only carries the words to
-// it and back.
+// The program itself decides what to offer: a script only passes the words to it and back.
 constexpr std::string_view bash_script =
-    R"(# bash completion of tenure; to have it: source <(tenure completion bash)
+    R"(# bash completion of tenure; to load it: source <(tenure completion bash)
 _tenure() {
   local line=${COMP_LINE:0:COMP_POINT} program=${COMP_WORDS[0]/#\~/$HOME}
   local words=() lines=() cur head offer one
   read -ra words <<<"$line"
   [[ $line == *[[:space:]] ]] && words+=('')
   cur=${words[-1]}
-  # Of a word with = or : in it bash exchanges only what stands behind the last of them.
+  # In a word with = or : bash replaces only the part after the last of them.
   head=
   [[ $COMP_WORDBREAKS == *[=:]* && $cur == *[=:]* ]] && head=${cur%"${cur##*[=:]}"}
   mapfile -t lines < <("$program" complete -- "${words[@]:1}" 2>/dev/null)
@@ -50,7 +49,7 @@ complete -F _tenure tenure
 )";
 
 constexpr std::string_view zsh_script = R"(#compdef tenure
-# zsh completion of tenure; to have it: source <(tenure completion zsh), behind compinit
+# zsh completion of tenure; to load it: source <(tenure completion zsh), after compinit
 _tenure() {
   local -a lines values shown
   local offer one
@@ -72,7 +71,7 @@ compdef _tenure tenure
 )";
 
 constexpr std::string_view fish_script =
-    R"(# fish completion of tenure; to have it: tenure completion fish | source
+    R"(# fish completion of tenure; to load it: tenure completion fish | source
 function __tenure_complete
   set -l words (commandline -opc)
   set -l cur (commandline -ct)

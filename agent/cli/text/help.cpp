@@ -20,12 +20,12 @@ namespace {
 
 constexpr std::size_t least_columns = 80;
 constexpr std::size_t most_columns = 100;
-/// Where the texts of flags begin, those of verbs, and those of statuses.
+/// The columns in which the texts of flags, of verbs and of statuses begin.
 constexpr std::size_t beside_flags = 30;
 constexpr std::size_t beside_verbs = 14;
 constexpr std::size_t beside_statuses = 7;
 
-/// Text in lines of this width, each behind `indent` blanks but for the first.
+/// Wraps text to this width; each line but the first is indented by `indent` blanks.
 std::string wrapped(std::string_view text, std::size_t columns, std::size_t indent) {
   std::string out;
   std::size_t column = indent;
@@ -45,7 +45,7 @@ std::string wrapped(std::string_view text, std::size_t columns, std::size_t inde
   return out + "\n";
 }
 
-/// A name, and beside it what it means.
+/// Adds a name and, beside it, its meaning.
 void add_row(std::string& out, const std::string& name, std::string_view text, std::size_t beside,
              std::size_t columns) {
   std::string line = "  " + name;
@@ -57,7 +57,7 @@ void add_row(std::string& out, const std::string& name, std::string_view text, s
   out += line + wrapped(text, columns, beside);
 }
 
-/// Names of settings are in backticks in documents.
+/// Documents write names of settings in backticks.
 std::string without_backticks(std::string_view text) {
   std::string out(text);
   std::erase(out, '`');
@@ -156,8 +156,7 @@ std::string program_help(std::size_t columns) {
   const option version{.name = "--version", .doc = "Print the version"};
   add_options(out, "Options", std::array{help_flag, version}, columns);
   out += "\nTry it:\n  tenure demo\n\n";
-  out += wrapped("tenure help VERB shows what a verb takes, and the statuses that it ends with.",
-                 columns, 0);
+  out += wrapped("tenure help VERB shows the options and exit statuses of a verb.", columns, 0);
   return out;
 }
 

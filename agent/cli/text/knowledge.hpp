@@ -7,7 +7,7 @@
 
 #include "wire/election.hpp"
 
-/// What an agent's answer says, and what it is worth, in words. `age_ms`: how old that answer is
+/// What an agent's answer says, and how reliable it is, in words. `age_ms`: the age of the answer
 /// itself.
 namespace tenure::cli {
 
@@ -20,7 +20,7 @@ std::string store_trouble(const wire::store_report& of, std::int64_t age_ms = 0)
 /// Why this agent cannot tell who holds. Precondition: `!of.holder_known`.
 std::string why_not_known(const wire::election_report& of, std::int64_t age_ms = 0);
 
-/// "cannot tell who holds db: ..."; of several, the first is named. Empty if all are known.
+/// "cannot tell who holds db: ..."; names the first one of several. Empty if all are known.
 std::string doubt_text(const std::vector<wire::election_report>& all);
 
 /// The holder of that identity, or nullptr.
@@ -29,7 +29,7 @@ const core::holder* holder_named(const wire::election_report& in, const std::str
 /// "7"
 std::string text(core::version version);
 
-/// Why the workload is unhealthy; empty if it is well, or nobody checks it.
+/// Why the workload is unhealthy; empty if it is healthy or has no checks.
 std::string unhealthy_text(const wire::election_report& of);
 
 /// How long the election had been in its state when the agent answered.

@@ -13,10 +13,10 @@
 namespace tenure::cli {
 namespace {
 
-/// What diff and lint can show whole.
+/// What diff and lint show without cutting.
 constexpr std::size_t line_bytes = 78;
 
-/// Breaks lines of text at their blanks; those of examples are kept as they are.
+/// Breaks lines of text at blanks; lines of examples stay unchanged.
 std::string folded(const std::string& page) {
   std::string out;
   bool as_is = false;
@@ -28,7 +28,7 @@ std::string folded(const std::string& page) {
       if (blank == std::string::npos) break;
       out += line.substr(0, blank) + "\n";
       line.erase(0, blank + 1);
-      // At the beginning of a line these would be instructions.
+      // At the start of a line these would be roff requests.
       if (line.starts_with('.') || line.starts_with('\'')) line.insert(0, "\\&");
     }
     out += line + "\n";
@@ -36,7 +36,7 @@ std::string folded(const std::string& page) {
   return out;
 }
 
-/// Text in which nothing is an instruction to roff.
+/// Text in which roff finds no requests.
 std::string plain(std::string_view text) {
   std::string out;
   if (text.starts_with('.') || text.starts_with('\'')) out += "\\&";

@@ -4,7 +4,7 @@
 
 namespace tenure::cli {
 
-/// The manual page, in the macros of man(7): docs/tenure.1, made from the tables of verbs and
+/// The manual page docs/tenure.1, in the macros of man(7), made from the tables of verbs and
 /// settings.
 std::string manual_page();
 

@@ -18,7 +18,7 @@ std::string wrong_value(std::string_view option, const settings::mistake& why) {
 }
 
 std::string json_line(std::string_view json) {
-  // Between values; within a text JSON has escapes for these.
+  // Only between values; inside a string, JSON has escapes for these.
   constexpr std::string_view blanks = " \t\r\n";
   std::string out(json.substr(0, json.find_last_not_of(blanks) + 1));
   std::ranges::replace_if(out, [blanks](char c) { return blanks.contains(c); }, ' ');

@@ -5,8 +5,8 @@
 
 #include "config/values.hpp"
 
-/// The two ways in which text that is not ours is printed. It may come from an agent, a server or
-/// the command line; nothing in it can steer a terminal, or make one line look like two.
+/// Prints text from outside: from an agent, a server or the command line. Such text cannot control
+/// the terminal, or make one line look like two.
 namespace tenure::cli {
 
 /// "tenure VERB: TEXT" on stderr; "tenure: TEXT" without a verb.
@@ -16,10 +16,10 @@ void print_failure(std::string_view verb, std::string_view text);
 /// ...".
 std::string wrong_value(std::string_view option, const settings::mistake& why);
 
-/// JSON as one line with the same meaning: what does not print is escaped in it.
+/// JSON on one line with the same meaning: unprintable characters are escaped.
 std::string json_line(std::string_view json);
 
-/// That line on stdout.
+/// Prints that line on stdout.
 void print_json(std::string_view json);
 
 }  // namespace tenure::cli

@@ -22,7 +22,7 @@ std::string joined(const std::vector<std::string>& words) {
   return out;
 }
 
-/// The state in the words of people who have not read the design.
+/// The state, in words for people who have not read the design.
 std::string state_word(const wire::election_report& e) {
   return e.state == "candidate" ? "standby" : e.state;
 }
@@ -53,7 +53,7 @@ cell state_cell(const wire::election_report& e, std::int64_t age_ms) {
   return {.text = std::move(text), .colour = colour};
 }
 
-/// Each holder, and its version: several with several slots.
+/// Each holder and its version; several holders with several slots.
 std::pair<cell, cell> holder_cells(const wire::election_report& e) {
   if (e.holders.empty() && !e.holder_known) {
     return {{.text = "not known", .colour = tint::warning}, {.text = nothing}};
@@ -105,7 +105,7 @@ table_row row_of(const wire::election_report& e, std::int64_t age_ms) {
           {.text = last_term_text(e), .colour = tint::faint}};
 }
 
-/// A value of a line, in quotes where it has blanks.
+/// A value in a line, quoted if it contains blanks.
 std::string quoted(const std::string& value) {
   if (value.find_first_of(" =\"") == std::string::npos && !value.empty()) return value;
   std::string out = "\"";
@@ -133,17 +133,17 @@ std::string line_of(const wire::election_report& e) {
   return out;
 }
 
-/// What is wrong with the store of an agent, which is that of all its elections.
+/// What is wrong with an agent's store, which all of its elections share.
 std::string trouble_of(const std::vector<wire::election_report>& all, std::int64_t age_ms) {
   return all.empty() ? "" : store_trouble(all.front().store, age_ms);
 }
 
-/// The process id in the name of a local agent's socket, ".../21511.sock"; empty if it has none.
+/// The process id in the name of a local agent's socket, ".../21511.sock"; empty without one.
 std::string pid_of(const settings::endpoint& agent) {
   const std::filesystem::path path(agent.socket_path);
   const std::string name = path.stem().string();
   if (path.extension() != ".sock") return {};
-  // Where that name was taken, "-" and a random word follow.
+  // If that name was in use, "-" and a random word follow.
   const std::string pid = name.substr(0, name.find('-'));
   return std::ranges::all_of(pid, [](char c) { return c >= '0' && c <= '9'; }) ? pid : "";
 }
@@ -153,7 +153,7 @@ const std::string* silence_of(const agent_sight& one) {
   return &one.answer->error().silence;
 }
 
-/// Why there is nothing to show of it. Precondition: there is not.
+/// Why an agent has nothing to show. Precondition: it has nothing.
 std::string failure_text(const agent_sight& one) {
   const std::string* const silence = silence_of(one);
   return silence != nullptr ? "this agent has not answered: " + *silence : one.answer->error().text;
@@ -219,7 +219,7 @@ core::duration shown_for(const agent_sight& seen) {
   using std::chrono::milliseconds;
   constexpr milliseconds shortest{200};
   constexpr milliseconds longest{3000};
-  // A lease is renewed when a third of it is over, or a little earlier.
+  // A lease is renewed after a third of it, or a little earlier.
   constexpr int answers_per_lease = 4;
   milliseconds out = longest;
   for (const wire::election_report& e : seen.elections) {

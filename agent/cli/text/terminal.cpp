@@ -22,7 +22,7 @@ bool continues(char c) {
   return (static_cast<unsigned char>(c) & 0xc0U) == 0x80U;
 }
 
-/// Characters of UTF-8.
+/// The number of UTF-8 characters.
 std::size_t width(std::string_view text) {
   return static_cast<std::size_t>(
       std::ranges::count_if(text, [](char c) { return !continues(c); }));
@@ -118,7 +118,7 @@ live_text::~live_text() {
 
 void live_text::show(const std::vector<std::string>& lines) {
   const std::size_t rows = screen().ws_row;
-  // The last row is for the cursor: a line end there would scroll.
+  // The last row is for the cursor: a line break there would scroll.
   const std::size_t count =
       rows == 0 ? lines.size() : std::min(lines.size(), rows - std::size_t{1});
   std::string frame;

@@ -5,7 +5,7 @@
 
 namespace tenure::cli {
 
-/// A variable of the environment; nothing if it is unset or empty.
+/// An environment variable; nothing if it is unset or empty.
 std::optional<std::string> variable(const char* name);
 
 }  // namespace tenure::cli

@@ -19,7 +19,7 @@ int run_check(const invocation& what) {
     std::fputs("tenure check: which file? e.g. tenure check tenure.yaml\n", stderr);
     return runtime::exit_bad_settings;
   }
-  // The file alone: what this shell happens to export is not part of it.
+  // Only the file: this shell's variables are not part of it.
   config::inputs in;
   in.file_alone = true;
   in.file = config::read_file(*file);

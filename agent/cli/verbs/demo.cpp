@@ -29,13 +29,13 @@ namespace {
 
 constexpr int look_again_ms = 5;
 constexpr std::size_t lines_of_log = 6;
-/// A step of the demo that takes longer than this many leases has failed.
+/// A step of the demo fails if it takes longer than this many leases.
 constexpr int patience_in_ttls = 6;
 constexpr core::duration least_patience = std::chrono::seconds(20);
-/// How long each holder is left in peace, so that the picture shows it.
+/// How long each holder runs undisturbed, so that the picture shows it.
 constexpr core::duration term_to_show = std::chrono::milliseconds(1500);
 
-/// A folder that goes with us.
+/// A folder that is deleted at the end.
 class scratch_folder {
  public:
   scratch_folder() {
@@ -55,7 +55,7 @@ class scratch_folder {
   std::filesystem::path path_;
 };
 
-/// The play: members, what is done to them, and what is seen.
+/// The demo's script: the members, what happens to them, and what is observed.
 class demo_play {
  public:
   /// `etcd`: null if the lease is kept in SQLite.
@@ -125,7 +125,7 @@ class demo_play {
     return rest();
   }
 
-  /// The holder keeps its lease through it, if the servers that are left agree in time.
+  /// The holder keeps its lease, if the remaining servers elect a leader in time.
   bool kill_etcds_leader() {
     if (etcd_ == nullptr) return true;
     std::optional<std::string> victim;
@@ -141,7 +141,7 @@ class demo_play {
     }
     screen_.event(base::boot_now(), *next + " leads the two that are left, " +
                                         spoken(base::boot_now() - from) + " later");
-    // Longer than a lease: whoever is active then has renewed it with those.
+    // Longer than a lease: a member that is active then has renewed its lease with those servers.
     const core::time_point proof = from + ttl_ + term_to_show;
     const auto moved = [&] {
       const auto runs = read_runs(folder_);
@@ -263,7 +263,7 @@ class demo_play {
     return words;
   }
 
-  /// Who ran last, by the workers' own stamps.
+  /// The member that ran last, according to the workers' own stamps.
   demo_member& leader() {
     for (auto& m : members_) {
       if (m->name() == last_.identity) return *m;
@@ -271,7 +271,7 @@ class demo_play {
     return *members_.front();
   }
 
-  /// Waits for a run that began after `from`, and tells of it.
+  /// Waits for a run that began after `from`, and reports it.
   bool somebody_runs(core::time_point from) {
     std::vector<run_record> runs;
     const bool seen = wait_until([&] {
@@ -300,13 +300,13 @@ class demo_play {
     return !interrupted_by_user_;
   }
 
-  /// False if the user has interrupted, or it has taken too long.
+  /// False if the user has interrupted, or the time is over.
   bool wait_until(const std::function<bool()>& done) {
     const core::time_point begin = base::boot_now();
     while (!done()) {
       if (base::boot_now() - begin > patience_) return false;
       pollfd interrupt{.fd = interrupted_.get(), .events = POLLIN, .revents = 0};
-      // Once it is ending, a second Ctrl-C changes nothing: it goes on in order.
+      // While the demo is stopping, a second Ctrl-C is ignored: it stops in order.
       ::poll(stopping_ ? nullptr : &interrupt, stopping_ ? 0 : 1, look_again_ms);
       if (interrupt.revents != 0) {
         interrupted_by_user_ = true;

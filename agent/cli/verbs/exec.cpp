@@ -21,7 +21,7 @@ bool asks_for_help(int argc, const char* const* argv) {
   return false;
 }
 
-/// Named by the first setting that says so; empty if the workload is not found but started.
+/// The first setting that requires finding the workload; empty if the workload is started.
 std::string_view target_setting(const settings::agent& s) {
   if (!s.target.given()) return {};
   switch (s.target.by) {
@@ -35,7 +35,7 @@ std::string_view target_setting(const settings::agent& s) {
   return "target_pid_file";
 }
 
-/// What is asked for and not done is refused: somebody relies on it.
+/// Refuses a setting that this verb would ignore: somebody relies on it.
 int refuse_target(const char* verb, std::string_view setting, const char* instead) {
   std::fprintf(stderr, "tenure %s: %s is given, but %s\n", verb, setting.data(), instead);
   return runtime::exit_bad_settings;

@@ -28,7 +28,7 @@ void print_text(const core::timing& t, const core::consequences& means, const st
   print_row("-", "drift", t.ttl - b.safe_until, drift.data());
   print_row("=", "safe_until", b.safe_until, "what this member may count on");
   print_row("-", "kill_budget", t.kill_budget, "the kernel needs at most this to end a process");
-  print_row("=", "kill_at", b.kill_at, "SIGKILL to whatever is left");
+  print_row("=", "kill_at", b.kill_at, "SIGKILL to what is left");
   print_row("-", "grace", t.grace, "to end in good order");
   print_row("=", "stop_at", b.stop_at, "no longer holder in any answer; SIGTERM");
   std::puts("");
@@ -52,7 +52,7 @@ void print_health(const settings::health& h, core::duration ttl) {
   print_row(" ", "noticed", h.noticed_within(), "at most, once it has run for health_delay");
   print_row(" ", "pause", ttl, "this member stands aside; twice as long each time in a row");
   print_row(" ", "longest", std::max(ttl, unhealthy_terms::longest_pause), "such a pause at most");
-  print_row(" ", "forgotten", unhealthy_terms::well_after, "a term of this length begins anew");
+  print_row(" ", "forgotten", unhealthy_terms::well_after, "after an active term of this length");
 }
 
 std::string found_by(const settings::target& t) {

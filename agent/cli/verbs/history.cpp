@@ -23,7 +23,7 @@ std::string moment_or_nothing(std::int64_t unix_ms) {
   return unix_ms == 0 ? nothing : moment(unix_ms);
 }
 
-/// False for a term that may have ended since its agent has last heard of it.
+/// False for a term that may have ended since the agent last heard of it.
 bool end_is_known(const wire::past_term& term, const wire::history_report& in) {
   return term.ended || term.is_self || in.holder_known;
 }

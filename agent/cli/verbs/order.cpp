@@ -16,7 +16,7 @@
 #include "wire/election.hpp"
 #include "wire/order.hpp"
 
-/// `tenure resign`, `transfer`, `pause`, `resume`: the verbs are those of the API.
+/// `tenure resign`, `transfer`, `pause`, `resume`: the verbs are the API's.
 namespace tenure::cli {
 namespace {
 
@@ -44,14 +44,14 @@ std::expected<http::client_request, std::string> request_of(const invocation& wh
   return order_request(what, to.election, order);
 }
 
-/// The one election of an answer about it.
+/// The election of an answer about a single one.
 std::optional<wire::election_report> election_of(const agent_answer& answer) {
   if (!answer) return std::nullopt;
   auto all = wire::read_elections(*answer);
   return all && all->size() == 1 ? std::optional(std::move(all->front())) : std::nullopt;
 }
 
-/// Follows the election until the order is done, and says what has come of it.
+/// Follows the election until the order is done, and prints the result.
 int see_it_done(const invocation& what, const given_order& order, const election_address& which,
                 const wire::election_report& before, core::duration patience) {
   order_reading last;
@@ -94,7 +94,7 @@ int run_order(const invocation& what) {
   given_order order = order_of(what);
   const auto patience = config::parse_duration(what.value("--timeout").value_or(default_timeout));
   if (!patience) return complain(what, wrong_value("--timeout", patience.error()));
-  // Without a member, pause and resume are of the one whose agent is asked.
+  // Without a member, pause and resume mean the one whose agent is asked.
   const auto which = election_address_of(
       what, core::gives_up(order.what) || !order.member.empty() ? meant::any : meant::self,
       order.member);

@@ -9,8 +9,8 @@
 
 namespace tenure::cli {
 
-/// Exec probes know two answers: what nobody answers is a no. An error in the question is neither,
-/// and must be seen.
+/// Exec probes have two results: no answer means no. A mistake in the question is neither, and must
+/// be visible.
 int run_probe(const invocation& what) {
   const auto agent = one_agent_of(what);
   if (!agent) return report_failure(what, agent.error());

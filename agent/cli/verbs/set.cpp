@@ -11,27 +11,28 @@
 #include "runtime/exit_status.hpp"
 #include "wire/order.hpp"
 
-/// `tenure set`: what an election is stands in the store; this changes it there.
+/// `tenure set`: changes the agreement of an election in the store.
 namespace tenure::cli {
 namespace {
 
 std::string slots_sentence(const std::string& election, std::uint32_t slots, const char* since) {
   return election + " has " + std::to_string(slots) + (slots == 1 ? " slot" : " slots") +
-         " by the store " + since;
+         " in the store " + since;
 }
 
 std::string sentence_of(const std::string& election, std::uint32_t slots, bool accepted) {
   std::string out;
   if (slots > 0) {
     out = slots_sentence(election, slots, "now") +
-          ". Members that are set up for another number hold what they hold, and "
-          "do not campaign: give them --slots " +
+          ". Members with another setting keep what they hold, and do not "
+          "campaign: give them --slots " +
           std::to_string(slots) + " and restart them one after the other";
   }
   if (accepted) {
-    out += (out.empty() ? "" : ".\n") + std::string("in ") + election +
-           " versions begin anew from what the store has now; whatever has seen larger ones "
-           "refuses them until it is reset";
+    out +=
+        (out.empty() ? "" : ".\n") + std::string("in ") + election +
+        " versions start again from the store's present one; resources that have seen larger ones "
+        "refuse them until they are reset";
   }
   return out;
 }

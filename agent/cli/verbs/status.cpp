@@ -20,7 +20,7 @@
 namespace tenure::cli {
 namespace {
 
-/// The agents of `--api`, or those that are asked without.
+/// The agents of `--api`, or the default ones.
 std::expected<std::vector<settings::endpoint>, std::string> agents_of(const invocation& what) {
   std::vector<settings::endpoint> out;
   for (const std::string& url : what.values("--api")) {
@@ -31,7 +31,7 @@ std::expected<std::vector<settings::endpoint>, std::string> agents_of(const invo
   return out.empty() ? agents_to_ask(std::nullopt, what.verb) : out;
 }
 
-/// An agent that was found need not have the election that is asked for; one that was named should.
+/// An agent that was found need not have the requested election; a named one should.
 bool is_of_no_concern(const invocation& what, const agent_answer& answer) {
   return what.values("--api").empty() && !answer &&
          wire::read_problem(answer.error().json).value_or(wire::problem()).code ==

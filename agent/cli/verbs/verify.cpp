@@ -22,24 +22,25 @@ std::unexpected<std::string> missing(const std::string& what) {
   return std::unexpected("tenure verify: " + what + ", e.g. tenure verify db --version 7\n");
 }
 
-/// Which term is asked for, and how.
+/// The term in question, and how to ask.
 struct verify_query {
   std::string election;
-  std::string version;                ///< as given; the agent judges it
-  std::optional<std::string> holder;  ///< nothing: whoever it is
-  bool fresh = false;                 ///< have the store asked
+  std::string version;                ///< as given; the agent checks it
+  std::optional<std::string> holder;  ///< nothing: any holder
+  bool fresh = false;                 ///< ask for a read of the store
 };
 
-/// What a reply means to who waits for a yes or a no.
+/// What a reply means for a caller that wants a yes or a no.
 struct verify_reading {
-  int status = runtime::exit_cannot_tell;  ///< to exit with
+  int status = runtime::exit_cannot_tell;  ///< the exit status
   std::string text;                        ///< one line for a person
-  bool store_may_tell = false;  ///< it cannot from what it has seen, but might if it asked
-  std::string body{};           ///< of the reply
+  bool store_may_tell =
+      false;  ///< the agent cannot tell from what it has seen, but a read of the store might
+  std::string body{};  ///< of the reply
 };
 
-/// What is not given comes from the environment that a workload has. Its version and identity
-/// are one term of one election: none of them is mixed with what is given.
+/// Values that are not given come from a workload's environment. Its version and identity belong to
+/// one term of one election, so neither is combined with given values.
 std::expected<verify_query, std::string> query_of(const invocation& given) {
   const auto own_election = variable("TENURE_ELECTION");
   verify_query out;
@@ -69,7 +70,7 @@ std::string target_of(const verify_query& what) {
   return what.fresh ? out + "&fresh=1" : out;
 }
 
-/// True if a verdict is about what we have asked. Text in it was made printable.
+/// True if the verdict answers our question. Its text is printable already.
 bool answers(const wire::verification& said, const verify_query& asked) {
   return said.election == base::printable(asked.election) &&
          text(said.asked.version) == asked.version &&
@@ -95,7 +96,7 @@ verify_reading reading_of(const wire::verification& said) {
 
 verify_reading reading_of(const wire::problem& said, const verify_query& asked, unsigned status) {
   const bool ours_to_mend = status >= 400 && status < 500;
-  // The agent's advice is for people who write requests.
+  // The agent's advice is for authors of requests.
   const std::string advice = said.code == "bad_query"
                                  ? "e.g. tenure verify " + asked.election + " --version 7"
                                  : said.action;
@@ -107,8 +108,8 @@ verify_reading reading_of(const wire::problem& said, const verify_query& asked, 
                                said.code == "lease_may_be_over")};
 }
 
-/// What does not come from an agent, or does not answer this very question, is neither a yes nor a
-/// no: a proxy in between may answer 200 to anything.
+/// A reply that is not from an agent, or not about this very question, is neither a yes nor a no: a
+/// proxy may answer 200 to anything.
 verify_reading reading_of(const http::client_reply& reply, const verify_query& asked) {
   const auto said = wire::read_verification(reply.body);
   if (said && reply.status == (said->valid ? 200U : 409U) && answers(*said, asked)) {

@@ -23,20 +23,20 @@ int complain(const std::string& why) {
   return runtime::exit_bad_settings;
 }
 
-/// What is known while it is waited for.
+/// What is known during the wait.
 class waiting {
  public:
   waiting(const settings::endpoint& agent, const wait_condition& what)
       : agent_(agent), what_(what) {}
 
-  /// True if there is nothing to wait for any more: it is so, or it can never be.
+  /// True if the wait is over: the condition is met, or it never can be.
   bool take(const agent_answer& answer) {
     failure_.reset();
     in_doubt_ = false;
     if (!answer) return fail(answer.error());
     const auto all = wire::read_elections(*answer);
     if (!all) return fail(not_an_agent(agent_));
-    // The list of an agent that has not begun.
+    // The list of an agent that has not started its elections.
     if (all->empty()) return false;
     if (all->size() > 1) return fail(which_election(agent_, *all));
     body_ = *answer;
@@ -108,7 +108,8 @@ int run_wait(const invocation& what) {
     return report_failure(what, failure(runtime::exit_cannot_tell, "cannot_tell",
                                         "cannot tell: " + state.standing()));
   }
-  const std::string text = "not so after " + core::text(patience.value_or(core::duration::zero())) +
+  const std::string text = "condition not met after " +
+                           core::text(patience.value_or(core::duration::zero())) +
                            (state.standing().empty() ? "" : ": " + state.standing());
   return report_failure(what, failure(runtime::exit_timed_out, "timed_out", text));
 }

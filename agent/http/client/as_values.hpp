@@ -5,7 +5,7 @@
 
 namespace tenure::http {
 
-/// For coroutines: operations end with a value, never an exception.
+/// For coroutines: operations complete with a value, never with an exception.
 inline constexpr auto as_values = boost::asio::as_tuple(boost::asio::use_awaitable);
 
 }  // namespace tenure::http

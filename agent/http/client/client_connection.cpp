@@ -14,9 +14,9 @@ namespace {
 
 namespace asio = boost::asio;
 
-/// Most of what is handed out at once; most replies fit into it.
+/// The most bytes handed out at once; most replies fit.
 constexpr std::size_t read_bytes = 8 * 1024;
-/// Of an open request, beyond what the kernel takes.
+/// The most queued for an open request, in addition to what the kernel takes.
 constexpr std::size_t most_unsent_bytes = 64 * 1024;
 
 }  // namespace
@@ -61,8 +61,8 @@ void client_connection::close() {
 }
 
 asio::awaitable<void> client_connection::write(std::string request) {
-  // If that fails the read that is under way fails too, and knows why: an alert, a reset, or even
-  // a reply that was sent before all of the request had come.
+  // If the write fails, the read under way fails too and knows why: an alert, a reset, or even a
+  // reply that the server sent before it had the whole request.
   while (co_await stream_->write(asio::buffer(request))) {
     request = std::exchange(unsent_, {});
     if (!request.empty()) continue;
@@ -77,7 +77,7 @@ asio::awaitable<void> client_connection::read_until_closed() {
   }
 }
 
-/// False if it was closed meanwhile.
+/// False if the connection was closed meanwhile.
 asio::awaitable<bool> client_connection::rest() {
   resting_.expires_after(std::exchange(pause_, {}));
   co_await resting_.async_wait(asio::as_tuple(asio::use_awaitable));
@@ -87,7 +87,7 @@ asio::awaitable<bool> client_connection::rest() {
 /// False: that was the last read.
 bool client_connection::take(std::expected<std::size_t, std::string> size) {
   if (!open_) return false;
-  // Held here: a handler may close the connection, and be destroyed with the exchange.
+  // Held here: a handler may close the connection and destroy the exchange.
   const std::shared_ptr<exchange> now = current_;
   if (!now || !size) {
     end(std::unexpected(size ? "the server sent what it was not asked for" : size.error()));

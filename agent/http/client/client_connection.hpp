@@ -16,44 +16,44 @@
 
 namespace tenure::http {
 
-/// A connected stream on which one exchange after the other takes place.
+/// A connected stream that carries one exchange after another.
 ///
-/// It always reads: what comes between two exchanges is the server's end of it, or something that
-/// nobody asked for, and either ends it at once; so a connection that the server has closed is
-/// rarely used again, and a reply that comes too late is never taken for the next one.
+/// It always reads. Between two exchanges, the server can only close the connection or send
+/// something unasked; both end the connection at once. So a connection that the server has closed
+/// is rarely used again, and a late reply is never taken for the next one.
 ///
 /// Owned by a shared pointer, which it holds itself until `close` or its end. Used on its executor
-/// only. Nothing is called after `close`; each function may be called from within any handler.
+/// only. No handler is called after `close`; each function may be called from within any handler.
 class client_connection : public std::enable_shared_from_this<client_connection> {
  public:
   struct exchange {
     reply_reader reader;
-    /// After each read, if there was no error; `reader` has what has come.
+    /// Called after each successful read; `reader` has the bytes.
     std::function<void(reply_reader&)> taken;
-    /// Once: the reply is complete, or why it will not be. The connection is ready for another
-    /// exchange if it is `usable`.
+    /// Called once: the reply is complete, or why it will not be. If the connection is `usable`, it
+    /// is ready for another exchange.
     std::move_only_function<void(reply_reader&, std::expected<void, std::string>)> ended;
   };
 
   client_connection(const boost::asio::any_io_executor& where, std::shared_ptr<byte_stream> over)
       : executor_(where), stream_(std::move(over)), resting_(where) {}
 
-  /// Begins to read. Once. `gone` is called if it ends between two exchanges.
+  /// Starts reading. Call once. `gone` is called if the connection ends between two exchanges.
   void start(std::function<void()> gone);
 
   /// Sends a request. Precondition: `usable`, and no exchange is under way.
   void begin(std::string request, exchange made);
 
-  /// More of the request that is under way. Ends the exchange if the server does not read.
+  /// Sends more of the request under way. Ends the exchange if the server does not read.
   void add(std::string bytes);
 
-  /// False once it is closed, or is to be because of what the last reply said.
+  /// False once the connection is closed, or if the last reply requires closing it.
   [[nodiscard]] bool usable() const { return open_ && !writing_; }
 
-  /// Asks the kernel whether something has come that was not read yet.
+  /// Asks the kernel whether there are unread bytes.
   [[nodiscard]] bool is_quiet() { return stream_->is_quiet(); }
 
-  /// Reads nothing for this long, once what has been read is taken.
+  /// Pauses reading for this long, after the bytes read so far are processed.
   void pause(core::duration how_long) { pause_ = how_long; }
 
   void close();
@@ -72,7 +72,7 @@ class client_connection : public std::enable_shared_from_this<client_connection>
   std::function<void()> gone_;
   core::duration pause_{};  ///< before the next read
   boost::asio::steady_timer resting_;
-  std::string unsent_;  ///< behind what is being written
+  std::string unsent_;  ///< queued behind the present write
   bool open_ = true;
   bool writing_ = false;
 };

@@ -29,8 +29,8 @@ using asio::ip::tcp;
 using any_stream = asio::generic::stream_protocol;
 using outcome = std::expected<void, std::string>;
 
-/// A peer that has vanished without a word is noticed after about ten seconds: an idle one by
-/// probes, one that owes us acknowledgements by the last of these.
+/// A peer that vanishes silently is noticed after about ten seconds: an idle one by probes, one
+/// that owes us acknowledgements by the last of these.
 constexpr int probe_after_seconds = 4;
 constexpr int probe_every_seconds = 2;
 constexpr int probes = 3;
@@ -47,7 +47,7 @@ void set(int socket, int level, int name, auto value) {
   ::setsockopt(socket, level, name, &value, sizeof value);
 }
 
-/// Not inherited by the workload, which may outlive the agent. Asio's own sockets are.
+/// Not inherited by the workload, which may outlive the agent; Asio's own sockets are inherited.
 outcome open_socket(any_stream::socket& into, const any_stream& protocol) {
   const int fd =
       ::socket(protocol.family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol.protocol());
@@ -81,7 +81,7 @@ client_dialer::client_dialer(const asio::any_io_executor& where,
 
 void client_dialer::run(core::time_point deadline, std::move_only_function<void(result)> done) {
   done_ = std::move(done);
-  // The coroutine begins within co_spawn; posted, so that it cannot end within this call.
+  // The coroutine starts within co_spawn. Posted, so that it cannot end within this call.
   asio::post(executor_, [self = shared_from_this(), deadline] {
     if (self->stopped_) return;
     asio::co_spawn(self->executor_, self->dial(deadline),
@@ -122,7 +122,7 @@ asio::awaitable<client_dialer::result> client_dialer::dial(core::time_point dead
     const core::time_point now = base::boot_now();
     if (now >= deadline) break;
     const auto left = static_cast<core::duration::rep>(candidates.size() - i);
-    // The last one has all that is left; "never" must not be computed with.
+    // The last address gets all the time that is left; "never" must not be computed with.
     const core::time_point until = left == 1 ? deadline : now + (deadline - now) / left;
     result reached = co_await reach(candidates[i], text(candidates[i]), until);
     if (reached) {
@@ -131,7 +131,7 @@ asio::awaitable<client_dialer::result> client_dialer::dial(core::time_point dead
     }
     failures += (failures.empty() ? "" : "; ") + text(candidates[i]) + ": " + reached.error();
   }
-  // The name may have moved. What is learned serves the next attempt.
+  // The name may have moved: a new look-up serves the next attempt.
   if (!stopped_) route_->addresses.refresh();
   if (failures.empty()) co_return std::unexpected("there was no time left to connect");
   co_return std::unexpected("cannot connect: " + failures +
@@ -173,7 +173,7 @@ asio::awaitable<client_dialer::result> client_dialer::reach(any_stream::endpoint
   expire_at(timer_, until);
   timer_.async_wait([this, self = shared_from_this(), &late,
                      mine = ++round_](const boost::system::error_code& error) {
-    // One that was cancelled too late comes without an error; `late` is gone by then.
+    // A wait that was canceled too late completes without an error; `late` is gone by then.
     if (error || mine != round_) return;
     late = true;
     drop();

@@ -17,7 +17,7 @@
 
 namespace tenure::http {
 
-/// What all connections of a client share: whom they go to.
+/// What all connections of a client share: their destination.
 struct client_route {
   client_route(const boost::asio::any_io_executor& where, settings::endpoint to, tls_settings tls)
       : server(std::move(to)), addresses(where, server), secrets(std::move(tls)) {}
@@ -27,28 +27,28 @@ struct client_route {
   tls_context secrets;
 };
 
-/// Arms a timer of Asio for an instant of CLOCK_BOOTTIME; it does not take "never".
+/// Sets an Asio timer for an instant of CLOCK_BOOTTIME. Precondition: not "never".
 void expire_at(boost::asio::steady_timer& timer, core::time_point when);
 
-/// One attempt to connect: to the Unix socket, if there is one; or looks the name up if its
-/// addresses are not known, and tries one after
-/// the other, each with its share of the time that is left, so that one that swallows everything
-/// does not eat all of it.
+/// One attempt to connect. Connects to the Unix socket, if there is one. Otherwise looks the name
+/// up if its addresses are unknown, and tries them in turn, each with a share of the remaining
+/// time, so that an address that never answers does not use up all of it.
 ///
-/// Owned by a shared pointer, which `run` holds until it ends. `stop` makes it end soon.
+/// Owned by a shared pointer, which `run` holds until it ends; it ends soon after `stop`.
 class client_dialer : public std::enable_shared_from_this<client_dialer> {
  public:
   using result = std::expected<std::shared_ptr<byte_stream>, std::string>;
 
   client_dialer(const boost::asio::any_io_executor& where, std::shared_ptr<client_route> route);
 
-  /// Once. `done` is called on the executor, not from within this call, and not after `stop`. The
-  /// error tells what became of each address, and what to do.
+  /// Call once. `done` is called on the executor, not from within this call, and not after `stop`.
+  /// The error says what happened at each address, and what to do.
   void run(core::time_point deadline, std::move_only_function<void(result)> done);
 
   void stop();
 
-  /// Stops because the time is over. The name may have moved: it is looked up for the next attempt.
+  /// Stops because the time is over, and looks the name up for the next attempt, as it may have
+  /// moved.
   void give_up();
 
   /// "connecting to 10.0.0.1:2379": for the text of a timeout.
@@ -73,7 +73,7 @@ class client_dialer : public std::enable_shared_from_this<client_dialer> {
   std::shared_ptr<byte_stream> stream_;
   std::move_only_function<void(result)> done_;
   std::string doing_ = "connecting";
-  unsigned round_ = 0;  ///< tells the timer of one address from that of the next
+  unsigned round_ = 0;  ///< tells the timers of successive addresses apart
   bool stopped_ = false;
 };
 

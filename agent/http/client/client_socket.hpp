@@ -11,14 +11,14 @@
 
 namespace tenure::http {
 
-/// A socket, TCP or Unix, that takes bytes from the kernel only where they are handed on at once.
+/// A TCP or Unix socket that takes bytes from the kernel only when it can hand them on at once.
 ///
-/// Asio's own socket takes them when a read begins, or when its reactor looks, and hands them on in
-/// a later turn of the loop. In between nobody sees them: not the kernel, and not the reader. An
-/// idle connection would look fit for the next request although its end, or a reply that nobody has
-/// asked for, was taken already.
+/// Asio's own socket takes bytes when a read begins, or when its reactor looks, and hands them on
+/// in a later turn of the loop. In between, neither the kernel nor the reader shows them. An idle
+/// connection would look fit for the next request although its end, or an unasked reply, has been
+/// taken already.
 ///
-/// A stream as Asio's composed operations and `ssl::stream` need it.
+/// Meets Asio's requirements for composed operations and `ssl::stream`.
 class client_socket {
  public:
   using lowest_layer_type = boost::asio::generic::stream_protocol::socket;
@@ -33,7 +33,7 @@ class client_socket {
   lowest_layer_type& lowest_layer() { return socket_; }
   [[nodiscard]] const lowest_layer_type& lowest_layer() const { return socket_; }
 
-  /// As of Asio's AsyncReadStream.
+  /// Asio's AsyncReadStream.
   template <class Buffers, class Token>
   auto async_read_some(const Buffers& into, Token&& token) {
     return boost::asio::async_compose<Token, void(boost::system::error_code, std::size_t)>(
@@ -43,7 +43,7 @@ class client_socket {
             const std::size_t size = socket_.read_some(into, error);
             if (error != boost::asio::error::would_block) return self.complete(error, size);
           } else if (boost::asio::buffer_size(into) == 0) {
-            // How `ssl::stream` gets called later when it has what was asked for.
+            // `ssl::stream` expects a later call when the bytes are there already.
             return boost::asio::post(socket_.get_executor(), std::move(self));
           }
           socket_.async_wait(lowest_layer_type::wait_read, std::move(self));
@@ -51,7 +51,7 @@ class client_socket {
         token, socket_);
   }
 
-  /// As of Asio's AsyncWriteStream.
+  /// Asio's AsyncWriteStream.
   template <class Buffers, class Token>
   auto async_write_some(const Buffers& from, Token&& token) {
     return socket_.async_write_some(from, std::forward<Token>(token));
@@ -62,7 +62,7 @@ class client_socket {
     socket_.close(ignored);
   }
 
-  /// True if nothing has come that was not read, not even the server's end. Asks the kernel.
+  /// True if no unread bytes have come, not even the server's end. Asks the kernel.
   [[nodiscard]] bool is_quiet();
 
  private:

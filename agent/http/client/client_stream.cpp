@@ -11,7 +11,7 @@
 namespace tenure::http {
 namespace {
 
-/// Of a redirect's address so much is shown.
+/// How much of a redirect's address is shown.
 constexpr std::size_t shown_bytes = 200;
 
 class handle : public http_stream {
@@ -42,7 +42,7 @@ std::optional<std::string> redirect_text(const reply_head& head) {
   }
   std::string out = "the server redirects (status " + std::to_string(head.status) + ")";
   const std::string* const location = head.value("Location");
-  // A query or a user in it may be a secret.
+  // A query, or a user in the address, may be a secret.
   if (location != nullptr && !location->contains('@')) {
     out +=
         " to " + base::printable(location->substr(0, location->find_first_of("?#")), shown_bytes);
@@ -115,7 +115,7 @@ void client_stream::taken(reply_reader& reader) {
 void client_stream::send(std::string_view more) {
   TENURE_CHECK(is_open_);
   if (over_ || !request_) return;
-  // Before it is connected that is part of what will be sent first.
+  // Before the connection exists, this is part of the first bytes to send.
   if (!connection_) return void(request_->append(chunk_text(more)));
   connection_->add(chunk_text(more));
 }
@@ -125,7 +125,7 @@ void client_stream::pause(core::duration how_long) {
 }
 
 void client_stream::too_late() {
-  // The head may have come while the timer's call was on its way here.
+  // The head may have arrived while the timer's call was on its way here.
   if (has_head_) return;
   const std::string doing = dialer_ ? dialer_->doing() : "waiting for the reply";
   if (dialer_) std::exchange(dialer_, nullptr)->give_up();

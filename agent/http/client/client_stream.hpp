@@ -13,10 +13,10 @@
 
 namespace tenure::http {
 
-/// What both kinds of requests say when the reply is a redirect; nothing if it is none.
+/// The error that both kinds of requests report for a redirect; nothing if the reply is not one.
 std::optional<std::string> redirect_text(const reply_head& head);
 
-/// One reply without end: its connection, its deadline, its handlers.
+/// One endless reply: its connection, its deadline, its handlers.
 ///
 /// Owned by a shared pointer. Nothing is called after `stop`.
 class client_stream : public std::enable_shared_from_this<client_stream> {
@@ -24,13 +24,13 @@ class client_stream : public std::enable_shared_from_this<client_stream> {
   client_stream(const boost::asio::any_io_executor& where, std::shared_ptr<client_route> route,
                 const client_limits& limits, stream_handlers on);
 
-  /// Once.
+  /// Call once.
   void start(const client_request& what, core::time_point head_deadline);
 
-  /// More of the body of an open request.
+  /// Sends more of the body of an open request.
   void send(std::string_view more);
 
-  /// Nothing more is read for this long.
+  /// Reads nothing more for this long.
   void pause(core::duration how_long);
 
   void stop();
@@ -57,7 +57,7 @@ class client_stream : public std::enable_shared_from_this<client_stream> {
   std::shared_ptr<client_connection> connection_;
 };
 
-/// What the caller of `http_client::stream` holds: destroying it stops the stream.
+/// The handle that `http_client::stream` returns: destroying it stops the stream.
 std::unique_ptr<http_stream> stream_handle(std::shared_ptr<client_stream> of);
 
 }  // namespace tenure::http

@@ -36,7 +36,7 @@ struct name_answer {
   base::unique_fd ended;
 };
 
-/// Blocks for as long as the name service likes.
+/// Blocks for as long as the name service takes.
 void look_up(const std::string& host, std::uint16_t port, name_answer& into) {
   addrinfo wanted{};
   wanted.ai_socktype = SOCK_STREAM;
@@ -61,9 +61,9 @@ void look_up(const std::string& host, std::uint16_t port, name_answer& into) {
   if (error == 0 && into.addresses.empty()) into.failure = "the name has no address";
 }
 
-/// Starts a thread that nobody waits for: it shares `into` and nothing else.
+/// Starts a thread that nobody waits for: it shares nothing but `into`.
 std::string start_look_up(std::string host, std::uint16_t port, std::shared_ptr<name_answer> into) {
-  // Signals are for the threads that act on them.
+  // Signals are for the threads that handle them.
   sigset_t all;
   sigset_t before;
   ::sigfillset(&all);
@@ -89,7 +89,7 @@ std::string start_look_up(std::string host, std::uint16_t port, std::shared_ptr<
 struct host_addresses::job {
   job(const boost::asio::any_io_executor& where, int readable) : ended(where, readable) {}
 
-  stream_descriptor ended;  ///< a descriptor of our own: closing it cannot hit the thread's
+  stream_descriptor ended;  ///< our own descriptor: closing it cannot hit the thread's
   std::shared_ptr<name_answer> shared = std::make_shared<name_answer>();
 };
 

@@ -12,15 +12,15 @@
 
 namespace tenure::http {
 
-/// Where a host is: an IP literal as it stands, or what the last successful look-up of its name
-/// said.
+/// The addresses of a host: an IP literal as it is, or the result of the last successful look-up of
+/// its name.
 ///
-/// A look-up can hang for as long as the name service likes and cannot be cancelled, so it runs on
-/// a thread of its own that owns all it touches: neither the event loop nor its end waits for it.
-/// There is at most one at a time. Used on its executor only.
+/// A look-up can hang for as long as the name service does and cannot be canceled, so it runs on a
+/// thread of its own that owns everything it uses: neither the event loop nor its end waits for it.
+/// At most one look-up at a time. Used on its executor only.
 class host_addresses {
  public:
-  /// So many are tried; a name that has more is some load balancer's.
+  /// The most addresses tried; a name with more usually belongs to a load balancer.
   static constexpr std::size_t most = 8;
 
   host_addresses(boost::asio::any_io_executor where, const settings::endpoint& of);
@@ -31,16 +31,16 @@ class host_addresses {
   /// In the order in which to try them. Empty: not known yet.
   [[nodiscard]] const std::vector<boost::asio::ip::tcp::endpoint>& known() const { return known_; }
 
-  /// Replaces them, as a look-up that succeeds does.
+  /// Replaces the addresses, as a successful look-up does.
   void learn(std::vector<boost::asio::ip::tcp::endpoint> addresses) {
     known_ = std::move(addresses);
   }
 
-  /// This one answered: it is the first to try from now on.
+  /// Call when this address has answered: from now on it is tried first.
   void prefer(const boost::asio::ip::tcp::endpoint& which);
 
-  /// Looks the name up, unless that is under way. Nothing to do for a literal. `known` stays as it
-  /// is until a look-up succeeds.
+  /// Looks the name up, unless a look-up is under way. Does nothing for a literal. `known` is
+  /// unchanged until a look-up succeeds.
   void refresh();
 
   /// Calls `then`, once, when the look-up under way ends.

@@ -40,7 +40,7 @@ struct idle_connection {
   core::time_point since;
 };
 
-/// Shared with what is under way, so that a handler may destroy the client.
+/// Shared with operations under way, so that a handler may destroy the client.
 struct client_state : std::enable_shared_from_this<client_state> {
   client_state(const boost::asio::any_io_executor& where, settings::endpoint to, tls_settings tls,
                client_limits granted)
@@ -71,12 +71,12 @@ struct client_state : std::enable_shared_from_this<client_state> {
   boost::asio::any_io_executor executor;
   std::shared_ptr<client_route> route;
   client_limits limits;
-  boost::asio::steady_timer idle_timer;       ///< for the one that has been idle the longest
+  boost::asio::steady_timer idle_timer;       ///< for the connection that has been idle the longest
   std::deque<std::shared_ptr<call>> urgent;   ///< those that wait
-  std::deque<std::shared_ptr<call>> waiting;  ///< likewise, but not urgent
+  std::deque<std::shared_ptr<call>> waiting;  ///< likewise, not urgent
   std::vector<std::shared_ptr<call>> active;  ///< those with a connection, or dialing for one
-  std::deque<idle_connection> idle;           ///< the last one used is the last
-  std::vector<std::shared_ptr<client_dialer>> warming;  ///< for nobody yet
+  std::deque<idle_connection> idle;           ///< the most recently used one last
+  std::vector<std::shared_ptr<client_dialer>> warming;  ///< not for a request yet
   std::vector<std::weak_ptr<client_stream>> streams;
   bool closed = false;
 };
@@ -118,7 +118,7 @@ void client_state::refuse(std::string text, reply_handler done) {
   });
 }
 
-/// Gives waiting requests the connections that are free, or new ones.
+/// Gives waiting requests the free connections, or new ones.
 void client_state::pump() {
   while (!closed) {
     const std::shared_ptr<call> c = next();
@@ -126,13 +126,13 @@ void client_state::pump() {
     if (base::boot_now() < c->deadline) {
       begin(c);
     } else {
-      // Its timer is about to say so; until then it must not be sent.
+      // Its timer is about to fire; until then it must not be sent.
       boost::asio::post(executor, [self = shared_from_this(), c] { self->too_late(c); });
     }
   }
 }
 
-/// Takes out the request whose turn it is, if there may be another connection for it.
+/// Takes the next request off the queue, if there may be another connection for it.
 std::shared_ptr<call> client_state::next() {
   auto& queue = urgent.empty() ? waiting : urgent;
   if (queue.empty() || active.size() >= limits.connections) return nullptr;
@@ -153,13 +153,13 @@ void client_state::begin(const std::shared_ptr<call>& c) {
   }
 }
 
-/// The one that was used last: the others may then become old enough to be closed.
+/// The most recently used one: the others may then get old enough to be closed.
 std::shared_ptr<client_connection> client_state::take_idle() {
   drop_old();
   while (!idle.empty()) {
     auto last = std::move(idle.back().connection);
     idle.pop_back();
-    // What has come since the loop last looked can only be its end.
+    // Unread bytes since the loop last looked can only be the connection's end.
     if (last->usable() && last->is_quiet()) return last;
     last->close();
   }
@@ -224,7 +224,7 @@ void client_state::too_late(const std::shared_ptr<call>& c) {
   if (!c->done) return;
   std::string doing = c->connection ? "waiting for the reply" : "waiting for a free connection";
   if (c->dialer) doing = c->dialer->doing();
-  // A late reply must not be taken for the answer to another request.
+  // A late reply must not be taken for the reply to another request.
   if (c->connection) c->connection->close();
   if (c->dialer) std::exchange(c->dialer, nullptr)->give_up();
   finish(c, std::unexpected("no answer in time while " + doing));
@@ -254,7 +254,7 @@ void client_state::drop_idle(const client_connection* which) {
   std::erase_if(idle, [which](const idle_connection& i) { return i.connection.get() == which; });
 }
 
-/// Closes those that have been idle for too long, and comes again when the next one will be.
+/// Closes connections that have been idle too long, and sets the timer for the next one.
 void client_state::drop_old() {
   const core::time_point oldest = base::boot_now() - limits.idle;
   while (idle.size() > limits.warm && idle.front().since <= oldest) {
@@ -275,7 +275,7 @@ void client_state::drop_old() {
 void client_state::close() {
   closed = true;
   idle_timer.cancel();
-  // Whatever is destroyed with a handler may call us again.
+  // Handlers may own objects whose destructors call this client again.
   const auto unsent = std::pair(std::exchange(urgent, {}), std::exchange(waiting, {}));
   for (const auto& dialer : std::exchange(warming, {})) dialer->stop();
   for (const std::shared_ptr<call>& c : std::exchange(active, {})) {

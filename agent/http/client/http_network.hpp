@@ -7,8 +7,8 @@
 
 namespace tenure::http {
 
-/// A client over the network. Everything is done on the executor, which has one thread; its context
-/// outlives the client and its streams.
+/// A client over the network. Everything happens on the executor, which has one thread and whose
+/// context must outlive the client and its streams.
 std::unique_ptr<http_client> make_http_client(const boost::asio::any_io_executor& where,
                                               settings::endpoint to, tls_settings tls = {},
                                               client_limits limits = {});

@@ -7,7 +7,7 @@
 
 namespace tenure::http {
 
-/// A URL of this machine, as `config` accepts it, in the parts that a request needs.
+/// A URL on this machine, as `config` accepts it, in the parts that a request needs.
 struct local_url {
   settings::endpoint server;
   std::string target;  ///< path and query

@@ -19,8 +19,8 @@ namespace asio = boost::asio;
 namespace beast = boost::beast;
 namespace beast_http = boost::beast::http;
 
-/// A string that grows with what comes. Beast's own reserves what Content-Length promises, which
-/// is the server's word only.
+/// A string that grows with the bytes received. Beast's own reserves what Content-Length promises,
+/// and that is only the server's claim.
 struct growing_body {
   using value_type = std::string;
 
@@ -51,7 +51,7 @@ struct growing_body {
 
 using parser = beast_http::response_parser<growing_body>;
 
-/// TLS records of a handshake or an alert begin so. A server that expects TLS sends one of them.
+/// The beginning of a TLS handshake or alert record. A server that expects TLS sends one.
 bool is_tls_record(std::string_view bytes) {
   return bytes.size() >= 2 && (bytes[0] == 0x15 || bytes[0] == 0x16) && bytes[1] == 0x03;
 }
@@ -101,9 +101,9 @@ struct reply_reader::state {
   form how;
   bool is_head;
   std::optional<parser> parsing;
-  std::string rest;  ///< what the parser cannot use before more has come
+  std::string rest;  ///< bytes that the parser cannot use before more arrive
   unsigned interim = 0;
-  bool begun = false;  ///< a status line was understood
+  bool begun = false;  ///< a status line was parsed
 };
 
 reply_reader::reply_reader(const client_limits& limits, form how, bool head)
@@ -136,7 +136,7 @@ std::expected<void, std::string> reply_reader::take(std::string_view bytes) {
       break;
     }
   }
-  // A line of a chunk that does not end; headers have their limit in the parser.
+  // A chunk's line without an end; the parser limits headers itself.
   if (!done() && s.rest.size() > s.limits.header_bytes) {
     return std::unexpected("a line of its reply does not end");
   }
@@ -146,7 +146,7 @@ std::expected<void, std::string> reply_reader::take(std::string_view bytes) {
 std::expected<void, std::string> reply_reader::end() {
   if (done()) return {};
   beast::error_code error = beast_http::error::end_of_stream;
-  // The parser must not be told of an end before the first byte.
+  // The parser must not see an end before the first byte.
   if (state_->parsing->got_some()) state_->parsing->put_eof(error);
   if (error) return std::unexpected(state_->explain(error));
   return {};

@@ -9,17 +9,17 @@
 
 namespace tenure::http {
 
-/// Makes one reply of the bytes of a connection. No I/O; interim replies (1xx) are skipped.
+/// Turns the bytes of a connection into one reply. No I/O; skips interim replies (1xx).
 ///
-/// After an error, or once `done`, it takes nothing more.
+/// After an error, or once `done`, it accepts nothing more.
 class reply_reader {
  public:
   enum class form : std::uint8_t {
     whole,   ///< a body within `body_bytes`
-    pieces,  ///< a body without end: the caller takes out what has come
+    pieces,  ///< an endless body: the caller takes out what has arrived
   };
 
-  /// How many interim replies one request may get.
+  /// The most interim replies to one request.
   static constexpr unsigned most_interim = 8;
 
   /// `head`: the reply to a HEAD has no body, whatever its headers say.
@@ -28,21 +28,22 @@ class reply_reader {
   reply_reader(reply_reader&&) noexcept;
   reply_reader& operator=(reply_reader&&) noexcept;
 
-  /// Takes what has come. The error says what is wrong with it.
+  /// Parses these bytes. The error says what is wrong with them.
   std::expected<void, std::string> take(std::string_view bytes);
 
-  /// The server has closed in an orderly way: the end of a body that has no length, else an error.
+  /// The server has closed in an orderly way: the end of a body without a length, otherwise an
+  /// error.
   std::expected<void, std::string> end();
 
   [[nodiscard]] bool has_head() const;  ///< the final one, not an interim one
   [[nodiscard]] bool done() const;
-  /// True if the connection may carry another request: the server said so, and sent nothing
-  /// behind the reply. Precondition: `done`.
+  /// True if the connection may carry another request: the server said so, and sent nothing after
+  /// the reply. Precondition: `done`.
   [[nodiscard]] bool keeps_connection() const;
 
   /// Precondition: `has_head`.
   [[nodiscard]] reply_head head() const;
-  /// The body, or what has come of it since the last call.
+  /// The body, or the part of it that has arrived since the last call.
   std::string take_body();
 
  private:

@@ -14,7 +14,7 @@ namespace {
 
 namespace beast_http = boost::beast::http;
 
-/// What RFC 9110 allows in a method or the name of a header.
+/// The characters that RFC 9110 allows in a method or the name of a header.
 bool is_token(std::string_view words) {
   return !words.empty() && std::ranges::all_of(words, [](char c) {
     return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
@@ -33,7 +33,7 @@ bool is_header_value(std::string_view words) {
   });
 }
 
-/// Those that the client adds itself: a second one would make two requests out of one.
+/// Headers that the client adds itself: a second one could turn one request into two.
 bool is_ours(const std::string& name) {
   return same_word(name, "Host") || same_word(name, "Content-Length") ||
          same_word(name, "Transfer-Encoding");
@@ -85,7 +85,7 @@ std::expected<std::string, std::string> request_text(const client_request& what,
 }
 
 std::string summary(const client_request& what, const settings::endpoint& where) {
-  // What cannot be sent is not repeated either.
+  // Does not repeat a text that cannot be sent.
   const std::string_view path = std::string_view(what.target).substr(0, what.target.find('?'));
   const std::string asked = is_token(what.method) && is_target(path)
                                 ? what.method + " " + std::string(path)

@@ -8,8 +8,8 @@
 
 namespace tenure::http {
 
-/// A request as it goes over the wire, in one piece. The error says which part of it cannot be
-/// sent, e.g. a token that was read from a file together with its line break, without repeating it.
+/// A request as sent over the connection. The error says which part of it cannot be sent, without
+/// repeating it, e.g. a token that was read from a file together with its line break.
 std::expected<std::string, std::string> request_text(const client_request& what,
                                                      const settings::endpoint& where);
 

@@ -18,11 +18,11 @@ namespace {
 namespace asio = boost::asio;
 using boost::system::error_code;
 
-/// What may be queued on this side for a reader of a stream: it is too late to leave that out.
+/// The most queued in the kernel for a reader of a stream: pieces there can no longer be skipped.
 constexpr int stream_queue_bytes = 16 * 1024;
 
 void keep_queue_short(int socket) {
-  // Over TCP a small buffer would have every piece wait for the acknowledgement of the one before.
+  // Over TCP, a small buffer would make every piece wait for the acknowledgement of the one before.
   if (::setsockopt(socket, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &stream_queue_bytes,
                    sizeof stream_queue_bytes) == 0) {
     return;
@@ -57,7 +57,7 @@ core::time_point connection_driver::begin_event() {
 }
 
 void connection_driver::receive() {
-  // It may have been closed since the wait began, or want no more bytes for now.
+  // It may have been closed since the wait began, or may want no more bytes for now.
   if (!connection_.wanted().read) return;
   error_code error;
   const auto room = on_.scratch();
@@ -90,7 +90,7 @@ void connection_driver::drop() {
 }
 
 void connection_driver::answered() {
-  // The answer may have been to an earlier request of this connection, and too late.
+  // This may be a late answer to an earlier request of this connection.
   if (!awaits_answer_ || !slot_->settled()) return;
   const core::time_point now = begin_event();
   settle(now);
@@ -110,7 +110,7 @@ void connection_driver::proceed(core::time_point now) {
   follow();
 }
 
-/// True if it is worth calling again.
+/// True if another call may send more.
 bool connection_driver::send(core::time_point now) {
   if (connection_.unsent_bytes() == 0 || connection_.wanted().close) return false;
   const auto parts = connection_.unsent();
@@ -143,13 +143,13 @@ void connection_driver::ask(const request& what, core::time_point now) {
   of_.answer(what, responder(slot_));
   if (slot_->settled()) return settle(now);
   awaits_answer_ = true;
-  // The loop exists for as long as the slot is open, and nobody is woken once it is closed.
+  // The loop exists while the slot is open, and a closed slot wakes nobody.
   const bool waits = slot_->await([loop = &on_.loop(), noted = weak_from_this()] {
     loop->post([noted] {
       if (const auto self = noted.lock()) self->answered();
     });
   });
-  // The answer has come since: nothing will be posted.
+  // The answer has arrived since: nothing will be posted.
   if (!waits) settle(now);
 }
 
@@ -159,7 +159,7 @@ void connection_driver::settle(core::time_point now) {
   if (connection_.is_streaming()) keep_queue_short(socket_.native_handle());
 }
 
-/// Does what the connection wants, and waits for what comes next.
+/// Does what the connection wants, and waits for the next event.
 void connection_driver::follow() {
   if (awaits_answer_ && !connection_.is_answering()) {
     awaits_answer_ = false;
@@ -177,8 +177,8 @@ void connection_driver::follow() {
     wait_for_room();
     of_.bound_unread(*this);
   }
-  // Lazily: one that is moved to later, as at every answer, is looked at again when the earlier
-  // one comes.
+  // Lazily: a deadline that moves to later, as at every answer, is checked when the earlier one is
+  // over.
   if (wanted.until < deadline_.when()) {
     deadline_.at(wanted.until, [this] {
       const auto self = shared_from_this();
@@ -209,9 +209,9 @@ void connection_driver::close() {
   if (!socket_.is_open()) return;
   deadline_.cancel();
   error_code ignored;
-  // `release` takes the socket out of the epoll, which Asio's `close` leaves to the kernel. The
-  // kernel would not do it while a child has the socket inherited, and events would come for a
-  // connection that is gone.
+  // `release` removes the socket from the epoll; Asio's `close` leaves that to the kernel. The
+  // kernel would not remove it while a child process has inherited the socket, and events would
+  // arrive for a closed connection.
   base::unique_fd(socket_.release(ignored)).reset();
   of_.forget(self_);
 }

@@ -20,12 +20,12 @@ namespace tenure::http {
 class server_listener;
 class server_thread;
 
-/// Drives a `server_connection`: does on a socket of Asio's what it wants, and has the listener's
-/// handler answer its requests. While it waits it holds no buffer: it waits until bytes are there,
-/// and then reads them into `server_thread::scratch`.
+/// Drives a `server_connection`: does what it wants on an Asio socket, and passes its requests to
+/// the listener's handler. It holds no buffer while it waits: once bytes are there, it reads them
+/// into `server_thread::scratch`.
 ///
-/// Its listener holds a shared pointer to it until it is closed; so does each wait that is under
-/// way. On the server's thread.
+/// Its listener holds a shared pointer to it until it is closed; so does each wait under way. Used
+/// on the server's thread.
 class connection_driver : public std::enable_shared_from_this<connection_driver> {
  public:
   using owner = std::list<std::shared_ptr<connection_driver>>;
@@ -33,17 +33,17 @@ class connection_driver : public std::enable_shared_from_this<connection_driver>
   connection_driver(server_thread& on, server_listener& of, base::unique_fd socket,
                     std::optional<peer_process> peer, std::string network);
 
-  /// Begins to wait for a request. `self`: its place in `server_listener::clients`.
+  /// Starts waiting for a request. `self`: its place in `server_listener::clients`.
   void start(owner::iterator self);
-  /// Its turn to work has come; see `server_thread::enqueue`.
+  /// Called when its turn comes; see `server_thread::enqueue`.
   void go_on();
-  /// The server ends.
+  /// Called when the server stops.
   void finish();
-  /// Closes it.
+  /// Closes the connection.
   void drop();
 
   [[nodiscard]] const server_connection& connection() const { return connection_; }
-  /// Where its client is, for shares; see `network_of`.
+  /// The client's network, for fair shares; see `network_of`.
   [[nodiscard]] const std::string& network() const { return network_; }
 
  private:
@@ -76,7 +76,7 @@ class connection_driver : public std::enable_shared_from_this<connection_driver>
   bool awaits_bytes_ = false;
   bool awaits_room_ = false;
   bool has_ended_send_ = false;
-  bool queued_ = false;  ///< for its turn
+  bool queued_ = false;  ///< waits for its turn
 };
 
 }  // namespace tenure::http

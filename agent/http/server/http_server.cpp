@@ -71,7 +71,7 @@ void http_server::news() {
 
 std::expected<void, std::string> http_server::start() {
   TENURE_CHECK(!std::exchange(state_->was_started, true));
-  // Signals are for the threads that act on them.
+  // Signals are for the threads that handle them.
   sigset_t all;
   sigset_t before;
   ::sigfillset(&all);

@@ -15,7 +15,7 @@
 namespace tenure::http {
 namespace {
 
-/// Either family, as the kernel wants it: one block of bytes.
+/// An address of either family, as the kernel wants it: one block of bytes.
 struct socket_address {
   sockaddr_storage bytes{};
   socklen_t size = 0;
@@ -114,7 +114,7 @@ std::expected<listening_socket, listen_error> open_listening_socket(
 std::expected<base::unique_fd, int> accept_client(int listening) {
   base::unique_fd client(::accept4(listening, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
   if (!client) return std::unexpected(errno);
-  // An answer is written in one piece; waiting for more to send with it would only delay it.
+  // An answer is written in one piece; waiting for more to send would only delay it.
   const int on = 1;
   ::setsockopt(client.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   return client;
@@ -132,7 +132,7 @@ std::string network_of(int client) {
   if (peer.ss_family != AF_INET6) return {};
   const in6_addr& v6 = reinterpret_cast<const sockaddr_in6&>(peer).sin6_addr;
   const char* const bytes = reinterpret_cast<const char*>(&v6);
-  // An IPv4 address on a socket of IPv6 is the last four bytes.
+  // An IPv4 address on an IPv6 socket is in the last four bytes.
   return IN6_IS_ADDR_V4MAPPED(&v6) ? std::string(bytes + 12, 4) : std::string(bytes, network_bytes);
 }
 

@@ -72,10 +72,10 @@ rejection explain(const beast::error_code& error) {
   return bad_request("this is not HTTP/1.1");
 }
 
-/// What Beast does not refuse, or only once the head is complete, which it never would be. Empty:
-/// nothing.
+/// Finds errors that Beast accepts, or reports only once the head is complete, which may never
+/// happen. Empty: none.
 std::string_view wrong_in(std::string_view head) {
-  // Nor would anything come that a client who speaks TLS to us could understand.
+  // A client that speaks TLS never completes a head, and could not read our answer.
   const auto is_letter = [](char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); };
   if (!head.empty() && !is_letter(head.front())) return "this is not HTTP/1.1";
   for (std::size_t at = head.find('\n'); at != head.npos; at = head.find('\n', at + 1)) {
@@ -86,7 +86,7 @@ std::string_view wrong_in(std::string_view head) {
   return {};
 }
 
-/// Makes a request of what Beast has parsed. Each step returns what is wrong, empty if nothing is.
+/// Makes a request of the head that Beast has parsed. Each step returns an error, or an empty text.
 class checked_head {
  public:
   std::string_view check(const parser& parsed) {
@@ -105,7 +105,7 @@ class checked_head {
     }
     out.head = to.method == "HEAD";
     out.http_1_0 = fields.version() == 10;
-    // Nobody who speaks HTTP/1.0 has to know that a connection may be kept.
+    // An HTTP/1.0 client need not know that a connection can be kept open.
     out.last = out.http_1_0 || !parsed.keep_alive();
     if (!host_ && !out.http_1_0) return "the Host header is missing";
     if (length.value_or(0) > 0 && to.method != "POST") return "only a POST has a body";
@@ -134,7 +134,7 @@ class checked_head {
       case beast_http::field::if_none_match:
         return add(to.if_none_match, value);
       case beast_http::field::content_length:
-        // Beast takes "5, 5", and the same length again, for one.
+        // Beast accepts "5, 5", and a repeated equal length, as one.
         if (length) return "there is more than one Content-Length header";
         length = base::read_number<std::uint64_t>(value);
         return length ? std::string_view() : "Content-Length is not a number";
@@ -155,7 +155,7 @@ class checked_head {
     return {};
   }
 
-  /// A list that goes on in another header of the same name.
+  /// Appends to a list that continues in another header of the same name.
   static std::string_view add(std::optional<std::string>& into, std::string_view value) {
     if (into) {
       into->append(", ").append(value);

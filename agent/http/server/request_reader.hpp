@@ -6,14 +6,13 @@
 
 #include "http/http_message.hpp"
 
-/// Bytes to requests, without sockets or state.
+/// Turns bytes into requests, without sockets or state.
 ///
-/// Boost.Beast parses; what it has parsed is then checked. Whatever two readers could take for two
-/// different requests is refused, since a proxy in front of us could otherwise be made to pass on a
-/// request that it has not seen (request smuggling). Refused are: lines that end in a bare LF and
-/// folded lines, which are looked for in the bytes; any Transfer-Encoding; more than one
-/// Content-Length; a body that is not a POST's; more or less than one Host; and a second one of any
-/// header that is not a list.
+/// Boost.Beast parses; this room then checks the result. It refuses everything that two parsers
+/// could read as two different requests, since such a request could smuggle another one through a
+/// proxy in front of us. Refused are: lines that end in a bare LF and folded lines, which are
+/// searched for in the bytes; any Transfer-Encoding; more than one Content-Length; a body of
+/// anything but a POST; more or less than one Host; and a repeated header that is not a list.
 namespace tenure::http {
 
 struct request_limits {
@@ -21,21 +20,21 @@ struct request_limits {
   std::size_t body_bytes = 16 * 1024;
 };
 
-/// The beginning of a request, as far as one can tell.
+/// The beginning of a request that may still become valid.
 struct incomplete {
-  std::size_t at_least = 1;  ///< with fewer bytes than these it stays incomplete
+  std::size_t at_least = 1;  ///< with fewer bytes it stays incomplete
 };
 
 struct received_request {
   request what;
-  std::size_t size = 0;  ///< so many of the bytes were its own
+  std::size_t size = 0;  ///< how many of the bytes belong to the request
   bool head = false;     ///< the answer has no body
   bool http_1_0 = false;
   bool last = false;  ///< the client wants the connection closed afterwards
 };
 
-/// What is not a request, or too large. Nothing after it can be read. Constant words: nothing in
-/// them needs escaping.
+/// Bytes that are not a request, or one that is too large. Nothing after it can be read. The texts
+/// are constant: nothing in them needs escaping.
 struct rejection {
   unsigned status = 400;
   std::string_view code;
@@ -45,8 +44,8 @@ struct rejection {
 
 using read_result = std::variant<incomplete, received_request, rejection>;
 
-/// Reads the first request of `bytes`, which are all that came since the last one. What is
-/// incomplete is read again from its beginning when there is more of it; it cannot grow beyond the
+/// Reads the first request of `bytes`, which are all bytes since the last request. An incomplete
+/// request is read again from its beginning when there are more bytes; it cannot grow beyond the
 /// sum of the limits. The result does not depend on how the bytes are cut into pieces.
 read_result read_request(std::string_view bytes, const request_limits& limits);
 

@@ -9,7 +9,7 @@ void answer_slot::give(std::optional<answer> what) {
   if (settled_ || closed_) return;
   settled_ = true;
   given_ = std::move(what);
-  // Under the lock: whoever is woken is there until the slot is closed.
+  // Under the lock: the receiver exists until the slot is closed.
   if (wake_) wake_();
 }
 
@@ -28,7 +28,7 @@ bool answer_slot::await(std::function<void()> wake) {
 std::optional<answer> answer_slot::close() {
   const std::lock_guard lock(mutex_);
   closed_ = true;
-  // What it holds belongs to the server, which a responder may outlive.
+  // It refers to the server, which a responder may outlive.
   wake_ = nullptr;
   return std::exchange(given_, std::nullopt);
 }

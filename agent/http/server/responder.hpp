@@ -10,24 +10,24 @@
 
 namespace tenure::http {
 
-/// One answer on its way to the connection that waits for it. Thread-safe, but for `reset`.
+/// One answer on its way to the connection that waits for it. Thread-safe, except `reset`.
 class answer_slot {
  public:
-  /// The first answer counts; nothing: there will be none.
+  /// Gives the answer. Only the first one counts; nothing: there will be none.
   void give(std::optional<answer> what);
 
-  /// True once something was given, be it nothing.
+  /// True once an answer, or nothing, was given.
   [[nodiscard]] bool settled() const;
 
-  /// Has `wake` called when something is given, on the thread that brings it, and never once the
-  /// slot is closed; it must not call back into the slot. False if it has come already: then
-  /// nobody is woken.
+  /// Calls `wake` when an answer is given, on the thread that gives it, and never once the slot is
+  /// closed; `wake` must not call back into the slot. False if the answer is there already: then
+  /// `wake` is not called.
   bool await(std::function<void()> wake);
 
-  /// What was given, if anything. What comes later is dropped.
+  /// Returns the answer, if any. Later ones are dropped.
   std::optional<answer> close();
 
-  /// As new. Precondition: closed, and nobody else has it.
+  /// Makes the slot as new. Precondition: closed, and nobody else has it.
   void reset();
 
  private:
@@ -38,10 +38,10 @@ class answer_slot {
   bool closed_ = false;
 };
 
-/// Where the answer to one request goes, at once or later, from any thread.
+/// Takes the answer to one request, at once or later, from any thread.
 ///
-/// It may be used at any time: when the client has gone, the deadline has passed or the server has
-/// ended, the answer is dropped. One that is destroyed unused lets the client have a 503.
+/// May be used at any time: if the client is gone, the deadline has passed or the server has ended,
+/// the answer is dropped. If a responder is destroyed unused, the client gets a 503.
 class responder {
  public:
   explicit responder(std::shared_ptr<answer_slot> into) : into_(std::move(into)) {}
@@ -49,7 +49,7 @@ class responder {
   responder(responder&&) noexcept = default;
   responder& operator=(responder&&) = delete;
 
-  /// Answers. Once; later calls do nothing.
+  /// Answers. Later calls do nothing.
   void operator()(answer what);
 
  private:

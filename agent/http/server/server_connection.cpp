@@ -11,23 +11,23 @@
 namespace tenure::http {
 namespace {
 
-/// After the last answer the client's remaining bytes are read and dropped for this long, up to
-/// this many: closing with unread bytes makes the kernel send a reset, and the client may then
-/// never see the answer.
+/// After the last answer, the client's remaining bytes are read and dropped for this long, up to
+/// this many. Closing with unread bytes makes the kernel send a reset, and the client might never
+/// see the answer.
 constexpr std::chrono::milliseconds linger_limit{1'000};
 constexpr std::size_t linger_bytes = 64 * 1024;
-/// Of one client's pipelined requests, or of one stream's pieces, before it is the others' turn.
+/// The most pipelined requests of a client, or pieces of a stream, before others have their turn.
 constexpr std::size_t most_in_a_turn = 16;
-/// Answers that wait to be sent together; with more, the client has to read first.
+/// Answers are collected up to this size; beyond it, the client has to read first.
 constexpr std::size_t enough_to_send = 64 * 1024;
-/// What a client may send ahead while its answer is held back. With more, it has to wait, and is
-/// not noticed any more when it hangs up.
+/// How much a client may send ahead while its answer is held back. With more it has to wait, and a
+/// disconnect is no longer noticed.
 constexpr std::size_t most_ahead = 16 * 1024;
-/// What a connection keeps of its buffer once everything was sent.
+/// The buffer space that a connection keeps once everything was sent.
 constexpr std::size_t kept_buffer_bytes = 4 * 1024;
 constexpr rejection no_answer{.status = 503,
                               .code = "no_answer",
-                              .message = "the agent did not come to an answer in time",
+                              .message = "the agent did not answer in time",
                               .action = "try again; see the agent's log if this lasts"};
 constexpr rejection too_many_readers{
     .status = 503,
@@ -81,7 +81,7 @@ void server_connection::received(std::string_view bytes, core::time_point now) {
 void server_connection::sent(std::size_t count, core::time_point now) {
   TENURE_CHECK(count <= unsent_bytes());
   sent_ += count;
-  // A stream lasts as long as its reader takes something; one answer has to come to an end.
+  // A stream lasts as long as its reader reads; an answer must come to an end.
   if (stage_ == stage::streaming) write_by_ = core::never;
   if (unsent_bytes() > 0) return;
   write_by_ = core::never;
@@ -172,7 +172,7 @@ void server_connection::close() {
 
 // --- requests ----------------------------------------------------------------------------------
 
-/// Reads one request, and keeps what is not read. `bytes` may be all of `in_`.
+/// Reads one request, and keeps the remaining bytes. `bytes` may be all of `in_`.
 void server_connection::read_request_in(std::string_view bytes, core::time_point now) {
   if (bytes.size() < at_least_) return keep(bytes, 0);
   const request_limits limits{.header_bytes = of_.limits.header_bytes,
@@ -286,7 +286,7 @@ void server_connection::leave_readers() {
   held_.reset();
   stream_.reset();
   stage_ = stage::waiting;
-  // Its place may have been taken meanwhile.
+  // Another connection may have taken its place meanwhile.
   last_ = last_ || of_.connections >= of_.limits.connections;
   --of_.readers;
   ++of_.connections;
@@ -313,7 +313,7 @@ void server_connection::send_piece(std::shared_ptr<const std::string> text) {
 
 // --- what it wants -----------------------------------------------------------------------------
 
-/// What follows once nothing is left to send.
+/// Decides what to do once nothing is left to send.
 void server_connection::advance(core::time_point now) {
   if (unsent_bytes() > 0) return;
   if (stage_ == stage::streaming) return send_news(now);
@@ -362,7 +362,7 @@ server_connection::wishes server_connection::wanted() const {
     case stage::answering:
       break;
     case stage::held:
-      // To notice that the client hangs up.
+      // To notice that the client disconnects.
       out.read = in_.size() < most_ahead;
       break;
     case stage::streaming:

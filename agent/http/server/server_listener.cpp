@@ -22,14 +22,14 @@
 namespace tenure::http {
 namespace {
 
-/// Clients that are accepted before it is the turn of those that are there.
+/// Clients accepted in one turn, before the present ones are served again.
 constexpr int most_accepts = 32;
-/// Pause before the next accept if the process has no descriptor left.
+/// Pause before the next accept if the process has run out of descriptors.
 constexpr std::chrono::milliseconds accept_pause{100};
-/// So much for one client is a matter of course; with more, all are looked at together.
+/// Unread bytes of one client up to which no check is needed; beyond, all clients are added up.
 constexpr std::size_t worth_a_look = 64 * 1024;
 
-/// Best effort: a client that is refused for want of room gets no further attention.
+/// Best effort: a client that is refused for lack of room gets no further attention.
 void refuse(const base::unique_fd& client) {
   static const std::string words =
       response_text(to_response({.status = 503,
@@ -62,7 +62,7 @@ void server_listener::start() {
 
 void server_listener::accept() {
   for (int count = 0; count < most_accepts; ++count) {
-    // Not by Asio, whose `accept` leaves out SOCK_CLOEXEC.
+    // Not Asio's `accept`, which does not set SOCK_CLOEXEC.
     auto client = accept_client(acceptor_.native_handle());
     if (!client) {
       if (client.error() == EAGAIN || client.error() == ECONNABORTED) break;
@@ -83,14 +83,15 @@ void server_listener::accept() {
   start();
 }
 
-/// True if one more client may come: another gives way, if it must.
+/// True if one more client may connect; closes another connection for it if necessary.
 bool server_listener::make_room() {
   if (group.connections < group.limits.connections) return true;
   std::map<std::string_view, std::size_t> shares;
   for (const auto& one : clients) {
     if (!one->connection().is_reader()) ++shares[one->network()];
   }
-  // One of the largest share; of these, the one that is worth the least and has waited longest.
+  // From the network with the largest share: the connection worth the least that has waited
+  // longest.
   constexpr auto newest = std::numeric_limits<std::uint64_t>::max();
   const auto loss = [&shares](const std::shared_ptr<connection_driver>& one) {
     const server_connection& c = one->connection();
@@ -133,7 +134,7 @@ void server_listener::forget(connection_driver::owner::iterator which) {
 
 void server_listener::close() {
   pause_.cancel();
-  // The name goes first: a client that finds it may expect an answer.
+  // The name first: a client that finds it may expect an answer.
   file_.reset();
   // As in `connection_driver::close`.
   boost::system::error_code ignored;

@@ -17,26 +17,26 @@
 
 namespace tenure::http {
 
-/// A listening socket and the connections that were accepted from it. On the server's thread.
+/// A listening socket and the connections accepted from it. Used on the server's thread.
 class server_listener {
-  traffic uncounted_;  ///< where nobody asked for the count; outlives the connections
+  traffic uncounted_;  ///< used if the caller does not count; outlives the connections
 
  public:
-  /// `file`: what names the socket, if it is a Unix socket.
+  /// `file`: the socket's name, if it is a Unix socket.
   server_listener(server_thread& on, base::unique_fd socket, std::optional<unix_socket> file,
                   http_server::deferring_handler handler, const http_limits& limits,
                   traffic* count);
 
-  /// Accepts from now on.
+  /// Starts accepting.
   void start();
-  /// Accepts nobody any more.
+  /// Stops accepting.
   void close();
-  /// Drops clients that do not read while more than `http_limits::unread_bytes` wait for them, but
-  /// not `answered`, whose answer was just made.
+  /// Drops clients that do not read while more than `http_limits::unread_bytes` wait for them,
+  /// except `answered`, whose answer was just made.
   void bound_unread(const connection_driver& answered);
-  /// Keeps `group.date` at the present second. Before each event of a connection.
+  /// Sets `group.date` to the present second. Call before each event of a connection.
   void keep_date();
-  /// Removes a connection that is closed.
+  /// Removes a closed connection.
   void forget(connection_driver::owner::iterator which);
 
   const http_server::deferring_handler answer;

@@ -9,9 +9,9 @@
 namespace tenure::http {
 namespace {
 
-/// Connections that have their turn to work before sockets are looked at again.
+/// Connections that have their turn before sockets are looked at again.
 constexpr std::size_t most_workers = 64;
-/// The shortest time between two looks of the attendant that it has asked for itself.
+/// The shortest time between two looks that the attendant asks for itself.
 constexpr std::chrono::milliseconds attention_step{1};
 
 }  // namespace
@@ -38,13 +38,13 @@ void server_thread::run() {
 void server_thread::news() {
   if (has_news_.exchange(true)) return;
   boost::asio::post(io_, [this] {
-    // Before the attendant looks: what changes from now on is posted again.
+    // Before the attendant looks: later changes post again.
     has_news_ = false;
     attend();
   });
 }
 
-/// Asks the attendant whether there are news, and if so gives every reader its turn.
+/// Asks the attendant for news, and if there are any, gives every reader its turn.
 void server_thread::attend() {
   attend_again_.cancel();
   if (!attend_ || stopping_) return;
@@ -67,7 +67,7 @@ void server_thread::enqueue(connection_driver& which) {
   if (turns_.size() == 1) boost::asio::post(io_, [this] { work(); });
 }
 
-/// Calls those whose turn it is. A connection that enqueues itself again comes in a later turn.
+/// Calls the connections whose turn it is. One that enqueues itself again comes in a later turn.
 void server_thread::work() {
   for (std::size_t left = std::min(turns_.size(), most_workers); left > 0; --left) {
     const auto client = turns_.front();

@@ -21,7 +21,7 @@
 
 namespace tenure::http {
 
-/// The inside of `http_server`: what its one thread does.
+/// The inside of `http_server`: the work of its one thread.
 class server_thread {
  public:
   server_thread();
@@ -33,23 +33,23 @@ class server_thread {
               http_server::deferring_handler handler, const http_limits& limits, traffic* counted);
   void attend_with(std::function<attention()> attend) { attend_ = std::move(attend); }
 
-  /// Serves until `end` was called and everything is closed.
+  /// Serves until `end` is called and everything is closed.
   void run();
 
-  /// There may be news. Thread-safe, and cheap: while one call waits for the thread, further calls
-  /// do nothing.
+  /// Reports that there may be news. Thread-safe and cheap: while one call waits for the thread,
+  /// further calls do nothing.
   void news();
-  /// Begins to end. Thread-safe.
+  /// Starts the end. Thread-safe.
   void end();
 
   // For connections and listeners.
   [[nodiscard]] auto executor() { return io_.get_executor(); }
   [[nodiscard]] asio_loop& loop() { return loop_; }
-  /// The buffer into which every connection reads. What is in it is valid until the next read.
+  /// The buffer into which every connection reads. Its contents are valid until the next read.
   [[nodiscard]] std::span<char> scratch() { return scratch_; }
-  /// Has its `go_on` called, after those that were enqueued before. Once, until it was called.
+  /// Calls the connection's `go_on` once, after those that were enqueued before.
   void enqueue(connection_driver& which);
-  /// Lets `run` return if the server ends and no connection is left.
+  /// Lets `run` return if the server is ending and no connection is left.
   void end_if_done();
 
  private:

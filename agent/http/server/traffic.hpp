@@ -9,10 +9,10 @@
 
 namespace tenure::http {
 
-/// What one listener has done so far. Counted on the serving thread, read by any; lock-free.
+/// The traffic of one listener so far. Counted on the serving thread, read by any; lock-free.
 class traffic {
  public:
-  /// Every status that is ever answered; another one is counted as 0.
+  /// Every status that the agent answers with; any other is counted as 0.
   static constexpr std::array<unsigned, 14> statuses{0,   200, 202, 204, 304, 400, 401,
                                                      403, 404, 405, 409, 413, 431, 503};
 
@@ -26,11 +26,11 @@ class traffic {
   /// One connection too many, which got a 503.
   void refused() { add(refused_); }
 
-  /// By the place of the status in `statuses`.
+  /// By the index of the status in `statuses`.
   [[nodiscard]] std::uint64_t answers(std::size_t place) const { return read(answers_[place]); }
   [[nodiscard]] std::uint64_t connections_opened() const { return read(opened_); }
   [[nodiscard]] std::uint64_t connections_refused() const { return read(refused_); }
-  /// Open now. The two counts are not read at one instant, but this one never wraps.
+  /// Open now. The two counts are not read at one instant, but the result never wraps.
   [[nodiscard]] std::uint64_t connections() const {
     const std::uint64_t closed = read(closed_);
     return std::max(read(opened_), closed) - closed;

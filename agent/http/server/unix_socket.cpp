@@ -46,8 +46,8 @@ base::unique_fd new_socket() {
   return base::unique_fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
 }
 
-/// Two agents that start at once must not take each other's new socket for an old one. The other's
-/// turn takes microseconds; whoever else keeps the directory locked is not waited for longer than
+/// Two agents that start at once must not take each other's new socket for an old one. The other
+/// agent needs microseconds; a program that keeps the directory locked is waited for no longer than
 /// `lock_tries`.
 base::unique_fd lock_directory_of(const std::string& path) {
   constexpr int lock_tries = 50;
@@ -62,7 +62,7 @@ base::unique_fd lock_directory_of(const std::string& path) {
   return out;
 }
 
-/// Makes room at `path` if what is there is a socket that nobody listens on any more.
+/// Makes room at `path` if a socket without a listener is there.
 std::expected<void, listen_error> remove_stale(const std::string& path, const socket_name& name) {
   struct stat found{};
   if (::lstat(path.c_str(), &found) != 0) {
@@ -70,11 +70,11 @@ std::expected<void, listen_error> remove_stale(const std::string& path, const so
     return failed(path, errno);
   }
   if (!S_ISSOCK(found.st_mode)) {
-    return failed(path, listen_failure::bad_address, "there is a file that is no socket");
+    return failed(path, listen_failure::bad_address, "there is a file that is not a socket");
   }
   const base::unique_fd probe = new_socket();
   if (!probe) return failed(path, errno);
-  // One whose queue is full answers EAGAIN, and lives.
+  // A socket with a full queue answers EAGAIN, and is alive.
   const int result = ::connect(probe.get(), name.get(), sizeof name.address);
   if (result == 0 || errno == EAGAIN) {
     return failed(path, listen_failure::in_use, "it is in use by another process");
@@ -135,7 +135,7 @@ bool is_served(const std::string& path) {
 }
 
 void remove_abandoned_sockets(const std::string& directory) {
-  // Whoever makes a socket has the directory locked until it listens.
+  // An agent that makes a socket keeps the directory locked until it listens.
   const base::unique_fd alone = lock_directory_of(directory + "/");
   std::error_code failed;
   for (std::filesystem::directory_iterator one(directory, failed), end; !failed && one != end;

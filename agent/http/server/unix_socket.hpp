@@ -13,19 +13,19 @@
 
 namespace tenure::http {
 
-/// A socket in the file system that queues clients. Only its owner and root can connect to it. Its
-/// file goes with it, unless somebody has put another there.
+/// A Unix socket with a file name. Only its owner and root can connect to it. Removes its file at
+/// the end, unless somebody has put another one there.
 class unix_socket {
  public:
-  /// Opens one, non-blocking and not inherited. The file of an agent that has died is replaced; one
-  /// that answers is `in_use`, and anything but a socket is left alone.
+  /// Opens a non-blocking socket that children do not inherit. Replaces the file of an agent that
+  /// has died; a socket that answers is `in_use`, and a file that is not a socket is left alone.
   static std::expected<unix_socket, listen_error> open(const std::string& path);
 
   unix_socket(unix_socket&& other) noexcept;
   unix_socket& operator=(unix_socket&&) = delete;
   ~unix_socket();
 
-  /// Gives the listening descriptor away. The file stays until this is destroyed.
+  /// Gives the listening descriptor away. The file stays until this object is destroyed.
   [[nodiscard]] base::unique_fd take() { return std::move(fd_); }
 
  private:
@@ -37,14 +37,14 @@ class unix_socket {
   ino_t inode_ = 0;
 };
 
-/// Deletes the sockets in a directory whose agents have died. Precondition: only our user and root
-/// can write to it.
+/// Deletes the sockets of dead agents in a directory. Precondition: only our user and root can
+/// write to it.
 void remove_abandoned_sockets(const std::string& directory);
 
 /// True if somebody listens on it, however busy.
 bool is_served(const std::string& path);
 
-/// Who has connected; nothing if this is no Unix socket.
+/// The process that has connected; nothing if this is not a Unix socket.
 std::optional<peer_process> peer_of(int connected);
 
 }  // namespace tenure::http

@@ -23,12 +23,12 @@ namespace ssl = boost::asio::ssl;
 
 using outcome = std::expected<void, std::string>;
 
-/// Where distributions keep the authorities they trust. OpenSSL knows one place, fixed when it was
-/// built, which is another one in an image that our static binary is copied into.
+/// Where distributions keep trusted CAs. OpenSSL knows one place, fixed when it was built, which
+/// may differ in an image that our static binary is copied into.
 constexpr std::array system_bundles{"/etc/ssl/certs/ca-certificates.crt",
                                     "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem"};
 
-/// Without this one OpenSSL would ask the terminal for a passphrase, and wait.
+/// Without this, OpenSSL would ask for a passphrase on the terminal, and wait.
 int no_passphrase(char*, int, int, void*) {
   return 0;
 }
@@ -38,7 +38,7 @@ std::unexpected<std::string> failed(const std::string& what, const std::string& 
   return std::unexpected("cannot use " + what + " " + file + ": " + why);
 }
 
-/// What OpenSSL says of its last failure. It names the place in the file's format, nothing of its
+/// OpenSSL's reason for its last failure. It names the place in the file's format, and none of its
 /// contents.
 std::string last_reason() {
   const char* reason = ::ERR_reason_error_string(::ERR_peek_last_error());
@@ -46,8 +46,8 @@ std::string last_reason() {
   return reason != nullptr ? reason : "no reason given";
 }
 
-/// A pipe in place of a file would block us for ever; and one that everybody can write to says
-/// nothing about who is at the other end.
+/// A pipe in place of a file would block us for ever, and a file that everybody can write to proves
+/// nothing about the server.
 outcome readable(const std::string& what, const std::string& file) {
   const auto opened =
       base::open_trusted(AT_FDCWD, file.c_str(), O_RDONLY, base::named_by_an_operator);
@@ -112,7 +112,7 @@ std::expected<std::shared_ptr<ssl::context>, std::string> load(const tls_setting
   ::SSL_CTX_set_verify(made, SSL_VERIFY_PEER, nullptr);
   ::SSL_CTX_set_session_cache_mode(made, SSL_SESS_CACHE_OFF);
   ::SSL_CTX_set_default_passwd_cb(made, no_passphrase);
-  // Buffers of 34 KiB a connection, given back while it is idle.
+  // Buffers of 34 KiB per connection are released while it is idle.
   ::SSL_CTX_set_mode(made, SSL_MODE_RELEASE_BUFFERS);
   if (auto loaded = load_authorities(made, s.ca_file); !loaded) {
     return std::unexpected(std::move(loaded.error()));
@@ -143,7 +143,7 @@ tls_context::stamps tls_context::stamps_now() const {
 }
 
 std::expected<std::shared_ptr<ssl::context>, std::string> tls_context::current() {
-  // Taken before loading: what is swapped in the middle of it is loaded again the next time.
+  // Taken before loading: a file that is swapped meanwhile is loaded again the next time.
   const stamps now = stamps_now();
   if (!loaded_ || now != tried_) {
     tried_ = now;

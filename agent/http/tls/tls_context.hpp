@@ -16,23 +16,23 @@ namespace tenure::http {
 
 /// The files of `tls_settings`, loaded, and loaded again when they are swapped.
 ///
-/// Nothing of OpenSSL is touched before the first `current`.
+/// Does not touch OpenSSL before the first `current`.
 class tls_context {
  public:
   explicit tls_context(tls_settings settings) : settings_(std::move(settings)) {}
 
-  /// For a new connection: TLS 1.2 or newer, and the server has to prove who it is. Looks at the
-  /// files first. If a swapped one is bad the old context stays, and `problem` tells; if there is
-  /// no old one that is an error, which names the file.
+  /// The context for a new connection: TLS 1.2 or newer, and the server must prove its identity.
+  /// Checks the files first. If a swapped file is bad, the old context stays, and `problem` says
+  /// so; without an old one this is an error that names the file.
   std::expected<std::shared_ptr<boost::asio::ssl::context>, std::string> current();
 
-  /// What is wrong with the files as they are now; empty if nothing is.
+  /// What is wrong with the present files; empty if nothing is.
   [[nodiscard]] const std::string& problem() const { return problem_; }
 
   [[nodiscard]] const tls_settings& settings() const { return settings_; }
 
  private:
-  /// What of a file changes when it is swapped; all zero: it is not there.
+  /// Attributes of a file that change when it is swapped; all zero: there is no file.
   struct stamp {
     std::uint64_t device = 0;
     std::uint64_t inode = 0;

@@ -17,9 +17,9 @@
 namespace tenure::http {
 namespace {
 
-/// So many names of a certificate are shown.
+/// The most names of a certificate that are shown.
 constexpr int most_names = 8;
-/// As long as a host name can be.
+/// The longest host name.
 constexpr std::size_t most_name_bytes = 253;
 
 std::string date(const ASN1_TIME* when) {

@@ -6,11 +6,11 @@
 
 namespace tenure::http {
 
-/// Why the certificate that is being checked is not accepted, and what to do; to be called from
-/// the verification callback. `server`: whom it should be for.
+/// Why the certificate being checked is not accepted, and what to do. Call from the verification
+/// callback. `server`: the server that the certificate must name.
 std::string certificate_failure(X509_STORE_CTX* checking, const std::string& server);
 
-/// What an error of OpenSSL's queue means in a connection to a server, and what to do.
+/// What an error from OpenSSL's queue means in a connection to a server, and what to do.
 std::string tls_failure(unsigned long error, bool has_certificate);
 
 }  // namespace tenure::http

@@ -4,7 +4,7 @@
 
 namespace tenure::http {
 
-/// "OpenSSL 3.0.17 1 Jul 2025": the library that this program runs with.
+/// The library that this program runs with, e.g. "OpenSSL 3.0.17 1 Jul 2025".
 std::string tls_library();
 
 }  // namespace tenure::http

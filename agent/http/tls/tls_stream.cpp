@@ -58,8 +58,8 @@ class tls_stream : public byte_stream {
   }
 
  private:
-  /// Whom the certificate has to be for; names are also sent, so that a server that has several
-  /// can choose.
+  /// Sets the server's name or address that the certificate must have. A name is also sent, so that
+  /// a server with several certificates can choose.
   bool expect_server() {
     SSL* const session = stream_.native_handle();
     stream_.set_verify_callback([this](bool accepted, ssl::verify_context& checking) {
@@ -69,7 +69,7 @@ class tls_stream : public byte_stream {
       return accepted;
     });
     X509_VERIFY_PARAM* const rules = ::SSL_get0_param(session);
-    // The common name is not looked at, as RFC 9525 has it.
+    // Ignores the common name, according to RFC 9525.
     ::X509_VERIFY_PARAM_set_hostflags(
         rules, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
     if (settings::is_ip_literal(server_)) {

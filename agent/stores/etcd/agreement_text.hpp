@@ -7,12 +7,12 @@
 #include "core/vocabulary.hpp"
 
 /// The value of an election's agreement key: `slots=N`, and, once an operator has accepted that
-/// versions begin anew, `versions_from=N accepted_unix_ms=N`. Pure.
+/// versions start again, `versions_from=N accepted_unix_ms=N`. Pure.
 namespace tenure::stores::etcd {
 
 std::string agreement_text(const core::agreement& what);
 
-/// Nothing if it is none. Words that are not known are those of a later release, and skipped.
+/// Nothing if `text` is not an agreement. Skips unknown words: a later release may write them.
 std::optional<core::agreement> parse_agreement(std::string_view text);
 
 }  // namespace tenure::stores::etcd

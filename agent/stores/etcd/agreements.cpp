@@ -7,7 +7,7 @@
 namespace tenure::stores::etcd {
 namespace {
 
-/// In one call, as contenders come and go in between.
+/// How often one call reads and tries again because contenders came or went in between.
 constexpr int most_looks = 6;
 
 }  // namespace
@@ -50,8 +50,8 @@ void agreements::write(const attempt_ptr& a, const mirror& now) {
   }
   if (a->what.accept_versions) {
     next.versions_from = core::version{now.revision() + 1};
-    // Later than all that we have seen, whatever the wall clock shows: it tells this acceptance
-    // from the one before, which a restore may have taken away.
+    // Later than every acceptance seen so far, even if the wall clock is behind: this tells the new
+    // acceptance from an earlier one that a restore may have removed.
     const std::int64_t last = session_.seen(a->which).last_accepted_unix_ms();
     next.accepted_unix_ms =
         std::max({session_.with.wall_ms(), next.accepted_unix_ms + 1, last + 1});

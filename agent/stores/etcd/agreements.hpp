@@ -7,8 +7,8 @@
 
 namespace tenure::stores::etcd {
 
-/// Changes of what an election is, by an operator. A transaction compares what it relies on, so
-/// that nobody comes in between: neither a contender nor another operator.
+/// Changes an election's agreement for an operator. The transaction compares everything that it
+/// relies on, so that no contender and no other operator can come in between.
 ///
 /// Used on the session's executor only.
 class agreements {

@@ -6,12 +6,14 @@
 namespace tenure::stores::etcd {
 namespace {
 
-/// How long a grant waits for its own event, which is a millisecond behind it; on a new watch up to
-/// a hundred, as etcd brings those up to date ten times a second. Without it, lock_delay follows.
+/// How long a grant waits for its own event. The event follows within a millisecond; on a new watch
+/// within a hundred, as etcd brings those up to date ten times a second. A grant without its event
+/// is followed by the lock delay.
 constexpr core::duration own_event_patience = std::chrono::milliseconds(300);
-/// In one acquire, as others come and go in between.
+/// How often one acquire tries again because other contenders came or went in between.
 constexpr int most_tries = 6;
-/// Enough to keep all connections busy, few enough that each is answered long before its deadline.
+/// Enough to keep all connections busy, and few enough that each is answered long before its
+/// deadline.
 constexpr std::size_t most_under_way = 64;
 
 }  // namespace
@@ -26,7 +28,7 @@ void campaigns::acquire(core::election_index which, core::time_point deadline,
   a->done = std::move(done);
   waiting_.push_back(a);
   begin_next();
-  // For one behind others the timer is set already, and no later than it needs.
+  // If others wait already, the timer is set for the first of them, which ends first.
   if (waiting_.size() == 1) expire_waiting();
 }
 
@@ -41,14 +43,13 @@ void campaigns::begin_next() {
 void campaigns::begin(const attempt_ptr& a) {
   ++under_way_;
   const mirror& m = session_.seen(a->which);
-  // The mirror may be behind: it may still show what we have released, and a key of ours that it
-  // shows may be gone.
+  // The mirror may lag: it may still show what we have released, or a key of ours that is gone.
   const bool may_hold_at_once =
       session_.connection.live() && m.has_room() && m.agrees() && m.find_own() == nullptr;
   may_hold_at_once ? campaign(a, m.basis_now()) : look_first(a);
 }
 
-/// Tells those whose time is over, and comes again when that of the next one will be.
+/// Answers the attempts whose time to begin is over, and sets the timer for the next one.
 void campaigns::expire_waiting() {
   while (!waiting_.empty() && waiting_.front()->begin_by <= session_.loop.now()) {
     const attempt_ptr a = std::move(waiting_.front());
@@ -73,8 +74,8 @@ void campaigns::look_first(const attempt_ptr& a) {
   });
 }
 
-/// What the election holds now decides: ours already, room for us, or neither. A key of ours that
-/// waits behind others is not a term yet: the watch tells when it holds.
+/// Decides by what the election holds now: a term of ours, a free slot, or neither. A key of ours
+/// that waits behind others is not a term yet: the watch shows when it holds.
 void campaigns::judge(const attempt_ptr& a, const looked& now) {
   if (const contender* own = now.at.find_own(); own != nullptr && now.at.holds(*own)) {
     return adopt(a, *own, now.sent_at, now.by);
@@ -107,7 +108,7 @@ void campaigns::ask_for_key(const attempt_ptr& a, const kept_lease& lease, const
 void campaigns::campaigned(const attempt_ptr& a, const kept_lease& lease, const basis& on,
                            const reply_or_failure& what) {
   if (!what && what.error().meaning == error_meaning::lease_gone) {
-    // It has ended unnoticed: again, with another one.
+    // The lease ended unnoticed: try again with a new one.
     session_.leases.forget(lease.id);
     return campaign(a, on);
   }
@@ -125,14 +126,14 @@ void campaigns::campaigned(const attempt_ptr& a, const kept_lease& lease, const 
     return fail(a, session_.members.present() + " says that we hold \"" +
                        session_.spec(a->which).name + "\", and does not show it");
   }
-  // The key is ours, and the next try finds it.
+  // The key is ours, so the next try finds it.
   if (auto good = session_.believe(lease, now.by); !good)
     return fail(a, std::move(good.error().why));
   won(a, *own, lease);
 }
 
-/// Ours already, by an earlier call or an earlier life of this agent: renews it. `seen_at`, `by`:
-/// before and by whom the quorum has shown it.
+/// Renews a key that an earlier call, or an earlier run of this agent, has written. `seen_at`,
+/// `by`: when the read that showed it was sent, and the quorum that answered it.
 void campaigns::adopt(const attempt_ptr& a, const contender& own, core::time_point seen_at,
                       const quorum_view& by) {
   session_.leases.keep(own.lease, a->deadline,
@@ -194,7 +195,7 @@ void campaigns::finish(const attempt_ptr& a, acquire_outcome outcome) {
   ended();
 }
 
-/// One is not under way any more.
+/// One attempt is no longer under way.
 void campaigns::ended() {
   --under_way_;
   begin_next();

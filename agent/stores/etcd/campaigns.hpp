@@ -10,11 +10,11 @@
 
 namespace tenure::stores::etcd {
 
-/// `acquire`, as it goes with etcd.
+/// `acquire` for etcd.
 ///
-/// A contender's key is written only where it holds at once, so that whoever waits needs no lease
-/// and sends nothing: the lease is obtained first, then the key is written. Of many campaigns some
-/// are under way, and the others wait in turn.
+/// An agent writes a contender's key only when that would hold at once, so a standby needs no lease
+/// and sends nothing. A campaign obtains the lease first, then writes the key. Only some of many
+/// campaigns are under way at a time; the others wait their turn.
 ///
 /// Used on the session's loop only.
 class campaigns {
@@ -25,7 +25,7 @@ class campaigns {
   void acquire(core::election_index which, core::time_point deadline,
                handler<acquire_outcome> done);
 
-  /// The mirror of an election has changed.
+  /// The mirror of this election has changed.
   void changed(core::election_index which);
 
   void close();
@@ -34,13 +34,13 @@ class campaigns {
   struct attempt {
     core::election_index which{};
     core::time_point deadline{};
-    core::time_point begin_by{};  ///< half of its time is for waiting its turn, half for etcd
+    core::time_point begin_by{};  ///< half of the time is for waiting its turn, half for etcd
     handler<acquire_outcome> done;
     int tries = 0;
   };
   using attempt_ptr = std::shared_ptr<attempt>;
 
-  /// A grant that waits for its own event, which proves that nothing before it was missed.
+  /// A grant that waits for its own event, which proves that the watch missed nothing before it.
   struct unconfirmed_grant {
     grant what;
     handler<acquire_outcome> done;
@@ -66,7 +66,7 @@ class campaigns {
 
   session& session_;
   std::size_t under_way_ = 0;
-  std::deque<attempt_ptr> waiting_;  ///< not begun; in the order in which they came
+  std::deque<attempt_ptr> waiting_;  ///< not begun yet, in order of arrival
   base::timer first_begin_by_;
   std::vector<std::optional<unconfirmed_grant>> unconfirmed_;
 };

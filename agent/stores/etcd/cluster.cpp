@@ -12,17 +12,17 @@ namespace tenure::stores::etcd {
 namespace {
 
 constexpr const char* authenticate_path = "/v3/auth/authenticate";
-/// A call signs in again that often; a server that forgets each token at once is broken.
+/// Sign-ins per call. A server that forgets each token at once is broken.
 constexpr int most_sign_ins = 2;
-/// Connections to one member: in all, for what keeps leases alive, and kept open although nothing
-/// happens. Who takes over sends a lease and a key at once, and should not have to connect first.
+/// Connections to one member: in all; reserved for keeping leases alive; and kept open while idle.
+/// A takeover sends a lease and a key at once, and should not have to connect first.
 constexpr std::size_t connections = 10;
 constexpr std::size_t reserved_connections = 2;
 constexpr std::size_t warm_connections = 2;
 
 constexpr std::size_t most_password_bytes = 4096;
 
-/// The password in a file, without the line break at its end.
+/// Reads the password from a file, without its trailing line break.
 std::expected<std::string, std::string> read_password(const std::string& file) {
   auto read = base::read_named_file("the password file", file, most_password_bytes);
   if (!read) return read;
@@ -44,21 +44,21 @@ struct one_call {
   cluster::done_handler done;
   priority as = priority::other;
   core::time_point asked_at{};
-  bool answered = false;     ///< by the cluster, be it with a refusal
-  std::size_t member = 0;    ///< asked now
-  std::size_t members_left;  ///< to be asked after this one
+  bool answered = false;     ///< by the cluster, even with a refusal
+  std::size_t member = 0;    ///< being asked now
+  std::size_t members_left;  ///< still to be asked after this one
   int sign_ins = 0;
   std::optional<base::timer> patience{};  ///< while it waits for a token
 };
 
 using call_ptr = std::shared_ptr<one_call>;
 
-/// True for what another member may answer differently.
+/// True for an error after which another member may answer differently.
 bool is_of_this_member(error_meaning what) {
   return what == error_meaning::unknown || what == error_meaning::unsupported;
 }
 
-/// What is left of a call's time is shared by the members that may still have to be asked.
+/// Divides what is left of a call's time among the members that may still have to be asked.
 core::time_point try_deadline(const one_call& c, core::time_point now) {
   return now + (c.deadline - now) / static_cast<int>(c.members_left + 1);
 }
@@ -91,9 +91,9 @@ struct cluster::state : std::enable_shared_from_this<cluster::state> {
   std::function<void()> moved;
   std::function<void(const core::contact_event&)> hears;
   std::size_t present = 0;
-  std::string token;  ///< empty: none, or not needed
+  std::string token;  ///< empty: not signed in, or not needed
   bool token_needed = false;
-  std::deque<call_ptr> for_token;  ///< wait for one
+  std::deque<call_ptr> for_token;  ///< calls that wait for a token
   bool signing_in = false;
   bool closed = false;
 };
@@ -123,7 +123,7 @@ void cluster::state::send(const call_ptr& c) {
 void cluster::state::answered(const call_ptr& c, core::time_point sent_at,
                               std::expected<http::client_reply, http::client_error> what) {
   if (!what) return failed(c, {.why = std::move(what.error().text)});
-  // A streamed reply has its errors inside.
+  // A streamed reply carries its errors inside.
   if (what->status == 200 && !what->body.starts_with("{\"error\"")) {
     c->answered = true;
     return finish(c, reply{.body = std::move(what->body), .sent_at = sent_at, .member = c->member});
@@ -140,7 +140,7 @@ void cluster::state::answered(const call_ptr& c, core::time_point sent_at,
 }
 
 void cluster::state::failed(const call_ptr& c, call_failure why) {
-  // Anything else is the cluster's answer, and the other members would give the same.
+  // Anything else is the cluster's answer: the other members would say the same.
   if (!is_of_this_member(why.meaning)) return finish(c, std::unexpected(std::move(why)));
   leave(c->member);
   if (closed) return;
@@ -156,7 +156,7 @@ void cluster::state::leave(std::size_t member) {
   moved();
 }
 
-/// Later: never from within the call.
+/// Calls the handler later, never from within the call.
 void cluster::state::finish(const call_ptr& c, reply_or_failure outcome) {
   if (c->answered) {
     tell(core::contact::answered{});
@@ -168,7 +168,7 @@ void cluster::state::finish(const call_ptr& c, reply_or_failure outcome) {
   });
 }
 
-/// One sign-in at a time; who needs a token meanwhile waits for it.
+/// One sign-in at a time; calls that need a token meanwhile wait for it.
 void cluster::state::sign_in(const call_ptr& c) {
   ++c->sign_ins;
   wait_for_token(c);
@@ -189,7 +189,7 @@ void cluster::state::sign_in(const call_ptr& c) {
         if (!what) return self->signed_in(std::unexpected(call_failure{.why = what.error().text}));
         if (what->status != 200) {
           const gateway_error error = read_error(what->status, what->body);
-          // Authentication may have been switched off: then no token is needed.
+          // Authentication may be switched off by now: then no token is needed.
           if (error.meaning == error_meaning::auth_disabled) {
             self->token_needed = false;
             return self->signed_in({});
@@ -207,7 +207,7 @@ void cluster::state::sign_in(const call_ptr& c) {
       });
 }
 
-/// The sign-in may be that of a call with a later deadline.
+/// The sign-in under way may belong to a call with a later deadline.
 void cluster::state::wait_for_token(const call_ptr& c) {
   for_token.push_back(c);
   c->patience.emplace(loop);
@@ -217,7 +217,7 @@ void cluster::state::wait_for_token(const call_ptr& c) {
     if (!self || !one || self->closed) return;
     if (std::erase(self->for_token, one) == 0) return;
     self->finish(one, std::unexpected(call_failure{
-                          .why = self->name(one->member) + " has not let us sign in as \"" +
+                          .why = self->name(one->member) + " did not let us sign in as \"" +
                                  self->secrets.user + "\" in time for POST " + one->path}));
   });
 }
@@ -293,9 +293,9 @@ std::unique_ptr<http::http_stream> cluster::stream(std::string path, std::string
                                                    core::time_point head_deadline,
                                                    http::stream_handlers on) {
   auto headers = state_->headers();
-  // Or Go's server drops what it has not read of the body once the first reply leaves.
+  // Without this, Go's server drops the unread rest of the body once its first reply leaves.
   headers.push_back({.name = "Connection", .value = "close"});
-  // A member that has lost its leader ends the watch, instead of keeping it in silence.
+  // With this, a member that loses its leader ends the watch instead of keeping it open in silence.
   headers.push_back({.name = "Grpc-Metadata-hasleader", .value = "true"});
   return state_->members[state_->present]->stream({.method = "POST",
                                                    .target = std::move(path),

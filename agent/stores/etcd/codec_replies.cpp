@@ -23,13 +23,13 @@ bool is_printable(char c) {
   return c >= ' ' && c <= '~';
 }
 
-/// The beginning of a body, fit for a log.
+/// The beginning of a body, safe to log.
 std::string excerpt(std::string_view body) {
   return base::printable(body, max_excerpt_bytes);
 }
 
-/// Finds what a JSON parser lets pass: two values under one name, of which readers choose
-/// differently.
+/// Finds what a JSON parser accepts: two values under one name, of which parsers choose different
+/// ones.
 class name_check {
  public:
   bool operator()(json::parse_event_t event, const json& at) {
@@ -63,7 +63,7 @@ parsed<json> to_object(std::string_view body) {
   return document;
 }
 
-/// The first thing found wrong in a reply. Later ones follow from it.
+/// The first defect found in a reply. Later ones follow from it.
 struct verdict {
   std::string why;
 
@@ -72,7 +72,7 @@ struct verdict {
   }
 };
 
-/// create_revision as createRevision: proto's other spelling of its names in JSON.
+/// create_revision as createRevision: protobuf's other JSON spelling of its names.
 std::string camel_case(std::string_view name) {
   std::string out;
   for (std::size_t i = 0; i < name.size(); ++i) {
@@ -83,8 +83,8 @@ std::string camel_case(std::string_view name) {
   return out;
 }
 
-/// Reads the fields of one object. What is absent is zero, false or empty, as in proto3; what is
-/// of another type is noted in the verdict and reads as if absent.
+/// Reads the fields of one object. An absent field reads as zero, false or empty, as in proto3; one
+/// of another type is noted in the verdict and reads as absent.
 class fields {
  public:
   fields(const json& object, verdict& judged) : object_(&object), judged_(&judged) {
@@ -100,7 +100,7 @@ class fields {
     return here != nullptr ? here : there;
   }
 
-  /// 64 bits, as a string or, as proto3 also allows, as a number.
+  /// 64 bits, as a string or, as proto3 also allows, a number.
   template <class Integer>
   [[nodiscard]] Integer number(std::string_view name) const {
     const json* found = find(name);
@@ -173,12 +173,12 @@ reply_header header_of(const fields& reply) {
                       .revision = from.number<std::uint64_t>("revision"),
                       .raft_term = from.number<std::uint64_t>("raft_term")};
   from.require(header.cluster_id != 0 && header.member_id != 0, "header", "names no server");
-  // Revisions are int64 in etcd: a larger one would wrap around in a request of ours.
+  // Revisions are int64 in etcd: a larger one would wrap around in our requests.
   from.require(std::in_range<std::int64_t>(header.revision), "revision", "is out of range");
   return header;
 }
 
-/// Every etcd begins at revision 1.
+/// The first revision of every etcd is 1.
 reply_header header_with_revision(const fields& reply) {
   const reply_header header = header_of(reply);
   reply.require(header.revision > 0, "header", "has no revision");
@@ -293,7 +293,8 @@ watch_reply read(const fields& from, std::type_identity<watch_reply>) {
 
 authenticate_reply read(const fields& from, std::type_identity<authenticate_reply>) {
   authenticate_reply out{.header = header_of(from), .token = from.text("token")};
-  // It goes into a header line of ours: a line break in it would be a header of the server's.
+  // The token goes into a header line of our requests: a line break in it would let the server add
+  // a header.
   from.require(!out.token.empty() && std::ranges::all_of(out.token, is_printable), "token",
                "is empty or not printable");
   return out;

@@ -12,12 +12,12 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// A password need not be UTF-8: what is not becomes a replacement character, and etcd refuses it.
+/// A password need not be UTF-8: invalid bytes become replacement characters, and etcd refuses it.
 std::string text_of(const ordered_json& body) {
   return body.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }
 
-/// JSON numbers are doubles to many readers; the gateway writes and reads 64 bits as strings.
+/// Many parsers read JSON numbers as doubles, so the gateway writes and reads 64 bits as strings.
 template <class Integer>
 ordered_json number(Integer value) {
   return std::to_string(value);

@@ -11,29 +11,29 @@
 
 namespace tenure::stores::etcd {
 
-/// Takes JSON objects off a stream whose pieces break anywhere: inside of one, between two, with
-/// blanks and newlines around them. Looks at braces and quotes only; the parse_* functions judge
-/// what is inside.
+/// Splits a stream into JSON objects. Its pieces may break anywhere: inside an object or between
+/// two, with white space around them. Looks only at braces and quotes; the parse_* functions judge
+/// the contents.
 class document_splitter {
  public:
-  /// One object may be so long. A reply of ours has a few hundred bytes; the events of a busy
-  /// prefix that others write to come bundled.
+  /// The longest object accepted. Our replies have a few hundred bytes; etcd bundles the events of
+  /// a busy prefix that others write to.
   static constexpr std::size_t max_document_bytes = 4 * 1024 * 1024;
 
-  /// Deeper than any of etcd's replies.
+  /// More than any of etcd's replies needs.
   static constexpr int max_nesting = 16;
 
-  /// The objects that this piece completes, in order. After an error the stream has lost its
-  /// place: every later call returns the same one.
+  /// Returns the objects that this piece completes, in order. After an error the stream's position
+  /// is lost: every later call returns the same error.
   [[nodiscard]] std::expected<std::vector<std::string>, malformed> feed(std::string_view piece);
 
-  /// Nothing has begun that is not complete: here a stream may end.
+  /// True if no object is incomplete: the stream may end here.
   [[nodiscard]] bool between_documents() const { return nesting_ == 0 && !failed_; }
 
  private:
   enum class state { outside, in_object, in_string, after_backslash };
 
-  /// Advances over one byte; says why it cannot.
+  /// Advances by one byte; returns why it cannot.
   std::optional<std::string> step(char c);
 
   state state_ = state::outside;

@@ -20,12 +20,12 @@ namespace {
 
 using namespace etcd;
 
-/// What a user waits for at start before hearing that etcd cannot be reached.
+/// How long a start waits before it reports that etcd cannot be reached.
 constexpr core::duration open_patience = std::chrono::seconds(5);
 constexpr std::uint16_t default_port = 2379;
 
-/// True for what no other try will change: the configuration has to. With a user, a token that is
-/// not accepted may only have come too late.
+/// True for an error that only a change of the configuration can end. With a user it is not final
+/// that a token is refused: it may have expired.
 bool is_final(error_meaning what, const settings::security& with) {
   return what == error_meaning::denied || what == error_meaning::unsupported ||
          what == error_meaning::invalid ||
@@ -127,10 +127,10 @@ class etcd_store final : public store {
     if (session_.with.hears) session_.with.hears(core::contact::showed{});
   }
   void broken(const call_failure& what) {
-    // At start that is a mistake of the user's, and not to be waited for.
+    // At start this is a mistake in the configuration, and waiting does not help.
     if (is_final(what.meaning, session_.with.secure)) refuse_to_open(what.why);
     if (opening_) {
-      self_.warnings.push_back("etcd cannot be used yet, and is tried again: " + what.why);
+      self_.warnings.push_back("etcd cannot be used yet, retrying: " + what.why);
     }
     opened();
     if (!session_.closed()) subscriptions_.broken(what.why);
@@ -166,18 +166,18 @@ void etcd_store::open(handler<std::expected<description, open_error>> done) {
                             return refuse_to_open(what.error().why);
                           }
                           if (const auto wrong = note_version(what)) return refuse_to_open(*wrong);
-                          // Even if nobody has answered: it goes on by itself until somebody does.
+                          // Even if no member has answered: the watcher goes on until one does.
                           session_.connection.connect();
                         }));
 }
 
-/// Why this server cannot be used, if that is so. A version that cannot be read is not a reason: a
-/// proxy may have answered for a moment. It is asked for again at each connection.
+/// Why this server cannot be used, if so. A version that cannot be read is not a reason: a proxy
+/// may have answered for a moment. Each new connection asks for the version again.
 std::optional<std::string> etcd_store::note_version(const reply_or_failure& what) {
   if (!what) return {};
   const auto version = parse_version(what->body);
   if (!version) {
-    self_.warnings = {"the version of etcd is not known, and is asked for again: " +
+    self_.warnings = {"the version of etcd is unknown, asking again: " +
                       session_.broken_reply(version.error()).why};
     return {};
   }
@@ -188,7 +188,7 @@ std::optional<std::string> etcd_store::note_version(const reply_or_failure& what
   return {};
 }
 
-/// Connected, at first or again. Whoever is told of it finds the server described.
+/// Connected, for the first time or again. The server is described before the watches are served.
 void etcd_store::live() {
   self_.cluster_id = base::hex(session_.connection.cluster_id());
   const auto tell = [this] {
@@ -196,7 +196,7 @@ void etcd_store::live() {
     if (!session_.closed()) subscriptions_.all_changed();
     if (!session_.closed() && session_.with.announce) membership_.appear();
   };
-  // Each member may be of another version, and with many elections it matters what ours can do.
+  // Members may run different versions, and with many elections the version of ours matters.
   const bool many = session_.with.elections.size() > most_operations;
   if (!self_.server_version.empty() && !many) return tell();
   session_.members.call(
@@ -221,13 +221,12 @@ void etcd_store::opened() {
 void etcd_store::release(core::election_index which, core::version version, release_details how,
                          core::time_point deadline, handler<release_outcome> done) {
   TENURE_CHECK(core::place(which) < session_.mirrors.size());
-  // Whoever gives up what it does not know of has nothing to say.
+  // A caller that names no term leaves no record.
   const std::string note =
       version == core::no_version ? "" : release_record_text(version, session_.with.identity, how);
   const auto& held = session_.held(which);
   if (held && version == held->version) return erase(which, *held, note, deadline, std::move(done));
-  // What we know of may be over, and what an acquire has been granted whose reply was lost is not
-  // known here.
+  // Our term may be over, or the reply that granted one may be lost: read what etcd holds.
   session_.read(
       which, deadline,
       [=, this, done = std::move(done)](std::expected<looked, unknown> now) mutable {
@@ -256,7 +255,7 @@ void etcd_store::erase(core::election_index which, const held_term& own, const s
         if (!what) {
           return session_.answer(std::move(done), release_outcome(unknown{what.error().why}));
         }
-        // Carried out or not: if the key is not there in this term, there is nothing to release.
+        // Whether it succeeded or not: without a key of this term there is nothing to release.
         if (const auto reply = parse_transaction(what->body); !reply) {
           return session_.answer(std::move(done),
                                  release_outcome(session_.broken_reply(reply.error())));

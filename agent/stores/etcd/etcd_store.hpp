@@ -9,14 +9,14 @@
 
 namespace tenure::stores {
 
-/// How late etcd ends a lease that ran out: it looks twice a second.
+/// How late etcd may end an expired lease: it checks twice a second.
 inline constexpr core::duration etcd_expiry_lag = std::chrono::milliseconds(500);
 
-/// A store in etcd 3.4 or later, by its JSON gateway.
+/// A store in etcd 3.4 or later, through its JSON gateway.
 ///
-/// `with.endpoints` are URLs of members of one cluster. Keys are laid out as etcd's own
-/// `concurrency` package does it (stores/etcd/layout.hpp), versions are create_revisions. All
-/// elections share one lease, so one request renews them.
+/// `with.endpoints` are URLs of members of one cluster. Keys are laid out as by etcd's own
+/// `concurrency` package (stores/etcd/layout.hpp); versions are create_revisions. All elections
+/// share one lease, so one request renews them.
 std::expected<std::unique_ptr<store>, open_error> make_etcd_store(
     base::event_loop& on, const http::http_connector& connect, setup with);
 

@@ -47,7 +47,7 @@ constexpr std::string_view not_a_gateway =
 constexpr std::string_view our_defect = "etcd refuses the form of the request: please report this";
 constexpr std::string_view busy = "etcd is overloaded: give it faster disks or fewer clients";
 
-/// Every error that 3.4 to 3.7 can give to a request of ours. Texts and codes are those of
+/// Every error with which 3.4 to 3.7 can answer our requests. Texts and codes are those of
 /// api/v3rpc/rpctypes/error.go; where releases differ in the code there are two rows.
 constexpr row table[] = {
     {not_found, "etcdserver: requested lease not found", error_meaning::lease_gone, ""},
@@ -120,8 +120,8 @@ constexpr row table[] = {
     {invalid_argument, "etcdserver: invalid client api version", error_meaning::invalid,
      our_defect},
 
-    // From the gateway itself, or from whatever else listens there. 3.7 gives an unknown path the
-    // same code as a lease that is gone.
+    // From the gateway itself, or from another server at that address. For an unknown path, 3.7
+    // uses the same code as for a lease that is gone.
     {not_found, "Not Found", error_meaning::unsupported, not_a_gateway},
     {any_code, "Not Found", error_meaning::unsupported, not_a_gateway},
     {any_code, "404 page not found", error_meaning::unsupported, not_a_gateway},
@@ -131,7 +131,7 @@ constexpr row table[] = {
      "write the endpoint as https://"},
 };
 
-/// Without blanks and line breaks around it, and safe to print.
+/// On one line, without white space around it, and safe to print.
 std::string to_line(std::string_view text) {
   constexpr std::string_view blanks = " \t\r\n";
   const auto begin = text.find_first_not_of(blanks);

@@ -8,7 +8,7 @@
 
 namespace tenure::stores::etcd {
 
-/// What an error of etcd means to us, and which outcome of the store contract follows:
+/// What an etcd error means, and which outcome of the store contract follows:
 ///
 ///   unknown          unknown: it may or may not have happened; other endpoints, then again
 ///   lease_gone       lost: the only one of these that is etcd's own word about a lease
@@ -33,20 +33,20 @@ enum class error_meaning : std::uint8_t {
 
 struct gateway_error {
   unsigned status = 0;  ///< HTTP's; 200 for an error in a stream
-  int code = -1;        ///< gRPC's; -1: not said
-  std::string message;  ///< the server's, printable and cut to a line for the log
+  int code = -1;        ///< gRPC's; -1: absent
+  std::string message;  ///< the server's, printable and cut to one line for the log
   error_meaning meaning = error_meaning::unknown;
-  std::string advice;  ///< what the user can do; empty if there is nothing but to try again
+  std::string advice;  ///< what the user can do; empty if only another try helps
 };
 
 /// "etcdserver: no leader; advice", for people.
 std::string text(const gateway_error& what);
 
-/// Judges an error reply: code and text must both be one of etcd's. Whatever else comes, from a
-/// proxy or from an etcd yet to be written, is unknown.
+/// Judges an error reply: code and text must both be etcd's. Any other reply, from a proxy or from
+/// a later etcd, is unknown.
 gateway_error read_error(unsigned http_status, std::string_view body);
 
-/// Judges the `cancel_reason` of a watch, where the code is spelled within the text.
+/// Judges the `cancel_reason` of a watch, which has the code inside its text.
 gateway_error read_cancel_reason(std::string_view reason);
 
 }  // namespace tenure::stores::etcd

@@ -58,12 +58,12 @@ std::string order_key(std::string_view election, std::string_view id) {
 }
 
 key_range range_of(std::string_view election) {
-  // The character behind '/' is '0': the end of all keys with the prefix.
+  // The character after '/' is '0': the end of all keys with the prefix.
   return {.begin = release_record(election), .end = std::string(election) + "0"};
 }
 
 lease_ids::lease_ids(std::string_view session, std::uint64_t salt)
-    // A positive number of 63 bits, and its session's part is never 0.
+    // A positive number of 63 bits, whose session part is never 0.
     : session_((digest(session) >> (counter_bits + 1)) | 1U), counter_(salt & mask(counter_bits)) {}
 
 std::int64_t lease_ids::next() {

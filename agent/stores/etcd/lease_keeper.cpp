@@ -8,8 +8,8 @@
 namespace tenure::stores::etcd {
 namespace {
 
-/// A lease that was renewed less than this part of its TTL ago need not be renewed to campaign with
-/// it: thousands of campaigns then cost one request.
+/// A lease renewed less than this part of its TTL ago need not be renewed for a campaign: thousands
+/// of campaigns then cost one request.
 constexpr int fresh_part = 6;
 
 std::int64_t whole_seconds(core::duration ttl) {
@@ -46,7 +46,7 @@ void lease_keeper::make(core::time_point deadline) {
 
 void lease_keeper::made(std::int64_t lease, core::time_point deadline, reply_or_failure what) {
   if (!what && what.error().meaning == error_meaning::lease_exists) {
-    // A try of ours that was not answered has made it. A keepalive tells for how long.
+    // An earlier try of ours, whose reply was lost, made the lease. A keepalive tells its TTL.
     return keep(lease, deadline, [this](const kept_or_failure& kept) {
       if (kept && kept->has_value()) return answer(**kept);
       answer(std::unexpected(unknown{kept ? "a lease ended at once" : kept.error()}));
@@ -92,7 +92,7 @@ void lease_keeper::keep(std::int64_t lease, core::time_point deadline,
                               .sent_at = what->sent_at,
                               .ttl = std::chrono::seconds(reply->ttl_seconds),
                               .raft_term = reply->header.raft_term};
-        // One that an earlier life of this agent has left serves as well.
+        // A lease left by an earlier run of this agent serves as well.
         if (!present_ || present_->id == lease) {
           present_ = kept;
           doubted_ = false;

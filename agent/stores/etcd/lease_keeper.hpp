@@ -13,44 +13,44 @@
 
 namespace tenure::stores::etcd {
 
-/// A lease as its last acknowledged grant or keepalive has left it.
+/// A lease as the last acknowledged grant or keepalive left it.
 struct kept_lease {
   std::int64_t id = 0;
-  core::time_point sent_at{};  ///< of that request
+  core::time_point sent_at{};  ///< when that request left
   core::duration ttl{};        ///< as granted
-  /// Of the answer to the keepalive. A leader that has been replaced may have answered it, so this
-  /// is compared with what the quorum says: `session::believe`. Nothing: it was just granted, by
-  /// the quorum, and each later leader extends it.
+  /// The raft term of the answer to the keepalive. A replaced leader may have answered it, so
+  /// `session::believe` compares this with what the quorum says. Nothing after a grant: the quorum
+  /// has acknowledged that, and each later leader extends the lease.
   std::optional<std::uint64_t> raft_term{};
 };
 
-/// Nothing: the lease is gone, by etcd's own word. An error: unknown, and why.
+/// Nothing: etcd says that the lease is gone. An error: unknown, and why.
 using kept_or_failure = std::expected<std::optional<kept_lease>, std::string>;
 
-/// Our lease: one for all elections that are held, made when the first one is campaigned for.
+/// Our lease: one for all elections that are held, made for the first campaign.
 ///
-/// Nothing is ever revoked. A lease that no term uses is not renewed, and ends by itself after a
-/// TTL at most; until then the next campaign may use it. So no revocation can arrive late, and end
-/// a lease that is in use again.
+/// Nothing is ever revoked. A lease that no term uses is not renewed and ends by itself within a
+/// TTL; until then the next campaign may use it. So no late revocation can end a lease that is in
+/// use again.
 ///
-/// Used on its loop only; handlers are called through `cluster::call`, never from within.
+/// Used on its loop only. Handlers are called through `cluster::call`, never from within the call.
 class lease_keeper {
  public:
   using lease_handler = handler<std::expected<kept_lease, unknown>>;
 
   lease_keeper(base::event_loop& on, cluster& through, lease_ids& ids, core::duration ttl);
 
-  /// A lease to campaign with, which has just been made or renewed. Those who ask while it is on
-  /// its way share it.
+  /// Obtains a lease for a campaign that was made or renewed just now. Callers that ask while one
+  /// is under way share it.
   void obtain(core::time_point deadline, lease_handler done);
 
   /// Renews a lease by one request.
   void keep(std::int64_t lease, core::time_point deadline, handler<kept_or_failure> done);
 
-  /// Nobody knows whether its last keepalive was heard: the next campaign renews it first.
+  /// Call when a keepalive may not have been heard: the next campaign renews the lease first.
   void doubt(std::int64_t lease);
 
-  /// It is gone: the next campaign gets another one.
+  /// Call when the lease is gone: the next campaign gets another one.
   void forget(std::int64_t lease);
 
  private:
@@ -63,8 +63,8 @@ class lease_keeper {
   lease_ids& ids_;
   core::duration ttl_;
   std::optional<kept_lease> present_;
-  bool doubted_ = false;                ///< the present one
-  std::vector<lease_handler> waiting_;  ///< for a lease that has been asked for
+  bool doubted_ = false;                ///< the present lease
+  std::vector<lease_handler> waiting_;  ///< for the lease under way
 };
 
 }  // namespace tenure::stores::etcd

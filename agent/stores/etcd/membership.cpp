@@ -69,7 +69,7 @@ void membership::kept(const reply_or_failure& what) {
   later(&membership::keep);
 }
 
-/// With another lease: what became of the last one is not known, or it is gone.
+/// Appears again with a new lease: the last one is gone, or its state is unknown.
 void membership::again() {
   lease_ = 0;
   appear();

@@ -12,26 +12,25 @@
 
 namespace tenure::stores::etcd {
 
-/// An agent with more elections than these is not announced: its names would be most of what etcd
-/// holds.
+/// An agent with more elections is not announced: its names would be most of what etcd stores.
 inline constexpr std::size_t most_announced = 100;
 
 /// Our name in the list of members of each election: keys beside the prefix, on a lease of their
-/// own, renewed three times in its life. It has nothing to do with who holds: whatever fails here
-/// is tried again, and nobody is told.
+/// own, renewed three times in its life. Independent of who holds: failures are retried here and
+/// not reported.
 ///
 /// Used on its loop only. No handler is called after `close`.
 class membership {
  public:
-  /// Of a member that is gone without a word, its name stays for `ttl`, but for no less than 5 s
-  /// and no more than 30 s.
+  /// The name of a member that disappears without leaving stays for `ttl`, but for at least 5 s and
+  /// at most 30 s.
   membership(base::event_loop& on, cluster& through, lease_ids& ids, std::string identity,
              core::duration ttl, const std::vector<settings::election>& elections);
 
-  /// The cluster can be reached: appears, unless that is under way or done.
+  /// Call when the cluster can be reached: announces us, unless that is under way or done.
   void appear();
 
-  /// Goes, by the deadline or not at all; `done` is called from within a later turn.
+  /// Removes our name, by the deadline or not at all. `done` is called in a later turn of the loop.
   void leave(core::time_point deadline, handler<release_outcome> done);
 
   void close();
@@ -54,7 +53,7 @@ class membership {
   const std::vector<settings::election>& elections_;
   base::timer timer_;
   std::int64_t lease_ = 0;  ///< asked for or granted; 0: none
-  /// Held by this object alone; handlers look whether it is there still.
+  /// Owned by this object alone; handlers check through it whether this object still exists.
   std::shared_ptr<const bool> alive_ = std::make_shared<const bool>(true);
 };
 

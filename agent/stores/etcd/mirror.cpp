@@ -33,15 +33,15 @@ void mirror::replace(std::span<const key_value> all, std::uint64_t revision) {
     const auto known = std::ranges::find(before, one.create_revision, &contender::create_revision);
     one.after_release = known != before.end() && known->key == one.key && known->after_release;
   }
-  // Holders may have come and gone unseen. The same revision does not tell that nobody has: a
-  // restored store may have come to it by another way.
+  // Holders may have come and gone unseen. The same revision proves nothing: a restored store may
+  // have reached it by another way.
   vacancies_ = core::vacancies(free_slots());
 }
 
 void mirror::apply(std::span<const watch_event> events) {
   std::size_t next = 0;
   while (next < events.size()) {
-    // The events of one revision were one transaction: the record in it speaks of the deletion.
+    // The events of one revision are one transaction: the record in it describes the deletion.
     const std::uint64_t revision = events[next].kv.mod_revision;
     std::size_t end = next;
     while (end < events.size() && events[end].kv.mod_revision == revision) ++end;
@@ -55,7 +55,7 @@ void mirror::apply(std::span<const watch_event> events) {
       if (e.erased && e.kv.key == record_) note_release("");
       if (e.erased && e.kv.key == agreement_key_) note_agreement("", 0);
     }
-    // Of slots that were not there before nobody knows who was in them.
+    // Nobody knows who was in slots that are new.
     if (slots() != slots_before) vacancies_ = core::vacancies(free_slots());
     for (const watch_event& e : batch) {
       if (e.erased) remove(e.kv.key);
@@ -66,7 +66,7 @@ void mirror::apply(std::span<const watch_event> events) {
   }
 }
 
-/// What is beside the contenders, and has to be known before these are judged.
+/// Takes note of keys beside the contenders, which must be known before the contenders are judged.
 void mirror::note(const key_value& kv) {
   if (kv.key == record_) note_release(kv.value);
   if (kv.key == agreement_key_) note_agreement(kv.value, kv.mod_revision);
@@ -78,7 +78,7 @@ void mirror::note_release(std::string_view record) {
   last_release_ = note ? std::optional(std::move(note->said)) : std::nullopt;
 }
 
-/// What nobody can read agrees upon nothing, and is written anew by the next who campaigns.
+/// An unreadable agreement counts as none; the next campaign writes it anew.
 void mirror::note_agreement(std::string_view text, std::uint64_t revision) {
   agreed_ = parse_agreement(text).value_or(core::agreement{});
   last_accepted_unix_ms_ = std::max(last_accepted_unix_ms_, agreed_.accepted_unix_ms);
@@ -113,7 +113,7 @@ void mirror::add(const key_value& kv) {
       std::ranges::upper_bound(contenders_, one.create_revision, {}, &contender::create_revision);
   const bool holds_at_once = has_room();
   const auto place = contenders_.insert(behind, std::move(one));
-  // Whoever waits in the queue gets its slot later, and nobody says when: it is taken for doubtful.
+  // A contender that waits in the queue gets its slot later, and no event says when: assume doubt.
   place->after_release = holds_at_once && vacancies_.taken();
   vacancies_.limit(free_slots());
 }
@@ -127,7 +127,7 @@ void mirror::remove(std::string_view key) {
   const bool cleanly = gone->create_revision == released_;
   contenders_.erase(gone);
   if (held) vacancies_.freed(cleanly);
-  // One that waited takes the place at once, whatever state that is in; it is not of ours.
+  // A contender that waited takes the place at once, in whatever state; that slot is not for us.
   vacancies_.limit(free_slots());
 }
 
@@ -193,7 +193,7 @@ core::observation mirror::observe() const {
   out.agreed = agreed_;
   out.identity_in_use = identity_in_use();
   for (const auto& [key, kept] : orders_) out.orders.push_back(kept.order);
-  // Without any, there is nobody who announces itself.
+  // Without member keys, nobody announces itself.
   if (!members_.empty()) {
     std::vector<std::string>& names = out.members.emplace();
     for (const auto& [key, one] : members_) names.push_back(one.identity);

@@ -23,11 +23,11 @@ struct contender {
   std::string identity;  ///< its value, or the key where that is empty (`etcdctl lock`)
   std::uint64_t create_revision = 0;
   std::int64_t lease = 0;
-  bool ours = false;           ///< of this very run
-  bool after_release = false;  ///< nothing of an earlier holder ran when it came
+  bool ours = false;           ///< written by this very run
+  bool after_release = false;  ///< nothing of an earlier holder still ran when this key was written
 };
 
-/// Who looks at an election: tells its own keys from those of others.
+/// The run that looks at an election: tells its own keys from those of others.
 struct own_run {
   lease_ids ids;
   std::string identity;
@@ -39,7 +39,7 @@ struct kept_order {
   std::int64_t lease = 0;
 };
 
-/// What etcd holds of one election, as far as reads and events have told.
+/// What etcd holds of one election, according to the reads and events so far.
 ///
 /// Pure: no I/O, no clock. Not thread-safe.
 class mirror {
@@ -47,24 +47,24 @@ class mirror {
   /// `self` must outlive it.
   mirror(settings::election election, const own_run& self);
 
-  /// Every key of the election's range, as of `revision`, when events may have been missed since
-  /// the last one that is known. A revision may be an earlier one, or the same one with other keys:
-  /// of a restored store.
+  /// Replaces everything by the keys of the election's range as of `revision`, when events may have
+  /// been missed. After a restore the revision may be an earlier one, or the same one with other
+  /// keys.
   void replace(std::span<const key_value> all, std::uint64_t revision);
 
-  /// Events, in the order of their revisions. Those that are known already are skipped.
+  /// Applies events in the order of their revisions. Skips those that are known already.
   void apply(std::span<const watch_event> events);
 
-  /// Everything up to here is known. 0: nothing is.
+  /// The mirror is complete up to this revision. 0: nothing is known.
   [[nodiscard]] std::uint64_t revision() const { return revision_; }
 
-  /// True if these keys are what is known already.
+  /// True if the mirror shows exactly these contenders.
   [[nodiscard]] bool shows(std::span<const key_value> all) const;
 
-  /// Holders first and who waits behind them: lowest create_revision first.
+  /// Holders first, then those that wait behind them: lowest create_revision first.
   [[nodiscard]] std::span<const contender> contenders() const { return contenders_; }
 
-  /// The contender with that key; nullptr if there is none, or it is of another term.
+  /// The contender with that key; nullptr if there is none, or if it belongs to another term.
   [[nodiscard]] const contender* find(std::string_view key, std::uint64_t create_revision) const;
 
   /// True if this contender is one of the holders.
@@ -82,19 +82,19 @@ class mirror {
   }
 
   [[nodiscard]] const core::agreement& agreed() const { return agreed_; }
-  /// When versions were accepted last, by all that this mirror has ever shown: a restored store may
-  /// show an earlier acceptance, or none. 0: never.
+  /// When versions were last accepted, by everything that this mirror has ever shown: a restored
+  /// store may show an earlier acceptance, or none. 0: never.
   [[nodiscard]] std::int64_t last_accepted_unix_ms() const { return last_accepted_unix_ms_; }
 
-  /// What this is, for a transaction that relies on it.
+  /// The present state, for a transaction that relies on it.
   [[nodiscard]] basis basis_now() const {
     return {.newest = newest(), .agreed = agreed_revision_, .is_agreed = agreed_.slots > 0};
   }
 
-  /// True unless the election is for another number of holders than our settings say.
+  /// True unless the agreed number of holders differs from the one in our settings.
   [[nodiscard]] bool agrees() const { return slots() == election_.slots; }
 
-  /// True if another run has our identity, and came before us or contends already.
+  /// True if another run uses our identity, and appeared before us or already contends.
   [[nodiscard]] bool identity_in_use() const;
 
   /// The order with that key, or nullptr.
@@ -126,16 +126,16 @@ class mirror {
   std::string agreement_key_;
   std::string member_prefix_;
   std::string order_prefix_;
-  std::map<std::string, listed, std::less<>> members_;     ///< by their keys
-  std::map<std::string, kept_order, std::less<>> orders_;  ///< by their keys
+  std::map<std::string, listed, std::less<>> members_;     ///< by key
+  std::map<std::string, kept_order, std::less<>> orders_;  ///< by key
   core::agreement agreed_;
   std::int64_t last_accepted_unix_ms_ = 0;
-  std::uint64_t agreed_revision_ = 0;  ///< of its key; 0: there is none
+  std::uint64_t agreed_revision_ = 0;  ///< revision of its key; 0: there is no agreement
   std::optional<core::release_record> last_release_;
   std::vector<contender> contenders_;  ///< sorted by create_revision
-  std::uint64_t released_ = 0;         ///< the term that was released last, if it was cleanly
+  std::uint64_t released_ = 0;         ///< the term that was released last, if cleanly; else 0
   std::uint64_t revision_ = 0;
-  core::vacancies vacancies_;  ///< nothing is known about any slot at first
+  core::vacancies vacancies_;  ///< at first, nothing is known about any slot
 };
 
 }  // namespace tenure::stores::etcd

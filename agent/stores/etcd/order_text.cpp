@@ -16,7 +16,7 @@ constexpr std::string_view refused_reply = "refused";
 constexpr std::size_t words_of_order = 5;
 constexpr std::size_t words_of_acceptance = words_of_order + 2;
 constexpr std::size_t words_of_refusal = words_of_order + 5;
-/// Encoded names never look so.
+/// Encoded names never look like this.
 constexpr std::string_view nothing = "*";
 
 std::string word_or_nothing(const std::string& name) {

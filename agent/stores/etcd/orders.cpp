@@ -10,7 +10,7 @@
 namespace tenure::stores::etcd {
 namespace {
 
-/// What the transaction has read; null if that is nothing.
+/// The value that the transaction has read; null if there is none.
 const std::string* value_read(const transaction_reply& what) {
   for (const transaction_reply::part& one : what.parts) {
     const auto* read = std::get_if<range_reply>(&one);
@@ -44,7 +44,7 @@ void orders::leave(core::election_index which, core::left_order what, core::time
       grant_path, grant_request(ttl.count(), lease), deadline,
       session_.guarded([this, which, lease, deadline, what = std::move(what),
                         done = std::move(done)](const reply_or_failure& granted) mutable {
-        // Asked for twice, as the first reply was lost.
+        // Sent twice, because the first reply was lost.
         if (!granted && granted.error().meaning != error_meaning::lease_exists) {
           return session_.answer(std::move(done), order_outcome(unknown{granted.error().why}));
         }
@@ -57,8 +57,8 @@ void orders::leave(core::election_index which, core::left_order what, core::time
       }));
 }
 
-/// Compared with what the watch has shown: whoever comes second finds another value. It may be our
-/// own, as a call whose reply was lost is repeated.
+/// Compares with the value that the watch has shown, so the second of two answers fails. A value
+/// that differs may be our own: a call whose reply was lost is repeated.
 void orders::answer(core::election_index which, const std::string& id, core::order_reply reply,
                     core::time_point deadline, handler<order_outcome> done) {
   const std::string key = order_key(session_.spec(which).name, id);
@@ -106,7 +106,7 @@ void orders::carry_out(const transaction& what, core::time_point deadline, reade
       session_.guarded([this, meaning = std::move(meaning),
                         done = std::move(done)](const reply_or_failure& reply) mutable {
         if (!reply) {
-          // Its lease ended before the answer came.
+          // The order's lease ended before the answer arrived.
           const bool gone = reply.error().meaning == error_meaning::lease_gone;
           return session_.answer(std::move(done), gone ? order_outcome(order_written{.done = false})
                                                        : order_outcome(unknown{reply.error().why}));

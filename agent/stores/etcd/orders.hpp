@@ -9,8 +9,9 @@
 
 namespace tenure::stores::etcd {
 
-/// Orders that agents leave for each other: a key each, on a lease that nobody renews, so that etcd
-/// itself forgets what nobody takes. Answered by whoever first replaces the value that it has seen.
+/// Orders that agents leave for each other: one key per order, on a lease that nobody renews, so
+/// that etcd itself deletes orders that nobody takes. The first to replace the value that it has
+/// seen answers the order.
 ///
 /// Used on its executor only. No handler is called after the session is closed.
 class orders {
@@ -25,13 +26,13 @@ class orders {
             handler<order_outcome> done);
 
  private:
-  /// What etcd's reply to a transaction means.
+  /// Reads etcd's reply to a transaction.
   using reader = std::move_only_function<order_outcome(const transaction_reply&)>;
   void carry_out(const transaction& what, core::time_point deadline, reader meaning,
                  handler<order_outcome> done);
 
   session& session_;
-  std::string us_;  ///< in what we have answered
+  std::string us_;  ///< identifies this run in its answers
 };
 
 }  // namespace tenure::stores::etcd

@@ -6,10 +6,10 @@
 
 #include "base/percent_text.hpp"
 
-/// Records that agents leave in etcd for each other: words with one blank between them.
+/// Records that agents leave in etcd for each other: words separated by one blank.
 namespace tenure::stores::etcd {
 
-/// A name or a text as one word. What most names are made of stays as people know it.
+/// A name or a text as one word. The usual characters of names stay readable.
 inline std::string word_of(std::string_view text) {
   return base::percent_encoded(text, "/:@");
 }

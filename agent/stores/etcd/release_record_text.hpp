@@ -13,15 +13,15 @@ namespace tenure::stores::etcd {
 /// What the record says.
 struct release_note {
   core::release_record said;
-  bool clean = false;  ///< nothing of this or of an earlier term runs any more
+  bool clean = false;  ///< nothing of this or of an earlier term still runs
 };
 
 /// `TERM clean|unclean REASON UNIX_MS HOLDER [HEIR]`, names percent-encoded. Earlier agents wrote
-/// `TERM` alone, after clean releases only; they take whatever else there is for unclean.
+/// `TERM` alone, only after clean releases; they read every longer record as unclean.
 std::string release_record_text(core::version version, const std::string& holder,
                                 const release_details& how);
 
-/// Nothing if it is none: what somebody else has written vouches for nothing.
+/// Nothing if `record` is not a release record: a foreign value vouches for nothing.
 std::optional<release_note> parse_release_note(std::string_view record);
 
 }  // namespace tenure::stores::etcd

@@ -18,7 +18,7 @@ void renewals::renew(std::vector<core::renewal_item> items, core::time_point dea
   t->done = std::move(done);
   t->so_far.sent_at = core::never;
   t->so_far.ttl = core::duration::max();
-  // One, but for terms that an earlier life of this agent has left.
+  // One lease, except for terms that an earlier run of this agent has left.
   std::set<std::int64_t> leases;
   for (const core::renewal_item& item : t->items) {
     if (ours(item)) leases.insert(session_.held(item.which)->lease);
@@ -55,7 +55,7 @@ void renewals::look(const turn_ptr& t) {
   read_keys(t, 0);
 }
 
-/// Some at a time.
+/// Reads a limited number of keys per request.
 void renewals::read_keys(const turn_ptr& t, std::size_t first) {
   std::vector<core::renewal_item> some;
   std::size_t next = first;
@@ -75,14 +75,14 @@ void renewals::read_keys(const turn_ptr& t, std::size_t first) {
   // The analyzer does not see who owns what a std::move_only_function holds.
 }  // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks)
 
-/// How far the quorum is, and whether the watch is there, too.
+/// Checks how far the quorum is, and waits until the watch is there, too.
 void renewals::follow_watch(const turn_ptr& t, const core::renewal_item& any) {
   read(t, {any}, [this, t](const reads& found) {
-    // The read may have gone on to another member, which the watch follows.
+    // The read may have moved on to another member; the watch follows it.
     if (!session_.connection.tells_progress()) return read_keys(t, 0);
     watch_is_asked_ = true;
-    // It may break before, or say nothing: a new one does so for a moment. Then half of what is
-    // left of the time is for reading the keys.
+    // The watch may break first, or stay silent, as a new one does for a moment. Then half of the
+    // remaining time is left for reading the keys.
     const core::time_point now = session_.loop.now();
     t->patience = std::make_unique<base::timer>(session_.loop);
     t->patience->at(now + (t->deadline - now) / 2, session_.guarded([this, t] {
@@ -109,8 +109,8 @@ void renewals::watch_got_there(const turn_ptr& t) {
   answered(t);
 }
 
-/// Reads their keys, linearizable. What is found is as of an instant after the read was sent, and
-/// so is whatever is concluded from it.
+/// Reads their keys, linearizable. The result, and every conclusion from it, is as of an instant
+/// after the read was sent.
 void renewals::read(const turn_ptr& t, const std::vector<core::renewal_item>& some,
                     std::move_only_function<void(const reads&)> then) {
   transaction keys;
@@ -134,7 +134,7 @@ void renewals::read(const turn_ptr& t, const std::vector<core::renewal_item>& so
 
 // The end --------------------------------------------------------------------------------------
 
-/// Its key is gone; why is told by what is there instead, as far as the watch has shown it.
+/// Records that the key is gone. What is there instead, as far as the watch shows it, says why.
 void renewals::lose(const turn_ptr& t, const core::renewal_item& item) {
   const auto others = session_.seen(item.which).contenders();
   const bool taken = std::ranges::any_of(others, [](const contender& c) { return !c.ours; });
@@ -143,7 +143,7 @@ void renewals::lose(const turn_ptr& t, const core::renewal_item& item) {
        .why = taken ? core::loss_reason::taken_over : core::loss_reason::revoked});
 }
 
-/// One of those that were asked.
+/// Counts one answer that was awaited.
 void renewals::answered(const turn_ptr& t) {
   if (--t->unanswered > 0 || t->over) return;
   for (const kept_lease& one : t->kept) {
@@ -156,12 +156,12 @@ void renewals::answered(const turn_ptr& t) {
       std::erase_if(out.lost, is_this);
       out.lost.push_back({.which = item.which, .why = core::loss_reason::session_invalid});
     } else if (!ours(item) && std::ranges::none_of(out.lost, is_this)) {
-      // Not ours when it was asked for, or released since.
+      // Not ours when the renewal was asked for, or released since.
       lose(t, item);
     }
   }
   if (out.sent_at == core::never || out.ttl == core::duration::max()) {
-    // No lease of ours is alive: all terms are lost, and nobody looks at these.
+    // No lease of ours is alive: all terms are lost, so these values do not matter.
     out.sent_at = session_.loop.now();
     out.ttl = session_.with.ttl;
   }

@@ -9,22 +9,21 @@
 
 namespace tenure::stores::etcd {
 
-/// `renew`, as it goes with etcd: one keepalive for all terms, as they share a lease, and at the
-/// same time a look at their keys.
+/// `renew` for etcd: one keepalive for all terms, which share a lease, and at the same time a look
+/// at their keys.
 ///
-/// A keepalive says nothing about keys, and what its answer says of etcd's revision is how far the
-/// answering member is, which may lag for as long as its disk does, while the leader renews. So a
-/// renewal counts only if a quorum has shown our keys since it was sent, and the keepalive was not
-/// answered in an earlier raft term than the quorum has shown (`session::believe`). The look is one
-/// of these:
+/// A keepalive says nothing about keys, and the revision in its answer is that of the answering
+/// member, which may lag for as long as its disk does while the leader renews. So a renewal counts
+/// only if a quorum has shown our keys since it was sent, and if the keepalive was not answered in
+/// an earlier raft term than the quorum has shown (`session::believe`). The look is one of these:
 ///
 /// - Up to `most_operations` terms: one linearizable read of their keys.
-/// - More: a linearizable read of one of them, which tells how far the quorum is; the watch has to
-///   get there, and says so when it is asked for its progress. That is a constant number of
-///   requests for any number of terms. It needs an etcd whose answers about progress keep their
-///   place among the events (`progress_keeps_order`).
-/// - Else, where the watch moves to another member meanwhile or does not answer in half of the
-///   time, and the next time after that: reads of `most_operations` keys at a time.
+/// - More terms: a linearizable read of one key, which tells how far the quorum is; the watch must
+///   reach that revision, and says so when asked for its progress. That is a constant number of
+///   requests for any number of terms. It needs an etcd whose progress answers keep their order
+///   among the events (`progress_keeps_order`).
+/// - If the watch moves to another member meanwhile, or does not answer in half of the time, and
+///   also the next time after that: reads of `most_operations` keys each.
 ///
 /// Used on the session's loop only.
 class renewals {
@@ -42,9 +41,9 @@ class renewals {
     renewal so_far;
     std::vector<kept_lease> kept;           ///< leases that were renewed
     std::set<std::int64_t> dead;            ///< leases that are gone
-    quorum_view by;                         ///< of its reads that of the latest term
-    std::size_t unanswered = 0;             ///< keepalives, and the look
-    std::unique_ptr<base::timer> patience;  ///< with the watch
+    quorum_view by;                         ///< the one of the latest raft term among its reads
+    std::size_t unanswered = 0;             ///< keepalives and the look that have not been answered
+    std::unique_ptr<base::timer> patience;  ///< with the watch's answer
     bool over = false;                      ///< it has failed
   };
   using turn_ptr = std::shared_ptr<turn>;
@@ -62,7 +61,7 @@ class renewals {
   [[nodiscard]] bool ours(const core::renewal_item& item) const;
 
   session& session_;
-  bool watch_is_asked_ = false;  ///< how far it is, and it has not answered
+  bool watch_is_asked_ = false;  ///< asked for its progress, and has not answered
 };
 
 }  // namespace tenure::stores::etcd

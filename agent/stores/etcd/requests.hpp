@@ -11,7 +11,7 @@
 #include "stores/etcd/layout.hpp"
 #include "stores/store.hpp"
 
-/// The transactions that elections are made of. Pure.
+/// The transactions of an election. Pure.
 namespace tenure::stores::etcd {
 
 inline constexpr const char* version_path = "/version";
@@ -21,42 +21,42 @@ inline constexpr const char* grant_path = "/v3/lease/grant";
 inline constexpr const char* keep_alive_path = "/v3/lease/keepalive";
 inline constexpr const char* revoke_path = "/v3/lease/revoke";
 
-/// etcd's own limit of operations in one transaction (`--max-txn-ops`), as it is by default.
+/// etcd's default limit of operations in one transaction (`--max-txn-ops`).
 inline constexpr std::size_t most_operations = 128;
 
 /// Reads these ranges at one revision. Precondition: no more than `most_operations`.
 transaction read_transaction(std::span<const key_range> ranges);
 
-/// What a transaction that reads has found: the keys of each of its ranges.
+/// The result of a transaction of reads: the keys of each range.
 struct reads {
   reply_header header;
   bool succeeded = false;
   std::vector<std::vector<key_value>> values;
 };
 
-/// The `count` ranges of a reply, whatever else is between them. Malformed if there are more or
-/// fewer.
+/// The `count` ranges of a reply, whichever other parts are between them. Malformed if there are
+/// more or fewer.
 parsed<reads> reads_in(std::string_view body, std::size_t count);
 
-/// What has to be so still when a transaction is carried out.
+/// What must still be true when a transaction is executed.
 struct basis {
-  std::uint64_t newest = 0;  ///< the largest create_revision of a contender; 0: there is none
-  std::uint64_t agreed = 0;  ///< the revision of the agreement's key; 0: there is none
-  bool is_agreed = false;    ///< that can be read, and need not be written down
+  std::uint64_t newest = 0;  ///< the largest create_revision of a contender; 0: no contender
+  std::uint64_t agreed = 0;  ///< the revision of the agreement's key; 0: no agreement
+  bool is_agreed = false;    ///< the agreement can be read and need not be written
 };
 
-/// Becomes a contender, unless anybody has come since, or this contender is there already, or
-/// something else was agreed. Writes the agreement down if there is none. Both ways it then reads
-/// the election.
+/// Becomes a contender, unless another one has come since, this one exists already, or the
+/// agreement has changed. Writes the agreement if there is none. In both cases it then reads the
+/// election.
 transaction campaign_transaction(const settings::election& election, std::int64_t lease,
                                  const std::string& identity, const basis& on);
 
-/// Writes the agreement, unless anybody has come since, or something else was agreed; else it reads
-/// the election.
+/// Writes the agreement, unless a contender has come since or the agreement has changed; in that
+/// case it reads the election.
 transaction agreement_transaction(std::string_view election, const core::agreement& what,
                                   const basis& on);
 
-/// Deletes the contender of the term of `version`, and leaves `note` in the same step, unless it is
+/// Deletes the contender of the term `version` and, in the same step, writes `note` unless that is
 /// empty.
 transaction release_transaction(std::string_view election, const std::string& key,
                                 core::version version, const std::string& note);

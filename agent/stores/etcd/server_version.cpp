@@ -28,7 +28,7 @@ std::optional<version_number> parse(std::string_view text) {
   return version_number{parts[0], parts[1], parts[2]};
 }
 
-/// Fixed in these patch releases, and in every later minor one.
+/// Fixed in these patch releases, and in every later minor release.
 struct defect {
   struct fix {
     unsigned minor;

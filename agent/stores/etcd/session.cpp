@@ -3,8 +3,8 @@
 namespace tenure::stores::etcd {
 namespace {
 
-/// An election has at most an acquire, a release and a read under way; renewals, reads of the
-/// watcher and leases come on top.
+/// An election has at most an acquire, a release and a read under way; renewals, the watcher's
+/// reads and leases come on top.
 constexpr std::size_t calls_per_election = 3;
 constexpr std::size_t other_calls = 64;
 
@@ -30,8 +30,8 @@ session::session(base::event_loop& where, const http::http_connector& connect, s
       with(std::move(what)),
       ranges(ranges_of(with.elections)),
       self{.ids = lease_ids(with.session, loop.random_bits()), .identity = with.identity},
-      // The watch goes where the calls go: a member that confirms renewals is in touch with the
-      // leader, and so are its events.
+      // The watch goes to the member that answers calls: one that confirms renewals is in touch
+      // with the leader, so its events are up to date.
       members(
           loop, connect, endpoints, with.secure,
           with.elections.size() * calls_per_election + other_calls,

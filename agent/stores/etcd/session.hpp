@@ -22,30 +22,30 @@
 
 namespace tenure::stores::etcd {
 
-/// A term that is ours as far as we know.
+/// A term that is ours, as far as we know.
 struct held_term {
   core::version version = core::no_version;
   std::string key;
   std::int64_t lease = 0;
 };
 
-/// The raft term in which the quorum has answered a linearizable read or a transaction, and the
-/// member by which it did: that has applied an entry of this term.
+/// The raft term in which the quorum answered a linearizable read or a transaction, and the member
+/// that answered: it has applied an entry of this term.
 struct quorum_view {
   std::uint64_t raft_term = 0;
   std::size_t member = 0;  ///< for `cluster::prefer`
 };
 
-/// What a linearizable read of one election has shown.
+/// The result of a linearizable read of one election.
 struct looked {
   mirror at;
-  core::time_point sent_at{};  ///< before the read left
+  core::time_point sent_at{};  ///< just before the read left
   quorum_view by{};
 };
 
-/// What the parts of the store share: one agent's standing with one cluster.
+/// What the parts of the store share: one agent's session with one cluster.
 ///
-/// Used on its loop only. No handler that went through `guarded` is called after `close`.
+/// Used on its loop only. After `close`, no handler wrapped by `guarded` is called.
 class session {
  public:
   using read_handler = std::move_only_function<void(std::expected<looked, unknown>)>;
@@ -57,17 +57,18 @@ class session {
   void close();
   [[nodiscard]] bool closed() const { return !alive_; }
 
-  /// Reads what one election holds, linearizable.
+  /// Reads the keys of one election, linearizable.
   void read(core::election_index which, core::time_point deadline, read_handler then);
 
-  /// What an election holds, as a reply shows it.
+  /// The mirror of an election that a reply shows.
   [[nodiscard]] mirror as_read(core::election_index which, std::span<const key_value> values,
                                std::uint64_t revision) const;
 
-  /// Whether this lease lives for its TTL from the earlier of its `sent_at` and of when `look` was
-  /// sent. Not if its keepalive was answered in an earlier raft term: then it may be that a leader
-  /// answered who had been replaced before either left, and nobody else has heard of it (decision
-  /// 22). What is to be asked next then goes to the member that gave `look`, which is further.
+  /// Says whether this lease lives for its TTL, counted from the earlier of its `sent_at` and the
+  /// sending of `look`. It may not if its keepalive was answered in an earlier raft term: the
+  /// answer may come from a leader that had been replaced before either was sent, and nobody else
+  /// knows of the renewal (decision 22). Later requests then go to the member that gave `look`,
+  /// which is further ahead.
   std::expected<void, unknown> believe(const kept_lease& lease, const quorum_view& look);
 
   /// "http://...: why", for what the present member has answered.
@@ -94,7 +95,7 @@ class session {
     };
   }
 
-  /// Calls `done` later, as it must not be from within the call that it was given to.
+  /// Calls `done` later: it must not be called from within the call that takes it.
   template <class Outcome>
   void answer(handler<Outcome> done, Outcome outcome) {
     loop.post(guarded([done = std::move(done), outcome = std::move(outcome)]() mutable {
@@ -102,19 +103,19 @@ class session {
     }));
   }
 
-  // In the order in which they need each other.
+  // In order of dependency.
   base::event_loop& loop;
   const setup with;
-  const std::vector<key_range> ranges;  ///< of each election
+  const std::vector<key_range> ranges;  ///< per election
   own_run self;
   cluster members;
   lease_keeper leases;
-  std::vector<mirror> mirrors;  ///< of each election
+  std::vector<mirror> mirrors;  ///< per election
   watcher connection;
 
  private:
-  std::vector<std::optional<held_term>> held_;  ///< of each election
-  /// Held by this object alone; handlers look whether it is there still.
+  std::vector<std::optional<held_term>> held_;  ///< per election
+  /// Owned by this object alone; handlers check through it whether this object still exists.
   std::shared_ptr<const bool> alive_ = std::make_shared<const bool>(true);
 };
 

@@ -8,7 +8,7 @@
 namespace tenure::stores::etcd {
 namespace {
 
-/// For the state at an opening.
+/// For reading the state at an opening.
 constexpr core::duration look_patience = std::chrono::seconds(5);
 
 }  // namespace
@@ -26,7 +26,7 @@ subscriptions::subscriptions(base::event_loop& on, cluster& through,
 void subscriptions::add(core::election_index which, watch_handler seen) {
   subscribers& who = of(which);
   who = {.seen = std::move(seen), .opened = ++openings_, .waits = true, .shown = {}, .present = {}};
-  // Otherwise it is shown as soon as the mirrors have been read.
+  // Otherwise the watcher shows it as soon as it has read the mirrors.
   if (!watcher_.live()) return;
   to_look_.push_back({.which = which, .number = who.opened});
   if (to_look_.size() > 1) return;
@@ -53,7 +53,7 @@ void subscriptions::look_at(std::vector<opening> some) {
         if (alive.expired()) return;
         auto read =
             what ? reads_in(what->body, some.size()) : std::unexpected(malformed{what.error().why});
-        // Reading them all again shows the state as well.
+        // Reading all mirrors again shows the state as well.
         if (!read) return watcher_.connect();
         for (std::size_t i = 0; i < some.size(); ++i) {
           subscribers& who = of(some[i].which);
@@ -79,7 +79,7 @@ void subscriptions::changed(core::election_index which) {
   core::observation now = m.observe();
   if (who.shown == now) return;
   who.shown = now;
-  // A copy, as the handler may open the watch again.
+  // A copy: the handler may open the watch again.
   const watch_handler seen = who.seen;
   seen(std::move(now));
 }

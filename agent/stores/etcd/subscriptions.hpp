@@ -14,12 +14,13 @@
 
 namespace tenure::stores::etcd {
 
-/// Who watches which election, and what they know.
+/// The watches of elections, and what each has shown.
 ///
-/// What is shown first is the state at the call, which the mirror may not have reached: etcd is
-/// asked for it, for many elections at a time, and the mirror speaks once it shows that or later.
+/// A watch first shows the state at the call, which the mirror may not have reached yet: the store
+/// reads that state from etcd, for many elections at a time, and waits until the mirror shows it or
+/// a later one.
 ///
-/// Used on its loop only. No handler is called after `close`; one may open its watch again or
+/// Used on its loop only. No handler is called after `close`. A handler may open its watch again or
 /// close the store.
 class subscriptions {
  public:
@@ -29,13 +30,13 @@ class subscriptions {
   /// Opens the watch of one election, or opens it again.
   void add(core::election_index which, watch_handler seen);
 
-  /// Its mirror may show something new.
+  /// Call when the mirror of this election may show something new.
   void changed(core::election_index which);
 
-  /// The mirrors have just been read, and are followed.
+  /// Call when the mirrors have just been read and are followed.
   void all_changed();
 
-  /// They are not: ends all watches, and tells why.
+  /// Call when the mirrors are no longer followed: ends all watches, and tells them why.
   void broken(const std::string& why);
 
   void close();
@@ -43,13 +44,13 @@ class subscriptions {
  private:
   struct subscribers {
     watch_handler seen;
-    std::uint64_t opened = 0;  ///< which opening of it this is
+    std::uint64_t opened = 0;  ///< counts the openings of this watch
     bool waits = false;        ///< for the state at its opening
     std::optional<core::observation> shown;
-    /// Revision and keys of that state, once it is known.
+    /// Revision and keys of that state, once known.
     std::optional<std::pair<std::uint64_t, std::vector<key_value>>> present;
   };
-  /// An opening whose state has to be asked for.
+  /// An opening whose state must be read from etcd.
   struct opening {
     core::election_index which{};
     std::uint64_t number = 0;

@@ -9,27 +9,27 @@
 namespace tenure::stores::etcd {
 namespace {
 
-/// For one read on the way to a connection, and for the first bytes of the stream.
+/// For each read while connecting, and for the first bytes of the stream.
 constexpr core::duration connect_patience = std::chrono::seconds(3);
-/// Pauses between tries to connect: doubled from the first to the longest, and jittered.
+/// Pauses between attempts to connect: doubled from the first to the longest, with jitter.
 constexpr core::duration first_pause = std::chrono::milliseconds(50);
 constexpr core::duration longest_pause = std::chrono::seconds(2);
-/// A stream that breaks later has worked, and is opened again without a pause.
+/// A stream that breaks after this time has worked, and is opened again without a pause.
 constexpr core::duration steady_after = longest_pause;
 
-/// What is taken from a watch: so much at once, which is more than ten thousand elections say when
-/// they begin, and so much a second from then on. A document costs as much as these bytes, however
-/// short it is. A server that sends without end is made to wait, instead of taking a processor.
+/// What a watch may send: so much at once, which is more than ten thousand elections send at their
+/// start, and so much a second from then on. Each document counts as this many bytes more than it
+/// has. A server that sends without end has to wait, instead of occupying a processor.
 constexpr std::int64_t most_at_once = std::int64_t{32} << 20U;
 constexpr std::int64_t most_a_second = std::int64_t{4} << 20U;
 constexpr std::size_t document_bytes = 2048;
 
-/// Not 0, for which etcd would choose one.
+/// Not 0: for 0, etcd chooses an id.
 std::int64_t watch_id_of(std::size_t election) {
   return static_cast<std::int64_t>(election) + 1;
 }
 
-/// What speaks of all watches of a stream has this id.
+/// The id of replies about all watches of a stream.
 constexpr std::int64_t all_watches = -1;
 
 core::duration pause_after(std::uint32_t failures, std::uint64_t chance) {
@@ -53,7 +53,7 @@ watcher::watcher(base::event_loop& where, cluster& through, std::vector<mirror>&
 
 watcher::~watcher() = default;
 
-/// What is on its way on the stream comes to nothing.
+/// Drops the stream and everything that is on its way on it.
 void watcher::drop_stream() {
   live_ = tells_progress_ = false;
   awaited_.clear();
@@ -69,7 +69,7 @@ void watcher::connect() {
   read_from(0);
 }
 
-/// Reads some elections at a time, then opens the stream.
+/// Reads a limited number of elections at a time, then opens the stream.
 void watcher::read_from(std::size_t first) {
   const std::size_t count = std::min(ranges_.size() - first, most_operations);
   const auto some = std::span(ranges_).subspan(first, count);
@@ -91,8 +91,8 @@ void watcher::read_from(std::size_t first) {
 }
 
 void watcher::open_stream() {
-  // From what was read on, although the mirror knows that: etcd is silent about its progress as
-  // long as any watch begins later than what it has.
+  // From the revision of the read, although the mirror knows that one: etcd reports no progress as
+  // long as any watch begins later than its revision.
   std::string body;
   for (std::size_t i = 0; i < ranges_.size(); ++i) {
     body += watch_request(ranges_[i].begin, ranges_[i].end, mirrors_[i].revision(), watch_id_of(i));
@@ -148,7 +148,7 @@ void watcher::take(const watch_reply& what) {
   }
   if (what.canceled) return fail(read_cancel_reason(what.cancel_reason), "has canceled a watch");
   if (what.events.empty() && !what.created) {
-    // That of a single watch says nothing of the others.
+    // Progress of a single watch says nothing about the others.
     if (what.watch_id == all_watches) progressed(what.header.revision);
     return;
   }
@@ -221,8 +221,7 @@ void watcher::fail(const gateway_error& what, std::string_view doing) {
         .why = cluster_.present() + " " + std::string(doing) + ": " + text(what)});
 }
 
-/// Once without a pause, as what broke may work again by the next member; but not if it breaks
-/// again and again.
+/// Reconnects once without a pause, as the next member may work; not if it breaks again and again.
 void watcher::fail(call_failure what) {
   const bool was_live = live_;
   drop_stream();

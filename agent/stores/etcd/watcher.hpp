@@ -17,20 +17,20 @@
 namespace tenure::stores::etcd {
 
 /// Keeps the mirrors of all elections up to date: reads them, then watches from there, on a stream
-/// of its own. When that breaks, or moves to another member, it starts again by itself.
+/// of its own. When that breaks, or moves to another member, the watcher starts again by itself.
 ///
-/// A stream that says nothing may be one that nobody serves any more: a member that is stopped
-/// keeps its connections. So it is asked for its progress now and then, on the stream itself, and
-/// has to answer there until it is asked again.
+/// A silent stream may be dead: a stopped member keeps its connections open. So the watcher asks
+/// for the progress now and then, on the stream itself, and expects the answer there before it asks
+/// again.
 ///
-/// Used on its loop only; no handler is called after its destruction.
+/// Used on its loop only. No handler is called after its destruction.
 class watcher {
  public:
   struct handlers {
     std::function<void(core::election_index)> changed;  ///< its mirror may show something new
     std::function<void()> live;                         ///< all mirrors are followed again
-    std::function<void(call_failure)> broken;  ///< a try to (re)connect has failed, and why
-    std::function<void()> heard;  ///< the mirrors are what etcd holds as of now; may be empty
+    std::function<void(call_failure)> broken;  ///< an attempt to (re)connect has failed, and why
+    std::function<void()> heard;  ///< the mirrors show what etcd holds as of now; may be empty
   };
 
   watcher(base::event_loop& where, cluster& through, std::vector<mirror>& mirrors,
@@ -39,7 +39,7 @@ class watcher {
   watcher(const watcher&) = delete;
   watcher& operator=(const watcher&) = delete;
 
-  /// Connects now, dropping the connection that is there.
+  /// Connects now, and drops the present connection.
   void connect();
 
   /// Ends the connection; no handler is called afterwards.
@@ -48,15 +48,15 @@ class watcher {
   /// True while every event is on its way to the mirrors.
   [[nodiscard]] bool live() const { return live_; }
 
-  /// True if `await` can be relied upon, by the version of the server that the stream is from.
+  /// True if `await` works with the version of the server at the other end of the stream.
   [[nodiscard]] bool tells_progress() const { return live_ && tells_progress_; }
   void tells_progress(bool reliably) { tells_progress_ = reliably; }
 
-  /// Calls `reached` once all events up to `revision` are in the mirrors; never, if the stream
-  /// breaks before. Precondition: `tells_progress`, which the end of any call may have changed.
+  /// Calls `reached` once the mirrors contain all events up to `revision`; never, if the stream
+  /// breaks first. Precondition: `tells_progress`, which may change whenever a call ends.
   void await(std::uint64_t revision, std::move_only_function<void()> reached);
 
-  /// The cluster's id, once it was connected.
+  /// The cluster's id, once connected.
   [[nodiscard]] std::uint64_t cluster_id() const { return cluster_id_; }
 
  private:
@@ -79,12 +79,12 @@ class watcher {
   core::duration check_every_;
   handlers on_;
   std::unique_ptr<http::http_stream> stream_;
-  core::token_bucket taken_;  ///< what may come on streams, see `take`
+  core::token_bucket taken_;  ///< what streams may send, see `take`
   document_splitter documents_;
-  /// For the end of a pause, of the patience with a new stream, or for the next check.
+  /// Ends a pause or the wait for a new stream, or starts the next check.
   base::timer next_;
   std::vector<bool> created_;  ///< watches of the stream that etcd has confirmed
-  bool heard_ = false;         ///< since the stream was asked for its progress
+  bool heard_ = false;         ///< since the last request for progress
   std::uint32_t failures_ = 0;
   core::time_point live_since_{};
   std::uint64_t generation_ = 0;

@@ -7,7 +7,7 @@
 #include "core/clock.hpp"
 #include "core/vocabulary.hpp"
 
-/// Versions and instants as SQLite's integers, which have a sign.
+/// Versions and instants as SQLite's integers, which are signed.
 namespace tenure::stores::sqlite {
 
 inline constexpr core::version largest_version{

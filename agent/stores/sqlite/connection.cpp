@@ -12,7 +12,7 @@
 namespace tenure::stores::sqlite {
 namespace {
 
-/// Pauses between two looks at a lock that others hold. Short at first: a transaction of ours
+/// Pauses between two tries to take a lock that others hold. Short at first: a transaction of ours
 /// takes about as long as one write to the disk.
 constexpr core::duration first_pause = std::chrono::microseconds(250);
 constexpr core::duration longest_pause = std::chrono::milliseconds(5);
@@ -33,7 +33,7 @@ constexpr const char* restore = "stop all agents, then move the file away or res
 constexpr const char* make_writable =
     "make the file and its directory writable for the agent, and mount the volume read-write";
 
-/// A commit whose code is an error may have happened or not, so every error is unknown.
+/// A commit that fails may have happened or not, so every error is unknown.
 constexpr std::array<code_row, 24> codes{{
     {SQLITE_OK, {done, "done", ""}},
     {SQLITE_ROW, {done, "a row", ""}},
@@ -105,7 +105,7 @@ std::expected<std::unique_ptr<connection>, std::string> connection::open(const s
   if (code != SQLITE_OK) {
     return std::unexpected(describe(code, handle ? sqlite3_system_errno(handle) : 0));
   }
-  // SQLite falls back to reading alone without a word.
+  // SQLite falls back to read-only silently.
   if (sqlite3_db_readonly(handle, "main") == 1) {
     return std::unexpected(describe(SQLITE_READONLY, 0));
   }

@@ -14,18 +14,18 @@
 struct sqlite3;
 struct sqlite3_stmt;
 
-/// SQLite's C interface, as far as leases need it. Nothing else includes sqlite3.h.
+/// The part of SQLite's C interface that leases need. Nothing else includes sqlite3.h.
 namespace tenure::stores::sqlite {
 
 /// How long a statement may wait for the locks of others.
 struct patience {
   core::time_point deadline;
-  const std::atomic<bool>* stop = nullptr;  ///< set: do not wait any longer
+  const std::atomic<bool>* stop = nullptr;  ///< true: stop waiting
   const thread_clock* clock = &kernel_clock();
 };
 
-/// What a result code means, in the words of stores/store.hpp. No code of SQLite's means refused
-/// or lost: those are what the rows say.
+/// What a result code means, in the terms of stores/store.hpp. No SQLite code means refused or
+/// lost: the rows say that.
 enum class code_meaning : std::uint8_t { done, unknown };
 
 struct code_entry {
@@ -34,15 +34,15 @@ struct code_entry {
   const char* advice;  ///< what to do next
 };
 
-/// The table of result codes, extended ones first. Whatever is not in it is unknown.
+/// Looks a result code up, extended codes first. A code outside the table is unknown.
 code_entry look_up(int result_code);
 
 class connection;
 
-/// A statement, prepared once. Belongs to its connection and must not outlive it.
+/// A prepared statement. Belongs to its connection and must not outlive it.
 class statement {
  public:
-  /// The rows of one execution; ends it when it goes out of scope.
+  /// The rows of one execution. Its destructor ends the execution.
   class cursor {
    public:
     explicit cursor(statement& of) : of_(of) {}
@@ -50,7 +50,7 @@ class statement {
     cursor& operator=(const cursor&) = delete;
     ~cursor();
 
-    /// The next row. False at the end, and after a failure: see `connection::failed`.
+    /// Advances to the next row. False at the end, and after a failure: see `connection::failed`.
     bool next();
     [[nodiscard]] std::int64_t integer(int column) const;
     [[nodiscard]] std::string text(int column) const;
@@ -70,7 +70,7 @@ class statement {
     return cursor(*this);
   }
 
-  /// Executes it for its effect. Returns how many rows it changed.
+  /// Executes the statement. Returns how many rows it changed.
   template <class... Arguments>
   std::int64_t run(const Arguments&... arguments) {
     int place = 0;
@@ -93,32 +93,32 @@ class statement {
 
 /// One open database.
 ///
-/// Failures are sticky: the first one is kept, and until `clear_failure` every later statement
-/// does nothing and shows no rows. So a transaction is written down as if nothing failed, and
-/// asked once, at its end, whether that was so.
+/// Failures are sticky: the connection keeps the first one, and until `clear_failure` every later
+/// statement does nothing and shows no rows. So a transaction is written as if nothing could fail,
+/// and checked once, at its end.
 ///
 /// Not thread-safe; must not move, as statements know its address.
 class connection {
  public:
-  /// Opens a file that exists, for reading and writing. The text says why it cannot be.
+  /// Opens an existing file for reading and writing. The text says why it cannot be opened.
   static std::expected<std::unique_ptr<connection>, std::string> open(const std::string& path,
                                                                       patience waiting);
   connection(const connection&) = delete;
   connection& operator=(const connection&) = delete;
 
-  /// The WAL file survives the last close, so that it is the same file for as long as the
-  /// database is: whoever finds another one knows that somebody has interfered.
+  /// Keeps the WAL file after the last close, so that it stays the same file for as long as the
+  /// database exists: another one means that somebody has interfered.
   void keep_wal_file();
-  /// The file is no longer what its name leads to: closing must not write to it any more.
+  /// Call when the name leads to another file: closing must no longer write to this one.
   void abandon();
 
   void wait(patience waiting) { waiting_ = waiting; }
-  /// Executes statements that give no rows.
+  /// Executes statements that return no rows.
   void run(const char* sql);
   /// The first column of the first row, or `otherwise`.
   std::int64_t integer(const char* sql, std::int64_t otherwise);
   std::string text(const char* sql);
-  /// Ends the transaction without effect, also after a failure, which is kept.
+  /// Rolls the transaction back, also after a failure, which stays recorded.
   void roll_back();
   /// Rows changed since the database was opened.
   [[nodiscard]] std::int64_t changes() const;
@@ -126,7 +126,7 @@ class connection {
   [[nodiscard]] bool failed() const { return !failure_.empty(); }
   [[nodiscard]] const std::string& failure() const { return failure_; }
   void clear_failure() { failure_.clear(); }
-  /// A failure that SQLite knows nothing of. Not empty.
+  /// Records a failure that SQLite does not know of. Precondition: not empty.
   void fail(std::string why) {
     if (!failed()) failure_ = std::move(why);
   }
@@ -146,7 +146,7 @@ class connection {
   std::unique_ptr<sqlite3, closer> handle_;
 };
 
-/// "3.40.1": the version of the library in use.
+/// The version of the SQLite library in use, e.g. "3.40.1".
 std::string library_version();
 
 }  // namespace tenure::stores::sqlite

@@ -9,7 +9,7 @@ namespace tenure::stores::sqlite {
 
 namespace {
 
-/// What all members together know.
+/// What all members know together.
 struct knowledge {
   std::uint64_t commits = 0;  ///< of the file that was found
   core::version newest = core::no_version;
@@ -24,7 +24,7 @@ knowledge gather(const found_file& found, std::span<const member_page> members) 
     all.newest = std::max(all.newest, one.record.newest);
     if (of_this_file) all.commits = std::max(all.commits, one.record.commits);
     if (one.boot_id != found.boot_id) continue;
-    // No lease is longer than that, whatever a file says.
+    // No lease is longer, whatever a file claims.
     const core::time_point until = std::min(one.record.until, found.now + core::max_ttl);
     all.until = std::max(all.until, until);
     if (!of_this_file) all.until_elsewhere = std::max(all.until_elsewhere, until);
@@ -49,8 +49,8 @@ file_history judge(const std::optional<file_history>& said, const found_file& fo
   out.commits = std::max(out.commits, known.commits) + 1;
   out.boot_id = found.boot_id;
   out.grants_from = std::max(out.grants_from, until);
-  // Where nobody has ever held anything, it does not matter what the file does not know. Else one
-  // more than was granted: whatever has a term above it was granted here.
+  // If nobody has ever held anything, it does not matter what the file does not know. Otherwise the
+  // floor is one above the newest version known, so a term above it was granted here.
   if (!whole && known.newest != core::no_version) {
     const core::version newest = std::max(reached, known.newest);
     out.floor = std::min(core::version{core::number(newest) + 1}, largest_version);

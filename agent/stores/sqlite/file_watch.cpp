@@ -15,12 +15,12 @@ namespace tenure::stores::sqlite {
 namespace {
 
 constexpr std::uint32_t file_events = IN_ATTRIB | IN_CLOSE_WRITE;
-/// Few, as a directory may be busy with files of others.
+/// Few, as the directory may be busy with files of others.
 constexpr std::uint32_t directory_events =
     IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF;
-/// Members come by a rename, go by a deletion, and die with their file open.
+/// Members appear by a rename, leave by a deletion, and die with their file open.
 constexpr std::uint32_t members_events = IN_MOVED_TO | IN_DELETE | IN_CLOSE_WRITE;
-/// After one of these the watch is on a directory that does not have the name any more.
+/// After one of these, the watch is on a directory that no longer has the name.
 constexpr std::uint32_t directory_gone = IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT | IN_IGNORED;
 constexpr std::size_t event_buffer_size = 4096;
 
@@ -57,22 +57,22 @@ std::expected<void, std::string> file_watch::start() {
   return {};
 }
 
-/// Watches the file that has the name now. There need not be one: its making will be told.
+/// Watches the file that has the name now. It may be missing: its creation is an event, too.
 std::expected<void, std::string> file_watch::watch_file() {
   const int watch = ::inotify_add_watch(events_.get(), path_.c_str(), file_events);
   if (watch < 0 && errno != ENOENT) return cannot_watch(path_, errno);
   if (file_watch_ >= 0 && file_watch_ != watch) {
-    // Fails if the file was deleted, as its watch is gone then.
+    // Fails if the file was deleted: its watch is gone then.
     ::inotify_rm_watch(events_.get(), file_watch_);
   }
   file_watch_ = watch;
-  // Without it the list of members is only looked at when something else has changed.
+  // Without this watch, the list of members is read only when something else changes.
   members_watch_ = ::inotify_add_watch(events_.get(), members_directory(path_).c_str(),
                                        members_events | IN_ONLYDIR | IN_DONT_FOLLOW);
   return {};
 }
 
-/// Reads all that there is, and tells of it once.
+/// Reads all pending events, and reports them once.
 void file_watch::drain() {
   alignas(inotify_event) std::array<char, event_buffer_size> buffer;
   bool changed = false;
@@ -96,7 +96,7 @@ void file_watch::drain() {
       at += sizeof event + event.len;
     }
   }
-  // The watch first, then the look that is asked for: no change falls between the two.
+  // First the watch, then the look that it asks for: no change falls between the two.
   std::string why;
   if (gone) why = "the directory " + parts_.directory + " was moved or deleted";
   if (replaced && !gone) {
@@ -111,7 +111,7 @@ void file_watch::drain() {
 }
 
 bool file_watch::concerns_us(std::uint32_t mask, int watch, const char* name) const {
-  // Lost events may have been any.
+  // Any events may have been lost.
   if ((mask & IN_Q_OVERFLOW) != 0) return true;
   if (watch == members_watch_ && watch >= 0) return *name != '.';
   if (watch != directory_watch_ || *name == '\0') return true;

@@ -12,21 +12,21 @@
 
 namespace tenure::stores::sqlite {
 
-/// Tells when a commit of anybody may have changed the lease file, or when its name leads to
+/// Reports that a commit of any program may have changed the lease file, or that its name leads to
 /// another file. Event-driven: it wakes nobody while nothing happens.
 ///
-/// What it waits for are changes of the file's times, which every commit of ours ends with, and
-/// the last close by a program that has written, as other programs do not ring. Writes to the
-/// -wal file are not waited for: they are seen before the commit is visible.
+/// It watches for changes of the file's times, with which each commit of ours ends, and for the
+/// last close by a program that has written, as other programs do not change the times. It ignores
+/// writes to the -wal file: they happen before the commit is visible.
 ///
-/// Used on the loop's thread only; no handler is called after its destruction.
+/// Used on the loop's thread only. No handler is called after its destruction.
 class file_watch {
  public:
-  /// `changed`: look again. `broken`: nothing will be told any more, and why.
+  /// `changed`: look again. `broken`: no more changes will be reported, and why.
   file_watch(surroundings& in, const std::string& path, std::function<void()> changed,
              std::function<void(std::string)> broken);
 
-  /// Begins to watch. The text names the limit to raise if the system has no more watches.
+  /// Starts the watch. The error names the limit to raise if the system has no more watches.
   std::expected<void, std::string> start();
 
  private:
@@ -43,7 +43,7 @@ class file_watch {
   std::function<void(std::string)> broken_;
   int directory_watch_ = -1;
   int file_watch_ = -1;
-  int members_watch_ = -1;  ///< of the directory beside the file; -1: there is none
+  int members_watch_ = -1;  ///< of the directory beside the file; -1: no watch
 };
 
 }  // namespace tenure::stores::sqlite

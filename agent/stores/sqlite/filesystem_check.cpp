@@ -38,7 +38,7 @@ constexpr std::array<entry, 24> known{{
     {0x47504653, {"GPFS", network}},
     {0xaad7aaea, {"PanFS", network}},
     {0x20030528, {"OrangeFS", network}},
-    // virtiofs shows the type of FUSE; the other side of either may be another kernel.
+    // virtiofs reports the type of FUSE; behind either may be another kernel.
     {0x65735546, {"FUSE or virtiofs", network}},
     {0x786f4256, {"a VirtualBox shared folder", network}},
     {0xbacbacbc, {"a VMware shared folder", network}},

@@ -8,12 +8,12 @@
 
 /// Which file systems a lease file may be on.
 ///
-/// WAL needs memory that all openers share, so one kernel, and locks that exclude. Network file
-/// systems have neither: two hosts could each believe that they alone hold the lock.
+/// WAL needs memory that all openers share, so a single kernel, and locks that exclude others.
+/// Network file systems have neither: two hosts could each believe that they alone hold the lock.
 namespace tenure::stores::sqlite {
 
 enum class filesystem_verdict : std::uint8_t {
-  network,          ///< more than one kernel, or none that keeps our locks: refused
+  network,          ///< several kernels, or none that keeps our locks: refused
   volatile_memory,  ///< gone after a reboot, and the versions with it: a warning
 };
 
@@ -22,10 +22,10 @@ struct filesystem_kind {
   filesystem_verdict verdict;
 };
 
-/// What is known against a file system with this `statfs::f_type`; nothing for a local disk.
+/// What is wrong with a file system of this `statfs::f_type`; nothing for a local disk.
 std::optional<filesystem_kind> judge_filesystem(std::uint32_t type);
 
-/// Looks at the file system that `path` is on. Returns a warning (empty if there is none), or why
+/// Checks the file system that `path` is on. Returns a warning (empty if all is well), or why
 /// leases must not be kept there.
 std::expected<std::string, std::string> check_filesystem(const std::string& path);
 

@@ -31,7 +31,7 @@ std::expected<std::vector<std::string>, std::string> lease_file::open(core::time
   return warnings;
 }
 
-/// Why nothing is granted for some time. Empty: that was told, or is not so.
+/// Why nothing is granted for some time. Empty if that is not so, or was reported already.
 std::string lease_file::news_of_replacement() {
   const core::time_point until = table_->grants_from();
   const core::duration left = until - self_.clock();
@@ -42,7 +42,7 @@ std::string lease_file::news_of_replacement() {
          std::string(base::spoken(left).view()) + ", until these have run out";
 }
 
-/// It may be mended, or spoilt, at any time.
+/// The directory may become usable or unusable at any time.
 void lease_file::look_at_members_directory() {
   auto ready = members_.prepare();
   if (std::exchange(members_directory_usable_, ready.has_value()) == ready.has_value()) return;
@@ -61,8 +61,8 @@ std::expected<std::string, std::string> lease_file::reopen(core::time_point dead
 
   if (table_) {
     const file_set old = table_->files();
-    // First the old connection, then its leftovers, then the new one: SQLite shares state between
-    // the connections of a process by inode.
+    // Close the old connection, remove its leftovers, then open the new one: SQLite shares state
+    // between the connections of a process by inode.
     table_.reset();
     old.remove_leftovers();
   }
@@ -75,8 +75,8 @@ std::expected<std::string, std::string> lease_file::reopen(core::time_point dead
   return warning;
 }
 
-/// Carries `operation` out on the file that has the name now. Every operation may be repeated:
-/// if the file is found to be replaced on the way, it is done again in the new one.
+/// Runs `operation` on the file that has the name now. Every operation may be repeated: if the file
+/// turns out to be replaced meanwhile, it runs again in the new one.
 template <class Operation>
 auto lease_file::with_table(core::time_point deadline, Operation operation)
     -> std::expected<decltype(operation(std::declval<lease_table&>())), unknown> {
@@ -93,7 +93,7 @@ auto lease_file::with_table(core::time_point deadline, Operation operation)
   }
 }
 
-/// The same for what is `unknown` if no file can be opened.
+/// The same for an operation that returns `unknown` if no file can be opened.
 template <class Operation>
 auto lease_file::asked(core::time_point deadline, Operation operation)
     -> decltype(operation(std::declval<lease_table&>())) {

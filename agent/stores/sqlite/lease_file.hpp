@@ -12,20 +12,21 @@
 
 namespace tenure::stores::sqlite {
 
-/// The lease file whichever file its name leads to: when that is deleted or replaced, the next
-/// operation opens the new one (or makes it), and all terms granted from the old one are over.
+/// The lease file under its name. When the file is deleted or replaced, the next operation opens
+/// (or makes) the new one, and all terms granted from the old one are over.
 ///
-/// The new one grants nothing before the workloads of all members that hold by the old one have
-/// stopped, and its versions go on above those of the old one, as far as the members' files tell.
+/// The new file grants nothing until the workloads of all members that hold by the old one have
+/// stopped. Its versions continue above those of the old one, as far as the members' files tell.
+///
 /// Blocks. Not thread-safe.
 class lease_file {
  public:
-  /// `stop` ends all waiting early; it and `waits_by` must outlive this object.
+  /// `stop` ends all waiting early; `stop` and `waits_by` must outlive this object.
   lease_file(std::string path, member self, std::vector<settings::election> elections,
              bool announce, const std::atomic<bool>& stop,
              const thread_clock& waits_by = kernel_clock());
 
-  /// Opens the file for the first time. Returns what there is to warn of, or why it cannot be.
+  /// Opens the file for the first time. Returns warnings, or why it cannot be opened.
   std::expected<std::vector<std::string>, std::string> open(core::time_point deadline);
 
   acquire_outcome acquire(core::election_index which, core::version above,
@@ -44,10 +45,10 @@ class lease_file {
   std::expected<std::vector<core::observation>, unknown> read(
       std::span<const core::election_index> which, core::time_point deadline);
 
-  /// What has come up since the last call, besides what failed.
+  /// News since the last call, besides failures.
   std::vector<notice> take_notices() { return std::exchange(notices_, {}); }
 
-  /// Our name disappears from the members.
+  /// Removes our name from the members.
   void leave() { members_.leave(); }
 
   [[nodiscard]] const std::string& cluster_id() const { return cluster_id_; }
@@ -76,8 +77,8 @@ class lease_file {
   membership members_;
   std::string cluster_id_;
   std::vector<notice> notices_;
-  core::time_point told_wait_until_{};    ///< that nothing is granted before
-  bool members_directory_usable_ = true;  ///< as was told last
+  core::time_point told_wait_until_{};    ///< the delay of grants that was reported last
+  bool members_directory_usable_ = true;  ///< as reported last
   std::unique_ptr<lease_table> table_;
 };
 

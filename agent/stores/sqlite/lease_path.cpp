@@ -19,8 +19,8 @@
 namespace tenure::stores::sqlite {
 namespace {
 
-/// Between two looks at the lock of a directory. It is held for a few milliseconds, once for
-/// every start of an agent.
+/// Between two tries to lock a directory. Agents hold the lock for a few milliseconds, once at each
+/// start.
 constexpr core::duration lock_pause = std::chrono::milliseconds(2);
 constexpr mode_t new_file_mode = 0600;
 
@@ -49,7 +49,7 @@ std::expected<std::string, std::string> path_of(const std::vector<std::string>& 
     return std::unexpected("--endpoint \"" + endpoints.front() + "\" cannot be made absolute: " +
                            error.message() + "; give an absolute path");
   }
-  // SQLite puts -wal and -shm beside what a symbolic link leads to, not beside the link.
+  // SQLite puts -wal and -shm beside the target of a symbolic link, not beside the link.
   const std::filesystem::path real = std::filesystem::weakly_canonical(whole, error);
   return (error ? whole.lexically_normal() : real).string();
 }
@@ -124,9 +124,9 @@ std::expected<directory_lock, std::string> directory_lock::take(const std::strin
 
 std::expected<void, std::string> check_directory(const std::string& path) {
   const std::string directory = split(path).directory;
-  // SQLite opens -wal and -shm there by name, and follows links: who can put some there chooses
-  // which file we write to. So not even /tmp will do, whoever the files in it belong to. A group
-  // that shares it on purpose may.
+  // SQLite opens -wal and -shm there by name and follows links: a user who can create them chooses
+  // which file we write to. So not even /tmp is safe, even if all its files are ours. A group may
+  // share the directory on purpose.
   const auto ours = base::open_trusted(AT_FDCWD, directory.c_str(), O_PATH,
                                        {.type = S_IFDIR, .not_for = S_IWOTH, .named = true});
   if (!ours && ours.error().missing()) {
@@ -164,7 +164,7 @@ std::expected<std::string, std::string> prepare(const std::string& path) {
   const base::unique_fd made(
       ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, new_file_mode));
   if (made) {
-    // Left by a database that was deleted without them.
+    // Leftovers of a database that was deleted without them.
     for (const char* suffix : {"-wal", "-shm", "-journal"}) ::unlink((path + suffix).c_str());
   } else if (const int error = errno; error != EEXIST) {
     return cannot_use(path, "it cannot be created: " + base::error_text(error) +
@@ -172,7 +172,7 @@ std::expected<std::string, std::string> prepare(const std::string& path) {
                                 "is space");
   }
 
-  // With O_PATH: closing a file in another way would end SQLite's locks on it.
+  // With O_PATH: closing another kind of descriptor would end SQLite's locks on the file.
   const auto there = base::open_trusted(AT_FDCWD, path.c_str(), O_PATH,
                                         {.not_for = S_IWOTH, .any_owner = true, .named = true});
   if (!there) return cannot_use(path, base::text("it", there.error()));
@@ -195,7 +195,7 @@ std::expected<std::string, std::string> prepare(const std::string& path) {
                                 "the agent (user " +
                                 std::to_string(::geteuid()) + ")");
   }
-  // Once more, of the file itself: the warning names it.
+  // Checked again for the file itself, so that the warning names it.
   return check_filesystem(path);
 }
 

@@ -8,8 +8,8 @@ namespace {
 constexpr std::int64_t our_application_id = 0x54454e55;  // "TENU"
 constexpr std::int64_t our_schema_version = 1;
 
-/// Names are what a person with the sqlite3 shell would look for. Instants are nanoseconds of
-/// CLOCK_BOOTTIME within the boot `boot_id`.
+/// The names are for people with the sqlite3 shell. Instants are nanoseconds of CLOCK_BOOTTIME
+/// within the boot `boot_id`.
 constexpr const char* create_tables = R"sql(
   BEGIN IMMEDIATE;
   CREATE TABLE election (
@@ -37,8 +37,8 @@ constexpr const char* create_tables = R"sql(
   COMMIT;
 )sql";
 
-/// Made beside the others whenever they are missing: agents that do not know them do not look at
-/// them, so that they need no version of their own.
+/// Made beside the others wherever they are missing. Agents that do not know these tables ignore
+/// them, so they need no new schema version.
 constexpr const char* create_later_tables = R"sql(
   CREATE TABLE IF NOT EXISTS farewell (
     election   TEXT PRIMARY KEY,
@@ -81,7 +81,7 @@ constexpr const char* create_later_tables = R"sql(
 
 static_assert(our_application_id == 1413828181 && our_schema_version == 1);
 
-/// What else can be wrong than an error of SQLite's, or nothing.
+/// What is wrong apart from SQLite's errors; empty if nothing.
 std::string objection(std::int64_t application, std::int64_t version) {
   if (application != our_application_id) {
     return "it is the database of another application (application_id " +
@@ -111,7 +111,7 @@ std::expected<void, std::string> set_up(connection& db) {
 
   db.keep_wal_file();
   const std::string mode = db.text("PRAGMA journal_mode = WAL");
-  // Every commit is on the disk before it is answered: a version must survive a power failure.
+  // Every commit is on the disk before its answer: a version must survive a power failure.
   db.run("PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF");
   if (empty) db.run(create_tables);
   db.run(create_later_tables);

@@ -7,9 +7,9 @@
 
 namespace tenure::stores::sqlite {
 
-/// Brings an open file into shape: checks that it is ours and whole, makes the tables if it is
-/// empty, and turns WAL and full synchronization on. Writes nothing into files of others.
-/// The text says what is wrong with the file.
+/// Prepares an open file: checks that it is ours and undamaged, makes the tables if it is empty,
+/// and turns on WAL and full synchronization. Never writes into a file of another application. The
+/// error says what is wrong with the file.
 std::expected<void, std::string> set_up(connection& db);
 
 }  // namespace tenure::stores::sqlite

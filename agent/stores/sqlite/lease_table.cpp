@@ -13,11 +13,11 @@
 namespace tenure::stores::sqlite {
 namespace {
 
-/// Tells everybody who watches that a commit is visible, by a change of the file's times.
+/// Tells all watchers that a commit is visible, by changing the file's times.
 ///
-/// Writes to the -wal file would come too early for that: they are seen before the commit is,
-/// and nothing is written to any file afterwards. The file must not be opened for it (see
-/// file_set::look). If it fails, others learn of the change at the next commit or expiry.
+/// Writes to the -wal file cannot serve for this: watchers see them before the commit is visible,
+/// and no file is written afterwards. This must not open the file (see file_set::look). If it
+/// fails, others see the change at the next commit or expiry.
 void ring(const std::string& path) {
   ::utimensat(AT_FDCWD, path.c_str(), nullptr, 0);
 }
@@ -56,7 +56,7 @@ lease_table::lease_table(std::string path, member self, membership& beside,
 }
 
 lease_table::~lease_table() {
-  // Nothing of a replaced file may end up in the one that has its name now.
+  // Nothing of a replaced file may end up in the file that has its name now.
   if (replaced_ || !files_.in_place()) db_->abandon();
 }
 
@@ -99,13 +99,13 @@ void lease_table::prepare_statements() {
   history_row_ = history_row(*db_);
 }
 
-/// Writes down what the members know of earlier files, if this one does not.
+/// Writes down what the members know of earlier files, unless this file says so already.
 void lease_table::settle_history(patience waiting) {
   db_->wait(waiting);
   std::vector<member_page> members{beside_.own_page()};
   const std::vector<membership::entry> others = beside_.others();
   for (const membership::entry& one : others) members.push_back(one.page);
-  // Most often there is nothing to write, and nobody to wait for.
+  // Usually nothing has to be written, and nobody is waited for.
   for (const access how : {access::read, access::write}) {
     begin(how);
     const auto said = history_row_.read();
@@ -125,7 +125,7 @@ void lease_table::settle_history(patience waiting) {
   }
   if (db_->failed()) return;
   beside_.mine().saw_commit(history_.file, history_.commits);
-  // Not before: if the file could not be written, the next one to open it needs what they know.
+  // Not earlier: if the file cannot be written, the next member to open it needs what they know.
   beside_.forget_dead(others);
 }
 
@@ -139,7 +139,7 @@ void lease_table::begin(access how) {
   db_->run(how == access::write ? "BEGIN IMMEDIATE" : "BEGIN");
 }
 
-/// False if the database is not the one that we know, although the file is.
+/// False if the file is ours, but the database in it is another one.
 bool lease_table::check_history(access how) {
   const auto said = history_row_.read();
   if (db_->failed()) return true;
@@ -147,15 +147,15 @@ bool lease_table::check_history(access how) {
   if (!said || said->file != mine.file || said->commits < mine.commits) return false;
   history_ = *said;
   if (how == access::read) return true;
-  // What another member has committed may be gone, and the count would soon be as large again. It
-  // cannot commit now, and what it has been answered is in its file.
+  // What another member has committed may be gone, and our count would soon reach the same number.
+  // That member cannot commit now, and its own file has all that it was granted.
   return std::ranges::none_of(beside_.others(), [&](const membership::entry& one) {
     return one.page.record.file == said->file && one.page.record.commits > said->commits;
   });
 }
 
-/// Runs `body` in one transaction. Nothing: it was carried out, on the files that the name leads
-/// to. Otherwise what `body` has found out is void.
+/// Runs `body` in one transaction. Nothing: it succeeded, in the files that the name leads to.
+/// Otherwise the results of `body` are void.
 template <class Body>
 std::optional<unknown> lease_table::transact(access how, std::string_view what, patience waiting,
                                              Body body) {
@@ -164,7 +164,7 @@ std::optional<unknown> lease_table::transact(access how, std::string_view what, 
   seen_ = core::no_version;
   const std::int64_t changes_before = db_->changes();
   begin(how);
-  // Within the transaction, as the wait for the lock may have been long.
+  // Inside the transaction, because the wait for the lock may have been long.
   replaced_ = replaced_ || !files_.in_place();
   if (replaced_) db_->fail("the file was replaced or deleted");
   if (!replaced_ && !check_history(how)) {
@@ -185,8 +185,8 @@ std::optional<unknown> lease_table::transact(access how, std::string_view what, 
     if (!beside_.write())
       db_->fail("our file in " + members_directory(path_) + " cannot be written");
   }
-  // And after it: a commit takes as long as the disk does. Whoever has replaced the file since then
-  // will find in ours what we have promised.
+  // And after the commit, which takes as long as the disk does. A member that has replaced the file
+  // since then finds our promise in our file.
   replaced_ = replaced_ || !files_.in_place();
   if (replaced_) {
     db_->fail("the file was replaced or deleted meanwhile; it is opened again by itself");
@@ -223,7 +223,7 @@ acquire_outcome lease_table::acquire(const subject& what, core::version above, p
   return outcome;
 }
 
-/// Asked again: the first answer was lost. The term is the same, and began as it began.
+/// A repeated request, as the first answer was lost. Version and start of the term stay the same.
 grant lease_table::extend(const subject& what, const row& own, core::time_point now) {
   extend_lease_.run(column(now), column(now + self_.ttl), self_.ttl.count(), what.election,
                     self_.session, column(own.version), self_.boot_id);
@@ -378,7 +378,7 @@ std::vector<lease_table::row> lease_table::live_rows(const subject& what, core::
   std::vector<row> found;
   auto rows = select_live_.rows(what.election, self_.boot_id, column(now));
   while (rows.next()) {
-    // A copy of a term of ours that is over; those of others count, as we cannot know.
+    // A copy of a term of ours that is over. Those of others count, as we cannot know.
     if (rows.text(0) == self_.session && version_of(rows.integer(2)) <= history_.floor) continue;
     found.push_back({.session = rows.text(0),
                      .identity = rows.text(1),
@@ -423,7 +423,7 @@ core::observation lease_table::observe(const subject& what, std::span<const row>
   seen.as_of = std::max(count(what).newest, history_.floor);
   saw_version(seen.as_of);
   seen.last_release = last_release_of(what);
-  // An older copy brings an old one back, whose heir has had its turn.
+  // An older copy may bring back an old record, whose heir has had its turn.
   if (seen.last_release && seen.last_release->version <= history_.floor) seen.last_release.reset();
   seen.agreed.slots = agreed_slots(what);
   const std::uint32_t slots = seen.agreed.slots > 0 ? seen.agreed.slots : what.slots;
@@ -433,7 +433,7 @@ core::observation lease_table::observe(const subject& what, std::span<const row>
     seen.expires_at = std::min(seen.expires_at, one.expires_at);
     seen.identity_in_use = seen.identity_in_use || (!ours && one.identity == self_.identity);
   }
-  // With a slot free there is nothing to wait for, unless nothing is granted at all.
+  // With a free slot there is nothing to wait for, unless nothing is granted at all.
   if (live.size() >= slots) seen.retry_at = seen.expires_at;
   if (now < grants_from()) {
     seen.retry_at =

@@ -22,8 +22,8 @@
 
 namespace tenure::stores::sqlite {
 
-/// Who asks. Instants in the file are those of `clock`, which all members must share: it is
-/// CLOCK_BOOTTIME, and `boot_id` tells which boot of which kernel it belongs to.
+/// The member that asks. Instants in the file are those of `clock`, which all members must share:
+/// it is CLOCK_BOOTTIME, and `boot_id` says which boot of which kernel it belongs to.
 struct member {
   std::string identity;
   std::string session;
@@ -32,40 +32,40 @@ struct member {
   std::function<core::time_point()> clock;
 };
 
-/// An election as it is asked for.
+/// An election as the caller names it.
 struct subject {
   std::string_view election;
-  std::uint32_t slots = 1;  ///< by our settings; the table `agreement` counts where it says more
+  std::uint32_t slots =
+      1;  ///< by our settings; an agreed number in the table `agreement` takes precedence
 };
 
-/// A term that is to be renewed.
+/// A term to renew.
 struct held_term {
   core::election_index which{};
   subject of;
   core::version version = core::no_version;
 };
 
-/// The rules of leasing as transactions on one open file. Blocks; knows no threads.
+/// The rules of leases, as transactions on one open file. Blocks; knows no threads.
 ///
-/// Table `lease` has a row for every held slot, `election` what outlives those: the newest
-/// version, and `held`, the grants that were not released cleanly. Table `farewell` has the newest
-/// release of each election that named its term, `agreement` the slots of each election, as the
-/// first who campaigned had them, and `file` what the database knows of the file that it is in
-/// (file_history.hpp). Orders are in a table of their own
-/// (order_table.hpp).
+/// Table `lease` has a row for every held slot. Table `election` has what outlives those rows: the
+/// newest version, and `held`, the number of grants that were not released cleanly. Table
+/// `farewell` has the newest release of each election that named its term; `agreement` the number
+/// of slots of each election, as its first candidate set it; `file` what the database knows of its
+/// file (file_history.hpp). Orders have a table of their own (order_table.hpp).
 ///
-/// A row counts while its boot is this one and its `expires_ns` lies ahead. A grant removes the
-/// rows that do not count; as nothing else does, a member whose row is still there knows that
+/// A row counts while its boot is the present one and its `expires_ns` lies ahead. A grant removes
+/// the rows that do not count, and nothing else does: a member whose row is still there knows that
 /// nothing was granted since it expired, and may renew it even then.
 ///
-/// Let `live` be the number of rows that count. If `held` equals it, every holder before has
+/// Let `live` be the number of rows that count. If `held` equals `live`, every earlier holder has
 /// released, and the next grant is clean. If `held` is larger, that many holders have expired (or
-/// an operator has deleted their rows) and may be stopping still: so many of the free slots are in
-/// doubt (core::vacancies). Workloads that run or may run are so never more than `held`, which is
-/// never more than the slots. All free slots of an election are in doubt if its newest version is
-/// below one that is known to have been granted: this file does not know who held.
+/// an operator has deleted their rows) and may still be stopping: as many of the free slots are in
+/// doubt (core::vacancies). So there are never more workloads that run or may run than `held`,
+/// which never exceeds the slots. If the newest version of an election is below one that is known
+/// to have been granted, this file does not know who held: all its free slots are in doubt.
 ///
-/// What a grant or a renewal promises is in our member's file before it is answered.
+/// A grant or renewal is answered only after its promise is in our member's file.
 ///
 /// Not thread-safe.
 class lease_table {
@@ -88,19 +88,19 @@ class lease_table {
   order_outcome answer_order(const subject& what, const std::string& id,
                              const core::order_reply& reply, patience waiting);
   order_outcome drop_order(const subject& what, const std::string& id, patience waiting);
-  /// Changes the number of the election's slots, unless more than that are held.
+  /// Changes the number of the election's slots, unless more slots than that are held.
   agree_outcome agree(const subject& what, const agreement_change& change, patience waiting);
-  /// All of them at one point of the file's history.
+  /// Reads all of them at one point of the file's history.
   std::expected<std::vector<core::observation>, unknown> read(std::span<const subject> what,
                                                               patience waiting);
 
-  /// True once the name was found to lead to other files: what this table says no longer binds
-  /// anybody.
+  /// True once the name was found to lead to other files: from then on, what this table says binds
+  /// nobody.
   [[nodiscard]] bool replaced() const { return replaced_; }
   [[nodiscard]] const file_set& files() const { return files_; }
-  /// Made with the file; versions can be compared within one of these only.
+  /// Made with the file. Versions are comparable only within one cluster id.
   [[nodiscard]] const std::string& cluster_id() const { return cluster_id_; }
-  /// Before this instant nothing is granted; the past if there is nothing to wait for.
+  /// Nothing is granted before this instant; in the past if there is nothing to wait for.
   [[nodiscard]] core::time_point grants_from() const;
 
  private:
@@ -144,9 +144,9 @@ class lease_table {
   file_set files_;
   std::string cluster_id_;
   bool replaced_ = false;
-  // Of the transaction under way:
-  file_history history_;                   ///< as it has found it
-  core::version seen_ = core::no_version;  ///< the newest that it has found or made
+  // For the present transaction:
+  file_history history_;                   ///< as read
+  core::version seen_ = core::no_version;  ///< the newest that it has read or made
 
   statement select_live_;
   statement select_counters_;

@@ -11,17 +11,17 @@
 namespace tenure::stores::sqlite {
 namespace {
 
-/// Each is followed by a space, or by the end of the line.
+/// Each number is followed by a space, or by the end of the line.
 constexpr std::size_t numbers = 5;
 constexpr std::size_t digits = 20;
 constexpr std::size_t half = numbers * (digits + 1);
 
-/// What is left of a text, line by line.
+/// Reads the rest of a text line by line.
 class line_reader {
  public:
   explicit line_reader(std::string_view text) : left_(text) {}
 
-  /// Nothing at the end, or at a line that does not end.
+  /// Nothing at the end, or if the last line is incomplete.
   std::optional<std::string_view> next() {
     const std::size_t end = left_.find('\n');
     if (end == std::string_view::npos) return std::nullopt;
@@ -54,7 +54,7 @@ std::optional<member_record> parse_record(std::string_view line) {
     if (!number) return std::nullopt;
     found[i] = *number;
   }
-  // Larger ones are never granted, as SQLite's integers have a sign.
+  // Larger versions are never granted, as SQLite's integers are signed.
   if (core::version{found[3]} > largest_version) return std::nullopt;
   return member_record{.file = {.inode = found[0], .mark = found[1]},
                        .commits = found[2],

@@ -13,36 +13,37 @@
 namespace tenure::stores::sqlite {
 
 /// What a member knows of the lease file, and keeps outside of it: a file that was deleted,
-/// replaced or overwritten does not know any more who holds.
+/// replaced or overwritten no longer knows who holds.
 struct member_record {
-  file_identity file;         ///< the one that `commits` is of
-  std::uint64_t commits = 0;  ///< the newest that it has seen there (file_history)
+  file_identity file;         ///< the file that `commits` counts
+  std::uint64_t commits = 0;  ///< the newest that it has seen in that file (file_history)
   core::version newest =
-      core::no_version;  ///< the largest in any election that it has seen granted
-  /// No workload runs by a lease of this member from this instant on.
+      core::no_version;  ///< the largest that it has seen granted in any election
+  /// From this instant on, no workload runs under a lease of this member.
   core::time_point until{};
 
   friend bool operator==(const member_record&, const member_record&) = default;
 };
 
-/// A member's file.
+/// The contents of a member's file.
 struct member_page {
   member_record record;
-  std::string boot_id;            ///< that `record.until` and `started_at` belong to
-  core::time_point started_at{};  ///< when the member has opened the lease file first
+  std::string boot_id;            ///< the boot of `record.until` and `started_at`
+  core::time_point started_at{};  ///< when the member opened the lease file for the first time
   std::string identity;
-  std::vector<std::string> elections;  ///< that it is listed in; empty: it does not announce itself
+  std::vector<std::string>
+      elections;  ///< where the member is listed; empty: it does not announce itself
 
   friend bool operator==(const member_page&, const member_page&) = default;
 };
 
-/// The first line of the page, always of the same length, so that it can be overwritten. It says
-/// everything twice: who reads it while it is written sees that the two differ.
+/// The first line of the page, always of the same length, so that it can be overwritten in place.
+/// It says everything twice: a reader that reads it during a write sees two different halves.
 std::string text_of(const member_record& record);
 
 std::string text_of(const member_page& page);
 
-/// Nothing if this is no such page, or one that is just being written.
+/// Nothing if `text` is not a member's page, or is being written at this moment.
 std::optional<member_page> parse_page(std::string_view text);
 
 }  // namespace tenure::stores::sqlite

@@ -20,14 +20,15 @@
 namespace tenure::stores::sqlite {
 namespace {
 
-/// Of one file: a name and the names of 100 elections, each of up to 253 characters, fit.
+/// Limit for one file: an identity and the names of 100 elections, each of up to 253 characters,
+/// fit.
 constexpr std::size_t most_bytes = 32 * 1024;
-/// In a directory that somebody has filled with other things.
+/// Limit for a directory that somebody has filled with other things.
 constexpr std::size_t most_members = 1024;
-/// Of a file's name, which is random and in hex.
+/// Length of a file's name, which is random and in hex.
 constexpr std::size_t name_bytes = 16;
 
-/// Is this the name of a member's file? Files with other names are none of our business.
+/// True for the name of a member's file. Files with other names are not touched.
 bool is_member_name(std::string_view name) {
   return name.size() == 2 * name_bytes &&
          name.find_first_not_of("0123456789abcdef") == std::string_view::npos;
@@ -48,7 +49,7 @@ std::string read_all(int descriptor) {
   }
 }
 
-/// Reads it again if its member is writing it at this very moment.
+/// Reads the page again if its member is writing it at this moment.
 std::optional<member_page> read_page(int descriptor) {
   constexpr int most_tries = 8;
   for (int i = 0; i < most_tries; ++i) {
@@ -100,7 +101,7 @@ bool membership::make_file() {
   if (!directory) return true;
   const member_page page = own_page();
   const std::string words = text_of(page);
-  // Seen only once it is locked and whole.
+  // Others see the file only once it is locked and complete.
   const std::string shown = base::random_hex(name_bytes);
   const std::string hidden = "." + shown;
   auto file = base::open_own_file(directory->get(), hidden, O_RDWR | O_CREAT | O_EXCL);
@@ -144,7 +145,7 @@ void membership::leave() {
     ::unlinkat(directory->get(), name.c_str(), 0);
   }
   lock_ = base::unique_fd();
-  // The last one tidies up; it stays as long as anybody is in it.
+  // The last member removes the directory; this fails while anybody is in it.
   ::rmdir(directory_.c_str());
 }
 
@@ -176,7 +177,7 @@ std::vector<membership::entry> membership::others() const {
 }
 
 void membership::forget_dead(const std::vector<entry>& others) {
-  // One that has seen a newer transaction than we have tells of an older copy.
+  // A member that has seen a newer transaction than we have is evidence of an older copy.
   const auto over = [this](const entry& one) {
     const member_record& mine = mine_.value();
     const bool knows_more =

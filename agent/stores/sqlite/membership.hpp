@@ -14,24 +14,24 @@
 
 namespace tenure::stores::sqlite {
 
-/// The directory with the members' files, beside the lease file at `path`.
+/// The directory of the members' files, beside the lease file at `path`.
 std::string members_directory(const std::string& path);
 
-/// Who takes part, as files beside the leases: `<path>-members/<32 hex digits>`, locked (flock) for
-/// as long as its member lives. So a member that dies is gone at once, without a word and without a
-/// heartbeat; the kernel closes its file, which inotify tells (IN_CLOSE_WRITE).
+/// The members, as files beside the leases: `<path>-members/<32 hex digits>`, locked (flock) for as
+/// long as the member lives. A member that dies is gone at once, without a message or a heartbeat:
+/// the kernel closes its file, and inotify reports that (IN_CLOSE_WRITE).
 ///
-/// Each begins with the member's record, which tells those who find the lease file replaced until
-/// when somebody may hold by the earlier one. The workload of a member that died may run on under
-/// its guard until then, so its file stays for as long.
+/// Each file begins with the member's record. It tells those who find the lease file replaced until
+/// when somebody may hold by the earlier one. The workload of a dead member may run on under its
+/// guard until then, so its file stays for as long.
 ///
-/// Files of the dead are deleted, so the directory is used only if it is ours
-/// (base/trusted_open.hpp), and only files that have a member's name are touched.
+/// We delete files of dead members. So we use the directory only if it is ours
+/// (base/trusted_open.hpp), and touch only files that have a member's name.
 ///
-/// Not thread-safe. Blocks for the disk alone.
+/// Not thread-safe. Blocks for the disk only.
 class membership {
  public:
-  /// The clock and the boot that instants in the files are of.
+  /// The clock and the boot to which instants in the files belong.
   struct times {
     std::string boot_id;
     std::function<core::time_point()> clock;
@@ -42,44 +42,44 @@ class membership {
   membership(const membership&) = delete;
   membership& operator=(const membership&) = delete;
 
-  /// Makes the directory, so that it can be watched. Or why it is not used, and what to do.
+  /// Makes the directory, so that it can be watched. The error says why it is not used, and what to
+  /// do.
   [[nodiscard]] std::expected<void, std::string> prepare() const;
 
-  /// Makes our file. It names the elections only if `announce`, and if they are no more than
-  /// `most_announced`, as everybody reads it over and over.
+  /// Makes our file. It names the elections only if `announce` is set and they are no more than
+  /// `most_announced`, as every member reads it again and again.
   void appear(const std::string& identity, const std::vector<settings::election>& elections,
               bool announce);
 
-  /// Our record as it is to be. What it promises binds only after `write`.
+  /// Our record as it is to be written. What it promises is binding only after `write`.
   [[nodiscard]] own_record& mine() { return mine_; }
 
-  /// Writes our record down, if it has changed. Makes our file again if somebody has deleted it.
-  /// False if it could not be written; true also where the directory cannot be used at all, which
-  /// `prepare` has told.
+  /// Writes our record if it has changed. Makes our file again if somebody has deleted it. False if
+  /// the write fails; true also if the directory cannot be used at all, which `prepare` reports.
   bool write();
 
-  /// Disappears from the lists. The file stays while somebody may still hold by our leases.
+  /// Removes us from the lists. The file stays while somebody may still hold by our leases.
   void leave();
 
   struct entry {
     std::string name;  ///< of the file
     bool alive = false;
-    bool lasts = false;  ///< somebody may still hold by its leases
+    bool lasts = false;  ///< a workload may still run under its leases
     member_page page;
   };
-  /// The files of all members but us, in no order. Deletes what the dead have left and nobody can
+  /// The files of all members but us, in no order. Deletes files of dead members that nobody can
   /// read.
   [[nodiscard]] std::vector<entry> others() const;
 
-  /// Deletes those of them whose members are dead and whose leases are over, once our file says
-  /// what they know. Called after a transaction: until then we do not know that the lease file, as
-  /// it is, can be used.
+  /// Deletes those of `others` whose members are dead and whose leases are over, once our file says
+  /// what they know. Call after a transaction: until then, we do not know whether the lease file is
+  /// usable as it is.
   void forget_dead(const std::vector<entry>& others);
 
-  /// Ours, whether it could be written or not.
+  /// Our page, even if it could not be written.
   [[nodiscard]] member_page own_page() const;
 
-  /// The identities of those that take part in this election, sorted.
+  /// The identities of the members of this election, sorted.
   [[nodiscard]] std::vector<std::string> members_of(const std::vector<entry>& others,
                                                     std::string_view election) const;
 
@@ -95,10 +95,10 @@ class membership {
 
   std::string directory_;
   times by_;
-  member_page page_;  ///< without an identity: we have not appeared
+  member_page page_;  ///< without an identity: `appear` was not called yet
   own_record mine_;
   member_record written_;
-  std::string own_;  ///< name of our file; empty: there is none
+  std::string own_;  ///< name of our file; empty: no file
   base::unique_fd lock_;
 };
 

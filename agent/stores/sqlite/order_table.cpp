@@ -8,13 +8,14 @@
 namespace tenure::stores::sqlite {
 namespace {
 
-/// In columns that may be empty.
+/// For a column that may be empty.
 constexpr std::int64_t no_aside = -1;
 constexpr const char* open_state = "open";
 constexpr const char* accepted_state = "accepted";
 constexpr const char* refused_state = "refused";
 
-/// In the columns from `first` on: state, code, message, advice. Nothing while it is open.
+/// Reads state, code, message and advice, the columns from `first` on. Nothing while the order is
+/// open.
 std::optional<core::order_reply> reply_in(const statement::cursor& row, int first) {
   const std::string state = row.text(first);
   if (state == open_state) return std::nullopt;
@@ -77,7 +78,7 @@ std::vector<order_table::entry> order_table::live(core::time_point now) {
   auto rows = select_.rows(boot_id_, column(now));
   while (rows.next()) {
     const auto action = core::order_action_named(rows.text(3));
-    if (!action) continue;  // of a newer agent
+    if (!action) continue;  // from a newer agent
     entry one{.election = rows.text(0), .what = {.id = rows.text(1)}};
     one.what.wanted = {.what = *action, .member = rows.text(2), .heir = rows.text(6)};
     if (rows.integer(5) >= 0) one.what.wanted.aside = core::duration(rows.integer(5));

@@ -12,8 +12,8 @@
 
 namespace tenure::stores::sqlite {
 
-/// Table `member_order`: what agents have left for each other. A row counts while its boot is this
-/// one and its `expires_ns` lies ahead; whoever writes the next one removes those that do not.
+/// Table `member_order`: orders that agents leave for each other. A row counts while its boot is
+/// the present one and its `expires_ns` lies ahead; the next writer removes rows that do not count.
 ///
 /// Each call is part of a transaction that the caller has begun. Not thread-safe.
 class order_table {
@@ -24,18 +24,18 @@ class order_table {
   void leave(std::string_view election, const core::left_order& what, core::time_point now,
              core::time_point expires_at);
 
-  /// False if it is not there, or answered.
+  /// False if the order does not exist, or is answered.
   bool answer(std::string_view election, const std::string& id, const core::order_reply& reply,
               core::time_point now);
 
-  /// Says what it was answered, if it was. Not done if it is not there.
+  /// Returns the order's answer, if it had one. Not done if the order does not exist.
   order_written drop(std::string_view election, const std::string& id);
 
   struct entry {
     std::string election;
     core::left_order what;
   };
-  /// Of all elections, sorted by id.
+  /// The orders of all elections, sorted by id.
   std::vector<entry> live(core::time_point now);
 
  private:

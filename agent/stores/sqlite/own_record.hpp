@@ -10,12 +10,12 @@
 
 namespace tenure::stores::sqlite {
 
-/// The record of this member, as its transactions go on. Not thread-safe.
+/// The record of this member, updated by its transactions. Not thread-safe.
 class own_record {
  public:
   [[nodiscard]] const member_record& value() const { return value_; }
 
-  /// This commit of this file has been seen.
+  /// Notes that this commit of this file was seen.
   void saw_commit(const file_identity& file, std::uint64_t commits) {
     value_.file = file;
     value_.commits = commits;
@@ -23,7 +23,7 @@ class own_record {
 
   void saw_version(core::version newest) { value_.newest = std::max(value_.newest, newest); }
 
-  /// A lease that runs out at `until` is about to be granted or extended.
+  /// Notes that a lease until `until` is about to be granted or extended.
   void promised(std::string_view election, core::time_point until) {
     if (const auto known = promises_.find(election); known != promises_.end()) {
       known->second = until;
@@ -33,13 +33,13 @@ class own_record {
     value_.until = std::max(value_.until, until);
   }
 
-  /// Nothing runs any more by any lease of this election.
+  /// Notes that nothing runs any more under a lease of this election.
   void released(std::string_view election) {
     const auto known = promises_.find(election);
     if (known == promises_.end()) return;
     promises_.erase(known);
     const auto is_last = [this](const auto& one) { return one.second == value_.until; };
-    // Leases are renewed together, so the first that is looked at is likely to last as long.
+    // Leases are renewed together, so the first one looked at probably lasts as long.
     if (std::ranges::any_of(promises_, is_last)) return;
     value_.until = {};
     for (const auto& [name, until] : promises_) value_.until = std::max(value_.until, until);

@@ -11,16 +11,16 @@
 
 namespace tenure::stores::sqlite {
 
-/// Calls under way. The handler of each is called once: with an answer, or with `unknown` at its
-/// deadline, however the disk hangs.
+/// Calls under way. The handler of each is called once: with an answer or, even if the disk hangs,
+/// with `unknown` at its deadline.
 ///
 /// Used on its loop only. No handler is called after `clear`.
 class pending_calls {
  public:
   explicit pending_calls(base::event_loop& on) : loop_(on) {}
 
-  /// Notes a call. The returned function ends it with the outcome it is given; it does nothing if
-  /// the call has ended. It must not be called after this object is gone.
+  /// Adds a call. The returned function ends it with an outcome, and does nothing if the call has
+  /// ended already. It must not be called after the destruction of this object.
   template <class Outcome>
   std::function<void(Outcome)> add(core::time_point deadline, handler<Outcome> done,
                                    std::function<unknown()> too_late);

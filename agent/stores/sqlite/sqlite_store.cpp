@@ -18,16 +18,16 @@ using namespace sqlite;
 
 /// How long `open` waits for programs that hold the file's locks.
 constexpr core::duration open_patience = std::chrono::seconds(2);
-/// How long one look for the watches may take. A reader waits for hardly anything in WAL mode.
+/// The time limit for one read for the watches. In WAL mode, a reader hardly ever waits.
 constexpr core::duration look_patience = std::chrono::seconds(2);
-/// An election has at most one acquire, one release and one read under way. Beside those there
-/// are the opening, the renewal and the look, and what follows them before they are over; and
-/// orders, of which few wait at a time.
+/// An election has at most one acquire, one release and one read under way. Beside those there are
+/// the opening, the renewal and the look, each of which may be followed by the next before it is
+/// over; and orders, of which few wait at a time.
 constexpr std::size_t calls_per_election = 3;
 constexpr std::size_t other_calls = 8 + 64;
 
-/// The asynchronous shell: calls go to one worker thread, answers come back to the loop, and
-/// changes of the file become looks at it.
+/// The asynchronous shell: sends calls to one worker thread, brings answers back to the loop, and
+/// looks at the file when it changes.
 class sqlite_store final : public store {
  public:
   sqlite_store(std::unique_ptr<surroundings> in, setup with, std::string path)
@@ -65,8 +65,8 @@ class sqlite_store final : public store {
                           [=, this] { return file_.acquire(which, above, deadline); });
   }
 
-  /// Goes ahead of what is waiting: ten thousand elections that acquire at a start must not
-  /// cost the leases that are held already.
+  /// Goes ahead of what waits: ten thousand elections that acquire at a start must not cost the
+  /// leases that are held.
   void renew(std::vector<core::renewal_item> items, core::time_point deadline,
              handler<renew_outcome> done) override {
     for (const auto& item : items) TENURE_CHECK(core::place(item.which) < watches_.size());
@@ -148,9 +148,9 @@ class sqlite_store final : public store {
   }
 
  private:
-  /// Has `work` done by the worker and `done` called with what it returns, or with `unknown` at
-  /// the deadline. `work` is not begun after the deadline: what was given up must not be carried
-  /// out behind the caller's back.
+  /// Runs `work` on the worker and calls `done` with its result, or with `unknown` at the deadline.
+  /// `work` does not start after the deadline: a call that was given up must not be executed
+  /// unnoticed.
   template <class Outcome, class Work>
   void call(const char* what, core::time_point deadline, job_runner::place where,
             handler<Outcome> done, Work work);
@@ -169,8 +169,8 @@ class sqlite_store final : public store {
   std::expected<description, open_error> opened(
       std::expected<std::vector<std::string>, std::string> warnings, std::string cluster_id);
 
-  /// While another program keeps a lock, the file can be read and not written. Then looks are no
-  /// answer: the silence is that of what is asked for.
+  /// While another program keeps a lock, the file can be read but not written. Then a look does not
+  /// count as an answer: the silence is that of the calls.
   void tell(const core::contact_event& what) {
     const core::time_point now = loop_.now();
     contact_.take(now, what);
@@ -183,21 +183,22 @@ class sqlite_store final : public store {
   const thread_clock& clock_;
   std::function<void(const core::contact_event&)> hears_;
   std::function<void(const notice&)> notes_;
-  core::store_contact contact_;  ///< as `hears_` knows it
+  core::store_contact contact_;  ///< as reported to `hears_`
   core::duration look_every_;
   base::timer look_timer_;
   std::string path_;
   std::atomic<bool> stopping_ = false;
-  lease_file file_;  // the worker's
+  lease_file file_;  // used on the worker
   subscriptions watches_;
   pending_calls calls_;
   description self_;
   std::optional<file_watch> changes_;
-  bool look_failed_ = false;    ///< the last one
+  bool look_failed_ = false;    ///< the last look
   bool changes_stale_ = false;  ///< it broke, and starts again with the next watch
-  /// Held by this object alone; handlers look whether it is there still.
+  /// Owned by this object alone; handlers check through it whether this object still exists.
   std::shared_ptr<const bool> alive_ = std::make_shared<const bool>(true);
-  std::unique_ptr<job_runner> worker_;  // last: it is stopped before anything that it uses goes
+  std::unique_ptr<job_runner>
+      worker_;  // last member: it stops before anything that it uses is destroyed
 };
 
 template <class Work, class Then>
@@ -209,7 +210,7 @@ bool sqlite_store::run(job_runner::place where, Work work, Then then) {
         return [this, result = std::move(result), notices = file_.take_notices(),
                 then = std::move(then), alive = std::move(alive)]() mutable {
           if (alive.expired()) return;
-          // First: they may be why the result is as it is.
+          // Notices first: they may be the reason for the result.
           for (const notice& one : notices) {
             if (notes_) notes_(one);
           }
@@ -291,7 +292,7 @@ std::expected<description, open_error> sqlite_store::opened(
   self_.store = "sqlite";
   self_.server_version = library_version();
   self_.cluster_id = std::move(cluster_id);
-  // Whatever was watched already may have changed before the file was.
+  // A watched election may have changed before the file was watched.
   look();
   self_.warnings = std::move(*warnings);
   return self_;
@@ -299,13 +300,13 @@ std::expected<description, open_error> sqlite_store::opened(
 
 // Watches --------------------------------------------------------------------------------------
 
-/// Nobody writes to a file whose holders are dead. It is looked at all the same, so that those who
-/// wait know that it can still be read.
+/// Looks again later although nobody writes to a file whose holders are dead: standbys need to know
+/// that the file can still be read.
 void sqlite_store::look_later() {
   look_timer_.after(look_every_, [this] { look(); });
 }
 
-/// Reads what is watched, once for all, after whatever is under way.
+/// Reads all watched elections at once, after the calls that wait already.
 void sqlite_store::look() {
   std::vector<core::election_index> watched = watches_.begin_look();
   if (watched.empty()) return;
@@ -333,7 +334,7 @@ void sqlite_store::showed(const std::vector<core::election_index>& watched,
   if (!seen) {
     tell(core::contact::failed{.asked_at = asked_at, .why = seen.error().why});
   } else {
-    // A look that works does not mean that the file can be written.
+    // A look that works does not prove that the file can be written.
     if (look_failed_) tell(core::contact::answered{});
     tell(core::contact::showed{});
   }

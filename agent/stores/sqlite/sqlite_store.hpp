@@ -8,19 +8,17 @@
 
 namespace tenure::stores {
 
-/// A store in one file on this host, for agents that share its kernel: no server is needed.
+/// A store in one file on this host, without a server, for agents that share its kernel.
+/// `with.endpoints` is exactly one path (or file:// URL). If there is no such file, the store makes
+/// it, in a directory that exists. Leases run on CLOCK_BOOTTIME and end with the boot, as their
+/// workloads do.
 ///
-/// `with.endpoints` is exactly one path (or file:// URL). The file is made if there is none, in a
-/// directory that exists. Leases run on CLOCK_BOOTTIME and end with the boot, as whatever ran
-/// under them does.
-///
-/// A term is lost (revoked) when the file is deleted or replaced; the store then goes on with the
-/// file that has the name, with larger versions. Replace it by renaming, never by writing over
-/// it.
+/// A term is lost (revoked) when the file is deleted or replaced. The store goes on with the file
+/// that has the name then, with larger versions. Replace the file by a rename; never write over it.
 std::expected<std::unique_ptr<store>, open_error> make_sqlite_store(http::asio_loop& on,
                                                                     setup with);
 
-/// The same in other surroundings than the kernel's.
+/// The same in other surroundings than the kernel's, for tests and the simulator.
 std::expected<std::unique_ptr<store>, open_error> make_sqlite_store(
     std::unique_ptr<sqlite::surroundings> in, setup with);
 

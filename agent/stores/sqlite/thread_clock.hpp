@@ -4,7 +4,7 @@
 
 namespace tenure::stores::sqlite {
 
-/// How a call that blocks learns what time it is, and how it waits. Thread-safe.
+/// How a blocking call reads the time and waits. Thread-safe.
 class thread_clock {
  public:
   virtual ~thread_clock() = default;
@@ -21,7 +21,7 @@ class thread_clock {
   thread_clock() = default;
 };
 
-/// The kernel's. Lives as long as the process.
+/// The kernel's clock. Lives as long as the process.
 const thread_clock& kernel_clock();
 
 }  // namespace tenure::stores::sqlite

@@ -21,7 +21,7 @@ bool worker::start() {
   try {
     thread_ = std::thread([this] { run(); });
   } catch (const std::system_error&) {
-    // Told by joinable() below.
+    // joinable() below reports this.
   }
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return thread_.joinable();

@@ -11,17 +11,17 @@
 
 namespace tenure::stores::sqlite {
 
-/// One thread that carries out the jobs.
+/// One thread that runs jobs.
 ///
-/// Thread-safe, but for `start` and `stop`, which are called once each by the owner.
+/// Thread-safe, except `start` and `stop`, which the owner calls once each.
 class worker final : public job_runner {
  public:
-  /// `answers_to`: where what the jobs return is called. Its context runs for as long as a job is
-  /// under way.
+  /// `answers_to`: where the tasks that jobs return are called. Its context keeps running while a
+  /// job is under way.
   worker(std::size_t most_waiting, boost::asio::any_io_executor answers_to);
   ~worker() override { stop(); }
 
-  /// Starts the thread, with all signals blocked: they are for the main thread.
+  /// Starts the thread with all signals blocked: the main thread handles them.
   [[nodiscard]] bool start() override;
   [[nodiscard]] bool add(job what, place where) override;
   void stop() override;

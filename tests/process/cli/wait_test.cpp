@@ -35,7 +35,7 @@ TEST(Wait, SaysWhereItStandsWhenTheTimeIsOver) {
   agent.becomes(R"("state":"candidate","holders":[{"identity":"b","version":7}])");
   const finished r = run(wait_for("holder=a", agent.api(), {"--timeout", "0s"}), in);
   EXPECT_EQ(r.status, 124) << r.err;
-  EXPECT_THAT(r.err, HasSubstr("not so after 0s: a is a standby in db; b holds it"));
+  EXPECT_THAT(r.err, HasSubstr("condition not met after 0s: a is a standby in db; b holds it"));
   EXPECT_EQ(run(wait_for("holder=b", agent.api(), {"--timeout", "0s"}), in).status, 0)
       << "what is so already needs no time";
 }

@@ -64,13 +64,13 @@ TEST_P(Agreement, MemberWithOtherSlotsSaysBothNumbersAndCampaignsOnceTheElection
   EXPECT_EQ(denied.status, 2) << "no token, over TCP";
   const auto done = run({tenure_binary(), "set", "test", "--slots", "2"}, in_);
   EXPECT_EQ(done.status, 0) << done.err;
-  EXPECT_THAT(done.out, HasSubstr("test has 2 slots by the store now"));
+  EXPECT_THAT(done.out, HasSubstr("test has 2 slots in the store now"));
   EXPECT_TRUE(runs_as(in_, "b")) << b->process().err();
   EXPECT_TRUE(a->is_active()) << "a holder keeps its term";
   finished again;
   EXPECT_TRUE(eventually([&] {
     again = run({tenure_binary(), "set", "test", "--slots", "2"}, in_);
-    return again.out == "test has 2 slots by the store already; nothing has changed\n";
+    return again.out == "test has 2 slots in the store already; nothing has changed\n";
   })) << again.out
       << again.err;
   EXPECT_EQ(again.status, 0) << again.err;
@@ -91,8 +91,8 @@ TEST_P(Agreement, LogTellsWhatWasChangedAndWhatWasRefused) {
   EXPECT_EQ(more.status, 0) << more.err;
   const std::string log = a->process().err() + b->process().err();
   EXPECT_THAT(log, AllOf(HasSubstr("refused to change the election in the store (slots 1): 2 hold"),
-                         HasSubstr("changed the election in the store, as told (slots 3)"),
-                         Not(HasSubstr("as told (slots 1)"))));
+                         HasSubstr("changed the election in the store, as ordered (slots 3)"),
+                         Not(HasSubstr("as ordered (slots 1)"))));
 }
 
 TEST(AgreementOfAFile, VersionsThatNeverGoBackNeedNotBeAccepted) {
@@ -172,9 +172,8 @@ TEST(AgreementOfAFile, StoreThatIsBusyAtFirstCostsAWorkloadThatRunsNothing) {
   const auto agent = a.agent();
   ASSERT_TRUE(agent);
   ::kill(*agent, SIGKILL);
-  ASSERT_TRUE(eventually([&] {
-    return a.process().said("trying again for the sake of the workload that runs");
-  })) << a.process().err();
+  ASSERT_TRUE(eventually([&] { return a.process().said("retrying: the workload that runs"); }))
+      << a.process().err();
   EXPECT_EQ(a.workload(), workload);
   ::flock(busy.get(), LOCK_UN);
   ASSERT_TRUE(eventually([&] { return a.process().said("active again under version"); }))

@@ -238,7 +238,7 @@ TEST(Hooks, AgentThatComesBackTellsTheWorkloadToStopBeforeItCampaigns) {
   hooked_agent a(in, "a", as_ever, "2s");
   ASSERT_TRUE(eventually([&] { return noted(in).size() == 2; })) << a.process().err();
   EXPECT_THAT(lines_of(in / "notes"), ElementsAre("stop a 0", "gain a 1", "stop a 0", "gain a 2"));
-  EXPECT_TRUE(a.process().said("in case that an earlier agent has made it active"));
+  EXPECT_TRUE(a.process().said("in case an earlier agent made it active"));
 }
 
 TEST(Hooks, FirstStopSaysByHttpThatThereIsNoTerm) {
