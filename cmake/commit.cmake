@@ -1,5 +1,5 @@
-# cmake -DSOURCE=DIR -DOUT=FILE -P commit.cmake: writes a header that names the commit, "" if there is
-# none to be known. Run with each build; the file changes only when what it says does.
+# cmake -DSOURCE=DIR -DOUT=FILE -P commit.cmake: writes a header that names the commit, "" if it is
+# not known. Runs with each build; the file changes only when the commit does.
 set(commit "")
 find_program(git git)
 if(git AND EXISTS "${SOURCE}/.git")

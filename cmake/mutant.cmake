@@ -1,9 +1,9 @@
-# A mutant is what ships with one mistake from a patch, and proves that a test would notice that mistake.
+# A mutant is the code that ships with one mistake from a patch; it proves that a test finds that mistake.
 find_program(TENURE_PATCH patch REQUIRED)
 
-# planted(PATCH TREE VARIABLE): has the sources that PATCH touches copied to TREE and the mistake planted there.
-# VARIABLE lists the copies, VARIABLE_units what they are copies of, as paths in the project. A patch may not touch a
-# header, as nothing else would be compiled against it. One that does not apply any more fails the build.
+# planted(PATCH TREE VARIABLE): copies the sources that PATCH touches to TREE, and plants the mistake there.
+# VARIABLE lists the copies, VARIABLE_units their originals, as paths in the project. A patch may not touch a
+# header, as nothing else would be compiled against it. A patch that does not apply any more fails the build.
 function(planted patch tree variable)
   cmake_path(GET patch STEM name)
   file(STRINGS ${patch} units REGEX "^\\+\\+\\+ b/.*cpp$")
@@ -29,10 +29,10 @@ function(planted patch tree variable)
 endfunction()
 
 # breaks_its_rule(TEST TARGET PATCH): the simulator TARGET, with the mistake of PATCH in it, breaks the rule that the
-# line "Breaks RULE" of PATCH names, or one of several, before any other, and within 150 seeds; "Seeds from N" says
-# where to look for what breaks it in one seed of hundreds.
+# line "Breaks RULE" of PATCH names, or one of several, before any other, and within 150 seeds; "Seeds from N" names
+# the first seed for a mutant that only one seed in hundreds shows.
 function(breaks_its_rule test target patch)
-  # What its first lines say is read when CMake runs.
+  # CMake reads the first lines of the patch when it runs.
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${patch})
   file(STRINGS ${patch} rule REGEX "^Breaks ")
   string(REPLACE "Breaks " "" rule "${rule}")

@@ -1,4 +1,4 @@
-# How everything here is compiled, and what a room is.
+# Compiler flags for all targets, and the definition of a room.
 
 find_program(TENURE_CCACHE ccache)
 if(TENURE_CCACHE)
@@ -12,10 +12,10 @@ target_compile_options(tenure_flags INTERFACE
   -ffile-prefix-map=${CMAKE_SOURCE_DIR}/=)
 # Sources are compiled a dozen at a time, since most of the time would go into reading the same headers and
 # instantiating the same templates once for each. TENURE_UNITY=OFF compiles each alone: `./dev lint`
-# reads them so, and finds what a source forgets to include.
+# does so, and finds missing includes.
 option(TENURE_UNITY "Compile sources a dozen at a time" ON)
 if(NOT TENURE_UNITY)
-  # One source may hide a name of another without any harm.
+  # A source may harmlessly hide a name of another one.
   target_compile_options(tenure_flags INTERFACE -Wshadow)
 endif()
 
@@ -29,7 +29,7 @@ if(TENURE_LLD)
   target_link_options(tenure_flags INTERFACE --ld-path=${TENURE_LLD})
 endif()
 
-# What such a mutant replaces has to be an object of its own (tests/chaos/CMakeLists.txt). tests/shell compiles
+# A source that such a mutant replaces has to be an object of its own (tests/chaos/CMakeLists.txt). tests/shell compiles
 # each source of core, runtime and stores by itself.
 file(GLOB patches CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/chaos/mutants/*.patch
      ${PROJECT_SOURCE_DIR}/tests/shell/mutants/*.patch)
@@ -46,8 +46,8 @@ endforeach()
 # tenure_room(NAME KNOWS other rooms [APART a.cpp ...])
 #
 # A room is a static library of all sources in its folder. APART are those whose private names clash with those of
-# others. Headers are compiled one by one by tests/headers, so that each of them is self-sufficient. Who may know whom
-# is held by tests/unit/layering, not by this file alone.
+# others. tests/headers compiles headers one by one, so that each of them is self-sufficient. tests/unit/layering, not
+# this file alone, checks which room may include which.
 function(tenure_room name)
   cmake_parse_arguments(room "" "" "KNOWS;APART" ${ARGN})
   file(GLOB_RECURSE sources RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} CONFIGURE_DEPENDS *.cpp)
@@ -69,7 +69,7 @@ function(tenure_room name)
 endfunction()
 
 # tenure_library(VARIABLE NAME): the static library where everything is linked statically, else
-# whatever the linker finds.
+# the one that the linker finds.
 function(tenure_library variable name)
   if(TENURE_STATIC)
     find_library(${variable} NAMES lib${name}.a REQUIRED)

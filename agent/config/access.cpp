@@ -9,7 +9,7 @@ namespace tenure::config {
 namespace {
 
 constexpr std::array<std::string_view, 3> stores_with_urls{"etcd", "consul", "kubernetes"};
-/// Of etcd, for an example of a URL.
+/// The port in an example of a URL: etcd's.
 constexpr std::uint16_t example_port = 2379;
 constexpr std::array tls_settings{setting::ca_file, setting::certificate_file, setting::key_file,
                                   setting::server_name};
@@ -46,7 +46,7 @@ class access_check {
     need(setting::certificate_file, setting::key_file);
     need(setting::password_file, setting::user);
     need(setting::user, setting::password_file);
-    // What a wrong endpoint was to be is not known.
+    // A wrong endpoint does not tell whether TLS was meant.
     if (!all_good_ || good_.empty()) return;
     check_tls();
     check_password_in_the_clear();
@@ -89,7 +89,7 @@ class access_check {
                     "endpoint " + settings::quote_endpoint(one) + " is a URL, and sqlite is a file",
                     "give the path of a file on a local disk");
     }
-    // A user in a URL is refused for any store, the one that is not known yet included.
+    // A user in a URL is refused for every store, even if the store is not known yet.
     const bool user_in_url = !sqlite_ && one.contains("://") && settings::has_user(one);
     if (!urls_ && !user_in_url) return;
     parsed<settings::endpoint> server = settings::parse_endpoint(one, example_port);

@@ -17,11 +17,11 @@ std::string effective(const configuration& s) {
   constexpr std::size_t comment_column = 36;
   std::string out;
   for (const field& f : fields()) {
-    // Numbers of checks that nobody makes would only confuse, and would be refused when loaded.
+    // Without a check, its intervals and counts would be refused when the text is loaded.
     if (f.section == group::health && !s.health.is_checked()) continue;
     const std::string value = f.in.shown(s, f);
     if (value.empty()) continue;
-    // The comment stands on the line of the key, also where a list follows below it.
+    // The comment is on the line of the key, even if a list follows below.
     const std::size_t break_at = std::min(value.find('\n'), value.size());
     std::string line = std::string(f.key) + ":";
     if (break_at > 0) line += " " + value.substr(0, break_at);

@@ -26,14 +26,14 @@ inline constexpr std::string_view name_range =
 inline constexpr std::string_view pem_range =
     "the path of a PEM file, which is read again when it changes";
 inline constexpr std::string_view no_target =
-    "none, the workload is not found by it; give one of the three at most";
+    "none; give at most one of the three target_ settings that find a workload";
 inline constexpr std::string_view listen_range =
-    "`ADDRESS:PORT`, `[IPV6]:PORT`, `localhost:PORT` or `off`; port 0 takes any that is free";
+    "`ADDRESS:PORT`, `[IPV6]:PORT`, `localhost:PORT` or `off`; port 0 takes any free port";
 
 inline constexpr std::string_view url_range =
     "`http://HOST[:PORT][/PATH][?QUERY]`; the host is `localhost`, `127.x.y.z` or `[::1]`";
 inline constexpr std::string_view command_range =
-    "words with blanks between them, of which those with blanks in them stand in single or double "
-    "quotes; in the file also a list of words; no shell reads them";
+    "words separated by blanks; a word that contains blanks is put in single or double quotes; in "
+    "the file, also a list of words; no shell is involved";
 
 }  // namespace tenure::config::accepts

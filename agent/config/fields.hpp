@@ -126,7 +126,7 @@ struct field {
   std::string_view metavar = {};     ///< of the flag in a usage line: "DURATION"
   std::string_view doc;              ///< one line
   std::span<const std::string_view> words = {};  ///< of `word` and `signal`
-  /// Further words that are understood, and refused: other builds may take them.
+  /// Further words that are refused with a message of their own: other builds may accept them.
   std::span<const std::string_view> refused = {};
   std::uint32_t least = 0;  ///< of `integer`
   std::uint32_t most = 0;

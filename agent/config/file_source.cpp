@@ -59,7 +59,7 @@ std::string wanted(field_type type) {
   }
 }
 
-/// What is text for us, whatever it looks like.
+/// True for settings whose value is text even if YAML reads it as a number or a boolean.
 constexpr std::array names{field_type::identity,      field_type::endpoints, field_type::host,
                            field_type::host_names,    field_type::elections, field_type::user,
                            field_type::election_name, field_type::command,   field_type::program,
@@ -97,7 +97,7 @@ class document {
     return position(source_.name, node.line, node.column);
   }
 
-  /// True, and said, if `key` is no setting, but it is plain which one it should have been.
+  /// Reports `key` and returns true if it is not a setting, but clearly stands for one.
   bool is_misnomer(const yaml_node& key) {
     if (names_a_secret(key.scalar)) {
       const mistake why = misplaced_secret(field_of(setting::password_file).key);
@@ -181,7 +181,7 @@ class document {
         if (f.type == field_type::path) {
           return mistake{"is " + std::string(noun(node)), wanted(f.type)};
         }
-        // Any name is text for us, but other readers of the file would see 1e3 as a number.
+        // We take any name as text, but other readers of the file would read 1e3 as a number.
         if (std::ranges::find(names, f.type) != names.end()) {
           return mistake{"is " + node.scalar + ", which YAML takes for " + std::string(noun(node)),
                          "write it in quotes: " + written};
@@ -213,7 +213,7 @@ class document {
     if (!all.empty()) out_.assign(f.which, std::move(all), from);
   }
 
-  /// A command as a list: each item is a word as it stands.
+  /// A command as a list: each item is one word.
   void read_words(const field& f, const yaml_node& node, const origin& from) {
     std::vector<std::string> all;
     for (const yaml_node_ptr& item : node.items) {

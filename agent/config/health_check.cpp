@@ -21,9 +21,9 @@ constexpr core::duration least_timeout = 50ms;
 constexpr core::duration most_delay = 24h;
 constexpr core::duration least_age = 1s;
 constexpr core::duration most_age = 24h;
-/// What lasts no longer is a burst of load or a garbage collection, and not worth a fail-over.
+/// A shorter failure is a burst of load or a garbage collection, and not worth a fail-over.
 constexpr core::duration hiccup = 1s;
-/// A workload that fails for longer without being noticed is hardly watched.
+/// A health check that notices a failure later than this is of little use.
 constexpr core::duration too_late = 10min;
 
 /// Lives for one call of `check_health`.

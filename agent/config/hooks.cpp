@@ -12,8 +12,8 @@ constexpr std::array hook_settings{setting::gain_http,    setting::gain_command,
                                    setting::gain_file,    setting::stop_http,
                                    setting::stop_command, setting::stop_exit_code};
 
-/// Measured in real pods: from the end of the agent to the end of the main container, by the
-/// restart rules of its pod.
+/// From the end of the agent to the end of the main container, which the restart rules of its pod
+/// cause. Measured in real pods.
 constexpr core::duration container_ends_within = 3s;
 
 /// Lives for one call of `check_hooks`.
@@ -56,8 +56,8 @@ class hook_check {
     }
   }
 
-  /// What is found may be told, but is stopped by its guard alone: a way to stop that the agent has
-  /// would fail with the agent, and take its time from the grace.
+  /// Hooks may tell a target that it is active, but only its guard stops it: a stop hook in the
+  /// agent would fail with the agent, and would use up the grace.
   void check_target_company(setting first_hook) {
     for (const setting stop :
          {setting::stop_http, setting::stop_command, setting::stop_exit_code}) {
@@ -77,7 +77,8 @@ class hook_check {
                   "give while_standby run, or remove " + key_of(first_hook));
   }
 
-  /// SIGKILL comes from the runtime, so late, and must have been before anybody else is granted.
+  /// SIGKILL comes late, from the container runtime, and must come before another member is
+  /// granted.
   void check_exit_code() {
     const core::timing& t = s_.timing;
     if (t.ttl == core::duration::zero() || t.kill_budget >= container_ends_within) return;

@@ -32,8 +32,8 @@ struct file {
 using file_result = std::expected<file, problem>;
 using name_and_value = std::pair<std::string, std::string>;
 
-/// Everything that a configuration is made of. A flag wins over the environment, that over the
-/// file, that over the default. Lists replace each other, they are not joined.
+/// All sources of a configuration. A flag wins over the environment, the environment over the file,
+/// the file over the default. Lists replace each other; they are not joined.
 struct inputs {
   std::optional<file_result> file;  ///< `read_file(path)`, if one was named
   /// All of the environment, or what begins with TENURE_; the rest is ignored. A list is
@@ -43,14 +43,13 @@ struct inputs {
   std::vector<name_and_value> flags;
   std::string host_name;                 ///< the default identity
   std::vector<std::string_view> stores;  ///< that this build has, e.g. {"sqlite"}
-  /// Nothing is required: for those who ask about the time budget only. What is missing stays
-  /// empty in the settings.
+  /// Nothing is required, because only the time budget is of interest. Missing settings stay empty.
   bool partial = false;
-  /// The file is checked by itself: what to give is said as it stands in one, without flags.
+  /// The file is checked by itself: suggestions are written as in a file, not as flags.
   bool file_alone = false;
 };
 
-/// Checks all sources and puts them together. Returns *all* problems at once: those of the file
+/// Checks all sources and combines them. Returns *all* problems at once: those of the file
 /// in its order, then of the environment, the flags, and of the whole. A bad value is a problem
 /// even where another source overrides it.
 ///

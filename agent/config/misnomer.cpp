@@ -8,7 +8,7 @@
 namespace tenure::config {
 namespace {
 
-/// Folded, as all names here. Whatever stands before them, it is a secret.
+/// Folded, like all names here. A name that ends with one of them names a secret.
 constexpr std::array<std::string_view, 7> secrets{"password", "passwd", "passphrase", "pwd",
                                                   "secret",   "token",  "apikey"};
 
@@ -17,7 +17,8 @@ struct other_name {
   setting ours;
 };
 
-/// Too far from our names for their letters to tell. Those of etcdctl, etcd, curl and psql.
+/// Names of etcdctl, etcd, curl and psql that are too different from ours to be compared by
+/// letters.
 constexpr std::array<other_name, 12> other_names{{{"cacert", setting::ca_file},
                                                   {"ca", setting::ca_file},
                                                   {"trustedcafile", setting::ca_file},

@@ -32,7 +32,7 @@ std::string given(std::string_view content) {
   return content.empty() ? "" : scalar(content);
 }
 
-/// A query may hold a secret. What stands for it is refused when the text is loaded again.
+/// A query may hold a secret, so a placeholder is shown; `load` refuses the placeholder.
 std::string url(const std::string& content) {
   const std::size_t query = content.find('?');
   return given(query == content.npos ? content : content.substr(0, query) + "?(query not shown)");

@@ -71,7 +71,7 @@ inline constexpr place at{
     .shown = [](const configuration& s,
                 const field& f) { return places::shown(member<Path...>(s), f); }};
 
-/// Asked for by `Asked` of a timing_request; what follows from it is `Resolved` of a timing.
+/// A duration that the user asks for in `Asked` and that is in force as `Resolved`.
 template <auto Asked, auto Resolved>
 inline constexpr place timed{.put = at<&settings::agent::asked, Asked>.put,
                              .shown = at<&settings::agent::timing, Resolved>.shown};
@@ -84,7 +84,7 @@ inline constexpr place of_target{.put = at<&settings::agent::target, Member>.put
                                                            : "";
                                  }};
 
-/// What a target is found by.
+/// What finds a target.
 template <settings::target::kind Kind>
 inline constexpr place found_by{.put =
                                     [](configuration& to, const field& f, const value& from) {

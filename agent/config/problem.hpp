@@ -13,7 +13,7 @@ struct problem {
   friend bool operator==(const problem&, const problem&) = default;
 };
 
-/// One line, whatever is in it: what does not print is escaped.
+/// One line; characters that do not print are escaped.
 /// `tenure.yaml:3:7: unknown setting "tll"; did you mean "ttl"?`.
 std::string render(const problem& p);
 

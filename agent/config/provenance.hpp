@@ -7,25 +7,24 @@
 
 namespace tenure::config {
 
-/// What is known of each setting while a raw_settings becomes settings: whether it was given,
-/// where, and whether the value could be used. Refers to all three, and lives for one call of
-/// `settle`.
+/// What is known about each setting while raw_settings become a configuration: whether it was
+/// given, where, and whether the value could be used. Lives for one call of `settle`.
 class provenance {
  public:
   provenance(raw_settings& from, const inputs& in, configuration& out)
       : draft_(from), in_(in), out_(out) {}
 
-  /// True if it has a good value that is no default.
+  /// True if it has a good value that is not the default.
   [[nodiscard]] bool is_given(setting which) const {
     return out_.origin_of(which).from != source::fallback;
   }
 
-  /// True if a value was given that could not be used; another, good one may be as well.
+  /// True if a value was given that could not be used, even if a good one was given as well.
   [[nodiscard]] bool is_bad(setting which) const {
     return draft_.bad.test(static_cast<std::size_t>(which));
   }
 
-  /// True if it is needed and nothing was given, good or bad, as far as anybody can know.
+  /// True if it is needed, and no source that could be read gives it, good or bad.
   [[nodiscard]] bool is_missing(setting which) const {
     return !in_.partial && !is_given(which) && !is_bad(which) && draft_.file_usable;
   }
@@ -38,14 +37,14 @@ class provenance {
     draft_.reject({where(which), std::move(what), std::move(suggestion)});
   }
 
-  /// It has to be given, and is not.
+  /// Rejects a needed setting that was not given.
   void reject_missing(setting which, std::string suggestion) {
     std::string name(in_.file_alone && in_.file && *in_.file ? (*in_.file)->name : "");
     draft_.reject(
         {std::move(name), std::string(field_of(which).key) + " is missing", std::move(suggestion)});
   }
 
-  /// How it is given: "--ttl 15s", or "ttl: 15s" in a file that is checked alone; without a value
+  /// How to write it: "--ttl 15s", or "ttl: 15s" if a file is checked alone; without a value,
   /// "--ttl" or "ttl".
   [[nodiscard]] std::string written(setting which, std::string_view value = {}) const {
     const field& f = field_of(which);
@@ -68,13 +67,13 @@ class provenance {
 /// Checks how the store is reached: its endpoints, TLS and who signs in.
 void check_access(const configuration& s, provenance& known);
 
-/// Checks how a workload is told by hooks. After the time budget was made.
+/// Checks the hooks. Precondition: the time budget is made.
 void check_hooks(const configuration& s, provenance& known);
 
-/// Checks how health is checked, and fills in what follows from other settings.
+/// Checks the settings of health checks, and fills in what follows from other settings.
 void check_health(configuration& s, provenance& known);
 
-/// Checks how a workload is found that somebody else starts, and what may become of it.
+/// Checks the settings of a workload that another process starts.
 void check_target(const configuration& s, provenance& known);
 
 }  // namespace tenure::config

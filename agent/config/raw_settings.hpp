@@ -8,10 +8,10 @@
 #include "config/load.hpp"
 #include "config/values.hpp"
 
-/// What the sources say, before it is put together.
+/// The settings of all sources, before they are combined.
 namespace tenure::config {
 
-/// A setting with a good value.
+/// A setting with a valid value.
 struct assignment {
   setting which;
   value what;
@@ -46,7 +46,7 @@ void take_environment(std::span<const name_and_value> variables, raw_settings& o
 /// Adds what the flags say.
 void take_flags(std::span<const name_and_value> flags, raw_settings& out);
 
-/// Checks all that was given as a whole and makes settings of it.
+/// Checks everything as a whole and makes a configuration of it.
 std::expected<configuration, std::vector<problem>> settle(raw_settings from, const inputs& in);
 
 }  // namespace tenure::config

@@ -182,7 +182,7 @@ json rule(json given, json then) {
   return {{"if", std::move(given)}, {"then", {{"properties", std::move(then)}}}};
 }
 
-/// SQLite is one file, and nobody signs in to it.
+/// SQLite is one file without users.
 json sqlite_rule() {
   const json no_url = {{"type", "string"}, {"not", {{"pattern", "://"}}}};
   json then = {{"endpoint", either(no_url, list_of(no_url, 1))}};
@@ -199,7 +199,7 @@ json url_rule(const json& is_such_a_store) {
   return rule(is_such_a_store, {{"endpoint", either(url, list_of(url, max_endpoints))}});
 }
 
-/// What is for TLS needs an endpoint with TLS.
+/// TLS settings need an endpoint with TLS.
 json tls_rule(const json& is_such_a_store) {
   json given = json::array();
   for (const setting which :
@@ -216,7 +216,7 @@ json required(setting which) {
   return {{"required", json::array({field_of(which).key})}};
 }
 
-/// How to check needs something to check.
+/// Intervals and counts need a check.
 json health_rules() {
   json anything = json::array();
   for (const setting kind : {setting::health_http, setting::health_command, setting::health_file}) {
@@ -241,7 +241,7 @@ json if_then(json what, json then) {
   return {{"if", std::move(what)}, {"then", std::move(then)}};
 }
 
-/// A target is found in one way, and what is told to it fits together.
+/// A target is found in one way, and the settings of its gain fit together.
 void add_target_rules(json& rules) {
   const json program = required(setting::target_executable);
   const json command_line = required(setting::target_command_line);
@@ -263,7 +263,7 @@ void add_target_rules(json& rules) {
   rules.push_back(if_then(signals, {{"allOf", needs}}));
 }
 
-/// What only some stores ask for.
+/// Requirements of single stores.
 json store_rules() {
   const json over_http = store_is({{"const", "etcd"}});
   return json::array({sqlite_rule(), url_rule(over_http), tls_rule(over_http)});

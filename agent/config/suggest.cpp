@@ -9,7 +9,7 @@
 namespace tenure::config {
 namespace {
 
-/// Nobody mistypes a longer word, and the comparison costs its length squared.
+/// Longer words are not compared: the cost grows with the square of the length.
 constexpr std::size_t max_compared_bytes = 64;
 
 char lower(char c) {

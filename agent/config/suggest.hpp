@@ -6,7 +6,7 @@
 
 namespace tenure::config {
 
-/// Of a word, what its spelling variants (killBudget, kill-budget) have in common.
+/// The form that all spelling variants of a word (killBudget, kill-budget) share.
 std::string folded(std::string_view word);
 
 /// The one of `known` that `given` was probably meant to be, or "" if none is near. Spelling

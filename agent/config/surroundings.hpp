@@ -5,7 +5,7 @@
 
 #include "config/load.hpp"
 
-/// What `load` is given by the process: the only place of this room that asks the system.
+/// What the process gives to `load`. Only this file of the room asks the system.
 namespace tenure::config {
 
 /// Reads a configuration file. The problem names the path and the system's reason. A file larger

@@ -35,8 +35,8 @@ bool made_for_a_service(std::string_view name, std::string_view content) {
   return false;
 }
 
-/// What the wrapper k8s-await-election is told by, so that its pods need no other variables. Its
-/// lock namespace belongs to a store that we are told of otherwise, its name is for its log alone.
+/// The variables of the wrapper k8s-await-election, so that its pods need no others. Its lock
+/// namespace belongs to a store, which is set here; its name is only for its log.
 constexpr std::string_view await_enabled = "K8S_AWAIT_ELECTION_ENABLED";
 constexpr std::array<std::pair<std::string_view, setting>, 3> await_variables{
     {{"K8S_AWAIT_ELECTION_LOCK_NAME", setting::election},
@@ -48,7 +48,7 @@ const std::string* find(std::span<const name_and_value> variables, std::string_v
   return found == variables.end() || found->second.empty() ? nullptr : &found->second;
 }
 
-/// Puts the items of a setting that may be a list together.
+/// Joins the items of a setting that may be a list.
 void assign_all(const field& f, std::span<const std::string_view> items, const origin& from,
                 raw_settings& out) {
   std::vector<std::string> texts;
@@ -79,14 +79,14 @@ std::vector<std::string_view> split(std::string_view list) {
   return out;
 }
 
-/// The names that a source has, such as the flags; and what `given` was probably meant to be.
+/// Among the names of a source, such as the flags: what `given` was probably meant to be.
 std::string meant(std::string_view given, std::string_view field::* name, std::size_t prefix_size) {
   if (const field* const ours = called_elsewhere(given.substr(prefix_size))) {
     return "did you mean " + quote(ours->*name) + "?";
   }
   std::vector<std::string_view> known;
   for (const field& f : fields()) {
-    // Compared without what all have in common, or everything would look alike.
+    // Compared without the common prefix, or all names would look alike.
     if (!(f.*name).empty()) known.push_back((f.*name).substr(prefix_size));
   }
   const std::string_view best = closest(given.substr(prefix_size), known);
@@ -101,13 +101,13 @@ const field* find(std::string_view given, std::string_view field::* name) {
   return found == fields().end() ? nullptr : &*found;
 }
 
-/// Says how to give a secret. What was given with `name` is never repeated.
+/// Says how to give a secret. The value of `name` is never repeated.
 void reject_secret(const std::string& name, std::string_view field::* spelling, raw_settings& out) {
   const mistake why = misplaced_secret(field_of(setting::password_file).*spelling);
   out.reject({name, why.what, why.suggestion});
 }
 
-/// Our own variable for the same wins.
+/// Our own variable for the same setting wins.
 void take_await_variables(std::span<const name_and_value> variables, raw_settings& out) {
   if (find(variables, await_enabled) == nullptr) return;
   for (const auto& [name, which] : await_variables) {

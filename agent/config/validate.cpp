@@ -17,7 +17,7 @@ std::size_t place(setting which) {
   return static_cast<std::size_t>(which);
 }
 
-/// Makes settings of a raw_settings. Lives for one call of `settle`.
+/// Makes a configuration of raw_settings. Lives for one call of `settle`.
 class assembly {
  public:
   assembly(raw_settings& from, const inputs& in) : draft_(from), in_(in), known_(from, in, out_) {
@@ -41,7 +41,7 @@ class assembly {
   }
 
  private:
-  /// The last one wins: sources come in the order of their strength.
+  /// The last one wins: sources come in order of precedence, the weakest first.
   void choose() {
     for (const assignment& a : draft_.given) {
       chosen_[place(a.which)] = &a;
@@ -82,7 +82,7 @@ class assembly {
                      "put all names into elections"});
       return;
     }
-    // `elections` is in the file only, so a flag or variable that gives names is stronger.
+    // `elections` is in the file only, so a flag or variable with names takes precedence.
     const assignment* const names = one != nullptr ? one : list;
     if (names == nullptr) return;
     if (one != nullptr) out_.origins[place(setting::elections)] = {};
@@ -136,7 +136,7 @@ class assembly {
   }
 
   void check_timing() {
-    // The sum of a budget with a value missing would only confuse.
+    // A budget with a bad value cannot be added up.
     const auto is_bad = [this](setting s) { return known_.is_bad(s); };
     if (std::ranges::any_of(timing_settings, is_bad)) return;
     auto resolved = core::resolve(out_.asked);
@@ -160,8 +160,8 @@ class assembly {
         "give " + core::text(granted));
   }
 
-  /// The setting whose line a user should look at. What follows from the TTL always adds up, so
-  /// it is one that was given.
+  /// The setting whose line the user should look at: one that was given, because defaults that
+  /// follow from the TTL always add up.
   [[nodiscard]] setting to_blame(std::string_view named) const {
     const auto row = std::ranges::find(fields(), named, &field::key);
     TENURE_CHECK(row != fields().end());

@@ -143,7 +143,7 @@ parsed<value> parse_value(const field& f, std::string_view text) {
 
 parsed<std::string> parse_path(std::string_view text) {
   if (text.empty()) return wrong("is empty", path_hint);
-  // As when what `$(cat key.pem)` prints is given.
+  // The user gave the output of `$(cat key.pem)`.
   if (text.starts_with("-----BEGIN")) {
     return wrong("is what belongs into the file", "put it into a file and give the path of that");
   }

@@ -24,7 +24,7 @@ using settings::wrong;
 
 inline constexpr std::size_t max_name_bytes = 253;  ///< of a Kubernetes object
 inline constexpr std::size_t max_endpoint_bytes = 4096;
-/// The largest number of a user; the one above means nobody.
+/// The largest user id; the next one means "no user".
 inline constexpr std::uint32_t max_user_id = 0xffff'fffe;
 inline constexpr std::size_t max_path_bytes = 4095;        ///< what Linux opens
 inline constexpr std::size_t max_socket_path_bytes = 107;  ///< what Linux binds
@@ -34,20 +34,20 @@ inline constexpr std::size_t max_command_bytes = 4096;  ///< of all its words
 /// Beyond what any setting allows, and far from where nanoseconds overflow.
 inline constexpr core::duration max_duration = std::chrono::hours(1000);
 
-/// Of ASCII: neither a blank nor a control character.
+/// An ASCII character that is neither a blank nor a control character.
 constexpr bool is_visible(char c) {
   return c > ' ' && c < '\x7F';
 }
 constexpr bool is_control(char c) {
   return static_cast<unsigned char>(c) < ' ' || c == '\x7F';
 }
-/// Of the name of a host.
+/// A character that the name of a host can have.
 constexpr bool is_host_character(char c) {
   const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
   return letter || (c >= '0' && c <= '9') || c == '.' || c == '-' || c == '_';
 }
 
-/// The value of setting `f`; an item of it where it is a list. Percents are parts per million.
+/// The value of setting `f`, or one item if it is a list. Percents are parts per million.
 parsed<value> parse_value(const field& f, std::string_view text);
 
 /// "500ms", "15s", "1.5s", "1m30s".
@@ -80,12 +80,12 @@ parsed<std::string> parse_host_name(std::string_view text);
 /// The name of a user. The mistake does not repeat what may have a password in it.
 parsed<std::string> parse_user(std::string_view text);
 
-/// "http://127.0.0.1:8080/healthz?full=1", of this machine. The mistake never repeats a user, a
-/// password or a query.
+/// "http://127.0.0.1:8080/healthz?full=1", a URL of this machine. The mistake never repeats a
+/// user, a password or a query.
 parsed<std::string> parse_http_url(std::string_view text);
 
-/// A program and its arguments, separated by blanks. What stands in quotes is one word or a part of
-/// one; nothing else has a meaning.
+/// A program and its arguments, separated by blanks. Quotes keep blanks inside a word; no other
+/// character is special.
 parsed<std::vector<std::string>> parse_command(std::string_view text);
 
 /// What is wrong with a command of these words, if anything is.

@@ -20,7 +20,7 @@ struct refused {
   std::string suggestion;
 };
 
-/// Where the quote that opens at `opening` is closed; npos if it never is.
+/// Where the quote that opens at `opening` closes; npos if it never does.
 std::size_t closing_quote(std::string_view text, std::size_t opening) {
   const char quote = text[opening];
   for (std::size_t i = opening + 1; i < text.size(); ++i) {
@@ -260,7 +260,7 @@ yaml_kind kind_of_plain(std::string_view scalar) {
 
 namespace {
 
-/// What the parser says, and what that means to somebody who has written the file.
+/// Translates an error of the parser for the author of the file.
 struct wording {
   std::string_view parsers;
   const char* ours;
@@ -311,7 +311,7 @@ std::expected<yaml_node_ptr, problem> parse_yaml(const file& source) {
   } catch (const refused& e) {
     return at(source, e.mark, e.what, e.suggestion);
   } catch (const YAML::Exception& e) {
-    // The text in quotes that this line ends begins further up.
+    // The quoted text that ends on this line begins further up.
     if (e.msg == YAML::ErrorMsg::DOC_IN_SCALAR && e.mark.line > 0) {
       std::string above = first_lines(source.text, e.mark.line);
       if (above.size() < source.text.size()) {

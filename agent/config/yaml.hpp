@@ -34,7 +34,8 @@ struct yaml_node {
 /// than `max_file_bytes`, nesting beyond `max_nesting`.
 std::expected<yaml_node_ptr, problem> parse_yaml(const file& source);
 
-/// What a plain (not quoted) scalar is under the core schema of YAML 1.2: `off` and `yes` are text.
+/// The kind of a plain (not quoted) scalar in the core schema of YAML 1.2: `off` and `yes` are
+/// text.
 yaml_kind kind_of_plain(std::string_view scalar);
 
 /// "tenure.yaml:3:7".

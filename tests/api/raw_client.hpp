@@ -18,7 +18,7 @@ struct reply {
   std::string body;
 };
 
-/// A client that sends the bytes that it is told to and knows as little HTTP as possible.
+/// A client that sends the given bytes and knows as little HTTP as possible.
 class raw_client {
  public:
   /// Connects to a loopback address. `receive_buffer`: of the kernel, for slow readers. `from`: the

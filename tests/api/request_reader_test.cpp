@@ -23,7 +23,7 @@ const http::received_request* request_in(const read_result& result) {
   return std::get_if<http::received_request>(&result);
 }
 
-/// 0 if it is none.
+/// 0 if it is not one.
 unsigned status_of(const read_result& result) {
   const auto* why = std::get_if<http::rejection>(&result);
   return why != nullptr ? why->status : 0;

@@ -1,4 +1,4 @@
-// What a step of the core costs. The aim: below a microsecond, whatever the number of elections.
+// What a step of the core costs. The goal: below a microsecond with any number of elections.
 #include <benchmark/benchmark.h>
 
 #include <chrono>

@@ -1,5 +1,5 @@
 // What `tenure exec` on SQLite costs and how fast it hands over, measured from outside: /proc, and
-// the stamps of workloads that know nothing of Tenure.
+// the stamps of workloads that do not know Tenure.
 //   exec_bench [--idle-seconds N] [--rounds N]
 #include <unistd.h>
 

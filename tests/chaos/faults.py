@@ -70,7 +70,7 @@ def _on_member(fault: Fault, member: Member) -> Hit | None:
         case "stop both":
             return _stop(member, [guard, agent])
         case "terminate":
-            # Where there is no guard the agent is who is told to end.
+            # Without a guard the agent gets the signal.
             return _signal(member, [guard or agent], signal.SIGTERM)
     assert fault.kind.name == "kill all"
     return Hit(member.name) if member.kill_all() else None

@@ -37,7 +37,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 @dataclass
 class Direction:
-    """Of one cable."""
+    """One direction of a cable."""
 
     into: int  # the device that its packets come out of
     delay: float = 0.0

@@ -13,7 +13,7 @@ from processes import program_of
 from stores import ELECTION, Etcd, Store
 
 # What the machine that runs this can keep, even with every processor taken twice over: SIGKILL, and
-# whoever sends it, are on time within kill_budget, and news of a deleted key within lock_delay.
+# its sender, are on time within kill_budget, and news of a deleted key within lock_delay.
 TIMING = ("--ttl", "2s", "--kill-budget", "300ms", "--grace", "200ms", "--lock-delay", "500ms",
           "--drain", "400ms")
 ETCDCTL_TTL_SECONDS = 2

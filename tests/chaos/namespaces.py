@@ -1,4 +1,4 @@
-"""Network namespaces that carry our name, and their removal whatever has happened."""
+"""Network namespaces that carry our name, and their removal in every case."""
 from __future__ import annotations
 
 import os

@@ -13,7 +13,7 @@ from processes import run, spawn
 from schedule import MEMBERS
 
 DIRECTIONS = ("requests", "replies")
-# As good as dead: nothing has come up within this time.
+# Anything that has not come up within this time counts as dead.
 PATIENCE_SECONDS = 20
 
 

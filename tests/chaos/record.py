@@ -1,4 +1,4 @@
-"""What the workloads have stamped. Knows nothing of Tenure, nor of the faults."""
+"""The stamps of the workloads. This module does not know Tenure or the faults."""
 from __future__ import annotations
 
 import struct

@@ -21,7 +21,7 @@ LOOK_SECONDS = 0.25
 
 
 def program(text: str) -> str:
-    """Of a command line: the file as /proc names it."""
+    """The program of a command line, as /proc names its file."""
     return str(Path(text).resolve(strict=True))
 
 

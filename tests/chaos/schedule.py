@@ -12,10 +12,10 @@ HOLDER = "holder"
 # Between two faults in one world, in milliseconds.
 LEAST_GAP = 300
 MOST_GAP = 2000
-# Nine of ten faults are meant for whoever holds at that time: those can do harm.
+# Most faults hit the holder of that time: those can do harm.
 FOR_HOLDER = 0.85
 
-# After a fault of the guard or the agent both are up again within this time, or are at it.
+# After a fault of the guard or the agent both are up or starting again within this time.
 SETTLE = 2000
 # A deleted key is safe only if its holder hears of it within lock_delay (docs/safety.md), so it
 # comes when all has been quiet for so long, and nothing else comes for a while.
@@ -108,7 +108,7 @@ class Fault:
 def allowed(kind: Kind, at: int, before: list[Fault]) -> bool:
     """Whether a fault of this kind may begin at `at`, after those.
 
-    Who kills when the agent cannot is the guard, and the other way round. With both of them gone
+    The guard kills when the agent cannot, and the other way round. With both of them gone
     or stopped nobody kills (docs/safety.md), so the next fault of either waits until the one before
     is over and both are up again.
     """

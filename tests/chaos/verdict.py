@@ -30,7 +30,7 @@ class Gap:
 
 @dataclass
 class Verdict:
-    """Of one world. Nanoseconds."""
+    """The verdict on one world. Times are in nanoseconds."""
 
     lives: int = 0
     terms: int = 0

@@ -1,5 +1,5 @@
 // A workload under chaos: it stamps the clock into files for as long as anything of it lives, and
-// knows nothing of who has started it but the version.
+// knows only the version of whoever has started it.
 //   chaos_worker FOLDER IDENTITY KIND
 //     obedient   ends on SIGTERM
 //     deaf       ignores every signal that can be ignored
@@ -70,7 +70,7 @@ class stamps {
   const tenure_page* page = tenure_open();
   while (true) {
     const std::int64_t now = boot_nanoseconds();
-    // Once no is no for good: the next term is another start.
+    // A no is final: the next term is another start.
     if (tenure_valid(page) == 0) break;
     to.stamp(now);
     ::nanosleep(&between_stamps, nullptr);

@@ -1,4 +1,4 @@
-// What is heard of a store, whoever asks it.
+// How a store's contact is known from all requests, of any sender.
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-// What those who wait are told.
+// What a watch shows to members that wait.
 
 #include <gmock/gmock.h>
 

@@ -58,7 +58,7 @@ void world::carry_out(std::size_t m, const core::group_effects& out) {
   if (all[m].ended) end_agent(m);
 }
 
-// --- what it is told -----------------------------------------------------------------------------
+// --- what it hears -------------------------------------------------------------------------------
 
 void world::carry(const letter& l) {
   if (!l.is_answer()) {
@@ -218,7 +218,7 @@ void world::carry_out(std::size_t m, const core::command::release& c) {
   it.release_by = c.deadline;
   it.release_clean = c.clean;
   it.asks_own = c.version == core::no_version;
-  // A blind release that is late would hit whatever is granted meanwhile.
+  // A late release without a version would end a newer grant.
   send(m, it.asks_own ? mail::ask_own : mail::release, c.number, c.version, c.clean);
 }
 

@@ -5,8 +5,8 @@
 #include "small_world.hpp"
 #include "state_reader.hpp"
 
-/// What makes two states the same. All is told relative to the present, to the store's newest
-/// version and to whose it is, so that a state is known again later, under other numbers, and with
+/// What makes two states equal. All is relative to the present, to the store's newest
+/// version and to its owner, so that a state is recognized later, under other numbers, and with
 /// the members' parts exchanged.
 namespace tenure::explore {
 namespace {
@@ -50,7 +50,7 @@ struct origin {
   }
 };
 
-/// What the election of member `it` keeps in its phase. Of a request in flight it does not matter
+/// What the election of member `it` keeps in its phase. For a request in flight it does not matter
 /// which try it is, only whether an answer on its way can be the answer to it.
 class phase_hasher {
  public:

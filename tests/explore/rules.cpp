@@ -44,7 +44,7 @@ void world::judge_grant(std::size_t m) {
   }
 }
 
-/// The store does as it is told, so what is freed too early was given up too early, or was asked
+/// The store obeys, so a slot that is freed too early was given up too early, or was asked
 /// for again while an old release was still under way.
 void world::judge_release(std::size_t m, core::version version) {
   member& it = all[m];
@@ -65,7 +65,7 @@ void world::judge_release(std::size_t m, core::version version) {
   note_removal(m, version);
 }
 
-// --- what an agent is told -----------------------------------------------------------------------
+// --- what an agent hears -------------------------------------------------------------------------
 
 /// A candidate is granted `version`. Not one that comes at its own stop_at or later, and not one
 /// whose end the watch has shown before: nobody need believe these.
@@ -143,7 +143,7 @@ void world::judge_transition(std::size_t m, const core::command::transition& how
     if (!regressed) k.seen = k.version;
   }
   if (enters) {
-    // Whoever enters a term has done with what was asked of it before.
+    // A member that enters a term has dealt with earlier requests to give up.
     k.asked &= bit(loss_reason::shutdown);
     return;
   }
@@ -267,8 +267,8 @@ void world::judge_state() {
   if (claiming > 1) violated(rule::too_many_claims);
 }
 
-/// A candidate that nothing keeps from the lease, which has seen that it is free, and which will
-/// never ask: nothing of it is under way, and no instant is one that it waits for.
+/// A candidate that may campaign, has seen that the lease is free, and will
+/// never ask: it has nothing under way, and does not wait for any instant.
 bool world::sleeps_for_ever(std::size_t m) const {
   const member& it = all[m];
   if (!it.agent || it.unhealthy || held != core::no_version) return false;

@@ -160,7 +160,7 @@ enum class act : std::uint8_t {
   recover,  ///< the workload is healthy again
   pass,     ///< a tick passes
   stall,    ///< a letter is slow, or lost
-  fail,     ///< a letter is lost, and its sender is told so
+  fail,     ///< a letter is lost, and its sender learns it
   crash,    ///< the agent dies, its guard does not
   freeze,   ///< the agent is stopped
   lag,      ///< its watch is slow
@@ -183,7 +183,7 @@ struct move {
   friend bool operator==(const move&, const move&) = default;
 };
 
-/// As it is written above; nothing if there is no such fault.
+/// The fault with this name; nothing if there is none.
 std::optional<act> fault_named(std::string_view text);
 
 /// What everything takes, in ticks; see small_world.cpp.

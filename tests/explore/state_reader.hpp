@@ -3,7 +3,7 @@
 #include "core/guard.hpp"
 #include "core/lease_group.hpp"
 
-/// The whole state of the objects under test, for whoever has to tell two of their states apart.
+/// The whole state of the objects under test, to tell two of their states apart.
 namespace tenure::core {
 
 struct state_reader {

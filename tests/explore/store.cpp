@@ -64,7 +64,7 @@ void world::extend(std::size_t m) {
   all[m].promised_until = ends_at;
 }
 
-/// Everybody who watches will see it. Nobody is told of every state that did not last.
+/// All watches will show it. A watch may skip states that did not last.
 void world::change() {
   for (member& it : all) {
     if (it.watch != member::stream::open) continue;
@@ -91,7 +91,7 @@ void world::take_away(bool by_operator) {
   change();
 }
 
-/// Nothing is held, and versions have moved back. Whoever restores a backup stops the store first,
+/// Nothing is held, and versions have moved back. An operator stops the store before a restore,
 /// and connections end with it.
 void world::restored(std::uint64_t versions_lost) {
   if (held != core::no_version) take_away(true);

@@ -1,4 +1,4 @@
-// Any request gets an answer, whatever its target and headers are; and none of them makes a member
+// Every request gets an answer, with any target and headers; and none of them makes a member
 // say that it is the holder when its lease has run out.
 #include <cstddef>
 #include <cstdint>

@@ -15,7 +15,7 @@ namespace {
 using boost::asio::ip::tcp;
 using testing::HasSubstr;
 
-/// An address that swallows whoever connects, as a firewall does: its queue is full.
+/// An address that does not answer connections, like a firewall: its queue is full.
 class black_hole {
  public:
   black_hole() : listening_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {

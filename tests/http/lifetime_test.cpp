@@ -1,4 +1,4 @@
-// Whoever closes or destroys hears nothing more, whatever was under way.
+// After close or destruction no handler is called, even with operations under way.
 #include <atomic>
 
 #include "scene.hpp"

@@ -20,7 +20,7 @@ class peer {
  public:
   explicit peer(base::unique_fd fd) : fd_(std::move(fd)) {}
 
-  /// The next request, with its body; empty if the client has closed instead. Of a body that
+  /// The next request, with its body; empty if the client has closed instead. If the body
   /// stays open, the first piece.
   std::string request();
   /// The next piece of a body that stays open; empty if the client has closed instead.

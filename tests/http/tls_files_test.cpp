@@ -1,4 +1,4 @@
-// Files of TLS: what is wrong with them is told at start, and they may be swapped under way.
+// TLS files: errors in them are reported at start, and they may be replaced while the agent runs.
 #include <gmock/gmock.h>
 
 #include <filesystem>

@@ -21,7 +21,7 @@ inline constexpr const char* ttl_beyond_patience = "10m";
 class Interop : public ::testing::TestWithParam<servers::etcd_release> {
  protected:
   void SetUp() override;
-  /// Whatever a test is about: nobody ever ran beside somebody else.
+  /// Checks after every test that no two workloads ever overlapped.
   void TearDown() override;
 
   /// `tenure exec` with the stamper as its command.

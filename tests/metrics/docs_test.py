@@ -13,7 +13,7 @@ def in_code(text: str) -> set[str]:
 
 
 def rows(text: str) -> list[list[str]]:
-    """Of the tables of metrics: name, type, labels, meaning, alerts."""
+    """The rows of the tables of metrics: name, type, labels, meaning, alerts."""
     cells = [[cell.strip() for cell in line.strip("|").split("|")]
              for line in text.splitlines() if line.startswith("| `")]
     return [[one[0].strip("`"), *one[1:]] for one in cells if len(one) == 5]

@@ -42,7 +42,7 @@ class FileLock:
 
 
 class FakeExporter:
-    """Two members that say that both are active. It is no agent: no fault here makes two of those
+    """Two members that both say that they are active. Not real agents: no fault here makes those
     overlap, or Tenure would be broken."""
 
     PAGE = "\n".join([

@@ -116,7 +116,7 @@ class Agent(Program):
             return False
 
     def agent_pid(self) -> int:
-        """Of the agent, where a guard has started it."""
+        """The agent's process id, where a guard has started it."""
         return next((p for p in processes.children(self.pid)
                      if processes.program_of(p) == TENURE), self.pid)
 
@@ -146,7 +146,7 @@ class Prometheus(Program):
         return [(one["metric"], float(one["value"][1])) for one in result]
 
     def value(self, expression: str) -> float | None:
-        """Of the only sample; None if there is none."""
+        """The value of the only sample; None if there is none."""
         found = self.query(expression)
         assert len(found) <= 1, f"{expression} has {len(found)} samples: {found}"
         return found[0][1] if found else None

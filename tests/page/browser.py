@@ -85,7 +85,7 @@ class Browser:
         return self._driver.execute_script(script, *arguments)
 
     def text(self, selector: str) -> str:
-        """As a reader sees it; empty if there is nothing of it on the screen."""
+        """The text as a reader sees it; empty if nothing of it is on the screen."""
         return self.run("return document.querySelector(arguments[0])?.innerText ?? ''",
                         selector).strip()
 
@@ -117,7 +117,7 @@ class Browser:
                 if event["method"] == "Network.requestWillBeSent"]
 
     def picture(self, whole: bool = True) -> bytes:
-        """Of the page, or of what is in the window; PNG."""
+        """A picture of the page, or of the window; PNG."""
         shot = self.command("Page.captureScreenshot", captureBeyondViewport=whole, format="png")
         return base64.b64decode(shot["data"])
 

@@ -29,7 +29,7 @@ class PageTest(unittest.TestCase):
         self.folder = Path(folder.name)
         shown.window(browser.DESK)
         shown.prefers(color_scheme="light")
-        # Of the tests before.
+        # Drops the messages of earlier tests.
         shown.open("about:blank")
         shown.console()
         shown.requests()

@@ -18,8 +18,8 @@ class plain_http {
   plain_http(std::uint16_t port, std::string_view method, std::string_view path,
              std::string_view body = {}, std::string_view headers = "Connection: close\r\n");
 
-  /// What has come once it holds `wanted` `times` over, the server has closed, or `at_most` is
-  /// over. Head and body as they came, so a chunked body has its chunk sizes in it.
+  /// The bytes received once they hold `wanted` `times` over, the server has closed, or `at_most`
+  /// is over. Head and body unchanged, so a chunked body has its chunk sizes in it.
   std::string read_until(std::string_view wanted, std::size_t times,
                          std::chrono::milliseconds at_most);
 

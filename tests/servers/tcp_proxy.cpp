@@ -28,7 +28,7 @@ base::unique_fd connect_to(std::uint16_t port) {
   return fd;
 }
 
-/// What has come; empty at the end.
+/// The bytes received; empty at the end.
 std::string_view receive(int fd, std::array<char, piece_bytes>& into) {
   pollfd readable{.fd = fd, .events = POLLIN, .revents = 0};
   ::poll(&readable, 1, -1);

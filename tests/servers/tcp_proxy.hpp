@@ -15,7 +15,7 @@ namespace tenure::servers {
 
 /// A network that can be told to fail: a TCP proxy in front of one port of 127.0.0.1.
 ///
-/// It knows nothing of HTTP but that a request comes in one piece, in which it can look for text.
+/// It does not parse HTTP; it assumes that a request comes in one piece, and searches its text.
 /// Two threads a connection; all functions may be called from any thread.
 class tcp_proxy {
  public:

@@ -149,7 +149,7 @@ void foreign_client::release() {
   call("/v3/lease/revoke", {{"ID", std::to_string(lease_)}}, [this](const json&) { over(); });
 }
 
-/// What it had runs out by itself. It comes again.
+/// It leaves its lease to run out, and starts again later.
 void foreign_client::over() {
   stop_acting();
   ++attempt_;

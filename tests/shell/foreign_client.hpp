@@ -14,17 +14,17 @@ namespace tenure::shell {
 /// A client of etcd that contends for one election, as `etcdctl lock` and Go's
 /// concurrency.Election do: a lease of its own, a key if there is none, a wait until all older keys
 /// are gone, keepalives. It holds for a while, then it releases, or dies without a word and is
-/// started again later. It knows nothing of slots, of lock_delay and of versions that move back.
+/// started again later. It does not know slots, lock_delay or versions that move back.
 ///
-/// It stops to act when its lease has run out by its own count, from when a keepalive was sent.
+/// It stops acting when its lease has run out by its own count, from when a keepalive was sent.
 class foreign_client {
  public:
-  /// `number`: that no pod and no other client has.
+  /// `number`: unique among pods and clients.
   foreign_client(stage& s, std::size_t number, std::string election, std::uint64_t seed);
   foreign_client(const foreign_client&) = delete;
   foreign_client& operator=(const foreign_client&) = delete;
 
-  /// It releases what it has, and contends no more.
+  /// It releases its key, and does not contend any more.
   void retire();
 
  private:
@@ -42,7 +42,7 @@ class foreign_client {
   void over();
   /// Asks any member. No answer within a second counts as an empty one.
   void call(const std::string& path, const nlohmann::json& body, answer then);
-  /// Calls `what` unless another attempt has begun, or none will.
+  /// Calls `what` unless another attempt has begun, or it does not contend any more.
   void later(core::duration wait, void (foreign_client::*what)());
   [[nodiscard]] std::string key() const;
 

@@ -104,9 +104,9 @@ class guarded_pod {
   std::unique_ptr<modelled_guard> guard_;  ///< null until `open`
   std::shared_ptr<agent_process> agent_;   ///< null: there is none
   bool away_ = false;                      ///< the whole pod
-  bool guard_comes_ = false;               ///< the next one is due
+  bool guard_comes_ = false;               ///< another one is about to start
   bool agent_comes_ = false;
-  core::duration agent_away_{};  ///< how long there is no agent after this one
+  core::duration agent_away_{};  ///< time from the end of this agent to the next one
   world_time told_to_end_at_ = sim::world_never;
 };
 

@@ -23,12 +23,12 @@ enum class rule : std::uint8_t {
   too_many_running,         ///< more workloads run than there are slots, and nobody took a key away
   outlives_lease,           ///< the store may grant to the next one, and the workload is not dead
   started_without_lease,    ///< no grant to this member, or one that was over
-  started_too_early,        ///< the one before has not released, and lock_delay is not over
+  started_too_early,        ///< the previous holder has not released, and lock_delay is not over
   version_not_larger,       ///< a workload starts under no larger version than one before
   believed_what_is_not,     ///< a grant of a key that was never written, or is another's
-  believed_what_was_gone,   ///< the key was gone before the request left that is believed
+  believed_what_was_gone,   ///< the key was gone before the request was sent
   believed_beyond_promise,  ///< the leader has not promised to keep the lease for so long
-  clean_without_release,    ///< "the one before has released": it has not
+  clean_without_release,    ///< "the previous holder has released": it has not
   takes_two_slots,          ///< one agent has two keys of one election
   version_below_seen,       ///< a term of no larger version than its member had seen, and nobody
                             ///< accepted that
@@ -37,8 +37,8 @@ enum class rule : std::uint8_t {
   granted_while_held,       ///< a grant of an election that another term held then
   released_in_use,          ///< a key is given up while its workload runs, or its agent acts by it
   shows_what_is_not,        ///< a watch that works shows other holders than there are
-  campaigns_while_paused,   ///< it was told to stand aside until it is told otherwise
-  campaigns_while_aside,    ///< it has resigned, and was told to let others go first for a while
+  campaigns_while_paused,   ///< it was paused, and not resumed
+  campaigns_while_aside,    ///< it has resigned, and stands aside for a while
   campaigns_while_unhealthy,
   no_holder,  ///< all is well again, and nobody is active
   busy_loop,
@@ -74,7 +74,7 @@ class judge final : public etcd_witness {
   /// empty: by its version alone. `sent_at`: of the grant.
   void granted(std::size_t pod, const std::string& which, std::uint64_t version,
                const std::string& key, world_time sent_at);
-  /// It is in this term, and has not begun to give it up.
+  /// It enters this term, and has not begun to give it up.
   void enters(std::size_t pod, const std::string& which, std::uint64_t version);
   /// What its watch shows.
   void shown(std::size_t pod, const std::string& which, const core::observation& what);
@@ -93,13 +93,13 @@ class judge final : public etcd_witness {
   void ends(std::size_t pod, const std::string& which, std::uint64_t version);
   /// All that acts in this pod, or for this client.
   void all_end(std::size_t pod);
-  /// Asked of a workload that lives too long. False if nobody could have ended it: that is where
-  /// docs/safety.md leaves the protection to the version.
+  /// Asked about a workload that lives too long. False if nobody could have ended it: there
+  /// docs/safety.md leaves protection to the version.
   std::function<bool(std::size_t pod, std::uint64_t version)> lives_by_mistake;
   /// Another client of the store acts as the holder by this key. `client`: no pod has this number.
   void foreign_starts(std::size_t client, const std::string& which, const std::string& key);
 
-  // What members were told, and have accepted.
+  // Orders that members have accepted.
   /// It may hear last that its own answer counts, but in the time that an order has.
   void paused(std::size_t pod, const std::string& which) {
     standing_aside& one = aside_[{pod, which}];
@@ -119,9 +119,9 @@ class judge final : public etcd_witness {
   void is_heir(std::size_t pod, const std::string& which, world_time until) {
     aside_[{pod, which}].heir_until = until;
   }
-  /// Its agent is another one now, which knows nothing of that; of versions, what its guard keeps.
+  /// Its new agent does not know of orders, and knows only the versions that its guard keeps.
   void begins_anew(std::size_t pod);
-  /// Its guard is another one, which knows nothing yet.
+  /// Its guard is replaced by one that knows nothing yet.
   void guard_begins(std::size_t pod);
   /// It asks for a lease. `ill`: its health is checked, and it must have been found ill.
   void campaigns(std::size_t pod, const std::string& which, bool ill);
@@ -133,7 +133,7 @@ class judge final : public etcd_witness {
   /// Empty: none.
   [[nodiscard]] const std::string& broken_name() const { return broken_name_; }
   [[nodiscard]] const std::string& details() const { return details_; }
-  /// When a key of this election came or went last.
+  /// When a key of this election was last created or deleted.
   [[nodiscard]] world_time changed_at(const std::string& which) const;
   [[nodiscard]] std::size_t running(const std::string& which) const;
   [[nodiscard]] std::uint64_t terms_entered() const { return entered_; }
@@ -152,8 +152,8 @@ class judge final : public etcd_witness {
     world_time erased_at = sim::world_never;
     erased_by how{};
     bool alive = false;    ///< its workload
-    bool clean = false;    ///< so it was said
-    bool is_back = false;  ///< it had ended, and a restore has brought it back
+    bool clean = false;    ///< its agent said so
+    bool is_back = false;  ///< a restore has brought it back after its end
   };
   struct running_one {
     std::size_t pod;

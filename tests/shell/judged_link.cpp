@@ -29,7 +29,7 @@ judged_link::judged_link(guard_machine& on, std::shared_ptr<agent_process> of, w
       workload::guard_link::own_session{.id = how.session, .is_bound = how.session_is_bound},
       [this, to = std::move(to)](const workload::guard_event& what) {
         judge(what);
-        // Which may destroy us.
+        // This call may destroy us.
         to(what);
       });
   link_->log_as(how.form, how.fields);
@@ -75,7 +75,7 @@ void judged_link::end_orphans() {
   link_->end_orphans();
 }
 
-// --- what the agent is told ------------------------------------------------------------------
+// --- what the agent hears --------------------------------------------------------------------
 
 void judged_link::judge(const workload::guard_event& what) {
   std::visit([this](const auto& one) { on(one); }, what);

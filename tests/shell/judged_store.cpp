@@ -108,7 +108,7 @@ class judged_store final : public stores::forwarding_store {
   [[nodiscard]] std::uint64_t number(core::election_index which, core::version v) const {
     return stage_.judged(core::place(which), v);
   }
-  /// Of etcd. A lease file has one term of a version.
+  /// For etcd only: a lease file has one term of each version.
   [[nodiscard]] std::string key_of(const stores::grant& what) const {
     return stage_.host == nullptr ? what.sequencer.substr(0, what.sequencer.find('@')) : "";
   }

@@ -14,7 +14,7 @@ namespace tenure::shell {
 struct heard_of_store {
   /// What the watch of each election shows, if it works: versions of holders.
   std::vector<std::optional<std::vector<std::uint64_t>>> shown;
-  /// The largest version that it was told of, in any election.
+  /// The largest version that it has seen, in any election.
   std::uint64_t newest = 0;
   /// Called before the agent asks for a lease.
   std::function<void(core::election_index)> campaigns;

@@ -1,7 +1,7 @@
 #include "scenario.hpp"
 #include "support/seeds/seed_program.hpp"
 
-/// shell_sim: runs simulated worlds of the store's client, one for each seed.
+/// shell_sim: runs simulated worlds of agents, guards and store clients, one for each seed.
 int main(int argc, char** argv) {
   using tenure::shell::run_seed;
   return tenure::tests::run_seed_program(

@@ -30,12 +30,12 @@ class member {
   void go_on() { loop_->go_on(); }
   /// SIGTERM, or another signal that asks it to end.
   void terminate(int signo);
-  /// A person gives it this order by its API.
+  /// A person gives it this order over its API.
   void order(std::size_t election, core::order what);
 
   /// True once it has ended by itself.
   [[nodiscard]] bool ended() const { return ended_; }
-  /// It was not told to end.
+  /// It ended without being asked to.
   [[nodiscard]] bool stays() const { return !ended_ && !told_to_end_; }
   [[nodiscard]] bool opened() const { return agent_->session().size() > 0; }
   [[nodiscard]] const core::election_view& view(std::size_t election) const {

@@ -34,7 +34,7 @@ class modelled_etcd {
               const std::string& token, reply done) {
     gateway_.handle(server, path, body, token, std::move(done));
   }
-  /// Nothing if there is nobody.
+  /// False if nobody answers there.
   [[nodiscard]] bool listens(std::size_t server) const { return members_.up(server); }
   void open(std::size_t server, const std::shared_ptr<stream>& what, std::string_view body,
             std::string token) {
@@ -52,7 +52,7 @@ class modelled_etcd {
   void lag(std::size_t server, core::duration by) { members_.lag(server, by); }
   void change_leader() { members_.change_leader(); }
   void compact() { keys_.compact(members_.applied_by_all()); }
-  /// Other clients of the cluster write so often.
+  /// Other clients of the cluster write `times` times.
   void others_write(std::uint64_t times);
   /// An operator writes this key, without a lease.
   void write(const std::string& key, const std::string& value);
@@ -80,7 +80,7 @@ class modelled_etcd {
   // What is true.
   [[nodiscard]] int leader() const { return members_.leader(); }
   [[nodiscard]] std::uint64_t revision() const { return keys_.revision(); }
-  /// For a person who follows one seed.
+  /// For the trace of one seed.
   [[nodiscard]] std::string describe() const;
   /// Until when the leader has ever promised to keep this lease.
   [[nodiscard]] world_time promised(std::int64_t lease) const { return leases_.promised(lease); }

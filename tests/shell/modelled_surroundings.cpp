@@ -18,7 +18,7 @@ constexpr core::duration long_ago = 10'000h;
 constexpr core::duration between_tries = 250ms;
 constexpr core::duration answers_within = 1s;
 
-/// Knocks at the door of the guard of its pod.
+/// Connects to the socket of the guard of its pod.
 class modelled_search final : public runtime::guard_search {
  public:
   modelled_search(std::shared_ptr<process> loop, guarded_pod& guarded, handler found)
@@ -69,7 +69,7 @@ class modelled_search final : public runtime::guard_search {
   guarded_pod& guarded_;
   handler found_;
   base::timer timer_;
-  std::shared_ptr<bool> try_;  ///< that has no answer yet
+  std::shared_ptr<bool> try_;  ///< the try without an answer yet
   bool dials_ = false;
 };
 

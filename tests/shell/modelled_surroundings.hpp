@@ -27,7 +27,7 @@ class modelled_listeners final : public runtime::agent_listeners {
   }
   void stop() override {}
 
-  /// What a client is answered from; null before they are open.
+  /// The source of answers to clients; null before the listeners are open.
   [[nodiscard]] const api::published* published() const {
     return serves_ ? &serves_->published : nullptr;
   }

@@ -10,7 +10,7 @@ namespace tenure::shell {
 
 /// The event loop of one agent process, in virtual time and by the clock of its machine.
 ///
-/// Work takes no time of its own; what a slow machine does is that the loop is not turned.
+/// Work takes no time of its own; on a slow machine the loop is not turned.
 class process final : public base::event_loop, public std::enable_shared_from_this<process> {
  public:
   process(world& in, machine_clock clock) : world_(in), clock_(clock), dice_(in.dice.bits()) {}

@@ -29,7 +29,7 @@ constexpr int patience_in_ttls = 4;
 constexpr int ttls_behind = 5;
 constexpr core::duration slack = 5s;
 constexpr core::duration operator_looks_every = 4s;
-/// A world that does so much has a loop in it.
+/// A world with more steps than this has an endless loop.
 constexpr std::uint64_t most_events = 3'000'000;
 
 core::timing draw_timing(rng& dice) {
@@ -282,7 +282,7 @@ class scenario {
       return reboot();
     }
     if (dice.chance(guard_faults_ppm_)) {
-      // Some of them have an agent end.
+      // Some of them end an agent.
       if (!host_ || host_->file_knows()) pods_[p]->guarded->fault(lasts);
       return;
     }
@@ -329,7 +329,7 @@ class scenario {
         return servers_.compact();
       case 11:
       case 12:
-        // Who follows the cluster by a server that is behind hears of it late.
+        // A client whose server is behind hears of it late.
         if (dice.chance(500'000)) {
           for (std::size_t i = 0; i < modelled_etcd::most_servers; ++i) {
             servers_.lag(i, dice.spread(10ms, 2 * stage_.when.ttl));
@@ -407,7 +407,7 @@ class scenario {
     say("order to pod " + std::to_string(p) + ": " + std::string(core::name(what.what)) + " " +
         what.member + " " + what.heir);
     const std::size_t e = dice.below(stage_.elections.size());
-    // One that is stopped takes none.
+    // A stopped agent takes no order.
     if (!pods_[p]->paused) pods_[p]->agent->order(e, what);
   }
 
@@ -474,7 +474,7 @@ class scenario {
     }
   }
 
-  /// What everybody knows first: who knows nothing starts nothing.
+  /// Checks first what the agents know: without knowledge an agent starts nothing.
   void check_end() {
     for (const std::string& name : stage_.elections) {
       const auto e = static_cast<std::size_t>(&name - stage_.elections.data());

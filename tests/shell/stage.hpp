@@ -33,7 +33,7 @@ struct stage {
   /// ask their agent before they act.
   bool guarded = true;
   bool door = false;  ///< guards are in containers of their own; else they start their agents
-  /// Of the user of the store; empty: the agents have none.
+  /// The password file of the store's user; empty: the agents have no user.
   std::string password_file{};
   /// Until when the store has ever promised to keep this lease.
   std::function<world_time(std::int64_t lease)> promised{};

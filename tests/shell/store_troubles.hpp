@@ -13,7 +13,7 @@
 namespace tenure::shell {
 
 /// What operators and other clients do to the store of one world: a restore from a backup, users
-/// and their passwords, keys that mean nothing, contenders that are none of the agents. Which of
+/// and their passwords, keys that mean nothing, contenders other than the agents. Which of
 /// these a world has is drawn from its seed.
 class store_troubles {
  public:

@@ -63,8 +63,8 @@ void agent::renewed(const message& m) {
       stage_.note("pod %u/%u: told that %llu is lost", pod_, item.election, digits(item.version));
       lost.push_back({place(item.election), item.why});
       if (awaited) {
-        // That its session is over is no news of a key that an operator had taken before: a store
-        // that renews without a look at keys has confirmed it until now.
+        // The end of its session does not tell of a key that an operator had deleted before: a
+        // store that renews without a look at keys has confirmed it until now.
         const bool tells_all =
             stage_.drawn.renewal_checks_terms || item.why != core::loss_reason::session_invalid;
         stage_.judge.told_lost(stage_.now, pod_, item.election, item.version, in_time && tells_all);

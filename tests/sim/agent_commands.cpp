@@ -87,7 +87,7 @@ void agent::carry_out(std::size_t e, const core::command::release& c) {
     release(e, c.version);
     return;
   }
-  // A blind release that is late would hit whatever is granted meanwhile.
+  // A late release without a version would end a newer grant.
   message m = request(mail::ask_own, e);
   m.number = c.number;
   network_.to_store(m);

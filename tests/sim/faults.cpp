@@ -9,7 +9,7 @@ using namespace std::chrono_literals;
 constexpr std::int64_t slow_path_lasts = 8;
 constexpr std::int64_t longest_series = 6;
 
-/// Of one run. A fault makes agents do what tempts the next ones: without an end it may go on for
+/// Limit for one run. A fault makes agents do what draws further faults, which could go on for
 /// ever in ever shorter time.
 constexpr std::size_t most_troubles = 300;
 
@@ -145,7 +145,7 @@ void faults::operators(const trouble& t) {
       kept_.revoke_session(t.election);
       break;
     case fault::restore:
-      // Whoever restores a backup stops the store first.
+      // An operator stops the store before a restore.
       network_.store_replaced();
       kept_.restore();
       break;

@@ -43,7 +43,7 @@ class guarded_workload {
   [[nodiscard]] core::time_point must_stop_at() const { return page_stop_at_; }
   /// True until the guard has read everything that the last agent has sent.
   [[nodiscard]] bool has_unread_orders() const { return unread_orders_ > 0; }
-  /// What a new agent is told on its arrival; nothing if nothing runs.
+  /// What a new agent hears when it connects; nothing if nothing runs.
   [[nodiscard]] std::optional<core::event::workload_found> left_behind() const;
 
   // --- what happens ------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// SIGKILL has come into effect within this share of kill_budget, counted on any clock.
+/// SIGKILL takes effect within this share of kill_budget, on any clock.
 constexpr std::int64_t kill_share_percent = 97;
 
 constexpr std::uint32_t most_ambushes_ppm = 1'000'000;

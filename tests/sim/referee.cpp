@@ -54,7 +54,7 @@ void referee::promised(std::size_t election, std::size_t pod, core::version vers
   made.oldest = (made.oldest + 1) % made.all.size();
 }
 
-/// The store does as it is told, so a slot that is freed too early was given up too early, or was
+/// The store obeys, so a slot that is freed too early was given up too early, or was
 /// asked for again while an old release was still under way.
 void referee::released(world_time now, std::size_t election, std::size_t pod,
                        core::version version) {

@@ -23,7 +23,7 @@ class referee {
   explicit referee(const mix& m) : mix_(m) {}
 
   [[nodiscard]] rule broken() const { return broken_; }
-  /// Of the broken rule: which pod and election, when.
+  /// Which pod and election broke the rule, and when.
   [[nodiscard]] const std::string& details() const { return details_; }
   void violated(rule what, world_time now, std::size_t pod, std::size_t election);
 
@@ -69,11 +69,11 @@ class referee {
     agents_[pod].of[election].releasing = false;
   }
   void asked(std::size_t pod, std::size_t election, core::loss_reason why);
-  /// Its agent is told that the machine has slept for `lasted`, and acts on that first.
+  /// Its agent hears that the machine has slept for `lasted`, and acts on that first.
   void slept(world_time now, std::size_t pod, core::duration lasted) {
     agents_[pod].slept = {.seen = now, .lasted = lasted};
   }
-  /// Whatever it has stood aside for does not count any more.
+  /// It does not have to stand aside any more.
   void resumed(std::size_t pod, std::size_t election);
   /// What it would answer now must be true.
   void check_claim(world_time now, std::size_t pod, std::size_t election);
@@ -169,7 +169,7 @@ class referee {
     core::version version = core::no_version;
     world_time at{};
     world_time news = world_never;  ///< when the agent heard of it
-    bool is_waited_for = true;      ///< by whoever is granted next
+    bool is_waited_for = true;      ///< by the next holder
   };
 
   /// The newest removal of this term; null if no operator has touched it.

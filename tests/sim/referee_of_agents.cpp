@@ -128,7 +128,7 @@ void referee::changes(world_time now, std::size_t pod, std::size_t election,
     if (!regressed) l.seen = l.version;
   }
   if (enters) {
-    // Whoever enters a term has done with what was asked of it before.
+    // A member that enters a term has dealt with earlier requests to give up.
     l.asked &= bit(loss_reason::shutdown);
     if (how.to == core::phase::active && !unaware(pod, election, l.version) &&
         count_claims(now, election, pod) >= mix_.slots[election]) {

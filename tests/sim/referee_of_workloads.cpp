@@ -68,7 +68,7 @@ bool referee::excused(world_time now, std::size_t pod, std::size_t election) con
   if (r.given_again) return true;
   const removal* const gone = removed(pod, election, r.version);
   if (gone == nullptr) return false;
-  // Whoever comes next has waited for the store's delay and its own, whatever the news.
+  // The next holder has waited for the store's delay and its own in any case.
   const core::duration delay = shrunk(mix_.store_lock_delay) + shrunk(mix_.when.lock_delay);
   if (gone->is_waited_for && now < gone->at + delay) return false;
   // It ends at its own deadline at the latest, and once it was told, as soon as a kill can.
@@ -96,7 +96,7 @@ void referee::wrote(world_time now, std::size_t pod, std::size_t election, core:
   if (version >= highest) {
     highest = version;
   } else if (is_holder && mix_.slots[election] == 1 && version > given_twice_[election]) {
-    // Of a restored store the resource has seen larger versions; then it is right to refuse.
+    // From before a restore the resource has seen larger versions; then it is right to refuse.
     violated(rule::holder_fenced_out, now, pod, election);
   }
 }

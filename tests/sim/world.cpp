@@ -50,7 +50,7 @@ class world {
     return pods;
   }
 
-  /// Whoever goes round in a circle is seen by everybody, not only by the steps of one agent.
+  /// Counts the steps of all agents, to find loops in which several take part.
   void count(world_time at) {
     if (at - second_ >= std::chrono::seconds(1)) {
       second_ = at;
@@ -109,7 +109,7 @@ class world {
     }
   }
 
-  /// Nothing has gone wrong for a long time: every slot has a holder, and whoever was told to end
+  /// Nothing has gone wrong for a long time: every slot has a holder, and every agent told to end
   /// has ended.
   void check_recovered() {
     over_ = true;

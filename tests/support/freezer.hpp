@@ -39,13 +39,13 @@ class freezer {
   freezer(const freezer&) = delete;
   freezer& operator=(const freezer&) = delete;
 
-  /// Why there is none; empty if there is.
+  /// Why there is no freezer; empty if there is one.
   [[nodiscard]] const std::string& missing() const { return missing_; }
 
   /// A process joins by writing its number here.
   [[nodiscard]] std::string procs() const { return path_ + "/cgroup.procs"; }
 
-  /// While it lives, all that are in the freezer hang. To be made after whatever waits for their
+  /// While it lives, all processes in the freezer hang. Make it after objects that wait for their
   /// end.
   class frost {
    public:

@@ -50,7 +50,7 @@ class own_cgroup {
   own_cgroup(const own_cgroup&) = delete;
   own_cgroup& operator=(const own_cgroup&) = delete;
 
-  /// Why there is none; empty if there is.
+  /// Why there is no cgroup; empty if there is one.
   [[nodiscard]] const std::string& missing() const {
     static const std::string none;
     return path_.empty() ? missing_ : none;

@@ -76,7 +76,7 @@ TEST_P(EtcdAuth, AuthenticationThatIsSwitchedOnUnderUsIsSaidAndIsNoLoss) {
   auto a = join(settings("a", {etcd_->endpoint()}));
   const stores::grant held = a->hold();
   etcd_->enable_auth("secret");
-  etcd_->stop(0);  // whatever etcd still grants to connections of before ends with it
+  etcd_->stop(0);  // ends what etcd still allows to earlier connections
   etcd_->start(0);
   etcd_->wait_until_healthy();
   EXPECT_THAT(words(renew(*a, held.version, renewal_time)),

@@ -137,7 +137,7 @@ TEST_P(EtcdCluster, MemberThatLagsConfirmsNoTermWhoseKeyIsGone) {
                            [](const std::string& said) { return said == "lost: taken_over"; }));
 }
 
-/// The seconds that whoever leads lets a lease live, as `member` knows who that is.
+/// The seconds that the leader that `member` knows lets a lease live.
 std::int64_t seconds_left(const servers::etcd_cluster& of, std::size_t member,
                           const stores::grant& version) {
   const std::string key = key_of(version);
@@ -155,7 +155,7 @@ TEST_P(EtcdCluster, KeepaliveThatADeposedLeaderAnswersRenewsNothing) {
   auto a = join(settings("a", from(deposed), ttl, 2));
   const stores::grant held = a->hold();
 
-  // It goes on renewing leases for as long as its disk hangs, whoever leads meanwhile.
+  // It goes on renewing leases for as long as its disk hangs, although another leads.
   auto lag = etcd_->slow_down(deposed, std::chrono::seconds(60));
   auto b = join(settings("b", {etcd_->endpoint(deposed)}, ttl, 2));
   ASSERT_THAT(words(acquire(*b, try_time, 1)), StartsWith("unknown")) << "its disk hangs now";

@@ -98,8 +98,8 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST_P(HostileWatchReply, IsToldAndTriedAgainAfterAPause) {
   constexpr int times = 3;
-  // Somebody is told of every break but the first, which may be followed by a try at once: it
-  // cannot spin unseen. At the opening there is nobody to tell yet.
+  // Every break but the first, which may be followed by a try at once, is reported: it
+  // cannot spin unseen. At the opening nobody listens yet.
   EXPECT_LE(tries_until_broken(GetParam().how, times), times + 3);
 }
 

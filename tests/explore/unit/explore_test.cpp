@@ -73,7 +73,7 @@ std::uint64_t future(const world& w, int moves) {
   constexpr std::uint64_t mix = 0x9e37'79b9'7f4a'7c15;
   std::uint64_t out = (w.digest() + w.faults_left) * mix + static_cast<std::uint64_t>(w.broken);
   if (moves == 0) return out * mix;
-  std::uint64_t next = 0;  // whatever their order
+  std::uint64_t next = 0;  // independent of their order
   for (const move& m : moves_of(w)) {
     world other = w;
     other.apply(m);

@@ -52,10 +52,10 @@ class accounts {
   /// Changes with everything that an operator does here.
   [[nodiscard]] std::uint64_t revision() const { return revision_; }
 
-  /// A token that this member does not know is refused before anything else.
+  /// Refuses a token that this member does not know. Called before any other check.
   [[nodiscard]] denial check_token(std::size_t member, const std::string& token);
-  /// For what needs a user, and access to the keys from `begin` to before `end`; of an empty `end`,
-  /// to `begin` alone. Precondition: the token was checked.
+  /// Refuses a request without a user, or whose user may not touch the keys from `begin` to before
+  /// `end`; if `end` is empty, `begin` alone. Precondition: the token was checked.
   [[nodiscard]] denial check_access(const std::string& token, const std::string& begin,
                                     const std::string& end) const;
   /// The reply to a user who signs in: a token, or why not.

@@ -13,10 +13,10 @@ namespace {
 using namespace std::chrono_literals;
 using nlohmann::json;
 
-/// A member that cannot do what it is asked says so at last.
+/// A member that cannot serve a request answers with an error after so long.
 constexpr core::duration longest_request = 7s;
 
-/// As the gateway turns the codes of gRPC into those of HTTP.
+/// The HTTP status that the gateway makes of a gRPC code.
 unsigned status_of(int code) {
   switch (code) {
     case 5:
@@ -56,7 +56,7 @@ void gateway::take(std::size_t m, const std::string& path, const std::string& bo
   if (path == "/v3/auth/authenticate") return sign_in(m, asked, std::move(done));
   const auto id = number<std::int64_t>(asked, "ID");
   if (path == "/v3/lease/keepalive") return keep_alive(m, id, std::move(done));
-  // Whoever keeps a lease alive is not asked who he is.
+  // A keepalive needs no authentication.
   if (const denial no = users_.check_token(m, token)) return refuse(no, done);
   if (path == "/v3/kv/txn") return transact(m, std::move(asked), token, std::move(done));
   if (path == "/v3/lease/grant") return grant(m, asked, std::move(done));
@@ -138,7 +138,7 @@ void gateway::keep_alive(std::size_t m, std::int64_t lease, reply done) {
       [this, to] { fail_later(std::move(*to)); });
 }
 
-/// What these operations and conditions touch.
+/// The keys that these operations and conditions touch.
 denial gateway::check(const json& operations, const std::string& token) const {
   for (const json& one : operations) {
     const json& what = one.contains("target") ? one : one.begin().value();

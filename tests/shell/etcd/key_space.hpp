@@ -16,7 +16,7 @@ namespace tenure::shell {
 /// The keys of the modelled etcd with all that they ever were: one history of revisions, of which
 /// each member has applied a part. Knows neither members nor leases' times.
 ///
-/// A write has the revision of the transaction that is open: `begin`, writes, `end`.
+/// A write has the revision of the open transaction: `begin`, writes, `end`.
 class key_space {
  public:
   /// One write to one key.
@@ -33,16 +33,16 @@ class key_space {
   explicit key_space(etcd_witness& seen_by) : witness_(seen_by) {}
 
   [[nodiscard]] std::uint64_t revision() const { return revision_; }
-  /// What was before this revision cannot be watched any more.
+  /// Earlier revisions are compacted: they cannot be watched any more.
   [[nodiscard]] std::uint64_t compacted() const { return compacted_; }
 
   /// Null: there is no such key at this revision.
   [[nodiscard]] const change* find(const std::string& key, std::uint64_t at) const;
-  /// The keys from `begin` to before `end` at this revision, by name; of an empty `end`, `begin`
+  /// The keys from `begin` to before `end` at this revision, by name; if `end` is empty, `begin`
   /// alone.
   [[nodiscard]] std::vector<found> range(const std::string& begin, const std::string& end,
                                          std::uint64_t at) const;
-  /// The keys that begin so now, by name.
+  /// The present keys with this prefix, by name.
   [[nodiscard]] std::vector<found> under(const std::string& prefix) const;
   /// The keys that are attached to this lease now, by name.
   [[nodiscard]] std::vector<std::string> keys_of(std::int64_t lease) const;
@@ -60,10 +60,10 @@ class key_space {
   /// has written.
   bool end();
 
-  /// Other clients of the cluster write so often, to keys that nobody here looks at.
+  /// Other clients write `times` times, to keys that nobody here reads.
   void others_write(std::uint64_t times) { revision_ += times; }
 
-  /// All that there is, for a backup.
+  /// All present keys, for a backup.
   struct backup {
     std::uint64_t revision = 0;
     std::uint64_t compacted = 0;

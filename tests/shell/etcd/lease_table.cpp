@@ -46,7 +46,7 @@ void lease_table::keep_alive(std::size_t asked, std::int64_t id, answer done, wo
     const bool was_there =
         known != lives_.end() && known->second.since < alone && known->second.ended > alone;
     if (!was_there) return done(std::nullopt);
-    // As long as there is no other, its word counts: one that comes later gives them all more.
+    // Until there is another leader its promise counts: a later leader extends all leases.
     const auto here = leases_.find(id);
     if (members_.leads(asked) && here != leases_.end()) {
       here->second.expires = world_.now + here->second.ttl;

@@ -20,7 +20,7 @@ class lease_table {
   /// Ends it, with the keys that are attached to it.
   void end(std::int64_t id, erased_by how);
 
-  /// What a leader answers a keepalive: for how long it lives now; nothing: it does not know it.
+  /// The leader's answer to a keepalive: how long the lease lives now; nothing: it does not exist.
   using answer = std::move_only_function<void(std::optional<core::duration> ttl)>;
   /// `failed`: nobody could be asked.
   void keep_alive(std::size_t asked, std::int64_t id, answer done, world::task failed);
@@ -42,7 +42,7 @@ class lease_table {
     core::duration ttl{};
     world_time expires{};
   };
-  /// Of a lease, for those who do not know how it went on.
+  /// The history of a lease, also after its end.
   struct life {
     core::duration ttl{};
     world_time since{};

@@ -148,7 +148,7 @@ void raft_cluster::freeze(std::size_t m) {
   lost_quorum(m);
 }
 
-/// What has come meanwhile is done first, by the belief of before.
+/// First handles what arrived meanwhile, still believing what it believed before.
 void raft_cluster::thaw(std::size_t m) {
   member& at = members_[m];
   if (!at.frozen) return;

@@ -13,7 +13,7 @@
 namespace tenure::shell {
 
 /// The members of the modelled etcd: who runs, who reaches whom, who leads in which raft term, and
-/// up to which revision each has applied the one history. Knows nothing of what is in it.
+/// up to which revision each has applied the one history. Does not know the keys.
 ///
 /// A leader that was cut off or stopped believes in its old term until it notices. A member cannot
 /// lose what it has confirmed.
@@ -43,15 +43,15 @@ class raft_cluster {
   }
   [[nodiscard]] int leader() const { return leader_; }
   [[nodiscard]] bool leads(std::size_t m) const { return static_cast<int>(m) == leader_; }
-  /// It was the leader, and has not noticed yet that it is not any more.
+  /// It has been replaced as leader, and has not noticed yet.
   [[nodiscard]] bool believes_to_lead(std::size_t m) const;
-  /// Since when such a leader knows nothing of the others.
+  /// Since when such a leader has not heard from the others.
   [[nodiscard]] world_time alone_since(std::size_t m) const { return members_[m].alone_since; }
   [[nodiscard]] std::uint64_t term(std::size_t m) const { return members_[m].term; }
   [[nodiscard]] std::uint64_t applied(std::size_t m) const { return members_[m].applied; }
   /// The revision that all members have applied.
   [[nodiscard]] std::uint64_t applied_by_all() const;
-  /// For a person who follows one seed.
+  /// For the trace of one seed.
   [[nodiscard]] std::string describe() const;
   [[nodiscard]] std::string describe(std::size_t m) const;
 
@@ -93,7 +93,7 @@ class raft_cluster {
     std::uint64_t applied = 1;
     std::uint64_t term = 2;
     core::duration lag{};
-    world_time applies_at{};   ///< the newest that is under way
+    world_time applies_at{};   ///< the newest one under way
     world_time leads_until{};  ///< by its own belief, against the truth
     world_time alone_since{};
     std::multimap<std::uint64_t, world::task> waiting;  ///< for a revision to be applied

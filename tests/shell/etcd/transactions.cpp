@@ -12,7 +12,7 @@ namespace {
 using nlohmann::json;
 using stores::etcd::to_base64;
 
-/// Of a range, every key has to fulfil it; of none that is there, one that does not exist.
+/// In a range every key has to fulfil it; an empty range is checked as one missing key.
 bool holds(const json& condition, const key_space& in) {
   const std::string begin = bytes(condition, "key");
   const std::string end = bytes(condition, "range_end");

@@ -11,9 +11,9 @@ namespace tenure::shell {
 
 /// True if this transaction writes nothing and compares nothing.
 [[nodiscard]] bool only_reads(const nlohmann::json& transaction);
-/// True if it is answered from what the asked member has, be it behind.
+/// True if the asked member answers it from its own state, even if that is behind.
 [[nodiscard]] bool is_local(const nlohmann::json& transaction);
-/// Its operations, by what its conditions say now; `succeeded`: whether they hold.
+/// The operations that its conditions select now; `succeeded`: whether these hold.
 [[nodiscard]] const nlohmann::json& chosen(const nlohmann::json& transaction, const key_space& in,
                                            bool& succeeded);
 

@@ -185,7 +185,7 @@ void guard_judge::may_end(const std::string& why) {
   for (const auto& [agent, of] : told_) stopped_early_.insert(of.asked);
 }
 
-/// A renewal that has come just now may find somebody at work already.
+/// Just after a renewal, guard or agent may still act on the deadline before it.
 guard_judge::deadline guard_judge::in_force(std::uint64_t version) {
   deadline out = deadlines_[version];
   if (world_.now - out.armed_at >= turn_takes) return out;

@@ -14,21 +14,21 @@
 namespace tenure::shell {
 
 /// What must never happen between a guard, its agents and its workload. Each is a sentence of
-/// docs/safety.md, or of the header of a part.
+/// docs/safety.md, or of the header of a class.
 enum class guard_rule : std::uint8_t {
   none,
-  outlives_deadline,      ///< lives behind `kill_at`, unkilled, although guard or agent could kill
+  outlives_deadline,      ///< alive after `kill_at`, although guard or agent could kill it
   starts_after_deadline,  ///< a workload is started whose `kill_at` has passed, or is not armed
-  start_not_answered,     ///< an order to start has come to nothing that the agent was told
+  start_not_answered,     ///< the agent did not hear what became of its order to start
   answered_twice,         ///< an answer to no order, or two to one
-  exit_not_reported,      ///< a workload is dead, and its agent was not told
-  exit_reported_twice,    ///< an end of what was not running
-  exited_while_alive,     ///< a process lives of a workload that is reported to have ended
-  ended_without_cause,    ///< told to end before `stop_at`, and nobody has asked for it
-  killed_without_cause,   ///< killed before `kill_at`, and nobody has asked for its end
-  finds_what_is_not,      ///< an agent is told of another workload than runs, or of none
+  exit_not_reported,      ///< a workload is dead, and its agent did not hear of it
+  exit_reported_twice,    ///< the end of a workload that was not running
+  exited_while_alive,     ///< a workload reported to have ended has a living process
+  ended_without_cause,    ///< told to end before `stop_at`, without an order
+  killed_without_cause,   ///< killed before `kill_at`, without an order
+  finds_what_is_not,      ///< an agent hears of no workload, or of another than runs
   session_lost,           ///< an agent is not given the session of the agents before
-  hangs_though_well,      ///< a guard that gets its time is said to hang
+  hangs_though_well,      ///< a guard that runs on time is reported to hang
   page_outlives_agent,    ///< the worker page says "active" where the guard has ended it alone
   no_progress,            ///< all is well again, and no workload runs under a lease
   never_ends,             ///< a guard that is to end does not
@@ -50,7 +50,7 @@ class guard_judge {
         traced_(traced),
         label_(std::move(label)) {}
 
-  // What agents do, and are told.
+  // What agents do and hear.
   void armed(std::uint64_t version, core::time_point stop_at, core::time_point kill_at);
   void asks_for_start(pid_t agent, std::uint64_t version);
   /// `is_start`: it runs; else it was refused or could not be started. `pid`: of the first process.
@@ -64,7 +64,7 @@ class guard_judge {
   void agent_gone(pid_t agent) { told_.erase(agent); }
   void hangs(world_time guard_well_since);
 
-  /// Nothing of before runs any more, and the machine has another clock.
+  /// All earlier processes are gone, and the machine has another clock.
   void boots(machine_clock clock);
 
   // What becomes of the workload.
@@ -75,10 +75,10 @@ class guard_judge {
   /// `signo`: SIGKILL, or one that asks it to end.
   void told_to_end(std::uint64_t version, int signo, const char* by_whom);
 
-  /// Since when each of them has got its time; `world_never`: it does not, or is dead.
+  /// Since when each of them runs on time; `world_never`: it does not, or is dead.
   struct ability {
     world_time guard = sim::world_never;
-    pid_t agent_pid = 0;  ///< of the one that is connected; 0: there is none
+    pid_t agent_pid = 0;  ///< the connected one; 0: there is none
     world_time agent = sim::world_never;
     world_time agent_reaches = sim::world_never;  ///< the workload, without the guard
   };
@@ -96,7 +96,7 @@ class guard_judge {
   std::function<void(std::uint64_t version, bool late)> on_start;
   /// Called when the first rule is broken.
   std::function<void(guard_rule, const std::string& details)> on_broken;
-  /// What the session of the agents is, as far as they know. Empty: none has come.
+  /// The session that the agents know. Empty: no agent has started.
   std::string session;
 
  private:

@@ -106,7 +106,7 @@ void modelled_processes::ends(pid_t pid, int status) {
     if (child->zombie && heir == init) reap(child->pid);
     if (child->zombie && heir != init && child_died) child_died(heir);
   }
-  // Whoever is not a guard reaps its children at once.
+  // Processes other than guards reap their children at once.
   const pid_t parent = one->parent;
   if (parent != subreaper || heir == init) return reap(pid);
   if (child_died) child_died(parent);

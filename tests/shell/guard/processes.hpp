@@ -56,7 +56,7 @@ class modelled_processes {
   modelled_process& fork(pid_t parent);
   [[nodiscard]] modelled_process* find(pid_t pid);
   [[nodiscard]] std::vector<modelled_process*> children_of(pid_t parent);
-  /// All that has come out of it, but for `except` and what has come out of that.
+  /// All its descendants, without `except` and the descendants of that.
   [[nodiscard]] std::vector<modelled_process*> descendants_of(pid_t ancestor, pid_t except);
   [[nodiscard]] std::map<pid_t, modelled_process>& all() { return all_; }
   [[nodiscard]] const std::map<pid_t, modelled_process>& all() const { return all_; }

@@ -22,7 +22,7 @@ class fiber {
   /// Runs until the function suspends itself or returns. Precondition: it has not returned.
   void resume();
 
-  /// Called by the function: returns to who has called `resume`.
+  /// Called by the function: returns to the caller of `resume`.
   void suspend();
 
   /// True from `begin` until the function has returned.

@@ -19,7 +19,7 @@ using namespace std::chrono_literals;
 using stores::sqlite::job_runner;
 
 /// The thread of one agent that carries out jobs: it stops where a real one would block, and goes
-/// on in virtual time. While the agent is stopped (SIGSTOP), so is it, whatever it has locked.
+/// on in virtual time. While the agent is stopped (SIGSTOP), so is the thread, even with a lock.
 class modelled_runner final : public job_runner, public stores::sqlite::thread_clock {
  public:
   modelled_runner(world& in, sqlite_host& on, const std::shared_ptr<process>& loop,

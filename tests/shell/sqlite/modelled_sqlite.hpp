@@ -10,7 +10,7 @@ namespace tenure::shell {
 
 class sqlite_host;
 
-/// What SIGKILL leaves undone. Of one agent.
+/// What SIGKILL leaves undone, for one agent.
 struct agent_fate {
   bool killed = false;
 };
