@@ -257,7 +257,7 @@ TEST(Hooks, WorkloadThatIsNotThereToBeStoppedAtTheStartKeepsNobodyFromCampaignin
   const temporary_directory in;
   hooked_agent a(in, "a", {"--stop-http", "http://127.0.0.1:1/off"});
   ASSERT_TRUE(a.becomes_active()) << a.process().err();
-  EXPECT_TRUE(a.process().said("the workload could not be told to stop; if an earlier agent has"))
+  EXPECT_TRUE(a.process().said("the workload could not be told to stop; if an earlier agent made"))
       << a.process().err();
 }
 

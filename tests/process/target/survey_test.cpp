@@ -53,7 +53,7 @@ TEST_F(TargetSurvey, NobodyThereIsNoProblem) {
 
 TEST_F(TargetSurvey, NothingAskedForIsRefused) {
   EXPECT_THAT(refused(target_fault::no_target, "executable", ""),
-              HasSubstr("give target_executable, target_command_line or target_pid_file"));
+              HasSubstr("set target_executable, target_command_line or target_pid_file"));
 }
 
 TEST_F(TargetSurvey, ANamespaceOfOurOwnIsRefusedWithTheFix) {

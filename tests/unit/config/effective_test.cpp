@@ -14,7 +14,7 @@ TEST(Effective, ShowsEveryValueAndWhereItCameFrom) {
             "endpoint: /tmp/t.db                 # --endpoint\n"
             "election: db                        # --election\n"
             "slots: 1                            # default\n"
-            "identity: host-1                    # default: the host name; outside of containers "
+            "identity: host-1                    # default: the host name; outside containers, "
             "with the process id\n"
             "observe: false                      # default\n"
             "unlisted: false                     # default\n"
