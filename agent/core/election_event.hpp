@@ -110,7 +110,11 @@ struct workload_healthy {};
 /// The guard, without which no workload can be started, is ending or has ended; a guard is
 /// connected again. In between this member does not campaign.
 struct guard_away {};
-struct guard_back {};
+struct guard_back {
+  /// The newest term that agents of this guard were granted. As in `started`: a grant that is not
+  /// newer is not believed, unless it is for this term and its workload was found.
+  core::version last_term = no_version;
+};
 
 /// Release the lease, then stand aside for `aside` (`duration::max()`: until `resume`). With an
 /// `heir`, the other members wait a moment so that it can take the lease first.

@@ -108,8 +108,11 @@ void election::on(const moment& at, const event::guard_away&, effects& out) {
   if (in_term()) give_up(loss_reason::guard_gone, drained_by(at), at, out);
 }
 
-void election::on(const moment&, const event::guard_back&, effects&) {
+void election::on(const moment&, const event::guard_back& e, effects&) {
   guarded_ = true;
+  const auto* c = in<state::candidate>();
+  const bool is_found = c != nullptr && c->found && c->found->version >= e.last_term;
+  if (!is_found) remember(e.last_term);
 }
 
 }  // namespace tenure::core

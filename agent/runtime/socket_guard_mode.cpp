@@ -84,7 +84,7 @@ void socket_guard_mode::returned(const workload::guard_ready& what) {
     say_workload_found(with_.to, who(), found);
     feed(event_of(found));
   }
-  feed(core::event::guard_back{});
+  feed(core::event::guard_back{.last_term = what.last_term});
 }
 
 // --- what it says ----------------------------------------------------------------------------

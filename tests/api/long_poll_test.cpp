@@ -92,7 +92,7 @@ TEST(LongPoll, DurationsAreThoseOfTheConfigurationUpToTenMinutes) {
     const std::string target = std::string("/v1/elections/db?index=1&wait=") + bad;
     EXPECT_FALSE(poll(s, target)) << bad;
     EXPECT_EQ(s.ask(target).status, 400u) << bad;
-    EXPECT_THAT(s.ask(target).body, HasSubstr("no duration up to 600s")) << bad;
+    EXPECT_THAT(s.ask(target).body, HasSubstr("which is not a duration up to 600s")) << bad;
   }
 }
 

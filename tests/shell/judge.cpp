@@ -174,6 +174,10 @@ void judge::restored(const std::vector<restored_key>& there, std::uint64_t revis
     say(one->key + " of version " + std::to_string(version) + " is there again");
   }
   for (auto& [which, when] : changed_) when = world_.now;
+  // The release record that names it may be back, and nobody can tell it from a new one.
+  for (auto& [who, one] : aside_) {
+    if (one.heir_until != world_time{}) one.heir_until = sim::world_never;
+  }
   for (auto& [which, highest] : highest_) {
     if (highest.version > revision) highest = {};
   }

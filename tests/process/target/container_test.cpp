@@ -93,8 +93,8 @@ TEST_P(TargetContainer, APersonIsToldTheContainerAndWhy) {
                 " (sleep 1000) in container bbbbbbbbbbbb: its command line begins with \"sleep "
                 "1000\"\nprocess " +
                 std::to_string(beside) +
-                " (sleep 2000) in container bbbbbbbbbbbb: it is in the container of one that is "
-                "meant\n");
+                " (sleep 2000) in container bbbbbbbbbbbb: it is in the container of a target "
+                "process\n");
   EXPECT_EQ(pod_.fault(), 0);
 }
 

@@ -197,6 +197,21 @@ TEST(Inherit, ReleasesAlsoWhileItMayNotCampaign) {
   EXPECT_EQ(c.says(event::guard_back{}), "acquire");
 }
 
+TEST(Inherit, GuardThatIsFoundLaterKnowsVersionsToo) {
+  conversation c;
+  c.says(event::guard_away{});
+  c.starts();
+  EXPECT_EQ(c.says(event::guard_back{.last_term = five}), "acquire");
+  EXPECT_EQ(c.is_granted(core::version{4}),
+            "candidate > draining: version_regressed, publish, release 4");
+}
+
+TEST(Inherit, GuardThatIsBackWithItsWorkloadDoesNotForbidTheTermOfThat) {
+  conversation c = adopting();
+  c.says(event::guard_back{.last_term = five});
+  EXPECT_THAT(c.is_granted(), HasSubstr("candidate > active"));
+}
+
 TEST(Inherit, WorkloadThatRunsIsAdoptedInsteadAndItsTermBelieved) {
   conversation c;
   c.says(of_term_five());
