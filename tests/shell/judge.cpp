@@ -174,9 +174,11 @@ void judge::restored(const std::vector<restored_key>& there, std::uint64_t revis
     say(one->key + " of version " + std::to_string(version) + " is there again");
   }
   for (auto& [which, when] : changed_) when = world_.now;
-  // The release record that names it may be back, and nobody can tell it from a new one.
+  // The release record that names it may be back, and nobody can tell it from a new one; and so may
+  // an order to resume.
   for (auto& [who, one] : aside_) {
     if (one.heir_until != world_time{}) one.heir_until = sim::world_never;
+    if (one.resumed_until != world_time{}) one.resumed_until = world_.now + stores::order_stays;
   }
   for (auto& [which, highest] : highest_) {
     if (highest.version > revision) highest = {};
@@ -256,6 +258,17 @@ void judge::shown(std::size_t pod, const std::string& which, const core::observa
   }
   if (slots_ > 1 || what.holders.empty() || what.holders.back().ours) return;
   seen.of_others = std::max(seen.of_others, core::number(what.holders.back().version));
+}
+
+/// Orders that were there stay as long again: those that had not run out when the last leader was
+/// lost. A cluster is without a leader for a few seconds.
+void judge::leases_begin_anew() {
+  constexpr core::duration longest_without_leader = std::chrono::seconds(10);
+  for (auto& [who, one] : aside_) {
+    if (one.resumed_until == world_time{}) continue;
+    if (one.resumed_until + longest_without_leader < world_.now) continue;
+    one.resumed_until = std::max(one.resumed_until, world_.now + stores::order_stays);
+  }
 }
 
 bool judge::has_predecessor(const term& before) const {

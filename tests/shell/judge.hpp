@@ -64,6 +64,7 @@ class judge final : public etcd_witness {
                const std::string& value) override;
   void erased(const std::string& key, std::uint64_t create_revision, erased_by how) override;
   void restored(const std::vector<restored_key>& there, std::uint64_t revision) override;
+  void leases_begin_anew() override;
 
   // What members do. `which`: their election.
   /// A grant or a renewal is believed, for `ttl` from `sent_at`.

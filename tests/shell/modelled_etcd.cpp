@@ -25,7 +25,11 @@ modelled_etcd::modelled_etcd(world& in, etcd_witness& seen_by)
                           users_.forget(m);
                         },
                     .leaderless = [this](std::size_t m) { streams_.end_all(m, without_leader()); },
-                    .elected = [this] { leases_.extend_all(); }}),
+                    .elected =
+                        [this, &seen_by] {
+                          leases_.extend_all();
+                          seen_by.leases_begin_anew();
+                        }}),
       users_(in, members_),
       leases_(in, members_, keys_),
       streams_(in, members_, keys_, users_),

@@ -28,7 +28,7 @@ void agreements::look(const attempt_ptr& a) {
         std::move(a->done),
         agree_outcome(unknown{"members came or went again and again in election \"" +
                               session_.spec(a->which).name + "\" at " +
-                              session_.members.present()}));
+                              session_.endpoints.present()}));
   }
   session_.read(a->which, a->deadline, [this, a](std::expected<looked, unknown> now) {
     if (!now) return session_.answer(std::move(a->done), agree_outcome(std::move(now.error())));
@@ -56,13 +56,13 @@ void agreements::write(const attempt_ptr& a, const mirror& now) {
     next.accepted_unix_ms =
         std::max({session_.with.wall_ms(), next.accepted_unix_ms + 1, last + 1});
   }
-  session_.members.call(transaction_path,
-                        transaction_request(agreement_transaction(session_.spec(a->which).name,
-                                                                  next, now.basis_now())),
-                        a->deadline,
-                        session_.guarded([this, a, next](const reply_or_failure& reply) {
-                          written(a, next, reply);
-                        }));
+  session_.endpoints.call(transaction_path,
+                          transaction_request(agreement_transaction(session_.spec(a->which).name,
+                                                                    next, now.basis_now())),
+                          a->deadline,
+                          session_.guarded([this, a, next](const reply_or_failure& reply) {
+                            written(a, next, reply);
+                          }));
 }
 
 void agreements::written(const attempt_ptr& a, const core::agreement& what,

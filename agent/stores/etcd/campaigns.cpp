@@ -58,7 +58,7 @@ void campaigns::expire_waiting() {
         std::move(a->done),
         acquire_outcome(unknown{"not asked for in time, as " + std::to_string(under_way_) +
                                 " other campaigns of this agent were under way at " +
-                                session_.members.present()}));
+                                session_.endpoints.present()}));
   }
   if (waiting_.empty()) {
     first_begin_by_.cancel();
@@ -87,7 +87,7 @@ void campaigns::judge(const attempt_ptr& a, const looked& now) {
 void campaigns::campaign(const attempt_ptr& a, basis on) {
   if (++a->tries > most_tries) {
     return fail(a, "others came first again and again in election \"" +
-                       session_.spec(a->which).name + "\" at " + session_.members.present());
+                       session_.spec(a->which).name + "\" at " + session_.endpoints.present());
   }
   session_.leases.obtain(
       a->deadline, session_.guarded([this, a, on](std::expected<kept_lease, unknown> lease) {
@@ -96,13 +96,13 @@ void campaigns::campaign(const attempt_ptr& a, basis on) {
 }
 
 void campaigns::ask_for_key(const attempt_ptr& a, const kept_lease& lease, const basis& on) {
-  session_.members.call(transaction_path,
-                        transaction_request(campaign_transaction(session_.spec(a->which), lease.id,
-                                                                 session_.with.identity, on)),
-                        a->deadline,
-                        session_.guarded([this, a, lease, on](const reply_or_failure& what) {
-                          campaigned(a, lease, on, what);
-                        }));
+  session_.endpoints.call(transaction_path,
+                          transaction_request(campaign_transaction(
+                              session_.spec(a->which), lease.id, session_.with.identity, on)),
+                          a->deadline,
+                          session_.guarded([this, a, lease, on](const reply_or_failure& what) {
+                            campaigned(a, lease, on, what);
+                          }));
 }
 
 void campaigns::campaigned(const attempt_ptr& a, const kept_lease& lease, const basis& on,
@@ -117,13 +117,13 @@ void campaigns::campaigned(const attempt_ptr& a, const kept_lease& lease, const 
   if (!read) return fail(a, session_.broken_reply(read.error()).why);
   const looked now{.at = session_.as_read(a->which, read->values.front(), read->header.revision),
                    .sent_at = what->sent_at,
-                   .by = {.raft_term = read->header.raft_term, .member = what->member}};
+                   .by = {.raft_term = read->header.raft_term, .endpoint = what->endpoint}};
   if (!read->succeeded) return judge(a, now);
 
   const contender* own = now.at.find_own();
   if (own == nullptr || own->lease != lease.id || own->identity != session_.with.identity ||
       !now.at.holds(*own)) {
-    return fail(a, session_.members.present() + " says that we hold \"" +
+    return fail(a, session_.endpoints.present() + " says that we hold \"" +
                        session_.spec(a->which).name + "\", and does not show it");
   }
   // The key is ours, so the next try finds it.

@@ -14,8 +14,8 @@ namespace {
 constexpr const char* authenticate_path = "/v3/auth/authenticate";
 /// Sign-ins per call. A server that forgets each token at once is broken.
 constexpr int most_sign_ins = 2;
-/// Connections to one member: in all; reserved for keeping leases alive; and kept open while idle.
-/// A takeover sends a lease and a key at once, and should not have to connect first.
+/// Connections to one endpoint: in all; reserved for keeping leases alive; and kept open while
+/// idle. A takeover sends a lease and a key at once, and should not have to connect first.
 constexpr std::size_t connections = 10;
 constexpr std::size_t reserved_connections = 2;
 constexpr std::size_t warm_connections = 2;
@@ -44,23 +44,23 @@ struct one_call {
   cluster::done_handler done;
   priority as = priority::other;
   core::time_point asked_at{};
-  bool answered = false;     ///< by the cluster, even with a refusal
-  std::size_t member = 0;    ///< being asked now
-  std::size_t members_left;  ///< still to be asked after this one
+  bool answered = false;       ///< by the cluster, even with a refusal
+  std::size_t endpoint = 0;    ///< being asked now
+  std::size_t endpoints_left;  ///< still to be asked after this one
   int sign_ins = 0;
   std::optional<base::timer> patience{};  ///< while it waits for a token
 };
 
 using call_ptr = std::shared_ptr<one_call>;
 
-/// True for an error after which another member may answer differently.
-bool is_of_this_member(error_meaning what) {
+/// True for an error after which another endpoint may answer differently.
+bool is_of_this_endpoint(error_meaning what) {
   return what == error_meaning::unknown || what == error_meaning::unsupported;
 }
 
-/// Divides what is left of a call's time among the members that may still have to be asked.
+/// Divides what is left of a call's time among the endpoints that may still have to be asked.
 core::time_point try_deadline(const one_call& c, core::time_point now) {
-  return now + (c.deadline - now) / static_cast<int>(c.members_left + 1);
+  return now + (c.deadline - now) / static_cast<int>(c.endpoints_left + 1);
 }
 
 }  // namespace
@@ -74,19 +74,19 @@ struct cluster::state : std::enable_shared_from_this<cluster::state> {
   void sign_in(const call_ptr& c);
   void signed_in(std::expected<void, call_failure> outcome);
   void wait_for_token(const call_ptr& c);
-  void leave(std::size_t member);
+  void leave(std::size_t endpoint);
   void tell(const core::contact_event& what) const {
     if (hears) hears(what);
   }
   [[nodiscard]] std::vector<http::header> headers() const;
-  [[nodiscard]] std::string name(std::size_t member) const {
-    return settings::text(members[member]->server());
+  [[nodiscard]] std::string name(std::size_t endpoint) const {
+    return settings::text(endpoints[endpoint]->server());
   }
 
   explicit state(base::event_loop& on) : loop(on) {}
 
   base::event_loop& loop;
-  std::vector<std::unique_ptr<http::http_client>> members;
+  std::vector<std::unique_ptr<http::http_client>> endpoints;
   settings::security secrets;
   std::function<void()> moved;
   std::function<void(const core::contact_event&)> hears;
@@ -110,14 +110,15 @@ void cluster::state::send(const call_ptr& c) {
                          .why = "no time is left before its deadline for POST " + c->path}));
   }
   if (token_needed && token.empty()) return sign_in(c);
-  members[c->member]->send({.method = c->body.empty() ? "GET" : "POST",
-                            .target = c->path,
-                            .headers = headers(),
-                            .body = c->body,
-                            .urgent = c->as == priority::urgent},
-                           try_deadline(*c, now), [self = shared_from_this(), c, now](auto what) {
-                             if (!self->closed) self->answered(c, now, std::move(what));
-                           });
+  endpoints[c->endpoint]->send({.method = c->body.empty() ? "GET" : "POST",
+                                .target = c->path,
+                                .headers = headers(),
+                                .body = c->body,
+                                .urgent = c->as == priority::urgent},
+                               try_deadline(*c, now),
+                               [self = shared_from_this(), c, now](auto what) {
+                                 if (!self->closed) self->answered(c, now, std::move(what));
+                               });
 }
 
 void cluster::state::answered(const call_ptr& c, core::time_point sent_at,
@@ -126,7 +127,8 @@ void cluster::state::answered(const call_ptr& c, core::time_point sent_at,
   // A streamed reply carries its errors inside.
   if (what->status == 200 && !what->body.starts_with("{\"error\"")) {
     c->answered = true;
-    return finish(c, reply{.body = std::move(what->body), .sent_at = sent_at, .member = c->member});
+    return finish(
+        c, reply{.body = std::move(what->body), .sent_at = sent_at, .endpoint = c->endpoint});
   }
   const gateway_error error = read_error(what->status, what->body);
   if (error.meaning == error_meaning::unauthenticated && !secrets.user.empty() &&
@@ -135,24 +137,24 @@ void cluster::state::answered(const call_ptr& c, core::time_point sent_at,
     token_needed = true;
     return sign_in(c);
   }
-  c->answered = !is_of_this_member(error.meaning);
-  failed(c, {.meaning = error.meaning, .why = describe(error, name(c->member))});
+  c->answered = !is_of_this_endpoint(error.meaning);
+  failed(c, {.meaning = error.meaning, .why = describe(error, name(c->endpoint))});
 }
 
 void cluster::state::failed(const call_ptr& c, call_failure why) {
-  // Anything else is the cluster's answer: the other members would say the same.
-  if (!is_of_this_member(why.meaning)) return finish(c, std::unexpected(std::move(why)));
-  leave(c->member);
+  // Anything else is the cluster's answer: the other endpoints would say the same.
+  if (!is_of_this_endpoint(why.meaning)) return finish(c, std::unexpected(std::move(why)));
+  leave(c->endpoint);
   if (closed) return;
-  if (c->members_left == 0) return finish(c, std::unexpected(std::move(why)));
-  --c->members_left;
-  c->member = (c->member + 1) % members.size();
+  if (c->endpoints_left == 0) return finish(c, std::unexpected(std::move(why)));
+  --c->endpoints_left;
+  c->endpoint = (c->endpoint + 1) % endpoints.size();
   send(c);
 }
 
-void cluster::state::leave(std::size_t member) {
-  if (member != present || members.size() == 1) return;
-  present = (present + 1) % members.size();
+void cluster::state::leave(std::size_t endpoint) {
+  if (endpoint != present || endpoints.size() == 1) return;
+  present = (present + 1) % endpoints.size();
   moved();
 }
 
@@ -178,13 +180,13 @@ void cluster::state::sign_in(const call_ptr& c) {
     return signed_in(
         std::unexpected(call_failure{.meaning = error_meaning::denied, .why = password.error()}));
   }
-  const std::size_t member = c->member;
-  members[member]->send(
+  const std::size_t endpoint = c->endpoint;
+  endpoints[endpoint]->send(
       {.method = "POST",
        .target = authenticate_path,
        .body = authenticate_request(secrets.user, *password),
        .urgent = true},
-      try_deadline(*c, loop.now()), [self = shared_from_this(), member](auto what) {
+      try_deadline(*c, loop.now()), [self = shared_from_this(), endpoint](auto what) {
         if (self->closed) return;
         if (!what) return self->signed_in(std::unexpected(call_failure{.why = what.error().text}));
         if (what->status != 200) {
@@ -197,7 +199,7 @@ void cluster::state::sign_in(const call_ptr& c) {
           return self->signed_in(
               std::unexpected(call_failure{.meaning = error.meaning,
                                            .why = "cannot sign in as \"" + self->secrets.user +
-                                                  "\": " + describe(error, self->name(member))}));
+                                                  "\": " + describe(error, self->name(endpoint))}));
         }
         auto parsed = parse_authenticate(what->body);
         if (!parsed)
@@ -217,7 +219,7 @@ void cluster::state::wait_for_token(const call_ptr& c) {
     if (!self || !one || self->closed) return;
     if (std::erase(self->for_token, one) == 0) return;
     self->finish(one, std::unexpected(call_failure{
-                          .why = self->name(one->member) + " did not let us sign in as \"" +
+                          .why = self->name(one->endpoint) + " did not let us sign in as \"" +
                                  self->secrets.user + "\" in time for POST " + one->path}));
   });
 }
@@ -237,11 +239,11 @@ void cluster::state::signed_in(std::expected<void, call_failure> outcome) {
 }
 
 cluster::cluster(base::event_loop& on, const http::http_connector& connect,
-                 const std::vector<settings::endpoint>& members, const settings::security& with,
+                 const std::vector<settings::endpoint>& endpoints, const settings::security& with,
                  std::size_t most_calls, std::function<void()> moved,
                  std::function<void(const core::contact_event&)> hears)
     : state_(std::make_shared<state>(on)) {
-  TENURE_CHECK(!members.empty());
+  TENURE_CHECK(!endpoints.empty());
   state_->secrets = with;
   state_->token_needed = !with.user.empty();
   state_->moved = std::move(moved);
@@ -250,12 +252,12 @@ cluster::cluster(base::event_loop& on, const http::http_connector& connect,
                                .certificate_file = with.certificate_file,
                                .key_file = with.key_file,
                                .server_name = with.server_name};
-  for (const settings::endpoint& one : members) {
-    state_->members.push_back(connect(one, tls,
-                                      {.connections = connections,
-                                       .reserved = reserved_connections,
-                                       .waiting = most_calls,
-                                       .warm = warm_connections}));
+  for (const settings::endpoint& one : endpoints) {
+    state_->endpoints.push_back(connect(one, tls,
+                                        {.connections = connections,
+                                         .reserved = reserved_connections,
+                                         .waiting = most_calls,
+                                         .warm = warm_connections}));
   }
 }
 
@@ -269,7 +271,7 @@ std::expected<void, std::string> cluster::check() {
       return std::unexpected(read.error());
     }
   }
-  for (const auto& one : state_->members) {
+  for (const auto& one : state_->endpoints) {
     if (auto checked = one->check(); !checked) return checked;
   }
   return {};
@@ -284,8 +286,8 @@ void cluster::call(std::string path, std::string body, core::time_point deadline
   c->done = std::move(done);
   c->as = as;
   c->asked_at = state_->loop.now();
-  c->member = state_->present;
-  c->members_left = state_->members.size() - 1;
+  c->endpoint = state_->present;
+  c->endpoints_left = state_->endpoints.size() - 1;
   state_->send(c);
 }
 
@@ -295,27 +297,28 @@ std::unique_ptr<http::http_stream> cluster::stream(std::string path, std::string
   auto headers = state_->headers();
   // Without this, Go's server drops the unread rest of the body once its first reply leaves.
   headers.push_back({.name = "Connection", .value = "close"});
-  // With this, a member that loses its leader ends the watch instead of keeping it open in silence.
+  // With this, an endpoint that loses its leader ends the watch instead of keeping it open in
+  // silence.
   headers.push_back({.name = "Grpc-Metadata-hasleader", .value = "true"});
-  return state_->members[state_->present]->stream({.method = "POST",
-                                                   .target = std::move(path),
-                                                   .headers = std::move(headers),
-                                                   .body = std::move(body),
-                                                   .open = true},
-                                                  head_deadline, std::move(on));
+  return state_->endpoints[state_->present]->stream({.method = "POST",
+                                                     .target = std::move(path),
+                                                     .headers = std::move(headers),
+                                                     .body = std::move(body),
+                                                     .open = true},
+                                                    head_deadline, std::move(on));
 }
 
 void cluster::warm_up(core::time_point deadline) {
-  state_->members[state_->present]->warm_up(deadline);
+  state_->endpoints[state_->present]->warm_up(deadline);
 }
 
 void cluster::move_on() {
   state_->leave(state_->present);
 }
 
-void cluster::prefer(std::size_t member) {
-  TENURE_CHECK(member < state_->members.size());
-  if (std::exchange(state_->present, member) != member) state_->moved();
+void cluster::prefer(std::size_t endpoint) {
+  TENURE_CHECK(endpoint < state_->endpoints.size());
+  if (std::exchange(state_->present, endpoint) != endpoint) state_->moved();
 }
 
 std::string cluster::present() const {
@@ -325,7 +328,7 @@ std::string cluster::present() const {
 void cluster::close() {
   if (std::exchange(state_->closed, true)) return;
   for (const call_ptr& c : std::exchange(state_->for_token, {})) c->patience.reset();
-  for (const auto& one : state_->members) one->close();
+  for (const auto& one : state_->endpoints) one->close();
 }
 
 }  // namespace tenure::stores::etcd

@@ -21,7 +21,7 @@ namespace tenure::stores::etcd {
 struct reply {
   std::string body;
   core::time_point sent_at{};  ///< just before the request left
-  std::size_t member = 0;      ///< the member that answered, for `prefer`
+  std::size_t endpoint = 0;    ///< the endpoint that answered, for `prefer`
 };
 
 /// Why a call has no reply.
@@ -36,22 +36,22 @@ using reply_or_failure = std::expected<reply, call_failure>;
 /// elections that campaign at once must not cost the leases that are held.
 enum class priority : std::uint8_t { urgent, other };
 
-/// The members of an etcd cluster behind their JSON gateways.
+/// The endpoints of an etcd cluster behind their JSON gateways.
 ///
-/// Calls go to one member, the present one, until it fails; then the next one becomes the present
-/// one. Requests must be safe to repeat: a call whose outcome is unknown at one member is tried at
-/// the others within its deadline. Signs in if a user is given, and again when etcd has forgotten
-/// the token.
+/// Calls go to one endpoint, the present one, until it fails; then the next one becomes the present
+/// one. Requests must be safe to repeat: a call whose outcome is unknown at one endpoint is tried
+/// at the others within its deadline. Signs in if a user is given, and again when etcd has
+/// forgotten the token.
 ///
 /// Used on its loop only. No handler is called from within the call that takes it.
 class cluster {
  public:
   using done_handler = handler<reply_or_failure>;
 
-  /// Precondition: there is an endpoint. `moved`: another member has become the present one.
-  /// `hears`: each call was answered, or no member answered it; may be empty.
+  /// Precondition: there is an endpoint. `moved`: another endpoint has become the present one.
+  /// `hears`: each call was answered, or no endpoint answered it; may be empty.
   cluster(base::event_loop& on, const http::http_connector& connect,
-          const std::vector<settings::endpoint>& members, const settings::security& with,
+          const std::vector<settings::endpoint>& endpoints, const settings::security& with,
           std::size_t most_calls, std::function<void()> moved,
           std::function<void(const core::contact_event&)> hears);
   ~cluster();
@@ -66,22 +66,22 @@ class cluster {
   void call(std::string path, std::string body, core::time_point deadline, done_handler done,
             priority as = priority::other);
 
-  /// An endless reply from the present member, to a request that stays open. Destroying the
+  /// An endless reply from the present endpoint, to a request that stays open. Destroying the
   /// returned stream ends it without a callback.
   [[nodiscard]] std::unique_ptr<http::http_stream> stream(std::string path, std::string body,
                                                           core::time_point head_deadline,
                                                           http::stream_handlers on);
 
-  /// Opens connections to the present member, so that the next calls find them.
+  /// Opens connections to the present endpoint, so that the next calls find them.
   void warm_up(core::time_point deadline);
 
-  /// Makes the next member the present one, because the present one cannot be relied on.
+  /// Makes the next endpoint the present one, because the present one cannot be relied on.
   void move_on();
 
-  /// Makes the member that gave a reply the present one.
-  void prefer(std::size_t member);
+  /// Makes the endpoint that gave a reply the present one.
+  void prefer(std::size_t endpoint);
 
-  /// The URL of the present member.
+  /// The URL of the present endpoint.
   [[nodiscard]] std::string present() const;
 
   /// Ends everything; no handler is called afterwards.

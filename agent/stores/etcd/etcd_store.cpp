@@ -35,19 +35,19 @@ bool is_final(error_meaning what, const settings::security& with) {
 class etcd_store final : public store {
  public:
   etcd_store(base::event_loop& on, const http::http_connector& connect, setup with,
-             const std::vector<settings::endpoint>& members)
-      : session_(on, connect, std::move(with), members,
+             const std::vector<settings::endpoint>& endpoints)
+      : session_(on, connect, std::move(with), endpoints,
                  {.changed = [this](core::election_index which) { changed(which); },
                   .live = [this] { live(); },
                   .broken = [this](const call_failure& what) { broken(what); },
                   .heard = [this] { heard(); }}),
         campaigns_(session_),
         renewals_(session_),
-        subscriptions_(session_.loop, session_.members, session_.mirrors, session_.ranges,
+        subscriptions_(session_.loop, session_.endpoints, session_.mirrors, session_.ranges,
                        session_.connection),
         agreements_(session_),
         orders_(session_),
-        membership_(session_.loop, session_.members, session_.self.ids, session_.with.identity,
+        membership_(session_.loop, session_.endpoints, session_.self.ids, session_.with.identity,
                     session_.with.ttl, session_.with.elections) {}
 
   ~etcd_store() override { close(); }
@@ -156,19 +156,20 @@ void etcd_store::open(handler<std::expected<description, open_error>> done) {
   self_.expiry_lag = etcd_expiry_lag;
   self_.min_ttl = std::chrono::seconds(1);
   self_.max_ttl = std::chrono::seconds(max_ttl_seconds);
-  if (auto checked = session_.members.check(); !checked) {
+  if (auto checked = session_.endpoints.check(); !checked) {
     session_.loop.post(session_.guarded([this, why = checked.error()] { refuse_to_open(why); }));
     return;
   }
-  session_.members.call(version_path, "", session_.loop.now() + open_patience,
-                        session_.guarded([this](const reply_or_failure& what) {
-                          if (!what && is_final(what.error().meaning, session_.with.secure)) {
-                            return refuse_to_open(what.error().why);
-                          }
-                          if (const auto wrong = note_version(what)) return refuse_to_open(*wrong);
-                          // Even if no member has answered: the watcher goes on until one does.
-                          session_.connection.connect();
-                        }));
+  session_.endpoints.call(version_path, "", session_.loop.now() + open_patience,
+                          session_.guarded([this](const reply_or_failure& what) {
+                            if (!what && is_final(what.error().meaning, session_.with.secure)) {
+                              return refuse_to_open(what.error().why);
+                            }
+                            if (const auto wrong = note_version(what))
+                              return refuse_to_open(*wrong);
+                            // Even if no endpoint has answered: the watcher goes on until one does.
+                            session_.connection.connect();
+                          }));
 }
 
 /// Why this server cannot be used, if so. A version that cannot be read is not a reason: a proxy
@@ -199,7 +200,7 @@ void etcd_store::live() {
   // Members may run different versions, and with many elections the version of ours matters.
   const bool many = session_.with.elections.size() > most_operations;
   if (!self_.server_version.empty() && !many) return tell();
-  session_.members.call(
+  session_.endpoints.call(
       version_path, "", session_.loop.now() + open_patience,
       session_.guarded([this, tell](const reply_or_failure& what) {
         note_version(what);
@@ -245,7 +246,7 @@ void etcd_store::release(core::election_index which, core::version version, rele
 
 void etcd_store::erase(core::election_index which, const held_term& own, const std::string& note,
                        core::time_point deadline, handler<release_outcome> done) {
-  session_.members.call(
+  session_.endpoints.call(
       transaction_path,
       transaction_request(
           release_transaction(session_.spec(which).name, own.key, own.version, note)),
@@ -280,17 +281,17 @@ void etcd_store::read(core::election_index which, core::time_point deadline,
 
 std::expected<std::unique_ptr<store>, open_error> make_etcd_store(
     base::event_loop& on, const http::http_connector& connect, setup with) {
-  std::vector<settings::endpoint> members;
+  std::vector<settings::endpoint> endpoints;
   for (const std::string& url : with.endpoints) {
     auto parsed = settings::parse_endpoint(url, default_port);
     if (!parsed) return std::unexpected(open_error{"endpoint " + settings::text(parsed.error())});
-    members.push_back(std::move(*parsed));
+    endpoints.push_back(std::move(*parsed));
   }
-  if (members.empty()) {
+  if (endpoints.empty()) {
     return std::unexpected(
         open_error{"store etcd needs an endpoint; give --endpoint http://127.0.0.1:2379"});
   }
-  return std::make_unique<etcd_store>(on, connect, std::move(with), members);
+  return std::make_unique<etcd_store>(on, connect, std::move(with), endpoints);
 }
 
 }  // namespace tenure::stores

@@ -40,7 +40,7 @@ void orders::leave(core::election_index which, core::left_order what, core::time
                    handler<order_outcome> done) {
   const std::int64_t lease = session_.self.ids.next();
   constexpr auto ttl = std::chrono::ceil<std::chrono::seconds>(order_stays);
-  session_.members.call(
+  session_.endpoints.call(
       grant_path, grant_request(ttl.count(), lease), deadline,
       session_.guarded([this, which, lease, deadline, what = std::move(what),
                         done = std::move(done)](const reply_or_failure& granted) mutable {
@@ -101,7 +101,7 @@ void orders::drop(core::election_index which, const std::string& id, core::time_
 
 void orders::carry_out(const transaction& what, core::time_point deadline, reader meaning,
                        handler<order_outcome> done) {
-  session_.members.call(
+  session_.endpoints.call(
       transaction_path, transaction_request(what), deadline,
       session_.guarded([this, meaning = std::move(meaning),
                         done = std::move(done)](const reply_or_failure& reply) mutable {

@@ -117,19 +117,20 @@ void renewals::read(const turn_ptr& t, const std::vector<core::renewal_item>& so
   for (const auto& item : some) {
     keys.then.emplace_back(range{.key = session_.held(item.which)->key, .end = {}});
   }
-  session_.members.call(transaction_path, transaction_request(keys), t->deadline,
-                        session_.guarded([this, t, count = some.size(), then = std::move(then)](
-                                             const reply_or_failure& what) mutable {
-                          if (!what) return fail(t, {what.error().why});
-                          const auto found = reads_in(what->body, count);
-                          if (!found) return fail(t, session_.broken_reply(found.error()));
-                          t->so_far.sent_at = std::min(t->so_far.sent_at, what->sent_at);
-                          if (found->header.raft_term >= t->by.raft_term) {
-                            t->by = {.raft_term = found->header.raft_term, .member = what->member};
-                          }
-                          then(*found);
-                        }),
-                        priority::urgent);
+  session_.endpoints.call(
+      transaction_path, transaction_request(keys), t->deadline,
+      session_.guarded([this, t, count = some.size(),
+                        then = std::move(then)](const reply_or_failure& what) mutable {
+        if (!what) return fail(t, {what.error().why});
+        const auto found = reads_in(what->body, count);
+        if (!found) return fail(t, session_.broken_reply(found.error()));
+        t->so_far.sent_at = std::min(t->so_far.sent_at, what->sent_at);
+        if (found->header.raft_term >= t->by.raft_term) {
+          t->by = {.raft_term = found->header.raft_term, .endpoint = what->endpoint};
+        }
+        then(*found);
+      }),
+      priority::urgent);
 }
 
 // The end --------------------------------------------------------------------------------------

@@ -25,15 +25,15 @@ std::vector<mirror> mirrors_of(const std::vector<settings::election>& elections,
 }  // namespace
 
 session::session(base::event_loop& where, const http::http_connector& connect, setup what,
-                 const std::vector<settings::endpoint>& endpoints, watcher::handlers on)
+                 const std::vector<settings::endpoint>& servers, watcher::handlers on)
     : loop(where),
       with(std::move(what)),
       ranges(ranges_of(with.elections)),
       self{.ids = lease_ids(with.session, loop.random_bits()), .identity = with.identity},
-      // The watch goes to the member that answers calls: one that confirms renewals is in touch
+      // The watch goes to the endpoint that answers calls: one that confirms renewals is in touch
       // with the leader, so its events are up to date.
-      members(
-          loop, connect, endpoints, with.secure,
+      endpoints(
+          loop, connect, servers, with.secure,
           with.elections.size() * calls_per_election + other_calls,
           [this] {
             loop.post(guarded([this] {
@@ -41,9 +41,9 @@ session::session(base::event_loop& where, const http::http_connector& connect, s
             }));
           },
           with.hears),
-      leases(loop, members, self.ids, with.ttl),
+      leases(loop, endpoints, self.ids, with.ttl),
       mirrors(mirrors_of(with.elections, self)),
-      connection(loop, members, mirrors, ranges, with.ttl / core::store_looks_per_ttl,
+      connection(loop, endpoints, mirrors, ranges, with.ttl / core::store_looks_per_ttl,
                  std::move(on)),
       held_(with.elections.size()) {}
 
@@ -51,20 +51,21 @@ void session::close() {
   if (!alive_) return;
   alive_.reset();
   connection.close();
-  members.close();
+  endpoints.close();
 }
 
 void session::read(core::election_index which, core::time_point deadline, read_handler then) {
   const auto range = std::span(ranges).subspan(core::place(which), 1);
-  members.call(transaction_path, transaction_request(read_transaction(range)), deadline,
-               guarded([this, which, then = std::move(then)](const reply_or_failure& what) mutable {
-                 if (!what) return then(std::unexpected(unknown{what.error().why}));
-                 auto found = reads_in(what->body, 1);
-                 if (!found) return then(std::unexpected(broken_reply(found.error())));
-                 then(looked{.at = as_read(which, found->values.front(), found->header.revision),
-                             .sent_at = what->sent_at,
-                             .by = {.raft_term = found->header.raft_term, .member = what->member}});
-               }));
+  endpoints.call(
+      transaction_path, transaction_request(read_transaction(range)), deadline,
+      guarded([this, which, then = std::move(then)](const reply_or_failure& what) mutable {
+        if (!what) return then(std::unexpected(unknown{what.error().why}));
+        auto found = reads_in(what->body, 1);
+        if (!found) return then(std::unexpected(broken_reply(found.error())));
+        then(looked{.at = as_read(which, found->values.front(), found->header.revision),
+                    .sent_at = what->sent_at,
+                    .by = {.raft_term = found->header.raft_term, .endpoint = what->endpoint}});
+      }));
 }
 
 mirror session::as_read(core::election_index which, std::span<const key_value> values,
@@ -77,15 +78,15 @@ mirror session::as_read(core::election_index which, std::span<const key_value> v
 std::expected<void, unknown> session::believe(const kept_lease& lease, const quorum_view& look) {
   if (!lease.raft_term || *lease.raft_term >= look.raft_term) return {};
   leases.doubt(lease.id);
-  members.prefer(look.member);
-  return std::unexpected(unknown{"the lease was renewed by a member in raft term " +
-                                 std::to_string(*lease.raft_term) + ", and " + members.present() +
+  endpoints.prefer(look.endpoint);
+  return std::unexpected(unknown{"the lease was renewed by an endpoint in raft term " +
+                                 std::to_string(*lease.raft_term) + ", and " + endpoints.present() +
                                  " is in raft term " + std::to_string(look.raft_term) +
                                  ": the new leader may not have heard of it"});
 }
 
 unknown session::broken_reply(const malformed& what) const {
-  return {members.present() + ": " + what.why};
+  return {endpoints.present() + ": " + what.why};
 }
 
 }  // namespace tenure::stores::etcd

@@ -29,11 +29,11 @@ struct held_term {
   std::int64_t lease = 0;
 };
 
-/// The raft term in which the quorum answered a linearizable read or a transaction, and the member
-/// that answered: it has applied an entry of this term.
+/// The raft term in which the quorum answered a linearizable read or a transaction, and the
+/// endpoint that answered: it has applied an entry of this term.
 struct quorum_view {
   std::uint64_t raft_term = 0;
-  std::size_t member = 0;  ///< for `cluster::prefer`
+  std::size_t endpoint = 0;  ///< for `cluster::prefer`
 };
 
 /// The result of a linearizable read of one election.
@@ -51,7 +51,7 @@ class session {
   using read_handler = std::move_only_function<void(std::expected<looked, unknown>)>;
 
   session(base::event_loop& where, const http::http_connector& connect, setup with,
-          const std::vector<settings::endpoint>& members, watcher::handlers on);
+          const std::vector<settings::endpoint>& servers, watcher::handlers on);
 
   /// Ends everything. Releases nothing.
   void close();
@@ -67,11 +67,11 @@ class session {
   /// Says whether this lease lives for its TTL, counted from the earlier of its `sent_at` and the
   /// sending of `look`. It may not if its keepalive was answered in an earlier raft term: the
   /// answer may come from a leader that had been replaced before either was sent, and nobody else
-  /// knows of the renewal (decision 22). Later requests then go to the member that gave `look`,
+  /// knows of the renewal (decision 22). Later requests then go to the endpoint that gave `look`,
   /// which is further ahead.
   std::expected<void, unknown> believe(const kept_lease& lease, const quorum_view& look);
 
-  /// "http://...: why", for what the present member has answered.
+  /// "http://...: why", for what the present endpoint has answered.
   [[nodiscard]] unknown broken_reply(const malformed& what) const;
 
   [[nodiscard]] const settings::election& spec(core::election_index which) const {
@@ -108,7 +108,7 @@ class session {
   const setup with;
   const std::vector<key_range> ranges;  ///< per election
   own_run self;
-  cluster members;
+  cluster endpoints;
   lease_keeper leases;
   std::vector<mirror> mirrors;  ///< per election
   watcher connection;

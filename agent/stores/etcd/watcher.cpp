@@ -221,7 +221,8 @@ void watcher::fail(const gateway_error& what, std::string_view doing) {
         .why = cluster_.present() + " " + std::string(doing) + ": " + text(what)});
 }
 
-/// Reconnects once without a pause, as the next member may work; not if it breaks again and again.
+/// Reconnects once without a pause, as the next endpoint may work; not if it breaks again and
+/// again.
 void watcher::fail(call_failure what) {
   const bool was_live = live_;
   drop_stream();

@@ -17,9 +17,9 @@
 namespace tenure::stores::etcd {
 
 /// Keeps the mirrors of all elections up to date: reads them, then watches from there, on a stream
-/// of its own. When that breaks, or moves to another member, the watcher starts again by itself.
+/// of its own. When that breaks, or moves to another endpoint, the watcher starts again by itself.
 ///
-/// A silent stream may be dead: a stopped member keeps its connections open. So the watcher asks
+/// A silent stream may be dead: a stopped endpoint keeps its connections open. So the watcher asks
 /// for the progress now and then, on the stream itself, and expects the answer there before it asks
 /// again.
 ///

@@ -26,6 +26,8 @@ class etcd_witness {
   /// The cluster was restored from a backup: from now on its history is the one that had `there`,
   /// and goes on after `revision`.
   virtual void restored(const std::vector<restored_key>& there, std::uint64_t revision) = 0;
+  /// A new leader counts all leases from their beginning, those of orders too.
+  virtual void leases_begin_anew() {}
 };
 
 }  // namespace tenure::shell

@@ -72,6 +72,7 @@ INSTANTIATE_TEST_SUITE_P(
         sample{"MonotonicInBase", "base/a.cpp", "::clock_gettime(CLOCK_MONOTONIC, &t);\n"},
         sample{"Realtime", "http/a.cpp", "f(CLOCK_REALTIME);\n"},
         sample{"SleepFor", "stores/a.cpp", "std::this_thread::sleep_for(1s);\n"},
+        sample{"IoContext", "stores/a.cpp", "boost::asio::io_context io;\n"},
         sample{"Usleep", "stores/a.cpp", "usleep(1);\n"},
         sample{"Sleep", "stores/a.cpp", "::sleep (1);\n"},
         sample{"Detach", "http/a.cpp", "worker.detach();\n"},
