@@ -8,7 +8,7 @@
 #include "base/boot_time.hpp"
 #include "cli/client/ask.hpp"
 #include "cli/client/local_agents.hpp"
-#include "cli/status_watch.hpp"
+#include "cli/client/status_watch.hpp"
 #include "cli/text/knowledge.hpp"
 #include "cli/text/print.hpp"
 #include "cli/text/status_view.hpp"

@@ -1,4 +1,4 @@
-#include "cli/status_watch.hpp"
+#include "cli/client/status_watch.hpp"
 
 #include <unistd.h>
 

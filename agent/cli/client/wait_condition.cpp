@@ -1,4 +1,4 @@
-#include "cli/wait_condition.hpp"
+#include "cli/client/wait_condition.hpp"
 
 #include "cli/text/knowledge.hpp"
 
