@@ -335,10 +335,10 @@ void judge::starts(std::size_t pod, const std::string& which, std::uint64_t vers
     broke(rule::started_without_lease, who + ", which is over");
   }
   check_beside(starting, who);
-  // A restore has put who held before it behind it.
+  // A restore has put who held before it behind it. One that it has brought back has waited before.
   const bool is_of_present = !was_taken_away(*one);
-  if (slots_ == 1 && is_of_present && has_predecessor(*one) && !was_left_clean(*one) &&
-      world_.now < one->created_at + lock_delay_) {
+  if (slots_ == 1 && is_of_present && !one->is_back && has_predecessor(*one) &&
+      !was_left_clean(*one) && world_.now < one->created_at + lock_delay_) {
     broke(rule::started_too_early, who);
   }
   auto& highest = highest_[which];
@@ -368,10 +368,13 @@ void judge::foreign_starts(std::size_t client, const std::string& which, const s
   found->second->alive = true;
 }
 
-/// Who is to hold next is named in the store, and not forgotten.
+/// Who is to hold next is named in the store, and orders to resume are left there: neither is
+/// forgotten.
 void judge::begins_anew(std::size_t pod) {
   for (auto& [of, one] : aside_) {
-    if (of.first == pod) one = {.heir_until = one.heir_until};
+    if (of.first == pod) {
+      one = {.resumed_until = one.resumed_until, .heir_until = one.heir_until};
+    }
   }
   for (auto& [who, seen] : seen_) {
     if (who.first != pod) continue;

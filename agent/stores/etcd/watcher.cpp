@@ -66,6 +66,8 @@ void watcher::connect() {
   next_.cancel();
   documents_ = {};
   created_.assign(ranges_.size(), false);
+  read_at_ = 0;
+  reached_ = false;
   read_from(0);
 }
 
@@ -82,6 +84,7 @@ void watcher::read_from(std::size_t first) {
                   auto read = reads_in(answer->body, count);
                   if (!read) return fail({.why = cluster_.present() + ": " + read.error().why});
                   cluster_id_ = read->header.cluster_id;
+                  read_at_ = read->header.revision;
                   for (std::size_t i = 0; i < count; ++i) {
                     mirrors_[first + i].replace(read->values[i], read->header.revision);
                   }
@@ -143,6 +146,7 @@ void watcher::take(std::string_view piece) {
 }
 
 void watcher::take(const watch_reply& what) {
+  reached_ = reached_ || what.header.revision >= read_at_;
   if (what.canceled && what.compact_revision > 0) {
     return fail({.why = cluster_.present() + " has compacted what a watch was to begin with"});
   }
@@ -203,6 +207,13 @@ void watcher::check_later() {
 void watcher::check() {
   if (!heard_) {
     return fail({.why = cluster_.present() + " says nothing on a watch, not even when asked"});
+  }
+  // The store may have been restored from a backup between the read and the watch: then the watch
+  // would say nothing before the new history is as long as the old one was.
+  if (!reached_) {
+    return fail(
+        {.why = cluster_.present() +
+                " is behind what it has just been read at; was it restored from a backup?"});
   }
   heard_ = false;
   stream_->send(progress_request());

@@ -85,6 +85,8 @@ class watcher {
   base::timer next_;
   std::vector<bool> created_;  ///< watches of the stream that etcd has confirmed
   bool heard_ = false;         ///< since the last request for progress
+  std::uint64_t read_at_ = 0;  ///< the revision of the reads before the watch
+  bool reached_ = false;       ///< what the stream shows has reached `read_at_`
   std::uint32_t failures_ = 0;
   core::time_point live_since_{};
   std::uint64_t generation_ = 0;

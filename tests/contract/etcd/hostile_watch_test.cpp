@@ -136,6 +136,16 @@ TEST_F(HostileWatch, AsksForItsEndWhereTheMemberHasNoLeader) {
   EXPECT_TRUE(eventually([&] { return asked.load(); }));
 }
 
+/// The store was restored from a backup between the read, at revision 5, and the watch.
+TEST_F(HostileWatch, ThatIsBehindItsReadIsGivenUp) {
+  fake_.on(watch_path,
+           stream(R"({"result":{)" + header("1") + R"(,"watch_id":"1","created":true}})", true));
+  const auto a = join(settings("a", {fake_.endpoint()}));
+  const auto seen = a->watch();
+  ASSERT_TRUE(eventually([&] { return !seen->broken.empty(); }));
+  EXPECT_THAT(seen->broken.front(), HasSubstr("was it restored from a backup?"));
+}
+
 TEST_F(HostileWatch, EventThatWasKnownAlreadyChangesNothing) {
   auto a = join(settings("a", {fake_.endpoint()}));
   const auto seen = a->watch();

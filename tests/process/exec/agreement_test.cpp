@@ -51,7 +51,7 @@ TEST_P(Agreement, MemberWithOtherSlotsSaysBothNumbersAndCampaignsOnceTheElection
   ASSERT_TRUE(eventually([&] { return b->process().said("does not campaign: "); }))
       << b->process().err();
   EXPECT_THAT(b->process().err(),
-              AllOf(HasSubstr("set up for 2 slots"), HasSubstr("has 1 by the store"),
+              AllOf(HasSubstr("set up for 2 slots"), HasSubstr("has 1 in the store"),
                     HasSubstr("tenure set test --slots 2")));
   EXPECT_THAT(b->get(election), HasSubstr(R"("not_campaigning":{"reason":"other_slots")"));
 
