@@ -94,11 +94,12 @@ bool guard_process::open() {
         "the kernel refuses a memfd, or /proc is not mounted; check the limits and the mounts");
     return false;
   }
-  if (!open_workload(hup_ignored) || !open_agents(hup_ignored)) return false;
+  // Before agents can come in: from then on a signal is answered, and does not end the guard.
   if (!kernel_.open()) {
     complain("the kernel refuses a signalfd or a timerfd; check the limits");
     return false;
   }
+  if (!open_workload(hup_ignored) || !open_agents(hup_ignored)) return false;
   guarded_processes* const workload =
       foreign_ ? static_cast<guarded_processes*>(&*foreign_) : &*started_;
   loop_.emplace(guard_parts{.host = kernel_,
