@@ -78,6 +78,7 @@ void guarded_pod::start_guard() {
   if (away_) return;
   judge_.say("a guard starts");
   judge_.session.clear();
+  judge_.bound_sessions.clear();
   told_to_end_at_ = sim::world_never;
   stage_.referee.guard_begins(pod_.number);
   guard_ = std::make_unique<modelled_guard>(

@@ -223,7 +223,6 @@ void judge::granted(std::size_t pod, const std::string& which, std::uint64_t ver
   });
   if (found == terms_.rend()) return broke(rule::believed_what_is_not, who + " of " + which);
   found->granted_to = pod;
-  found->clean = false;
   // Written by the request itself, or found by it: then others may have gone until it was answered.
   const world_time at = found->placed_at >= sent_at ? found->placed_at : world_.now;
   const auto held = std::ranges::count_if(terms_, [&](const term& other) {

@@ -33,6 +33,7 @@ judged_link::judged_link(guard_machine& on, std::shared_ptr<agent_process> of, w
         to(what);
       });
   link_->log_as(how.form, how.fields);
+  if (is_bound_) on_.referee.bound_sessions.insert(session_);
 }
 
 judged_link::~judged_link() {

@@ -143,7 +143,7 @@ TEST_F(HostileWatch, ThatIsBehindItsReadIsGivenUp) {
   const auto a = join(settings("a", {fake_.endpoint()}));
   const auto seen = a->watch();
   ASSERT_TRUE(eventually([&] { return !seen->broken.empty(); }));
-  EXPECT_THAT(seen->broken.front(), HasSubstr("was it restored from a backup?"));
+  EXPECT_THAT(seen->broken.front(), testing::HasSubstr("was it restored from a backup?"));
 }
 
 TEST_F(HostileWatch, EventThatWasKnownAlreadyChangesNothing) {

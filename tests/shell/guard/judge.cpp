@@ -141,7 +141,7 @@ void guard_judge::found(pid_t agent, std::uint64_t version, bool has_ended,
   // The agent before may not have lived to hear that it runs.
   if (!nothing) told_[agent] = {.running = version, .may_be_named_later = true};
   if (!is_news) return;
-  if (!session.empty() && told_session != session) {
+  if (!session.empty() && told_session != session && !bound_sessions.contains(told_session)) {
     broke(guard_rule::session_lost, "\"" + told_session + "\" instead of " + session);
   }
   const modelled_process* const alive = living_of(version);

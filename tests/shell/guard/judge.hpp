@@ -98,6 +98,9 @@ class guard_judge {
   std::function<void(guard_rule, const std::string& details)> on_broken;
   /// The session that the agents know. Empty: no agent has started.
   std::string session;
+  /// Sessions of agents that had opened the store before they met the guard. The guard takes over
+  /// the one that it is told, also from an agent that ends before it hears of that.
+  std::set<std::string> bound_sessions;
 
  private:
   /// What one agent has asked for, and knows.
