@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "config/problem.hpp"
+#include "settings/mistake.hpp"
 
 namespace tenure::config {
 namespace {
@@ -64,7 +64,7 @@ std::string_view closest(std::string_view given, std::span<const std::string_vie
 
 std::string did_you_mean(std::string_view given, std::span<const std::string_view> known) {
   const std::string_view meant = closest(given, known);
-  return meant.empty() ? "" : "did you mean " + quote(meant) + "?";
+  return meant.empty() ? "" : "did you mean " + settings::quote(meant) + "?";
 }
 
 std::string choices(std::span<const std::string_view> words) {

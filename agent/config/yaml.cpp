@@ -10,6 +10,8 @@
 #include <map>
 #include <sstream>
 
+#include "settings/mistake.hpp"
+
 namespace tenure::config {
 namespace {
 
@@ -101,7 +103,7 @@ class tree_builder : public YAML::EventHandler {
   };
 
   [[noreturn]] static void refuse_tag(const YAML::Mark& mark, const std::string& tag) {
-    throw refused{mark, "the tag " + quote(tag) + " has no meaning here", "leave it out"};
+    throw refused{mark, "the tag " + settings::quote(tag) + " has no meaning here", "leave it out"};
   }
 
   /// YAML lets a text in quotes go on in the next line, and the parser takes the end of the file

@@ -50,7 +50,7 @@ class seqpacket_connection final : public guard_connection {
   void shut() {
     self_->closed = true;
     error_code ignored;
-    self_->socket.close(ignored);
+    static_cast<void>(self_->socket.close(ignored));
   }
 
   /// Outlives the connection while one of its handlers is called.

@@ -45,7 +45,7 @@ class agent final : private election_host, private workload_host {
   /// The process got this signal, which asks it to end.
   void told_to_end(int signo) { shut_down(signo, core::loss_reason::shutdown); }
 
-  [[nodiscard]] const core::lease_group& session() const { return driver_.session(); }
+  [[nodiscard]] const core::lease_group& elections() const { return driver_.elections(); }
 
  private:
   void try_store();

@@ -25,7 +25,7 @@ election_driver::election_driver(base::event_loop& on, clock_reader clocks,
     : loop_(on),
       read_clocks_(std::move(clocks)),
       with_(with),
-      session_(when),
+      group_(when),
       entropy_(on.random_bits()),
       clocks_(read_clocks_()),
       timer_(on) {
@@ -36,10 +36,10 @@ void election_driver::begin(stores::store& of, std::vector<core::election_settin
                             const beginning& first) {
   store_ = &of;
   watch_at_.assign(elections.size(), core::never);
-  for (core::election_settings& one : elections) session_.add(std::move(one));
-  for (std::uint32_t i = 0; i < session_.size(); ++i) {
+  for (core::election_settings& one : elections) group_.add(std::move(one));
+  for (std::uint32_t i = 0; i < group_.size(); ++i) {
     for (const core::election_event& what : first) {
-      session_.step(moment(), core::election_index{i}, what, effects_);
+      group_.step(moment(), core::election_index{i}, what, effects_);
     }
   }
   carry_out();
@@ -71,22 +71,22 @@ void election_driver::feed_all(const core::election_event& what) {
     early_.emplace_back(std::nullopt, what);
     return;
   }
-  for (std::uint32_t i = 0; i < session_.size(); ++i) step(core::election_index{i}, what);
+  for (std::uint32_t i = 0; i < group_.size(); ++i) step(core::election_index{i}, what);
   carry_out();
 }
 
 /// The commands that follow are for `carry_out`. Starting or ceasing to hold a member back makes no
 /// command.
 void election_driver::step(core::election_index which, const core::election_event& what) {
-  const core::held_back before = session_.at(which).view().held_back;
-  session_.step(moment(), which, what, effects_);
-  if (session_.at(which).view().held_back != before) with_.listener.held_back(which, before);
+  const core::held_back before = group_.at(which).view().held_back;
+  group_.step(moment(), which, what, effects_);
+  if (group_.at(which).view().held_back != before) with_.listener.held_back(which, before);
 }
 
 void election_driver::turn() {
   const core::time_point now = loop_.now();
   if (first_watch_ <= now) open_due_watches(now);
-  session_.wake(moment(), effects_);
+  group_.wake(moment(), effects_);
   carry_out();
 }
 
@@ -108,7 +108,7 @@ void election_driver::watch_says(core::election_index which,
 
 void election_driver::carry_out() {
   // Before a workload is started or asked to stop.
-  if (!effects_.commands.empty()) with_.workload.show(session_);
+  if (!effects_.commands.empty()) with_.workload.show(group_);
   // Nothing below calls back from within the call, so the list cannot grow meanwhile.
   for (const core::addressed& one : effects_.commands) {
     std::visit([&](const auto& c) { carry_out(one.which, c); }, one.what);
@@ -125,7 +125,7 @@ void election_driver::set_timer() {
     with_.listener.turned(now);
     next_turn_ = now + longest_turn;
   }
-  const core::time_point next = std::min({session_.next_wake(), next_turn_, first_watch_});
+  const core::time_point next = std::min({group_.next_wake(), next_turn_, first_watch_});
   if (timer_.when() != next) timer_.at(next, [this] { turn(); });
   clocks_.await(next);
 }
@@ -153,7 +153,7 @@ void election_driver::carry_out(core::election_index which, const core::command:
 }
 
 void election_driver::carry_out(core::election_index which, const core::command::release& c) {
-  const core::election& election = session_.at(which);
+  const core::election& election = group_.at(which);
   if (election.holding()) with_.listener.releasing(which);
   store_->release(which, c.version,
                   {.clean = c.clean,
@@ -172,18 +172,18 @@ void election_driver::carry_out(core::election_index which, const core::command:
 }
 
 void election_driver::renew(const core::command::renew& c) {
-  const auto batch = session_.renewing();
+  const auto batch = group_.renewing();
   store_->renew({batch.begin(), batch.end()}, c.deadline, [this, c](stores::renew_outcome what) {
     if (ended_) return;
     if (const auto* why = std::get_if<stores::unknown>(&what)) {
       with_.listener.store_failed(store_request::renewal, why->why);
-      session_.renewal_unknown(moment(), c.number, effects_);
+      group_.renewal_unknown(moment(), c.number, effects_);
       return carry_out();
     }
     const auto& done = std::get<stores::renewal>(what);
     with_.listener.store_answered(store_request::renewal);
     with_.listener.renewed(renewal_margin());
-    session_.renewed(moment(), c.number, done.sent_at, done.ttl, done.lost, effects_);
+    group_.renewed(moment(), c.number, done.sent_at, done.ttl, done.lost, effects_);
     carry_out();
     with_.workload.renewed();
   });
@@ -192,8 +192,8 @@ void election_driver::renew(const core::command::renew& c) {
 /// Nothing if all terms to be renewed are over. Call before the session gets the answer.
 std::optional<core::duration> election_driver::renewal_margin() const {
   core::time_point first = core::never;
-  for (const core::renewal_item& item : session_.renewing()) {
-    const auto& lease = session_.at(item.which).view().lease;
+  for (const core::renewal_item& item : group_.renewing()) {
+    const auto& lease = group_.at(item.which).view().lease;
     if (lease && lease->version == item.version) first = std::min(first, lease->stop_at);
   }
   if (first == core::never) return std::nullopt;
@@ -229,7 +229,7 @@ void election_driver::carry_out(core::election_index, const core::command::arm& 
 }
 
 void election_driver::carry_out(core::election_index which, const core::command::start_workload&) {
-  with_.workload.start(which, session_.at(which).view());
+  with_.workload.start(which, group_.at(which).view());
 }
 
 void election_driver::carry_out(core::election_index, const core::command::stop_workload& c) {
@@ -274,8 +274,8 @@ void election_driver::look_at_clocks() {
   }
   with_.listener.clocks_jumped(news);
   if (news.slept == core::duration::zero()) return;
-  for (std::uint32_t i = 0; i < session_.size(); ++i) {
-    session_.step(present(), core::election_index{i}, core::event::slept{news.slept}, effects_);
+  for (std::uint32_t i = 0; i < group_.size(); ++i) {
+    group_.step(present(), core::election_index{i}, core::event::slept{news.slept}, effects_);
   }
 }
 

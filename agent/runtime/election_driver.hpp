@@ -46,7 +46,7 @@ class election_driver {
   /// The events with which an election begins; `event::started` is the last of them.
   using beginning = std::vector<core::election_event>;
 
-  /// Begins with these elections, in the order of `store::settings::elections`. Call once. Events
+  /// Begins with these elections, in the order of `stores::setup::elections`. Call once. Events
   /// fed before come after `first`.
   void begin(stores::store& of, std::vector<core::election_settings> elections,
              const beginning& first);
@@ -60,9 +60,9 @@ class election_driver {
   /// store next.
   void end();
 
-  [[nodiscard]] const core::lease_group& session() const { return session_; }
+  [[nodiscard]] const core::lease_group& elections() const { return group_; }
   /// True from `begin` on.
-  [[nodiscard]] bool begun() const { return session_.size() > 0; }
+  [[nodiscard]] bool begun() const { return group_.size() > 0; }
 
  private:
   void step(core::election_index which, const core::election_event& what);
@@ -94,7 +94,7 @@ class election_driver {
   parties with_;
   stores::store* store_ = nullptr;
 
-  core::lease_group session_;
+  core::lease_group group_;
   core::group_effects effects_;
   std::uint64_t entropy_;
   clock_watch clocks_;

@@ -67,7 +67,7 @@ void guard_mode::on(const workload::workload_exited& what) {
 /// The release of a lease that was found and is not ours yet can only be prevented by ending here.
 void guard_mode::on(const workload::workload_doubtful& what) {
   say_doubtful(with_.to, who(), what.what);
-  if (!driver().begun() || session().at(owned).adopting()) return with_.host.end(exit_failed);
+  if (!driver().begun() || elections().at(owned).adopting()) return with_.host.end(exit_failed);
   let_lease_run_out();
 }
 

@@ -57,7 +57,7 @@ class order_executor {
       core::election_index which, const core::left_order& what) const;
   [[nodiscard]] bool may_act(core::election_index which) const;
   [[nodiscard]] const core::election& election(core::election_index which) const {
-    return with_.driver.session().at(which);
+    return with_.driver.elections().at(which);
   }
 
   parts with_;

@@ -80,7 +80,7 @@ bool found_processes_mode::open() {
       with_.machine.loop(), std::move(owner_), with_.machine.make_hooks(with_.settings.hooks),
       with_.settings.hooks, with_.settings.timing, names(),
       workload::guarded_hook_workload::listener{
-          .environment = [this] { return environment(session().at(owned).view()); },
+          .environment = [this] { return environment(elections().at(owned).view()); },
           .on_guard = [this](const workload::guard_event& what) { from_guard(what); },
           .on_hook = [this](const workload::hook_event& what) { from_hooks(what); }});
   return true;

@@ -23,7 +23,7 @@ void reporter::changed(core::election_index which) {
 
 void reporter::publish() {
   dirty_ = false;
-  with_.shown.publish(driver_->session(), with_.loop.now());
+  with_.shown.publish(driver_->elections(), with_.loop.now());
 }
 
 void reporter::step_ended() {
@@ -82,7 +82,7 @@ void reporter::store_answered(store_request what) {
 /// The time until the first workload must stop if nothing is renewed; nothing if no lease is held.
 std::optional<core::duration> reporter::safe_for() const {
   core::time_point stop_at = core::never;
-  const core::lease_group& all = driver_->session();
+  const core::lease_group& all = driver_->elections();
   for (std::uint32_t i = 0; i < all.size(); ++i) {
     const auto& lease = all.at(core::election_index{i}).view().lease;
     if (lease) stop_at = std::min(stop_at, lease->stop_at);

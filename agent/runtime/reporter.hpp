@@ -79,7 +79,7 @@ class reporter final : public election_listener {
  private:
   void note_term(core::election_index which, const core::command::transition& what);
   [[nodiscard]] const core::election& election(core::election_index which) const {
-    return driver_->session().at(which);
+    return driver_->elections().at(which);
   }
   [[nodiscard]] circumstances now() const;
   [[nodiscard]] std::int64_t wall_ms() const;

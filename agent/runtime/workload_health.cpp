@@ -57,7 +57,7 @@ void workload_health::workload_started() {
 void workload_health::phase_changed(core::election_index which,
                                     const core::command::transition& what) {
   if (!monitor_) return;
-  const core::lease_group& all = with_.driver.session();
+  const core::lease_group& all = with_.driver.elections();
   const bool runs =
       with_.workload.owns_workload() ? all.at(which).view().workload_running : !always();
   if (what.to == core::phase::active && runs) monitor_->workload_started();

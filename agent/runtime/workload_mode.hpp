@@ -95,7 +95,7 @@ class workload_mode : public election_workload {
 
  protected:
   [[nodiscard]] election_driver& driver() { return *driver_; }
-  [[nodiscard]] const core::lease_group& session() const { return driver_->session(); }
+  [[nodiscard]] const core::lease_group& elections() const { return driver_->elections(); }
 
  private:
   election_driver* driver_ = nullptr;
@@ -167,7 +167,7 @@ class owned_mode : public workload_mode {
   [[nodiscard]] std::vector<std::string> environment(const core::election_view& view) const;
   /// What the workload may know before there is a term.
   [[nodiscard]] std::vector<std::string> names() const;
-  [[nodiscard]] core::phase phase() const { return session().at(owned).view().phase; }
+  [[nodiscard]] core::phase phase() const { return elections().at(owned).view().phase; }
 
   mode_parts with_;
   std::unique_ptr<workload::workload_owner> owner_;  ///< null: not found yet

@@ -37,9 +37,11 @@ class member {
   [[nodiscard]] bool ended() const { return ended_; }
   /// It ended without being asked to.
   [[nodiscard]] bool stays() const { return !ended_ && !told_to_end_; }
-  [[nodiscard]] bool opened() const { return agent_->session().size() > 0; }
+  [[nodiscard]] bool opened() const { return agent_->elections().size() > 0; }
   [[nodiscard]] const core::election_view& view(std::size_t election) const {
-    return agent_->session().at(core::election_index{static_cast<std::uint32_t>(election)}).view();
+    return agent_->elections()
+        .at(core::election_index{static_cast<std::uint32_t>(election)})
+        .view();
   }
   /// The store has granted it a smaller version than it has seen, and it campaigns no more.
   [[nodiscard]] bool is_held_back_by_versions(std::size_t election) const;
