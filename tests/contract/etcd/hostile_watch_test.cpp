@@ -136,14 +136,17 @@ TEST_F(HostileWatch, AsksForItsEndWhereTheMemberHasNoLeader) {
   EXPECT_TRUE(eventually([&] { return asked.load(); }));
 }
 
-/// The store was restored from a backup between the read, at revision 5, and the watch.
-TEST_F(HostileWatch, ThatIsBehindItsReadIsGivenUp) {
-  fake_.on(watch_path,
-           stream(R"({"result":{)" + header("1") + R"(,"watch_id":"1","created":true}})", true));
-  const auto a = join(settings("a", {fake_.endpoint()}));
+/// The store was restored from a backup between the read, at revision 5, and the watch. It answers
+/// requests for progress all the same, as etcd 3.4 does.
+TEST_F(HostileWatch, ThatIsBehindItsReadIsOpenedAgain) {
+  const std::string behind = R"({"result":{)" + header("1");
+  fake_.on(watch_path, [behind](peer& to, const std::string&) {
+    to.send("HTTP/1.1 200 OK\r\n\r\n" + behind + R"(,"watch_id":"1","created":true}})");
+    while (!to.piece().empty()) to.send(behind + R"(,"watch_id":"-1"}})");
+  });
+  const auto a = join(settings("a", {fake_.endpoint()}, std::chrono::seconds(3)));
   const auto seen = a->watch();
-  ASSERT_TRUE(eventually([&] { return !seen->broken.empty(); }));
-  EXPECT_THAT(seen->broken.front(), testing::HasSubstr("was it restored from a backup?"));
+  EXPECT_TRUE(eventually([&] { return fake_.count(watch_path) > 2; }));
 }
 
 TEST_F(HostileWatch, EventThatWasKnownAlreadyChangesNothing) {
