@@ -107,7 +107,7 @@ void election_lines::changed(log::logger& to, const log::speaker& who, const cor
       last_ = core::holder{.identity = std::string(who.identity), .version = version, .ours = true};
       return;
     case phase::draining:
-      return ending(to, who, one, what, std::move(end), at.now);
+      return ending(to, who, one, what, end, at.now);
     case phase::candidate:
       released(to, who, what, at.now);
       return standby(to, who, one, what, at);
