@@ -314,7 +314,10 @@ std::optional<guard::child_change> modelled_guard::next_child() {
 
 std::shared_ptr<modelled_line> modelled_guard::new_line() {
   auto line = std::make_shared<modelled_line>(on_.in, on_.socket_room, on_.socket_delay);
-  line->wakes_guard = [this] { wake(); };
+  // A line outlives its guard if the agent has its end.
+  line->wakes_guard = [this, here = std::weak_ptr(here_)] {
+    if (!here.expired()) wake();
+  };
   socket_.attach(line);
   return line;
 }

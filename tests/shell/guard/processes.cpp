@@ -103,8 +103,12 @@ void modelled_processes::ends(pid_t pid, int status) {
   for (modelled_process* const child : children_of(pid)) {
     child->parent = heir;
     if (child->dies_with_parent) signal(child->pid, SIGKILL);
-    if (child->zombie && heir == init) reap(child->pid);
-    if (child->zombie && heir != init && child_died) child_died(heir);
+    if (!child->zombie) continue;
+    if (heir == init) {
+      reap(child->pid);
+    } else if (child_died) {
+      child_died(heir);
+    }
   }
   // Processes other than guards reap their children at once.
   const pid_t parent = one->parent;
