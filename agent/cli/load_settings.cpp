@@ -12,7 +12,6 @@
 #include "cli/verbs.hpp"
 #include "config/surroundings.hpp"
 #include "runtime/exit_status.hpp"
-#include "stores/store.hpp"
 #include "workload/guard_link.hpp"
 
 namespace tenure::cli {
@@ -68,7 +67,6 @@ std::expected<config::configuration, int> load_settings(const invocation& what) 
   in.environment = config::environment();
   in.flags = flags_of(what);
   in.host_name = default_identity();
-  in.stores = stores::store_kinds();
   in.partial = what.verb == "explain";
   std::optional<std::string> path = what.config_path;
   for (const auto& [name, value] : in.environment) {

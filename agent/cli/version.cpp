@@ -8,7 +8,7 @@
 #include "cli/verbs.hpp"
 #include "http/tls/tls_library.hpp"
 #include "runtime/exit_status.hpp"
-#include "stores/store.hpp"
+#include "settings/store_kind.hpp"
 
 #ifndef TENURE_VERSION_TEXT
 #error "the build gives the version"
@@ -24,7 +24,7 @@ build_facts facts_of_build() {
                    std::to_string(BOOST_VERSION / 100 % 1000) + "." +
                    std::to_string(BOOST_VERSION % 100),
           .tls = http::tls_library(),
-          .stores = stores::store_kinds()};
+          .stores = {settings::store_names.begin(), settings::store_names.end()}};
 }
 
 std::string version_line() {

@@ -4,27 +4,25 @@
 
 #include "config/provenance.hpp"
 #include "settings/endpoint.hpp"
+#include "settings/store_kind.hpp"
 
 namespace tenure::config {
 namespace {
 
-constexpr std::array<std::string_view, 3> stores_with_urls{"etcd", "consul", "kubernetes"};
-/// The port in an example of a URL: etcd's.
-constexpr std::uint16_t example_port = 2379;
+/// Of a URL for a store that is not known.
+constexpr std::uint16_t any_port = 1;
 constexpr std::array tls_settings{setting::ca_file, setting::certificate_file, setting::key_file,
                                   setting::server_name};
 constexpr std::array sign_in_settings{setting::user, setting::password_file};
 
 std::string how_to_give_an_endpoint(std::string_view store, const provenance& known) {
   constexpr setting which = setting::endpoint;
-  if (store == "sqlite") {
-    return "give the path of a file that all members on this host share, such as " +
-           known.written(which, "/var/lib/tenure/tenure.db");
-  }
-  if (store == "etcd") {
-    return "say where etcd is, such as " + known.written(which, "http://127.0.0.1:2379");
-  }
-  return "say where the store is with " + known.written(which);
+  const settings::store_kind* const kind = settings::find_store_kind(store);
+  if (kind == nullptr) return "say where the store is with " + known.written(which);
+  const std::string example = known.written(which, kind->example);
+  return kind->is_file()
+             ? "give the path of a file that all members on this host share, such as " + example
+             : "say where " + std::string(kind->name) + " is, such as " + example;
 }
 
 /// Lives for one call of `check_access`.
@@ -33,12 +31,12 @@ class access_check {
   access_check(const configuration& s, provenance& known)
       : s_(s),
         known_(known),
-        sqlite_(s.store == "sqlite"),
-        urls_(std::ranges::find(stores_with_urls, s.store) != stores_with_urls.end()) {}
+        kind_(settings::find_store_kind(s.store)),
+        file_(kind_ != nullptr && kind_->is_file()) {}
 
   void run() {
     check_endpoints();
-    if (sqlite_) {
+    if (file_) {
       refuse_what_only_servers_have();
       return;
     }
@@ -61,7 +59,7 @@ class access_check {
   void check_endpoints() {
     constexpr setting which = setting::endpoint;
     const std::vector<std::string>& all = s_.endpoints;
-    if (known_.is_missing(which) && s_.store != "kubernetes") {
+    if (known_.is_missing(which)) {
       known_.reject_missing(which, how_to_give_an_endpoint(s_.store, known_));
     }
     if (all.size() > max_endpoints) {
@@ -78,21 +76,24 @@ class access_check {
       }
       check_endpoint(one);
     }
-    if (sqlite_ && all.size() > 1) {
-      known_.reject(which, "sqlite is one file, and endpoint has several values", "give one path");
+    if (file_ && all.size() > 1) {
+      known_.reject(which, s_.store + " is one file, and endpoint has several values",
+                    "give one path");
     }
   }
 
   void check_endpoint(const std::string& one) {
-    if (sqlite_ && one.contains("://")) {
-      known_.reject(setting::endpoint,
-                    "endpoint " + settings::quote_endpoint(one) + " is a URL, and sqlite is a file",
-                    "give the path of a file on a local disk");
+    if (file_ && one.contains("://")) {
+      known_.reject(
+          setting::endpoint,
+          "endpoint " + settings::quote_endpoint(one) + " is a URL, and " + s_.store + " is a file",
+          "give the path of a file on a local disk");
     }
     // A user in a URL is refused for every store, even if the store is not known yet.
-    const bool user_in_url = !sqlite_ && one.contains("://") && settings::has_user(one);
-    if (!urls_ && !user_in_url) return;
-    parsed<settings::endpoint> server = settings::parse_endpoint(one, example_port);
+    const bool user_in_url = !file_ && one.contains("://") && settings::has_user(one);
+    if ((file_ || kind_ == nullptr) && !user_in_url) return;
+    parsed<settings::endpoint> server =
+        settings::parse_endpoint(one, kind_ == nullptr ? any_port : kind_->default_port);
     if (server) {
       good_.push_back({one, std::move(*server)});
       return;
@@ -116,7 +117,8 @@ class access_check {
   void refuse_what_only_servers_have() {
     const auto refuse = [this](setting which) {
       if (!known_.is_given(which)) return;
-      known_.reject(which, key_of(which) + " is given, and sqlite is a file, not a server",
+      known_.reject(which,
+                    key_of(which) + " is given, and " + s_.store + " is a file, not a server",
                     "remove it; who may open the file decides who takes part");
     };
     std::ranges::for_each(tls_settings, refuse);
@@ -154,8 +156,8 @@ class access_check {
 
   const configuration& s_;
   provenance& known_;
-  bool sqlite_;
-  bool urls_;
+  const settings::store_kind* kind_;
+  bool file_;
   bool all_good_ = true;
   std::vector<good_endpoint> good_;
 };

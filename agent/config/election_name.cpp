@@ -43,20 +43,4 @@ parsed<std::string> parse_election_name(std::string_view text) {
   return std::string(text);
 }
 
-std::optional<mistake> kubernetes_mistake(std::string_view name) {
-  const auto fits = [](char c) { return (alphanumeric(c) && (c < 'A' || c > 'Z')) || c == '-'; };
-  for (std::size_t begin = 0; begin <= name.size();) {
-    const std::size_t end = std::min(name.find('.', begin), name.size());
-    const std::string_view label = name.substr(begin, end - begin);
-    if (label.empty() || label.starts_with('-') || label.ends_with('-') ||
-        !std::ranges::all_of(label, fits)) {
-      return mistake{"is " + quote(name) + ", which cannot name a Kubernetes Lease",
-                     "use lower-case letters, digits, - and . with a letter or digit at both ends "
-                     "of each part"};
-    }
-    begin = end + 1;
-  }
-  return std::nullopt;
-}
-
 }  // namespace tenure::config

@@ -6,7 +6,6 @@
 /// What settings accept: words, and ranges as a person reads them.
 namespace tenure::config::accepts {
 
-inline constexpr std::array<std::string_view, 2> stores{"sqlite", "etcd"};
 inline constexpr std::array<std::string_view, 4> stores_of_other_builds{"consul", "kubernetes",
                                                                         "zookeeper", "tarantool"};
 inline constexpr std::array<std::string_view, 8> signals{"TERM", "INT",  "QUIT",  "HUP",

@@ -8,6 +8,7 @@
 #include "config/places.hpp"
 #include "config/values.hpp"
 #include "core/check.hpp"
+#include "settings/store_kind.hpp"
 
 namespace tenure::config {
 namespace {
@@ -48,7 +49,7 @@ constexpr std::array<field, setting_count> rows{{
      .derivation = "none, it must be given",
      .metavar = "KIND",
      .doc = "The kind of store that keeps the leases",
-     .words = words(stores),
+     .words = words(settings::store_names),
      .refused = words(stores_of_other_builds)},
     {.which = setting::endpoint,
      .key = "endpoint",

@@ -41,8 +41,7 @@ struct inputs {
   std::vector<name_and_value> environment;
   /// In order: {"--ttl", "15s"}. A flag without a value is {"--observe", "true"}.
   std::vector<name_and_value> flags;
-  std::string host_name;                 ///< the default identity
-  std::vector<std::string_view> stores;  ///< that this build has, e.g. {"sqlite"}
+  std::string host_name;  ///< the default identity
   /// Nothing is required, because only the time budget is of interest. Missing settings stay empty.
   bool partial = false;
   /// The file is checked by itself: suggestions are written as in a file, not as flags.

@@ -1,10 +1,12 @@
+#include "config/schema.hpp"
+
 #include <nlohmann/json.hpp>
 
 #include "config/fields.hpp"
 #include "config/load.hpp"
-#include "config/reference.hpp"
 #include "config/values.hpp"
 #include "core/check.hpp"
+#include "settings/store_kind.hpp"
 
 namespace tenure::config {
 namespace {
@@ -182,15 +184,15 @@ json rule(json given, json then) {
   return {{"if", std::move(given)}, {"then", {{"properties", std::move(then)}}}};
 }
 
-/// SQLite is one file without users.
-json sqlite_rule() {
+/// A store that is a file has no users.
+json file_rule(const json& is_such_a_store) {
   const json no_url = {{"type", "string"}, {"not", {{"pattern", "://"}}}};
   json then = {{"endpoint", either(no_url, list_of(no_url, 1))}};
   for (const setting which : {setting::ca_file, setting::certificate_file, setting::key_file,
                               setting::server_name, setting::user, setting::password_file}) {
     then[key_of(which)] = false;
   }
-  return rule(store_is({{"const", "sqlite"}}), std::move(then));
+  return rule(is_such_a_store, std::move(then));
 }
 
 /// Stores that are called over HTTP.
@@ -265,8 +267,14 @@ void add_target_rules(json& rules) {
 
 /// Requirements of single stores.
 json store_rules() {
-  const json over_http = store_is({{"const", "etcd"}});
-  return json::array({sqlite_rule(), url_rule(over_http), tls_rule(over_http)});
+  json files = json::array();
+  json servers = json::array();
+  for (const settings::store_kind& one : settings::store_kinds) {
+    (one.is_file() ? files : servers).push_back(one.name);
+  }
+  const json over_http = store_is({{"enum", std::move(servers)}});
+  return json::array({file_rule(store_is({{"enum", std::move(files)}})), url_rule(over_http),
+                      tls_rule(over_http)});
 }
 
 }  // namespace

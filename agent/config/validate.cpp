@@ -5,6 +5,7 @@
 #include "config/provenance.hpp"
 #include "config/suggest.hpp"
 #include "core/check.hpp"
+#include "settings/store_kind.hpp"
 
 namespace tenure::config {
 namespace {
@@ -61,12 +62,12 @@ class assembly {
 
   void check_store() {
     if (known_.is_missing(setting::store)) {
-      known_.reject_missing(setting::store,
-                            "give " + known_.written(setting::store, choices(in_.stores)));
+      known_.reject_missing(
+          setting::store, "give " + known_.written(setting::store, choices(settings::store_names)));
     }
-    if (out_.store.empty() || std::ranges::find(in_.stores, out_.store) != in_.stores.end()) return;
+    if (out_.store.empty() || settings::find_store_kind(out_.store) != nullptr) return;
     known_.reject(setting::store, "store " + quote(out_.store) + " is not in this build",
-                  "it has " + choices(in_.stores));
+                  "give " + choices(settings::store_names));
   }
 
   void check_elections() {
@@ -102,10 +103,6 @@ class assembly {
     for (const settings::election& e : out_.elections) {
       if (!seen.insert(e.name).second) {
         draft_.reject({where, "election " + quote(e.name) + " is given twice", "remove one"});
-      }
-      if (out_.store != "kubernetes") continue;
-      if (const std::optional<mistake> wrong = kubernetes_mistake(e.name)) {
-        draft_.reject({where, "election " + wrong->what, wrong->suggestion});
       }
     }
     for (const std::string_view name : seen) {
@@ -153,11 +150,12 @@ class assembly {
   void check_whole_seconds() {
     const core::duration ttl = out_.timing.ttl;
     const core::duration granted = std::chrono::ceil<std::chrono::seconds>(ttl);
-    if (out_.store != "etcd" || granted == ttl) return;
-    known_.warn(
-        setting::ttl,
-        "ttl is " + core::text(ttl) + "; etcd grants whole seconds, here " + core::text(granted),
-        "give " + core::text(granted));
+    const settings::store_kind* const kind = settings::find_store_kind(out_.store);
+    if (kind == nullptr || !kind->whole_seconds || granted == ttl) return;
+    known_.warn(setting::ttl,
+                "ttl is " + core::text(ttl) + "; " + std::string(kind->name) +
+                    " grants whole seconds, here " + core::text(granted),
+                "give " + core::text(granted));
   }
 
   /// The setting whose line the user should look at: one that was given, because defaults that

@@ -92,11 +92,8 @@ parsed<std::vector<std::string>> parse_command(std::string_view text);
 std::optional<mistake> command_mistake(const std::vector<std::string>& words);
 
 /// A name that all stores can carry: path of etcd, Consul and ZooKeeper, key of SQLite and
-/// Tarantool. Kubernetes asks for more.
+/// Tarantool.
 parsed<std::string> parse_election_name(std::string_view text);
-
-/// What keeps `name` from being the name of a Kubernetes Lease, if anything does.
-std::optional<mistake> kubernetes_mistake(std::string_view name);
 
 /// The number of a signal by its table name, without SIG. Precondition: it is in the table.
 int signal_number(std::string_view name);

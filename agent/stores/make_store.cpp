@@ -2,6 +2,7 @@
 
 #include "http/asio_loop.hpp"
 #include "http/client/http_network.hpp"
+#include "settings/store_kind.hpp"
 #include "stores/etcd/etcd_store.hpp"
 #include "stores/printable_store.hpp"
 #include "stores/sqlite/sqlite_store.hpp"
@@ -19,8 +20,12 @@ std::expected<std::unique_ptr<store>, open_error> make_store(http::asio_loop& on
   if (with.kind == "etcd") {
     return printable(make_etcd_store(on, http::over_network(on.executor()), std::move(with)));
   }
+  std::string kinds;
+  for (const std::string_view name : settings::store_names) {
+    kinds.append(kinds.empty() ? "" : ", ").append(name);
+  }
   return std::unexpected(
-      open_error{"store \"" + with.kind + "\" is not in this build; there are: sqlite, etcd"});
+      open_error{"store \"" + with.kind + "\" is not in this build; there are: " + kinds});
 }
 
 }  // namespace tenure::stores

@@ -244,13 +244,8 @@ class store {
 std::vector<std::string> lock_variables(std::string_view kind, const std::string& sequencer,
                                         core::version version);
 
-/// The kinds in this build, e.g. {"sqlite"}.
-std::vector<std::string_view> store_kinds();
-
-/// How late a store of this kind may notice that a lease has run out; zero for an unknown kind.
-core::duration expiry_lag_of(std::string_view kind);
-
-/// Makes the store `with.kind`, or says which kinds exist. Does not contact the store yet.
+/// Makes the store `with.kind`, or says which kinds exist (settings/store_kind.hpp). Does not
+/// contact the store yet.
 std::expected<std::unique_ptr<store>, open_error> make_store(http::asio_loop& on, setup with);
 
 }  // namespace tenure::stores

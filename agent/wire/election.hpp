@@ -190,12 +190,8 @@ struct older_status {
   std::optional<std::int64_t> as_of_unix_ms{};
   std::string election;
   std::optional<core::version> version{};  ///< of the holder
-
-  friend bool operator==(const older_status&, const older_status&) = default;
 };
 
 std::string write(const older_status& what);
-/// Nothing if the body is not JSON of this form.
-std::optional<older_status> read_older_status(std::string_view body);
 
 }  // namespace tenure::wire

@@ -228,11 +228,4 @@ std::string write(const older_status& what) {
   return written(what);
 }
 
-std::optional<older_status> read_older_status(std::string_view body) {
-  const json answer = parsed(body);
-  older_status out;
-  if (!member(answer, "name").is_string() || !read(answer, out)) return std::nullopt;
-  return out;
-}
-
 }  // namespace tenure::wire

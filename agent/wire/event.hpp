@@ -1,8 +1,6 @@
 #pragma once
 
-#include <optional>
 #include <string>
-#include <string_view>
 
 namespace tenure::wire {
 
@@ -17,8 +15,5 @@ struct event {
 
 /// "id: ...\nevent: ...\ndata: ...\n\n", without the lines of empty members.
 std::string write(const event& what);
-
-/// The first event of a stream; nothing if the stream does not begin with a complete one.
-std::optional<event> read_event(std::string_view stream);
 
 }  // namespace tenure::wire

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "scene.hpp"
-#include "wire/event.hpp"
+#include "support/event_stream.hpp"
 
 namespace tenure::tests {
 namespace {
@@ -53,7 +53,7 @@ http::request again(const std::string& target, const std::string& last_id) {
 /// The data of the one event in a piece, which may begin with the time to connect again.
 nlohmann::json data_of(std::string_view piece) {
   if (piece.starts_with("retry: ")) piece.remove_prefix(piece.find("\n\n") + 2);
-  return nlohmann::json::parse(wire::read_event(piece).value().data);
+  return nlohmann::json::parse(tests::read_event(piece).value().data);
 }
 
 TEST(Events, BeginWithThePresentStateAndHowToComeAgain) {

@@ -14,7 +14,6 @@ using namespace tenure::config;
 inputs around(std::string text) {
   inputs in;
   in.host_name = "host";
-  in.stores = {"sqlite"};
   in.file = file{"fuzz.yaml", std::move(text)};
   return in;
 }

@@ -2,10 +2,9 @@
 
 #include "cli/client/json_codec.hpp"
 #include "cli/verbs.hpp"
-#include "config/reference.hpp"
+#include "config/schema.hpp"
 #include "config/surroundings.hpp"
 #include "runtime/exit_status.hpp"
-#include "stores/store.hpp"
 
 namespace tenure::cli {
 
@@ -24,7 +23,6 @@ int run_check(const invocation& what) {
   in.file_alone = true;
   in.file = config::read_file(*file);
   in.host_name = config::host_name();
-  in.stores = stores::store_kinds();
   const auto settings = config::load(in);
   const std::vector<config::problem> none;
   const auto& problems = settings ? none : settings.error();

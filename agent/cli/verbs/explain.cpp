@@ -8,7 +8,7 @@
 #include "core/timing.hpp"
 #include "core/unhealthy_terms.hpp"
 #include "runtime/exit_status.hpp"
-#include "stores/store.hpp"
+#include "settings/store_kind.hpp"
 
 namespace tenure::cli {
 namespace {
@@ -78,8 +78,9 @@ void print_target(const settings::target& t) {
 int run_explain(const invocation& what) {
   const auto settings = load_settings(what);
   if (!settings) return settings.error();
+  const settings::store_kind* const kind = settings::find_store_kind(settings->store);
   const core::consequences means =
-      core::explain(settings->timing, stores::expiry_lag_of(settings->store));
+      core::explain(settings->timing, kind == nullptr ? core::duration::zero() : kind->expiry_lag);
   if (what.output == output_form::json) {
     std::puts(budget_json(settings->timing, means, *settings).c_str());
   } else {

@@ -5,6 +5,7 @@
 
 #include "base/number_text.hpp"
 #include "core/check.hpp"
+#include "settings/store_kind.hpp"
 #include "stores/etcd/agreements.hpp"
 #include "stores/etcd/campaigns.hpp"
 #include "stores/etcd/membership.hpp"
@@ -22,7 +23,7 @@ using namespace etcd;
 
 /// How long a start waits before it reports that etcd cannot be reached.
 constexpr core::duration open_patience = std::chrono::seconds(5);
-constexpr std::uint16_t default_port = 2379;
+constexpr const settings::store_kind& etcd_kind = *settings::find_store_kind("etcd");
 
 /// True for an error that only a change of the configuration can end. With a user it is not final
 /// that a token is refused: it may have expired.
@@ -152,8 +153,8 @@ class etcd_store final : public store {
 
 void etcd_store::open(handler<std::expected<description, open_error>> done) {
   opening_ = std::move(done);
-  self_.store = "etcd";
-  self_.expiry_lag = etcd_expiry_lag;
+  self_.store = etcd_kind.name;
+  self_.expiry_lag = etcd_kind.expiry_lag;
   self_.min_ttl = std::chrono::seconds(1);
   self_.max_ttl = std::chrono::seconds(max_ttl_seconds);
   if (auto checked = session_.endpoints.check(); !checked) {
@@ -283,13 +284,13 @@ std::expected<std::unique_ptr<store>, open_error> make_etcd_store(
     base::event_loop& on, const http::http_connector& connect, setup with) {
   std::vector<settings::endpoint> endpoints;
   for (const std::string& url : with.endpoints) {
-    auto parsed = settings::parse_endpoint(url, default_port);
+    auto parsed = settings::parse_endpoint(url, etcd_kind.default_port);
     if (!parsed) return std::unexpected(open_error{"endpoint " + settings::text(parsed.error())});
     endpoints.push_back(std::move(*parsed));
   }
   if (endpoints.empty()) {
-    return std::unexpected(
-        open_error{"store etcd needs an endpoint; give --endpoint http://127.0.0.1:2379"});
+    return std::unexpected(open_error{"store etcd needs an endpoint; give --endpoint " +
+                                      std::string(etcd_kind.example)});
   }
   return std::make_unique<etcd_store>(on, connect, std::move(with), endpoints);
 }

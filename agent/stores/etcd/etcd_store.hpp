@@ -9,9 +9,6 @@
 
 namespace tenure::stores {
 
-/// How late etcd may end an expired lease: it checks twice a second.
-inline constexpr core::duration etcd_expiry_lag = std::chrono::milliseconds(500);
-
 /// A store in etcd 3.4 or later, through its JSON gateway.
 ///
 /// `with.endpoints` are URLs of members of one cluster. Keys are laid out as by etcd's own

@@ -15,7 +15,6 @@ using testing::StartsWith;
 inputs etcd_file(const std::string& text) {
   inputs in = only_file("{store: etcd, election: db}\n");
   in.file = file{"tenure.yaml", "store: etcd\nelection: db\n" + text};
-  in.stores = {"sqlite", "etcd"};
   return in;
 }
 
@@ -107,7 +106,6 @@ TEST(Access, ASecretInAnEndpointIsNeverRepeated) {
     const std::string line = "endpoint: [\"" + std::string(endpoint) + "\", x]\n";
     for (const char* store : {"etcd", "sqlite", "consul", "none", "[]"}) {
       inputs in = only_file("store: " + std::string(store) + "\nelection: db\n" + line);
-      in.stores = {"sqlite", "etcd"};
       EXPECT_THAT(problems_of(in), Not(IsEmpty())) << endpoint;
       EXPECT_THAT(testing::PrintToString(problems_of(in)), Not(HasSubstr("hunter2"))) << endpoint;
     }

@@ -44,7 +44,6 @@ TEST(Effective, IsAFileThatLoadsToTheSame) {
            "{store: sqlite, endpoint: /t.db, election: a, observe: true, ttl: 2s, grace: 250us, "
            "drift: 0.0125%, drain: 1h30m, stop_signal: SIGINT, on_lost: exit, listen: '[::1]:0', "
            "probe_listen: off, log_format: json, log_level: error}",
-           "{store: kubernetes, election: a}",
            "{store: sqlite, endpoint: /t.db, election: a, target_command_line: 'a: b #\"c', "
            "while_standby: run, on_gain: signal, gain_signal: CONT}",
            "{store: sqlite, endpoint: /t.db, election: a, target_executable: '5'}",
@@ -53,7 +52,6 @@ TEST(Effective, IsAFileThatLoadsToTheSame) {
            "certificate_file: '1e3', server_name: '::1', user: '5', password_file: '{p}'}",
        }) {
     inputs in = only_file(source);
-    in.stores = {"sqlite", "etcd", "kubernetes"};
     const configuration first = good(in);
     in.file = file{"again.yaml", effective(first)};
     const configuration again = good(in);
@@ -81,7 +79,6 @@ TEST(Effective, IsAFileThatLoadsToTheSame) {
 TEST(Effective, ShowsWhereASecretIsAndNothingOfWhatWasNotGiven) {
   inputs in = only_file(
       "{store: etcd, endpoint: 'https://a', election: a, user: u, password_file: /run/password}");
-  in.stores = {"etcd"};
   const std::string out = effective(good(in));
   EXPECT_THAT(out, HasSubstr("\npassword_file: /run/password        # tenure.yaml:1:"));
   EXPECT_THAT(out, Not(HasSubstr("key_file")));

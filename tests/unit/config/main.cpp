@@ -4,7 +4,7 @@
 #include <fstream>
 #include <string_view>
 
-#include "config/reference.hpp"
+#include "unit/config/reference.hpp"
 
 /// `config_tests --update-reference` writes docs/configuration.md instead of running tests.
 int main(int argc, char** argv) {

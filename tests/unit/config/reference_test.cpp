@@ -1,4 +1,4 @@
-#include "config/reference.hpp"
+#include "unit/config/reference.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,6 +6,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "config/field_words.hpp"
 #include "config/fields.hpp"
 #include "config/load.hpp"
 #include "core/timing.hpp"
@@ -32,6 +33,16 @@ TEST(Reference, EverySettingIsInItWithItsDefault) {
   }
 }
 
+TEST(Reference, OfStoresThoseOfThisBuildAloneAreInIt) {
+  const std::string page = reference_markdown();
+  for (const std::string_view store : field_of(setting::store).words) {
+    EXPECT_THAT(page, HasSubstr("`" + std::string(store) + "`"));
+  }
+  for (const std::string_view store : accepts::stores_of_other_builds) {
+    EXPECT_FALSE(page.contains("`" + std::string(store) + "`")) << store;
+  }
+}
+
 TEST(Reference, ItsExampleIsAGoodConfiguration) {
   const std::string page = reference_markdown();
   constexpr std::string_view fence = "```yaml\n";
@@ -39,7 +50,6 @@ TEST(Reference, ItsExampleIsAGoodConfiguration) {
   inputs in;
   in.file = file{"example", page.substr(begin, page.find("```", begin) - begin)};
   in.host_name = "host-1";
-  in.stores = {"sqlite"};
   const auto loaded = load(in);
   ASSERT_TRUE(loaded) << render(loaded.error().front());
   EXPECT_EQ(loaded->elections.size(), 2U);

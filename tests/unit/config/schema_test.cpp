@@ -6,7 +6,7 @@
 #include <fstream>
 #include <memory>
 
-#include "config/reference.hpp"
+#include "config/schema.hpp"
 #include "support.hpp"
 
 namespace tenure::config::test {
@@ -278,7 +278,6 @@ std::string document(const sample& s) {
 TEST(Schema, TheLoaderJudgesTheSamplesAsExpected) {
   for (const sample& s : samples) {
     inputs in = only_file(document(s));
-    in.stores = {"sqlite", "etcd"};
     const result r = load(in);
     EXPECT_EQ(r.has_value(), s.accepted) << in.file->value().text << "\n"
                                          << (r ? "accepted" : render(r.error().front()));

@@ -30,7 +30,6 @@ inline inputs minimal() {
   inputs in;
   in.flags = {{"--store", "sqlite"}, {"--endpoint", "/tmp/t.db"}, {"--election", "db"}};
   in.host_name = "host-1";
-  in.stores = {"sqlite"};
   return in;
 }
 

@@ -43,7 +43,7 @@ TEST(Settings, WhatMustBeGivenIsAskedForAllAtOnce) {
   in.flags.clear();
   in.host_name.clear();
   EXPECT_THAT(problems_of(in),
-              ElementsAre("store is missing; give --store sqlite",
+              ElementsAre("store is missing; give --store sqlite or etcd",
                           "endpoint is missing; say where the store is with --endpoint",
                           "election is missing; give the name that all members share, such as "
                           "--election db",
@@ -58,14 +58,13 @@ TEST(Settings, WhatIsMissingInAFileThatIsCheckedAloneIsNamedAsTheFileHasIt) {
   in.host_name.clear();
   in.file_alone = true;
   EXPECT_THAT(problems_of(in),
-              ElementsAre("tenure.yaml: store is missing; give store: sqlite",
+              ElementsAre("tenure.yaml: store is missing; give store: sqlite or etcd",
                           "tenure.yaml: endpoint is missing; say where the store is with endpoint",
                           "tenure.yaml: election is missing; give the name that all members share, "
                           "such as election: db",
                           "identity, by default the host name, is empty; give identity"));
   in = only_file("store: etcd\nelection: db\n");
   in.file_alone = true;
-  in.stores = {"sqlite", "etcd"};
   EXPECT_THAT(problems_of(in),
               ElementsAre("tenure.yaml: endpoint is missing; say where etcd is, such as "
                           "endpoint: http://127.0.0.1:2379"));
@@ -82,11 +81,9 @@ TEST(Settings, ABadValueIsNotAlsoCalledMissing) {
 }
 
 TEST(Settings, AStoreThatThisBuildLacksIsNamedWithThoseItHas) {
-  inputs in = only_file("{store: etcd, endpoint: 'http://a', election: db}\n");
-  EXPECT_THAT(problems_of(in),
-              ElementsAre(R"(tenure.yaml:1:2: store "etcd" is not in this build; it has sqlite)"));
-  in.stores.emplace_back("etcd");
-  EXPECT_THAT(problems_of(in), IsEmpty());
+  const inputs in = only_file("{store: zookeeper, endpoint: 'a', election: db}\n");
+  EXPECT_THAT(problems_of(in), ElementsAre("tenure.yaml:1:2: store \"zookeeper\" is not in this "
+                                           "build; give sqlite or etcd"));
 }
 
 TEST(Settings, SqliteIsOneFile) {
@@ -100,7 +97,6 @@ TEST(Settings, SqliteIsOneFile) {
 
 TEST(Settings, EndpointsAreDistinctAndLimited) {
   inputs in = minimal();
-  in.stores.emplace_back("etcd");
   in.flags = {{"--store", "etcd"}, {"--election", "db"}};
   for (std::size_t i = 0; i < max_endpoints; ++i) {
     in.flags.emplace_back("--endpoint", "http://e" + std::to_string(i) + ":2379");
@@ -110,15 +106,6 @@ TEST(Settings, EndpointsAreDistinctAndLimited) {
   EXPECT_THAT(problems_of(in),
               ElementsAre(HasSubstr("endpoint has 33 values; give no more than 32"),
                           HasSubstr("is given twice")));
-}
-
-TEST(Settings, KubernetesNeedsNoEndpointButALeaseName) {
-  inputs in = minimal();
-  in.stores.emplace_back("kubernetes");
-  in.flags = {{"--store", "kubernetes"}, {"--election", "db"}};
-  EXPECT_THAT(good(in).endpoints, IsEmpty());
-  in.flags.back().second = "team/Db";
-  EXPECT_THAT(problems_of(in), ElementsAre(HasSubstr("cannot name a Kubernetes Lease")));
 }
 
 TEST(Settings, ElectionsAreDistinctAndNotInsideEachOther) {

@@ -170,15 +170,6 @@ TEST(Values, ElectionNamesAreThoseThatAllStoresCanCarry) {
   }
 }
 
-TEST(Values, KubernetesAsksForMoreOfAName) {
-  for (const char* name : {"db", "orders-db.leader", "1"}) {
-    EXPECT_FALSE(kubernetes_mistake(name)) << name;
-  }
-  for (const char* name : {"Db", "a/b", "a_b", "db-", "a.-b", "a..b", "a."}) {
-    EXPECT_TRUE(kubernetes_mistake(name)) << name;
-  }
-}
-
 TEST(Values, EverySignalOfTheTableHasANumberAndBack) {
   for (const std::string_view name : field_of(setting::stop_signal).words) {
     EXPECT_EQ(signal_name(signal_number(name)), name);

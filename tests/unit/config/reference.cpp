@@ -1,4 +1,4 @@
-#include "config/reference.hpp"
+#include "unit/config/reference.hpp"
 
 #include "config/fields.hpp"
 #include "config/suggest.hpp"
