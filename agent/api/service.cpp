@@ -73,7 +73,8 @@ service::~service() {
 }
 
 void service::stop() {
-  published_.on_change({});
+  if (published_ == nullptr) return;
+  std::exchange(published_, nullptr)->on_change({});
   server_.shutdown();
 }
 

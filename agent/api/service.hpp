@@ -53,9 +53,10 @@ struct service_error {
 /// Serves what is published, on a thread of its own. Owned and stopped by one thread.
 class service {
  public:
-  /// Opens the configured listeners and serves them; all or nothing. `from` must outlive the
-  /// service, and every read and order that `fresh` and `control` have begun; only the service may
-  /// use its `on_change`. Without `fresh` and `control`, there are no fresh reads and no orders.
+  /// Opens the configured listeners and serves them; all or nothing. `from` must live until
+  /// the service is stopped, and longer than every read and order that `fresh` and `control` have
+  /// begun; until then only the service may use its `on_change`. Without `fresh` and `control`,
+  /// there are no fresh reads and no orders.
   static std::expected<std::unique_ptr<service>, service_error> start(published& from,
                                                                       service_settings with,
                                                                       clocks time,
@@ -75,9 +76,9 @@ class service {
   }
 
  private:
-  explicit service(published& from) : published_(from) {}
+  explicit service(published& from) : published_(&from) {}
 
-  published& published_;
+  published* published_;  ///< null once it is stopped
   std::optional<settings::listen_address> api_;
   std::optional<settings::listen_address> probe_;
   std::unique_ptr<handlers> handlers_;

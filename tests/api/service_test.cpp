@@ -55,6 +55,20 @@ TEST(Service, AnswersFromTheBoardAtTheTimeOfTheAnswer) {
   EXPECT_EQ(probe.ask(get("/leader")).status, 503);
 }
 
+TEST(Service, OnceStoppedUsesWhatItServedNoMore) {
+  served s;
+  auto service = s.begin();
+  ASSERT_TRUE(service) << service.error().text;
+  (*service)->stop();
+  int changes = 0;
+  s.published.on_change([&changes] { ++changes; });
+  service->reset();
+  scene next;
+  next.seen.index = 7;
+  s.publish(next);
+  EXPECT_EQ(changes, 1) << "an agent's end destroys what was published before its listeners";
+}
+
 TEST(Service, NewSnapshotShowsInTheNextAnswer) {
   served s;
   const auto service = s.begin();
