@@ -43,7 +43,8 @@ raw_client::raw_client(const std::string& path) {
   to.sun_family = AF_UNIX;
   std::memcpy(to.sun_path, path.c_str(), path.size() + 1);
   socket_.reset(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  connected_ = ::connect(socket_.get(), reinterpret_cast<const sockaddr*>(&to), sizeof to) == 0;
+  connected_ =
+      socket_ && ::connect(socket_.get(), reinterpret_cast<const sockaddr*>(&to), sizeof to) == 0;
 }
 
 bool raw_client::send(std::string_view bytes) {

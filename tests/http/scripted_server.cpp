@@ -68,7 +68,7 @@ std::string peer::piece() {
 
 bool peer::receive() {
   std::array<char, 4096> bytes{};
-  if (!readable_within(fd_.get(), patience)) return false;
+  if (!fd_ || !readable_within(fd_.get(), patience)) return false;
   const auto size = ::recv(fd_.get(), bytes.data(), bytes.size(), 0);
   if (size <= 0) return false;
   received_.append(bytes.data(), static_cast<std::size_t>(size));
@@ -102,7 +102,7 @@ bool peer::delivered() {
 
 bool peer::closed_within(std::chrono::milliseconds limit) {
   std::array<char, 4096> bytes{};
-  while (readable_within(fd_.get(), limit)) {
+  while (fd_ && readable_within(fd_.get(), limit)) {
     if (::recv(fd_.get(), bytes.data(), bytes.size(), 0) <= 0) return true;
   }
   return false;
