@@ -123,7 +123,10 @@ namespace {
 
 template <class Document>
 std::string written(const Document& what) {
+  // Room for nearly all of them: a text that grows is copied again and again.
+  constexpr std::size_t usual_bytes = 2048;
   std::string out;
+  out.reserve(usual_bytes);
   append(out, what);
   return out;
 }

@@ -1,6 +1,7 @@
 #include "wire/json_codec.hpp"
 
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 
 #include "base/json_nesting.hpp"
@@ -31,10 +32,17 @@ std::string text_in(const json& from, std::string_view name) {
   return out;
 }
 
+/// Characters that JSON shows as they are.
+static constexpr std::array<bool, 256> plain = [] {
+  std::array<bool, 256> out{};
+  std::fill(out.begin() + ' ', out.begin() + '~' + 1, true);
+  out['"'] = out['\\'] = false;
+  return out;
+}();
+
 void append_text(std::string& to, std::string_view text) {
-  const bool as_it_is = std::ranges::all_of(
-      text, [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; });
-  if (as_it_is) {
+  const auto as_it_is = [](char c) { return plain[static_cast<unsigned char>(c)]; };
+  if (std::ranges::all_of(text, as_it_is)) {
     to.append("\"").append(text).append("\"");
   } else {
     to += json(text).dump(-1, ' ', false, json::error_handler_t::replace);
@@ -97,9 +105,10 @@ std::optional<std::vector<const json*>> elements(const json& of) {
 
 std::string& object_writer::named(std::string_view name) {
   to_ += before_;
+  to_ += '"';
+  to_.append(name).append("\":");
   before_ = ',';
-  append_text(to_, name);
-  return to_ += ':';
+  return to_;
 }
 
 void object_writer::version(std::optional<core::version> version) {

@@ -90,7 +90,7 @@ class object_writer {
   void end() { to_ += before_ == '{' ? "{}" : "}"; }
 
  private:
-  /// Writes the name; the caller appends the value.
+  /// Writes the name, which is printable ASCII without quotes; the caller appends the value.
   std::string& named(std::string_view name);
 
   std::string& to_;

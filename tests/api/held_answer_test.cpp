@@ -29,7 +29,7 @@ struct holding_server {
               .ready = [this, counted](http::occasion why) -> std::optional<http::response> {
                 ++looks;
                 if (state == 0 && why != http::occasion::last) return std::nullopt;
-                return http::response{.body = "state " + std::to_string(state)};
+                return http::response{.body = "state " + std::to_string(state) + more};
               },
               .limit = hold});
         },
@@ -51,6 +51,7 @@ struct holding_server {
     return eventually([&] { return held == count; });
   }
 
+  std::string more;  ///< in each answer that was held; set it before the first request
   std::atomic<int> state{0};
   std::atomic<int> held{0};
   std::atomic<int> looks{0};
@@ -90,6 +91,21 @@ TEST(HeldAnswer, KeepsTheOrderOfPipelinedRequests) {
   s.change();
   EXPECT_EQ(client.receive().body, "state 1");
   EXPECT_EQ(client.receive().body, "GET /3");
+}
+
+TEST(HeldAnswer, ThatItsClientDoesNotTakeYetIsFollowedByTheAnswerToWhatItAsksMeanwhile) {
+  holding_server s;
+  s.more = std::string(std::size_t{16} << 20U, '.');  // more than the kernel takes
+  raw_client client(s.where, 4096);
+  client.send(get("/wait"));
+  ASSERT_TRUE(s.comes_to_hold(1));
+  s.change();
+  ASSERT_TRUE(s.comes_to_hold(0)) << "it is being sent";
+  client.send(get("/next"));
+  // A whole round trip of another client: by now the server has read it.
+  EXPECT_EQ(raw_client(s.where).ask(get("/other")).body, "GET /other");
+  EXPECT_EQ(client.receive().body, "state 1" + s.more);
+  EXPECT_EQ(client.receive().body, "GET /next");
 }
 
 TEST(HeldAnswer, IsDroppedWhenItsClientHangsUp) {

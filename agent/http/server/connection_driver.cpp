@@ -7,6 +7,7 @@
 #include <array>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/error.hpp>
+#include <boost/asio/post.hpp>
 #include <utility>
 
 #include "http/server/server_listener.hpp"
@@ -56,18 +57,16 @@ core::time_point connection_driver::begin_event() {
   return on_.loop().now();
 }
 
-void connection_driver::receive() {
-  // It may have been closed since the wait began, or may want no more bytes for now.
+/// Something was read, or could not be.
+void connection_driver::received() {
+  // It may have been closed since the read began, or may want no more bytes for now: then they wait
+  // until it does.
   if (!connection_.wanted().read) return;
-  error_code error;
-  const auto room = on_.scratch();
-  const std::size_t size = socket_.read_some(asio::buffer(room.data(), room.size()), error);
-  if (error == asio::error::would_block || error == asio::error::interrupted) return follow();
   const core::time_point now = begin_event();
-  if (error) {
+  if (read_error_) {
     connection_.hung_up();
   } else {
-    connection_.received({room.data(), size}, now);
+    connection_.received({bytes_.data(), std::exchange(unread_, 0)}, now);
   }
   proceed(now);
 }
@@ -191,10 +190,20 @@ void connection_driver::follow() {
 
 void connection_driver::wait_for_bytes() {
   if (std::exchange(awaits_bytes_, true)) return;
-  socket_.async_wait(stream_socket::wait_read, [self = shared_from_this()](const error_code&) {
-    self->awaits_bytes_ = false;
-    self->receive();
-  });
+  if (unread_ > 0 || read_error_) {
+    asio::post(on_.executor(), [self = shared_from_this()] {
+      self->awaits_bytes_ = false;
+      self->received();
+    });
+    return;
+  }
+  socket_.async_read_some(asio::buffer(bytes_),
+                          [self = shared_from_this()](const error_code& error, std::size_t size) {
+                            self->awaits_bytes_ = false;
+                            self->read_error_ = error;
+                            self->unread_ = size;
+                            self->received();
+                          });
 }
 
 void connection_driver::wait_for_room() {

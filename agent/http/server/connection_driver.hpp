@@ -1,8 +1,11 @@
 #pragma once
 
+#include <array>
 #include <boost/asio/basic_stream_socket.hpp>
 #include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/system/error_code.hpp>
+#include <cstddef>
 #include <list>
 #include <memory>
 #include <optional>
@@ -21,8 +24,8 @@ class server_listener;
 class server_thread;
 
 /// Drives a `server_connection`: does what it wants on an Asio socket, and passes its requests to
-/// the listener's handler. It holds no buffer while it waits: once bytes are there, it reads them
-/// into `server_thread::scratch`.
+/// the listener's handler. It waits by reading, into a small buffer of its own, as Beast does: to
+/// wait until bytes are there, and then read them, costs one more system call an answer.
 ///
 /// Its listener holds a shared pointer to it until it is closed; so does each wait under way. Used
 /// on the server's thread.
@@ -48,12 +51,14 @@ class connection_driver : public std::enable_shared_from_this<connection_driver>
 
  private:
   friend class server_thread;
+  /// Nearly every request is shorter. One that is not is read in parts.
+  static constexpr std::size_t read_bytes = 1024;
   using protocol = boost::asio::generic::stream_protocol;
   using stream_socket =
       boost::asio::basic_stream_socket<protocol, boost::asio::io_context::executor_type>;
 
   core::time_point begin_event();
-  void receive();
+  void received();
   void proceed(core::time_point now);
   bool send(core::time_point now);
   void ask(const request& what, core::time_point now);
@@ -73,6 +78,9 @@ class connection_driver : public std::enable_shared_from_this<connection_driver>
   base::timer deadline_;
   std::shared_ptr<answer_slot> slot_;  ///< of the request that is being answered
   bool awaits_answer_ = false;
+  std::array<char, read_bytes> bytes_;  ///< read; taken once the connection wants them
+  std::size_t unread_ = 0;              ///< of them
+  boost::system::error_code read_error_{};
   bool awaits_bytes_ = false;
   bool awaits_room_ = false;
   bool has_ended_send_ = false;

@@ -1,16 +1,13 @@
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
-#include <cstddef>
 #include <deque>
 #include <functional>
 #include <list>
 #include <memory>
 #include <optional>
-#include <span>
 
 #include "base/unique_fd.hpp"
 #include "http/asio_loop.hpp"
@@ -45,8 +42,6 @@ class server_thread {
   // For connections and listeners.
   [[nodiscard]] auto executor() { return io_.get_executor(); }
   [[nodiscard]] asio_loop& loop() { return loop_; }
-  /// The buffer into which every connection reads. Its contents are valid until the next read.
-  [[nodiscard]] std::span<char> scratch() { return scratch_; }
   /// Calls the connection's `go_on` once, after those that were enqueued before.
   void enqueue(connection_driver& which);
   /// Lets `run` return if the server is ending and no connection is left.
@@ -58,8 +53,6 @@ class server_thread {
   void begin_end();
   [[nodiscard]] std::vector<std::shared_ptr<connection_driver>> all_clients() const;
 
-  static constexpr std::size_t scratch_bytes = 16 * 1024;
-
   boost::asio::io_context io_{1};
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> busy_;
   asio_loop loop_;
@@ -70,7 +63,6 @@ class server_thread {
   base::timer close_all_;
   std::atomic<bool> has_news_{false};
   bool stopping_ = false;
-  std::array<char, scratch_bytes> scratch_{};
 };
 
 }  // namespace tenure::http
