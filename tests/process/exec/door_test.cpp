@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <string>
 
 #include "harness.hpp"
 #include "support/own_cgroup.hpp"
@@ -20,6 +21,12 @@ using ::testing::HasSubstr;
 /// Only a release can move such a lease within the patience of a test.
 constexpr const char* long_ttl = "10m";
 constexpr const char* short_ttl = "2s";
+
+bool is_stopped(pid_t pid) {
+  std::string all;
+  std::getline(std::ifstream("/proc/" + std::to_string(pid) + "/stat"), all);
+  return all.find(") T ") != std::string::npos;
+}
 
 /// As in a container whose processes are invisible to others.
 const std::vector<std::string> own_namespace{"unshare", "--pid", "--fork", "--kill-child",
@@ -277,7 +284,12 @@ TEST_F(GuardDoor, WhatMayBeLeftKeepsItsLeaseWhoeverComes) {
   pid_t left = 0;
   ASSERT_TRUE(std::ifstream(daemon) >> left);
   ASSERT_TRUE(eventually([&] { return name_of(left) == "sleep"; }));
+  // An agent that sees its guard's end before the kernel has taken the guard's children away finds
+  // the daemon among them, and kills it. This one looks later.
+  a.agent().send(SIGSTOP);
+  ASSERT_TRUE(eventually([&] { return is_stopped(a.agent().pid()); }));
   pod::end(a.guard(), SIGKILL);
+  a.agent().send(SIGCONT);
   ASSERT_TRUE(eventually([&] { return a.agent().said("may have come out of the workload"); }))
       << a.logs();
   a.start_guard();
