@@ -1,0 +1,127 @@
+#include "servers/consul_server.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <utility>
+
+#include "servers/plain_http.hpp"
+#include "support/eventually.hpp"
+
+namespace tenure::servers {
+namespace {
+
+/// The ports of a member, by their place.
+enum : std::size_t { http_port, server_port, serf_port, ports_each };
+
+consul_release find_release(const std::string& name, const char* variable, const char* folder,
+                            const char* advice) {
+  const char* named = std::getenv(variable);
+  const std::string path =
+      named != nullptr ? named : std::string(TENURE_SERVERS_FOLDER) + "/" + folder + "/consul";
+  if (::access(path.c_str(), X_OK) == 0) return {.name = name, .binary = path, .why = {}};
+  return {.name = name,
+          .binary = {},
+          .why = "there is no Consul at " + path + ": " + advice + ", or set " + variable};
+}
+
+}  // namespace
+
+void PrintTo(const consul_release& release, std::ostream* out) {
+  *out << release.name;
+}
+
+std::vector<consul_release> consul_releases() {
+  return {
+      find_release("debian", "TENURE_CONSUL_DEBIAN", "consul-debian", "`./dev test` unpacks it"),
+      find_release("today", "TENURE_CONSUL_TODAY", "consul-today",
+                   "`./dev test` without --quick builds it")};
+}
+
+consul_cluster::consul_cluster(const consul_release& release, consul_options options)
+    : server_cluster(release.binary, options.members, ports_each),
+      release_(release),
+      options_(std::move(options)) {
+  boot();
+}
+
+std::vector<std::string> consul_cluster::command(std::size_t member) const {
+  const auto port = [this](std::size_t of, std::size_t which) {
+    return std::to_string(port_of(of, which));
+  };
+  std::vector<std::string> words{
+      release_.binary, "agent", "-server", "-bootstrap-expect=" + std::to_string(size()),
+      "-node=" + name_of(member), "-data-dir=" + data_of(member).string(), "-bind=127.0.0.1",
+      "-client=127.0.0.1", "-http-port=" + port(member, http_port),
+      "-server-port=" + port(member, server_port), "-serf-lan-port=" + port(member, serf_port),
+      "-serf-wan-port=-1", "-dns-port=-1", "-disable-host-node-id", "-retry-interval=1s",
+      // Elections within a second or two instead of five times that.
+      "-hcl=performance { raft_multiplier = 1 }",
+      "-hcl=session_ttl_min = \"" + std::to_string(options_.least_ttl.count()) + "ms\"",
+      "-hcl=disable_update_check = true"};
+  if (release_.name != "debian") words.emplace_back("-hcl=ports { grpc_tls = -1 }");
+  for (std::size_t i = 0; i < size(); ++i) {
+    if (i != member) words.push_back("-retry-join=127.0.0.1:" + port(i, serf_port));
+  }
+  words.insert(words.end(), options_.flags.begin(), options_.flags.end());
+  return words;
+}
+
+std::uint16_t consul_cluster::port(std::size_t member) const {
+  return port_of(member, http_port);
+}
+
+std::string consul_cluster::endpoint(std::size_t member) const {
+  return "http://127.0.0.1:" + std::to_string(port(member));
+}
+
+std::vector<std::string> consul_cluster::endpoints() const {
+  std::vector<std::string> all;
+  for (std::size_t i = 0; i < size(); ++i) all.push_back(endpoint(i));
+  return all;
+}
+
+bool consul_cluster::healthy(std::size_t member) const {
+  if (!started(member)) return false;
+  const consul_answer of_itself =
+      call("GET", "/v1/health/node/" + name_of(member) + "?consistent", "", member);
+  return of_itself.status == 200 && of_itself.body.contains("serfHealth");
+}
+
+std::optional<std::size_t> consul_cluster::leader() const {
+  for (std::size_t asked = 0; asked < size(); ++asked) {
+    if (!started(asked)) continue;
+    const std::string address = call("GET", "/v1/status/leader", "", asked).body;
+    for (std::size_t i = 0; i < size(); ++i) {
+      if (started(i) && address.contains(":" + std::to_string(port_of(i, server_port)) + "\"")) {
+        return i;
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+std::size_t consul_cluster::wait_for_leader() {
+  std::optional<std::size_t> found;
+  const bool there = tests::eventually(
+      [&] {
+        found = leader();
+        return found && healthy(*found);
+      },
+      std::chrono::milliseconds(20));
+  EXPECT_TRUE(there) << "no member leads";
+  return found.value_or(0);
+}
+
+consul_answer consul_cluster::call(std::string_view method, std::string_view path,
+                                   std::string_view body, std::size_t member) const {
+  const std::string all = ask(port(member), method, path, body);
+  constexpr std::string_view protocol = "HTTP/1.1 ";
+  if (!all.starts_with(protocol)) return {};
+  return {.status = std::atoi(all.c_str() + protocol.size()),
+          .head = all.substr(0, all.find("\r\n\r\n")),
+          .body = body_of(all)};
+}
+
+}  // namespace tenure::servers

@@ -1,0 +1,222 @@
+// What Tenure builds on in Consul holds for the real servers of both ends, and the cluster that
+// tests run against does what it says.
+#include "servers/consul_server.hpp"
+
+#include <gmock/gmock.h>
+
+#include <chrono>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "support/eventually.hpp"
+
+namespace tenure::servers {
+namespace {
+
+using nlohmann::json;
+using std::chrono::seconds;
+using ::testing::HasSubstr;
+
+/// The flags of `consul lock`'s key.
+constexpr std::uint64_t lock_flags = 3304740253564472344;
+constexpr const char* key = "db/.lock";
+
+struct kv_entry {
+  std::uint64_t lock_index = 0;
+  std::uint64_t create_index = 0;
+  std::uint64_t modify_index = 0;
+  std::string session;
+
+  friend bool operator==(const kv_entry&, const kv_entry&) = default;
+};
+
+kv_entry entry_in(const json& one) {
+  return {.lock_index = one.at("LockIndex"),
+          .create_index = one.at("CreateIndex"),
+          .modify_index = one.at("ModifyIndex"),
+          .session = one.value("Session", "")};
+}
+
+class RealConsul : public ::testing::TestWithParam<consul_release> {
+ protected:
+  void SetUp() override {
+    if (GetParam().binary.empty()) GTEST_SKIP() << GetParam().why;
+  }
+
+  consul_cluster& start(std::size_t members = 1) {
+    return cluster_.emplace(GetParam(), consul_options{.members = members, .flags = {}});
+  }
+
+  /// A session with this TTL, or none if it is empty.
+  std::string session(const std::string& ttl = "60s", const std::string& lock_delay = "1ns") {
+    json wanted{{"NodeChecks", json::array()}, {"LockDelay", lock_delay}};
+    if (!ttl.empty()) wanted["TTL"] = ttl;
+    const consul_answer made = cluster_->call("PUT", "/v1/session/create", wanted.dump());
+    EXPECT_EQ(made.status, 200) << made.body;
+    return json::parse(made.body, nullptr, false).value("ID", "");
+  }
+
+  consul_answer destroy(const std::string& which) {
+    return cluster_->call("PUT", "/v1/session/destroy/" + which);
+  }
+
+  /// "true" or "false".
+  std::string acquire(const std::string& by) {
+    return cluster_
+        ->call("PUT", std::string("/v1/kv/") + key + "?acquire=" + by +
+                          "&flags=" + std::to_string(lock_flags))
+        .body.substr(0, 4);
+  }
+
+  [[nodiscard]] std::optional<kv_entry> read() const {
+    const consul_answer shown = cluster_->call("GET", std::string("/v1/kv/") + key + "?consistent");
+    if (shown.status != 200) return std::nullopt;
+    return entry_in(json::parse(shown.body).at(0));
+  }
+
+  static json verb(const char* what, const std::string& who) {
+    json out{{"Verb", what}, {"Key", key}};
+    if (!who.empty()) out["Session"] = who;
+    if (out["Verb"] == "lock") {
+      out["Flags"] = lock_flags;
+      out["Value"] = "bWU=";
+    }
+    return {{"KV", out}};
+  }
+
+  consul_answer transact(const json& operations) {
+    return cluster_->call("PUT", "/v1/txn", operations.dump());
+  }
+
+  /// One transaction that takes the key from one session and gives it to the other.
+  consul_answer hand_over(const std::string& from, const std::string& to) {
+    return transact({verb("check-session", from), verb("unlock", from), verb("lock", to)});
+  }
+
+  std::optional<consul_cluster> cluster_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Servers, RealConsul, ::testing::ValuesIn(consul_releases()),
+                         [](const auto& info) { return info.param.name; });
+
+TEST_P(RealConsul, ATransactionThatLocksSaysWithWhichIndices) {
+  start();
+  const std::string ours = session();
+  const consul_answer taken = transact(json::array({verb("lock", ours)}));
+  ASSERT_EQ(taken.status, 200) << taken.body;
+  const json results = json::parse(taken.body).at("Results");
+  ASSERT_EQ(results.size(), 1U) << taken.body;
+  EXPECT_EQ(entry_in(results.at(0).at("KV")), read());
+  EXPECT_EQ(read()->lock_index, 1U);
+  EXPECT_EQ(read()->session, ours);
+}
+
+TEST_P(RealConsul, TheHolderThatLocksAgainChangesNothingUnlessItWritesSomethingElse) {
+  start();
+  const std::string ours = session();
+  ASSERT_EQ(acquire(ours), "true");
+  const kv_entry first = *read();
+  ASSERT_EQ(acquire(ours), "true");
+  EXPECT_EQ(read(), first);
+  ASSERT_EQ(transact(json::array({verb("lock", ours)})).status, 200) << "with a value";
+  EXPECT_EQ(read()->lock_index, first.lock_index) << "the same term";
+  EXPECT_GT(read()->modify_index, first.modify_index);
+}
+
+TEST_P(RealConsul, ADeletedKeyBeginsItsLockIndexAgainButNotItsModifyIndex) {
+  start();
+  const std::string ours = session();
+  ASSERT_EQ(acquire(ours), "true");
+  const kv_entry before = *read();
+  ASSERT_EQ(cluster_->call("DELETE", std::string("/v1/kv/") + key).body.substr(0, 4), "true");
+  ASSERT_EQ(acquire(session()), "true");
+  EXPECT_EQ(read()->lock_index, 1U);
+  EXPECT_GT(read()->modify_index, before.modify_index);
+}
+
+TEST_P(RealConsul, OneTransactionHandsTheKeyFromOneSessionToAnother) {
+  start();
+  const std::string holder = session();
+  const std::string heir = session();
+  ASSERT_EQ(acquire(holder), "true");
+  const kv_entry before = *read();
+  const consul_answer done = hand_over(holder, heir);
+  ASSERT_EQ(done.status, 200) << done.body;
+  const kv_entry after = *read();
+  EXPECT_EQ(after.session, heir);
+  EXPECT_EQ(after.lock_index, before.lock_index + 1) << "a new sequencer";
+  EXPECT_GT(after.modify_index, before.modify_index) << "a new version";
+  EXPECT_EQ(after.create_index, before.create_index);
+  EXPECT_EQ(entry_in(json::parse(done.body).at("Results").back().at("KV")), after)
+      << "the holder learns the heir's version";
+  // The holder's session has nothing to do with the key any more.
+  EXPECT_EQ(destroy(holder).status, 200);
+  EXPECT_EQ(read(), after);
+}
+
+TEST_P(RealConsul, AHandOverByAnyoneElseOrToNobodyChangesNothing) {
+  start();
+  const std::string holder = session();
+  const std::string other = session();
+  ASSERT_EQ(acquire(holder), "true");
+  const kv_entry before = *read();
+  EXPECT_EQ(hand_over(other, other).status, 409) << "it does not hold";
+  const std::string gone = session();
+  destroy(gone);
+  const consul_answer to_nobody = hand_over(holder, gone);
+  EXPECT_NE(to_nobody.status, 200) << to_nobody.body;
+  EXPECT_EQ(read(), before);
+}
+
+TEST_P(RealConsul, AHandOverIsNotDelayedAndTheEndOfTheHeirIs) {
+  start();
+  const std::string holder = session("60s", "60s");
+  const std::string heir = session("60s", "60s");
+  const std::string third = session();
+  ASSERT_EQ(acquire(holder), "true");
+  ASSERT_EQ(hand_over(holder, heir).status, 200);
+  destroy(heir);
+  EXPECT_EQ(read()->session, "");
+  EXPECT_EQ(acquire(third), "fals") << "the lock-delay of the heir's session";
+  const consul_answer refused = transact(json::array({verb("lock", third)}));
+  EXPECT_EQ(refused.status, 409);
+  EXPECT_THAT(refused.body, HasSubstr("lock delay"));
+}
+
+TEST_P(RealConsul, ATtlIsALowerBoundAndTheSessionEndsWithinTwiceOfIt) {
+  start();
+  const std::string holder = session("2s");
+  ASSERT_EQ(acquire(holder), "true");
+  EXPECT_TRUE(tests::eventually([&] { return read()->session.empty(); }));
+  EXPECT_EQ(cluster_->call("PUT", "/v1/session/renew/" + holder).status, 404);
+}
+
+TEST_P(RealConsul, ATtlBelowItsLeastIsRefusedWithTheRange) {
+  start();
+  const consul_answer refused =
+      cluster_->call("PUT", "/v1/session/create", R"({"TTL":"500ms","NodeChecks":[]})");
+  EXPECT_NE(refused.status, 200);
+  EXPECT_THAT(refused.body, HasSubstr("must be between"));
+}
+
+TEST_P(RealConsul, AClusterSurvivesTheLossOfItsLeaderAndItsSessionsDoToo) {
+  consul_cluster& consul = start(3);
+  const std::string holder = session("60s");
+  ASSERT_EQ(acquire(holder), "true");
+  const kv_entry before = *read();
+  const std::size_t first = consul.wait_for_leader();
+  consul.kill(first);
+  const std::size_t second = consul.wait_for_leader();
+  EXPECT_NE(second, first);
+  const consul_answer shown =
+      consul.call("GET", std::string("/v1/kv/") + key + "?consistent", "", second);
+  ASSERT_EQ(shown.status, 200) << shown.body;
+  EXPECT_EQ(entry_in(json::parse(shown.body).at(0)), before);
+  consul.start(first);
+  consul.wait_until_healthy();
+}
+
+}  // namespace
+}  // namespace tenure::servers
