@@ -1,6 +1,6 @@
 #include "servers/etcd_server.hpp"
 #include "store_under_test.hpp"
-#include "stores/etcd/base64.hpp"
+#include "stores/base64.hpp"
 #include "stores/etcd/codec.hpp"
 
 namespace tenure::tests {
@@ -31,8 +31,8 @@ class etcd_under_test final : public store_under_test {
 
   void delete_lock(const std::string& election) override {
     using namespace stores::etcd;
-    const std::string prefix = to_base64(election + "/");
-    const std::string end = to_base64(prefix_end(election + "/"));
+    const std::string prefix = stores::to_base64(election + "/");
+    const std::string end = stores::to_base64(prefix_end(election + "/"));
     cluster_.post("/v3/kv/deleterange",
                   R"({"key":")" + prefix + R"(","range_end":")" + end + R"("})");
   }

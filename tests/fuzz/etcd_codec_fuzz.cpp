@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "core/check.hpp"
-#include "stores/etcd/base64.hpp"
+#include "stores/base64.hpp"
 #include "stores/etcd/codec.hpp"
 #include "stores/etcd/document_splitter.hpp"
 #include "stores/etcd/gateway_error.hpp"

@@ -12,7 +12,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using nlohmann::json;
-using stores::etcd::to_base64;
+using stores::to_base64;
 
 constexpr core::duration patience = 1s;
 constexpr core::duration longest_way = 10ms;

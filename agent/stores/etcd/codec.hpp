@@ -1,12 +1,13 @@
 #pragma once
 
 #include <cstdint>
-#include <expected>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
+
+#include "stores/malformed.hpp"
 
 /// Bytes <-> structs for etcd's v3 JSON gateway, 3.4 to 3.7. Pure: no I/O, no clock.
 ///
@@ -18,15 +19,6 @@ namespace tenure::stores::etcd {
 
 /// etcd's own limit on the TTL of a lease; a reply with a longer grant is not from etcd.
 inline constexpr std::int64_t max_ttl_seconds = 9'000'000'000;
-
-/// Why a body is not the expected reply. `why` is one line for a log and repeats at most a few
-/// printable bytes of the body.
-struct malformed {
-  std::string why;
-};
-
-template <class Reply>
-using parsed = std::expected<Reply, malformed>;
 
 // Requests.
 

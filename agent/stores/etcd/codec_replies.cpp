@@ -1,170 +1,19 @@
 #include <algorithm>
-#include <cstddef>
-#include <limits>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <type_traits>
 #include <utility>
 
-#include "base/json_nesting.hpp"
-#include "base/number_text.hpp"
-#include "base/printable_text.hpp"
-#include "stores/etcd/base64.hpp"
 #include "stores/etcd/codec.hpp"
+#include "stores/strict_json.hpp"
 
 namespace tenure::stores::etcd {
 namespace {
 
 using json = nlohmann::json;
 
-constexpr std::size_t max_excerpt_bytes = 60;
-
 bool is_printable(char c) {
   return c >= ' ' && c <= '~';
 }
-
-/// The beginning of a body, safe to log.
-std::string excerpt(std::string_view body) {
-  return base::printable(body, max_excerpt_bytes);
-}
-
-/// Finds what a JSON parser accepts: two values under one name, of which parsers choose different
-/// ones.
-class name_check {
- public:
-  bool operator()(json::parse_event_t event, const json& at) {
-    if (event == json::parse_event_t::object_start) names_.emplace_back();
-    if (event == json::parse_event_t::object_end) names_.pop_back();
-    if (event == json::parse_event_t::key && !names_.back().insert(at).second) {
-      found_twice_ = true;
-    }
-    return !found_twice_;
-  }
-
-  [[nodiscard]] bool found_twice() const { return found_twice_; }
-
- private:
-  std::vector<std::set<std::string>> names_;
-  bool found_twice_ = false;
-};
-
-parsed<json> to_object(std::string_view body) {
-  const auto refused = [body](const std::string& why) {
-    return std::unexpected(malformed{why + ": " + excerpt(body)});
-  };
-  if (base::nests_deeper(body)) return refused("it is nested too deeply");
-  name_check names;
-  json document = json::parse(
-      body, [&names](int, json::parse_event_t event, json& at) { return names(event, at); },
-      /*allow_exceptions=*/false);
-  if (names.found_twice()) return refused("it has a field twice");
-  if (document.is_discarded()) return refused("it is not JSON");
-  if (!document.is_object()) return refused("it is not a JSON object");
-  return document;
-}
-
-/// The first defect found in a reply. Later ones follow from it.
-struct verdict {
-  std::string why;
-
-  void refuse(std::string_view field, std::string_view reason) {
-    if (why.empty()) why = std::string(field).append(" ").append(reason);
-  }
-};
-
-/// create_revision as createRevision: protobuf's other JSON spelling of its names.
-std::string camel_case(std::string_view name) {
-  std::string out;
-  for (std::size_t i = 0; i < name.size(); ++i) {
-    const bool joint = name[i] == '_' && i + 1 < name.size();
-    if (joint) ++i;
-    out += joint ? static_cast<char>(name[i] - 'a' + 'A') : name[i];
-  }
-  return out;
-}
-
-/// Reads the fields of one object. An absent field reads as zero, false or empty, as in proto3; one
-/// of another type is noted in the verdict and reads as absent.
-class fields {
- public:
-  fields(const json& object, verdict& judged) : object_(&object), judged_(&judged) {
-    if (!object.is_object()) judged.refuse("something", "is not an object");
-  }
-
-  /// nullptr if absent.
-  [[nodiscard]] const json* find(std::string_view name) const {
-    const json* here = look_up(std::string(name));
-    const std::string other = camel_case(name);
-    const json* there = other == name ? nullptr : look_up(other);
-    if (here != nullptr && there != nullptr) judged_->refuse(name, "is there in two spellings");
-    return here != nullptr ? here : there;
-  }
-
-  /// 64 bits, as a string or, as proto3 also allows, a number.
-  template <class Integer>
-  [[nodiscard]] Integer number(std::string_view name) const {
-    const json* found = find(name);
-    if (found == nullptr) return 0;
-    std::string digits;
-    if (found->is_string()) digits = found->get<std::string>();
-    if (found->is_number_integer()) digits = found->dump();
-    const auto value = base::read_number<Integer>(digits);
-    if (!value) judged_->refuse(name, "is not a number of its kind");
-    return value.value_or(0);
-  }
-
-  [[nodiscard]] bool flag(std::string_view name) const {
-    const json* found = find(name);
-    if (found == nullptr) return false;
-    if (!found->is_boolean()) judged_->refuse(name, "is not true or false");
-    return found->is_boolean() && found->get<bool>();
-  }
-
-  [[nodiscard]] std::string text(std::string_view name) const {
-    const json* found = find(name);
-    if (found == nullptr) return {};
-    if (!found->is_string()) judged_->refuse(name, "is not a string");
-    return found->is_string() ? found->get<std::string>() : std::string();
-  }
-
-  [[nodiscard]] std::string bytes(std::string_view name) const {
-    const auto decoded = from_base64(text(name));
-    if (!decoded) judged_->refuse(name, "is not base64");
-    return decoded.value_or("");
-  }
-
-  /// The elements of an array.
-  [[nodiscard]] const json& list(std::string_view name) const {
-    static const json nothing = json::array();
-    const json* found = find(name);
-    if (found == nullptr) return nothing;
-    if (!found->is_array()) judged_->refuse(name, "is not a list");
-    return found->is_array() ? *found : nothing;
-  }
-
-  fields object(std::string_view name) const {
-    static const json nothing = json::object();
-    const json* found = find(name);
-    if (found == nullptr) judged_->refuse(name, "is missing");
-    return {found != nullptr ? *found : nothing, *judged_};
-  }
-
-  void require(bool holds, std::string_view name, std::string_view reason) const {
-    if (!holds) judged_->refuse(name, reason);
-  }
-
-  [[nodiscard]] verdict& judged() const { return *judged_; }
-
- private:
-  [[nodiscard]] const json* look_up(const std::string& name) const {
-    if (!object_->is_object()) return nullptr;
-    const auto found = object_->find(name);
-    return found == object_->end() || found->is_null() ? nullptr : &*found;
-  }
-
-  const json* object_;
-  verdict* judged_;
-};
 
 reply_header header_of(const fields& reply) {
   const fields from = reply.object("header");
@@ -309,26 +158,26 @@ version_reply read(const fields& from, std::type_identity<version_reply>) {
 }
 
 template <class Reply>
-parsed<Reply> read_object(const json& object, std::string_view body) {
+parsed<Reply> reply_in(const json& object, std::string_view body) {
   verdict judged;
   Reply reply = read(fields(object, judged), std::type_identity<Reply>{});
   if (judged.why.empty()) return reply;
-  return std::unexpected(malformed{judged.why + ": " + excerpt(body)});
+  return std::unexpected(malformed_body(std::move(judged.why), body));
 }
 
 template <class Reply>
 parsed<Reply> parse(std::string_view body) {
-  const auto document = to_object(body);
+  const auto document = read_object(body);
   if (!document) return std::unexpected(document.error());
-  return read_object<Reply>(*document, body);
+  return reply_in<Reply>(*document, body);
 }
 
 template <class Reply>
 parsed<Reply> parse_streamed(std::string_view body) {
-  const auto document = to_object(body);
+  const auto document = read_object(body);
   if (!document) return std::unexpected(document.error());
   const auto result = document->find("result");
-  return read_object<Reply>(result != document->end() ? *result : *document, body);
+  return reply_in<Reply>(result != document->end() ? *result : *document, body);
 }
 
 }  // namespace
@@ -366,7 +215,7 @@ parsed<version_reply> parse_version(std::string_view body) {
 }
 
 std::optional<error_fields> parse_error(std::string_view document) {
-  const auto whole = to_object(document);
+  const auto whole = read_object(document);
   if (!whole) return std::nullopt;
   const auto nested = whole->find("error");
   const bool in_stream = nested != whole->end() && nested->is_object();

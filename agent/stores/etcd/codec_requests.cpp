@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "core/check.hpp"
-#include "stores/etcd/base64.hpp"
+#include "stores/base64.hpp"
 #include "stores/etcd/codec.hpp"
 
 namespace tenure::stores::etcd {

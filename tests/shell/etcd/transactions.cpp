@@ -10,7 +10,7 @@ namespace tenure::shell {
 namespace {
 
 using nlohmann::json;
-using stores::etcd::to_base64;
+using stores::to_base64;
 
 /// In a range every key has to fulfil it; an empty range is checked as one missing key.
 bool holds(const json& condition, const key_space& in) {

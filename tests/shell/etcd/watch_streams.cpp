@@ -10,7 +10,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using nlohmann::json;
-using stores::etcd::to_base64;
+using stores::to_base64;
 
 /// A watch that begins in the past is brought up to date ten times a second.
 constexpr core::duration sync_interval = 100ms;

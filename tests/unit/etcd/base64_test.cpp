@@ -1,4 +1,4 @@
-#include "stores/etcd/base64.hpp"
+#include "stores/base64.hpp"
 
 #include <gtest/gtest.h>
 

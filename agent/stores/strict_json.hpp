@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+#include "base/number_text.hpp"
+#include "stores/malformed.hpp"
+
+/// What servers answer, read strictly: a wrong type or a contradiction makes a reply malformed,
+/// which for a lease means that its state is unknown. Pure.
+namespace tenure::stores {
+
+/// `why`, and the beginning of the body, safe to log.
+malformed malformed_body(std::string why, std::string_view body);
+
+/// The document. Malformed if it is nested too deeply, or has two values under one name, of which
+/// parsers choose different ones.
+parsed<nlohmann::json> read_document(std::string_view body);
+
+/// The same, of a JSON object.
+parsed<nlohmann::json> read_object(std::string_view body);
+
+/// The first defect found in a reply. Later ones follow from it.
+struct verdict {
+  std::string why;
+
+  void refuse(std::string_view field, std::string_view reason) {
+    if (why.empty()) why = std::string(field).append(" ").append(reason);
+  }
+};
+
+/// Reads the fields of one object. An absent field, or one that is null, reads as zero, false or
+/// empty, as in proto3; one of another type is noted in the verdict and reads as absent.
+class fields {
+ public:
+  /// Both must outlive it.
+  fields(const nlohmann::json& object, verdict& judged);
+
+  /// nullptr if absent. Also looks for protobuf's other spelling of the name, `createRevision` for
+  /// `create_revision`; there must not be both.
+  [[nodiscard]] const nlohmann::json* find(std::string_view name) const;
+
+  /// 64 bits, as a string or, as proto3 also allows, a number.
+  template <class Integer>
+  [[nodiscard]] Integer number(std::string_view name) const {
+    const nlohmann::json* found = find(name);
+    if (found == nullptr) return 0;
+    std::string digits;
+    if (found->is_string()) digits = found->get<std::string>();
+    if (found->is_number_integer()) digits = found->dump();
+    const auto value = base::read_number<Integer>(digits);
+    if (!value) judged_->refuse(name, "is not a number of its kind");
+    return value.value_or(0);
+  }
+
+  [[nodiscard]] bool flag(std::string_view name) const;
+  [[nodiscard]] std::string text(std::string_view name) const;
+  /// What base64 stands for.
+  [[nodiscard]] std::string bytes(std::string_view name) const;
+  /// The elements of an array.
+  [[nodiscard]] const nlohmann::json& list(std::string_view name) const;
+  /// An object, which must be there.
+  fields object(std::string_view name) const;
+
+  void require(bool holds, std::string_view name, std::string_view reason) const {
+    if (!holds) judged_->refuse(name, reason);
+  }
+
+  [[nodiscard]] verdict& judged() const { return *judged_; }
+
+ private:
+  [[nodiscard]] const nlohmann::json* look_up(const std::string& name) const;
+
+  const nlohmann::json* object_;
+  verdict* judged_;
+};
+
+}  // namespace tenure::stores
