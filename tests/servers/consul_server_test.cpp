@@ -9,7 +9,9 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "stores/consul/codec.hpp"
 #include "support/eventually.hpp"
 
 namespace tenure::servers {
@@ -199,6 +201,88 @@ TEST_P(RealConsul, ATtlBelowItsLeastIsRefusedWithTheRange) {
       cluster_->call("PUT", "/v1/session/create", R"({"TTL":"500ms","NodeChecks":[]})");
   EXPECT_NE(refused.status, 200);
   EXPECT_THAT(refused.body, HasSubstr("must be between"));
+}
+
+TEST_P(RealConsul, EveryRequestOfOursIsUnderstood) {
+  using namespace stores::consul;
+  start();
+  const auto made =
+      parse_session(cluster_
+                        ->call("PUT", "/v1/session/create",
+                               session_request({.name = "of a test",
+                                                .ttl = seconds(20),
+                                                .lock_delay = std::chrono::milliseconds(1500),
+                                                .node_checks = {"serfHealth"}}))
+                        .body);
+  ASSERT_TRUE(made) << made.error().why;
+  const auto renewed =
+      parse_renewal(cluster_->call("PUT", "/v1/session/renew/" + *made).body, *made);
+  ASSERT_TRUE(renewed) << renewed.error().why;
+  EXPECT_EQ(*renewed, seconds(20));
+
+  const auto transact = [this](const std::vector<operation>& all) {
+    const consul_answer answer = cluster_->call("PUT", "/v1/txn", transaction_request(all));
+    return parse_transaction(answer.status, answer.body);
+  };
+  const auto written = transact(
+      {check_absent{key}, lock{.key = key, .value = "me", .flags = lock_flags, .session = *made},
+       check_session{.key = key, .session = *made},
+       stores::consul::write{.key = "db/a", .value = std::string("\0\xff", 2)},
+       stores::consul::write{.key = "db/b", .value = "once", .index = 0}, show{"db/"}});
+  ASSERT_TRUE(written) << written.error().why;
+  ASSERT_TRUE(written->failed.empty()) << written->failed.front().what;
+  ASSERT_EQ(written->shown.size(), 7U) << "a check of a session shows the key, too";
+  const auto shown = parse_keys(cluster_->call("GET", "/v1/kv/db/?recurse&consistent").body);
+  ASSERT_TRUE(shown) << shown.error().why;
+  EXPECT_EQ(*shown, std::vector(written->shown.begin() + 4, written->shown.end()));
+  EXPECT_EQ(shown->at(0).session, *made);
+  EXPECT_EQ(shown->at(1).value, std::string("\0\xff", 2));
+
+  const std::uint64_t index = shown->at(2).modify_index;
+  const auto undone =
+      transact({check_index{.key = "db/b", .index = index}, erase{.key = "db/b", .index = index},
+                unlock{.key = key, .value = "", .session = *made}});
+  ASSERT_TRUE(undone) << undone.error().why;
+  EXPECT_TRUE(undone->failed.empty());
+  EXPECT_EQ(undone->shown.size(), 2U) << "nothing is shown of what is deleted";
+  const auto late = transact({erase{.key = "db/a", .index = 1}});
+  ASSERT_TRUE(late) << late.error().why;
+  ASSERT_EQ(late->failed.size(), 1U);
+  EXPECT_EQ(late->failed[0].which, 0U);
+
+  const auto self = parse_agent(cluster_->call("GET", "/v1/agent/self").body);
+  ASSERT_TRUE(self) << self.error().why;
+  EXPECT_EQ(self->datacenter, "dc1");
+}
+
+TEST_P(RealConsul, EachReasonOfAFailureIsUnderstood) {
+  using namespace stores::consul;
+  start();
+  const std::string holder = session("60s", "60s");
+  const std::string other = session();
+  ASSERT_EQ(acquire(holder), "true");
+  const auto why = [this](const operation& one) {
+    const consul_answer answer = cluster_->call("PUT", "/v1/txn", transaction_request({{one}}));
+    const auto reply = parse_transaction(answer.status, answer.body);
+    EXPECT_TRUE(reply) << reply.error().why;
+    EXPECT_EQ(reply->failed.size(), 1U) << answer.body;
+    return reply->failed.at(0).why;
+  };
+  const auto locks = [](const std::string& who) {
+    return lock{.key = key, .value = "", .session = who};
+  };
+  EXPECT_EQ(why(locks(other)), failure::held);
+  EXPECT_EQ(why(locks("11111111-1111-1111-1111-111111111111")), failure::no_session);
+  EXPECT_EQ(why(unlock{.key = key, .value = "", .session = other}), failure::changed);
+  EXPECT_EQ(why(check_session{.key = key, .session = other}), failure::changed);
+  EXPECT_EQ(why(check_session{.key = "db/none", .session = other}), failure::changed);
+  EXPECT_EQ(why(check_index{.key = key, .index = 1}), failure::changed);
+  EXPECT_EQ(why(check_index{.key = "db/none", .index = 1}), failure::changed);
+  EXPECT_EQ(why(check_absent{key}), failure::changed);
+  EXPECT_EQ(why(stores::consul::write{.key = key, .value = "", .index = 0}), failure::changed);
+  EXPECT_EQ(why(erase{.key = key, .index = 1}), failure::changed);
+  destroy(holder);
+  EXPECT_EQ(why(locks(other)), failure::delayed);
 }
 
 TEST_P(RealConsul, AClusterSurvivesTheLossOfItsLeaderAndItsSessionsDoToo) {

@@ -1,0 +1,165 @@
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "base/duration_text.hpp"
+#include "stores/consul/codec.hpp"
+#include "stores/strict_json.hpp"
+
+namespace tenure::stores::consul {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::string_view id_digits = "0123456789abcdef-";
+/// Consul keeps no session longer than a day after a renewal.
+constexpr core::duration longest_ttl = std::chrono::hours(24);
+
+bool is_printable(char c) {
+  return c >= ' ' && c <= '~';
+}
+
+/// The id goes into the paths of our requests.
+bool is_session_id(std::string_view text) {
+  return text.size() == 36 && text.find_first_not_of(id_digits) == std::string_view::npos;
+}
+
+key_value key_value_of(const fields& from) {
+  key_value out{.key = from.text("Key"),
+                .value = from.bytes("Value"),
+                .flags = from.number<std::uint64_t>("Flags"),
+                .lock_index = from.number<std::uint64_t>("LockIndex"),
+                .create_index = from.number<std::uint64_t>("CreateIndex"),
+                .modify_index = from.number<std::uint64_t>("ModifyIndex"),
+                .session = from.text("Session")};
+  from.require(!out.key.empty(), "Key", "is empty");
+  from.require(out.create_index > 0, "CreateIndex", "is missing");
+  from.require(out.create_index <= out.modify_index, "ModifyIndex", "is before the creation");
+  from.require(out.session.empty() || is_session_id(out.session), "Session", "is not an id");
+  from.require(out.session.empty() || out.lock_index > 0, "LockIndex", "is 0 while it is held");
+  return out;
+}
+
+/// The words are the same in 1.8 and in 1.21.
+failure failure_of(std::string_view what) {
+  struct words {
+    std::string_view begin;
+    std::string_view end;
+    failure mean;
+  };
+  static constexpr std::array<words, 9> known{{
+      {"failed to lock key ", "lock is already held", failure::held},
+      {"failed to lock key ", "due to lock delay", failure::delayed},
+      {"invalid session ", "", failure::no_session},
+      {"failed session check for key ", "", failure::changed},
+      {"failed to check session, key ", "doesn't exist", failure::changed},
+      {"failed index check for key ", "", failure::changed},
+      {"failed to check index, key ", "doesn't exist", failure::changed},
+      {"failed to unlock key ", "", failure::changed},
+      {"key ", " exists", failure::changed},
+  }};
+  const auto said = std::ranges::find_if(known, [what](const words& one) {
+    return what.starts_with(one.begin) && what.ends_with(one.end);
+  });
+  if (said != known.end()) return said->mean;
+  return what.ends_with("index is stale") ? failure::changed : failure::other;
+}
+
+failed_operation failed_operation_of(const fields& from) {
+  failed_operation out{.which = from.number<std::size_t>("OpIndex"), .what = from.text("What")};
+  out.why = failure_of(out.what);
+  from.require(out.which < most_operations, "OpIndex", "is out of range");
+  from.require(!out.what.empty(), "What", "is missing");
+  return out;
+}
+
+template <class Reply>
+parsed<Reply> judged(Reply out, verdict& by, std::string_view body) {
+  if (by.why.empty()) return out;
+  return std::unexpected(malformed_body(std::move(by.why), body));
+}
+
+parsed<json> read_list(std::string_view body) {
+  auto document = read_document(body);
+  if (document && !document->is_array()) {
+    return std::unexpected(malformed_body("it is not a JSON list", body));
+  }
+  return document;
+}
+
+}  // namespace
+
+parsed<std::string> parse_session(std::string_view body) {
+  const auto document = read_object(body);
+  if (!document) return std::unexpected(document.error());
+  verdict by;
+  const fields from(*document, by);
+  std::string id = from.text("ID");
+  from.require(is_session_id(id), "ID", "is not an id");
+  return judged(std::move(id), by, body);
+}
+
+parsed<std::optional<core::duration>> parse_renewal(std::string_view body, std::string_view id) {
+  const auto document = read_list(body);
+  if (!document) return std::unexpected(document.error());
+  if (document->size() != 1) {
+    return std::unexpected(malformed_body("it is not about one session", body));
+  }
+  verdict by;
+  const fields from(document->front(), by);
+  from.require(from.text("ID") == id, "ID", "is that of another session");
+  const std::string ttl = from.text("TTL");
+  auto out = parse_duration(ttl);
+  from.require(ttl.empty() || (out && *out > core::duration::zero()), "TTL", "is not a duration");
+  return judged(std::move(out), by, body);
+}
+
+parsed<transaction_reply> parse_transaction(int status, std::string_view body) {
+  const auto document = read_object(body);
+  if (!document) return std::unexpected(document.error());
+  verdict by;
+  const fields from(*document, by);
+  transaction_reply out;
+  for (const json& one : from.list("Results")) {
+    // Consul also tells of nodes, services and checks, which we never ask for.
+    out.shown.push_back(key_value_of(fields(one, by).object("KV")));
+  }
+  for (const json& one : from.list("Errors")) {
+    out.failed.push_back(failed_operation_of(fields(one, by)));
+  }
+  from.require((status == 409) == !out.failed.empty(), "Errors", "contradict the status");
+  from.require(out.failed.empty() || out.shown.empty(), "Results", "come beside errors");
+  return judged(std::move(out), by, body);
+}
+
+parsed<std::vector<key_value>> parse_keys(std::string_view body) {
+  const auto document = read_list(body);
+  if (!document) return std::unexpected(document.error());
+  verdict by;
+  std::vector<key_value> out;
+  for (const json& one : *document) out.push_back(key_value_of(fields(one, by)));
+  if (out.empty()) by.refuse("the list", "is empty");
+  const bool sorted = std::ranges::is_sorted(out, std::ranges::less_equal{}, &key_value::key);
+  if (!sorted) by.refuse("Key", "is there twice or not in order");
+  return judged(std::move(out), by, body);
+}
+
+parsed<agent_reply> parse_agent(std::string_view body) {
+  const auto document = read_object(body);
+  if (!document) return std::unexpected(document.error());
+  verdict by;
+  const fields from = fields(*document, by).object("Config");
+  agent_reply out{.version = from.text("Version"), .datacenter = from.text("Datacenter")};
+  from.require(!out.version.empty() && std::ranges::all_of(out.version, is_printable), "Version",
+               "is missing or not printable");
+  from.require(std::ranges::all_of(out.datacenter, is_printable), "Datacenter", "is not printable");
+  return judged(std::move(out), by, body);
+}
+
+std::optional<core::duration> parse_duration(std::string_view text) {
+  const auto read = base::read_duration(text, longest_ttl);
+  return read ? std::optional(*read) : std::nullopt;
+}
+
+}  // namespace tenure::stores::consul
