@@ -34,9 +34,7 @@ void PrintTo(const consul_release& release, std::ostream* out) {
 
 std::vector<consul_release> consul_releases() {
   return {
-      find_release("debian", "TENURE_CONSUL_DEBIAN", "consul-debian", "`./dev test` unpacks it"),
-      find_release("today", "TENURE_CONSUL_TODAY", "consul-today",
-                   "`./dev test` without --quick builds it")};
+      find_release("debian", "TENURE_CONSUL_DEBIAN", "consul-debian", "`./dev test` unpacks it")};
 }
 
 consul_cluster::consul_cluster(const consul_release& release, consul_options options)

@@ -15,7 +15,7 @@ namespace tenure::servers {
 
 /// A Consul to test against.
 struct consul_release {
-  std::string name;    ///< fit for the name of a test: "debian", "today"
+  std::string name;    ///< fit for the name of a test: "debian"
   std::string binary;  ///< empty: this machine has none
   std::string why;     ///< then: what to do about it, for GTEST_SKIP()
 };
@@ -23,8 +23,8 @@ struct consul_release {
 /// The name alone, in what GoogleTest prints.
 void PrintTo(const consul_release& release, std::ostream* out);
 
-/// Debian 11's package and today's release. `./dev test` leaves them in build/servers; the
-/// variables TENURE_CONSUL_DEBIAN and TENURE_CONSUL_TODAY name others.
+/// Debian 11's package. `./dev test` leaves it in build/servers; the variable TENURE_CONSUL_DEBIAN
+/// names another.
 std::vector<consul_release> consul_releases();
 
 struct consul_options {
