@@ -5,7 +5,7 @@
 
 #include "base/duration_text.hpp"
 #include "stores/consul/codec.hpp"
-#include "stores/strict_json.hpp"
+#include "stores/reply_codec.hpp"
 
 namespace tenure::stores::consul {
 namespace {

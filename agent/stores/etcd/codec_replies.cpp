@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "stores/etcd/codec.hpp"
-#include "stores/strict_json.hpp"
+#include "stores/reply_codec.hpp"
 
 namespace tenure::stores::etcd {
 namespace {

@@ -1,6 +1,7 @@
-#include "stores/strict_json.hpp"
+#include "stores/reply_codec.hpp"
 
 #include <cstddef>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 #include <vector>
@@ -120,6 +121,13 @@ fields fields::object(std::string_view name) const {
   const json* found = find(name);
   if (found == nullptr) judged_->refuse(name, "is missing");
   return {found != nullptr ? *found : nothing, *judged_};
+}
+
+std::optional<std::string> fields::digits_of(std::string_view name) const {
+  const json* found = find(name);
+  if (found == nullptr) return std::nullopt;
+  if (found->is_string()) return found->get<std::string>();
+  return found->is_number_integer() ? found->dump() : "";
 }
 
 const json* fields::look_up(const std::string& name) const {

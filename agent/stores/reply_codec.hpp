@@ -1,7 +1,8 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -45,12 +46,9 @@ class fields {
   /// 64 bits, as a string or, as proto3 also allows, a number.
   template <class Integer>
   [[nodiscard]] Integer number(std::string_view name) const {
-    const nlohmann::json* found = find(name);
-    if (found == nullptr) return 0;
-    std::string digits;
-    if (found->is_string()) digits = found->get<std::string>();
-    if (found->is_number_integer()) digits = found->dump();
-    const auto value = base::read_number<Integer>(digits);
+    const std::optional<std::string> digits = digits_of(name);
+    if (!digits) return 0;
+    const auto value = base::read_number<Integer>(*digits);
     if (!value) judged_->refuse(name, "is not a number of its kind");
     return value.value_or(0);
   }
@@ -71,6 +69,8 @@ class fields {
   [[nodiscard]] verdict& judged() const { return *judged_; }
 
  private:
+  /// Nothing if absent; empty if it is neither a text nor an integer.
+  [[nodiscard]] std::optional<std::string> digits_of(std::string_view name) const;
   [[nodiscard]] const nlohmann::json* look_up(const std::string& name) const;
 
   const nlohmann::json* object_;
