@@ -13,6 +13,7 @@
 
 namespace {
 
+using namespace tenure::stores;
 using namespace tenure::stores::etcd;
 
 constexpr std::size_t longest_refusal = 200;

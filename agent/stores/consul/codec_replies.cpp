@@ -110,9 +110,9 @@ parsed<std::optional<core::duration>> parse_renewal(std::string_view body, std::
   const fields from(document->front(), by);
   from.require(from.text("ID") == id, "ID", "is that of another session");
   const std::string ttl = from.text("TTL");
-  auto out = parse_duration(ttl);
+  const auto out = parse_duration(ttl);
   from.require(ttl.empty() || (out && *out > core::duration::zero()), "TTL", "is not a duration");
-  return judged(std::move(out), by, body);
+  return judged(out, by, body);
 }
 
 parsed<transaction_reply> parse_transaction(int status, std::string_view body) {
