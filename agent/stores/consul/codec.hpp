@@ -12,7 +12,7 @@
 #include "core/clock.hpp"
 #include "stores/malformed.hpp"
 
-/// Bytes <-> structs for Consul's HTTP API, 1.8 to 1.21. Pure: no I/O, no clock.
+/// Bytes <-> structs for Consul's HTTP API, as 1.8.7 and 1.21.0 speak it. Pure: no I/O, no clock.
 ///
 /// Replies are read strictly: what is missing, of a wrong type or contradicts itself makes a reply
 /// `malformed`, and what it was asked for is then unknown.
@@ -43,7 +43,10 @@ struct session_wish {
 /// PUT /v1/session/create
 std::string session_request(const session_wish& what);
 
-/// The id of the session that was made.
+/// As in "adf4238a-882b-9ddc-4a9d-5b6758e4159e".
+bool is_session_id(std::string_view text);
+
+/// The id of the session that was made; it goes into the paths of our requests.
 parsed<std::string> parse_session(std::string_view body);
 
 /// What PUT /v1/session/renew/ID says of that session: its TTL, or nothing if it has none.
@@ -103,13 +106,18 @@ struct erase {
   std::uint64_t index = 0;
 };
 
-/// Shows all keys that begin with this.
-struct show {
-  std::string prefix;
+/// Shows the key; the transaction fails if there is none.
+struct fetch {
+  std::string key;
 };
 
-using operation =
-    std::variant<check_session, check_index, check_absent, lock, unlock, write, erase, show>;
+/// Deletes the key, whatever it is now, if there is one.
+struct discard {
+  std::string key;
+};
+
+using operation = std::variant<check_session, check_index, check_absent, lock, unlock, write, erase,
+                               fetch, discard>;
 
 /// PUT /v1/txn. Precondition: no more than `most_operations`.
 std::string transaction_request(std::span<const operation> all);
@@ -119,7 +127,9 @@ struct key_value {
   std::string key{};
   std::string value{};  ///< empty in the result of an operation that checks or writes
   std::uint64_t flags = 0;
-  std::uint64_t lock_index = 0;  ///< how often it was acquired; begins again if it is deleted
+  /// How often it was acquired. Begins again if the key is deleted, and if anyone writes it without
+  /// locking or unlocking it, even while it is held.
+  std::uint64_t lock_index = 0;
   std::uint64_t create_index = 0;
   std::uint64_t modify_index = 0;
   std::string session{};  ///< who holds it; empty: nobody
@@ -143,8 +153,8 @@ struct failed_operation {
 };
 
 struct transaction_reply {
-  /// In the order of the operations: the key of each that checks it, writes it, locks or unlocks
-  /// it, and all that it shows; nothing for `check_absent` and `erase`.
+  /// In the order of the operations: the key of each that checks it, shows it, writes it, locks or
+  /// unlocks it; nothing for `check_absent`, `erase` and `discard`.
   std::vector<key_value> shown;
   std::vector<failed_operation> failed;  ///< not empty: nothing was executed
 };
@@ -153,7 +163,7 @@ struct transaction_reply {
 /// operation has failed, with 200 none has.
 parsed<transaction_reply> parse_transaction(int status, std::string_view body);
 
-/// The answer to GET /v1/kv with status 200: at least one key.
+/// The answer to GET /v1/kv with status 200: at least one key, each once, in bytewise order.
 parsed<std::vector<key_value>> parse_keys(std::string_view body);
 
 /// What an agent says of itself: GET /v1/agent/self.
@@ -163,8 +173,5 @@ struct agent_reply {
 };
 
 parsed<agent_reply> parse_agent(std::string_view body);
-
-/// A duration as Consul writes it, "15s" or "1m30s"; nothing if it is none.
-std::optional<core::duration> parse_duration(std::string_view text);
 
 }  // namespace tenure::stores::consul

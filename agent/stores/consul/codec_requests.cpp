@@ -3,15 +3,12 @@
 #include "core/check.hpp"
 #include "stores/base64.hpp"
 #include "stores/consul/codec.hpp"
+#include "stores/json_codec.hpp"
 
 namespace tenure::stores::consul {
 namespace {
 
 using nlohmann::ordered_json;
-
-std::string text_of(const ordered_json& body) {
-  return body.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
-}
 
 /// Renewals say the TTL in the words of the request. Whole milliseconds, and no more than `d`: a
 /// deadline counts from what Consul has confirmed.
@@ -61,8 +58,11 @@ ordered_json to_json(const write& what) {
 ordered_json to_json(const erase& what) {
   return with_index(verb("delete-cas", what.key), what.index);
 }
-ordered_json to_json(const show& what) {
-  return verb("get-tree", what.prefix);
+ordered_json to_json(const fetch& what) {
+  return verb("get", what.key);
+}
+ordered_json to_json(const discard& what) {
+  return verb("delete", what.key);
 }
 
 }  // namespace
@@ -77,7 +77,7 @@ std::string session_request(const session_wish& what) {
     ordered_json& checks = out["ServiceChecks"] = ordered_json::array();
     for (const std::string& id : what.service_checks) checks.push_back({{"ID", id}});
   }
-  return text_of(out);
+  return written(out);
 }
 
 std::string transaction_request(std::span<const operation> all) {
@@ -86,7 +86,7 @@ std::string transaction_request(std::span<const operation> all) {
   for (const operation& one : all) {
     out.push_back({{"KV", std::visit([](const auto& what) { return to_json(what); }, one)}});
   }
-  return text_of(out);
+  return written(out);
 }
 
 }  // namespace tenure::stores::consul

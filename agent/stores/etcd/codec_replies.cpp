@@ -4,16 +4,12 @@
 #include <utility>
 
 #include "stores/etcd/codec.hpp"
-#include "stores/reply_codec.hpp"
+#include "stores/json_codec.hpp"
 
 namespace tenure::stores::etcd {
 namespace {
 
 using json = nlohmann::json;
-
-bool is_printable(char c) {
-  return c >= ' ' && c <= '~';
-}
 
 reply_header header_of(const fields& reply) {
   const fields from = reply.object("header");
@@ -141,19 +137,14 @@ watch_reply read(const fields& from, std::type_identity<watch_reply>) {
 }
 
 authenticate_reply read(const fields& from, std::type_identity<authenticate_reply>) {
-  authenticate_reply out{.header = header_of(from), .token = from.text("token")};
-  // The token goes into a header line of our requests: a line break in it would let the server add
-  // a header.
-  from.require(!out.token.empty() && std::ranges::all_of(out.token, is_printable), "token",
-               "is empty or not printable");
+  authenticate_reply out{.header = header_of(from), .token = from.ascii("token")};
+  from.require(!out.token.empty(), "token", "is empty");
   return out;
 }
 
 version_reply read(const fields& from, std::type_identity<version_reply>) {
-  version_reply out{.server = from.text("etcdserver"), .cluster = from.text("etcdcluster")};
-  from.require(!out.server.empty() && std::ranges::all_of(out.server, is_printable), "etcdserver",
-               "is missing or not printable");
-  from.require(std::ranges::all_of(out.cluster, is_printable), "etcdcluster", "is not printable");
+  version_reply out{.server = from.ascii("etcdserver"), .cluster = from.ascii("etcdcluster")};
+  from.require(!out.server.empty(), "etcdserver", "is missing");
   return out;
 }
 
@@ -161,8 +152,7 @@ template <class Reply>
 parsed<Reply> reply_in(const json& object, std::string_view body) {
   verdict judged;
   Reply reply = read(fields(object, judged), std::type_identity<Reply>{});
-  if (judged.why.empty()) return reply;
-  return std::unexpected(malformed_body(std::move(judged.why), body));
+  return unless_refused(std::move(reply), judged, body);
 }
 
 template <class Reply>

@@ -6,16 +6,12 @@
 #include "core/check.hpp"
 #include "stores/base64.hpp"
 #include "stores/etcd/codec.hpp"
+#include "stores/json_codec.hpp"
 
 namespace tenure::stores::etcd {
 namespace {
 
 using nlohmann::ordered_json;
-
-/// A password need not be UTF-8: invalid bytes become replacement characters, and etcd refuses it.
-std::string text_of(const ordered_json& body) {
-  return body.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
-}
 
 /// Many parsers read JSON numbers as doubles, so the gateway writes and reads 64 bits as strings.
 template <class Integer>
@@ -103,25 +99,25 @@ std::string prefix_end(std::string_view prefix) {
 
 std::string grant_request(std::int64_t ttl_seconds, std::int64_t id) {
   TENURE_CHECK(ttl_seconds > 0 && id > 0);
-  return text_of({{"TTL", number(ttl_seconds)}, {"ID", number(id)}});
+  return written({{"TTL", number(ttl_seconds)}, {"ID", number(id)}});
 }
 
 std::string keep_alive_request(std::int64_t id) {
-  return text_of({{"ID", number(id)}}) + '\n';
+  return written({{"ID", number(id)}}) + '\n';
 }
 
 std::string revoke_request(std::int64_t id) {
-  return text_of({{"ID", number(id)}});
+  return written({{"ID", number(id)}});
 }
 
 std::string range_request(const range& what) {
-  return text_of(to_json(what));
+  return written(to_json(what));
 }
 
 std::string transaction_request(const transaction& what) {
   ordered_json when = ordered_json::array();
   for (const compare& condition : what.when) when.push_back(to_json(condition));
-  return text_of({{"compare", std::move(when)},
+  return written({{"compare", std::move(when)},
                   {"success", to_json(what.then)},
                   {"failure", to_json(what.otherwise)}});
 }
@@ -133,7 +129,7 @@ std::string watch_request(const std::string& key, const std::string& end,
   if (start_revision != 0) create["start_revision"] = number(start_revision);
   create["progress_notify"] = true;
   create["watch_id"] = number(watch_id);
-  return text_of({{"create_request", std::move(create)}}) + '\n';
+  return written({{"create_request", std::move(create)}}) + '\n';
 }
 
 std::string progress_request() {
@@ -141,7 +137,7 @@ std::string progress_request() {
 }
 
 std::string authenticate_request(std::string_view user, std::string_view password) {
-  return text_of({{"name", user}, {"password", password}});
+  return written({{"name", user}, {"password", password}});
 }
 
 }  // namespace tenure::stores::etcd

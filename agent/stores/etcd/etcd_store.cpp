@@ -10,11 +10,11 @@
 #include "stores/etcd/campaigns.hpp"
 #include "stores/etcd/membership.hpp"
 #include "stores/etcd/orders.hpp"
-#include "stores/etcd/release_record_text.hpp"
 #include "stores/etcd/renewals.hpp"
 #include "stores/etcd/server_version.hpp"
 #include "stores/etcd/session.hpp"
 #include "stores/etcd/subscriptions.hpp"
+#include "stores/records/release_record_text.hpp"
 
 namespace tenure::stores {
 namespace {

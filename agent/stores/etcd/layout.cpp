@@ -1,5 +1,6 @@
 #include "stores/etcd/layout.hpp"
 
+#include "base/digest.hpp"
 #include "base/number_text.hpp"
 
 namespace tenure::stores::etcd {
@@ -7,16 +8,6 @@ namespace {
 
 constexpr std::uint64_t mask(int bits) {
   return (std::uint64_t{1} << bits) - 1;
-}
-
-/// FNV-1a, 64 bits: the same on every machine and in every release.
-std::uint64_t digest(std::string_view text) {
-  std::uint64_t hash = 0xcbf29ce484222325U;
-  for (const char c : text) {
-    hash ^= static_cast<unsigned char>(c);
-    hash *= 0x100000001b3U;
-  }
-  return hash;
 }
 
 std::string in_hex(std::int64_t lease) {
@@ -64,7 +55,8 @@ key_range range_of(std::string_view election) {
 
 lease_ids::lease_ids(std::string_view session, std::uint64_t salt)
     // A positive number of 63 bits, whose session part is never 0.
-    : session_((digest(session) >> (counter_bits + 1)) | 1U), counter_(salt & mask(counter_bits)) {}
+    : session_((base::digest(session) >> (counter_bits + 1)) | 1U),
+      counter_(salt & mask(counter_bits)) {}
 
 std::int64_t lease_ids::next() {
   counter_ = (counter_ + 1) & mask(counter_bits);

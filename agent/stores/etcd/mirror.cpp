@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "stores/etcd/agreement_text.hpp"
 #include "stores/etcd/layout.hpp"
-#include "stores/etcd/order_text.hpp"
-#include "stores/etcd/release_record_text.hpp"
+#include "stores/records/agreement_text.hpp"
+#include "stores/records/order_text.hpp"
+#include "stores/records/release_record_text.hpp"
 
 namespace tenure::stores::etcd {
 

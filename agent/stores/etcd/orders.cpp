@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/number_text.hpp"
-#include "stores/etcd/order_text.hpp"
+#include "stores/records/order_text.hpp"
 
 namespace tenure::stores::etcd {
 namespace {

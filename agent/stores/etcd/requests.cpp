@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "core/check.hpp"
-#include "stores/etcd/agreement_text.hpp"
+#include "stores/records/agreement_text.hpp"
 
 namespace tenure::stores::etcd {
 namespace {

@@ -69,7 +69,7 @@ class etcd_scene {
 };
 
 /// One scene for each release of etcd.
-class EtcdFault : public etcd_scene, public testing::TestWithParam<servers::etcd_release> {
+class EtcdFault : public etcd_scene, public testing::TestWithParam<servers::server_release> {
  protected:
   void SetUp() override {
     if (GetParam().binary.empty()) GTEST_SKIP() << GetParam().why;

@@ -7,7 +7,7 @@
 #include "core/member_order.hpp"
 
 /// The value of an order's key. Pure.
-namespace tenure::stores::etcd {
+namespace tenure::stores {
 
 /// `ACTION MEMBER TERM ASIDE_NS HEIR`, followed after the answer by `accepted BY` or `refused BY
 /// CODE MESSAGE ACTION`; names and texts percent-encoded, `*` for an absent one. `by`: the run that
@@ -18,4 +18,4 @@ std::string order_text(const core::left_order& what, const std::string& by = {})
 /// key.
 std::optional<core::left_order> parse_order(std::string id, std::string_view text);
 
-}  // namespace tenure::stores::etcd
+}  // namespace tenure::stores

@@ -1,8 +1,8 @@
-#include "stores/etcd/agreement_text.hpp"
+#include "stores/records/agreement_text.hpp"
 
 #include <gtest/gtest.h>
 
-namespace tenure::stores::etcd {
+namespace tenure::stores {
 namespace {
 
 TEST(EtcdAgreement, IsReadAsItWasWritten) {
@@ -26,4 +26,4 @@ TEST(EtcdAgreement, WhatIsNoneAgreesUponNothing) {
 }
 
 }  // namespace
-}  // namespace tenure::stores::etcd
+}  // namespace tenure::stores

@@ -1,11 +1,11 @@
-#include "stores/etcd/agreement_text.hpp"
+#include "stores/records/agreement_text.hpp"
 
 #include <algorithm>
 #include <cstdint>
 
 #include "base/number_text.hpp"
 
-namespace tenure::stores::etcd {
+namespace tenure::stores {
 namespace {
 
 constexpr std::string_view slots_word = "slots";
@@ -49,4 +49,4 @@ std::optional<core::agreement> parse_agreement(std::string_view text) {
   return out.slots > 0 ? std::optional(out) : std::nullopt;
 }
 
-}  // namespace tenure::stores::etcd
+}  // namespace tenure::stores

@@ -1,8 +1,8 @@
-#include "stores/etcd/release_record_text.hpp"
+#include "stores/records/release_record_text.hpp"
 
 #include <gtest/gtest.h>
 
-namespace tenure::stores::etcd {
+namespace tenure::stores {
 namespace {
 
 using core::loss_reason;
@@ -49,4 +49,4 @@ TEST(EtcdReleaseNote, WhateverElseIsThereVouchesForNothing) {
 }
 
 }  // namespace
-}  // namespace tenure::stores::etcd
+}  // namespace tenure::stores

@@ -1,17 +1,23 @@
 #pragma once
 
 #include <cstdint>
+#include <expected>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/number_text.hpp"
 #include "stores/malformed.hpp"
 
-/// What servers answer, read strictly: a wrong type or a contradiction makes a reply malformed,
-/// which for a lease means that its state is unknown. Pure.
+/// JSON to and from a server. Replies are read strictly: a wrong type or a contradiction makes one
+/// malformed, which for a lease means that its state is unknown. Pure.
 namespace tenure::stores {
+
+/// The text of a request's body. What is not UTF-8, as a password may be, becomes replacement
+/// characters, and the server refuses it.
+std::string written(const nlohmann::ordered_json& body);
 
 /// `why`, and the beginning of the body, safe to log.
 malformed malformed_body(std::string why, std::string_view body);
@@ -31,6 +37,13 @@ struct verdict {
     if (why.empty()) why = std::string(field).append(" ").append(reason);
   }
 };
+
+/// `reply`, unless a defect was found in `body`, from which it was read.
+template <class Reply>
+parsed<Reply> unless_refused(Reply reply, verdict& judged, std::string_view body) {
+  if (judged.why.empty()) return reply;
+  return std::unexpected(malformed_body(std::move(judged.why), body));
+}
 
 /// Reads the fields of one object. An absent field, or one that is null, reads as zero, false or
 /// empty, as in proto3; one of another type is noted in the verdict and reads as absent.
@@ -59,6 +72,10 @@ class fields {
   [[nodiscard]] std::string bytes(std::string_view name) const;
   /// The elements of an array.
   [[nodiscard]] const nlohmann::json& list(std::string_view name) const;
+  /// A text of printable ASCII, or nothing. It may go into a line of ours: a line break in a header
+  /// would add another one.
+  [[nodiscard]] std::string ascii(std::string_view name) const;
+
   /// An object, which must be there.
   fields object(std::string_view name) const;
 

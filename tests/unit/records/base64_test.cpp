@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-namespace tenure::stores::etcd {
+namespace tenure::stores {
 namespace {
 
 TEST(Base64, MatchesTheVectorsOfItsStandard) {
@@ -39,4 +39,4 @@ TEST(Base64, HasOneSpellingOnly) {
 }
 
 }  // namespace
-}  // namespace tenure::stores::etcd
+}  // namespace tenure::stores

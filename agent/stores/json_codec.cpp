@@ -1,5 +1,6 @@
-#include "stores/reply_codec.hpp"
+#include "stores/json_codec.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -49,6 +50,10 @@ std::string camel_case(std::string_view name) {
 }
 
 }  // namespace
+
+std::string written(const nlohmann::ordered_json& body) {
+  return body.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
 
 malformed malformed_body(std::string why, std::string_view body) {
   return {std::move(why) + ": " + base::printable(body, max_excerpt_bytes)};
@@ -106,6 +111,13 @@ std::string fields::bytes(std::string_view name) const {
   const auto decoded = from_base64(text(name));
   if (!decoded) judged_->refuse(name, "is not base64");
   return decoded.value_or("");
+}
+
+std::string fields::ascii(std::string_view name) const {
+  std::string out = text(name);
+  const bool prints = std::ranges::all_of(out, [](char c) { return c >= ' ' && c <= '~'; });
+  if (!prints) judged_->refuse(name, "is not printable");
+  return out;
 }
 
 const json& fields::list(std::string_view name) const {

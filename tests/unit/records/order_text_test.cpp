@@ -1,8 +1,8 @@
-#include "stores/etcd/order_text.hpp"
+#include "stores/records/order_text.hpp"
 
 #include <gtest/gtest.h>
 
-namespace tenure::stores::etcd {
+namespace tenure::stores {
 namespace {
 
 using namespace std::chrono_literals;
@@ -42,4 +42,4 @@ TEST(EtcdOrder, WhateverElseIsThereIsNoOrder) {
 }
 
 }  // namespace
-}  // namespace tenure::stores::etcd
+}  // namespace tenure::stores

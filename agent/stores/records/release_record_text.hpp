@@ -8,7 +8,7 @@
 #include "stores/store.hpp"
 
 /// The value of an election's release record. Pure.
-namespace tenure::stores::etcd {
+namespace tenure::stores {
 
 /// What the record says.
 struct release_note {
@@ -24,4 +24,4 @@ std::string release_record_text(core::version version, const std::string& holder
 /// Nothing if `record` is not a release record: a foreign value vouches for nothing.
 std::optional<release_note> parse_release_note(std::string_view record);
 
-}  // namespace tenure::stores::etcd
+}  // namespace tenure::stores

@@ -1,4 +1,4 @@
-#include "stores/etcd/release_record_text.hpp"
+#include "stores/records/release_record_text.hpp"
 
 #include <cstddef>
 #include <utility>
@@ -6,9 +6,9 @@
 
 #include "base/number_text.hpp"
 #include "base/percent_text.hpp"
-#include "stores/etcd/record_words.hpp"
+#include "stores/records/record_words.hpp"
 
-namespace tenure::stores::etcd {
+namespace tenure::stores {
 namespace {
 
 constexpr std::string_view clean_word = "clean";
@@ -49,4 +49,4 @@ std::optional<release_note> parse_release_note(std::string_view record) {
   return out;
 }
 
-}  // namespace tenure::stores::etcd
+}  // namespace tenure::stores

@@ -6,8 +6,8 @@
 
 #include "base/percent_text.hpp"
 
-/// Records that agents leave in etcd for each other: words separated by one blank.
-namespace tenure::stores::etcd {
+/// Records that agents leave in a store for each other: words separated by one blank.
+namespace tenure::stores {
 
 /// A name or a text as one word. The usual characters of names stay readable.
 inline std::string word_of(std::string_view text) {
@@ -24,4 +24,4 @@ inline std::vector<std::string_view> words_of(std::string_view text) {
   }
 }
 
-}  // namespace tenure::stores::etcd
+}  // namespace tenure::stores

@@ -1,4 +1,4 @@
-#include "stores/etcd/order_text.hpp"
+#include "stores/records/order_text.hpp"
 
 #include <cstddef>
 #include <utility>
@@ -6,9 +6,9 @@
 
 #include "base/number_text.hpp"
 #include "base/percent_text.hpp"
-#include "stores/etcd/record_words.hpp"
+#include "stores/records/record_words.hpp"
 
-namespace tenure::stores::etcd {
+namespace tenure::stores {
 namespace {
 
 constexpr std::string_view accepted_reply = "accepted";
@@ -81,4 +81,4 @@ std::optional<core::left_order> parse_order(std::string id, std::string_view tex
   return out.reply ? std::optional(std::move(out)) : std::nullopt;
 }
 
-}  // namespace tenure::stores::etcd
+}  // namespace tenure::stores
