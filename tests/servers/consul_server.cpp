@@ -1,7 +1,6 @@
 #include "servers/consul_server.hpp"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <utility>
@@ -15,29 +14,16 @@ namespace {
 /// The ports of a member, by their place.
 enum : std::size_t { http_port, server_port, serf_port, ports_each };
 
-consul_release find_release(const std::string& name, const char* variable, const char* folder,
-                            const char* advice) {
-  const char* named = std::getenv(variable);
-  const std::string path =
-      named != nullptr ? named : std::string(TENURE_SERVERS_FOLDER) + "/" + folder + "/consul";
-  if (::access(path.c_str(), X_OK) == 0) return {.name = name, .binary = path, .why = {}};
-  return {.name = name,
-          .binary = {},
-          .why = "there is no Consul at " + path + ": " + advice + ", or set " + variable};
-}
-
 }  // namespace
 
-void PrintTo(const consul_release& release, std::ostream* out) {
-  *out << release.name;
+std::vector<server_release> consul_releases() {
+  return {find_release("debian", "consul", "consul-debian", "TENURE_CONSUL_DEBIAN",
+                       "`./dev test` unpacks it"),
+          find_release("today", "consul", "consul-today", "TENURE_CONSUL_TODAY",
+                       "`./dev test` without --quick builds it")};
 }
 
-std::vector<consul_release> consul_releases() {
-  return {
-      find_release("debian", "TENURE_CONSUL_DEBIAN", "consul-debian", "`./dev test` unpacks it")};
-}
-
-consul_cluster::consul_cluster(const consul_release& release, consul_options options)
+consul_cluster::consul_cluster(const server_release& release, consul_options options)
     : server_cluster(release.binary, options.members, ports_each),
       release_(release),
       options_(std::move(options)) {
@@ -59,6 +45,12 @@ std::vector<std::string> consul_cluster::command(std::size_t member) const {
       "-hcl=session_ttl_min = \"" + std::to_string(options_.least_ttl.count()) + "ms\"",
       "-hcl=disable_update_check = true"};
   if (release_.name != "debian") words.emplace_back("-hcl=ports { grpc_tls = -1 }");
+  if (!options_.token.empty()) {
+    // Renamed since.
+    const std::string name = release_.name == "debian" ? "master" : "initial_management";
+    words.push_back("-hcl=acl { enabled = true default_policy = \"deny\" tokens { " + name +
+                    " = \"" + options_.token + "\" agent = \"" + options_.token + "\" } }");
+  }
   for (std::size_t i = 0; i < size(); ++i) {
     if (i != member) words.push_back("-retry-join=127.0.0.1:" + port(i, serf_port));
   }
@@ -72,12 +64,6 @@ std::uint16_t consul_cluster::port(std::size_t member) const {
 
 std::string consul_cluster::endpoint(std::size_t member) const {
   return "http://127.0.0.1:" + std::to_string(port(member));
-}
-
-std::vector<std::string> consul_cluster::endpoints() const {
-  std::vector<std::string> all;
-  for (std::size_t i = 0; i < size(); ++i) all.push_back(endpoint(i));
-  return all;
 }
 
 bool consul_cluster::healthy(std::size_t member) const {
@@ -107,14 +93,18 @@ std::size_t consul_cluster::wait_for_leader() {
         found = leader();
         return found && healthy(*found);
       },
-      std::chrono::milliseconds(20));
+      between_looks);
   EXPECT_TRUE(there) << "no member leads";
   return found.value_or(0);
 }
 
 consul_answer consul_cluster::call(std::string_view method, std::string_view path,
                                    std::string_view body, std::size_t member) const {
-  const std::string all = ask(port(member), method, path, body);
+  std::string target(path);
+  if (!options_.token.empty()) {
+    target.append(target.contains('?') ? "&" : "?").append("token=").append(options_.token);
+  }
+  const std::string all = ask(port(member), method, target, body);
   constexpr std::string_view protocol = "HTTP/1.1 ";
   if (!all.starts_with(protocol)) return {};
   return {.status = std::atoi(all.c_str() + protocol.size()),

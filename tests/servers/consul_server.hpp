@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <ostream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,25 +12,16 @@
 
 namespace tenure::servers {
 
-/// A Consul to test against.
-struct consul_release {
-  std::string name;    ///< fit for the name of a test: "debian"
-  std::string binary;  ///< empty: this machine has none
-  std::string why;     ///< then: what to do about it, for GTEST_SKIP()
-};
-
-/// The name alone, in what GoogleTest prints.
-void PrintTo(const consul_release& release, std::ostream* out);
-
-/// Debian 11's package. `./dev test` leaves it in build/servers; the variable TENURE_CONSUL_DEBIAN
-/// names another.
-std::vector<consul_release> consul_releases();
+/// Debian 11's package and today's release. `./dev test` leaves them in build/servers; the
+/// variables TENURE_CONSUL_DEBIAN and TENURE_CONSUL_TODAY name others.
+std::vector<server_release> consul_releases();
 
 struct consul_options {
   std::size_t members = 1;
   /// The least TTL that it grants; 10 s unless a test asks for less.
   std::chrono::milliseconds least_ttl{1000};
-  std::vector<std::string> flags;  ///< further ones, e.g. "-hcl=acl { enabled = true }"
+  std::vector<std::string> flags{};  ///< further ones, e.g. "-hcl=acl { enabled = true }"
+  std::string token{};               ///< of whoever calls; not empty: nobody else may do anything
 };
 
 /// What Consul answers.
@@ -45,12 +35,10 @@ struct consul_answer {
 class consul_cluster final : public server_cluster {
  public:
   /// Starts it and waits until every member is healthy; fails the test if patience ends first.
-  explicit consul_cluster(const consul_release& release, consul_options options = {});
+  explicit consul_cluster(const server_release& release, consul_options options = {});
 
   [[nodiscard]] std::uint16_t port(std::size_t member = 0) const;
-  /// "http://127.0.0.1:20123"
-  [[nodiscard]] std::string endpoint(std::size_t member = 0) const;
-  [[nodiscard]] std::vector<std::string> endpoints() const;
+  [[nodiscard]] std::string endpoint(std::size_t member = 0) const override;
 
   /// Answers a consistent read, in which it is registered itself.
   [[nodiscard]] bool healthy(std::size_t member) const override;
@@ -67,7 +55,7 @@ class consul_cluster final : public server_cluster {
  private:
   [[nodiscard]] std::vector<std::string> command(std::size_t member) const override;
 
-  consul_release release_;
+  server_release release_;
   consul_options options_;
 };
 

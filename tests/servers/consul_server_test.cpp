@@ -41,7 +41,7 @@ kv_entry entry_in(const json& one) {
           .session = one.value("Session", "")};
 }
 
-class RealConsul : public ::testing::TestWithParam<consul_release> {
+class RealConsul : public ::testing::TestWithParam<server_release> {
  protected:
   void SetUp() override {
     if (GetParam().binary.empty()) GTEST_SKIP() << GetParam().why;
@@ -138,6 +138,15 @@ TEST_P(RealConsul, ADeletedKeyBeginsItsLockIndexAgainButNotItsModifyIndex) {
   EXPECT_GT(read()->modify_index, before.modify_index);
 }
 
+TEST_P(RealConsul, AKeyThatAnyoneWritesStaysLockedAndLosesItsLockIndex) {
+  start();
+  const std::string ours = session();
+  ASSERT_EQ(acquire(ours), "true");
+  ASSERT_EQ(cluster_->call("PUT", std::string("/v1/kv/") + key, "x").status, 200);
+  EXPECT_EQ(read()->session, ours);
+  EXPECT_EQ(read()->lock_index, 0U);
+}
+
 TEST_P(RealConsul, OneTransactionHandsTheKeyFromOneSessionToAnother) {
   start();
   const std::string holder = session();
@@ -228,7 +237,8 @@ TEST_P(RealConsul, EveryRequestOfOursIsUnderstood) {
       {check_absent{key}, lock{.key = key, .value = "me", .flags = lock_flags, .session = *made},
        check_session{.key = key, .session = *made},
        stores::consul::write{.key = "db/a", .value = std::string("\0\xff", 2)},
-       stores::consul::write{.key = "db/b", .value = "once", .index = 0}, show{"db/"}});
+       stores::consul::write{.key = "db/b", .value = "once", .index = 0}, fetch{key}, fetch{"db/a"},
+       fetch{"db/b"}});
   ASSERT_TRUE(written) << written.error().why;
   ASSERT_TRUE(written->failed.empty()) << written->failed.front().what;
   ASSERT_EQ(written->shown.size(), 7U) << "a check of a session shows the key, too";
@@ -281,6 +291,7 @@ TEST_P(RealConsul, EachReasonOfAFailureIsUnderstood) {
   EXPECT_EQ(why(check_absent{key}), failure::changed);
   EXPECT_EQ(why(stores::consul::write{.key = key, .value = "", .index = 0}), failure::changed);
   EXPECT_EQ(why(erase{.key = key, .index = 1}), failure::changed);
+  EXPECT_EQ(why(fetch{"db/none"}), failure::changed);
   destroy(holder);
   EXPECT_EQ(why(locks(other)), failure::delayed);
 }

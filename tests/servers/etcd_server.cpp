@@ -1,9 +1,7 @@
 #include "servers/etcd_server.hpp"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <cstdlib>
 #include <utility>
 
 #include "core/check.hpp"
@@ -16,35 +14,18 @@ namespace {
 /// The ports of a member, by their place.
 enum : std::size_t { client_port, peer_port, metrics_port, ports_each };
 
-/// A look asks a member; asked without a pause it would keep it from getting ready.
-constexpr std::chrono::milliseconds between_looks{20};
-
 using tests::eventually;
-
-etcd_release find_release(const std::string& name, const char* variable, const char* folder,
-                          const char* advice) {
-  const char* named = std::getenv(variable);
-  const std::string path =
-      named != nullptr ? named : std::string(TENURE_SERVERS_FOLDER) + "/" + folder + "/etcd";
-  if (::access(path.c_str(), X_OK) == 0) return {.name = name, .binary = path, .why = {}};
-  return {.name = name,
-          .binary = {},
-          .why = "there is no etcd at " + path + ": " + advice + ", or set " + variable};
-}
 
 }  // namespace
 
-void PrintTo(const etcd_release& release, std::ostream* out) {
-  *out << release.name;
-}
-
-std::vector<etcd_release> etcd_releases() {
-  return {find_release("debian", "TENURE_ETCD_DEBIAN", "etcd-debian", "`./dev test` unpacks it"),
-          find_release("today", "TENURE_ETCD_TODAY", "etcd-today",
+std::vector<server_release> etcd_releases() {
+  return {find_release("debian", "etcd", "etcd-debian", "TENURE_ETCD_DEBIAN",
+                       "`./dev test` unpacks it"),
+          find_release("today", "etcd", "etcd-today", "TENURE_ETCD_TODAY",
                        "`./dev test` without --quick builds it")};
 }
 
-etcd_cluster::etcd_cluster(const etcd_release& release, etcd_options options)
+etcd_cluster::etcd_cluster(const server_release& release, etcd_options options)
     : server_cluster(release.binary, options.members, ports_each),
       release_(release),
       options_(std::move(options)) {
@@ -91,12 +72,6 @@ std::uint16_t etcd_cluster::port(std::size_t member) const {
 std::string etcd_cluster::endpoint(std::size_t member) const {
   return std::string(options_.tls ? "https" : "http") +
          "://127.0.0.1:" + std::to_string(port(member));
-}
-
-std::vector<std::string> etcd_cluster::endpoints() const {
-  std::vector<std::string> all;
-  for (std::size_t i = 0; i < size(); ++i) all.push_back(endpoint(i));
-  return all;
 }
 
 std::unique_ptr<slow_disk> etcd_cluster::slow_down(std::size_t member, std::chrono::seconds each) {

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <ostream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,19 +14,9 @@
 
 namespace tenure::servers {
 
-/// An etcd to test against.
-struct etcd_release {
-  std::string name;    ///< fit for the name of a test: "debian", "today"
-  std::string binary;  ///< empty: this machine has none
-  std::string why;     ///< then: what to do about it, for GTEST_SKIP()
-};
-
-/// The name alone, in what GoogleTest prints.
-void PrintTo(const etcd_release& release, std::ostream* out);
-
 /// Debian's package and today's release. `./dev test` leaves them in build/servers; the variables
 /// TENURE_ETCD_DEBIAN and TENURE_ETCD_TODAY name others.
-std::vector<etcd_release> etcd_releases();
+std::vector<server_release> etcd_releases();
 
 /// Certificates that the client port is served with, as PEM files.
 struct etcd_tls {
@@ -49,13 +38,11 @@ struct etcd_options {
 class etcd_cluster final : public server_cluster {
  public:
   /// Starts it and waits until every member is healthy; fails the test if patience ends first.
-  explicit etcd_cluster(const etcd_release& release, etcd_options options = {});
+  explicit etcd_cluster(const server_release& release, etcd_options options = {});
 
   [[nodiscard]] std::uint16_t port(std::size_t member = 0) const;
 
-  /// "http://127.0.0.1:20123"; https with TLS.
-  [[nodiscard]] std::string endpoint(std::size_t member = 0) const;
-  [[nodiscard]] std::vector<std::string> endpoints() const;
+  [[nodiscard]] std::string endpoint(std::size_t member = 0) const override;
 
   /// What it writes is on its disk only after `each`, for as long as the returned object lives; so
   /// what others have written it knows only later, too.
@@ -80,7 +67,7 @@ class etcd_cluster final : public server_cluster {
   [[nodiscard]] std::vector<std::string> command(std::size_t member) const override;
   [[nodiscard]] std::string metrics(std::size_t member, std::string_view path) const;
 
-  etcd_release release_;
+  server_release release_;
   etcd_options options_;
 };
 

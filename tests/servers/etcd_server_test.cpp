@@ -18,7 +18,7 @@ using namespace tenure::stores::etcd;
 using namespace std::string_literals;
 using ::testing::HasSubstr;
 
-class RealEtcd : public ::testing::TestWithParam<etcd_release> {
+class RealEtcd : public ::testing::TestWithParam<server_release> {
  protected:
   void SetUp() override {
     if (GetParam().binary.empty()) GTEST_SKIP() << GetParam().why;

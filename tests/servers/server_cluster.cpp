@@ -1,8 +1,10 @@
 #include "servers/server_cluster.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -18,12 +20,24 @@ namespace {
 constexpr int attempts_to_start = 3;  // another test may take a port between its choice and use
 constexpr std::size_t log_tail_bytes = 4000;
 
-/// A look asks a member; asked without a pause it would keep it from getting ready.
-constexpr std::chrono::milliseconds between_looks{20};
-
 }  // namespace
 
 using tests::eventually;
+
+void PrintTo(const server_release& release, std::ostream* out) {
+  *out << release.name;
+}
+
+server_release find_release(const std::string& name, const std::string& program,
+                            const std::string& folder, const char* variable, const char* advice) {
+  const char* named = std::getenv(variable);
+  const std::string path =
+      named != nullptr ? named : std::string(TENURE_SERVERS_FOLDER) + "/" + folder + "/" + program;
+  if (::access(path.c_str(), X_OK) == 0) return {.name = name, .binary = path, .why = {}};
+  return {.name = name,
+          .binary = {},
+          .why = "there is no " + program + " at " + path + ": " + advice + ", or set " + variable};
+}
 
 server_cluster::server_cluster(std::string binary, std::size_t members, std::size_t ports)
     : binary_(std::move(binary)), members_(members) {
@@ -104,6 +118,12 @@ void server_cluster::start(std::size_t member) {
   auto& one = members_.at(member);
   one.process.reset();
   one.process = std::make_unique<server_process>(command(member), log_of(one));
+}
+
+std::vector<std::string> server_cluster::endpoints() const {
+  std::vector<std::string> all;
+  for (std::size_t i = 0; i < size(); ++i) all.push_back(endpoint(i));
+  return all;
 }
 
 void server_cluster::wait_until_healthy() {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,24 @@
 #include "support/temporary_directory.hpp"
 
 namespace tenure::servers {
+
+/// A server to test against.
+struct server_release {
+  std::string name;    ///< fit for the name of a test: "debian", "today"
+  std::string binary;  ///< empty: this machine has none
+  std::string why;     ///< then: what to do about it, for GTEST_SKIP()
+};
+
+/// The name alone, in what GoogleTest prints.
+void PrintTo(const server_release& release, std::ostream* out);
+
+/// `program` in that folder of build/servers, unless the environment's `variable` names another.
+/// `advice`: how it gets there.
+server_release find_release(const std::string& name, const std::string& program,
+                            const std::string& folder, const char* variable, const char* advice);
+
+/// A look asks a member; asked without a pause it would keep it from getting ready.
+inline constexpr std::chrono::milliseconds between_looks{20};
 
 /// Processes of one kind of server on free loopback ports, with a directory of their own. Prints
 /// the end of every member's log if the test has failed when it goes.
@@ -35,6 +54,10 @@ class server_cluster {
   void thaw(std::size_t member);
   /// Starts one that was killed or stopped, on its ports and data. Does not wait.
   void start(std::size_t member);
+
+  /// "http://127.0.0.1:20123", or https.
+  [[nodiscard]] virtual std::string endpoint(std::size_t member) const = 0;
+  [[nodiscard]] std::vector<std::string> endpoints() const;
 
   /// Has a leader and answers, by its own word.
   [[nodiscard]] virtual bool healthy(std::size_t member) const = 0;
