@@ -48,6 +48,7 @@ std::vector<config::name_and_value> flags_of(const invocation& what) {
 void warn_of_exposed_secrets(config::configuration& s) {
   const std::pair<const char*, const std::string&> secrets[] = {
       {"password_file", s.secure.password_file},
+      {"token_file", s.secure.token_file},
       {"key_file", s.secure.key_file},
       {"control_token_file", s.control_token_file}};
   for (const auto& [name, file] : secrets) {

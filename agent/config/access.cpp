@@ -11,9 +11,7 @@ namespace {
 
 /// Of a URL for a store that is not known.
 constexpr std::uint16_t any_port = 1;
-constexpr std::array tls_settings{setting::ca_file, setting::certificate_file, setting::key_file,
-                                  setting::server_name};
-constexpr std::array sign_in_settings{setting::user, setting::password_file};
+constexpr core::duration most_lock_delay = std::chrono::seconds(60);
 
 std::string how_to_give_an_endpoint(std::string_view store, const provenance& known) {
   constexpr setting which = setting::endpoint;
@@ -36,6 +34,7 @@ class access_check {
 
   void run() {
     check_endpoints();
+    if (kind_ != nullptr) kind_->has_agents ? check_consul() : refuse_what_only_consul_has();
     if (file_) {
       refuse_what_only_servers_have();
       return;
@@ -47,7 +46,7 @@ class access_check {
     // A wrong endpoint does not tell whether TLS was meant.
     if (!all_good_ || good_.empty()) return;
     check_tls();
-    check_password_in_the_clear();
+    check_secret_in_the_clear();
   }
 
  private:
@@ -92,8 +91,10 @@ class access_check {
     // A user in a URL is refused for every store, even if the store is not known yet.
     const bool user_in_url = !file_ && one.contains("://") && settings::has_user(one);
     if ((file_ || kind_ == nullptr) && !user_in_url) return;
-    parsed<settings::endpoint> server =
-        settings::parse_endpoint(one, kind_ == nullptr ? any_port : kind_->default_port);
+    const std::uint16_t port = kind_ == nullptr ? any_port : kind_->default_port;
+    parsed<settings::endpoint> server = kind_ != nullptr && kind_->has_agents
+                                            ? settings::parse_local_endpoint(one, port)
+                                            : settings::parse_endpoint(one, port);
     if (server) {
       good_.push_back({one, std::move(*server)});
       return;
@@ -125,6 +126,34 @@ class access_check {
     std::ranges::for_each(sign_in_settings, refuse);
   }
 
+  void refuse_what_only_consul_has() {
+    for (const setting which : consul_settings) {
+      if (!known_.is_given(which)) continue;
+      known_.reject(which, key_of(which) + " is given, and " + s_.store + " has no such thing",
+                    "remove it; it is for the store consul");
+    }
+  }
+
+  void check_consul() {
+    for (const setting which : sign_in_settings) {
+      if (!known_.is_given(which)) continue;
+      known_.reject(which, key_of(which) + " is given, and Consul has tokens instead of users",
+                    "name the file that holds the token as " + known_.written(setting::token_file));
+    }
+    if (s_.consul.lock_delay > most_lock_delay) {
+      known_.reject(setting::session_lock_delay,
+                    "session_lock_delay is " + core::text(s_.consul.lock_delay),
+                    "give no more than " + core::text(most_lock_delay));
+    }
+    for (const setting which : {setting::node_check, setting::service_check}) {
+      const std::size_t count =
+          (which == setting::node_check ? s_.consul.node_checks : s_.consul.service_checks).size();
+      if (count <= max_checks) continue;
+      known_.reject(which, key_of(which) + " has " + std::to_string(count) + " values",
+                    "give no more than " + std::to_string(max_checks));
+    }
+  }
+
   void check_tls() {
     const auto plain = std::ranges::find(good_, false, [](const auto& e) { return e.server.tls; });
     if (plain == good_.end()) return;
@@ -142,12 +171,15 @@ class access_check {
         "write endpoint as https://..., or remove what is for TLS");
   }
 
-  void check_password_in_the_clear() {
-    if (!known_.is_given(setting::user)) return;
+  void check_secret_in_the_clear() {
+    const bool has_token = known_.is_given(setting::token_file);
+    if (!known_.is_given(setting::user) && !has_token) return;
     for (const good_endpoint& one : good_) {
-      if (one.server.tls || settings::is_loopback(one.server.host)) continue;
+      const bool stays_here =
+          !one.server.socket_path.empty() || settings::is_loopback(one.server.host);
+      if (one.server.tls || stays_here) continue;
       known_.warn(setting::endpoint,
-                  "the password of " + quote(s_.secure.user) +
+                  (has_token ? "the token" : "the password of " + quote(s_.secure.user)) +
                       " crosses the network in the clear to " + quote(one.text),
                   "use https");
       return;

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "config/configuration.hpp"
+#include "settings/store_kind.hpp"
 
 namespace tenure::config {
 namespace {
@@ -11,14 +12,21 @@ std::string origin_text(const configuration& s, const field& f) {
   return f.fallback.empty() ? "default: " + std::string(f.derivation) : "default";
 }
 
+/// True for settings that would be refused when the text is loaded.
+bool means_nothing(const configuration& s, const field& f) {
+  if (f.section == group::health && !s.health.is_checked()) return true;
+  if (std::ranges::find(consul_settings, f.which) == consul_settings.end()) return false;
+  const settings::store_kind* const kind = settings::find_store_kind(s.store);
+  return kind == nullptr || !kind->has_agents;
+}
+
 }  // namespace
 
 std::string effective(const configuration& s) {
   constexpr std::size_t comment_column = 36;
   std::string out;
   for (const field& f : fields()) {
-    // Without a check, its intervals and counts would be refused when the text is loaded.
-    if (f.section == group::health && !s.health.is_checked()) continue;
+    if (means_nothing(s, f)) continue;
     const std::string value = f.in.shown(s, f);
     if (value.empty()) continue;
     // The comment is on the line of the key, even if a list follows below.

@@ -6,8 +6,9 @@
 /// What settings accept: words, and ranges as a person reads them.
 namespace tenure::config::accepts {
 
-inline constexpr std::array<std::string_view, 4> stores_of_other_builds{"consul", "kubernetes",
-                                                                        "zookeeper", "tarantool"};
+inline constexpr std::array<std::string_view, 3> stores_of_other_builds{"kubernetes", "zookeeper",
+                                                                        "tarantool"};
+inline constexpr std::array<std::string_view, 2> session_behaviors{"release", "delete"};
 inline constexpr std::array<std::string_view, 8> signals{"TERM", "INT",  "QUIT",  "HUP",
                                                          "USR1", "USR2", "WINCH", "PWR"};
 inline constexpr std::array<std::string_view, 5> gain_signals{"USR1", "USR2", "HUP", "WINCH",
@@ -24,6 +25,11 @@ inline constexpr std::string_view name_range =
     "letter or digit";
 inline constexpr std::string_view pem_range =
     "the path of a PEM file, which is read again when it changes";
+inline constexpr std::string_view consul_name =
+    "1 to 253 printable ASCII characters without blanks; `consul` only";
+inline constexpr std::string_view check_ids =
+    "one or a list of up to 32 ids, which must exist at every Consul agent that is asked; `consul` "
+    "only";
 inline constexpr std::string_view no_target =
     "none; give at most one of the three target_ settings that find a workload";
 inline constexpr std::string_view listen_range =

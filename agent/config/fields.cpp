@@ -6,9 +6,9 @@
 
 #include "config/field_words.hpp"
 #include "config/places.hpp"
+#include "config/store_fields.hpp"
 #include "config/values.hpp"
 #include "core/check.hpp"
-#include "settings/store_kind.hpp"
 
 namespace tenure::config {
 namespace {
@@ -20,7 +20,6 @@ using core::timing_request;
 using settings::agent;
 using settings::health;
 using settings::hooks;
-using settings::security;
 using settings::target;
 /// "--kill-budget" for "kill_budget".
 std::string flag_of(std::string_view key) {
@@ -40,81 +39,7 @@ std::string variable_of(std::string_view key) {
 
 using words = std::span<const std::string_view>;
 
-constexpr std::array<field, setting_count> rows{{
-    {.which = setting::store,
-     .key = "store",
-     .type = field_type::word,
-     .section = group::store,
-     .in = at<&agent::store>,
-     .derivation = "none, it must be given",
-     .metavar = "KIND",
-     .doc = "The kind of store that keeps the leases",
-     .words = words(settings::store_names),
-     .refused = words(stores_of_other_builds)},
-    {.which = setting::endpoint,
-     .key = "endpoint",
-     .type = field_type::endpoints,
-     .section = group::store,
-     .in = at<&agent::endpoints>,
-     .derivation = "none, it must be given",
-     .range = "one or a list of up to 32; for `sqlite` exactly one",
-     .metavar = "URL",
-     .doc = "Where the store is: a URL, or for `sqlite` the path of a file on a local disk"},
-    {.which = setting::ca_file,
-     .key = "ca_file",
-     .type = field_type::path,
-     .section = group::store,
-     .in = at<&agent::secure, &security::ca_file>,
-     .derivation = "the certificates that the system trusts",
-     .range = pem_range,
-     .metavar = "FILE",
-     .doc = "The CA certificates that the store's certificate is checked against, for https "
-            "endpoints"},
-    {.which = setting::certificate_file,
-     .key = "certificate_file",
-     .type = field_type::path,
-     .section = group::store,
-     .in = at<&agent::secure, &security::certificate_file>,
-     .derivation = "none, no client certificate",
-     .range = pem_range,
-     .metavar = "FILE",
-     .doc = "The client certificate for the store, with its chain; needs `key_file`"},
-    {.which = setting::key_file,
-     .key = "key_file",
-     .type = field_type::path,
-     .section = group::store,
-     .in = at<&agent::secure, &security::key_file>,
-     .derivation = "none, no client certificate",
-     .range = "the path of a PEM file without a passphrase; may be that of `certificate_file`",
-     .metavar = "FILE",
-     .doc = "The private key of `certificate_file`"},
-    {.which = setting::server_name,
-     .key = "server_name",
-     .type = field_type::host,
-     .section = group::store,
-     .in = at<&agent::secure, &security::server_name>,
-     .derivation = "the host of the endpoint",
-     .range = "a host name or an IP address, without a port",
-     .metavar = "HOST",
-     .doc = "The name that the store's certificate must be issued for"},
-    {.which = setting::user,
-     .key = "user",
-     .type = field_type::user,
-     .section = group::store,
-     .in = at<&agent::secure, &security::user>,
-     .derivation = "none, no sign-in",
-     .range = "1 to 253 printable ASCII characters without blanks and colons",
-     .metavar = "NAME",
-     .doc = "The user to sign in to the store as; needs `password_file`"},
-    {.which = setting::password_file,
-     .key = "password_file",
-     .type = field_type::path,
-     .section = group::store,
-     .in = at<&agent::secure, &security::password_file>,
-     .derivation = "none, no sign-in",
-     .range = "the path of a file",
-     .metavar = "FILE",
-     .doc = "The file with the password of `user`; the password itself is never a setting"},
+constexpr auto other_fields = std::to_array<field>({
     {.which = setting::election,
      .key = "election",
      .type = field_type::election_name,
@@ -566,7 +491,15 @@ constexpr std::array<field, setting_count> rows{{
      .metavar = "LEVEL",
      .doc = "The least important line that is still logged",
      .words = words(levels)},
-}};
+});
+
+/// In the order of `setting`.
+constexpr auto rows = [] {
+  std::array<field, setting_count> out{};
+  static_assert(store_fields.size() + other_fields.size() == setting_count);
+  std::ranges::copy(other_fields, std::ranges::copy(store_fields, out.begin()).out);
+  return out;
+}();
 
 /// The rows, with the names of their flags and variables.
 const std::array<field, setting_count>& table() {

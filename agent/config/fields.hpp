@@ -23,6 +23,15 @@ enum class setting : std::uint8_t {
   server_name,
   user,
   password_file,
+  token_file,
+  datacenter,
+  name_space,
+  partition,
+  session_lock_delay,
+  session_behavior,
+  session_without_ttl,
+  node_check,
+  service_check,
   election,
   elections,
   slots,
@@ -75,6 +84,16 @@ enum class setting : std::uint8_t {
 
 inline constexpr std::size_t setting_count = static_cast<std::size_t>(setting::log_level) + 1;
 
+/// What belongs together in rules.
+inline constexpr std::array tls_settings{setting::ca_file, setting::certificate_file,
+                                         setting::key_file, setting::server_name};
+inline constexpr std::array sign_in_settings{setting::user, setting::password_file};
+/// What only Consul has.
+inline constexpr std::array consul_settings{
+    setting::token_file,          setting::datacenter,         setting::name_space,
+    setting::partition,           setting::session_lock_delay, setting::session_behavior,
+    setting::session_without_ttl, setting::node_check,         setting::service_check};
+
 enum class field_type : std::uint8_t {
   word,           ///< one of `field::words`
   signal,         ///< one of `field::words`, with or without SIG
@@ -87,6 +106,7 @@ enum class field_type : std::uint8_t {
   command_line,   ///< one line, as ps shows it
   host,           ///< a host name or an IP address, without a port
   host_names,     ///< one or more names of hosts, without a port
+  ids,            ///< one or more, each printable and without blanks
   user,           ///< printable, without blanks and colons
   http_url,       ///< of this machine, plain http; a query is not repeated in a message
   command,        ///< a program and its arguments: words, or a list of them in the file
@@ -138,7 +158,8 @@ struct field {
 
   /// True if its value is one text or a list of them.
   [[nodiscard]] constexpr bool is_list_of_texts() const {
-    return type == field_type::endpoints || type == field_type::host_names;
+    return type == field_type::endpoints || type == field_type::host_names ||
+           type == field_type::ids;
   }
 };
 

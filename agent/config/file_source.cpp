@@ -49,6 +49,7 @@ std::string wanted(field_type type) {
       return "give one text, as ps -o args shows it";
     case field_type::endpoints:
     case field_type::host_names:
+    case field_type::ids:
       return "give one, or a list of them";
     case field_type::elections:
       return "give a list of names or of {name: NAME, slots: N}";
@@ -60,10 +61,10 @@ std::string wanted(field_type type) {
 }
 
 /// True for settings whose value is text even if YAML reads it as a number or a boolean.
-constexpr std::array names{field_type::identity,      field_type::endpoints, field_type::host,
-                           field_type::host_names,    field_type::elections, field_type::user,
-                           field_type::election_name, field_type::command,   field_type::program,
-                           field_type::command_line};
+constexpr std::array names{field_type::identity,   field_type::endpoints,     field_type::host,
+                           field_type::host_names, field_type::ids,           field_type::elections,
+                           field_type::user,       field_type::election_name, field_type::command,
+                           field_type::program,    field_type::command_line};
 
 std::vector<std::string_view> keys() {
   std::vector<std::string_view> out;

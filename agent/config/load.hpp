@@ -20,6 +20,7 @@ inline constexpr std::size_t max_nesting = 16;
 inline constexpr std::size_t max_elections = 10'000;
 inline constexpr std::size_t max_endpoints = 32;
 inline constexpr std::size_t max_allowed_hosts = 32;
+inline constexpr std::size_t max_checks = 32;
 /// Problems that are reported one by one; a last one counts the rest.
 inline constexpr std::size_t max_problems = 100;
 
@@ -36,7 +37,7 @@ using name_and_value = std::pair<std::string, std::string>;
 /// the file over the default. Lists replace each other; they are not joined.
 struct inputs {
   std::optional<file_result> file;  ///< `read_file(path)`, if one was named
-  /// All of the environment, or what begins with TENURE_; the rest is ignored. A list is
+  /// All of the environment, or those that `may_be_setting`; the rest is ignored. A list is
   /// separated by commas.
   std::vector<name_and_value> environment;
   /// In order: {"--ttl", "15s"}. A flag without a value is {"--observe", "true"}.
@@ -47,6 +48,10 @@ struct inputs {
   /// The file is checked by itself: suggestions are written as in a file, not as flags.
   bool file_alone = false;
 };
+
+/// True for TENURE_ and for the variables of other tools that are understood. Others, and the
+/// secrets among them, need not be read.
+bool may_be_setting(std::string_view variable);
 
 /// Checks all sources and combines them. Returns *all* problems at once: those of the file
 /// in its order, then of the environment, the flags, and of the whole. A bad value is a problem

@@ -46,6 +46,10 @@ void take_environment(std::span<const name_and_value> variables, raw_settings& o
 /// Adds what the flags say.
 void take_flags(std::span<const name_and_value> flags, raw_settings& out);
 
+/// Adds what the variables of the command `consul` say, if the store is Consul, for settings that
+/// nothing else gives. Call last.
+void take_consul_variables(std::span<const name_and_value> variables, raw_settings& out);
+
 /// Checks everything as a whole and makes a configuration of it.
 std::expected<configuration, std::vector<problem>> settle(raw_settings from, const inputs& in);
 

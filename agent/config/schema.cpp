@@ -48,11 +48,22 @@ std::string listen_pattern() {
   return "^(off|(localhost|" + ipv4 + "|" + ipv6 + "):" + port + ")$";
 }
 
-/// An endpoint of a store that is called over HTTP.
+constexpr const char* scheme_pattern = "[Hh][Tt][Tt][Pp][Ss]?://";
+
+/// What follows the scheme in an endpoint of a store that is called over HTTP.
+std::string host_and_path_pattern() {
+  return R"((\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(:(?!0$|0/))" + std::string(port) +
+         R"()?(/[!"$->A-~]*)?)";
+}
+
 std::string url_pattern() {
-  return R"(^[Hh][Tt][Tt][Pp][Ss]?://(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+))"
-         "(:(?!0$|0/)" +
-         std::string(port) + R"()?(/[!"$->A-~]*)?$)";
+  return std::string("^") + scheme_pattern + host_and_path_pattern() + "$";
+}
+
+/// Also without a scheme, and a Unix socket.
+std::string agent_pattern() {
+  return std::string("^(unix:/[!-~]{0,106}|(") + scheme_pattern + ")?" + host_and_path_pattern() +
+         ")$";
 }
 
 /// An endpoint of this machine, without TLS.
@@ -138,6 +149,10 @@ json type_of(const field& f) {
       const json one = string_of(host_name_pattern, max_name_bytes);
       return either(one, list_of(one, max_allowed_hosts));
     }
+    case field_type::ids: {
+      const json one = string_of(identity_pattern, max_name_bytes);
+      return either(one, list_of(one, max_checks));
+    }
     case field_type::user:
       return string_of(user_pattern, max_name_bytes);
     case field_type::http_url:
@@ -184,28 +199,28 @@ json rule(json given, json then) {
   return {{"if", std::move(given)}, {"then", {{"properties", std::move(then)}}}};
 }
 
-/// A store that is a file has no users.
-json file_rule(const json& is_such_a_store) {
-  const json no_url = {{"type", "string"}, {"not", {{"pattern", "://"}}}};
-  json then = {{"endpoint", either(no_url, list_of(no_url, 1))}};
-  for (const setting which : {setting::ca_file, setting::certificate_file, setting::key_file,
-                              setting::server_name, setting::user, setting::password_file}) {
-    then[key_of(which)] = false;
-  }
+/// A store has none of these.
+json none_of(const json& is_such_a_store, std::span<const setting> all) {
+  json then = json::object();
+  for (const setting which : all) then[key_of(which)] = false;
   return rule(is_such_a_store, std::move(then));
 }
 
-/// Stores that are called over HTTP.
-json url_rule(const json& is_such_a_store) {
-  const json url = {{"type", "string"}, {"pattern", url_pattern()}};
+json file_rule(const json& is_such_a_store) {
+  const json no_url = {{"type", "string"}, {"not", {{"pattern", "://"}}}};
+  return rule(is_such_a_store, {{"endpoint", either(no_url, list_of(no_url, 1))}});
+}
+
+/// Stores whose endpoints are URLs.
+json url_rule(const json& is_such_a_store, const std::string& pattern) {
+  const json url = {{"type", "string"}, {"pattern", pattern}};
   return rule(is_such_a_store, {{"endpoint", either(url, list_of(url, max_endpoints))}});
 }
 
 /// TLS settings need an endpoint with TLS.
 json tls_rule(const json& is_such_a_store) {
   json given = json::array();
-  for (const setting which :
-       {setting::ca_file, setting::certificate_file, setting::key_file, setting::server_name}) {
+  for (const setting which : tls_settings) {
     given.push_back({{"required", json::array({field_of(which).key})}});
   }
   const json https = {{"type", "string"}, {"pattern", https_pattern}};
@@ -269,12 +284,22 @@ void add_target_rules(json& rules) {
 json store_rules() {
   json files = json::array();
   json servers = json::array();
+  json by_url = json::array();
+  json agents = json::array();
+  json others = json::array();
   for (const settings::store_kind& one : settings::store_kinds) {
     (one.is_file() ? files : servers).push_back(one.name);
+    if (!one.is_file() && !one.has_agents) by_url.push_back(one.name);
+    (one.has_agents ? agents : others).push_back(one.name);
   }
-  const json over_http = store_is({{"enum", std::move(servers)}});
-  return json::array({file_rule(store_is({{"enum", std::move(files)}})), url_rule(over_http),
-                      tls_rule(over_http)});
+  const json is_file = store_is({{"enum", std::move(files)}});
+  const json has_agents = store_is({{"enum", std::move(agents)}});
+  return json::array({file_rule(is_file), none_of(is_file, tls_settings),
+                      none_of(is_file, sign_in_settings), none_of(has_agents, sign_in_settings),
+                      none_of(store_is({{"enum", std::move(others)}}), consul_settings),
+                      url_rule(store_is({{"enum", std::move(by_url)}}), url_pattern()),
+                      url_rule(has_agents, agent_pattern()),
+                      tls_rule(store_is({{"enum", std::move(servers)}}))});
 }
 
 }  // namespace

@@ -44,12 +44,11 @@ file_result read_file(const std::string& path) {
 }
 
 std::vector<name_and_value> environment() {
-  constexpr std::string_view prefix = "TENURE_";
   std::vector<name_and_value> out;
   for (char** entry = ::environ; entry != nullptr && *entry != nullptr; ++entry) {
     const std::string_view text(*entry);
     const std::size_t equals = text.find('=');
-    if (!text.starts_with(prefix) || equals == std::string_view::npos) continue;
+    if (equals == std::string_view::npos || !may_be_setting(text.substr(0, equals))) continue;
     out.emplace_back(text.substr(0, equals), text.substr(equals + 1));
   }
   return out;

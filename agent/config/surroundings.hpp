@@ -12,8 +12,8 @@ namespace tenure::config {
 /// than `max_file_bytes` is refused before it is read.
 file_result read_file(const std::string& path);
 
-/// The environment variables of this process that begin with TENURE_. Not to be called while
-/// another thread changes the environment.
+/// The environment variables of this process that may be settings (`may_be_setting`). Not to be
+/// called while another thread changes the environment.
 std::vector<name_and_value> environment();
 
 /// This machine's name: the pod's name on Kubernetes. Empty if there is none.

@@ -6,6 +6,7 @@
 #include "config/misnomer.hpp"
 #include "config/raw_settings.hpp"
 #include "config/suggest.hpp"
+#include "settings/store_kind.hpp"
 
 namespace tenure::config {
 namespace {
@@ -37,11 +38,25 @@ bool made_for_a_service(std::string_view name, std::string_view content) {
 
 /// The variables of the wrapper k8s-await-election, so that its pods need no others. Its lock
 /// namespace belongs to a store, which is set here; its name is only for its log.
+constexpr std::string_view await_prefix = "K8S_AWAIT_ELECTION_";
 constexpr std::string_view await_enabled = "K8S_AWAIT_ELECTION_ENABLED";
 constexpr std::array<std::pair<std::string_view, setting>, 3> await_variables{
     {{"K8S_AWAIT_ELECTION_LOCK_NAME", setting::election},
      {"K8S_AWAIT_ELECTION_IDENTITY", setting::identity},
      {"K8S_AWAIT_ELECTION_STATUS_ENDPOINT", setting::probe_listen}}};
+
+/// The variables of the command `consul`, so that those who have them set need no others. The token
+/// itself, CONSUL_HTTP_TOKEN, is never a setting.
+constexpr std::string_view consul_ssl = "CONSUL_HTTP_SSL";
+constexpr std::array<std::pair<std::string_view, setting>, 8> consul_variables{
+    {{"CONSUL_HTTP_ADDR", setting::endpoint},
+     {"CONSUL_HTTP_TOKEN_FILE", setting::token_file},
+     {"CONSUL_CACERT", setting::ca_file},
+     {"CONSUL_CLIENT_CERT", setting::certificate_file},
+     {"CONSUL_CLIENT_KEY", setting::key_file},
+     {"CONSUL_TLS_SERVER_NAME", setting::server_name},
+     {"CONSUL_NAMESPACE", setting::name_space},
+     {"CONSUL_PARTITION", setting::partition}}};
 
 const std::string* find(std::span<const name_and_value> variables, std::string_view name) {
   const auto found = std::ranges::find(variables, name, &name_and_value::first);
@@ -123,6 +138,12 @@ void take_await_variables(std::span<const name_and_value> variables, raw_setting
 
 }  // namespace
 
+bool may_be_setting(std::string_view variable) {
+  const auto is_this = [variable](const auto& one) { return one.first == variable; };
+  return variable.starts_with(prefix) || variable.starts_with(await_prefix) ||
+         variable == consul_ssl || std::ranges::any_of(consul_variables, is_this);
+}
+
 void take_environment(std::span<const name_and_value> variables, raw_settings& out) {
   take_await_variables(variables, out);
   for (const auto& [name, content] : variables) {
@@ -147,6 +168,31 @@ void take_environment(std::span<const name_and_value> variables, raw_settings& o
     const std::vector<std::string_view> items =
         f->repeatable() ? split(content) : std::vector<std::string_view>{content};
     assign_all(*f, items, {source::environment, name}, out);
+  }
+}
+
+void take_consul_variables(std::span<const name_and_value> variables, raw_settings& out) {
+  const auto is_store = [](const assignment& one) { return one.which == setting::store; };
+  const auto store = std::find_if(out.given.rbegin(), out.given.rend(), is_store);
+  if (store == out.given.rend()) return;
+  const auto* const name = std::get_if<std::string>(&store->what);
+  const settings::store_kind* const kind =
+      name == nullptr ? nullptr : settings::find_store_kind(*name);
+  if (kind == nullptr || !kind->has_agents) return;
+  for (const auto& [variable, which] : consul_variables) {
+    const std::string* const content = find(variables, variable);
+    const bool is_given = out.bad.test(static_cast<std::size_t>(which)) ||
+                          std::ranges::count(out.given, which, &assignment::which) > 0;
+    if (content == nullptr || is_given) continue;
+    std::string text = *content;
+    if (which == setting::endpoint) {
+      const std::string* const tls = find(variables, consul_ssl);
+      const bool bare = !text.contains("://");
+      if (text.starts_with("unix://")) text.erase(std::string_view("unix:").size(), 2);
+      if (bare && tls != nullptr && (*tls == "true" || *tls == "1")) text.insert(0, "https://");
+    }
+    const std::array<std::string_view, 1> items{text};
+    assign_all(field_of(which), items, {source::environment, std::string(variable)}, out);
   }
 }
 

@@ -140,6 +140,7 @@ class assembly {
     if (resolved) {
       out_.timing = *resolved;
       check_whole_seconds();
+      check_least_ttl();
       return;
     }
     for (core::timing_problem& p : resolved.error()) {
@@ -156,6 +157,16 @@ class assembly {
                 "ttl is " + core::text(ttl) + "; " + std::string(kind->name) +
                     " grants whole seconds, here " + core::text(granted),
                 "give " + core::text(granted));
+  }
+
+  void check_least_ttl() {
+    const settings::store_kind* const kind = settings::find_store_kind(out_.store);
+    if (kind == nullptr || out_.timing.ttl >= kind->least_ttl) return;
+    known_.warn(setting::ttl,
+                "ttl is " + core::text(out_.timing.ttl) + "; " + std::string(kind->name) +
+                    " grants no less than " + core::text(kind->least_ttl) +
+                    " unless its servers are told to",
+                "set session_ttl_min of all Consul servers, or give a longer one");
   }
 
   /// The setting whose line the user should look at: one that was given, because defaults that

@@ -110,6 +110,7 @@ parsed<value> parse_value(const field& f, std::string_view text) {
     case field_type::elections:
       return parse_election_name(text);
     case field_type::identity:
+    case field_type::ids:
       return parse_identity(text);
     case field_type::path:
       return parse_path(text);

@@ -33,7 +33,8 @@ stores::setup store_setup(const agent_options& o) {
           .ttl = s.timing.ttl,
           .elections = s.elections,
           .announce = !s.observe && !s.unlisted,
-          .secure = s.secure};
+          .secure = s.secure,
+          .consul = s.consul};
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "base/duration_text.hpp"
 #include "base/time_text.hpp"
 #include "core/timing.hpp"
+#include "settings/store_kind.hpp"
 
 namespace tenure::runtime {
 namespace {
@@ -22,11 +23,6 @@ std::string text_of(core::version version) {
 std::string signal_name(int signo) {
   const char* symbol = ::sigabbrev_np(signo);
   return symbol != nullptr ? std::string("SIG") + symbol : "signal " + std::to_string(signo);
-}
-
-/// The store's name as its documentation spells it.
-std::string name_of(std::string_view store) {
-  return store == "sqlite" ? "SQLite" : std::string(store);
 }
 
 /// How many equal lines were held back since the last one.
@@ -177,7 +173,7 @@ void say_store_reached(log::logger& to, const stores::description& what,
 }
 
 void say_store_lost(log::logger& to, std::string_view identity, const store_failure& what) {
-  std::string sentence = name_of(what.store) + " does not answer: ";
+  std::string sentence = std::string(settings::title_of_store(what.store)) + " does not answer: ";
   sentence += std::string(what.operation) + " failed, retrying";
   if (!what.safe_for) {
     sentence += "; who holds the lease now is not known";
@@ -191,8 +187,10 @@ void say_store_lost(log::logger& to, std::string_view identity, const store_fail
 
 void say_store_back(log::logger& to, std::string_view identity, std::string_view store,
                     core::duration gone_for) {
-  to.write(log::log_level::info, name_of(store) + " answers again, after " + spoken(gone_for),
-           {{"identity", identity}});
+  to.write(
+      log::log_level::info,
+      std::string(settings::title_of_store(store)) + " answers again, after " + spoken(gone_for),
+      {{"identity", identity}});
 }
 
 // --- who holds the lease ---------------------------------------------------------------------

@@ -8,6 +8,7 @@
 #include "core/election.hpp"
 #include "core/timing.hpp"
 #include "log/log_line.hpp"
+#include "settings/consul.hpp"
 #include "settings/election.hpp"
 #include "settings/health.hpp"
 #include "settings/hooks.hpp"
@@ -40,6 +41,7 @@ struct agent {
   std::string store;
   std::vector<std::string> endpoints;  ///< as given; a path for SQLite
   security secure;
+  settings::consul consul;
   std::vector<election> elections;  ///< at least one, names unique
   std::uint32_t slots = 1;          ///< of elections that do not say otherwise
   std::string identity;

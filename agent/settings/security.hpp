@@ -13,6 +13,7 @@ struct security {
   std::string server_name{};       ///< expected in the server's certificate instead of its host
   std::string user{};              ///< given if and only if `password_file` is
   std::string password_file{};
+  std::string token_file{};  ///< what it holds is sent with every request (Consul)
 
   friend bool operator==(const security&, const security&) = default;
 };

@@ -3,6 +3,7 @@
 #include "http/asio_loop.hpp"
 #include "http/client/http_network.hpp"
 #include "settings/store_kind.hpp"
+#include "stores/consul/consul_store.hpp"
 #include "stores/etcd/etcd_store.hpp"
 #include "stores/printable_store.hpp"
 #include "stores/sqlite/sqlite_store.hpp"
@@ -19,6 +20,9 @@ std::expected<std::unique_ptr<store>, open_error> make_store(http::asio_loop& on
   if (with.kind == "sqlite") return printable(make_sqlite_store(on, std::move(with)));
   if (with.kind == "etcd") {
     return printable(make_etcd_store(on, http::over_network(on.executor()), std::move(with)));
+  }
+  if (with.kind == "consul") {
+    return printable(make_consul_store(on, http::over_network(on.executor()), std::move(with)));
   }
   std::string kinds;
   for (const std::string_view name : settings::store_names) {

@@ -14,6 +14,7 @@
 #include "core/lease_group.hpp"
 #include "core/store_contact.hpp"
 #include "core/vocabulary.hpp"
+#include "settings/consul.hpp"
 #include "settings/election.hpp"
 #include "settings/security.hpp"
 
@@ -138,6 +139,7 @@ struct setup {
   std::vector<settings::election> elections;
   bool announce = false;  ///< be listed in the `members` that the store shows, if it can
   settings::security secure{};
+  settings::consul consul{};  ///< of the store "consul" alone
   /// Called for each answer and each failure of any request. At least every ttl /
   /// core::store_looks_per_ttl the store has something to report, even while nobody asks anything.
   /// Called on the loop, also from within a call: it must not call the store.

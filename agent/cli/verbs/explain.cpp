@@ -78,13 +78,19 @@ void print_target(const settings::target& t) {
 int run_explain(const invocation& what) {
   const auto settings = load_settings(what);
   if (!settings) return settings.error();
-  const settings::store_kind* const kind = settings::find_store_kind(settings->store);
-  const core::consequences means =
-      core::explain(settings->timing, kind == nullptr ? core::duration::zero() : kind->expiry_lag);
+  const core::duration lag =
+      settings::expiry_lag_of(settings->store, settings->timing.ttl) + settings->consul.lock_delay;
+  const core::consequences means = core::explain(settings->timing, lag);
   if (what.output == output_form::json) {
     std::puts(budget_json(settings->timing, means, *settings).c_str());
   } else {
     print_text(settings->timing, means, settings->store);
+    if (settings->consul.lock_delay > core::duration::zero()) {
+      std::printf(
+          "\nConsul grants the lock to nobody for %s after the session of its holder has "
+          "ended;\na holder whose renewal is told so has this time for its grace.\n",
+          core::text(settings->consul.lock_delay).c_str());
+    }
     if (settings->health.is_checked()) print_health(settings->health, settings->timing.ttl);
     if (settings->target.given()) print_target(settings->target);
   }

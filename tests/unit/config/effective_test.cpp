@@ -50,6 +50,9 @@ TEST(Effective, IsAFileThatLoadsToTheSame) {
            "{store: sqlite, endpoint: /t.db, election: a, target_pid_file: '#'}",
            "{store: etcd, endpoint: 'https://a', election: a, ca_file: ./ca.pem, key_file: ' #', "
            "certificate_file: '1e3', server_name: '::1', user: '5', password_file: '{p}'}",
+           "{store: consul, endpoint: [a, 'unix:/c.sock'], election: a, token_file: /t, "
+           "namespace: n, session_lock_delay: 1m, session_behavior: delete, "
+           "session_without_ttl: true, node_check: serfHealth, service_check: ['service:a', '5']}",
        }) {
     inputs in = only_file(source);
     const configuration first = good(in);
@@ -58,6 +61,7 @@ TEST(Effective, IsAFileThatLoadsToTheSame) {
     EXPECT_EQ(again.store, first.store);
     EXPECT_EQ(again.endpoints, first.endpoints);
     EXPECT_EQ(again.secure, first.secure);
+    EXPECT_EQ(again.consul, first.consul);
     EXPECT_EQ(again.elections, first.elections);
     EXPECT_EQ(again.slots, first.slots);
     EXPECT_EQ(again.identity, first.identity);

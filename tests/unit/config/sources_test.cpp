@@ -45,6 +45,41 @@ TEST(Sources, VariablesOfTheAwaitElectionWrapperAreUnderstoodWhereItIsEnabled) {
             (origin{source::environment, "K8S_AWAIT_ELECTION_IDENTITY"}));
 }
 
+TEST(Sources, VariablesOfTheCommandConsulAreUnderstoodForConsulAlone) {
+  inputs in;
+  in.host_name = "host-1";
+  in.flags = {{"--store", "consul"}, {"--election", "db"}};
+  in.environment = {{"CONSUL_HTTP_ADDR", "consul.example:8501"},
+                    {"CONSUL_HTTP_SSL", "true"},
+                    {"CONSUL_HTTP_TOKEN_FILE", "/run/token"},
+                    {"CONSUL_CACERT", "/ca.pem"},
+                    {"CONSUL_HTTP_TOKEN", "secret"},
+                    {"CONSUL_NAMESPACE", "team"}};
+  const configuration s = good(in);
+  EXPECT_THAT(s.endpoints, ElementsAre("https://consul.example:8501"));
+  EXPECT_EQ(s.secure.token_file, "/run/token");
+  EXPECT_EQ(s.secure.ca_file, "/ca.pem");
+  EXPECT_EQ(s.consul.name_space, "team");
+  EXPECT_EQ(s.origin_of(setting::endpoint), (origin{source::environment, "CONSUL_HTTP_ADDR"}));
+  in.flags.emplace_back("--endpoint", "https://other");
+  EXPECT_THAT(good(in).endpoints, ElementsAre("https://other"));
+  in.environment = {{"CONSUL_HTTP_ADDR", "unix:///run/consul.sock"}};
+  in.flags.pop_back();
+  EXPECT_THAT(good(in).endpoints, ElementsAre("unix:/run/consul.sock"));
+
+  inputs other = minimal();
+  other.environment = {{"CONSUL_HTTP_TOKEN_FILE", "/run/token"}};
+  EXPECT_EQ(good(other).secure.token_file, "");
+}
+
+TEST(Sources, OnlyVariablesThatMayBeSettingsNeedToBeRead) {
+  EXPECT_TRUE(may_be_setting("TENURE_TTL"));
+  EXPECT_TRUE(may_be_setting("K8S_AWAIT_ELECTION_ENABLED"));
+  EXPECT_TRUE(may_be_setting("CONSUL_HTTP_ADDR"));
+  EXPECT_FALSE(may_be_setting("CONSUL_HTTP_TOKEN")) << "a secret that nothing here needs";
+  EXPECT_FALSE(may_be_setting("PATH"));
+}
+
 TEST(Sources, OurOwnVariableWinsOverTheWrappersAndAFlagOverBoth) {
   inputs in = minimal();
   in.environment = {{"K8S_AWAIT_ELECTION_ENABLED", "1"},

@@ -43,7 +43,7 @@ TEST(Settings, WhatMustBeGivenIsAskedForAllAtOnce) {
   in.flags.clear();
   in.host_name.clear();
   EXPECT_THAT(problems_of(in),
-              ElementsAre("store is missing; give --store sqlite or etcd",
+              ElementsAre("store is missing; give --store sqlite, etcd or consul",
                           "endpoint is missing; say where the store is with --endpoint",
                           "election is missing; give the name that all members share, such as "
                           "--election db",
@@ -58,7 +58,7 @@ TEST(Settings, WhatIsMissingInAFileThatIsCheckedAloneIsNamedAsTheFileHasIt) {
   in.host_name.clear();
   in.file_alone = true;
   EXPECT_THAT(problems_of(in),
-              ElementsAre("tenure.yaml: store is missing; give store: sqlite or etcd",
+              ElementsAre("tenure.yaml: store is missing; give store: sqlite, etcd or consul",
                           "tenure.yaml: endpoint is missing; say where the store is with endpoint",
                           "tenure.yaml: election is missing; give the name that all members share, "
                           "such as election: db",
@@ -83,7 +83,7 @@ TEST(Settings, ABadValueIsNotAlsoCalledMissing) {
 TEST(Settings, AStoreThatThisBuildLacksIsNamedWithThoseItHas) {
   const inputs in = only_file("{store: zookeeper, endpoint: 'a', election: db}\n");
   EXPECT_THAT(problems_of(in), ElementsAre("tenure.yaml:1:2: store \"zookeeper\" is not in this "
-                                           "build; give sqlite or etcd"));
+                                           "build; give sqlite, etcd or consul"));
 }
 
 TEST(Settings, SqliteIsOneFile) {

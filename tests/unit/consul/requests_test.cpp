@@ -42,7 +42,8 @@ TEST(ConsulRequest, ATransactionHasItsOperationsInOrder) {
       write{.key = "k", .value = "\0\xff"s, .flags = 1},
       write{.key = "k", .value = "v", .index = 0},
       erase{.key = "k", .index = 9},
-      show{"k/"}};
+      fetch{"k"},
+      discard{"k"}};
   EXPECT_EQ(transaction_request(all),
             R"([{"KV":{"Verb":"check-session","Key":"k","Session":"s"}},)"
             R"({"KV":{"Verb":"check-index","Key":"k","Index":7}},)"
@@ -53,7 +54,7 @@ TEST(ConsulRequest, ATransactionHasItsOperationsInOrder) {
             R"({"KV":{"Verb":"set","Key":"k","Value":"AP8=","Flags":1}},)"
             R"({"KV":{"Verb":"cas","Key":"k","Value":"dg==","Flags":0,"Index":0}},)"
             R"({"KV":{"Verb":"delete-cas","Key":"k","Index":9}},)"
-            R"({"KV":{"Verb":"get-tree","Key":"k/"}}])");
+            R"({"KV":{"Verb":"get","Key":"k"}},{"KV":{"Verb":"delete","Key":"k"}}])");
 }
 
 }  // namespace

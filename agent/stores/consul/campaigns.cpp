@@ -1,0 +1,160 @@
+#include "stores/consul/campaigns.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "stores/consul/layout.hpp"
+#include "stores/consul/requests.hpp"
+
+namespace tenure::stores::consul {
+namespace {
+
+/// How often one acquire tries again because other contenders came or went in between.
+constexpr int most_tries = 10;
+/// When to try again while a lock-delay lasts: Consul says that there is one, not how long.
+constexpr core::duration after_delay = std::chrono::milliseconds(500);
+
+}  // namespace
+
+void campaigns::acquire(core::election_index which, core::time_point deadline,
+                        handler<acquire_outcome> done) {
+  auto a = std::make_shared<attempt>();
+  a->which = which;
+  a->deadline = deadline;
+  a->done = std::move(done);
+  turns_.enter(
+      deadline, [this, a] { begin(a); },
+      [this, a] {
+        shared_.answer(
+            std::move(a->done),
+            acquire_outcome(unknown{
+                "not asked for in time, as " + std::to_string(turns_.under_way()) +
+                " other campaigns of this agent were under way at " + shared_.agents.present()}));
+      });
+}
+
+void campaigns::begin(const attempt_ptr& a) {
+  const mirror& m = shared_.seen(a->which);
+  // The mirror may lag: it may still show what we have released, or a term of ours that is over.
+  const bool may_hold_at_once = shared_.watches.live(a->which) && m.trouble().empty() &&
+                                m.has_room() && m.agrees() && m.find_own() == nullptr;
+  may_hold_at_once ? campaign(a, m.basis_now()) : look_first(a);
+}
+
+void campaigns::look_first(const attempt_ptr& a) {
+  shared_.read(a->which, a->deadline, [this, a](std::expected<looked, unknown> now) {
+    if (!now) return fail(a, std::move(now.error().why));
+    judge(a, *now);
+  });
+}
+
+/// Decides by what the election holds now: a term of ours, a free slot, or neither.
+void campaigns::judge(const attempt_ptr& a, const looked& now) {
+  if (const slot_holder* own = now.at.find_own()) return adopt(a, *own, now.sent_at);
+  if (!now.at.trouble().empty()) return fail(a, now.at.trouble());
+  if (now.at.has_room() && now.at.agrees()) return campaign(a, now.at.basis_now());
+  finish(a, refusal{now.at.observe()});
+}
+
+void campaigns::campaign(const attempt_ptr& a, const basis& on) {
+  if (++a->tries > most_tries) {
+    return fail(a, "others came first again and again in election \"" +
+                       shared_.spec(a->which).name + "\" at " + shared_.agents.present());
+  }
+  shared_.sessions.obtain(
+      a->deadline, shared_.guarded([this, a, on](std::expected<kept_session, unknown> session) {
+        session ? ask_for_lock(a, *session, on) : fail(a, std::move(session.error().why));
+      }));
+}
+
+void campaigns::ask_for_lock(const attempt_ptr& a, const kept_session& with, const basis& on) {
+  const std::string text =
+      signature_text({.identity = shared_.self.identity, .mark = shared_.self.mark});
+  shared_.transact(campaign_transaction(shared_.spec(a->which), on, with.id, text), a->deadline,
+                   [this, a, with, on](std::expected<transaction_reply, unknown> what) {
+                     if (!what) return fail(a, std::move(what.error().why));
+                     asked(a, with, on, *what);
+                   });
+}
+
+void campaigns::asked(const attempt_ptr& a, const kept_session& with, const basis& on,
+                      const transaction_reply& what) {
+  if (!what.failed.empty()) return refused(a, with, on, what.failed.front());
+  const std::string& name = shared_.spec(a->which).name;
+  const auto own = std::ranges::find(what.shown, with.id, &key_value::session);
+  if (own == what.shown.end() ||
+      (own->key != lock_key(name) && own->key != contender_key(name, with.id))) {
+    return fail(
+        a, shared_.agents.present() + " says that we hold \"" + name + "\", and does not show it");
+  }
+  held_term& held = shared_.hold(a->which, {.key = own->key,
+                                            .session = with.id,
+                                            .identity = shared_.self.identity,
+                                            .version = core::version{own->modify_index},
+                                            .index = own->modify_index,
+                                            .lock_index = own->lock_index,
+                                            .ours = true});
+  held.is_clean = on.is_clean;
+  won(a, held, with);
+}
+
+void campaigns::refused(const attempt_ptr& a, const kept_session& with, const basis& on,
+                        const failed_operation& why) {
+  switch (why.why) {
+    case failure::no_session:
+      // The session ended unnoticed: try again with a new one.
+      shared_.sessions.forget(with.id);
+      return campaign(a, on);
+    case failure::delayed:
+      return delayed(a);
+    case failure::held:
+    case failure::changed:
+      return look_first(a);
+    case failure::other:
+      return fail(a, shared_.agents.present() + " refuses the lock of \"" +
+                         shared_.spec(a->which).name + "\": " + why.what);
+  }
+}
+
+void campaigns::delayed(const attempt_ptr& a) {
+  mirror& m = shared_.mirrors[core::place(a->which)];
+  m.delay(shared_.loop.now() + after_delay);
+  core::observation seen = m.observe();
+  seen.retry_at = shared_.loop.now() + after_delay;
+  finish(a, refusal{std::move(seen)});
+}
+
+/// Renews a term that an earlier call, or an earlier run of this agent, has begun. `seen_at`: when
+/// the read that showed it was sent.
+void campaigns::adopt(const attempt_ptr& a, const slot_holder& own, core::time_point seen_at) {
+  shared_.sessions.keep(own.session, a->deadline,
+                        shared_.guarded([this, a, own, seen_at](const kept_or_failure& kept) {
+                          if (!kept) return fail(a, kept.error());
+                          if (!kept->has_value()) {
+                            return fail(
+                                a, "the session of our own key " + own.key + " has just ended");
+                          }
+                          kept_session session = **kept;
+                          session.sent_at = std::min(session.sent_at, seen_at);
+                          won(a, shared_.hold(a->which, own), session);
+                        }));
+}
+
+void campaigns::won(const attempt_ptr& a, const held_term& held, const kept_session& kept) {
+  finish(a, grant{.version = held.version,
+                  .sequencer = held.sequencer,
+                  .ttl = kept.ttl,
+                  .sent_at = kept.sent_at,
+                  .released_cleanly = held.is_clean});
+}
+
+void campaigns::fail(const attempt_ptr& a, std::string why) {
+  finish(a, unknown{std::move(why)});
+}
+
+void campaigns::finish(const attempt_ptr& a, acquire_outcome outcome) {
+  shared_.answer(std::move(a->done), std::move(outcome));
+  turns_.leave();
+}
+
+}  // namespace tenure::stores::consul

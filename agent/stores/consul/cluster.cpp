@@ -1,0 +1,293 @@
+#include "stores/consul/cluster.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "base/number_text.hpp"
+#include "base/percent_text.hpp"
+#include "base/trusted_open.hpp"
+#include "core/check.hpp"
+
+namespace tenure::stores::consul {
+namespace {
+
+/// Connections to one agent for calls: in all; reserved for keeping sessions alive; and kept open
+/// while idle. Consul's default limit is 200 for one address (http_max_conns_per_client).
+constexpr std::size_t connections = 10;
+constexpr std::size_t reserved_connections = 2;
+constexpr std::size_t warm_connections = 2;
+
+/// Of an answer: all keys of a folder of elections.
+constexpr std::size_t most_folder_bytes = std::size_t{64} * 1024 * 1024;
+constexpr std::size_t most_token_bytes = 4096;
+/// How old a token may be before its file is looked at again.
+constexpr core::duration token_lasts = std::chrono::seconds(1);
+
+/// Reads the token from a file, without its trailing line break.
+std::expected<std::string, std::string> read_token(const std::string& file) {
+  auto read = base::read_named_file("the token file", file, most_token_bytes);
+  if (!read) return read;
+  std::string& text = *read;
+  while (text.ends_with('\n') || text.ends_with('\r')) text.pop_back();
+  const bool prints = std::ranges::all_of(text, [](char c) { return c > ' ' && c <= '~'; });
+  if (text.empty()) return std::unexpected("the token file " + file + " is empty");
+  if (!prints) {
+    return std::unexpected("the token file " + file + " holds something else than one token");
+  }
+  return read;
+}
+
+struct one_call {
+  request what;
+  core::time_point deadline;
+  cluster::done_handler done;
+  priority as = priority::other;
+  core::time_point asked_at{};
+  bool waits = false;          ///< a blocking query
+  bool answered = false;       ///< by the cluster, even with a refusal
+  std::size_t endpoint = 0;    ///< being asked now
+  std::size_t endpoints_left;  ///< still to be asked after this one
+  bool read_again = false;     ///< the token, because the one before was refused
+};
+
+using call_ptr = std::shared_ptr<one_call>;
+
+/// True for an error after which another agent may answer differently.
+bool is_of_this_endpoint(error_meaning what) {
+  return what == error_meaning::unknown || what == error_meaning::unsupported;
+}
+
+/// Divides what is left of a call's time among the agents that may still have to be asked.
+core::time_point try_deadline(const one_call& c, core::time_point now) {
+  return now + (c.deadline - now) / static_cast<int>(c.endpoints_left + 1);
+}
+
+std::string query_of(const settings::consul& where) {
+  std::string out;
+  const auto add = [&out](std::string_view name, const std::string& value) {
+    if (value.empty()) return;
+    out.append(out.empty() ? "" : "&")
+        .append(name)
+        .append("=")
+        .append(base::percent_encoded(value));
+  };
+  add("dc", where.datacenter);
+  add("ns", where.name_space);
+  add("partition", where.partition);
+  return out;
+}
+
+}  // namespace
+
+struct cluster::state : std::enable_shared_from_this<cluster::state> {
+  void send(const call_ptr& c);
+  void answered(const call_ptr& c, core::time_point sent_at,
+                std::expected<http::client_reply, http::client_error> what);
+  void failed(const call_ptr& c, call_failure why);
+  void finish(const call_ptr& c, reply_or_failure outcome);
+  void leave(std::size_t endpoint);
+  bool read_token_again();
+  void tell(const core::contact_event& what) const {
+    if (hears) hears(what);
+  }
+  [[nodiscard]] std::vector<http::header> headers();
+  [[nodiscard]] std::string target(const request& what) const;
+  [[nodiscard]] std::string name(std::size_t endpoint) const {
+    return settings::text(endpoints[endpoint]->server());
+  }
+
+  explicit state(base::event_loop& on) : loop(on) {}
+
+  base::event_loop& loop;
+  std::vector<std::unique_ptr<http::http_client>> endpoints;
+  std::vector<std::unique_ptr<http::http_client>> for_waits;
+  std::string token_file;
+  std::string query;  ///< of every request
+  std::function<void(const core::contact_event&)> hears;
+  std::size_t present = 0;
+  std::string token;
+  core::time_point token_read_at = core::time_point::min();
+  bool closed = false;
+};
+
+/// True if the file has another token than before. One that cannot be read, as while it is being
+/// replaced, leaves the token as it was.
+bool cluster::state::read_token_again() {
+  if (token_file.empty()) return false;
+  token_read_at = loop.now();
+  auto read = read_token(token_file);
+  return read && std::exchange(token, *read) != *read;
+}
+
+std::vector<http::header> cluster::state::headers() {
+  if (token_file.empty()) return {};
+  if (token_read_at == core::time_point::min() || loop.now() - token_read_at >= token_lasts) {
+    read_token_again();
+  }
+  if (token.empty()) return {};
+  return {{.name = "X-Consul-Token", .value = token}};
+}
+
+std::string cluster::state::target(const request& what) const {
+  std::string out = what.path;
+  const char* joint = "?";
+  for (const std::string* part : {&what.query, &query}) {
+    if (part->empty()) continue;
+    out.append(joint).append(*part);
+    joint = "&";
+  }
+  return out;
+}
+
+void cluster::state::send(const call_ptr& c) {
+  const core::time_point now = loop.now();
+  if (now >= c->deadline) {
+    return finish(c,
+                  std::unexpected(call_failure{.why = "no time is left before its deadline for " +
+                                                      c->what.method + " " + c->what.path}));
+  }
+  auto& through = c->waits ? for_waits : endpoints;
+  through[c->endpoint]->send({.method = c->what.method,
+                              .target = target(c->what),
+                              .headers = headers(),
+                              .body = c->what.body,
+                              .urgent = c->as == priority::urgent},
+                             try_deadline(*c, now), [self = shared_from_this(), c, now](auto what) {
+                               if (!self->closed) self->answered(c, now, std::move(what));
+                             });
+}
+
+void cluster::state::answered(const call_ptr& c, core::time_point sent_at,
+                              std::expected<http::client_reply, http::client_error> what) {
+  if (!what) return failed(c, {.why = std::move(what.error().text)});
+  const reply_error error = read_error(what->status, what->body);
+  // A session that is gone, and a path that does not exist: only the caller knows what it asked.
+  if (what->status == 200 || what->status == 404 || what->status == 409) {
+    c->answered = true;
+    const std::string* index = what->value("X-Consul-Index");
+    return finish(
+        c,
+        reply{.status = what->status,
+              .body = std::move(what->body),
+              .index = index == nullptr ? 0 : base::read_number<std::uint64_t>(*index).value_or(0),
+              .sent_at = sent_at});
+  }
+  if (error.meaning == error_meaning::denied && !std::exchange(c->read_again, true) &&
+      read_token_again()) {
+    return send(c);
+  }
+  c->answered = !is_of_this_endpoint(error.meaning);
+  const std::string said = text(error);
+  failed(c, {.meaning = error.meaning,
+             .why = name(c->endpoint) + " answered " + std::to_string(what->status) +
+                    (said.empty() ? "" : ": ") + said});
+}
+
+void cluster::state::failed(const call_ptr& c, call_failure why) {
+  // Anything else is the cluster's answer: the other agents would say the same.
+  if (!is_of_this_endpoint(why.meaning)) return finish(c, std::unexpected(std::move(why)));
+  leave(c->endpoint);
+  if (c->endpoints_left == 0) return finish(c, std::unexpected(std::move(why)));
+  --c->endpoints_left;
+  c->endpoint = (c->endpoint + 1) % endpoints.size();
+  send(c);
+}
+
+void cluster::state::leave(std::size_t endpoint) {
+  if (endpoint == present) present = (present + 1) % endpoints.size();
+}
+
+/// Calls the handler later, never from within the call.
+void cluster::state::finish(const call_ptr& c, reply_or_failure outcome) {
+  // What a watch says of the contact, the watcher tells.
+  if (c->answered && !c->waits) {
+    tell(core::contact::answered{});
+  } else if (!c->answered && !c->waits) {
+    tell(core::contact::failed{.asked_at = c->asked_at, .why = outcome.error().why});
+  }
+  loop.post([self = shared_from_this(), c, outcome = std::move(outcome)]() mutable {
+    if (!self->closed) c->done(std::move(outcome));
+  });
+}
+
+cluster::cluster(base::event_loop& on, const http::http_connector& connect,
+                 const std::vector<settings::endpoint>& endpoints, const settings::security& with,
+                 const settings::consul& where, std::size_t most_calls, std::size_t most_waits,
+                 std::function<void(const core::contact_event&)> hears)
+    : state_(std::make_shared<state>(on)) {
+  TENURE_CHECK(!endpoints.empty());
+  state_->token_file = with.token_file;
+  state_->query = query_of(where);
+  state_->hears = std::move(hears);
+  const http::tls_settings tls{.ca_file = with.ca_file,
+                               .certificate_file = with.certificate_file,
+                               .key_file = with.key_file,
+                               .server_name = with.server_name};
+  for (const settings::endpoint& one : endpoints) {
+    state_->endpoints.push_back(connect(one, tls,
+                                        {.body_bytes = most_folder_bytes,
+                                         .connections = connections,
+                                         .reserved = reserved_connections,
+                                         .waiting = most_calls,
+                                         .warm = warm_connections}));
+    state_->for_waits.push_back(connect(
+        one, tls,
+        {.body_bytes = most_folder_bytes, .connections = most_waits, .waiting = most_waits}));
+  }
+}
+
+cluster::~cluster() {
+  close();
+}
+
+std::expected<void, std::string> cluster::check() {
+  if (!state_->token_file.empty()) {
+    if (auto read = read_token(state_->token_file); !read) return std::unexpected(read.error());
+  }
+  for (const auto& one : state_->endpoints) {
+    if (auto checked = one->check(); !checked) return checked;
+  }
+  return {};
+}
+
+void cluster::call(request what, core::time_point deadline, done_handler done, priority as) {
+  state_->send(
+      std::make_shared<one_call>(one_call{.what = std::move(what),
+                                          .deadline = deadline,
+                                          .done = std::move(done),
+                                          .as = as,
+                                          .asked_at = state_->loop.now(),
+                                          .endpoint = state_->present,
+                                          .endpoints_left = state_->endpoints.size() - 1}));
+}
+
+void cluster::wait(request what, core::time_point deadline, done_handler done) {
+  state_->send(std::make_shared<one_call>(one_call{.what = std::move(what),
+                                                   .deadline = deadline,
+                                                   .done = std::move(done),
+                                                   .asked_at = state_->loop.now(),
+                                                   .waits = true,
+                                                   .endpoint = state_->present,
+                                                   .endpoints_left = 0}));
+}
+
+void cluster::warm_up(core::time_point deadline) {
+  state_->endpoints[state_->present]->warm_up(deadline);
+}
+
+void cluster::move_on() {
+  state_->leave(state_->present);
+}
+
+std::string cluster::present() const {
+  return state_->name(state_->present);
+}
+
+void cluster::close() {
+  if (std::exchange(state_->closed, true)) return;
+  for (const auto& one : state_->endpoints) one->close();
+  for (const auto& one : state_->for_waits) one->close();
+}
+
+}  // namespace tenure::stores::consul

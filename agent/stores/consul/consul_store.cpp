@@ -1,0 +1,261 @@
+#include "stores/consul/consul_store.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "core/check.hpp"
+#include "settings/store_kind.hpp"
+#include "stores/consul/agreements.hpp"
+#include "stores/consul/campaigns.hpp"
+#include "stores/consul/layout.hpp"
+#include "stores/consul/membership.hpp"
+#include "stores/consul/orders.hpp"
+#include "stores/consul/releases.hpp"
+#include "stores/consul/renewals.hpp"
+#include "stores/consul/shared_state.hpp"
+#include "stores/consul/subscriptions.hpp"
+
+namespace tenure::stores {
+namespace {
+
+using namespace consul;
+
+/// How long a start waits before it reports that Consul cannot be reached.
+constexpr core::duration consul_patience = std::chrono::seconds(5);
+/// Consul's limits of a session's TTL. The servers' `session_ttl_min` may lower the first one, and
+/// only they know.
+constexpr core::duration least_session_ttl = std::chrono::milliseconds(1);
+constexpr core::duration most_session_ttl = std::chrono::hours(24);
+/// Watches at a time: half of what Consul lets one address have (http_max_conns_per_client).
+constexpr std::size_t most_folders = 100;
+constexpr const settings::store_kind& consul_kind = *settings::find_store_kind("consul");
+
+/// True for an error that only a change of the configuration can end.
+bool is_final(error_meaning what) {
+  return what == error_meaning::denied || what == error_meaning::unsupported ||
+         what == error_meaning::invalid;
+}
+
+class consul_store final : public store {
+ public:
+  consul_store(base::event_loop& on, const http::http_connector& connect, setup with,
+               const std::vector<settings::endpoint>& endpoints)
+      : shared_(
+            on, connect, std::move(with), endpoints,
+            {.changed = [this](core::election_index which) { subscriptions_.changed(which); },
+             .live = [this](core::election_index which) { live(which); },
+             .broken = [this](const auto& which, const call_failure& what) { broken(which, what); },
+             .heard = [this] { heard(); }}),
+        campaigns_(shared_),
+        renewals_(shared_),
+        releases_(shared_),
+        subscriptions_(shared_),
+        agreements_(shared_),
+        orders_(shared_),
+        membership_(shared_.loop, shared_.agents, shared_.self.identity, shared_.self.mark,
+                    shared_.with.ttl, shared_.with.elections) {}
+
+  ~consul_store() override { close(); }
+
+  void open(handler<std::expected<description, open_error>> done) override;
+  [[nodiscard]] description describe() const override { return self_; }
+
+  void acquire(core::election_index which, core::version /*above*/, core::time_point deadline,
+               handler<acquire_outcome> done) override {
+    check(which);
+    campaigns_.acquire(which, deadline, std::move(done));
+  }
+
+  void renew(std::vector<core::renewal_item> items, core::time_point deadline,
+             handler<renew_outcome> done) override {
+    for (const auto& item : items) check(item.which);
+    renewals_.renew(std::move(items), deadline, std::move(done));
+  }
+
+  void release(core::election_index which, core::version version, release_details how,
+               core::time_point deadline, handler<release_outcome> done) override {
+    check(which);
+    releases_.release(which, version, how, deadline, std::move(done));
+  }
+
+  void read(core::election_index which, core::time_point deadline,
+            handler<read_outcome> done) override {
+    check(which);
+    shared_.read(which, deadline,
+                 [this, done = std::move(done)](std::expected<looked, unknown> now) mutable {
+                   if (!now) return shared_.answer(std::move(done), read_outcome(now.error()));
+                   shared_.answer(std::move(done), read_outcome(now->at.observe()));
+                 });
+  }
+
+  void watch(core::election_index which, watch_handler seen) override {
+    check(which);
+    subscriptions_.add(which, std::move(seen));
+  }
+
+  void agree(core::election_index which, agreement_change what, core::time_point deadline,
+             handler<agree_outcome> done) override {
+    check(which);
+    agreements_.agree(which, what, deadline, std::move(done));
+  }
+
+  void leave_order(core::election_index which, core::left_order what, core::time_point deadline,
+                   handler<order_outcome> done) override {
+    orders_.leave(which, std::move(what), deadline, std::move(done));
+  }
+
+  void answer_order(core::election_index which, const std::string& id, core::order_reply reply,
+                    core::time_point deadline, handler<order_outcome> done) override {
+    orders_.answer(which, id, std::move(reply), deadline, std::move(done));
+  }
+
+  void drop_order(core::election_index which, const std::string& id, core::time_point deadline,
+                  handler<order_outcome> done) override {
+    orders_.drop(which, id, deadline, std::move(done));
+  }
+
+  void leave(core::time_point deadline, handler<release_outcome> done) override {
+    // A session that may hold something ends by itself: to destroy it would be a release.
+    if (shared_.holds_nothing()) shared_.sessions.end(deadline, [] {});
+    membership_.leave(deadline, std::move(done));
+  }
+
+  void close() override {
+    membership_.close();
+    campaigns_.close();
+    subscriptions_.close();
+    shared_.close();
+    opening_ = nullptr;
+  }
+
+ private:
+  void check(core::election_index which) const {
+    TENURE_CHECK(core::place(which) < shared_.mirrors.size());
+  }
+  void describe_server(const reply_or_failure& what);
+  void check_token();
+  void refuse_to_open(std::string why);
+  void opened();
+  void live(core::election_index which);
+  void stand_by();
+  void broken(const std::vector<core::election_index>& which, const call_failure& what);
+  void heard() {
+    if (shared_.with.hears) shared_.with.hears(core::contact::showed{});
+  }
+
+  shared_state shared_;
+  campaigns campaigns_;
+  renewals renewals_;
+  releases releases_;
+  subscriptions subscriptions_;
+  agreements agreements_;
+  orders orders_;
+  membership membership_;
+  description self_;
+  bool is_ready_ = false;  ///< the session is kept ready
+  handler<std::expected<description, open_error>>
+      opening_;  ///< until the first connection or failure
+};
+
+void consul_store::open(handler<std::expected<description, open_error>> done) {
+  opening_ = std::move(done);
+  self_.store = consul_kind.name;
+  self_.expiry_lag = settings::expiry_lag_of(consul_kind.name, shared_.with.ttl);
+  // A lock-delay protects the lock key alone, which no session of a semaphore holds.
+  const bool locks =
+      std::ranges::all_of(shared_.with.elections, [](const auto& one) { return one.slots == 1; });
+  if (locks) self_.store_lock_delay = shared_.with.consul.lock_delay;
+  self_.min_ttl = least_session_ttl;
+  self_.max_ttl = most_session_ttl;
+  if (auto checked = shared_.agents.check(); !checked) {
+    shared_.loop.post(shared_.guarded([this, why = checked.error()] { refuse_to_open(why); }));
+    return;
+  }
+  shared_.agents.call({.path = "/v1/agent/self"}, shared_.loop.now() + consul_patience,
+                      shared_.guarded([this](const reply_or_failure& what) {
+                        describe_server(what);
+                        check_token();
+                      }));
+}
+
+/// Consul shows to a token that may not read a folder an empty one, and refuses a single key.
+void consul_store::check_token() {
+  shared_.agents.call({.path = "/v1/kv/" + lock_key(shared_.spec(core::election_index{0}).name),
+                       .query = "consistent"},
+                      shared_.loop.now() + consul_patience,
+                      shared_.guarded([this](const reply_or_failure& what) {
+                        if (!what && is_final(what.error().meaning))
+                          return refuse_to_open(what.error().why);
+                        // Even if no agent has answered: the watcher goes on until one does.
+                        shared_.watches.start();
+                      }));
+}
+
+/// A token that may not read what the agent is can still keep leases.
+void consul_store::describe_server(const reply_or_failure& what) {
+  const auto said =
+      what ? parse_agent(what->body) : std::unexpected(malformed{.why = what.error().why});
+  if (!said) {
+    self_.warnings = {"the version of Consul is unknown: " + said.error().why};
+    return;
+  }
+  self_.server_version = said->version;
+  self_.cluster_id = said->datacenter;
+}
+
+/// Connected, for the first time or again.
+void consul_store::live(core::election_index which) {
+  opened();
+  if (!shared_.closed()) subscriptions_.live(which);
+  if (!shared_.closed() && shared_.with.announce) stand_by();
+}
+
+/// A member that is listed pays for its name anyway: it also has its session ready.
+void consul_store::stand_by() {
+  membership_.appear();
+  if (!std::exchange(is_ready_, true)) shared_.sessions.keep_ready();
+}
+
+void consul_store::broken(const std::vector<core::election_index>& which,
+                          const call_failure& what) {
+  // At start this is a mistake in the configuration, and waiting does not help.
+  if (is_final(what.meaning)) refuse_to_open(what.why);
+  if (opening_) self_.warnings.push_back("Consul cannot be used yet, retrying: " + what.why);
+  opened();
+  if (!shared_.closed()) subscriptions_.broken(which, what.why);
+}
+
+void consul_store::refuse_to_open(std::string why) {
+  if (opening_) std::exchange(opening_, nullptr)(std::unexpected(open_error{std::move(why)}));
+}
+
+void consul_store::opened() {
+  if (opening_) std::exchange(opening_, nullptr)(self_);
+}
+
+}  // namespace
+
+std::expected<std::unique_ptr<store>, open_error> make_consul_store(
+    base::event_loop& on, const http::http_connector& connect, setup with) {
+  std::vector<settings::endpoint> endpoints;
+  for (const std::string& url : with.endpoints) {
+    auto parsed = settings::parse_local_endpoint(url, consul_kind.default_port);
+    if (!parsed) return std::unexpected(open_error{"endpoint " + settings::text(parsed.error())});
+    endpoints.push_back(std::move(*parsed));
+  }
+  if (endpoints.empty()) {
+    return std::unexpected(open_error{"store consul needs an endpoint; give --endpoint " +
+                                      std::string(consul_kind.example)});
+  }
+  if (const std::size_t folders = folders_of(with.elections).size(); folders > most_folders) {
+    return std::unexpected(open_error{
+        std::to_string(with.elections.size()) + " elections are in " + std::to_string(folders) +
+        " folders of Consul, and each is watched on a connection of its own, of which an agent "
+        "allows 200; name them FOLDER/NAME, with at most " +
+        std::to_string(most_folders) + " folders"});
+  }
+  return std::make_unique<consul_store>(on, connect, std::move(with), endpoints);
+}
+
+}  // namespace tenure::stores

@@ -1,0 +1,111 @@
+#include "stores/consul/membership.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "stores/consul/layout.hpp"
+#include "stores/consul/requests.hpp"
+
+namespace tenure::stores::consul {
+namespace {
+
+/// Consul grants no shorter one unless its `session_ttl_min` is lowered.
+constexpr core::duration least_ttl = std::chrono::seconds(10);
+constexpr core::duration most_ttl = std::chrono::seconds(30);
+constexpr int keeps_per_ttl = 3;
+constexpr core::duration call_patience = std::chrono::seconds(5);
+
+}  // namespace
+
+membership::membership(base::event_loop& on, cluster& through, std::string identity,
+                       std::string mark, core::duration ttl,
+                       const std::vector<settings::election>& elections)
+    : loop_(on),
+      cluster_(through),
+      identity_(std::move(identity)),
+      mark_(std::move(mark)),
+      ttl_(std::clamp(ttl, least_ttl, most_ttl)),
+      elections_(elections),
+      timer_(loop_) {}
+
+template <class Handler>
+auto membership::guarded(Handler what) {
+  return [alive = std::weak_ptr(alive_), what = std::move(what)](auto&&... arguments) mutable {
+    if (!alive.expired()) what(std::forward<decltype(arguments)>(arguments)...);
+  };
+}
+
+void membership::appear() {
+  if (appears_ || !alive_ || elections_.size() > most_announced) return;
+  appears_ = true;
+  cluster_.call(create_session_request({.name = "tenure member " + identity_,
+                                        .ttl = ttl_,
+                                        .lock_delay = core::duration::zero(),
+                                        .then = behavior::remove}),
+                loop_.now() + call_patience,
+                guarded([this](const reply_or_failure& what) { made(what); }));
+}
+
+void membership::made(const reply_or_failure& what) {
+  const auto id = what ? parse_session(what->body) : std::unexpected(malformed{});
+  if (!id) return later(&membership::again);
+  session_ = *id;
+  write_from(0);
+}
+
+/// A transaction writes a limited number of names.
+void membership::write_from(std::size_t first) {
+  if (first >= elections_.size()) return later(&membership::keep);
+  std::vector<operation> names;
+  const std::size_t end = std::min(elections_.size(), first + most_operations);
+  for (std::size_t i = first; i < end; ++i) {
+    names.emplace_back(lock{.key = member_key(elections_[i].name, session_),
+                            .value = signature_text({.identity = identity_, .mark = mark_}),
+                            .session = session_});
+  }
+  cluster_.call({.method = "PUT", .path = "/v1/txn", .body = transaction_request(names)},
+                loop_.now() + call_patience, guarded([this, end](const reply_or_failure& what) {
+                  what && what->status == 200 ? write_from(end) : later(&membership::again);
+                }));
+}
+
+void membership::keep() {
+  cluster_.call(renew_session_request(session_), loop_.now() + call_patience,
+                guarded([this](const reply_or_failure& what) { kept(what); }));
+}
+
+void membership::kept(const reply_or_failure& what) {
+  const bool gone = what && what->status == 404 &&
+                    read_error(404, what->body).meaning == error_meaning::session_gone;
+  if (gone) return again();
+  later(&membership::keep);
+}
+
+/// Appears again with a new session: the last one is gone, or its state is unknown.
+void membership::again() {
+  session_.clear();
+  appears_ = false;
+  appear();
+}
+
+void membership::later(void (membership::*what)()) {
+  timer_.after(ttl_ / keeps_per_ttl, [this, what] { (this->*what)(); });
+}
+
+void membership::leave(core::time_point deadline, handler<release_outcome> done) {
+  timer_.cancel();
+  alive_.reset();
+  if (session_.empty()) {
+    loop_.post([done = std::move(done)]() mutable { done(released{}); });
+    return;
+  }
+  cluster_.call(destroy_session_request(session_), deadline,
+                [done = std::move(done)](const reply_or_failure&) mutable { done(released{}); });
+}
+
+void membership::close() {
+  alive_.reset();
+  timer_.cancel();
+}
+
+}  // namespace tenure::stores::consul

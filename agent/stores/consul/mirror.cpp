@@ -1,0 +1,255 @@
+#include "stores/consul/mirror.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "stores/consul/layout.hpp"
+#include "stores/records/agreement_text.hpp"
+#include "stores/records/order_text.hpp"
+#include "stores/records/release_record_text.hpp"
+
+namespace tenure::stores::consul {
+namespace {
+
+/// Contenders that one transaction deletes for sessions that have ended. The next one goes on.
+constexpr std::size_t most_erased = 8;
+
+bool is_among(std::span<const slot_holder> all, const slot_holder& one) {
+  return std::ranges::any_of(all, [&](const slot_holder& other) {
+    return other.version == one.version && other.session == one.session;
+  });
+}
+
+}  // namespace
+
+mirror::mirror(settings::election election, const own_run& self)
+    : election_(std::move(election)),
+      self_(&self),
+      prefix_(prefix_of(election_.name)),
+      lock_key_(lock_key(election_.name)),
+      vacancies_(election_.slots) {}
+
+void mirror::replace(std::span<const key_value> all, std::uint64_t index) {
+  index_ = index;
+  read(all);
+  vacancies_ = core::vacancies(free_slots());
+}
+
+void mirror::follow(std::span<const key_value> all, std::uint64_t index) {
+  const std::vector<slot_holder> before = holders_;
+  const std::uint64_t created_before = created_;
+  const std::uint64_t turns_before = turns();
+  const std::uint32_t slots_before = slots();
+  const bool counted_before = shape_ != lock_shape::semaphore || body_.changes.has_value();
+  const lock_shape shape_before = shape_;
+  index_ = std::max(index_, index);
+  read(all);
+
+  std::uint64_t seen = 0;
+  for (const slot_holder& gone : before) {
+    if (is_among(holders_, gone)) continue;
+    vacancies_.freed(gone.version == released_);
+    // A release is a write of a semaphore; the end of a session is none, nor is either a lock.
+    const bool said = last_release_ && last_release_->version == gone.version;
+    if (said && shape_ == lock_shape::semaphore) ++seen;
+  }
+  std::uint32_t came = 0;
+  for (const slot_holder& one : holders_) came += is_among(before, one) ? 0U : 1U;
+  seen += came;
+  // The first to lock has made the key.
+  const bool made = shape_before == lock_shape::none && shape_ != lock_shape::none;
+  const bool same_key = made ? created_ == written_ : created_ == created_before;
+  const bool counted = counted_before && (shape_ != lock_shape::semaphore || body_.changes);
+  const bool saw_all = same_key && counted && (made || shape_ == shape_before) &&
+                       slots() == slots_before && turns() - (made ? 0 : turns_before) <= seen;
+  // Others may have held meanwhile, and nobody knows how they ended.
+  if (!saw_all) vacancies_ = core::vacancies(free_slots() + came);
+  for (std::uint32_t i = 0; i < came; ++i) vacancies_.taken();
+  vacancies_.limit(free_slots());
+}
+
+/// Grows with each holder, so that it shows whether one was missed.
+std::uint64_t mirror::turns() const {
+  if (shape_ == lock_shape::single) return lock_index_;
+  return body_.changes.value_or(0);
+}
+
+void mirror::read(std::span<const key_value> all) {
+  shape_ = lock_shape::none;
+  trouble_.clear();
+  lock_index_ = created_ = written_ = 0;
+  flags_ = semaphore_flags;
+  body_ = {};
+  limit_ = 0;
+  holders_.clear();
+  dead_.clear();
+  members_.clear();
+  orders_.clear();
+  accepted_ = {};
+  agreement_index_ = 0;
+  last_release_.reset();
+  released_ = core::no_version;
+  for (const key_value& kv : all) {
+    index_ = std::max(index_, kv.modify_index);
+    if (kv.key == lock_key_) read_lock(kv);
+  }
+  for (const key_value& kv : all) {
+    if (!kv.key.starts_with(prefix_) || kv.key == lock_key_) continue;
+    if (kv.flags == flags_) read_contender(kv);
+    read_record(kv);
+  }
+  std::ranges::sort(holders_, {}, &slot_holder::version);
+  // The holders that are alive, for the next write.
+  std::erase_if(body_.holders, [this](const std::string& session) {
+    return std::ranges::find(holders_, session, &slot_holder::session) == holders_.end();
+  });
+  if (!holders_.empty()) retry_at_ = core::never;
+}
+
+void mirror::read_lock(const key_value& kv) {
+  lock_index_ = kv.lock_index;
+  created_ = kv.create_index;
+  written_ = kv.modify_index;
+  const auto is_foreign = [&](const std::string& what) {
+    shape_ = lock_shape::foreign;
+    trouble_ = "the key " + kv.key + " " + what +
+               "; let that program end, then delete the key, or choose another name";
+  };
+  if (kv.flags == lock_flags) {
+    shape_ = lock_shape::single;
+    limit_ = 1;
+    if (!kv.session.empty()) holders_.push_back(holder_of(kv));
+    return;
+  }
+  // An operator who forces a release, as with `consul kv put -release`, leaves nothing else.
+  if (kv.flags == 0 && kv.session.empty() && kv.value.empty()) return;
+  auto body =
+      kv.flags == 0 || kv.flags == semaphore_flags ? parse_semaphore(kv.value) : std::nullopt;
+  if (!body && kv.flags == semaphore_flags) {
+    return is_foreign("is not a semaphore, although its flags say so");
+  }
+  if (!body) {
+    return is_foreign("is not a lock: its flags are " + std::to_string(kv.flags) +
+                      ", so another program has written it");
+  }
+  shape_ = lock_shape::semaphore;
+  flags_ = kv.flags;
+  body_ = std::move(*body);
+  limit_ = body_.limit;
+}
+
+void mirror::read_contender(const key_value& kv) {
+  const std::string_view name = std::string_view(kv.key).substr(prefix_.size());
+  if (name == kv.session) {
+    const bool holds = std::ranges::find(body_.holders, kv.session) != body_.holders.end();
+    if (shape_ == lock_shape::semaphore && holds) holders_.push_back(holder_of(kv));
+  } else if (kv.session.empty() && is_session_id(name) && dead_.size() < most_erased) {
+    dead_.push_back({.key = kv.key, .index = kv.modify_index});
+  }
+}
+
+void mirror::read_record(const key_value& kv) {
+  if (kv.key == release_key(election_.name)) {
+    auto note = parse_release_note(kv.value);
+    released_ = note && note->clean ? note->said.version : core::no_version;
+    if (note) last_release_ = std::move(note->said);
+  } else if (kv.key == agreement_key(election_.name)) {
+    accepted_ = parse_agreement(kv.value).value_or(core::agreement{});
+    last_accepted_unix_ms_ = std::max(last_accepted_unix_ms_, accepted_.accepted_unix_ms);
+    agreement_index_ = kv.modify_index;
+  } else if (const std::string prefix = order_prefix(election_.name); kv.key.starts_with(prefix)) {
+    if (auto order = parse_order(kv.key.substr(prefix.size()), kv.value)) {
+      orders_.insert_or_assign(kv.key,
+                               kept_order{.order = std::move(*order), .index = kv.modify_index});
+    }
+  } else if (kv.key.starts_with(member_prefix(election_.name)) && !kv.session.empty()) {
+    signature by = parse_signature(kv.value);
+    members_[kv.key] = {.identity = std::move(by.identity),
+                        .create_index = kv.create_index,
+                        .ours = by.mark == self_->mark};
+  }
+}
+
+slot_holder mirror::holder_of(const key_value& kv) const {
+  signature by = parse_signature(kv.value);
+  slot_holder out{.key = kv.key,
+                  .session = kv.session,
+                  .identity = std::move(by.identity),
+                  .mark = by.mark,
+                  .version = core::version{kv.modify_index},
+                  .index = kv.modify_index,
+                  .lock_index = kv.lock_index,
+                  .ours = by.mark == self_->mark || self_->sessions.contains(kv.session)};
+  if (by.version != core::no_version) out.version = by.version;
+  // `consul lock` writes no name.
+  if (out.identity.empty()) out.identity = "session " + kv.session;
+  return out;
+}
+
+const slot_holder* mirror::find_own() const {
+  const auto own = std::ranges::find(holders_, true, &slot_holder::ours);
+  return own == holders_.end() ? nullptr : &*own;
+}
+
+basis mirror::basis_now() const {
+  return {.shape = shape_,
+          .index = written_,
+          .flags = flags_,
+          .body = body_,
+          .dead = dead_,
+          .is_clean = vacancies_.doubtful() == 0};
+}
+
+core::agreement mirror::agreed() const {
+  core::agreement out = accepted_;
+  out.slots = limit_;
+  return out;
+}
+
+const kept_order* mirror::order(std::string_view key) const {
+  const auto found = orders_.find(key);
+  return found == orders_.end() ? nullptr : &found->second;
+}
+
+std::uint32_t mirror::free_slots() const {
+  const auto taken = static_cast<std::uint32_t>(holders_.size());
+  return taken < slots() ? slots() - taken : 0;
+}
+
+bool mirror::identity_in_use() const {
+  const auto is_namesake = [&](const auto& one) {
+    return !one.ours && one.identity == self_->identity;
+  };
+  if (std::ranges::any_of(holders_, is_namesake)) return true;
+  std::uint64_t first = UINT64_MAX;
+  bool ours = false;
+  for (const auto& [key, one] : members_) {
+    if (one.identity != self_->identity || one.create_index >= first) continue;
+    first = one.create_index;
+    ours = one.ours;
+  }
+  return first != UINT64_MAX && !ours;
+}
+
+core::observation mirror::observe() const {
+  core::observation out;
+  out.as_of = core::version{index_};
+  for (const slot_holder& one : holders_) {
+    out.holders.push_back({.identity = one.identity, .version = one.version, .ours = one.ours});
+  }
+  if (holders_.empty()) out.retry_at = retry_at_;
+  out.last_release = last_release_;
+  out.agreed = agreed();
+  out.identity_in_use = identity_in_use();
+  for (const auto& [key, kept] : orders_) out.orders.push_back(kept.order);
+  // Without member keys, nobody announces itself.
+  if (!members_.empty()) {
+    std::vector<std::string>& names = out.members.emplace();
+    for (const auto& [key, one] : members_) names.push_back(one.identity);
+    std::ranges::sort(names);
+    names.erase(std::ranges::unique(names).begin(), names.end());
+  }
+  return out;
+}
+
+}  // namespace tenure::stores::consul

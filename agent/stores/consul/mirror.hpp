@@ -1,0 +1,165 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/vacancies.hpp"
+#include "core/vocabulary.hpp"
+#include "settings/election.hpp"
+#include "stores/consul/codec.hpp"
+#include "stores/consul/layout.hpp"
+#include "stores/consul/semaphore_codec.hpp"
+
+namespace tenure::stores::consul {
+
+/// The run that looks at an election: tells its own keys from those of others.
+struct own_run {
+  std::string mark;  ///< see `mark_of`
+  std::string identity;
+  std::set<std::string, std::less<>> sessions;  ///< that this run has made or taken over
+};
+
+/// What the lock key of an election is used for.
+enum class lock_shape : std::uint8_t {
+  none,       ///< there is no such key, or it says nothing
+  single,     ///< a lock: its session holds
+  semaphore,  ///< a semaphore: its value says who holds
+  foreign,    ///< something that is neither, from another program
+};
+
+/// A session that holds a slot, and the key that it locks for it: the lock key, or with several
+/// slots its contender's key.
+struct slot_holder {
+  std::string key;
+  std::string session;
+  std::string identity;
+  std::string mark{};  ///< see `signature`
+  core::version version = core::no_version;
+  std::uint64_t index = 0;  ///< the key was written last at this index
+  std::uint64_t lock_index = 0;
+  bool ours = false;  ///< of a run of this agent, present or past
+};
+
+/// What the transaction of a campaign, of a release or of an operator relies on.
+struct basis {
+  lock_shape shape = lock_shape::none;
+  std::uint64_t index = 0;  ///< the lock key was written last at this index; 0: there is none
+  std::uint64_t flags = semaphore_flags;  ///< of the keys of a semaphore
+  semaphore body{};                       ///< of a semaphore, with holders whose sessions are alive
+  std::vector<erase> dead{};              ///< contenders whose sessions have ended
+  bool is_clean = false;                  ///< nothing runs in any free slot
+};
+
+/// An order under the election's prefix of orders.
+struct kept_order {
+  core::left_order order;
+  std::uint64_t index = 0;  ///< its key was written last at this index
+};
+
+/// What Consul holds of one election, according to the last read or answer of the watch.
+///
+/// Pure: no I/O, no clock. Not thread-safe.
+class mirror {
+ public:
+  /// `self` must outlive it.
+  mirror(settings::election election, const own_run& self);
+
+  /// Of all its keys: "db/".
+  [[nodiscard]] const std::string& prefix() const { return prefix_; }
+
+  /// Takes over all keys of the election as of `index`, when changes may have been missed. After a
+  /// restore the index may be an earlier one.
+  void replace(std::span<const key_value> all, std::uint64_t index);
+
+  /// The same, as the next thing that an unbroken watch shows.
+  void follow(std::span<const key_value> all, std::uint64_t index);
+
+  /// What is shown is as of this index or a later one. 0: nothing is known.
+  [[nodiscard]] std::uint64_t index() const { return index_; }
+
+  /// Lowest version first.
+  [[nodiscard]] std::span<const slot_holder> holders() const { return holders_; }
+
+  /// Our own term; null if there is none.
+  [[nodiscard]] const slot_holder* find_own() const;
+
+  /// True if another session can hold at once.
+  [[nodiscard]] bool has_room() const { return holders_.size() < slots(); }
+
+  /// True unless as many may hold as our settings say.
+  [[nodiscard]] bool agrees() const { return slots() == election_.slots; }
+
+  /// Why nobody can hold: what the lock key is, and what to do; empty if somebody can.
+  [[nodiscard]] const std::string& trouble() const { return trouble_; }
+
+  [[nodiscard]] basis basis_now() const;
+
+  [[nodiscard]] core::agreement agreed() const;
+  /// The index of the agreement's key; 0: there is none.
+  [[nodiscard]] std::uint64_t agreement_index() const { return agreement_index_; }
+  /// When versions were last accepted, by everything that this mirror has ever shown: a restored
+  /// store may show an earlier acceptance, or none. 0: never.
+  [[nodiscard]] std::int64_t last_accepted_unix_ms() const { return last_accepted_unix_ms_; }
+
+  /// The order with that key, or null.
+  [[nodiscard]] const kept_order* order(std::string_view key) const;
+
+  /// Consul grants nothing before a lock-delay is over, and no watch says when. Until the lock is
+  /// granted again, an observation says to try at `when`.
+  void delay(core::time_point when) { retry_at_ = when; }
+
+  [[nodiscard]] core::observation observe() const;
+
+ private:
+  struct listed {
+    std::string identity;
+    std::uint64_t create_index = 0;
+    bool ours = false;
+  };
+
+  void read(std::span<const key_value> all);
+  void read_lock(const key_value& kv);
+  void read_contender(const key_value& kv);
+  void read_record(const key_value& kv);
+  [[nodiscard]] slot_holder holder_of(const key_value& kv) const;
+  [[nodiscard]] std::uint64_t turns() const;
+  [[nodiscard]] bool identity_in_use() const;
+  [[nodiscard]] std::uint32_t free_slots() const;
+  [[nodiscard]] std::uint32_t slots() const { return limit_ > 0 ? limit_ : election_.slots; }
+
+  settings::election election_;
+  const own_run* self_;
+  std::string prefix_;
+  std::string lock_key_;
+  std::uint64_t index_ = 0;
+
+  // What the last read has shown.
+  lock_shape shape_ = lock_shape::none;
+  std::string trouble_;
+  std::uint64_t lock_index_ = 0;  ///< how often the lock key was locked
+  std::uint64_t created_ = 0;     ///< the lock key was created at this index
+  std::uint64_t written_ = 0;     ///< and written last at this one
+  std::uint64_t flags_ = semaphore_flags;
+  semaphore body_;
+  std::uint32_t limit_ = 0;  ///< slots by the lock key; 0: there is none
+  std::vector<slot_holder> holders_;
+  std::vector<erase> dead_;
+  std::map<std::string, listed, std::less<>> members_;     ///< by key
+  std::map<std::string, kept_order, std::less<>> orders_;  ///< by key
+  core::agreement accepted_;  ///< versions that an operator has accepted
+  std::uint64_t agreement_index_ = 0;
+  std::optional<core::release_record> last_release_;
+  core::version released_ = core::no_version;  ///< the term released last, if cleanly
+
+  std::int64_t last_accepted_unix_ms_ = 0;
+  core::time_point retry_at_ = core::never;
+  core::vacancies vacancies_;  ///< at first, nothing is known about any slot
+};
+
+}  // namespace tenure::stores::consul

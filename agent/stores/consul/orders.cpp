@@ -1,0 +1,131 @@
+#include "stores/consul/orders.hpp"
+
+#include <optional>
+#include <utility>
+
+#include "base/number_text.hpp"
+#include "stores/consul/layout.hpp"
+#include "stores/consul/requests.hpp"
+#include "stores/records/order_text.hpp"
+
+namespace tenure::stores::consul {
+namespace {
+
+/// The shortest TTL that Consul grants unless its servers are told otherwise.
+constexpr core::duration usual_ttl = std::chrono::seconds(10);
+
+}  // namespace
+
+orders::orders(shared_state& of) : shared_(of), us_(base::hex(of.loop.random_bits())) {}
+
+void orders::leave(core::election_index which, core::left_order what, core::time_point deadline,
+                   handler<order_outcome> done) {
+  shared_.agents.call(
+      create_session_request({.name = "tenure order",
+                              .ttl = ttl_,
+                              .lock_delay = core::duration::zero(),
+                              .then = behavior::remove}),
+      deadline,
+      shared_.guarded([this, which, deadline, what = std::move(what),
+                       done = std::move(done)](const reply_or_failure& made) mutable {
+        if (!made && made.error().meaning == error_meaning::invalid && ttl_ < usual_ttl) {
+          ttl_ = usual_ttl;
+          return leave(which, std::move(what), deadline, std::move(done));
+        }
+        if (!made) {
+          return shared_.answer(std::move(done), order_outcome(unknown{made.error().why}));
+        }
+        const auto session = parse_session(made->body);
+        if (!session) {
+          return shared_.answer(std::move(done),
+                                order_outcome(shared_.broken_reply(session.error())));
+        }
+        leave_in(*session, which, what, deadline, std::move(done));
+      }));
+}
+
+void orders::leave_in(const std::string& session, core::election_index which,
+                      const core::left_order& what, core::time_point deadline,
+                      handler<order_outcome> done) {
+  carry_out(
+      {lock{.key = order_key(shared_.spec(which).name, what.id),
+            .value = order_text(what),
+            .session = session}},
+      deadline,
+      [](const transaction_reply& reply) -> order_outcome {
+        return order_written{.done = reply.failed.empty()};
+      },
+      std::move(done));
+}
+
+/// Replaces the key that the watch has shown, so the second of two answers fails. A key that has
+/// changed may have our own answer: a call whose reply was lost is repeated.
+void orders::answer(core::election_index which, const std::string& id, core::order_reply reply,
+                    core::time_point deadline, handler<order_outcome> done) {
+  const std::string key = order_key(shared_.spec(which).name, id);
+  const kept_order* const shown = shared_.seen(which).order(key);
+  if (shown == nullptr || shown->order.reply) {
+    return shared_.answer(std::move(done), order_outcome(order_written{.done = false}));
+  }
+  core::left_order answered = shown->order;
+  answered.reply = std::move(reply);
+  const std::string after = order_text(answered, us_);
+  shared_.transact(
+      {write{.key = key, .value = after, .index = shown->index}}, deadline,
+      [this, key, after, deadline,
+       done = std::move(done)](std::expected<transaction_reply, unknown> what) mutable {
+        if (!what) {
+          return shared_.answer(std::move(done), order_outcome(std::move(what.error())));
+        }
+        if (what->failed.empty()) {
+          return shared_.answer(std::move(done), order_outcome(order_written{}));
+        }
+        read_answer(key, after, deadline, std::move(done));
+      });
+}
+
+void orders::read_answer(const std::string& key, const std::string& expected,
+                         core::time_point deadline, handler<order_outcome> done) {
+  carry_out(
+      {fetch{key}}, deadline,
+      [expected](const transaction_reply& what) -> order_outcome {
+        return order_written{.done = what.failed.empty() && what.shown.size() == 1 &&
+                                     what.shown.front().value == expected};
+      },
+      std::move(done));
+}
+
+void orders::drop(core::election_index which, const std::string& id, core::time_point deadline,
+                  handler<order_outcome> done) {
+  const std::string key = order_key(shared_.spec(which).name, id);
+  carry_out(
+      {fetch{key}, discard{key}}, deadline,
+      [id](const transaction_reply& what) -> order_outcome {
+        if (!what.failed.empty()) return order_written{.done = false};
+        auto was =
+            what.shown.size() == 1 ? parse_order(id, what.shown.front().value) : std::nullopt;
+        if (!was) return unknown{"what was in the order's key is not an order"};
+        return order_written{.reply = std::move(was->reply)};
+      },
+      std::move(done));
+}
+
+void orders::carry_out(const std::vector<operation>& what, core::time_point deadline,
+                       reader meaning, handler<order_outcome> done) {
+  shared_.transact(
+      what, deadline,
+      [this, meaning = std::move(meaning),
+       done = std::move(done)](std::expected<transaction_reply, unknown> reply) mutable {
+        if (!reply) {
+          return shared_.answer(std::move(done), order_outcome(std::move(reply.error())));
+        }
+        for (const failed_operation& one : reply->failed) {
+          if (one.why != failure::other) continue;
+          return shared_.answer(std::move(done),
+                                order_outcome(unknown{shared_.agents.present() + ": " + one.what}));
+        }
+        shared_.answer(std::move(done), meaning(*reply));
+      });
+}
+
+}  // namespace tenure::stores::consul

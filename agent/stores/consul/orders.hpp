@@ -1,0 +1,45 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "stores/consul/shared_state.hpp"
+
+namespace tenure::stores::consul {
+
+/// Orders that agents leave for each other: one key per order, locked by a session that nobody
+/// renews, so that Consul itself deletes orders that nobody takes: where it grants no shorter TTL,
+/// after 10 s at the earliest and 20 at the latest. The first to replace the key that it has seen
+/// answers the order.
+///
+/// Used on its loop only. No handler is called after the state is closed.
+class orders {
+ public:
+  explicit orders(shared_state& of);
+
+  void leave(core::election_index which, core::left_order what, core::time_point deadline,
+             handler<order_outcome> done);
+  void answer(core::election_index which, const std::string& id, core::order_reply reply,
+              core::time_point deadline, handler<order_outcome> done);
+  void drop(core::election_index which, const std::string& id, core::time_point deadline,
+            handler<order_outcome> done);
+
+ private:
+  /// Reads Consul's reply to a transaction.
+  using reader = std::move_only_function<order_outcome(const transaction_reply&)>;
+  void carry_out(const std::vector<operation>& what, core::time_point deadline, reader meaning,
+                 handler<order_outcome> done);
+  void read_answer(const std::string& key, const std::string& expected, core::time_point deadline,
+                   handler<order_outcome> done);
+
+  shared_state& shared_;
+  void leave_in(const std::string& session, core::election_index which,
+                const core::left_order& what, core::time_point deadline,
+                handler<order_outcome> done);
+
+  std::string us_;                    ///< identifies this run in its answers
+  core::duration ttl_ = order_stays;  ///< of the sessions of orders, as far as Consul grants it
+};
+
+}  // namespace tenure::stores::consul

@@ -1,0 +1,81 @@
+#include "stores/consul/releases.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "stores/consul/requests.hpp"
+#include "stores/records/release_record_text.hpp"
+
+namespace tenure::stores::consul {
+namespace {
+
+/// How often one release tries again because others came or went in between. Each holder of a
+/// semaphore writes the same key.
+constexpr int most_releases = 20;
+
+}  // namespace
+
+void releases::release(core::election_index which, core::version version,
+                       const release_details& how, core::time_point deadline,
+                       handler<release_outcome> done) {
+  auto a = std::make_shared<attempt>();
+  a->which = which;
+  a->version = version;
+  a->deadline = deadline;
+  a->done = std::move(done);
+  // A caller that names no term leaves no record.
+  if (version != core::no_version) {
+    a->note = release_record_text(version, shared_.self.identity, how);
+  }
+  const mirror& m = shared_.seen(which);
+  const auto& held = shared_.held(which);
+  const auto own = std::ranges::find_if(m.holders(), [&](const slot_holder& one) {
+    return held && held->version == version && one.key == held->key && one.index == held->index;
+  });
+  // What the watch shows is mostly true, and the transaction says if it is not.
+  if (own != m.holders().end()) return give_up(a, m, *own);
+  look(a);
+}
+
+/// Our term may be over, or the reply that granted one may be lost: reads what Consul holds.
+void releases::look(const attempt_ptr& a) {
+  if (++a->tries > most_releases) {
+    return finish(a, unknown{"others came or went again and again in election \"" +
+                             shared_.spec(a->which).name + "\" at " + shared_.agents.present()});
+  }
+  shared_.read(a->which, a->deadline, [this, a](std::expected<looked, unknown> now) {
+    if (!now) return finish(a, std::move(now.error()));
+    const slot_holder* own = now->at.find_own();
+    if (own == nullptr || (a->version != core::no_version && own->version != a->version)) {
+      return finish(a, released{});
+    }
+    give_up(a, now->at, *own);
+  });
+}
+
+void releases::give_up(const attempt_ptr& a, const mirror& at, const slot_holder& own) {
+  const auto what = release_transaction(shared_.spec(a->which).name, at.basis_now(), own.key,
+                                        own.index, own.session, a->note);
+  shared_.transact(
+      what, a->deadline,
+      [this, a, version = own.version](std::expected<transaction_reply, unknown> reply) {
+        if (!reply) return finish(a, std::move(reply.error()));
+        if (reply->failed.empty()) {
+          auto& held = shared_.held(a->which);
+          if (held && held->version == version) held.reset();
+          return finish(a, released{});
+        }
+        const failed_operation& why = reply->failed.front();
+        if (why.why == failure::other) {
+          return finish(a, unknown{shared_.agents.present() + " refuses to release \"" +
+                                   shared_.spec(a->which).name + "\": " + why.what});
+        }
+        look(a);
+      });
+}
+
+void releases::finish(const attempt_ptr& a, release_outcome outcome) {
+  shared_.answer(std::move(a->done), std::move(outcome));
+}
+
+}  // namespace tenure::stores::consul

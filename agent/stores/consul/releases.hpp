@@ -1,0 +1,40 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "stores/consul/shared_state.hpp"
+
+namespace tenure::stores::consul {
+
+/// `release` for Consul: one transaction that unlocks the key, or takes us out of the semaphore,
+/// and leaves the record. It relies on the key's index, so that one executed late cannot touch a
+/// later term. The session stays.
+///
+/// Used on its loop only.
+class releases {
+ public:
+  explicit releases(shared_state& of) : shared_(of) {}
+
+  void release(core::election_index which, core::version version, const release_details& how,
+               core::time_point deadline, handler<release_outcome> done);
+
+ private:
+  struct attempt {
+    core::election_index which{};
+    core::version version = core::no_version;  ///< or whatever our session holds
+    std::string note;
+    core::time_point deadline{};
+    handler<release_outcome> done;
+    int tries = 0;
+  };
+  using attempt_ptr = std::shared_ptr<attempt>;
+
+  void look(const attempt_ptr& a);
+  void give_up(const attempt_ptr& a, const mirror& at, const slot_holder& own);
+  void finish(const attempt_ptr& a, release_outcome outcome);
+
+  shared_state& shared_;
+};
+
+}  // namespace tenure::stores::consul

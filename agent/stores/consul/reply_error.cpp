@@ -1,0 +1,87 @@
+#include "stores/consul/reply_error.hpp"
+
+#include <algorithm>
+
+#include "base/printable_text.hpp"
+
+namespace tenure::stores::consul {
+namespace {
+
+constexpr std::size_t most_message_bytes = 300;
+
+struct row {
+  unsigned status;
+  std::string_view words;  ///< which the message contains
+  error_meaning meaning;
+  std::string_view advice;
+};
+
+constexpr std::string_view give_policy =
+    "give the agent a token whose policy has key_prefix \"ELECTION/\" { policy = \"write\" } and "
+    "session_prefix \"\" { policy = \"write\" }";
+constexpr std::string_view check_cluster = "check `consul operator raft list-peers`";
+constexpr std::string_view not_consul =
+    "check the endpoint: it must be the HTTP address of a Consul agent";
+
+/// The words of Consul 1.8.7 and 1.21.0, which the suite asks where it can.
+constexpr row table[] = {
+    {404, "Session id '", error_meaning::session_gone, ""},
+    {403, "ACL not found", error_meaning::denied, "the token is unknown to Consul: check its file"},
+    {403, "Permission denied", error_meaning::denied, give_policy},
+    {403, "rate limit", error_meaning::unknown, ""},
+    {500, "ACL not found", error_meaning::denied, "the token is unknown to Consul: check its file"},
+    {500, "Permission denied", error_meaning::denied, give_policy},
+    {500, "Invalid Session TTL", error_meaning::invalid,
+     "choose a ttl in this range, or set session_ttl_min of all Consul servers"},
+    {500, "must be between", error_meaning::invalid,
+     "choose a ttl in this range, or set session_ttl_min of all Consul servers"},
+    {500, "No path to datacenter", error_meaning::invalid, "check the name of the datacenter"},
+    {500, "Missing node registration", error_meaning::unknown,
+     "the agent has not joined its cluster yet"},
+    {500, "Missing check", error_meaning::invalid,
+     "each check of a session must exist at the agent that is asked"},
+    {500, "is in critical state", error_meaning::unknown,
+     "a check that the session needs does not pass"},
+    {500, "No cluster leader", error_meaning::unknown, check_cluster},
+    {500, "No known Consul servers", error_meaning::unknown, check_cluster},
+    {429, "", error_meaning::unknown, "Consul limits the rate of requests"},
+    {413, "", error_meaning::invalid, "fewer elections in one agent"},
+    {400, "Invalid query parameter: \"ns\"", error_meaning::invalid,
+     "namespaces exist in Consul Enterprise only"},
+    {400, "Invalid query parameter: \"partition\"", error_meaning::invalid,
+     "partitions exist in Consul Enterprise only"},
+    {400, "Client sent an HTTP request to an HTTPS server.", error_meaning::unsupported,
+     "write the endpoint as https://"},
+    {400, "", error_meaning::invalid, ""},
+    {405, "", error_meaning::unsupported, not_consul},
+    {501, "", error_meaning::unsupported, not_consul},
+};
+
+/// On one line, without white space around it, and safe to print.
+std::string to_line(std::string_view text) {
+  constexpr std::string_view blanks = " \t\r\n";
+  const auto begin = text.find_first_not_of(blanks);
+  if (begin == std::string_view::npos) return {};
+  text = text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
+  return base::printable(text, most_message_bytes);
+}
+
+}  // namespace
+
+reply_error read_error(unsigned status, std::string_view body) {
+  reply_error out{.status = status, .message = to_line(body)};
+  const auto* const found = std::ranges::find_if(table, [&](const row& one) {
+    return one.status == status && out.message.contains(one.words);
+  });
+  if (found == std::ranges::end(table)) return out;
+  out.meaning = found->meaning;
+  out.advice = found->advice;
+  return out;
+}
+
+std::string text(const reply_error& what) {
+  if (what.advice.empty()) return what.message;
+  return (what.message.empty() ? "" : what.message + "; ").append(what.advice);
+}
+
+}  // namespace tenure::stores::consul

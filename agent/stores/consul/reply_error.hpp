@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace tenure::stores::consul {
+
+/// What an error of Consul's HTTP API means, and which outcome of the store contract follows:
+///
+///   unknown       unknown: it may or may not have happened; other agents, then again
+///   session_gone  lost: the only one of these that is Consul's own word about a session
+///   denied        unknown, after the token was read again; a refusal to open: the token or its
+///                 policy must be changed
+///   invalid       unknown; a refusal to open: Consul will never do what was asked
+///   unsupported   unknown; a refusal to open: this is not Consul's HTTP API
+enum class error_meaning : std::uint8_t { unknown, session_gone, denied, invalid, unsupported };
+
+struct reply_error {
+  unsigned status = 0;
+  std::string message;  ///< Consul's, printable and cut to one line for the log
+  error_meaning meaning = error_meaning::unknown;
+  std::string_view advice{};  ///< what the user can do; empty if only another try helps
+};
+
+/// "No cluster leader; advice", for people.
+std::string text(const reply_error& what);
+
+/// Judges an error reply. What is not in Consul's own words, as of a proxy or of a later Consul, is
+/// unknown.
+reply_error read_error(unsigned status, std::string_view body);
+
+}  // namespace tenure::stores::consul

@@ -1,0 +1,164 @@
+#include "stores/consul/requests.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "base/percent_text.hpp"
+#include "stores/consul/layout.hpp"
+
+namespace tenure::stores::consul {
+namespace {
+
+/// With more elections than that, those in one folder are watched together.
+constexpr std::size_t most_watched_alone = 16;
+
+std::string kv_path(std::string_view key) {
+  return "/v1/kv/" + base::percent_encoded(key, "/");
+}
+
+operation unchanged(const std::string& key, const basis& on) {
+  if (on.index == 0) return check_absent{key};
+  return check_index{.key = key, .index = on.index};
+}
+
+/// The lock key of a semaphore with other holders, if it is as `on` says.
+operation rewritten(const std::string& key, const basis& on, semaphore body) {
+  body.changes = on.body.changes.value_or(0) + 1;
+  return write{.key = key, .value = semaphore_text(body), .flags = on.flags, .index = on.index};
+}
+
+}  // namespace
+
+request create_session_request(const session_wish& what) {
+  return {.method = "PUT", .path = "/v1/session/create", .body = session_request(what)};
+}
+
+request renew_session_request(std::string_view id) {
+  return {.method = "PUT", .path = "/v1/session/renew/" + std::string(id)};
+}
+
+request destroy_session_request(std::string_view id) {
+  return {.method = "PUT", .path = "/v1/session/destroy/" + std::string(id)};
+}
+
+request read_request(std::string_view prefix) {
+  return {.path = kv_path(prefix), .query = "consistent&recurse"};
+}
+
+request watch_request(std::string_view prefix, std::uint64_t index, core::duration wait) {
+  const auto ms = std::chrono::floor<std::chrono::milliseconds>(wait).count();
+  return {.path = kv_path(prefix),
+          .query = "consistent&recurse&index=" + std::to_string(index) +
+                   "&wait=" + std::to_string(ms) + "ms"};
+}
+
+parsed<std::vector<key_value>> keys_in(const reply& answer) {
+  // Consul alone writes this header; anything may answer 404.
+  if (answer.index == 0)
+    return std::unexpected(malformed{"a read of keys was answered without X-Consul-Index"});
+  if (answer.status == 404) return std::vector<key_value>();
+  if (answer.status != 200) return std::unexpected(malformed{"a read of keys was answered 409"});
+  return parse_keys(answer.body);
+}
+
+std::vector<folder> folders_of(const std::vector<settings::election>& elections) {
+  std::map<std::string, folder> all;
+  for (std::uint32_t i = 0; i < elections.size(); ++i) {
+    const std::string& name = elections[i].name;
+    const std::size_t slash = name.rfind('/');
+    const bool alone = elections.size() <= most_watched_alone || slash == std::string::npos;
+    const std::string prefix = alone ? prefix_of(name) : name.substr(0, slash + 1);
+    folder& its = all[prefix];
+    its.prefix = prefix;
+    its.elections.push_back(core::election_index{i});
+  }
+  std::vector<folder> out;
+  for (auto& [prefix, one] : all) out.push_back(std::move(one));
+  return out;
+}
+
+std::string sequencer_of(std::string_view key, std::uint64_t lock_index, std::string_view session) {
+  return std::string(key)
+      .append("@")
+      .append(std::to_string(lock_index))
+      .append("@")
+      .append(session);
+}
+
+std::vector<operation> campaign_transaction(const settings::election& election, const basis& on,
+                                            const std::string& session, const std::string& text) {
+  const std::string key = lock_key(election.name);
+  const bool several =
+      on.shape == lock_shape::semaphore || (on.shape == lock_shape::none && election.slots > 1);
+  if (!several) {
+    return {unchanged(key, on),
+            lock{.key = key, .value = text, .flags = lock_flags, .session = session}};
+  }
+  semaphore body = on.body;
+  if (on.shape == lock_shape::none) body.limit = election.slots;
+  body.holders.push_back(session);
+  std::vector<operation> out{rewritten(key, on, std::move(body)),
+                             lock{.key = contender_key(election.name, session),
+                                  .value = text,
+                                  .flags = on.flags,
+                                  .session = session}};
+  out.insert(out.end(), on.dead.begin(), on.dead.end());
+  return out;
+}
+
+std::vector<operation> release_transaction(std::string_view election, const basis& on,
+                                           const std::string& key, std::uint64_t index,
+                                           const std::string& session, const std::string& note) {
+  std::vector<operation> out;
+  if (key == lock_key(election)) {
+    out = {check_index{.key = key, .index = index},
+           unlock{.key = key, .value = "", .flags = lock_flags, .session = session}};
+  } else {
+    semaphore body = on.body;
+    std::erase(body.holders, session);
+    out = {check_index{.key = key, .index = index},
+           rewritten(lock_key(election), on, std::move(body)), erase{.key = key, .index = index}};
+  }
+  if (!note.empty()) out.emplace_back(write{.key = release_key(election), .value = note});
+  return out;
+}
+
+std::vector<operation> resize_transaction(std::string_view election, const basis& on,
+                                          std::span<const slot_holder> holders,
+                                          std::uint32_t slots) {
+  const std::string key = lock_key(election);
+  const bool was_single = on.shape == lock_shape::single;
+  if (slots == 1 && was_single) return {};
+  const auto moved = [](const slot_holder& one) {
+    return signature_text({.identity = one.identity, .mark = one.mark, .version = one.version});
+  };
+  std::vector<operation> out{unchanged(key, on)};
+  if (slots == 1 && holders.empty()) {
+    out.emplace_back(write{.key = key, .value = "", .flags = lock_flags});
+  } else if (slots == 1) {
+    const slot_holder& one = holders.front();
+    out.emplace_back(check_index{.key = one.key, .index = one.index});
+    out.emplace_back(erase{.key = one.key, .index = one.index});
+    out.emplace_back(
+        lock{.key = key, .value = moved(one), .flags = lock_flags, .session = one.session});
+  } else {
+    semaphore body = on.body;
+    body.limit = slots;
+    body.changes = on.body.changes.value_or(0) + 1;
+    if (was_single && !holders.empty()) {
+      const slot_holder& one = holders.front();
+      body.holders = {one.session};
+      out.emplace_back(
+          unlock{.key = key, .value = "", .flags = semaphore_flags, .session = one.session});
+      out.emplace_back(lock{.key = contender_key(election, one.session),
+                            .value = moved(one),
+                            .flags = semaphore_flags,
+                            .session = one.session});
+    }
+    out.emplace_back(write{.key = key, .value = semaphore_text(body), .flags = on.flags});
+  }
+  return out;
+}
+
+}  // namespace tenure::stores::consul

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/clock.hpp"
+#include "core/lease_group.hpp"
+#include "settings/election.hpp"
+#include "stores/consul/cluster.hpp"
+#include "stores/consul/codec.hpp"
+#include "stores/consul/mirror.hpp"
+
+/// The requests and transactions of an election. Pure.
+namespace tenure::stores::consul {
+
+request create_session_request(const session_wish& what);
+request renew_session_request(std::string_view id);
+request destroy_session_request(std::string_view id);
+
+/// Reads all keys with this prefix, consistent.
+request read_request(std::string_view prefix);
+
+/// The same as a blocking query: answered when there is a change after `index`, or after `wait` and
+/// at most a sixteenth of it.
+request watch_request(std::string_view prefix, std::uint64_t index, core::duration wait);
+
+/// The keys in the answer to one of these, which may be none.
+parsed<std::vector<key_value>> keys_in(const reply& answer);
+
+/// The prefix of some elections' keys, and these elections.
+struct folder {
+  std::string prefix;
+  std::vector<core::election_index> elections;
+};
+
+/// What is watched together: each election on its own, or, if there are many, all with the same
+/// folder, which is the name up to its last slash. A watch occupies a connection.
+std::vector<folder> folders_of(const std::vector<settings::election>& elections);
+
+/// (key, LockIndex, session), with which a program can ask Consul whether we still hold.
+std::string sequencer_of(std::string_view key, std::uint64_t lock_index, std::string_view session);
+
+/// Takes a slot, if the lock key is as `on` says. With one slot the session locks that key; with
+/// several it locks its contender's key and writes itself into the lock key, and deletes the keys
+/// of contenders that are dead.
+std::vector<operation> campaign_transaction(const settings::election& election, const basis& on,
+                                            const std::string& session, const std::string& text);
+
+/// Releases the term with that key, if it and, of a semaphore, the lock key are as we know them.
+/// Writes `note` in the same step unless that is empty.
+std::vector<operation> release_transaction(std::string_view election, const basis& on,
+                                           const std::string& key, std::uint64_t index,
+                                           const std::string& session, const std::string& note);
+
+/// Lets so many hold from now on, if the lock key and the keys of the holders are as we know them.
+/// Precondition: no more hold. Holders keep their sessions and versions.
+std::vector<operation> resize_transaction(std::string_view election, const basis& on,
+                                          std::span<const slot_holder> holders,
+                                          std::uint32_t slots);
+
+}  // namespace tenure::stores::consul

@@ -1,0 +1,102 @@
+#include "stores/consul/session_keeper.hpp"
+
+#include <utility>
+
+#include "stores/consul/requests.hpp"
+
+namespace tenure::stores::consul {
+namespace {
+
+/// A session renewed less than this part of its TTL ago need not be renewed for a campaign:
+/// thousands of campaigns then cost one request.
+constexpr int fresh_part = 6;
+/// How often a session that is kept ready is looked after in its TTL.
+constexpr int looks_at_ready = 4;
+constexpr core::duration ready_patience = std::chrono::seconds(5);
+
+}  // namespace
+
+session_keeper::session_keeper(base::event_loop& on, cluster& through, session_wish what,
+                               core::duration ttl, std::set<std::string, std::less<>>& ours)
+    : loop_(on), cluster_(through), wish_(std::move(what)), ttl_(ttl), ours_(ours), ready_(on) {}
+
+void session_keeper::obtain(core::time_point deadline, session_handler done) {
+  const core::time_point now = loop_.now();
+  if (present_ && now - present_->sent_at < present_->ttl / fresh_part) return done(*present_);
+  waiting_.push_back(std::move(done));
+  if (waiting_.size() > 1) return;
+  if (!present_) return make(deadline);
+  keep(present_->id, deadline, [this, deadline](const kept_or_failure& what) {
+    if (!what) return answer(std::unexpected(unknown{what.error()}));
+    what->has_value() ? answer(**what) : make(deadline);
+  });
+}
+
+void session_keeper::keep_ready() {
+  ready_.after(ttl_ / looks_at_ready, [this] { keep_ready(); });
+  const core::time_point now = loop_.now();
+  // Renewals of terms do as well.
+  if (present_ && now - present_->sent_at < present_->ttl / 2 - present_->ttl / fresh_part) return;
+  obtain(now + ready_patience, [](const auto&) {});
+}
+
+void session_keeper::make(core::time_point deadline) {
+  cluster_.call(
+      create_session_request(wish_), deadline,
+      [this](const reply_or_failure& what) {
+        if (!what) return answer(std::unexpected(unknown{what.error().why}));
+        const auto id = parse_session(what->body);
+        if (!id) {
+          return answer(std::unexpected(unknown{cluster_.present() + ": " + id.error().why}));
+        }
+        ours_.insert(*id);
+        present_ = {.id = *id, .sent_at = what->sent_at, .ttl = ttl_};
+        answer(*present_);
+      },
+      priority::urgent);
+}
+
+void session_keeper::answer(const std::expected<kept_session, unknown>& outcome) {
+  for (session_handler& done : std::exchange(waiting_, {})) done(outcome);
+}
+
+void session_keeper::keep(const std::string& id, core::time_point deadline,
+                          handler<kept_or_failure> done) {
+  cluster_.call(
+      renew_session_request(id), deadline,
+      [this, id, done = std::move(done)](const reply_or_failure& what) mutable {
+        if (!what) return done(std::unexpected(what.error().why));
+        if (what->status == 404) {
+          if (read_error(404, what->body).meaning != error_meaning::session_gone) {
+            return done(std::unexpected(cluster_.present() + " does not renew sessions: is it "
+                                                             "the HTTP address of Consul?"));
+          }
+          forget(id);
+          return done(std::optional<kept_session>());
+        }
+        const auto ttl = parse_renewal(what->body, id);
+        if (!ttl) return done(std::unexpected(cluster_.present() + ": " + ttl.error().why));
+        const kept_session kept{.id = id, .sent_at = what->sent_at, .ttl = ttl->value_or(ttl_)};
+        // A session left by an earlier run of this agent serves as well.
+        if (!present_ || present_->id == id) present_ = kept;
+        done(std::optional(kept));
+      },
+      priority::urgent);
+}
+
+void session_keeper::forget(std::string_view id) {
+  if (present_ && present_->id == id) present_.reset();
+  if (const auto known = ours_.find(id); known != ours_.end()) ours_.erase(known);
+}
+
+void session_keeper::end(core::time_point deadline, std::move_only_function<void()> done) {
+  ready_.cancel();
+  if (!present_) {
+    loop_.post(std::move(done));
+    return;
+  }
+  cluster_.call(destroy_session_request(std::exchange(present_, {})->id), deadline,
+                [done = std::move(done)](const reply_or_failure&) mutable { done(); });
+}
+
+}  // namespace tenure::stores::consul

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <expected>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/event_loop.hpp"
+#include "core/clock.hpp"
+#include "stores/consul/cluster.hpp"
+#include "stores/consul/codec.hpp"
+#include "stores/store.hpp"
+
+namespace tenure::stores::consul {
+
+/// A session as its last acknowledged creation or renewal left it.
+struct kept_session {
+  std::string id;
+  core::time_point sent_at{};  ///< when that request left
+  core::duration ttl{};        ///< as granted; of one without, that of the settings
+};
+
+/// Nothing: Consul says that the session is gone. An error: unknown, and why.
+using kept_or_failure = std::expected<std::optional<kept_session>, std::string>;
+
+/// Our session: one for all elections that are held, made for the first campaign.
+///
+/// A session that no term uses is not renewed unless it is kept ready, and ends by itself within
+/// twice its TTL; until then the next campaign may use it. Only `end` destroys one.
+///
+/// Used on its loop only. Handlers are called through `cluster::call`, never from within the call.
+class session_keeper {
+ public:
+  using session_handler = handler<std::expected<kept_session, unknown>>;
+
+  /// `ttl`: what counts for a session that has none. `ours`: gets the sessions that are made here,
+  /// and must outlive it.
+  session_keeper(base::event_loop& on, cluster& through, session_wish what, core::duration ttl,
+                 std::set<std::string, std::less<>>& ours);
+
+  /// Obtains a session for a campaign that was made or renewed just now. Callers that ask while
+  /// one is under way share it.
+  void obtain(core::time_point deadline, session_handler done);
+
+  /// Makes a session now and renews it every half of its TTL, so that a campaign has to write its
+  /// lock alone. Until `end` or `close`.
+  void keep_ready();
+
+  /// Renews a session by one request.
+  void keep(const std::string& id, core::time_point deadline, handler<kept_or_failure> done);
+
+  /// Call when the session is gone: the next campaign gets another one.
+  void forget(std::string_view id);
+
+  /// Destroys the session, which holds nothing any more, by the deadline or not at all. `done` is
+  /// called in any case.
+  void end(core::time_point deadline, std::move_only_function<void()> done);
+
+  void close() { ready_.cancel(); }
+
+ private:
+  void make(core::time_point deadline);
+  void answer(const std::expected<kept_session, unknown>& outcome);
+
+  base::event_loop& loop_;
+  cluster& cluster_;
+  session_wish wish_;
+  core::duration ttl_;
+  std::set<std::string, std::less<>>& ours_;
+  std::optional<kept_session> present_;
+  std::vector<session_handler> waiting_;  ///< for the session under way
+  base::timer ready_;
+};
+
+}  // namespace tenure::stores::consul

@@ -1,0 +1,120 @@
+#include "stores/consul/shared_state.hpp"
+
+#include <algorithm>
+
+#include "stores/consul/layout.hpp"
+#include "stores/consul/requests.hpp"
+
+namespace tenure::stores::consul {
+namespace {
+
+/// An election has at most an acquire, a release and a read under way; renewals, looks of the
+/// watches and sessions come on top.
+constexpr std::size_t calls_per_election = 3;
+constexpr std::size_t other_calls = 64;
+
+std::vector<mirror> mirrors_of(const std::vector<settings::election>& elections,
+                               const own_run& self) {
+  std::vector<mirror> out;
+  out.reserve(elections.size());
+  for (const settings::election& e : elections) out.emplace_back(e, self);
+  return out;
+}
+
+bool only_reads(const operation& one) {
+  return std::holds_alternative<check_index>(one) || std::holds_alternative<check_session>(one) ||
+         std::holds_alternative<check_absent>(one) || std::holds_alternative<fetch>(one);
+}
+
+}  // namespace
+
+shared_state::shared_state(base::event_loop& where, const http::http_connector& connect, setup what,
+                           const std::vector<settings::endpoint>& servers, watcher::handlers on)
+    : loop(where),
+      with(std::move(what)),
+      self{.mark = mark_of(with.session), .identity = with.identity, .sessions = {}},
+      agents(loop, connect, servers, with.secure, with.consul,
+             with.elections.size() * calls_per_election + other_calls,
+             folders_of(with.elections).size(), with.hears),
+      sessions(
+          loop, agents,
+          {.name = "tenure " + with.identity,
+           .ttl = with.consul.without_ttl ? std::nullopt : std::optional(with.ttl),
+           .lock_delay = with.consul.lock_delay,
+           .then = with.consul.behavior == settings::session_behavior::remove ? behavior::remove
+                                                                              : behavior::release,
+           .node_checks = with.consul.node_checks,
+           .service_checks = with.consul.service_checks},
+          with.ttl, self.sessions),
+      mirrors(mirrors_of(with.elections, self)),
+      watches(loop, agents, mirrors, folders_of(with.elections),
+              with.ttl / core::store_looks_per_ttl, std::move(on)),
+      held_(with.elections.size()) {}
+
+void shared_state::close() {
+  if (!alive_) return;
+  alive_.reset();
+  sessions.close();
+  watches.close();
+  agents.close();
+}
+
+void shared_state::read(core::election_index which, core::time_point deadline, read_handler then) {
+  const std::uint64_t known = seen(which).index();
+  agents.call(
+      read_request(prefix_of(spec(which).name)), deadline,
+      guarded([this, which, known, then = std::move(then)](const reply_or_failure& what) mutable {
+        if (!what) return then(std::unexpected(unknown{what.error().why}));
+        const auto keys = keys_in(*what);
+        if (!keys) return then(std::unexpected(broken_reply(keys.error())));
+        looked out{.at = seen(which), .sent_at = what->sent_at};
+        // A watch that is not broken, and this read, which is of a later state.
+        if (watches.live(which) && what->index >= known) {
+          out.at.follow(*keys, what->index);
+        } else {
+          out.at.replace(*keys, what->index);
+        }
+        then(std::move(out));
+      }));
+}
+
+void shared_state::transact(const std::vector<operation>& what, core::time_point deadline,
+                            transaction_handler then, priority as) {
+  const bool reads = std::ranges::all_of(what, only_reads);
+  agents.call(
+      {.method = "PUT",
+       .path = "/v1/txn",
+       .query = reads ? "consistent" : "",
+       .body = transaction_request(what)},
+      deadline, guarded([this, then = std::move(then)](const reply_or_failure& reply) mutable {
+        if (!reply) return then(std::unexpected(unknown{reply.error().why}));
+        if (reply->status == 404) {
+          return then(std::unexpected(
+              unknown{agents.present() + " has no /v1/txn: is it the HTTP address of Consul?"}));
+        }
+        auto parsed = parse_transaction(static_cast<int>(reply->status), reply->body);
+        if (!parsed) return then(std::unexpected(broken_reply(parsed.error())));
+        then(std::move(*parsed));
+      }),
+      as);
+}
+
+held_term& shared_state::hold(core::election_index which, const slot_holder& own) {
+  self.sessions.insert(own.session);
+  auto& held = held_[core::place(which)];
+  if (!held || held->version != own.version) {
+    held.emplace();
+    held->version = own.version;
+    held->sequencer = sequencer_of(own.key, own.lock_index, own.session);
+  }
+  held->key = own.key;
+  held->session = own.session;
+  held->index = own.index;
+  return *held;
+}
+
+unknown shared_state::broken_reply(const malformed& what) const {
+  return {agents.present() + ": " + what.why};
+}
+
+}  // namespace tenure::stores::consul

@@ -1,0 +1,321 @@
+// What a mirror makes of the states that Consul shows, one after the other.
+
+#include "stores/consul/mirror.hpp"
+
+#include <gmock/gmock.h>
+
+#include "stores/consul/requests.hpp"
+#include "stores/records/release_record_text.hpp"
+
+namespace tenure::stores::consul {
+namespace {
+
+const std::string our_session = "aaaaaaaa-1111-1111-1111-111111111111";
+const std::string other_session = "bbbbbbbb-1111-1111-1111-111111111111";
+const std::string third_session = "cccccccc-1111-1111-1111-111111111111";
+
+class ConsulMirror : public testing::Test {
+ protected:
+  mirror of(std::uint32_t slots = 1) const { return {{.name = "db", .slots = slots}, self_}; }
+
+  static key_value lock(std::uint64_t index, const std::string& session, std::uint64_t turns,
+                        const std::string& who = "b", std::uint64_t created = 1) {
+    return {.key = "db/.lock",
+            .value = session.empty() ? "" : who + " tenure-b",
+            .flags = lock_flags,
+            .lock_index = turns,
+            .create_index = created,
+            .modify_index = index,
+            .session = session};
+  }
+
+  static key_value record(std::uint64_t index, std::uint64_t version, bool clean) {
+    return {.key = "db/.tenure/release",
+            .value = release_record_text(core::version{version}, "b", {.clean = clean}),
+            .create_index = 1,
+            .modify_index = index};
+  }
+
+  static key_value semaphore_key(std::uint64_t index, std::uint32_t limit,
+                                 const std::vector<std::string>& holders, std::uint64_t changes) {
+    return {.key = "db/.lock",
+            .value = semaphore_text({.limit = limit, .holders = holders, .changes = changes}),
+            .flags = semaphore_flags,
+            .create_index = 1,
+            .modify_index = index};
+  }
+
+  static key_value contender(std::uint64_t index, const std::string& session, bool alive = true) {
+    return {.key = "db/" + session,
+            .value = "b tenure-b",
+            .flags = semaphore_flags,
+            .lock_index = 1,
+            .create_index = index,
+            .modify_index = index,
+            .session = alive ? session : ""};
+  }
+
+  own_run self_{.mark = "tenure-a", .identity = "a", .sessions = {our_session}};
+};
+
+TEST_F(ConsulMirror, NothingIsKnownOfASlotThatWasFreeAtFirst) {
+  mirror m = of();
+  m.replace({}, 7);
+  EXPECT_TRUE(m.has_room());
+  EXPECT_FALSE(m.basis_now().is_clean);
+  EXPECT_EQ(m.basis_now().index, 0U);
+  EXPECT_EQ(core::number(m.observe().as_of), 7U);
+}
+
+TEST_F(ConsulMirror, ACleanReleaseThatWasWatchedIsBelieved) {
+  mirror m = of();
+  m.replace({{lock(10, other_session, 1)}}, 10);
+  EXPECT_FALSE(m.has_room());
+  m.follow({{lock(12, "", 1), record(12, 10, true)}}, 12);
+  EXPECT_TRUE(m.basis_now().is_clean);
+  EXPECT_EQ(m.basis_now().index, 12U);
+}
+
+TEST_F(ConsulMirror, TheSameStateReadAnewIsNotBelieved) {
+  mirror m = of();
+  m.replace({{lock(10, other_session, 1)}}, 10);
+  m.follow({{lock(12, "", 1), record(12, 10, true)}}, 12);
+  m.replace({{lock(12, "", 1), record(12, 10, true)}}, 12);
+  EXPECT_FALSE(m.basis_now().is_clean) << "it may be a restored one";
+}
+
+TEST_F(ConsulMirror, AnUncleanReleaseOrNoneLeavesADoubt) {
+  for (const bool said : {false, true}) {
+    mirror m = of();
+    m.replace({{lock(10, other_session, 1)}}, 10);
+    std::vector<key_value> next{lock(12, "", 1)};
+    if (said) next.push_back(record(12, 10, false));
+    m.follow(next, 12);
+    EXPECT_FALSE(m.basis_now().is_clean) << said;
+  }
+}
+
+TEST_F(ConsulMirror, AHolderBetweenTwoStatesIsNoticedByLockIndex) {
+  mirror m = of();
+  m.replace({{lock(10, other_session, 1)}}, 10);
+  // 10 released cleanly, somebody held, and ended; 10's record is still the last.
+  m.follow({{lock(15, "", 2), record(12, 10, true)}}, 15);
+  EXPECT_FALSE(m.basis_now().is_clean);
+}
+
+TEST_F(ConsulMirror, AKeyThatWasDeletedAndMadeAgainIsInDoubt) {
+  mirror m = of();
+  m.replace({{lock(10, other_session, 1)}}, 10);
+  m.follow({{lock(15, "", 1, "b", 14), record(12, 10, true)}}, 15);
+  EXPECT_FALSE(m.basis_now().is_clean);
+}
+
+TEST_F(ConsulMirror, ADoubtIsWaitedForOnce) {
+  mirror m = of();
+  m.replace({{lock(10, "", 1)}}, 10);
+  m.follow({{lock(11, other_session, 2)}}, 11);
+  m.follow({{lock(12, "", 2), record(12, 11, true)}}, 12);
+  EXPECT_TRUE(m.basis_now().is_clean) << "the one in between has waited";
+}
+
+TEST_F(ConsulMirror, OursIsKnownByItsMarkAndByItsSession) {
+  mirror m = of();
+  m.replace({{lock(10, other_session, 1)}}, 10);
+  EXPECT_EQ(m.find_own(), nullptr);
+  key_value of_an_earlier_run = lock(10, other_session, 1);
+  of_an_earlier_run.value = "a tenure-a";
+  m.follow({{of_an_earlier_run}}, 10);
+  ASSERT_NE(m.find_own(), nullptr);
+  EXPECT_EQ(m.find_own()->identity, "a");
+  key_value written_over = lock(11, our_session, 2);
+  written_over.value = "x";
+  m.follow({{written_over}}, 11);
+  ASSERT_NE(m.find_own(), nullptr);
+  EXPECT_EQ(m.find_own()->identity, "x");
+}
+
+TEST_F(ConsulMirror, ATermThatWasMovedKeepsItsVersion) {
+  mirror m = of();
+  key_value moved = lock(30, other_session, 1);
+  moved.value = "b tenure-b 10";
+  m.replace({{moved}}, 30);
+  EXPECT_EQ(core::number(m.holders().front().version), 10U);
+  EXPECT_EQ(m.holders().front().index, 30U);
+}
+
+TEST_F(ConsulMirror, AHolderOfASemaphoreIsNamedAndAlive) {
+  mirror m = of(3);
+  m.replace({{semaphore_key(20, 3, {other_session, third_session}, 2), contender(15, other_session),
+              contender(16, third_session, false), contender(17, our_session)}},
+            20);
+  ASSERT_EQ(m.holders().size(), 1U);
+  EXPECT_EQ(m.holders().front().session, other_session);
+  EXPECT_EQ(core::number(m.holders().front().version), 15U);
+  const basis now = m.basis_now();
+  EXPECT_THAT(now.body.holders, testing::ElementsAre(other_session)) << "the dead are pruned";
+  ASSERT_EQ(now.dead.size(), 1U);
+  EXPECT_EQ(now.dead.front().key, "db/" + third_session);
+}
+
+TEST_F(ConsulMirror, ASlotThatWasReleasedCleanlyIsBelievedAndAMissedHolderIsNot) {
+  const auto watched = [this](std::uint64_t changes) {
+    mirror m = of(2);
+    m.replace({{semaphore_key(20, 2, {other_session, third_session}, 2),
+                contender(15, other_session), contender(16, third_session)}},
+              20);
+    m.follow({{semaphore_key(22, 2, {other_session}, changes), contender(15, other_session),
+               record(22, 16, true)}},
+             22);
+    return m.basis_now().is_clean;
+  };
+  EXPECT_TRUE(watched(3));
+  EXPECT_FALSE(watched(5)) << "somebody came and went";
+}
+
+TEST_F(ConsulMirror, ASemaphoreThatAnotherProgramHasWrittenIsInDoubt) {
+  mirror m = of(2);
+  m.replace({{semaphore_key(20, 2, {other_session, third_session}, 2), contender(15, other_session),
+              contender(16, third_session)}},
+            20);
+  key_value rewritten = semaphore_key(22, 2, {other_session}, 0);
+  rewritten.value = semaphore_text({.limit = 2, .holders = {other_session}});
+  m.follow({{rewritten, contender(15, other_session), record(22, 16, true)}}, 22);
+  EXPECT_FALSE(m.basis_now().is_clean);
+}
+
+TEST_F(ConsulMirror, AnotherProgramsKeyIsTroubleAndOneThatSaysNothingIsNot) {
+  mirror m = of();
+  key_value foreign = lock(10, "", 0);
+  foreign.flags = 5;
+  m.replace({{foreign}}, 10);
+  EXPECT_THAT(m.trouble(), testing::HasSubstr("db/.lock is not a lock: its flags are 5"));
+  foreign.flags = 0;
+  m.follow({{foreign}}, 10);
+  EXPECT_EQ(m.trouble(), "");
+  EXPECT_EQ(m.basis_now().index, 10U) << "it has to be unchanged when it is locked";
+  foreign.value = "x";
+  m.follow({{foreign}}, 11);
+  EXPECT_NE(m.trouble(), "");
+}
+
+TEST_F(ConsulMirror, AnotherNumberOfSlotsIsSeenInTheKey) {
+  mirror m = of(2);
+  m.replace({{lock(10, "", 1)}}, 10);
+  EXPECT_FALSE(m.agrees());
+  EXPECT_EQ(m.observe().agreed.slots, 1U);
+  m.follow({{semaphore_key(12, 2, {}, 1)}}, 12);
+  EXPECT_TRUE(m.agrees());
+}
+
+TEST_F(ConsulMirror, OfALockDelayItIsSaidWhenToTryAgainUntilSomebodyHolds) {
+  mirror m = of();
+  m.replace({{lock(10, "", 1)}}, 10);
+  EXPECT_EQ(m.observe().retry_at, core::never);
+  m.delay(core::time_point(std::chrono::seconds(5)));
+  EXPECT_EQ(m.observe().retry_at, core::time_point(std::chrono::seconds(5)));
+  m.follow({{lock(11, other_session, 2)}}, 11);
+  m.follow({{lock(12, "", 2)}}, 12);
+  EXPECT_EQ(m.observe().retry_at, core::never);
+}
+
+TEST_F(ConsulMirror, TheAnswerForATombstoneThatIsForgottenTakesNothingBack) {
+  mirror m = of();
+  m.replace({{lock(10, other_session, 1)}}, 25);
+  m.follow({{lock(10, other_session, 1)}}, 10);
+  EXPECT_EQ(core::number(m.observe().as_of), 25U);
+}
+
+TEST(ConsulSemaphore, IsReadInBothShapesAndWrittenAsItWas) {
+  for (const char* text :
+       {R"({"Limit":2,"Holders":["x","y"]})", R"({"Limit":2,"Holders":{"x":true,"y":true}})",
+        R"({"Limit":3,"Holders":{},"Changes":7})"}) {
+    const auto read = parse_semaphore(text);
+    ASSERT_TRUE(read) << text;
+    EXPECT_EQ(semaphore_text(*read), text);
+  }
+  EXPECT_TRUE(parse_semaphore(R"({"Limit":1,"Holders":null})"));
+  for (const char* text : {"", "1", "{}", R"({"Limit":0})", R"({"Limit":-1,"Holders":[]})",
+                           R"({"Limit":2,"Holders":5})", R"({"Limit":2,"Holders":[5]})",
+                           R"({"Limit":2,"Holders":{"x":1}})", R"({"Limit":2,"Holders":["x","x"]})",
+                           R"({"Limit":2,"Holders":[],"Changes":"x"})"}) {
+    EXPECT_FALSE(parse_semaphore(text)) << text;
+  }
+}
+
+TEST(ConsulLayout, ASignatureIsReadAsItWasWrittenAndAnythingElseIsAName) {
+  for (const signature& one :
+       {signature{.identity = "api-7f9c", .mark = mark_of("s")},
+        signature{.identity = "a b%\xff", .mark = mark_of("s"), .version = core::version{42}}}) {
+    const signature read = parse_signature(signature_text(one));
+    EXPECT_EQ(read.identity, one.identity);
+    EXPECT_EQ(read.mark, one.mark);
+    EXPECT_EQ(read.version, one.version);
+  }
+  for (const char* text :
+       {"", "worker-1", "a b", "a tenure-1 x", "a tenure-1 2 3", "%zz tenure-1"}) {
+    EXPECT_EQ(parse_signature(text).identity, text);
+    EXPECT_EQ(parse_signature(text).mark, "");
+  }
+}
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+basis free_lock(std::uint64_t index) {
+  return {.shape = index == 0 ? lock_shape::none : lock_shape::single, .index = index};
+}
+
+TEST(ConsulRequests, ACampaignReliesOnTheLockKeyAsItWasSeen) {
+  const settings::election one{.name = "db"};
+  EXPECT_THAT(transaction_request(campaign_transaction(one, free_lock(0), "s", "a")),
+              AllOf(StartsWith(R"([{"KV":{"Verb":"check-not-exists","Key":"db/.lock"}},)"),
+                    HasSubstr(R"("Verb":"lock","Key":"db/.lock")")));
+  EXPECT_THAT(transaction_request(campaign_transaction(one, free_lock(7), "s", "a")),
+              StartsWith(R"([{"KV":{"Verb":"check-index","Key":"db/.lock","Index":7}},)"));
+
+  const settings::election two{.name = "db", .slots = 2};
+  const basis seen{.shape = lock_shape::semaphore,
+                   .index = 9,
+                   .body = {.limit = 2, .holders = {"x"}, .changes = 4},
+                   .dead = {{.key = "db/y", .index = 5}}};
+  const auto taken = campaign_transaction(two, seen, "s", "a");
+  ASSERT_EQ(taken.size(), 3U);
+  const auto& rewritten = std::get<write>(taken[0]);
+  EXPECT_EQ(rewritten.index, 9U);
+  EXPECT_EQ(rewritten.value, R"({"Limit":2,"Holders":{"x":true,"s":true},"Changes":5})");
+  EXPECT_EQ(std::get<lock>(taken[1]).key, "db/s");
+  EXPECT_EQ(std::get<erase>(taken[2]).key, "db/y");
+}
+
+TEST(ConsulRequests, AReleaseThatIsExecutedLateFindsALaterTermChanged) {
+  const auto of_a_lock = release_transaction("db", free_lock(7), "db/.lock", 7, "s", "note");
+  ASSERT_EQ(of_a_lock.size(), 3U);
+  EXPECT_EQ(std::get<check_index>(of_a_lock[0]).index, 7U);
+  EXPECT_EQ(std::get<unlock>(of_a_lock[1]).session, "s");
+  EXPECT_EQ(std::get<write>(of_a_lock[2]).key, "db/.tenure/release");
+
+  const basis seen{.shape = lock_shape::semaphore,
+                   .index = 9,
+                   .body = {.limit = 2, .holders = {"x", "s"}, .changes = 4}};
+  const auto of_a_slot = release_transaction("db", seen, "db/s", 8, "s", "");
+  ASSERT_EQ(of_a_slot.size(), 3U);
+  EXPECT_EQ(std::get<check_index>(of_a_slot[0]).index, 8U);
+  EXPECT_EQ(std::get<write>(of_a_slot[1]).index, 9U);
+  EXPECT_EQ(std::get<write>(of_a_slot[1]).value, R"({"Limit":2,"Holders":{"x":true},"Changes":5})");
+  EXPECT_EQ(std::get<erase>(of_a_slot[2]).index, 8U);
+}
+
+TEST(ConsulRequests, FewElectionsAreWatchedAloneAndManyByTheirFolders) {
+  std::vector<settings::election> few{{.name = "f/a"}, {.name = "f/b"}};
+  EXPECT_EQ(folders_of(few).size(), 2U);
+  std::vector<settings::election> many{{.name = "alone"}, {.name = "g/x"}};
+  for (int i = 0; i < 20; ++i) many.push_back({.name = "f/" + std::to_string(i)});
+  const auto folders = folders_of(many);
+  ASSERT_EQ(folders.size(), 3U);
+  EXPECT_EQ(folders[0].prefix, "alone/");
+  EXPECT_EQ(folders[1].prefix, "f/");
+  EXPECT_EQ(folders[1].elections.size(), 20U);
+}
+
+}  // namespace
+}  // namespace tenure::stores::consul
