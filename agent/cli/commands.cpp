@@ -18,7 +18,7 @@ using runtime::exit_timed_out;
 
 constexpr std::array<std::string_view, 2> text_or_json{"text", "json"};
 constexpr std::array<std::string_view, 2> table_or_json{"table", "json"};
-constexpr std::array<std::string_view, 2> demo_stores{"sqlite", "etcd"};
+constexpr std::array<std::string_view, 3> demo_stores{"sqlite", "etcd", "consul"};
 constexpr std::array<std::string_view, 3> shells{"bash", "zsh", "fish"};
 constexpr std::array<std::string_view, 5> probes{"livez", "readyz", "leader", "primary", "replica"};
 constexpr std::array<std::string_view, 4> conditions{"active", "standby", "holder=", "vacant"};
@@ -265,14 +265,20 @@ constexpr std::array probe_flags{option{
 constexpr std::array demo_flags{
     option{.name = "--stay", .doc = "Keep the agents running until Ctrl-C"},
     option{.name = "--ttl", .metavar = "DURATION", .doc = "Time to live of the lease [3s]"},
-    option{.name = "--store",
-           .metavar = "STORE",
-           .doc = "Where to keep the lease; for etcd, the demo starts three servers [sqlite]",
-           .takes = value_kind::word,
-           .words = demo_stores},
+    option{
+        .name = "--store",
+        .metavar = "STORE",
+        .doc =
+            "Where to keep the lease; for etcd and consul, the demo starts three servers [sqlite]",
+        .takes = value_kind::word,
+        .words = demo_stores},
     option{.name = "--etcd",
            .metavar = "PATH",
            .doc = "The etcd program for --store etcd [etcd]",
+           .takes = value_kind::file},
+    option{.name = "--consul",
+           .metavar = "PATH",
+           .doc = "The Consul program for --store consul [consul]",
            .takes = value_kind::file}};
 
 constexpr std::array help_words{option{.name = "VERB",

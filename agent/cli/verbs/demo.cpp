@@ -15,10 +15,10 @@
 #include "base/boot_time.hpp"
 #include "base/error_text.hpp"
 #include "base/unique_fd.hpp"
-#include "cli/demo/demo_etcd.hpp"
 #include "cli/demo/demo_member.hpp"
 #include "cli/demo/demo_record.hpp"
 #include "cli/demo/demo_screen.hpp"
+#include "cli/demo/demo_servers.hpp"
 #include "cli/text/print.hpp"
 #include "cli/verbs.hpp"
 #include "config/values.hpp"
@@ -58,12 +58,13 @@ class scratch_folder {
 /// The demo's script: the members, what happens to them, and what is observed.
 class demo_play {
  public:
-  /// `etcd`: null if the lease is kept in SQLite.
-  demo_play(std::filesystem::path folder, std::string ttl_text, core::duration ttl, demo_etcd* etcd)
+  /// `servers`: null if the lease is kept in SQLite.
+  demo_play(std::filesystem::path folder, std::string ttl_text, core::duration ttl,
+            demo_servers* servers)
       : folder_(std::move(folder)),
         ttl_text_(std::move(ttl_text)),
         ttl_(ttl),
-        etcd_(etcd),
+        servers_(servers),
         patience_(std::max(least_patience, ttl * patience_in_ttls)),
         screen_(base::boot_now()) {
     sigset_t ends;
@@ -74,9 +75,10 @@ class demo_play {
   }
 
   int run(bool stay) {
-    screen_.title("tenure demo: three agents, one lease of " + ttl_text_ + ", kept in " +
-                  (etcd_ == nullptr ? "SQLite" : "three etcd servers"));
-    const bool played = start_store() && begin() && kill_the_leader() && kill_etcds_leader() &&
+    screen_.title(
+        "tenure demo: three agents, one lease of " + ttl_text_ + ", kept in " +
+        (servers_ == nullptr ? std::string("SQLite") : "three " + servers_->store() + " servers"));
+    const bool played = start_store() && begin() && kill_the_leader() && kill_the_stores_leader() &&
                         freeze_the_leader() && hand_over();
     if (played && stay) keep_running();
     return finish(played);
@@ -84,12 +86,12 @@ class demo_play {
 
  private:
   bool start_store() {
-    if (etcd_ == nullptr) return true;
-    screen_.act("three etcd servers start");
-    if (const auto started = etcd_->start(); !started) return give_up(started.error());
+    if (servers_ == nullptr) return true;
+    screen_.act("three " + servers_->store() + " servers start");
+    if (const auto started = servers_->start(); !started) return give_up(started.error());
     std::optional<std::string> leads;
-    if (!wait_until([&] { return (leads = etcd_->leader()).has_value(); })) {
-      return give_up("etcd has no leader; its logs are in " + folder_.string());
+    if (!wait_until([&] { return (leads = servers_->leader()).has_value(); })) {
+      return give_up(servers_->store() + " has no leader; its logs are in " + folder_.string());
     }
     screen_.event(base::boot_now(), *leads + " leads them");
     return true;
@@ -126,18 +128,18 @@ class demo_play {
   }
 
   /// The holder keeps its lease, if the remaining servers elect a leader in time.
-  bool kill_etcds_leader() {
-    if (etcd_ == nullptr) return true;
+  bool kill_the_stores_leader() {
+    if (servers_ == nullptr) return true;
     std::optional<std::string> victim;
-    if (!wait_until([&] { return (victim = etcd_->leader()).has_value(); })) {
-      return give_up("etcd has no leader");
+    if (!wait_until([&] { return (victim = servers_->leader()).has_value(); })) {
+      return give_up(servers_->store() + " has no leader");
     }
     screen_.act("the store loses its leader: SIGKILL to " + *victim);
     const core::time_point from = base::boot_now();
-    etcd_->kill(*victim);
+    servers_->kill(*victim);
     std::optional<std::string> next;
-    if (!wait_until([&] { return (next = etcd_->leader()).has_value(); })) {
-      return give_up("etcd has no new leader");
+    if (!wait_until([&] { return (next = servers_->leader()).has_value(); })) {
+      return give_up(servers_->store() + " has no new leader");
     }
     screen_.event(base::boot_now(), *next + " leads the two that are left, " +
                                         spoken(base::boot_now() - from) + " later");
@@ -156,7 +158,7 @@ class demo_play {
                                           screen_.strong(std::to_string(last_.version)) +
                                           ": it has renewed its lease with them");
     }
-    etcd_->start_again(*victim);
+    servers_->start_again(*victim);
     return rest();
   }
 
@@ -255,9 +257,9 @@ class demo_play {
   }
 
   [[nodiscard]] std::vector<std::string> store_words() const {
-    if (etcd_ == nullptr) return {"--store", "sqlite", "--endpoint", folder_ / "lease.db"};
-    std::vector<std::string> words{"--store", "etcd"};
-    for (const std::string& url : etcd_->endpoints()) {
+    if (servers_ == nullptr) return {"--store", "sqlite", "--endpoint", folder_ / "lease.db"};
+    std::vector<std::string> words{"--store", servers_->store()};
+    for (const std::string& url : servers_->endpoints()) {
       words.insert(words.end(), {"--endpoint", url});
     }
     return words;
@@ -337,7 +339,7 @@ class demo_play {
   std::filesystem::path folder_;
   std::string ttl_text_;
   core::duration ttl_;
-  demo_etcd* etcd_;
+  demo_servers* servers_;
   core::duration patience_;
   demo_screen screen_;
   base::unique_fd interrupted_;
@@ -362,11 +364,14 @@ int run_demo(const invocation& what) {
                  std::filesystem::temp_directory_path().c_str(), base::error_text(errno).c_str());
     return runtime::exit_failed;
   }
-  std::optional<demo_etcd> etcd;
-  if (what.value("--store") == "etcd") {
-    etcd.emplace(what.value("--etcd").value_or("etcd"), folder.path());
+  std::unique_ptr<demo_servers> servers;
+  const std::optional<std::string> store = what.value("--store");
+  if (store == "etcd") {
+    servers = make_demo_etcd(what.value("--etcd").value_or("etcd"), folder.path());
+  } else if (store == "consul") {
+    servers = make_demo_consul(what.value("--consul").value_or("consul"), folder.path());
   }
-  return demo_play(folder.path(), ttl_text, *ttl, etcd ? &*etcd : nullptr).run(what.has("--stay"));
+  return demo_play(folder.path(), ttl_text, *ttl, servers.get()).run(what.has("--stay"));
 }
 
 }  // namespace tenure::cli

@@ -7,7 +7,6 @@
 #include "harness.hpp"
 #include "places.hpp"
 #include "scripted_agent.hpp"
-#include "servers/etcd_server.hpp"
 
 /// `tenure resign`, `transfer`, `pause`, `resume`.
 namespace tenure::tests {
@@ -22,9 +21,8 @@ using testing::Not;
 class Order : public testing::TestWithParam<place> {
  protected:
   void SetUp() override {
-    const auto& release = GetParam().etcd;
-    if (release && release->binary.empty()) GTEST_SKIP() << release->why;
-    if (release) etcd_ = std::make_unique<servers::etcd_cluster>(*release);
+    if (!GetParam().missing().empty()) GTEST_SKIP() << GetParam().missing();
+    store_ = make_placed_store(GetParam(), in_);
     std::ofstream(in_ / "token") << "sesame\n";
     a_ = join("a");
     ASSERT_TRUE(runs_as(in_, "a")) << a_->process().err();
@@ -41,7 +39,8 @@ class Order : public testing::TestWithParam<place> {
     return std::make_unique<member>(
         in_, member::options{.identity = identity,
                              .ttl = "10m",
-                             .etcd = etcd_ ? etcd_->endpoint() : "",
+                             .store = GetParam().kind,
+                             .endpoint = store_->endpoint(),
                              .more = {"--control-token-file", in_ / "token"}});
   }
 
@@ -52,7 +51,7 @@ class Order : public testing::TestWithParam<place> {
   }
 
   temporary_directory in_;
-  std::unique_ptr<servers::etcd_cluster> etcd_;
+  std::unique_ptr<placed_store> store_;
   std::unique_ptr<member> a_;
   std::unique_ptr<member> b_;
   std::unique_ptr<member> c_;

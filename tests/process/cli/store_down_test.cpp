@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "harness.hpp"
-#include "servers/etcd_server.hpp"
+#include "places.hpp"
 
 /// What commands print when their agent cannot reach its store.
 namespace tenure::tests {
@@ -28,11 +28,11 @@ bool comes_to_say(const member& whom, const std::string& path, const std::string
   return eventually([&] { return whom.get(path).contains(what); });
 }
 
-class StoreDown : public testing::TestWithParam<servers::etcd_release> {
+class StoreDown : public testing::TestWithParam<place> {
  protected:
   void SetUp() override {
-    if (GetParam().binary.empty()) GTEST_SKIP() << GetParam().why;
-    etcd_ = std::make_unique<servers::etcd_cluster>(GetParam());
+    if (!GetParam().missing().empty()) GTEST_SKIP() << GetParam().missing();
+    store_ = make_placed_store(GetParam(), in_);
     a_ = join("a");
     ASSERT_TRUE(comes_to_say(*a_, election_path, "\"is_self\":true,\"holder\""))
         << a_->process().err();
@@ -41,8 +41,10 @@ class StoreDown : public testing::TestWithParam<servers::etcd_release> {
   }
 
   std::unique_ptr<member> join(const std::string& identity) {
-    return std::make_unique<member>(
-        in_, member::options{.identity = identity, .ttl = "3s", .etcd = etcd_->endpoint()});
+    return std::make_unique<member>(in_, member::options{.identity = identity,
+                                                         .ttl = "3s",
+                                                         .store = GetParam().kind,
+                                                         .endpoint = store_->endpoint()});
   }
 
   void expect_that_b_cannot_tell() {
@@ -52,14 +54,16 @@ class StoreDown : public testing::TestWithParam<servers::etcd_release> {
       EXPECT_EQ(r.status, 4) << condition << r.out << r.err;
       EXPECT_THAT(r.err,
                   HasSubstr("cannot tell: b is a standby in test; a held it, under version"));
-      EXPECT_THAT(r.err, AllOf(HasSubstr(" ago; etcd does not answer (last answer "),
-                               Not(HasSubstr("nobody holds"))));
+      EXPECT_THAT(r.err,
+                  AllOf(HasSubstr(" ago; " + GetParam().kind + " does not answer (last answer "),
+                        Not(HasSubstr("nobody holds"))));
     }
     EXPECT_EQ(ask(in_, *b_, {"wait", "--for", "standby", "--timeout", "0s"}).status, 0);
     const finished status = ask(in_, *b_, {"status"});
     EXPECT_EQ(status.status, 4) << status.out << status.err;
     EXPECT_THAT(status.out, ContainsRegex("test +b +standby +a, as of [0-9a-z]+ ago "));
-    EXPECT_THAT(status.err, HasSubstr("cannot tell who holds test: etcd does not answer"));
+    EXPECT_THAT(status.err,
+                HasSubstr("cannot tell who holds test: " + GetParam().kind + " does not answer"));
     EXPECT_EQ(ask(in_, *b_, {"verify", "test", "--version", "1"}).status, 4);
     const finished history = ask(in_, *b_, {"history"});
     EXPECT_THAT(history.out, AllOf(HasSubstr("not known"), Not(HasSubstr("runs"))));
@@ -82,24 +86,24 @@ class StoreDown : public testing::TestWithParam<servers::etcd_release> {
   }
 
   temporary_directory in_;
-  std::unique_ptr<servers::etcd_cluster> etcd_;
+  std::unique_ptr<placed_store> store_;
   std::unique_ptr<member> a_;
   std::unique_ptr<member> b_;
 };
 
 TEST_P(StoreDown, AStandbyWhoseStoreAndHolderAreDeadCannotTellWhoHolds) {
-  etcd_->kill(0);
+  store_->server()->kill(0);
   a_->pull_the_plug();
   expect_that_b_cannot_tell();
-  etcd_->start(0);
+  store_->server()->start(0);
   expect_that_b_takes_over();
 }
 
 TEST_P(StoreDown, AStandbyWhoseStoreKeepsItsConnectionsAndSaysNothingCannotTellEither) {
-  etcd_->freeze(0);
+  store_->server()->freeze(0);
   a_->pull_the_plug();
   expect_that_b_cannot_tell();
-  etcd_->thaw(0);
+  store_->server()->thaw(0);
   expect_that_b_takes_over();
 }
 
@@ -107,10 +111,12 @@ TEST_P(StoreDown, AHolderKnowsItselfByItsLeaseAndSaysThatTheStoreIsGone) {
   b_.reset();
   const auto a = std::exchange(a_, nullptr);
   a->pull_the_plug();
-  const member c(in_, {.identity = "c", .ttl = "10m", .etcd = etcd_->endpoint()});
+  const member c(
+      in_,
+      {.identity = "c", .ttl = "10m", .store = GetParam().kind, .endpoint = store_->endpoint()});
   ASSERT_TRUE(comes_to_say(c, election_path, "\"is_self\":true,\"holder\""))
       << c.get(election_path);
-  etcd_->kill(0);
+  store_->server()->kill(0);
   // Its next renewal is minutes away: the watch notices.
   ASSERT_TRUE(comes_to_say(c, election_path, "\"reachable\":false"));
   const finished status = ask(in_, c, {"status"});
@@ -119,16 +125,16 @@ TEST_P(StoreDown, AHolderKnowsItselfByItsLeaseAndSaysThatTheStoreIsGone) {
   EXPECT_EQ(ask(in_, c, {"wait", "--for", "holder=c", "--timeout", "0s"}).status, 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(On, StoreDown, testing::ValuesIn(servers::etcd_releases()),
+INSTANTIATE_TEST_SUITE_P(On, StoreDown, testing::ValuesIn(server_places()),
                          [](const auto& instance) { return instance.param.name; });
 
 TEST(StoreDownOnSqlite, AStandbyWhoseFileIsGoneCannotTellWhoHolds) {
   const temporary_directory in;
   std::filesystem::create_directory(in / "shared");
-  const member a(in, {.identity = "a", .ttl = "3s", .file = in / "shared/db"});
+  const member a(in, {.identity = "a", .ttl = "3s", .endpoint = in / "shared/db"});
   ASSERT_TRUE(comes_to_say(a, election_path, "\"is_self\":true,\"holder\""))
       << a.get(election_path);
-  const member b(in, {.identity = "b", .ttl = "3s", .file = in / "shared/db"});
+  const member b(in, {.identity = "b", .ttl = "3s", .endpoint = in / "shared/db"});
   ASSERT_TRUE(comes_to_say(b, election_path, "\"holder\":\"a\""));
   std::filesystem::rename(in / "shared", in / "elsewhere");
   ASSERT_TRUE(comes_to_say(b, election_path, "\"reachable\":false")) << b.get(election_path);

@@ -11,7 +11,6 @@
 #include "base/unique_fd.hpp"
 #include "harness.hpp"
 #include "places.hpp"
-#include "servers/etcd_server.hpp"
 
 /// An agent dies, and the next one keeps its workload if the store confirms the lease.
 namespace tenure::tests {
@@ -40,9 +39,8 @@ class taken_port {
 class Adoption : public ::testing::TestWithParam<place> {
  protected:
   void SetUp() override {
-    const auto& release = GetParam().etcd;
-    if (release && release->binary.empty()) GTEST_SKIP() << release->why;
-    if (release) etcd_ = std::make_unique<servers::etcd_cluster>(*release);
+    if (!GetParam().missing().empty()) GTEST_SKIP() << GetParam().missing();
+    store_ = make_placed_store(GetParam(), in_);
   }
 
   void TearDown() override {
@@ -55,7 +53,8 @@ class Adoption : public ::testing::TestWithParam<place> {
                                const std::vector<std::string>& more = {}) {
     return std::make_unique<member>(in_, member::options{.identity = identity,
                                                          .ttl = ttl,
-                                                         .etcd = etcd_ ? etcd_->endpoint() : "",
+                                                         .store = GetParam().kind,
+                                                         .endpoint = store_->endpoint(),
                                                          .more = more});
   }
 
@@ -90,20 +89,8 @@ class Adoption : public ::testing::TestWithParam<place> {
     return found == agents;
   }
 
-  void delete_lock() {
-    const std::string command =
-        etcd_ ? "ETCDCTL_API=3 " + etcdctl() + " --endpoints " + etcd_->endpoint() +
-                    " del --prefix test/"
-              : "sqlite3 -cmd '.timeout 5000' '" + (in_ / "db").string() + "' 'DELETE FROM lease'";
-    ASSERT_EQ(std::system((command + " >/dev/null").c_str()), 0);
-  }
-
-  static std::string etcdctl() {
-    return std::filesystem::path(GetParam().etcd->binary).replace_filename("etcdctl").string();
-  }
-
   temporary_directory in_;
-  std::unique_ptr<servers::etcd_cluster> etcd_;
+  std::unique_ptr<placed_store> store_;
 };
 
 INSTANTIATE_TEST_SUITE_P(On, Adoption, ::testing::ValuesIn(places()),
@@ -186,7 +173,7 @@ TEST_P(Adoption, WorkloadWhoseLeaseIsGoneIsEndedFirst) {
   const auto agent = a->agent();
   ASSERT_TRUE(workload && agent);
   ::kill(*agent, SIGSTOP);
-  delete_lock();
+  store_->delete_lock();
   ::kill(*agent, SIGKILL);
   ASSERT_TRUE(runs_as(in_, "a", first->version)) << a->process().err();
   EXPECT_FALSE(is_alive(*workload));
@@ -224,7 +211,7 @@ TEST_P(Adoption, CrashBetweenGrantAndStartCostsNoTtl) {
 /// For stores that are servers; SQLite answers as long as its disk does.
 class AdoptionFromServer : public Adoption {};
 
-INSTANTIATE_TEST_SUITE_P(On, AdoptionFromServer, ::testing::ValuesIn(etcd_places()),
+INSTANTIATE_TEST_SUITE_P(On, AdoptionFromServer, ::testing::ValuesIn(server_places()),
                          [](const auto& instance) { return instance.param.name; });
 
 TEST_P(AdoptionFromServer, ThatDoesNotAnswerCostsTheWorkloadItsLife) {
@@ -233,10 +220,10 @@ TEST_P(AdoptionFromServer, ThatDoesNotAnswerCostsTheWorkloadItsLife) {
   ASSERT_TRUE(first) << a->process().err();
   const auto workload = a->workload();
   ASSERT_TRUE(workload);
-  etcd_->freeze(0);
+  store_->server()->freeze(0);
   replace_agent(*a);
   ASSERT_TRUE(eventually([&] { return !is_alive(*workload); }));
-  etcd_->thaw(0);
+  store_->server()->thaw(0);
   ASSERT_TRUE(runs_as(in_, "a", first->version)) << a->process().err();
 }
 

@@ -9,7 +9,6 @@
 #include "base/unique_fd.hpp"
 #include "harness.hpp"
 #include "places.hpp"
-#include "servers/etcd_server.hpp"
 
 /// Members with other settings than the rest, and how an operator resolves that.
 namespace tenure::tests {
@@ -24,21 +23,21 @@ constexpr const char* election = "/v1/elections/test";
 class Agreement : public testing::TestWithParam<place> {
  protected:
   void SetUp() override {
-    const auto& release = GetParam().etcd;
-    if (release && release->binary.empty()) GTEST_SKIP() << release->why;
-    if (release) etcd_ = std::make_unique<servers::etcd_cluster>(*release);
+    if (!GetParam().missing().empty()) GTEST_SKIP() << GetParam().missing();
+    store_ = make_placed_store(GetParam(), in_);
   }
 
   std::unique_ptr<member> join(const std::string& identity,
                                const std::vector<std::string>& more = {}) {
     return std::make_unique<member>(in_, member::options{.identity = identity,
                                                          .ttl = "10m",
-                                                         .etcd = etcd_ ? etcd_->endpoint() : "",
+                                                         .store = GetParam().kind,
+                                                         .endpoint = store_->endpoint(),
                                                          .more = more});
   }
 
   temporary_directory in_;
-  std::unique_ptr<servers::etcd_cluster> etcd_;
+  std::unique_ptr<placed_store> store_;
 };
 
 INSTANTIATE_TEST_SUITE_P(On, Agreement, testing::ValuesIn(places()),
@@ -109,7 +108,7 @@ TEST(AgreementOfAFile, VersionsThatNeverGoBackNeedNotBeAccepted) {
 TEST(AgreementOfAFile, ChangeThatTheStoreDoesNotConfirmIsNotToldAsDone) {
   const temporary_directory in;
   std::filesystem::create_directory(in / "shared");
-  member a(in, {.identity = "a", .ttl = "1m", .file = in / "shared/db"});
+  member a(in, {.identity = "a", .ttl = "1m", .endpoint = in / "shared/db"});
   ASSERT_TRUE(runs_as(in, "a")) << a.process().err();
   std::filesystem::rename(in / "shared", in / "elsewhere");
   const auto unknown = run({tenure_binary(), "set", "test", "--slots", "2"}, in);

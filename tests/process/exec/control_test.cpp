@@ -7,7 +7,6 @@
 
 #include "harness.hpp"
 #include "places.hpp"
-#include "servers/etcd_server.hpp"
 
 /// Orders to real members, and what the other members see.
 namespace tenure::tests {
@@ -24,9 +23,8 @@ constexpr const char* election = "/v1/elections/test";
 class Control : public testing::TestWithParam<place> {
  protected:
   void SetUp() override {
-    const auto& release = GetParam().etcd;
-    if (release && release->binary.empty()) GTEST_SKIP() << release->why;
-    if (release) etcd_ = std::make_unique<servers::etcd_cluster>(*release);
+    if (!GetParam().missing().empty()) GTEST_SKIP() << GetParam().missing();
+    store_ = make_placed_store(GetParam(), in_);
     std::ofstream(in_ / "token") << "sesame\n";
     a_ = join("a");
     ASSERT_TRUE(runs_as(in_, "a")) << a_->process().err();
@@ -44,7 +42,8 @@ class Control : public testing::TestWithParam<place> {
     return std::make_unique<member>(
         in_, member::options{.identity = identity,
                              .ttl = "10m",
-                             .etcd = etcd_ ? etcd_->endpoint() : "",
+                             .store = GetParam().kind,
+                             .endpoint = store_->endpoint(),
                              .more = {"--control-token-file", in_ / "token"}});
   }
 
@@ -64,7 +63,7 @@ class Control : public testing::TestWithParam<place> {
   }
 
   temporary_directory in_;
-  std::unique_ptr<servers::etcd_cluster> etcd_;
+  std::unique_ptr<placed_store> store_;
   std::unique_ptr<member> a_;
   std::unique_ptr<member> b_;
   std::unique_ptr<member> c_;
@@ -142,11 +141,10 @@ TEST_P(Control, AnOrderForAMemberThatDoesNotTakeItIsWithdrawn) {
 }
 
 TEST_P(Control, AnObserverPassesOrdersOnToo) {
-  const program observer(
-      {tenure_binary(), "agent", "--observe", "--store", etcd_ ? "etcd" : "sqlite", "--endpoint",
-       etcd_ ? etcd_->endpoint() : (in_ / "db").string(), "--election", "test", "--listen", "off",
-       "--probe-listen", "off", "--socket", in_ / "observer.sock"},
-      in_ / "observer");
+  const program observer({tenure_binary(), "agent", "--observe", "--store", GetParam().kind,
+                          "--endpoint", store_->endpoint(), "--election", "test", "--listen", "off",
+                          "--probe-listen", "off", "--socket", in_ / "observer.sock"},
+                         in_ / "observer");
   finished r;
   EXPECT_TRUE(eventually([&] {
     r = run({tenure_binary(), "transfer", "c", "test", "--api",

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "harness.hpp"
-#include "servers/etcd_server.hpp"
+#include "places.hpp"
 
 namespace tenure::tests {
 namespace {
@@ -25,25 +25,29 @@ TEST(Demo, ShowsAFailOverOnSqlite) {
   expect_good(run({tenure_binary(), "demo"}, in));
 }
 
-TEST(Demo, SaysWhatIsMissingForEtcd) {
+TEST(Demo, SaysWhichProgramIsMissing) {
   const temporary_directory in;
-  const finished demo = run({tenure_binary(), "demo", "--store", "etcd", "--etcd", "/none"}, in);
-  EXPECT_EQ(demo.status, 1);
-  EXPECT_THAT(demo.out, HasSubstr("there is no program \"/none\"; install etcd"));
+  for (const std::string store : {"etcd", "consul"}) {
+    const finished demo =
+        run({tenure_binary(), "demo", "--store", store, "--" + store, "/none"}, in);
+    EXPECT_EQ(demo.status, 1);
+    EXPECT_THAT(demo.out, HasSubstr("there is no program \"/none\"; install "));
+  }
 }
 
-class DemoOnEtcd : public testing::TestWithParam<servers::etcd_release> {};
+class DemoOnServers : public testing::TestWithParam<place> {};
 
-TEST_P(DemoOnEtcd, ShowsAFailOverAndTheLossOfEtcdsLeader) {
-  if (GetParam().binary.empty()) GTEST_SKIP() << GetParam().why;
+TEST_P(DemoOnServers, ShowsAFailOverAndTheLossOfTheStoresLeader) {
+  if (!GetParam().missing().empty()) GTEST_SKIP() << GetParam().missing();
   const temporary_directory in;
-  const finished demo =
-      run({tenure_binary(), "demo", "--store", "etcd", "--etcd", GetParam().binary}, in);
+  const finished demo = run({tenure_binary(), "demo", "--store", GetParam().kind,
+                             "--" + GetParam().kind, GetParam().server->binary},
+                            in);
   expect_good(demo);
   EXPECT_THAT(demo.out, HasSubstr("the store loses its leader"));
 }
 
-INSTANTIATE_TEST_SUITE_P(Releases, DemoOnEtcd, testing::ValuesIn(servers::etcd_releases()),
+INSTANTIATE_TEST_SUITE_P(On, DemoOnServers, testing::ValuesIn(server_places()),
                          [](const auto& one) { return one.param.name; });
 
 }  // namespace

@@ -27,14 +27,24 @@ TEST(Exec, TheCommandSeesItsTermInItsEnvironment) {
   EXPECT_EQ(env.find("TENURE_SESSION"), std::string::npos);
 }
 
-class ExecOnEtcd : public ::testing::TestWithParam<place> {};
-
-TEST_P(ExecOnEtcd, ACommandThatWasWrittenForEtcdctlLockFindsItsVariables) {
-  const auto& release = *GetParam().etcd;
-  if (release.binary.empty()) GTEST_SKIP() << release.why;
-  servers::etcd_cluster etcd(release);
+TEST(Exec, TheVariablesOfTheAwaitElectionWrapperAreRead) {
   const temporary_directory in;
-  member a(in, {.etcd = etcd.endpoint(), .command = {"sleep", "600"}});
+  const finished done =
+      run({tenure_binary(), "exec", "--store", "sqlite", "--endpoint", in / "db", "--listen", "off",
+           "--probe-listen", "off", "--", "env"},
+          in, {"K8S_AWAIT_ELECTION_ENABLED=1", "K8S_AWAIT_ELECTION_LOCK_NAME=controller"});
+  EXPECT_EQ(done.status, 0) << done.err;
+  EXPECT_NE(done.out.find("TENURE_ELECTION=controller\n"), std::string::npos) << done.out;
+}
+
+class ExecOnServer : public ::testing::TestWithParam<place> {};
+
+TEST_P(ExecOnServer, ACommandThatWasWrittenForTheStoresOwnLockFindsItsVariables) {
+  if (!GetParam().missing().empty()) GTEST_SKIP() << GetParam().missing();
+  const temporary_directory in;
+  const auto store = make_placed_store(GetParam(), in);
+  member a(in,
+           {.store = GetParam().kind, .endpoint = store->endpoint(), .command = {"sleep", "600"}});
   ASSERT_TRUE(eventually([&] { return a.is_active() && a.workload(); })) << a.process().err();
   std::ifstream file("/proc/" + std::to_string(*a.workload()) + "/environ");
   const std::string env((std::istreambuf_iterator<char>(file)), {});
@@ -42,15 +52,19 @@ TEST_P(ExecOnEtcd, ACommandThatWasWrittenForEtcdctlLockFindsItsVariables) {
     const auto at = env.find('\0' + name + '=');
     return at == std::string::npos ? "" : std::string(env.c_str() + at + name.size() + 2);
   };
+  EXPECT_NE(value("TENURE_VERSION"), "");
+  if (GetParam().kind == "consul") {
+    EXPECT_EQ(value("CONSUL_LOCK_HELD"), "true");
+    EXPECT_EQ(value("TENURE_SEQUENCER").find("test/.lock@1@"), 0U) << value("TENURE_SEQUENCER");
+    return;
+  }
   EXPECT_EQ(value("ETCD_LOCK_KEY").find("test/"), 0U) << value("ETCD_LOCK_KEY");
   EXPECT_EQ(value("ETCD_LOCK_REV"), value("TENURE_VERSION"));
-  EXPECT_NE(value("ETCD_LOCK_REV"), "");
   EXPECT_EQ(value("ETCD_LOCK_KEY") + "@" + value("ETCD_LOCK_REV"), value("TENURE_SEQUENCER"));
 }
 
-INSTANTIATE_TEST_SUITE_P(On, ExecOnEtcd, ::testing::ValuesIn(etcd_places()),
+INSTANTIATE_TEST_SUITE_P(On, ExecOnServer, ::testing::ValuesIn(server_places()),
                          [](const auto& one) { return one.param.name; });
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ExecOnEtcd);
 
 struct ending {
   std::string name;

@@ -39,13 +39,11 @@ void kill_tree(pid_t pid) {
 }
 
 std::vector<std::string> member_words(const temporary_directory& in, const member::options& o) {
-  const bool on_etcd = !o.etcd.empty();
-  const std::string file = o.file.empty() ? (in / "db").string() : o.file;
+  const std::string endpoint = o.endpoint.empty() ? (in / "db").string() : o.endpoint;
   std::vector<std::string> words = o.before;
-  words.insert(words.end(),
-               {tenure_binary(), "exec", "--store", on_etcd ? "etcd" : "sqlite", "--endpoint",
-                on_etcd ? o.etcd : file, "--election", "test", "--identity", o.identity, "--ttl",
-                o.ttl, "--listen", o.listen, "--probe-listen", "off"});
+  words.insert(words.end(), {tenure_binary(), "exec", "--store", o.store, "--endpoint", endpoint,
+                             "--election", "test", "--identity", o.identity, "--ttl", o.ttl,
+                             "--listen", o.listen, "--probe-listen", "off"});
   words.insert(words.end(), o.more.begin(), o.more.end());
   words.emplace_back("--");
   if (o.command.empty()) {

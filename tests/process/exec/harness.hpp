@@ -56,9 +56,9 @@ class member {
   struct options {
     std::string identity = "a";
     std::string ttl = "2s";
-    std::string listen = "127.0.0.1:0";     ///< for the API
-    std::string etcd = {};                  ///< its endpoint; empty: on SQLite
-    std::string file = {};                  ///< for SQLite; empty: "db" in the directory
+    std::string listen = "127.0.0.1:0";  ///< for the API
+    std::string store = "sqlite";
+    std::string endpoint = {};              ///< empty: a file in the member's directory
     std::vector<std::string> more = {};     ///< further flags
     std::vector<std::string> command = {};  ///< default: the stamper
     std::vector<std::string> before = {};   ///< in front of the command line of `tenure`

@@ -8,7 +8,6 @@
 
 #include "harness.hpp"
 #include "places.hpp"
-#include "servers/etcd_server.hpp"
 #include "servers/plain_http.hpp"
 
 /// `verify` as a resource uses it: real agents, real stores, the shipped binary.
@@ -34,19 +33,14 @@ std::uint16_t port_of(const program& agent) {
 class Verify : public ::testing::TestWithParam<place> {
  protected:
   void SetUp() override {
-    const auto& release = GetParam().etcd;
-    if (release && release->binary.empty()) GTEST_SKIP() << release->why;
-    if (release) etcd_ = std::make_unique<servers::etcd_cluster>(*release);
+    if (!GetParam().missing().empty()) GTEST_SKIP() << GetParam().missing();
+    store_ = make_placed_store(GetParam(), in_);
   }
 
   std::unique_ptr<program> agent(const std::string& identity, std::vector<std::string> more = {}) {
     std::vector<std::string> words{
-        tenure_binary(),  "agent",
-        "--store",        etcd_ ? "etcd" : "sqlite",
-        "--endpoint",     etcd_ ? etcd_->endpoint() : (in_ / "db").string(),
-        "--election",     election,
-        "--identity",     identity,
-        "--listen",       "127.0.0.1:0",
+        tenure_binary(),  "agent",  "--store",    GetParam().kind, "--endpoint", store_->endpoint(),
+        "--election",     election, "--identity", identity,        "--listen",   "127.0.0.1:0",
         "--probe-listen", "off"};
     words.insert(words.end(), more.begin(), more.end());
     auto out = std::make_unique<program>(words, in_ / (identity + std::to_string(++started_)));
@@ -96,15 +90,8 @@ class Verify : public ::testing::TestWithParam<place> {
     return run(words, in_);
   }
 
-  /// The whole content of the store, as a dump.
-  std::string store_contents() {
-    if (!etcd_) return run({"sqlite3", in_ / "db", ".dump"}, in_).out;
-    const std::string all_keys = R"({"key":"AA==","range_end":"AA=="})";
-    return etcd_->post("/v3/kv/range", all_keys) + etcd_->post("/v3/lease/leases", "{}");
-  }
-
   temporary_directory in_;
-  std::unique_ptr<servers::etcd_cluster> etcd_;
+  std::unique_ptr<placed_store> store_;
   int started_ = 0;
 };
 
@@ -150,7 +137,7 @@ TEST_P(Verify, ObserverAnswersAndLeavesNothingInTheStore) {
   const auto a = agent("a", {"--ttl", "10m"});
   const std::uint64_t version = sees(*a, "a");
   ASSERT_GT(version, 0U) << a->err();
-  const std::string before = store_contents();
+  const std::string before = store_->contents();
   ASSERT_FALSE(before.empty());
 
   const auto worker = agent("worker", {"--observe"});
@@ -160,10 +147,10 @@ TEST_P(Verify, ObserverAnswersAndLeavesNothingInTheStore) {
     EXPECT_EQ(verify(*worker, "a", version, fresh).status, 0);
     EXPECT_EQ(verify(*worker, "worker", version, fresh).status, 1);
   }
-  EXPECT_EQ(store_contents(), before);
+  EXPECT_EQ(store_->contents(), before);
   worker->send(SIGTERM);
   EXPECT_EQ(worker->wait(), 0) << worker->err();
-  EXPECT_EQ(store_contents(), before);
+  EXPECT_EQ(store_->contents(), before);
 }
 
 TEST_P(Verify, EveryHolderOfSeveralSlotsIsValid) {
@@ -229,7 +216,7 @@ TEST_P(Verify, FloodOfFreshReadsDoesNotCostTheLease) {
 /// For stores that can go away; SQLite's file exists as long as its members do.
 class VerifyByServer : public Verify {};
 
-INSTANTIATE_TEST_SUITE_P(On, VerifyByServer, ::testing::ValuesIn(etcd_places()),
+INSTANTIATE_TEST_SUITE_P(On, VerifyByServer, ::testing::ValuesIn(server_places()),
                          [](const auto& instance) { return instance.param.name; });
 
 TEST_P(VerifyByServer, ThatIsGoneMakesNeitherAYesNorANo) {
@@ -238,7 +225,7 @@ TEST_P(VerifyByServer, ThatIsGoneMakesNeitherAYesNorANo) {
   ASSERT_GT(version, 0U) << a->err();
   const auto worker = agent("worker", {"--observe"});
   ASSERT_EQ(sees(*worker, "a"), version) << worker->err();
-  etcd_->kill(0);
+  store_->server()->kill(0);
   finished cached;
   EXPECT_TRUE(eventually([&] {
     cached = verify(*worker, "a", version, false);
@@ -252,8 +239,8 @@ TEST_P(VerifyByServer, ThatIsGoneMakesNeitherAYesNorANo) {
 }
 
 TEST_P(VerifyByServer, ThatIsNoAgentIsNotBelieved) {
-  const finished r =
-      run({tenure_binary(), "verify", election, "--api", etcd_->endpoint(), "--version", "1"}, in_);
+  const finished r = run(
+      {tenure_binary(), "verify", election, "--api", store_->endpoint(), "--version", "1"}, in_);
   EXPECT_EQ(r.status, 4) << r.out << r.err;
   EXPECT_TRUE(has(r.err, "not an agent's answer")) << r.err;
 }

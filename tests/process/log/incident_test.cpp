@@ -13,7 +13,6 @@
 
 #include "../exec/places.hpp"
 #include "harness.hpp"
-#include "servers/etcd_server.hpp"
 
 /// Complete incidents of real agents, compared with docs/log.md line by line.
 namespace tenure::tests {
@@ -26,7 +25,7 @@ using testing::ElementsAreArray;
 std::string without_figures(std::string line) {
   static const std::regex span(R"(\b\d+(\.\d+)? (ms|s|min)( \d+ s)?\b)");
   static const std::regex pid(R"(\(pid \d+\))");
-  static const std::regex store("(SQLite|etcd) (does not answer|answers)");
+  static const std::regex store("(SQLite|etcd|Consul) (does not answer|answers)");
   static const std::regex version(R"(version \d+)");
   line = std::regex_replace(line, span, "<time>");
   line = std::regex_replace(line, version, "version <n>");
@@ -71,9 +70,8 @@ lines written(const std::string& log) {
 class Incident : public ::testing::TestWithParam<place> {
  protected:
   void SetUp() override {
-    const auto& release = GetParam().etcd;
-    if (release && release->binary.empty()) GTEST_SKIP() << release->why;
-    if (release) etcd_ = std::make_unique<servers::etcd_cluster>(*release);
+    if (!GetParam().missing().empty()) GTEST_SKIP() << GetParam().missing();
+    store_ = make_placed_store(GetParam(), in_);
   }
 
   std::unique_ptr<member> join(const std::string& identity, const std::string& ttl,
@@ -82,7 +80,8 @@ class Incident : public ::testing::TestWithParam<place> {
     more.insert(more.end(), {"--log-format", "text"});
     return std::make_unique<member>(in_, member::options{.identity = identity,
                                                          .ttl = ttl,
-                                                         .etcd = etcd_ ? etcd_->endpoint() : "",
+                                                         .store = GetParam().kind,
+                                                         .endpoint = store_->endpoint(),
                                                          .more = std::move(more),
                                                          .command = std::move(command)});
   }
@@ -103,13 +102,14 @@ class Incident : public ::testing::TestWithParam<place> {
   [[nodiscard]] lines wanted_here(const std::string& incident, const std::string& member) const {
     lines out = wanted(incident, member);
     // SQLite does not show that a lease runs out.
-    if (!etcd_) std::erase(out, "info  nobody holds the lease: a has not renewed it");
+    if (store_->server() == nullptr)
+      std::erase(out, "info  nobody holds the lease: a has not renewed it");
     return out;
   }
 
   /// The store does not answer until `store_is_back`.
   void silence_store() {
-    if (etcd_) return etcd_->freeze(0);
+    if (store_->server() != nullptr) return store_->server()->freeze(0);
     lock_ = std::make_unique<program>(
         std::vector<std::string>{"sqlite3", in_ / "db", ".timeout 10000", "BEGIN EXCLUSIVE",
                                  ".shell touch " + (in_ / "locked").string(),
@@ -118,12 +118,12 @@ class Incident : public ::testing::TestWithParam<place> {
     ASSERT_TRUE(eventually([&] { return std::filesystem::exists(in_ / "locked"); }));
   }
   void store_is_back() {
-    if (etcd_) return etcd_->thaw(0);
+    if (store_->server() != nullptr) return store_->server()->thaw(0);
     lock_.reset();
   }
 
   temporary_directory in_;
-  std::unique_ptr<servers::etcd_cluster> etcd_;
+  std::unique_ptr<placed_store> store_;
   std::unique_ptr<program> lock_;
 };
 

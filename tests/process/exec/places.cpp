@@ -1,0 +1,123 @@
+#include "places.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "harness.hpp"
+#include "servers/consul_server.hpp"
+#include "servers/etcd_server.hpp"
+
+namespace tenure::tests {
+namespace {
+
+std::vector<place> places_of(const std::string& kind,
+                             const std::vector<servers::server_release>& releases) {
+  std::vector<place> out;
+  for (const servers::server_release& r : releases) {
+    out.push_back({.name = kind + "_" + r.name, .kind = kind, .server = r});
+  }
+  return out;
+}
+
+std::vector<place> etcd_places() {
+  return places_of("etcd", servers::etcd_releases());
+}
+
+/// The latest that is here: each of these tests runs alone and waits for Consul's first leader, and
+/// the contract is held against every release.
+std::vector<place> consul_places() {
+  std::vector<servers::server_release> all = servers::consul_releases();
+  while (all.size() > 1 && !all.back().why.empty()) all.pop_back();
+  return places_of("consul", {all.back()});
+}
+
+class sqlite_place final : public placed_store {
+ public:
+  explicit sqlite_place(const temporary_directory& in) : in_(in) {}
+
+  [[nodiscard]] std::string endpoint() const override { return in_ / "db"; }
+  void delete_lock() override {
+    const finished done =
+        run({"sqlite3", "-cmd", ".timeout 5000", endpoint(), "DELETE FROM lease"}, in_);
+    EXPECT_EQ(done.status, 0) << done.err;
+  }
+  [[nodiscard]] std::string contents() override {
+    return run({"sqlite3", endpoint(), ".dump"}, in_).out;
+  }
+
+ private:
+  const temporary_directory& in_;
+};
+
+class etcd_place final : public placed_store {
+ public:
+  etcd_place(const servers::server_release& release, const temporary_directory& in)
+      : etcdctl_(std::filesystem::path(release.binary).replace_filename("etcdctl")),
+        in_(in),
+        cluster_(release) {}
+
+  [[nodiscard]] std::string endpoint() const override { return cluster_.endpoint(); }
+  [[nodiscard]] servers::server_cluster* server() override { return &cluster_; }
+  void delete_lock() override {
+    const finished done = run({"env", "ETCDCTL_API=3", etcdctl_.string(), "--endpoints", endpoint(),
+                               "del", "--prefix", "test/"},
+                              in_);
+    EXPECT_EQ(done.status, 0) << done.err;
+  }
+  [[nodiscard]] std::string contents() override {
+    return cluster_.post("/v3/kv/range", R"({"key":"AA==","range_end":"AA=="})") +
+           cluster_.post("/v3/lease/leases", "{}");
+  }
+
+ private:
+  std::filesystem::path etcdctl_;
+  const temporary_directory& in_;
+  servers::etcd_cluster cluster_;
+};
+
+class consul_place final : public placed_store {
+ public:
+  consul_place(const servers::server_release& release, const temporary_directory& in)
+      : consul_(release.binary), in_(in), cluster_(release) {}
+
+  [[nodiscard]] std::string endpoint() const override { return cluster_.endpoint(0); }
+  [[nodiscard]] servers::server_cluster* server() override { return &cluster_; }
+  void delete_lock() override {
+    const finished done =
+        run({consul_, "kv", "delete", "-http-addr=" + endpoint(), "test/.lock"}, in_);
+    EXPECT_EQ(done.status, 0) << done.err;
+  }
+  [[nodiscard]] std::string contents() override {
+    return cluster_.call("GET", "/v1/kv/?recurse&consistent").body +
+           cluster_.call("GET", "/v1/session/list?consistent").body;
+  }
+
+ private:
+  std::string consul_;
+  const temporary_directory& in_;
+  servers::consul_cluster cluster_;
+};
+
+}  // namespace
+
+std::vector<place> server_places() {
+  std::vector<place> out = etcd_places();
+  for (place& one : consul_places()) out.push_back(std::move(one));
+  return out;
+}
+
+std::vector<place> places() {
+  std::vector<place> out = server_places();
+  out.insert(out.begin(), {.name = "sqlite", .kind = "sqlite"});
+  return out;
+}
+
+std::unique_ptr<placed_store> make_placed_store(const place& which, const temporary_directory& in) {
+  if (which.kind == "etcd") return std::make_unique<etcd_place>(*which.server, in);
+  if (which.kind == "consul") return std::make_unique<consul_place>(*which.server, in);
+  return std::make_unique<sqlite_place>(in);
+}
+
+}  // namespace tenure::tests
