@@ -2,6 +2,9 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <functional>
+
 #include "store_under_test.hpp"
 
 namespace tenure::tests {
@@ -188,6 +191,37 @@ TEST_P(StoreContract, AsManyHoldAsThereAreSlotsAndEachHasAVersionOfItsOwn) {
   const grant third = c->hold();
   EXPECT_GT(third.version, second.version);
   EXPECT_TRUE(third.released_cleanly);
+}
+
+TEST_P(StoreContract, OfMoreMembersThanSlotsAsManyHoldAndTheNextOneFollowsARelease) {
+  constexpr std::uint32_t waiting = 2;
+  for (const std::uint32_t slots : {1U, 2U, 5U}) {
+    std::vector<std::unique_ptr<member>> all;
+    stores::setup with = settings("-", std::chrono::seconds(10), slots);
+    with.elections.front().name = "db-" + std::to_string(slots);
+    for (std::uint32_t i = 0; i < slots + waiting; ++i) {
+      with.identity = "m" + std::to_string(i);
+      with.session = "session of " + with.identity;
+      all.push_back(join(with));
+    }
+    std::vector<core::version> versions;
+    for (std::uint32_t i = 0; i < slots; ++i) versions.push_back(all[i]->hold().version);
+    EXPECT_TRUE(std::ranges::is_sorted(versions, std::ranges::less_equal{})) << "each its own";
+    for (std::uint32_t i = slots; i < all.size(); ++i) {
+      EXPECT_TRUE(std::holds_alternative<refusal>(all[i]->acquire())) << slots;
+    }
+    EXPECT_EQ(all.back()->read().holders.size(), slots);
+    const std::uint32_t leaver = slots / 2;
+    ASSERT_TRUE(std::holds_alternative<released>(all[leaver]->release(0, versions[leaver])));
+    EXPECT_GT(all[slots]->hold().version, versions.back());
+    EXPECT_TRUE(std::holds_alternative<refusal>(all.back()->acquire())) << slots;
+    for (std::uint32_t i = 0; i < slots; ++i) {
+      if (i == leaver) continue;
+      const auto renewed = all[i]->renew(only(versions[i]));
+      ASSERT_TRUE(std::holds_alternative<renewal>(renewed));
+      EXPECT_THAT(std::get<renewal>(renewed).lost, IsEmpty()) << slots;
+    }
+  }
 }
 
 }  // namespace

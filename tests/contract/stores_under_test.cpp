@@ -1,3 +1,4 @@
+#include "servers/consul_server.hpp"
 #include "servers/etcd_server.hpp"
 #include "store_under_test.hpp"
 #include "stores/base64.hpp"
@@ -23,7 +24,7 @@ class sqlite_under_test final : public store_under_test {
 
 class etcd_under_test final : public store_under_test {
  public:
-  explicit etcd_under_test(const servers::etcd_release& release) : cluster_(release) {}
+  explicit etcd_under_test(const servers::server_release& release) : cluster_(release) {}
 
   [[nodiscard]] std::string kind() const override { return "etcd"; }
   [[nodiscard]] std::string endpoint() const override { return cluster_.endpoint(); }
@@ -41,6 +42,22 @@ class etcd_under_test final : public store_under_test {
   servers::etcd_cluster cluster_;
 };
 
+class consul_under_test final : public store_under_test {
+ public:
+  explicit consul_under_test(const servers::server_release& release) : cluster_(release) {}
+
+  [[nodiscard]] std::string kind() const override { return "consul"; }
+  [[nodiscard]] std::string endpoint() const override { return cluster_.endpoint(0); }
+
+  void delete_lock(const std::string& election) override {
+    const auto done = cluster_.call("DELETE", "/v1/kv/" + election + "/.lock");
+    EXPECT_EQ(done.status, 200) << done.body;
+  }
+
+ private:
+  servers::consul_cluster cluster_;
+};
+
 template <class Store>
 std::unique_ptr<store_under_test> make() {
   return std::make_unique<Store>();
@@ -54,9 +71,14 @@ store_factory sqlite() {
 
 std::vector<store_factory> all_stores() {
   std::vector<store_factory> out{sqlite()};
-  for (const servers::etcd_release& release : servers::etcd_releases()) {
+  for (const servers::server_release& release : servers::etcd_releases()) {
     out.push_back({.name = "etcd_" + release.name,
                    .make = [release] { return std::make_unique<etcd_under_test>(release); },
+                   .missing = release.why});
+  }
+  for (const servers::server_release& release : servers::consul_releases()) {
+    out.push_back({.name = "consul_" + release.name,
+                   .make = [release] { return std::make_unique<consul_under_test>(release); },
                    .missing = release.why});
   }
   return out;

@@ -26,7 +26,9 @@ void Interop::TearDown() {
 
 std::unique_ptr<member> Interop::tenure(const std::string& identity, const std::string& ttl) const {
   return std::make_unique<member>(
-      in_, member::options{.identity = identity, .ttl = ttl, .etcd = cluster_->endpoint()});
+      in_,
+      member::options{
+          .identity = identity, .ttl = ttl, .store = "etcd", .endpoint = cluster_->endpoint()});
 }
 
 std::unique_ptr<member> Interop::stubborn_tenure(const std::string& identity,
@@ -34,7 +36,8 @@ std::unique_ptr<member> Interop::stubborn_tenure(const std::string& identity,
   return std::make_unique<member>(
       in_, member::options{.identity = identity,
                            .ttl = ttl,
-                           .etcd = cluster_->endpoint(),
+                           .store = "etcd",
+                           .endpoint = cluster_->endpoint(),
                            .more = {"--drain", "300ms"},
                            .command = {stamper_binary(), in_.path(), "stubborn"}});
 }

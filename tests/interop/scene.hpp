@@ -18,7 +18,7 @@ namespace tenure::tests {
 inline constexpr const char* ttl_beyond_patience = "10m";
 
 /// etcd's own client and ours, who compete for the lock "test" in an etcd of the client's release.
-class Interop : public ::testing::TestWithParam<servers::etcd_release> {
+class Interop : public ::testing::TestWithParam<servers::server_release> {
  protected:
   void SetUp() override;
   /// Checks after every test that no two workloads ever overlapped.

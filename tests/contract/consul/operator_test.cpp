@@ -1,0 +1,171 @@
+// What an operator may do to Consul's keys and servers while we hold and watch.
+
+#include <chrono>
+#include <fstream>
+
+#include "consul_scene.hpp"
+#include "stores/consul/layout.hpp"
+#include "stores/consul/semaphore_codec.hpp"
+
+namespace tenure::tests {
+namespace {
+
+using namespace std::chrono_literals;
+using stores::consul::lock_flags;
+using stores::consul::semaphore_flags;
+using testing::AllOf;
+using testing::HasSubstr;
+
+class ConsulOperator : public ConsulScene {
+ protected:
+  /// `consul snapshot save` or `restore`.
+  int snapshot(const std::string& what) {
+    return child({GetParam().binary, "snapshot", what, "-http-addr=" + cluster_->endpoint(),
+                  folder_ / "backup"})
+        .wait();
+  }
+
+  static std::string flags(std::uint64_t what) { return "?flags=" + std::to_string(what); }
+
+  temporary_directory folder_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Servers, ConsulOperator, testing::ValuesIn(servers::consul_releases()),
+                         [](const auto& one) { return one.param.name; });
+
+TEST_P(ConsulOperator, AForcedReleaseIsShownAndIsTheEndOfTheTerm) {
+  start();
+  auto a = join(settings("a", 24h));
+  const stores::grant held = a->hold();
+  const auto seen = a->watch();
+  ASSERT_TRUE(loop_.run_until([&] { return seen->shows(std::not_fn(nobody)); }));
+  put("/v1/kv/db0/.lock?release=" + holder());
+  ASSERT_TRUE(loop_.run_until([&] { return seen->shows(nobody); }));
+  EXPECT_EQ(words(a->renew(term(held.version))), "lost: revoked");
+  auto b = join(settings("b"));
+  const stores::grant next = b->hold();
+  EXPECT_FALSE(next.released_cleanly) << "nobody knows that a's workload is dead";
+  EXPECT_EQ(words(a->renew(term(held.version))), "lost: taken_over");
+}
+
+TEST_P(ConsulOperator, AValueThatIsWrittenOverOursEndsTheTerm) {
+  start();
+  auto a = join(settings("a", 24h));
+  const stores::grant held = a->hold();
+  put("/v1/kv/db0/.lock" + flags(lock_flags), "mine");
+  EXPECT_EQ(words(a->renew(term(held.version))), "lost: revoked");
+  EXPECT_GT(a->hold().version, held.version) << "our session still locks it";
+}
+
+TEST_P(ConsulOperator, AKeyOfAnotherProgramIsNeverTaken) {
+  start();
+  put("/v1/kv/db0/.lock", "of another program");
+  auto a = join(settings("a"));
+  EXPECT_THAT(words(a->acquire()), AllOf(HasSubstr("unknown: the key db0/.lock is not a lock"),
+                                         HasSubstr("then delete the key")));
+  put("/v1/kv/db0/.lock" + flags(semaphore_flags), "no semaphore");
+  EXPECT_THAT(words(a->acquire()), HasSubstr("is not a semaphore, although its flags say so"));
+  EXPECT_EQ(lock()->value, "no semaphore");
+  cluster_->call("DELETE", "/v1/kv/db0/.lock");
+  EXPECT_EQ(words(a->acquire()), "granted");
+}
+
+/// As somebody makes it with curl who follows the guide: without flags, and with a list.
+TEST_P(ConsulOperator, ASemaphoreOfTheGuideIsSharedAsItIs) {
+  start();
+  const std::string made = put("/v1/session/create", R"({"TTL":"60s","NodeChecks":[]})");
+  const std::string theirs = made.substr(made.find(':') + 2, 36);
+  put("/v1/kv/db0/" + theirs + "?acquire=" + theirs, "worker-1");
+  put("/v1/kv/db0/.lock?cas=0", R"({"Limit": 2, "Holders": [")" + theirs + R"("]})");
+  auto a = join(settings("a", 10s, 2));
+  auto b = join(settings("b", 10s, 2));
+  const stores::grant held = a->hold();
+  const auto body = stores::consul::parse_semaphore(lock()->value);
+  ASSERT_TRUE(body) << lock()->value;
+  EXPECT_TRUE(body->as_list);
+  EXPECT_EQ(body->holders.size(), 2U);
+  EXPECT_EQ(lock()->flags, 0U);
+  const core::observation seen = b->read();
+  ASSERT_EQ(seen.holders.size(), 2U);
+  EXPECT_EQ(seen.holders[0].identity, "worker-1");
+  EXPECT_EQ(words(b->acquire()), "refused");
+  EXPECT_EQ(words(a->renew(term(held.version))), "renewed");
+  destroy(theirs);
+  EXPECT_EQ(words(b->acquire()), "granted");
+  EXPECT_EQ(words(a->release(0, held.version)), "released");
+}
+
+TEST_P(ConsulOperator, TheSlotsOfALockThatAnotherProgramHoldsAreNotChanged) {
+  start();
+  const std::string made = put("/v1/session/create", R"({"TTL":"60s","NodeChecks":[]})");
+  const std::string theirs = made.substr(made.find(':') + 2, 36);
+  put("/v1/kv/db0/.lock" + flags(lock_flags) + "&acquire=" + theirs);
+  auto a = join(settings("a"));
+  const auto said = a->agree({.slots = 2});
+  ASSERT_TRUE(std::holds_alternative<stores::not_agreed>(said));
+  EXPECT_THAT(std::get<stores::not_agreed>(said).why, HasSubstr("another program holds"));
+  EXPECT_EQ(holder(), theirs);
+  destroy(theirs);
+}
+
+TEST_P(ConsulOperator, AHolderOfASemaphoreWhoseSessionEndedIsPrunedWithItsKey) {
+  start();
+  auto a = join(settings("a", 10s, 2));
+  auto b = join(settings("b", 10s, 2));
+  auto c = join(settings("c", 10s, 2));
+  const stores::grant first = a->hold();
+  b->hold();
+  const std::string dead =
+      first.sequencer.substr(std::string("db0/").size(), std::string::npos).substr(0, 36);
+  destroy(dead);
+  EXPECT_EQ(words(a->renew(term(first.version))), "lost: session_invalid");
+  const stores::grant next = c->hold();
+  EXPECT_FALSE(next.released_cleanly);
+  EXPECT_EQ(cluster_->call("GET", "/v1/kv/db0/" + dead).status, 404);
+  EXPECT_EQ(stores::consul::parse_semaphore(lock()->value)->holders.size(), 2U);
+}
+
+TEST_P(ConsulOperator, AHolderThatIsTakenOutOfASemaphoreHasLostItsSlot) {
+  start();
+  auto a = join(settings("a", 24h, 2));
+  const stores::grant held = a->hold();
+  put("/v1/kv/db0/.lock" + flags(semaphore_flags), R"({"Limit":2,"Holders":{}})");
+  EXPECT_EQ(words(a->renew(term(held.version))), "lost: revoked");
+}
+
+TEST_P(ConsulOperator, AReleasedSlotLeavesNeitherContenderNorHolder) {
+  start();
+  auto a = join(settings("a", 10s, 2));
+  const stores::grant held = a->hold();
+  ASSERT_EQ(words(a->release(0, held.version)), "released");
+  EXPECT_TRUE(stores::consul::parse_semaphore(lock()->value)->holders.empty());
+  const auto all = cluster_->call("GET", "/v1/kv/db0/?keys");
+  EXPECT_THAT(all.body, AllOf(HasSubstr("db0/.lock"), HasSubstr("db0/.tenure/release")));
+  EXPECT_EQ(std::ranges::count(all.body, ','), 1) << all.body;
+}
+
+TEST_P(ConsulOperator, ARestoredBackupIsNoticedAndNobodyIsBelievedToHaveReleased) {
+  start();
+  auto a = join(settings("a", 24h));
+  const stores::grant first = a->hold();
+  ASSERT_EQ(words(a->release(0, first.version)), "released");
+  const auto seen = a->watch();
+  ASSERT_TRUE(loop_.run_until([&] { return seen->shows(nobody); }));
+  ASSERT_EQ(snapshot("save"), 0);
+  auto b = join(settings("b", 24h));
+  const stores::grant lost = b->hold();
+  ASSERT_TRUE(loop_.run_until([&] { return seen->shows(std::not_fn(nobody)); }));
+  ASSERT_EQ(snapshot("restore"), 0);
+  cluster_->wait_until_healthy();
+  ASSERT_TRUE(eventually(loop_, [&] { return seen->shows(nobody) || !seen->broken.empty(); }));
+  EXPECT_THAT(words(b->renew(term(lost.version))), HasSubstr("lost: "));
+  stores::acquire_outcome next;
+  ASSERT_TRUE(eventually(loop_, [&] {
+    next = a->acquire();
+    return words(next) == "granted";
+  })) << words(next);
+  EXPECT_FALSE(std::get<stores::grant>(next).released_cleanly) << "b's workload may run";
+}
+
+}  // namespace
+}  // namespace tenure::tests
