@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <thread>
 #include <utility>
 
 #include "figures.hpp"
@@ -20,7 +22,7 @@ using tests::stamped_run;
 constexpr std::array<const char*, 2> names{"a", "b"};
 
 [[noreturn]] void give_up(const std::string& why) {
-  std::fprintf(stderr, "etcd_bench: %s\n", why.c_str());
+  std::fprintf(stderr, "bench: %s\n", why.c_str());
   std::exit(1);
 }
 
@@ -66,8 +68,10 @@ class in_turn : public contestants {
 
 class tenures final : public in_turn {
  public:
-  tenures(const servers::etcd_cluster& at, int ttl_seconds)
-      : endpoint_(at.endpoint()), ttl_(std::to_string(ttl_seconds) + "s") {
+  tenures(std::string store, const servers::server_cluster& at, int ttl_seconds)
+      : store_(std::move(store)),
+        endpoint_(at.endpoint(0)),
+        ttl_(std::to_string(ttl_seconds) + "s") {
     start_first();
   }
 
@@ -84,7 +88,8 @@ class tenures final : public in_turn {
  protected:
   void start(std::size_t which) override {
     members_[which] = std::make_unique<member>(
-        in_, member::options{.identity = names[which], .ttl = ttl_, .etcd = endpoint_});
+        in_, member::options{
+                 .identity = names[which], .ttl = ttl_, .store = store_, .endpoint = endpoint_});
   }
 
   void finish(std::size_t holder, ending how) override {
@@ -105,6 +110,7 @@ class tenures final : public in_turn {
   }
 
  private:
+  std::string store_;
   std::string endpoint_;
   std::string ttl_;
   std::array<std::unique_ptr<member>, 2> members_;
@@ -112,7 +118,7 @@ class tenures final : public in_turn {
 
 class etcdctls final : public in_turn {
  public:
-  etcdctls(const servers::etcd_release& of, const servers::etcd_cluster& at, int ttl_seconds)
+  etcdctls(const servers::server_release& of, const servers::etcd_cluster& at, int ttl_seconds)
       : cluster_(at), etcdctl_(etcdctl_of(of)), ttl_(std::to_string(ttl_seconds)) {
     start_first();
   }
@@ -153,18 +159,82 @@ class etcdctls final : public in_turn {
   std::array<std::unique_ptr<program>, 2> programs_;
 };
 
+class consul_locks final : public in_turn {
+ public:
+  consul_locks(const servers::server_release& of, const servers::consul_cluster& at)
+      : cluster_(at), consul_(of.binary) {
+    start_first();
+  }
+
+  void settle() override {
+    need(tests::eventually([&] {
+           const std::string all = cluster_.call("GET", "/v1/session/list").body;
+           const auto first = all.find("Consul lock");
+           return first != std::string::npos && all.find("Consul lock", first + 1) != all.npos;
+         }),
+         "consul lock does not wait: " + log(0) + log(1));
+  }
+
+ protected:
+  void start(std::size_t which) override {
+    programs_[which] = std::make_unique<program>(
+        std::vector<std::string>{consul_, "lock", "-shell=false", "test", tests::stamper_binary(),
+                                 in_.path()},
+        in_ / names[which],
+        std::vector<std::string>{"CONSUL_HTTP_ADDR=" + cluster_.endpoint(),
+                                 std::string("TENURE_IDENTITY=") + names[which],
+                                 "TENURE_VERSION=1"});
+  }
+
+  void finish(std::size_t holder, ending how) override {
+    if (how == ending::vanished) return programs_[holder].reset();
+    for (const pid_t command : tests::children_of(programs_[holder]->pid())) {
+      ::kill(command, how == ending::asked ? SIGTERM : SIGKILL);
+    }
+  }
+
+  [[nodiscard]] std::string log(std::size_t which) const override {
+    return programs_[which] ? programs_[which]->err() : std::string();
+  }
+
+ private:
+  const servers::consul_cluster& cluster_;
+  std::string consul_;
+  std::array<std::unique_ptr<program>, 2> programs_;
+};
+
 }  // namespace
 
-std::unique_ptr<contestants> two_tenures(const servers::etcd_cluster& at, int ttl_seconds) {
-  return std::make_unique<tenures>(at, ttl_seconds);
+samples measure(contestants& ours, contestants& theirs, ending how, int rounds) {
+  samples out;
+  for (int round = 0; round < rounds; ++round) {
+    for (const bool is_ours : {true, false}) {
+      contestants& who = is_ours ? ours : theirs;
+      who.settle();
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));  // what follows a start is over
+      const contestants::turn t = who.hand_over(how);
+      (is_ours ? out.ours : out.theirs).push_back(static_cast<double>(t.began - t.ended) / 1e6);
+    }
+  }
+  return out;
 }
 
-std::unique_ptr<contestants> two_etcdctls(const servers::etcd_release& of,
+std::unique_ptr<contestants> two_tenures(const std::string& store,
+                                         const servers::server_cluster& at, int ttl_seconds) {
+  return std::make_unique<tenures>(store, at, ttl_seconds);
+}
+
+std::unique_ptr<contestants> two_consul_locks(const servers::server_release& of,
+                                              const servers::consul_cluster& at) {
+  return std::make_unique<consul_locks>(of, at);
+}
+
+std::unique_ptr<contestants> two_etcdctls(const servers::server_release& of,
                                           const servers::etcd_cluster& at, int ttl_seconds) {
   return std::make_unique<etcdctls>(of, at, ttl_seconds);
 }
 
-std::string etcdctl_of(const servers::etcd_release& release) {
+std::string etcdctl_of(const servers::server_release& release) {
   return std::filesystem::path(release.binary).replace_filename("etcdctl");
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "harness.hpp"
+#include "servers/consul_server.hpp"
 #include "servers/etcd_server.hpp"
 
 namespace tenure::bench {
@@ -33,14 +34,27 @@ class contestants {
   virtual turn hand_over(ending how) = 0;
 };
 
+/// How long hand-overs took, in milliseconds.
+struct samples {
+  std::vector<double> ours;
+  std::vector<double> theirs;
+};
+
+/// In turn, so that both see the same machine.
+samples measure(contestants& ours, contestants& theirs, ending how, int rounds);
+
 /// `ttl_seconds` is that of the lease.
-std::unique_ptr<contestants> two_tenures(const servers::etcd_cluster& at, int ttl_seconds);
+std::unique_ptr<contestants> two_tenures(const std::string& store,
+                                         const servers::server_cluster& at, int ttl_seconds);
+/// `consul lock`, of the release that is served, with its own TTL of 15 s.
+std::unique_ptr<contestants> two_consul_locks(const servers::server_release& of,
+                                              const servers::consul_cluster& at);
 /// `etcdctl lock`, of the release that is served.
-std::unique_ptr<contestants> two_etcdctls(const servers::etcd_release& of,
+std::unique_ptr<contestants> two_etcdctls(const servers::server_release& of,
                                           const servers::etcd_cluster& at, int ttl_seconds);
 
 /// `etcdctl` beside the etcd of a release.
-std::string etcdctl_of(const servers::etcd_release& release);
+std::string etcdctl_of(const servers::server_release& release);
 
 /// How many keys are under "test/"; -1 if etcd does not say.
 long contenders(const servers::etcd_cluster& at);

@@ -95,7 +95,7 @@ void print_requests(const char* who, const request_count& all) {
 }
 
 /// Two clusters, so that both windows are the same.
-void measure_requests(const servers::etcd_release& release) {
+void measure_requests(const servers::server_release& release) {
   const servers::etcd_cluster for_ours(release, plain_etcd());
   const servers::etcd_cluster for_theirs(release, plain_etcd());
   const std::string ttl = std::to_string(counted_ttl_seconds);
@@ -103,7 +103,8 @@ void measure_requests(const servers::etcd_release& release) {
   const auto member = [&](const char* name) {
     return std::make_unique<tests::member>(
         in,
-        tests::member::options{.identity = name, .ttl = ttl + "s", .etcd = for_ours.endpoint()});
+        tests::member::options{
+            .identity = name, .ttl = ttl + "s", .store = "etcd", .endpoint = for_ours.endpoint()});
   };
   const auto etcdctl = [&](const char* name) {
     return std::make_unique<tests::program>(
@@ -154,37 +155,17 @@ void measure_requests(const servers::etcd_release& release) {
 
 // Hand-overs ------------------------------------------------------------------------------------
 
-struct samples {
-  std::vector<double> ours;
-  std::vector<double> theirs;
-};
-
-/// In turn, so that both see the same machine.
-samples measure(contestants& ours, contestants& theirs, ending how, int rounds) {
-  samples out;
-  for (int round = 0; round < rounds; ++round) {
-    for (const bool is_ours : {true, false}) {
-      contestants& who = is_ours ? ours : theirs;
-      who.settle();
-      std::this_thread::sleep_for(std::chrono::milliseconds(100));  // what follows a start is over
-      const contestants::turn t = who.hand_over(how);
-      (is_ours ? out.ours : out.theirs).push_back(static_cast<double>(t.began - t.ended) / 1e6);
-    }
-  }
-  return out;
-}
-
 void print(const char* what, const samples& all) {
   std::printf("%s\n", what);
   print_row("  tenure", all.ours, "ms");
   print_row("  etcdctl lock", all.theirs, "ms");
 }
 
-void measure_hand_overs(const servers::etcd_release& release, int rounds) {
+void measure_hand_overs(const servers::server_release& release, int rounds) {
   const servers::etcd_cluster cluster_of_ours(release, plain_etcd());
   const servers::etcd_cluster cluster_of_theirs(release, plain_etcd());
   {
-    const auto ours = two_tenures(cluster_of_ours, long_ttl_seconds);
+    const auto ours = two_tenures("etcd", cluster_of_ours, long_ttl_seconds);
     const auto theirs = two_etcdctls(release, cluster_of_theirs, long_ttl_seconds);
     const struct {
       const char* what;
@@ -203,7 +184,7 @@ void measure_hand_overs(const servers::etcd_release& release, int rounds) {
   }
   const servers::etcd_cluster fresh(release, plain_etcd());
   const servers::etcd_cluster fresh_for_theirs(release, plain_etcd());
-  const auto ours = two_tenures(fresh, crash_ttl_seconds);
+  const auto ours = two_tenures("etcd", fresh, crash_ttl_seconds);
   const auto theirs = two_etcdctls(release, fresh_for_theirs, crash_ttl_seconds);
   const samples all = measure(*ours, *theirs, ending::vanished, crash_rounds);
   print("everything of the holder is killed, ttl 2 s -> next first instruction", all);
@@ -220,7 +201,7 @@ long count_of(std::string_view words, std::string_view text) {
   return count;
 }
 
-void measure_many(const servers::etcd_release& release) {
+void measure_many(const servers::server_release& release) {
   const servers::etcd_cluster cluster(release, plain_etcd());
   const tests::temporary_directory in;
   {
@@ -269,7 +250,7 @@ int main(int argc, char** argv) {
   }
   const auto wanted = [&](const char* part) { return only_part.empty() || only_part == part; };
   std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
-  for (const servers::etcd_release& release : servers::etcd_releases()) {
+  for (const servers::server_release& release : servers::etcd_releases()) {
     if (!only_release.empty() && release.name != only_release) continue;
     if (release.binary.empty()) {
       std::printf("-- etcd \"%s\" left out: %s\n", release.name.c_str(), release.why.c_str());
