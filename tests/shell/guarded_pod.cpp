@@ -341,7 +341,7 @@ void guarded_pod::fail_at_next_renewal(core::duration lasts) {
 /// From all servers.
 void guarded_pod::cut_off(core::duration lasts) {
   judge_.say("it is cut off from the store");
-  for (std::size_t i = 0; i < modelled_etcd::most_servers; ++i) {
+  for (std::size_t i = 0; i < modelled_cluster::most_servers; ++i) {
     stage_.network.cut(pod_.number, i);
     world_.after(lasts, [this, i] { stage_.network.heal(pod_.number, i); });
   }

@@ -117,6 +117,15 @@ void judge::created(const std::string& key, std::uint64_t revision, std::int64_t
                                                  .placed_at = world_.now});
 }
 
+void judge::moved(std::uint64_t version, const std::string& to, std::int64_t lease) {
+  const auto found = present_.find(version);
+  if (found == present_.end()) return;
+  say(found->second->key + " of version " + std::to_string(version) + " goes on as " + to +
+      ", in another session");
+  found->second->key = to;
+  found->second->lease = lease;
+}
+
 void judge::erased(const std::string& key, std::uint64_t create_revision, erased_by how) {
   const auto found = present_.find(create_revision);
   if (found == present_.end() || found->second->key != key) return;
@@ -138,7 +147,11 @@ void judge::erased(const std::string& key, std::uint64_t create_revision, erased
     }
   }
   if (how != erased_by::transaction) return;
-  if (one.alive) broke(rule::released_in_use, "the workload of version " + version + " runs");
+  // What was taken away goes on for a moment, even if a restore brings its key back.
+  const bool was_interrupted = one.is_back && one.started_at < one.placed_at;
+  if (one.alive && !was_interrupted) {
+    broke(rule::released_in_use, "the workload of version " + version + " runs");
+  }
   const auto& pod = one.granted_to;
   if (pod && of(*pod, one.which, create_revision) == &one && is_in(*pod, create_revision)) {
     broke(rule::released_in_use, "pod " + std::to_string(*pod) + " is in version " + version);
@@ -155,6 +168,15 @@ void judge::restored(const std::vector<restored_key>& there, std::uint64_t revis
       return t.key == one.key && t.version == one.create_revision;
     });
     if (known != terms_.rend()) present_[one.create_revision] = &*known;
+    if (known != terms_.rend() || one.lease == 0) continue;
+    // It had moved since.
+    const auto moved = std::ranges::find_if(terms_.rbegin(), terms_.rend(), [&](const term& t) {
+      return t.which == election_of(one.key) && t.version == one.create_revision;
+    });
+    if (moved == terms_.rend()) continue;
+    moved->key = one.key;
+    moved->lease = one.lease;
+    present_[one.create_revision] = &*moved;
   }
   for (const auto& [version, one] : before) {
     const auto kept = present_.find(version);
@@ -327,6 +349,7 @@ void judge::starts(std::size_t pod, const std::string& which, std::uint64_t vers
   if (late) {
     say(who + " starts a workload of " + which + ", late");
     running_[which].push_back(starting);
+    one->started_at = world_.now;
     one->alive = true;
     return;
   }
@@ -350,6 +373,7 @@ void judge::starts(std::size_t pod, const std::string& which, std::uint64_t vers
   ++entered_;
   say(who + " starts a workload of " + which);
   running_[which].push_back(starting);
+  one->started_at = world_.now;
   one->alive = true;
 }
 

@@ -10,8 +10,9 @@
 #include <vector>
 
 #include "core/vocabulary.hpp"
-#include "modelled_etcd.hpp"
+#include "store_witness.hpp"
 #include "stores/store.hpp"
+#include "world.hpp"
 
 namespace tenure::shell {
 
@@ -47,7 +48,7 @@ enum class rule : std::uint8_t {
 const char* name(rule r);
 
 /// Compares what members do with what is true. The first broken rule is kept.
-class judge final : public etcd_witness {
+class judge final : public store_witness {
  public:
   /// `traced`: what happens is printed.
   judge(world& in, bool traced) : world_(in), traced_(traced) {}
@@ -62,6 +63,7 @@ class judge final : public etcd_witness {
   // What is true of the store.
   void created(const std::string& key, std::uint64_t revision, std::int64_t lease,
                const std::string& value) override;
+  void moved(std::uint64_t version, const std::string& to, std::int64_t lease) override;
   void erased(const std::string& key, std::uint64_t create_revision, erased_by how) override;
   void restored(const std::vector<restored_key>& there, std::uint64_t revision) override;
   void leases_begin_anew() override;
@@ -152,9 +154,10 @@ class judge final : public etcd_witness {
     world_time placed_at{};  ///< when it took its place among those that are there
     world_time erased_at = sim::world_never;
     erased_by how{};
-    bool alive = false;    ///< its workload
-    bool clean = false;    ///< its agent said so
-    bool is_back = false;  ///< a restore has brought it back after its end
+    world_time started_at{};  ///< its workload, last
+    bool alive = false;       ///< its workload
+    bool clean = false;       ///< its agent said so
+    bool is_back = false;     ///< a restore has brought it back after its end
   };
   struct running_one {
     std::size_t pod;

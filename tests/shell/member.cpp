@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "etcd/accounts.hpp"
 #include "sqlite/sqlite_host.hpp"
 
 namespace tenure::shell {
@@ -30,11 +31,14 @@ settings::agent settings_of(stage& s, const pod_machine& on) {
   out.timing = s.when;
   out.stop_signal = SIGTERM;
   out.unlisted = s.in.dice.chance(500'000);
-  out.store = s.host != nullptr ? "sqlite" : "etcd";
-  const std::size_t first = s.in.dice.below(modelled_etcd::most_servers);
-  for (std::size_t i = 0; s.host == nullptr && i < modelled_etcd::most_servers; ++i) {
-    out.endpoints.push_back("http://" + std::to_string((first + i) % modelled_etcd::most_servers) +
-                            ".etcd:2379");
+  out.store = s.store == kept_in::sqlite   ? "sqlite"
+              : s.store == kept_in::consul ? "consul"
+                                           : "etcd";
+  out.consul = s.consul;
+  const std::size_t first = s.in.dice.below(modelled_cluster::most_servers);
+  for (std::size_t i = 0; s.host == nullptr && i < modelled_cluster::most_servers; ++i) {
+    out.endpoints.push_back(
+        "http://" + std::to_string((first + i) % modelled_cluster::most_servers) + ".store:2379");
   }
   if (s.host != nullptr) out.endpoints.push_back(s.host->path());
   for (const std::string& name : s.elections) {

@@ -16,12 +16,6 @@ namespace {
 constexpr core::duration dead_after = 10s;
 constexpr std::uint32_t half = 500'000;
 
-/// Empty: the request has none.
-std::string token_in(const std::vector<http::header>& headers) {
-  const auto found = std::ranges::find(headers, "Authorization", &http::header::name);
-  return found == headers.end() ? std::string() : std::string(found->value);
-}
-
 }  // namespace
 
 void modelled_network::cut(std::size_t pod, std::size_t server) {
@@ -64,7 +58,7 @@ class modelled_stream final : public http::http_stream {
     std::size_t server = 0;
     std::weak_ptr<process> agent;
     http::stream_handlers on;
-    std::shared_ptr<modelled_etcd::stream> there;
+    std::shared_ptr<served_stream> there;
     std::deque<world::task> up;    ///< to the server
     std::deque<world::task> down;  ///< to the agent
     bool up_moves = false;
@@ -165,8 +159,7 @@ class modelled_client final : public http::http_client {
     network_.carry(
         pod_, number_,
         [this, noted = std::weak_ptr(one), alive = std::weak_ptr(alive_), network = &network_,
-         pod = pod_, number = number_, agent = agent_, path = what.target, body = what.body,
-         token = token_in(what.headers)] {
+         pod = pod_, number = number_, agent = agent_, asked = std::move(what)]() mutable {
           const auto back = [=,
                              this](std::expected<http::client_reply, http::client_error> answer) {
             network->carry(pod, number, [=, this, answer = std::move(answer)]() mutable {
@@ -181,12 +174,7 @@ class modelled_client final : public http::http_client {
           if (!network->servers_.listens(number)) {
             return back(failed(http::sending::not_sent, "connection refused"));
           }
-          network->servers_.handle(number, path, body, token,
-                                   [back](unsigned status, std::string text) {
-                                     http::client_reply out{{.status = status}};
-                                     out.body = std::move(text);
-                                     back(std::move(out));
-                                   });
+          network->servers_.handle(number, std::move(asked), back);
         });
   }
 
@@ -201,7 +189,7 @@ class modelled_client final : public http::http_client {
     made->server = number_;
     made->agent = agent_;
     made->on = std::move(on);
-    made->there = std::make_shared<modelled_etcd::stream>();
+    made->there = network_.servers_.make_stream();
     made->there->data = [noted = std::weak_ptr(made)](std::string text) {
       const auto self = noted.lock();
       if (!self) return;
@@ -211,7 +199,7 @@ class modelled_client final : public http::http_client {
       const auto self = noted.lock();
       if (self) self->to_agent([s = self.get()] { s->end(std::nullopt); });
     };
-    made->to_server([s = made.get(), body = std::move(what.body), token = token_in(what.headers)] {
+    made->to_server([s = made.get(), asked = std::move(what)] {
       if (!s->network->servers_.listens(s->server)) {
         return s->end(http::client_error{.text = "connection refused"});
       }
@@ -220,7 +208,7 @@ class modelled_client final : public http::http_client {
         head.status = 200;
         s->on.head(head);
       });
-      s->network->servers_.open(s->server, s->there, body, token);
+      s->network->servers_.open(s->server, s->there, asked);
     });
     watch_for_death(network_.world_, made, 0);
     return std::make_unique<modelled_stream>(std::move(made));
@@ -282,7 +270,7 @@ http::http_connector modelled_network::connector(std::size_t pod,
                                                    http::client_limits) {
     std::size_t server = 0;
     std::from_chars(to.host.data(), to.host.data() + to.host.size(), server);
-    return std::make_unique<modelled_client>(*this, pod, server % modelled_etcd::most_servers,
+    return std::make_unique<modelled_client>(*this, pod, server % modelled_cluster::most_servers,
                                              noted.lock(), std::move(to));
   };
 }

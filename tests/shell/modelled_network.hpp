@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "http/client/http_client.hpp"
-#include "modelled_etcd.hpp"
+#include "modelled_cluster.hpp"
 #include "process.hpp"
 
 namespace tenure::shell {
@@ -17,7 +17,7 @@ inline constexpr std::size_t most_pods = 4;
 /// order, late, or not at all, and then the connection is broken.
 class modelled_network {
  public:
-  modelled_network(world& in, modelled_etcd& servers) : world_(in), servers_(servers) {}
+  modelled_network(world& in, modelled_cluster& servers) : world_(in), servers_(servers) {}
 
   /// No byte passes between this pod and this server, until it does again.
   void cut(std::size_t pod, std::size_t server);
@@ -27,7 +27,7 @@ class modelled_network {
     of(pod, server).most_delay = most;
   }
 
-  /// Clients of the servers for one agent: that of "http://N:2379" talks to server N.
+  /// Clients of the servers for one agent: that of "http://N.store:2379" talks to server N.
   http::http_connector connector(std::size_t pod, const std::shared_ptr<process>& agent);
 
  private:
@@ -46,8 +46,8 @@ class modelled_network {
   void carry(std::size_t pod, std::size_t server, world::task arrive);
 
   world& world_;
-  modelled_etcd& servers_;
-  std::array<std::array<link, modelled_etcd::most_servers>, most_pods> links_;
+  modelled_cluster& servers_;
+  std::array<std::array<link, modelled_cluster::most_servers>, most_pods> links_;
 };
 
 }  // namespace tenure::shell

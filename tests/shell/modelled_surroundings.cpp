@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "stores/consul/consul_store.hpp"
 #include "stores/etcd/etcd_store.hpp"
 #include "stores/printable_store.hpp"
 #include "stores/sqlite/sqlite_store.hpp"
@@ -100,16 +101,27 @@ base::clock_reading modelled_surroundings::read_clocks() {
           .wall = long_ago + stage_.in.now.time_since_epoch() + on_.wall_off};
 }
 
+std::expected<std::unique_ptr<stores::store>, stores::open_error>
+modelled_surroundings::make_plain_store(stores::setup with) {
+  switch (stage_.store) {
+    case kept_in::etcd:
+      return stores::make_etcd_store(*loop_, stage_.network.connector(on_.number, loop_),
+                                     std::move(with));
+    case kept_in::consul:
+      return stores::make_consul_store(*loop_, stage_.network.connector(on_.number, loop_),
+                                       std::move(with));
+    case kept_in::sqlite:
+      return stores::make_sqlite_store(make_modelled_sqlite(stage_.in, *stage_.host, loop_, fate_),
+                                       std::move(with));
+  }
+  return nullptr;
+}
+
 std::expected<std::unique_ptr<stores::store>, stores::open_error> modelled_surroundings::make_store(
     stores::setup with) {
   with.wall_ms = [this] { return read_clocks().unix_ms(); };
   with.hears = stores::printable_hearing(std::move(with.hears));
-  auto made =
-      stage_.host != nullptr
-          ? stores::make_sqlite_store(make_modelled_sqlite(stage_.in, *stage_.host, loop_, fate_),
-                                      std::move(with))
-          : stores::make_etcd_store(*loop_, stage_.network.connector(on_.number, loop_),
-                                    std::move(with));
+  auto made = make_plain_store(std::move(with));
   if (!made) return made;
   return make_judged_store(stores::make_printable_store(std::move(*made)), stage_, on_, to_);
 }

@@ -66,6 +66,9 @@ class modelled_surroundings final : public runtime::surroundings {
   void killed() { fate_->killed = true; }
 
  private:
+  [[nodiscard]] std::expected<std::unique_ptr<stores::store>, stores::open_error> make_plain_store(
+      stores::setup with);
+
   stage& stage_;
   const pod_machine& on_;
   std::shared_ptr<process> loop_;

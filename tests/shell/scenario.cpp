@@ -9,13 +9,14 @@
 #include <utility>
 #include <vector>
 
+#include "consul/consul_troubles.hpp"
 #include "core/check.hpp"
+#include "etcd/etcd_troubles.hpp"
 #include "guarded_pod.hpp"
 #include "member.hpp"
 #include "reader.hpp"
 #include "sqlite/host_faults.hpp"
 #include "sqlite/sqlite_host.hpp"
-#include "store_troubles.hpp"
 
 namespace tenure::shell {
 namespace {
@@ -32,8 +33,10 @@ constexpr core::duration operator_looks_every = 4s;
 /// A world with more steps than this has an endless loop.
 constexpr std::uint64_t most_events = 3'000'000;
 
-core::timing draw_timing(rng& dice) {
-  const auto valid = core::resolve({.ttl = std::chrono::seconds(dice.between(2, 12)),
+/// Consul's leaders need up to 2.5 s to find out that they are replaced (decision 34).
+core::timing draw_timing(rng& dice, kept_in store) {
+  const int least_ttl_s = store == kept_in::consul ? 6 : 2;
+  const auto valid = core::resolve({.ttl = std::chrono::seconds(dice.between(least_ttl_s, 12)),
                                     .drain = dice.between(core::duration{}, 3s)});
   TENURE_CHECK(valid.has_value());
   return *valid;
@@ -41,28 +44,20 @@ core::timing draw_timing(rng& dice) {
 
 class scenario {
  public:
-  enum class store : std::uint8_t { etcd, sqlite };
-
-  scenario(std::uint64_t seed, bool trace, store over)
+  scenario(std::uint64_t seed, bool trace, kept_in store)
       : world_(seed),
         trace_(trace),
         judge_(world_, trace),
-        servers_(world_, judge_),
-        network_(world_, servers_),
+        servers_(make_servers(store)),
+        network_(world_, *servers_),
         stage_{.in = world_,
-               .servers = servers_,
+               .servers = *servers_,
                .network = network_,
                .referee = judge_,
-               .when = draw_timing(world_.dice),
-               .elections = {}} {
-    if (over == store::sqlite) {
-      share_file();
-    } else {
-      stage_.promised = [this](std::int64_t id) { return servers_.promised(id); };
-      troubles_ = std::make_unique<store_troubles>(stage_, ~seed,
-                                                   [this](const std::string& what) { say(what); });
-      troubles_->operator_comes = [this] { accept_versions(); };
-    }
+               .when = draw_timing(world_.dice, store),
+               .elections = {},
+               .store = store} {
+    store == kept_in::sqlite ? share_file() : plan_troubles(~seed);
     stage_.guarded = world_.dice.chance(650'000);
     stage_.door = stage_.guarded && world_.dice.chance(500'000);
     if (stage_.guarded)
@@ -102,16 +97,34 @@ class scenario {
     mend();
     go_until(quiet + patience + patience_in_ttls * stage_.when.ttl);
     if (judge_.broken() == rule::none) check_end();
-    if (!host_) say(servers_.describe());
+    if (!host_) say(servers_->describe());
     say(std::to_string(judge_.terms_entered()) + " terms");
     return {.broken = judge_.broken_name(),
             .details = judge_.details(),
             .simulated = world_.now - began,
             .events = world_.events,
-            .fingerprint = world_.events * 31 + servers_.revision() + world_.dice.bits()};
+            .fingerprint = world_.events * 31 + servers_->revision() + world_.dice.bits()};
   }
 
  private:
+  std::unique_ptr<modelled_cluster> make_servers(kept_in store) {
+    if (store == kept_in::consul) return std::make_unique<modelled_consul>(world_, judge_);
+    return std::make_unique<modelled_etcd>(world_, judge_);
+  }
+
+  void plan_troubles(std::uint64_t seed) {
+    const auto tell = [this](const std::string& what) { say(what); };
+    stage_.promised = [this](std::int64_t id) { return servers_->promised(id); };
+    if (stage_.store == kept_in::consul) {
+      troubles_ = std::make_unique<consul_troubles>(
+          stage_, dynamic_cast<modelled_consul&>(*servers_), seed, tell);
+    } else {
+      troubles_ = std::make_unique<etcd_troubles>(stage_, dynamic_cast<modelled_etcd&>(*servers_),
+                                                  seed, tell);
+    }
+    troubles_->operator_comes = [this] { accept_versions(); };
+  }
+
   struct pod {
     explicit pod(pod_machine with) : machine(with) {}
 
@@ -267,13 +280,13 @@ class scenario {
   void fault(world_time quiet) {
     rng& dice = world_.dice;
     const std::size_t p = dice.below(pods_.size());
-    const std::size_t s = dice.below(modelled_etcd::most_servers);
+    const std::size_t s = dice.below(modelled_cluster::most_servers);
     const core::duration lasts =
         std::min(dice.spread(20ms, 3 * stage_.when.ttl), core::duration(quiet - world_.now));
-    const std::string which = stage_.elections[dice.below(stage_.elections.size())] + "/";
+    const std::string which = stage_.elections[dice.below(stage_.elections.size())];
     const std::string pod_name = " pod " + std::to_string(p);
     const std::string server_name = " server " + std::to_string(s) +
-                                    (static_cast<int>(s) == servers_.leader() ? " (leader)" : "");
+                                    (static_cast<int>(s) == servers_->leader() ? " (leader)" : "");
     const std::string for_long =
         " for " + std::to_string(std::chrono::duration<double>(lasts).count()) + " s";
     if (host_ && dice.chance(500'000)) {
@@ -295,9 +308,9 @@ class scenario {
         return world_.after(lasts, [this, p, s] { network_.heal(p, s); });
       case 1:
         say("cut off" + pod_name + " from all servers" + for_long);
-        for (std::size_t i = 0; i < modelled_etcd::most_servers; ++i) network_.cut(p, i);
+        for (std::size_t i = 0; i < modelled_cluster::most_servers; ++i) network_.cut(p, i);
         return world_.after(lasts, [this, p] {
-          for (std::size_t i = 0; i < modelled_etcd::most_servers; ++i) network_.heal(p, i);
+          for (std::size_t i = 0; i < modelled_cluster::most_servers; ++i) network_.heal(p, i);
         });
       case 2:
         say("slow" + pod_name + " to" + server_name + for_long);
@@ -305,45 +318,45 @@ class scenario {
         return world_.after(lasts, [this, p, s] { network_.slow(p, s, 2ms); });
       case 3:
         say("killed" + server_name + for_long);
-        servers_.kill(s);
-        return world_.after(lasts, [this, s] { servers_.start(s); });
+        servers_->kill(s);
+        return world_.after(lasts, [this, s] { servers_->start(s); });
       case 4:
       case 5:
         say("frozen" + server_name + for_long);
-        servers_.freeze(s);
-        return world_.after(lasts, [this, s] { servers_.thaw(s); });
+        servers_->freeze(s);
+        return world_.after(lasts, [this, s] { servers_->thaw(s); });
       case 6:
       case 7:
         say("cut off" + server_name + " from the others" + for_long);
-        servers_.cut_off(s);
-        return world_.after(lasts, [this, s] { servers_.join(s); });
+        servers_->cut_off(s);
+        return world_.after(lasts, [this, s] { servers_->join(s); });
       case 8:
         say("lags" + server_name + for_long);
-        servers_.lag(s, dice.spread(10ms, stage_.when.ttl));
-        return world_.after(lasts, [this, s] { servers_.lag(s, {}); });
+        servers_->lag(s, dice.spread(10ms, stage_.when.ttl));
+        return world_.after(lasts, [this, s] { servers_->lag(s, {}); });
       case 9:
         say("another leader");
-        return servers_.change_leader();
+        return servers_->change_leader();
       case 10:
         say("compacted");
-        return servers_.compact();
+        return servers_->compact();
       case 11:
       case 12:
         // A client whose server is behind hears of it late.
         if (dice.chance(500'000)) {
-          for (std::size_t i = 0; i < modelled_etcd::most_servers; ++i) {
-            servers_.lag(i, dice.spread(10ms, 2 * stage_.when.ttl));
+          for (std::size_t i = 0; i < modelled_cluster::most_servers; ++i) {
+            servers_->lag(i, dice.spread(10ms, 2 * stage_.when.ttl));
           }
           world_.after(lasts, [this] {
-            for (std::size_t i = 0; i < modelled_etcd::most_servers; ++i) servers_.lag(i, {});
+            for (std::size_t i = 0; i < modelled_cluster::most_servers; ++i) servers_->lag(i, {});
           });
           say("all servers but the leader lag" + for_long);
         }
         say("an operator deletes a key of " + which);
         if (dice.chance(500'000)) {
-          servers_.delete_one(which);
+          servers_->delete_one(which);
         } else {
-          servers_.revoke_one(which);
+          servers_->revoke_one(which);
         }
         return;
       case 13:
@@ -415,11 +428,11 @@ class scenario {
     say("all is well again");
     if (host_) host_->healed();
     if (troubles_) troubles_->mend();
-    for (std::size_t s = 0; s < modelled_etcd::most_servers; ++s) {
-      servers_.start(s);
-      servers_.thaw(s);
-      servers_.join(s);
-      servers_.lag(s, {});
+    for (std::size_t s = 0; s < modelled_cluster::most_servers; ++s) {
+      servers_->start(s);
+      servers_->thaw(s);
+      servers_->join(s);
+      servers_->lag(s, {});
       for (std::size_t p = 0; p < pods_.size(); ++p) {
         network_.heal(p, s);
         network_.slow(p, s, 2ms);
@@ -449,7 +462,7 @@ class scenario {
 
   [[nodiscard]] std::vector<std::uint64_t> holders_of(std::size_t election) const {
     if (host_) return host_->rows().holders(stage_.elections[election]);
-    auto out = servers_.contenders(stage_.elections[election] + "/");
+    auto out = servers_->contenders(stage_.elections[election]);
     if (out.size() > stage_.slots) out.resize(stage_.slots);
     return out;
   }
@@ -497,9 +510,9 @@ class scenario {
   bool trace_;
   std::uint32_t guard_faults_ppm_ = 0;
   judge judge_;
-  modelled_etcd servers_;
+  std::unique_ptr<modelled_cluster> servers_;
   modelled_network network_;
-  std::unique_ptr<sqlite_host> host_;  ///< null: the store is etcd
+  std::unique_ptr<sqlite_host> host_;  ///< null: there is none
   stage stage_;
   std::unique_ptr<store_troubles> troubles_;  ///< null: the store is SQLite
   std::vector<std::unique_ptr<pod>> pods_;
@@ -508,11 +521,15 @@ class scenario {
 }  // namespace
 
 tests::seed_outcome run_seed(std::uint64_t seed, bool trace) {
-  return scenario(seed, trace, scenario::store::etcd).run();
+  return scenario(seed, trace, kept_in::etcd).run();
+}
+
+tests::seed_outcome run_consul_seed(std::uint64_t seed, bool trace) {
+  return scenario(seed, trace, kept_in::consul).run();
 }
 
 tests::seed_outcome run_sqlite_seed(std::uint64_t seed, bool trace) {
-  return scenario(seed, trace, scenario::store::sqlite).run();
+  return scenario(seed, trace, kept_in::sqlite).run();
 }
 
 }  // namespace tenure::shell

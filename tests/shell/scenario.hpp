@@ -10,6 +10,9 @@ namespace tenure::shell {
 /// Thread-safe: runs share nothing.
 tests::seed_outcome run_seed(std::uint64_t seed, bool trace = false);
 
+/// The same over servers of Consul.
+tests::seed_outcome run_consul_seed(std::uint64_t seed, bool trace = false);
+
 /// The same over a lease file that all pods share, on one machine.
 tests::seed_outcome run_sqlite_seed(std::uint64_t seed, bool trace = false);
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -9,11 +10,15 @@
 #include "core/timing.hpp"
 #include "judge.hpp"
 #include "modelled_network.hpp"
+#include "settings/consul.hpp"
 #include "world.hpp"
 
 namespace tenure::shell {
 
 class sqlite_host;
+
+/// What the agents keep their leases in.
+enum class kept_in : std::uint8_t { etcd, consul, sqlite };
 
 /// The name under which the agent of a pod takes part.
 [[nodiscard]] inline std::string identity_of(std::size_t pod) {
@@ -23,7 +28,7 @@ class sqlite_host;
 /// What the pods of one world have in common.
 struct stage {
   world& in;
-  modelled_etcd& servers;
+  modelled_cluster& servers;
   modelled_network& network;
   judge& referee;
   core::timing when;
@@ -37,9 +42,12 @@ struct stage {
   std::string password_file{};
   /// Until when the store has ever promised to keep this lease.
   std::function<world_time(std::int64_t lease)> promised{};
-  sqlite_host* host = nullptr;  ///< with a lease file that all share; null: the store is etcd
+  kept_in store = kept_in::etcd;
+  sqlite_host* host = nullptr;  ///< with the lease file that all share; null: there is none
+  settings::consul consul{};    ///< what sessions of Consul are like
 
-  /// What the judge calls a version: one number is of one election. Those of etcd are already.
+  /// What the judge calls a version: one number is of one election. Those of etcd and Consul are
+  /// already.
   [[nodiscard]] std::uint64_t judged(std::size_t election, core::version v) const {
     const std::uint64_t number = core::number(v);
     return host == nullptr || number == 0 ? number : number * elections.size() + election;

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "etcd/raft_cluster.hpp"
+#include "raft_cluster.hpp"
 #include "world.hpp"
 
 namespace tenure::shell {

@@ -8,7 +8,7 @@
 #include "etcd/accounts.hpp"
 #include "etcd/key_space.hpp"
 #include "etcd/lease_table.hpp"
-#include "etcd/raft_cluster.hpp"
+#include "raft_cluster.hpp"
 
 namespace tenure::shell {
 

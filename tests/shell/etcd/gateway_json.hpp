@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/number_text.hpp"
-#include "etcd/raft_cluster.hpp"
+#include "raft_cluster.hpp"
 #include "stores/base64.hpp"
 
 /// How etcd's gateway writes things as JSON: bytes as base64, numbers of 64 bits as strings.

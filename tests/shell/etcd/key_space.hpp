@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "etcd/witness.hpp"
+#include "store_witness.hpp"
 
 namespace tenure::shell {
 
@@ -30,7 +30,7 @@ class key_space {
   /// A key and its newest change at some revision.
   using found = std::pair<std::string, const change*>;
 
-  explicit key_space(etcd_witness& seen_by) : witness_(seen_by) {}
+  explicit key_space(store_witness& seen_by) : witness_(seen_by) {}
 
   [[nodiscard]] std::uint64_t revision() const { return revision_; }
   /// Earlier revisions are compacted: they cannot be watched any more.
@@ -77,7 +77,7 @@ class key_space {
   void compact(std::uint64_t before) { compacted_ = std::max(compacted_, before); }
 
  private:
-  etcd_witness& witness_;
+  store_witness& witness_;
   std::uint64_t revision_ = 1;
   std::uint64_t compacted_ = 0;
   std::map<std::string, std::vector<change>> keys_;

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "etcd/key_space.hpp"
-#include "etcd/raft_cluster.hpp"
+#include "raft_cluster.hpp"
 
 namespace tenure::shell {
 

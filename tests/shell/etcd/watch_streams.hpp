@@ -10,16 +10,13 @@
 
 #include "etcd/accounts.hpp"
 #include "etcd/key_space.hpp"
-#include "etcd/raft_cluster.hpp"
+#include "modelled_cluster.hpp"
+#include "raft_cluster.hpp"
 
 namespace tenure::shell {
 
-/// One open watch request: `data` takes what the member sends, `end` its end.
-struct watch_stream {
-  std::function<void(std::string)> data;
-  std::function<void()> end;
-  bool closed = false;
-
+/// One open watch request.
+struct watch_stream final : served_stream {
  private:
   friend class watch_streams;
   struct watch {

@@ -9,7 +9,7 @@ namespace tenure::shell {
 
 namespace sqlite = stores::sqlite;
 
-lease_rows::lease_rows(world& in, etcd_witness& seen_by, std::string path, numbering numbers)
+lease_rows::lease_rows(world& in, store_witness& seen_by, std::string path, numbering numbers)
     : world_(in), witness_(seen_by), path_(std::move(path)), numbers_(std::move(numbers)) {}
 
 /// Follows the name. False: there is no file with leases in it.

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "modelled_etcd.hpp"
+#include "etcd/modelled_etcd.hpp"
 #include "stores/sqlite/connection.hpp"
 #include "stores/sqlite/lease_path.hpp"
 #include "world.hpp"
@@ -26,7 +26,7 @@ class lease_rows {
   /// What the judge calls a version: with SQLite each election counts for itself.
   using numbering = std::function<std::uint64_t(const std::string& election, std::uint64_t)>;
 
-  lease_rows(world& in, etcd_witness& seen_by, std::string path, numbering numbers);
+  lease_rows(world& in, store_witness& seen_by, std::string path, numbering numbers);
 
   /// Looks at the rows. `clock` and `boot_id` are those of the machine.
   /// `by_operator`: what is gone since the last look, a person has deleted.
@@ -83,7 +83,7 @@ class lease_rows {
   void fade(std::uint64_t number);
 
   world& world_;
-  etcd_witness& witness_;
+  store_witness& witness_;
   std::string path_;
   numbering numbers_;
   std::unique_ptr<stores::sqlite::connection> db_;

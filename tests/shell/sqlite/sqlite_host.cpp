@@ -29,7 +29,7 @@ std::string make_directory() {
 
 }  // namespace
 
-sqlite_host::sqlite_host(world& in, etcd_witness& seen_by, lease_rows::numbering numbers)
+sqlite_host::sqlite_host(world& in, store_witness& seen_by, lease_rows::numbering numbers)
     : world_(in),
       directory_(make_directory()),
       path_(directory_ + "/disk/leases.db"),

@@ -23,7 +23,7 @@ class modelled_readiness;
 /// it ships. What takes time, and what fails, is modelled.
 class sqlite_host {
  public:
-  sqlite_host(world& in, etcd_witness& seen_by, lease_rows::numbering numbers);
+  sqlite_host(world& in, store_witness& seen_by, lease_rows::numbering numbers);
   ~sqlite_host();
   sqlite_host(const sqlite_host&) = delete;
   sqlite_host& operator=(const sqlite_host&) = delete;

@@ -13,15 +13,19 @@ enum class erased_by : std::uint8_t { transaction, expiry, somebody };
 struct restored_key {
   std::string key;
   std::uint64_t create_revision = 0;
+  std::int64_t lease = 0;  ///< 0: that with which it was created
 };
 
 /// Who hears what really happens in the cluster.
-class etcd_witness {
+class store_witness {
  public:
-  virtual ~etcd_witness() = default;
+  virtual ~store_witness() = default;
   /// `value`: what it was created with.
   virtual void created(const std::string& key, std::uint64_t revision, std::int64_t lease,
                        const std::string& value) = 0;
+  /// The key with this version goes on as `to`, with another lease.
+  virtual void moved(std::uint64_t /*version*/, const std::string& /*to*/, std::int64_t /*lease*/) {
+  }
   virtual void erased(const std::string& key, std::uint64_t create_revision, erased_by how) = 0;
   /// The cluster was restored from a backup: from now on its history is the one that had `there`,
   /// and goes on after `revision`.

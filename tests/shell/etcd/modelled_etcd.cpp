@@ -1,4 +1,4 @@
-#include "modelled_etcd.hpp"
+#include "etcd/modelled_etcd.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -8,6 +8,12 @@
 namespace tenure::shell {
 namespace {
 
+/// Empty: the request has none.
+std::string token_in(const http::client_request& asked) {
+  const auto found = std::ranges::find(asked.headers, "Authorization", &http::header::name);
+  return found == asked.headers.end() ? std::string() : std::string(found->value);
+}
+
 std::string without_leader() {
   return nlohmann::json{{"error", {{"grpc_code", 14}, {"message", "etcdserver: no leader"}}}}
              .dump() +
@@ -16,24 +22,39 @@ std::string without_leader() {
 
 }  // namespace
 
-modelled_etcd::modelled_etcd(world& in, etcd_witness& seen_by)
-    : keys_(seen_by),
-      members_(in, {.applied = [this](std::size_t m) { streams_.feed(m); },
-                    .stopped =
-                        [this](std::size_t m) {
-                          streams_.end_all(m, "");
-                          users_.forget(m);
-                        },
-                    .leaderless = [this](std::size_t m) { streams_.end_all(m, without_leader()); },
-                    .elected =
-                        [this, &seen_by] {
-                          leases_.extend_all();
-                          seen_by.leases_begin_anew();
-                        }}),
+modelled_etcd::modelled_etcd(world& in, store_witness& seen_by)
+    : modelled_cluster(
+          in, {.applied = [this](std::size_t m) { streams_.feed(m); },
+               .stopped =
+                   [this](std::size_t m) {
+                     streams_.end_all(m, "");
+                     users_.forget(m);
+                   },
+               .leaderless = [this](std::size_t m) { streams_.end_all(m, without_leader()); },
+               .elected =
+                   [this, &seen_by] {
+                     leases_.extend_all();
+                     seen_by.leases_begin_anew();
+                   }}),
+      keys_(seen_by),
       users_(in, members_),
       leases_(in, members_, keys_),
       streams_(in, members_, keys_, users_),
       gateway_(in, members_, keys_, leases_, users_) {}
+
+void modelled_etcd::handle(std::size_t server, http::client_request asked, reply done) {
+  gateway_.handle(server, asked.target, asked.body, token_in(asked),
+                  [to = std::move(done)](unsigned status, std::string body) mutable {
+                    http::client_reply out{{.status = status}};
+                    out.body = std::move(body);
+                    to(std::move(out));
+                  });
+}
+
+void modelled_etcd::open(std::size_t server, const std::shared_ptr<served_stream>& what,
+                         const http::client_request& asked) {
+  streams_.open(server, std::static_pointer_cast<watch_stream>(what), asked.body, token_in(asked));
+}
 
 void modelled_etcd::others_write(std::uint64_t times) {
   if (!members_.led()) return;
@@ -63,8 +84,8 @@ void modelled_etcd::restore(const backup& from, std::uint64_t bump, bool new_clu
   members_.begin_anew(keys_.revision(), members_.cluster_id() + (new_cluster_id ? 1 : 0));
 }
 
-bool modelled_etcd::delete_one(const std::string& prefix) {
-  const auto found = keys_.under(prefix);
+bool modelled_etcd::delete_one(const std::string& election) {
+  const auto found = keys_.under(election + "/");
   if (!members_.led() || found.empty()) return false;
   keys_.begin();
   keys_.erase(found.front().first, erased_by::somebody);
@@ -73,9 +94,9 @@ bool modelled_etcd::delete_one(const std::string& prefix) {
   return true;
 }
 
-bool modelled_etcd::revoke_one(const std::string& prefix) {
+bool modelled_etcd::revoke_one(const std::string& election) {
   if (!members_.led()) return false;
-  for (const auto& [key, there] : keys_.under(prefix)) {
+  for (const auto& [key, there] : keys_.under(election + "/")) {
     if (there->lease == 0) continue;
     leases_.end(there->lease, erased_by::somebody);
     return true;
@@ -91,9 +112,9 @@ std::string modelled_etcd::describe() const {
   return out;
 }
 
-std::vector<std::uint64_t> modelled_etcd::contenders(const std::string& prefix) const {
+std::vector<std::uint64_t> modelled_etcd::contenders(const std::string& election) const {
   std::vector<std::uint64_t> out;
-  for (const auto& [key, there] : keys_.under(prefix)) out.push_back(there->create);
+  for (const auto& [key, there] : keys_.under(election + "/")) out.push_back(there->create);
   std::ranges::sort(out);
   return out;
 }

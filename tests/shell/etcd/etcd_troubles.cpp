@@ -1,4 +1,4 @@
-#include "store_troubles.hpp"
+#include "etcd/etcd_troubles.hpp"
 
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -25,11 +25,10 @@ constexpr core::duration longest_absence = 15s;
 
 }  // namespace
 
-store_troubles::store_troubles(stage& s, std::uint64_t seed,
-                               std::function<void(const std::string&)> say)
-    : stage_(s),
-      dice_(seed),
-      say_(std::move(say)),
+etcd_troubles::etcd_troubles(stage& s, modelled_etcd& of, std::uint64_t seed,
+                             std::function<void(const std::string&)> say)
+    : store_troubles(s, seed, std::move(say)),
+      etcd_(of),
       restores_(dice_.chance(350'000)),
       has_accounts_(dice_.chance(250'000)),
       has_clients_(dice_.chance(250'000)),
@@ -39,25 +38,25 @@ store_troubles::store_troubles(stage& s, std::uint64_t seed,
   TENURE_CHECK(password_ && ::fchmod(password_.get(), S_IRUSR | S_IWUSR) == 0);
   stage_.password_file = "/proc/self/fd/" + std::to_string(password_.get());
   change_password();
-  stage_.servers.users().turn(dice_.chance(half));
-  stage_.servers.users().set_token_life(dice_.spread(1s, 60s));
+  etcd_.users().turn(dice_.chance(half));
+  etcd_.users().set_token_life(dice_.spread(1s, 60s));
 }
 
-void store_troubles::give_password(const std::string& what) {
+void etcd_troubles::give_password(const std::string& what) {
   TENURE_CHECK(::ftruncate(password_.get(), 0) == 0 &&
                ::pwrite(password_.get(), what.data(), what.size(), 0) ==
                    static_cast<ssize_t>(what.size()));
 }
 
 /// In the cluster, and for the agents.
-void store_troubles::change_password() {
+void etcd_troubles::change_password() {
   const std::string next =
       std::string(accounts::mark_of_secrets) + "-password-" + std::to_string(++passwords_);
-  stage_.servers.users().set_password(next);
+  etcd_.users().set_password(next);
   give_password(next + "\n");
 }
 
-void store_troubles::plan(world_time quiet) {
+void etcd_troubles::plan(world_time quiet) {
   if (restores_) {
     for (auto times = dice_.between(std::int64_t{1}, 2); times > 0; --times) plan_restore(quiet);
   }
@@ -76,15 +75,15 @@ void store_troubles::plan(world_time quiet) {
   }
 }
 
-void store_troubles::plan_restore(world_time quiet) {
+void etcd_troubles::plan_restore(world_time quiet) {
   const world_time when = before(quiet);
   const core::duration left = quiet - when;
   const core::duration ago = dice_.spread(1ms, std::max(core::duration(2ms), when - stage_.in.now));
   stage_.in.at(when - ago, [this] {
-    backup_ = stage_.servers.back_up();
+    backup_ = etcd_.back_up();
     say_("backed up at revision " + std::to_string(backup_.keys.revision));
     if (dice_.chance(half)) {
-      stage_.servers.others_write(
+      etcd_.others_write(
           static_cast<std::uint64_t>(dice_.between(std::int64_t{1}, most_writes_of_others)));
     }
   });
@@ -93,30 +92,30 @@ void store_troubles::plan_restore(world_time quiet) {
   });
 }
 
-void store_troubles::restore(core::duration takes) {
-  if (stage_.servers.is_halted()) return;
+void etcd_troubles::restore(core::duration takes) {
+  if (etcd_.is_halted()) return;
   say_("stopped, to be restored");
-  stage_.servers.halt();
+  etcd_.halt();
   stage_.in.after(takes, [this] {
-    const std::uint64_t gap = stage_.servers.revision() - backup_.keys.revision;
+    const std::uint64_t gap = etcd_.revision() - backup_.keys.revision;
     // None, too little, or enough.
     const std::uint64_t bump = dice_.chance(half)      ? 0
                                : dice_.chance(250'000) ? dice_.below(gap + 1)
                                                        : gap + dice_.below(1'000'000);
     say_("restored: " + std::to_string(gap) + " revisions back, raised by " + std::to_string(bump));
-    stage_.servers.restore(backup_, bump, dice_.chance(half));
+    etcd_.restore(backup_, bump, dice_.chance(half));
     stage_.in.after(dice_.between(core::duration(1s), longest_absence),
                     [this] { operator_comes(); });
   });
 }
 
-void store_troubles::plan_accounts(world_time quiet) {
+void etcd_troubles::plan_accounts(world_time quiet) {
   for (auto times = dice_.between(std::int64_t{1}, 4); times > 0; --times) {
     const world_time when = before(quiet);
     const core::duration lasts =
         std::min(dice_.spread(20ms, 3 * stage_.when.ttl), core::duration(quiet - when));
     stage_.in.at(when, [this, lasts] {
-      accounts& users = stage_.servers.users();
+      accounts& users = etcd_.users();
       switch (dice_.below(3)) {
         case 0:
           say_("authentication is turned");
@@ -126,14 +125,13 @@ void store_troubles::plan_accounts(world_time quiet) {
           const std::string next =
               std::string(accounts::mark_of_secrets) + "-password-" + std::to_string(++passwords_);
           users.set_password(next);
-          return stage_.in.after(lasts,
-                                 [this] { give_password(stage_.servers.users().password()); });
+          return stage_.in.after(lasts, [this] { give_password(etcd_.users().password()); });
         }
         default: {
           const std::string which = any_election();
           say_("access is denied to " + which);
           users.deny(which + ".tenure", which + "0");
-          return stage_.in.after(lasts, [this] { stage_.servers.users().allow_all(); });
+          return stage_.in.after(lasts, [this] { etcd_.users().allow_all(); });
         }
       }
     });
@@ -141,7 +139,7 @@ void store_troubles::plan_accounts(world_time quiet) {
 }
 
 /// By somebody who takes an election's keys for his own.
-void store_troubles::write_nonsense() {
+void etcd_troubles::write_nonsense() {
   const std::string& which = any_election();
   const std::string record = which + ".tenure";
   const std::array values{std::string(), std::string("\xff\xfe\0 slots=", 10),
@@ -153,22 +151,22 @@ void store_troubles::write_nonsense() {
       record + ".agreement", record + ".members/nonsense", record + ".orders/nonsense"};
   const std::string& key = keys[dice_.below(keys.size())];
   say_("an operator writes nonsense to " + key);
-  stage_.servers.write(key, value);
+  etcd_.write(key, value);
 }
 
-void store_troubles::mend() {
+void etcd_troubles::mend() {
   for (const auto& one : clients_) one->retire();
   if (has_accounts_) {
-    stage_.servers.users().allow_all();
-    give_password(stage_.servers.users().password());
+    etcd_.users().allow_all();
+    give_password(etcd_.users().password());
   }
   if (!has_nonsense_) return;
   // There may be no leader yet.
   stage_.in.after(5s, [this] {
     for (const std::string& which : stage_.elections) {
-      stage_.servers.clean(which + "/");
-      stage_.servers.clean(which + ".tenure.members/");
-      stage_.servers.clean(which + ".tenure.orders/");
+      etcd_.clean(which + "/");
+      etcd_.clean(which + ".tenure.members/");
+      etcd_.clean(which + ".tenure.orders/");
     }
   });
 }

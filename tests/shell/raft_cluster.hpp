@@ -12,8 +12,8 @@
 
 namespace tenure::shell {
 
-/// The members of the modelled etcd: who runs, who reaches whom, who leads in which raft term, and
-/// up to which revision each has applied the one history. Does not know the keys.
+/// The members of a modelled store, etcd or Consul: who runs, who reaches whom, who leads in which
+/// raft term, and up to which revision each has applied the one history. Does not know the keys.
 ///
 /// A leader that was cut off or stopped believes in its old term until it notices. A member cannot
 /// lose what it has confirmed.
@@ -27,6 +27,7 @@ class raft_cluster {
     std::function<void(std::size_t)> stopped;     ///< its process ends
     std::function<void(std::size_t)> leaderless;  ///< it has been alone for a while
     std::function<void()> elected;                ///< there is a new leader
+    std::function<void(std::size_t)> alone{};  ///< this leader does not reach the others any more
   };
 
   raft_cluster(world& in, handlers on) : world_(in), on_(std::move(on)) {}

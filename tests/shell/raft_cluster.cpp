@@ -1,4 +1,4 @@
-#include "etcd/raft_cluster.hpp"
+#include "raft_cluster.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -84,11 +84,13 @@ void raft_cluster::lost_quorum(std::size_t m) {
   at.alone_since = world_.now;
   if (leads(m)) {
     at.leads_until = world_.now + world_.dice.between(least_election, most_election);
+    if (on_.alone) on_.alone(m);
     elect_later();
   } else if (!has_quorum() && leader_ >= 0) {
     member& leader = members_[static_cast<std::size_t>(leader_)];
     leader.alone_since = world_.now;
     leader.leads_until = world_.now + world_.dice.between(least_election, most_election);
+    if (on_.alone) on_.alone(static_cast<std::size_t>(leader_));
     elect_later();
   }
   world_.after(leaderless_patience, [this, m, since = at.alone_since] {

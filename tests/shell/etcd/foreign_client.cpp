@@ -1,10 +1,11 @@
-#include "foreign_client.hpp"
+#include "etcd/foreign_client.hpp"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "base/number_text.hpp"
+#include "etcd/accounts.hpp"
 #include "etcd/gateway_json.hpp"
 
 namespace tenure::shell {
@@ -43,15 +44,20 @@ void foreign_client::call(const std::string& path, const json& body, answer then
     one->then(found);
   };
   const auto way = [this] { return dice_.spread(20us, longest_way); };
-  const std::size_t server = dice_.below(modelled_etcd::most_servers);
+  const std::size_t server = dice_.below(modelled_cluster::most_servers);
   stage_.in.after(way(), [to = &stage_.servers, in = &stage_.in, back = way(), server, path,
                           text = body.dump(), finish] {
-    to->handle(server, path, text, std::string(accounts::token_of_others),
-               [in, back, finish](unsigned status, std::string reply) {
-                 in->after(back, [status, finish, reply = std::move(reply)] {
-                   finish(status == 200 ? json::parse(reply) : json());
-                 });
-               });
+    to->handle(
+        server,
+        {.method = "POST",
+         .target = path,
+         .headers = {{.name = "Authorization", .value = std::string(accounts::token_of_others)}},
+         .body = text},
+        [in, back, finish](const auto& reply) {
+          in->after(back, [finish, reply] {
+            finish(reply && reply->status == 200 ? json::parse(reply->body) : json());
+          });
+        });
   });
   stage_.in.after(patience, [finish] { finish(json()); });
 }

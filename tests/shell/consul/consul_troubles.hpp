@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "consul/foreign_locker.hpp"
+#include "consul/modelled_consul.hpp"
+#include "store_troubles.hpp"
+
+namespace tenure::shell {
+
+/// Snapshots that are restored, locks that are released by force, keys that mean nothing, and
+/// contenders other than the agents. Draws what the agents' sessions are like.
+class consul_troubles final : public store_troubles {
+ public:
+  /// Sets `consul` of the stage.
+  consul_troubles(stage& s, modelled_consul& of, std::uint64_t seed,
+                  std::function<void(const std::string&)> say);
+
+  void plan(world_time quiet) override;
+  void mend() override;
+
+ private:
+  void plan_restore(world_time quiet);
+  void write_nonsense();
+
+  modelled_consul& consul_;
+  bool restores_;
+  bool has_clients_;
+  bool has_nonsense_;
+  bool forces_releases_;
+  consul_state snapshot_;
+  std::vector<std::unique_ptr<foreign_locker>> clients_;
+};
+
+}  // namespace tenure::shell

@@ -1,0 +1,69 @@
+#include "consul/sessions.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace tenure::shell {
+namespace {
+
+constexpr int lives_in_ttls = 2;
+constexpr core::duration looks_again_after = std::chrono::milliseconds(100);
+
+}  // namespace
+
+void consul_sessions::kept(const std::string& id) {
+  const auto* const one = state_.find_session(id);
+  if (one == nullptr) return;
+  if (!one->ttl) {
+    promised_[one->number] = sim::world_never;
+    return;
+  }
+  const world_time until = world_.now + lives_in_ttls * *one->ttl;
+  ends_[id] = until;
+  promised_[one->number] = world_.now + *one->ttl;
+  world_.at(until, [this, id] { check(id); });
+}
+
+void consul_sessions::kept_by_replaced(const std::string& id) {
+  const auto found = ends_.find(id);
+  const auto* const one = state_.find_session(id);
+  if (one == nullptr || found == ends_.end()) return;
+  if (found->second >= world_.now + *one->ttl) promised_[one->number] = world_.now + *one->ttl;
+}
+
+void consul_sessions::check(const std::string& id) {
+  const auto found = ends_.find(id);
+  if (found == ends_.end() || found->second > world_.now) return;
+  if (!members_.led()) return world_.after(looks_again_after, [this, id] { check(id); });
+  ends_.erase(found);
+  if (state_.find_session(id) != nullptr) ended_(id);
+}
+
+void consul_sessions::begin_all_anew() {
+  ends_.clear();
+  for (const auto& [id, one] : state_.sessions()) kept(id);
+}
+
+void consul_sessions::delay_keys_of(const std::string& id) {
+  const core::duration delay = state_.find_session(id)->lock_delay;
+  if (delay == core::duration::zero()) return;
+  for (const std::string& key : state_.keys_of(id)) {
+    for (std::size_t m = 0; m < raft_cluster::most_members; ++m) {
+      if (members_.well(m)) delays_[m][key] = world_.now + delay;
+    }
+  }
+}
+
+bool consul_sessions::is_delayed(const std::string& key) const {
+  if (members_.leader() < 0) return false;
+  const auto& at_leader = delays_[static_cast<std::size_t>(members_.leader())];
+  const auto found = at_leader.find(key);
+  return found != at_leader.end() && found->second > world_.now;
+}
+
+world_time consul_sessions::promised(std::uint64_t number) const {
+  const auto found = promised_.find(number);
+  return found == promised_.end() ? world_time{} : found->second;
+}
+
+}  // namespace tenure::shell

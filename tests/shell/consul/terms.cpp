@@ -1,0 +1,118 @@
+#include "consul/terms.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+
+#include "base/digest.hpp"
+
+namespace tenure::shell {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::uint64_t flags_of_a_lock = 0x2ddccbc058a50c18;
+constexpr std::string_view lock_name = "/.lock";
+/// The judge takes what is above that of a lease's number for the session of an agent.
+constexpr int session_shift = 24;
+constexpr std::uint64_t most_of_a_session = 0x7fffffff;
+
+/// The words of a key's value: a name, the mark of an agent, and a version that has moved along.
+std::vector<std::string> words(const std::string& text) {
+  std::istringstream in(text);
+  std::vector<std::string> out;
+  for (std::string one; in >> one;) out.push_back(one);
+  return out;
+}
+
+std::uint64_t version_of(const consul_state::entry& one) {
+  constexpr std::size_t place = 2;
+  const auto said = words(one.value);
+  return said.size() > place ? std::stoull(said[place]) : one.modify;
+}
+
+std::string owner_of(const consul_state& in, const std::string& session) {
+  const std::string& name = in.find_session(session)->name;
+  return name.substr(name.find(' ') + 1);
+}
+
+/// One number for each session, whose upper part is the same for all sessions of an agent.
+std::int64_t lease_of(const consul_state& in, const consul_terms::holder& one) {
+  const auto said = words(in.find(one.key)->value);
+  const std::uint64_t agent = said.size() > 1 ? base::digest(said[1]) & most_of_a_session : 0;
+  return static_cast<std::int64_t>(agent << session_shift | in.find_session(one.session)->number);
+}
+
+}  // namespace
+
+std::vector<consul_terms::holder> consul_terms::holders(const consul_state& in,
+                                                        const std::string& election) {
+  const std::string lock = election + std::string(lock_name);
+  const auto* const there = in.find(lock);
+  if (there == nullptr) return {};
+  if (there->flags == flags_of_a_lock) {
+    if (there->session.empty()) return {};
+    return {{.key = lock,
+             .session = there->session,
+             .owner = owner_of(in, there->session),
+             .version = version_of(*there)}};
+  }
+  const json body = json::parse(there->value, nullptr, false);
+  if (!body.is_object() || !body.contains("Holders")) return {};
+  std::vector<holder> out;
+  for (const auto& [place, one] : body.at("Holders").items()) {
+    const std::string session = one.is_string() ? one.get<std::string>() : place;
+    const std::string key = election + "/" + session;
+    const auto* const contender = in.find(key);
+    if (contender == nullptr || contender->session != session) continue;
+    out.push_back({.key = key,
+                   .session = session,
+                   .owner = owner_of(in, session),
+                   .version = version_of(*contender)});
+  }
+  std::ranges::sort(out, {}, &holder::version);
+  return out;
+}
+
+consul_terms::all_holders consul_terms::all(const consul_state& in) {
+  all_holders out;
+  for (const auto& [key, what] : in.keys()) {
+    if (!key.ends_with(lock_name)) continue;
+    const std::string election = key.substr(0, key.size() - lock_name.size());
+    for (auto& one : holders(in, election)) out[{election, one.version}] = one;
+  }
+  return out;
+}
+
+/// A term whose owner has put it into another session goes on.
+void consul_terms::changed(const consul_state& now, erased_by how) {
+  auto next = all(now);
+  const auto goes_on = [](const all_holders& in, const auto& one) {
+    const auto found = in.find(one.first);
+    return found != in.end() && found->second.owner == one.second.owner;
+  };
+  for (const auto& one : present_) {
+    if (!goes_on(next, one)) witness_.erased(one.second.key, one.second.version, how);
+  }
+  for (const auto& one : next) {
+    const holder& is = one.second;
+    if (!goes_on(present_, one)) {
+      witness_.created(is.key, is.version, lease_of(now, is), is.owner);
+    } else if (present_.at(one.first).session != is.session) {
+      witness_.moved(is.version, is.key, lease_of(now, is));
+    }
+  }
+  present_ = std::move(next);
+}
+
+void consul_terms::restored(const consul_state& now) {
+  present_ = all(now);
+  std::vector<restored_key> there;
+  for (const auto& [which, one] : present_) {
+    there.push_back({.key = one.key, .create_revision = one.version, .lease = lease_of(now, one)});
+  }
+  witness_.restored(there, now.index());
+}
+
+}  // namespace tenure::shell
