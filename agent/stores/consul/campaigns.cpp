@@ -50,7 +50,7 @@ void campaigns::look_first(const attempt_ptr& a) {
 
 /// Decides by what the election holds now: a term of ours, a free slot, or neither.
 void campaigns::judge(const attempt_ptr& a, const looked& now) {
-  if (const slot_holder* own = now.at.find_own()) return adopt(a, *own, now.sent_at);
+  if (const slot_holder* own = now.at.find_own()) return adopt(a, now, *own);
   if (!now.at.trouble().empty()) return fail(a, now.at.trouble());
   if (now.at.has_room() && now.at.agrees()) return campaign(a, now.at.basis_now());
   finish(a, refusal{now.at.observe()});
@@ -124,20 +124,62 @@ void campaigns::delayed(const attempt_ptr& a) {
   finish(a, refusal{std::move(seen)});
 }
 
-/// Renews a term that an earlier call, or an earlier run of this agent, has begun. `seen_at`: when
-/// the read that showed it was sent.
-void campaigns::adopt(const attempt_ptr& a, const slot_holder& own, core::time_point seen_at) {
-  shared_.sessions.keep(own.session, a->deadline,
-                        shared_.guarded([this, a, own, seen_at](const kept_or_failure& kept) {
-                          if (!kept) return fail(a, kept.error());
-                          if (!kept->has_value()) {
-                            return fail(
-                                a, "the session of our own key " + own.key + " has just ended");
-                          }
-                          kept_session session = **kept;
-                          session.sent_at = std::min(session.sent_at, seen_at);
-                          won(a, shared_.hold(a->which, own), session);
-                        }));
+/// Takes over a term that an earlier call, or an earlier run of this agent, has begun: renews its
+/// session if that can be relied on.
+void campaigns::adopt(const attempt_ptr& a, const looked& now, const slot_holder& own) {
+  if (!shared_.sessions.is_fresh(own.session)) return move(a, own, now.at.basis_now());
+  shared_.sessions.keep(
+      own.session, a->deadline,
+      shared_.guarded([this, a, own, seen_at = now.sent_at](const kept_or_failure& kept) {
+        if (!kept) return fail(a, kept.error());
+        if (!kept->has_value()) {
+          return fail(a, "the session of our own key " + own.key + " has just ended");
+        }
+        kept_session session = **kept;
+        session.sent_at = std::min(session.sent_at, seen_at);
+        won(a, shared_.hold(a->which, own), session);
+      }));
+}
+
+/// Goes on in a session of which we know how long it lives.
+void campaigns::move(const attempt_ptr& a, const slot_holder& own, const basis& on) {
+  if (++a->tries > most_tries) {
+    return fail(a, "our own key " + own.key + " was written again and again at " +
+                       shared_.agents.present());
+  }
+  shared_.sessions.obtain(
+      a->deadline,
+      shared_.guarded([this, a, own, on](const std::expected<kept_session, unknown>& session) {
+        if (!session) return fail(a, session.error().why);
+        shared_.transact(
+            move_transaction(shared_.spec(a->which).name, on, own, session->id), a->deadline,
+            [this, a, own, to = *session](std::expected<transaction_reply, unknown> what) {
+              if (!what) return fail(a, std::move(what.error().why));
+              moved(a, own, to, *what);
+            });
+      }));
+}
+
+void campaigns::moved(const attempt_ptr& a, const slot_holder& own, const kept_session& to,
+                      const transaction_reply& what) {
+  if (!what.failed.empty()) {
+    const failed_operation& why = what.failed.front();
+    if (why.why == failure::no_session) shared_.sessions.forget(to.id);
+    if (why.why != failure::other) return look_first(a);
+    return fail(a, shared_.agents.present() + " refuses the lock of \"" +
+                       shared_.spec(a->which).name + "\": " + why.what);
+  }
+  const auto now = std::ranges::find(what.shown, to.id, &key_value::session);
+  if (now == what.shown.end()) {
+    return fail(a, shared_.agents.present() + " says that we hold \"" +
+                       shared_.spec(a->which).name + "\", and does not show it");
+  }
+  slot_holder next = own;
+  next.key = now->key;
+  next.session = to.id;
+  next.index = now->modify_index;
+  next.lock_index = now->lock_index;
+  won(a, shared_.hold(a->which, next), to);
 }
 
 void campaigns::won(const attempt_ptr& a, const held_term& held, const kept_session& kept) {

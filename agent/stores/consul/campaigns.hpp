@@ -43,7 +43,10 @@ class campaigns {
   void refused(const attempt_ptr& a, const kept_session& with, const basis& on,
                const failed_operation& why);
   void delayed(const attempt_ptr& a);
-  void adopt(const attempt_ptr& a, const slot_holder& own, core::time_point seen_at);
+  void adopt(const attempt_ptr& a, const looked& now, const slot_holder& own);
+  void move(const attempt_ptr& a, const slot_holder& own, const basis& on);
+  void moved(const attempt_ptr& a, const slot_holder& own, const kept_session& to,
+             const transaction_reply& what);
   void won(const attempt_ptr& a, const held_term& held, const kept_session& kept);
   void fail(const attempt_ptr& a, std::string why);
   void finish(const attempt_ptr& a, acquire_outcome outcome);

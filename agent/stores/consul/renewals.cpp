@@ -74,9 +74,12 @@ void renewals::look(const turn_ptr& t, std::vector<core::renewal_item> left) {
   shared_.transact(
       checks, t->deadline,
       [this, t, some, item_of,
-       left = std::move(left)](std::expected<transaction_reply, unknown> what) mutable {
+       left = std::move(left)](std::expected<transacted, unknown> what) mutable {
         if (t->over) return;
         if (!what) return fail(t, std::move(what.error()));
+        // Each was true when it was asked for: a session may be renewed after its key was looked
+        // at.
+        t->so_far.sent_at = std::min(t->so_far.sent_at, what->sent_at);
         looked_at(t, some, item_of, std::move(left), *what);
       },
       priority::urgent);
@@ -124,6 +127,7 @@ void renewals::look_closer(const turn_ptr& t) {
   shared_.read(item.which, t->deadline, [this, t, item](std::expected<looked, unknown> now) {
     if (t->over) return;
     if (!now) return fail(t, std::move(now.error()));
+    t->so_far.sent_at = std::min(t->so_far.sent_at, now->sent_at);
     const slot_holder* own = now->at.find_own();
     if (!ours(item)) return look_closer(t);
     if (own != nullptr && own->version == item.version &&
@@ -162,7 +166,7 @@ void renewals::answered(const turn_ptr& t) {
     }
   }
   std::ranges::sort(out.lost, {}, &core::renewal_loss::which);
-  if (out.sent_at == core::never || out.ttl == core::duration::max()) {
+  if (out.ttl == core::duration::max()) {
     // No session of ours is alive: all terms are lost, so these values do not matter.
     out.sent_at = shared_.loop.now();
     out.ttl = shared_.with.ttl;

@@ -22,6 +22,11 @@ operation unchanged(const std::string& key, const basis& on) {
   return check_index{.key = key, .index = on.index};
 }
 
+/// What the key of a term says that goes on under another key or session.
+std::string text_of_moved(const slot_holder& one) {
+  return signature_text({.identity = one.identity, .mark = one.mark, .version = one.version});
+}
+
 /// The lock key of a semaphore with other holders, if it is as `on` says.
 operation rewritten(const std::string& key, const basis& on, semaphore body) {
   body.changes = on.body.changes.value_or(0) + 1;
@@ -107,6 +112,25 @@ std::vector<operation> campaign_transaction(const settings::election& election, 
   return out;
 }
 
+std::vector<operation> move_transaction(std::string_view election, const basis& on,
+                                        const slot_holder& own, const std::string& session) {
+  const std::string text = text_of_moved(own);
+  if (own.key == lock_key(election)) {
+    return {check_index{.key = own.key, .index = own.index},
+            unlock{.key = own.key, .value = text, .flags = lock_flags, .session = own.session},
+            lock{.key = own.key, .value = text, .flags = lock_flags, .session = session}};
+  }
+  semaphore body = on.body;
+  std::ranges::replace(body.holders, own.session, session);
+  return {check_index{.key = own.key, .index = own.index},
+          rewritten(lock_key(election), on, std::move(body)),
+          erase{.key = own.key, .index = own.index},
+          lock{.key = contender_key(election, session),
+               .value = text,
+               .flags = on.flags,
+               .session = session}};
+}
+
 std::vector<operation> release_transaction(std::string_view election, const basis& on,
                                            const std::string& key, std::uint64_t index,
                                            const std::string& session, const std::string& note) {
@@ -130,9 +154,6 @@ std::vector<operation> resize_transaction(std::string_view election, const basis
   const std::string key = lock_key(election);
   const bool was_single = on.shape == lock_shape::single;
   if (slots == 1 && was_single) return {};
-  const auto moved = [](const slot_holder& one) {
-    return signature_text({.identity = one.identity, .mark = one.mark, .version = one.version});
-  };
   std::vector<operation> out{unchanged(key, on)};
   if (slots == 1 && holders.empty()) {
     out.emplace_back(write{.key = key, .value = "", .flags = lock_flags});
@@ -141,7 +162,7 @@ std::vector<operation> resize_transaction(std::string_view election, const basis
     out.emplace_back(check_index{.key = one.key, .index = one.index});
     out.emplace_back(erase{.key = one.key, .index = one.index});
     out.emplace_back(
-        lock{.key = key, .value = moved(one), .flags = lock_flags, .session = one.session});
+        lock{.key = key, .value = text_of_moved(one), .flags = lock_flags, .session = one.session});
   } else {
     semaphore body = on.body;
     body.limit = slots;
@@ -152,7 +173,7 @@ std::vector<operation> resize_transaction(std::string_view election, const basis
       out.emplace_back(
           unlock{.key = key, .value = "", .flags = semaphore_flags, .session = one.session});
       out.emplace_back(lock{.key = contender_key(election, one.session),
-                            .value = moved(one),
+                            .value = text_of_moved(one),
                             .flags = semaphore_flags,
                             .session = one.session});
     }

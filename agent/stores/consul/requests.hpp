@@ -49,6 +49,11 @@ std::string sequencer_of(std::string_view key, std::uint64_t lock_index, std::st
 std::vector<operation> campaign_transaction(const settings::election& election, const basis& on,
                                             const std::string& session, const std::string& text);
 
+/// Lets another session hold the term `own`, whose version stays, if its key and, of a semaphore,
+/// the lock key are as we know them.
+std::vector<operation> move_transaction(std::string_view election, const basis& on,
+                                        const slot_holder& own, const std::string& session);
+
 /// Releases the term with that key, if it and, of a semaphore, the lock key are as we know them.
 /// Writes `note` in the same step unless that is empty.
 std::vector<operation> release_transaction(std::string_view election, const basis& on,

@@ -21,8 +21,10 @@ session_keeper::session_keeper(base::event_loop& on, cluster& through, session_w
     : loop_(on), cluster_(through), wish_(std::move(what)), ttl_(ttl), ours_(ours), ready_(on) {}
 
 void session_keeper::obtain(core::time_point deadline, session_handler done) {
-  const core::time_point now = loop_.now();
-  if (present_ && now - present_->sent_at < present_->ttl / fresh_part) return done(*present_);
+  if (present_ && !is_fresh(present_->id)) present_.reset();
+  if (present_ && loop_.now() - present_->sent_at < present_->ttl / fresh_part) {
+    return done(*present_);
+  }
   waiting_.push_back(std::move(done));
   if (waiting_.size() > 1) return;
   if (!present_) return make(deadline);
@@ -30,6 +32,11 @@ void session_keeper::obtain(core::time_point deadline, session_handler done) {
     if (!what) return answer(std::unexpected(unknown{what.error()}));
     what->has_value() ? answer(**what) : make(deadline);
   });
+}
+
+bool session_keeper::is_fresh(std::string_view id) const {
+  if (!wish_.ttl) return true;
+  return present_ && present_->id == id && loop_.now() - present_->sent_at < present_->ttl;
 }
 
 void session_keeper::keep_ready() {
@@ -77,7 +84,6 @@ void session_keeper::keep(const std::string& id, core::time_point deadline,
         const auto ttl = parse_renewal(what->body, id);
         if (!ttl) return done(std::unexpected(cluster_.present() + ": " + ttl.error().why));
         const kept_session kept{.id = id, .sent_at = what->sent_at, .ttl = ttl->value_or(ttl_)};
-        // A session left by an earlier run of this agent serves as well.
         if (!present_ || present_->id == id) present_ = kept;
         done(std::optional(kept));
       },

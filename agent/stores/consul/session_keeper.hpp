@@ -41,7 +41,7 @@ class session_keeper {
                  std::set<std::string, std::less<>>& ours);
 
   /// Obtains a session for a campaign that was made or renewed just now. Callers that ask while
-  /// one is under way share it.
+  /// one is under way share it. One that may not be relied on is left to end by itself.
   void obtain(core::time_point deadline, session_handler done);
 
   /// Makes a session now and renews it every half of its TTL, so that a campaign has to write its
@@ -50,6 +50,12 @@ class session_keeper {
 
   /// Renews a session by one request.
   void keep(const std::string& id, core::time_point deadline, handler<kept_or_failure> done);
+
+  /// True if a renewal of this session can be relied on: it was made or renewed less than its TTL
+  /// ago, by our own count, or has no TTL. A leader that was replaced while it stood still answers
+  /// a renewal that waits for it; the present one may then be about to end a session that nobody
+  /// has renewed since (decision 33).
+  [[nodiscard]] bool is_fresh(std::string_view id) const;
 
   /// Call when the session is gone: the next campaign gets another one.
   void forget(std::string_view id);

@@ -94,7 +94,7 @@ void shared_state::transact(const std::vector<operation>& what, core::time_point
         }
         auto parsed = parse_transaction(static_cast<int>(reply->status), reply->body);
         if (!parsed) return then(std::unexpected(broken_reply(parsed.error())));
-        then(std::move(*parsed));
+        then(transacted{std::move(*parsed), reply->sent_at});
       }),
       as);
 }
@@ -102,7 +102,7 @@ void shared_state::transact(const std::vector<operation>& what, core::time_point
 held_term& shared_state::hold(core::election_index which, const slot_holder& own) {
   self.sessions.insert(own.session);
   auto& held = held_[core::place(which)];
-  if (!held || held->version != own.version) {
+  if (!held || held->version != own.version || held->session != own.session) {
     held.emplace();
     held->version = own.version;
     held->sequencer = sequencer_of(own.key, own.lock_index, own.session);

@@ -36,14 +36,18 @@ struct looked {
   core::time_point sent_at{};  ///< just before the read left
 };
 
+/// The reply to a transaction.
+struct transacted : transaction_reply {
+  core::time_point sent_at{};  ///< just before the request left
+};
+
 /// What the parts of the store share: one agent's use of one cluster.
 ///
 /// Used on its loop only. After `close`, no handler wrapped by `guarded` is called.
 class shared_state {
  public:
   using read_handler = std::move_only_function<void(std::expected<looked, unknown>)>;
-  using transaction_handler =
-      std::move_only_function<void(std::expected<transaction_reply, unknown>)>;
+  using transaction_handler = std::move_only_function<void(std::expected<transacted, unknown>)>;
 
   shared_state(base::event_loop& where, const http::http_connector& connect, setup with,
                const std::vector<settings::endpoint>& servers, watcher::handlers on);
