@@ -10,9 +10,11 @@ from pathlib import Path
 
 import namespaces
 import processes
+from consul import Consul
 from member import Member
 from network import DIRECTIONS, Network, Trouble
 from schedule import Fault
+from server import Server
 from stores import Etcd, Sqlite, Store
 
 BUSY_PROCESSES_PER_PROCESSOR = 2
@@ -126,23 +128,36 @@ def _on_store(fault: Fault, store: Store) -> Hit | None:
             store.write(fault.duration)
             return Hit("the file")
         return Hit("the file", store.write(LONGER_THAN_ANY_FAULT_MS))
-    assert isinstance(store, Etcd)
-    match fault.kind.name:
-        case "stop store":
-            hit, undo = store.send(signal.SIGSTOP), lambda: store.send(signal.SIGCONT)
-        case "kill store":
-            hit, undo = store.take_down(signal.SIGKILL), store.let_up
-        case _:
-            hit, undo = store.take_down(signal.SIGTERM), store.let_up
-    return Hit("etcd", undo) if hit else None
+    assert isinstance(store, Etcd | Consul)
+    what, whom = fault.kind.name.split()
+    servers = store.servers()
+    if whom == "leader":
+        assert isinstance(store, Consul)
+        servers = store.leader()
+    if what == "stop":
+        hit = [server for server in servers if server.send(signal.SIGSTOP)]
+        return _on_servers(hit, lambda server: server.send(signal.SIGCONT))
+    signo = signal.SIGKILL if what == "kill" else signal.SIGTERM
+    hit = [server for server in servers if server.take_down(signo)]
+    return _on_servers(hit, lambda server: server.let_up())
+
+
+def _on_servers(hit: Sequence[Server], undo: Callable[[Server], object]) -> Hit | None:
+    if not hit:
+        return None
+    return Hit(", ".join(server.name for server in hit), lambda: [undo(server) for server in hit])
 
 
 def _by_operator(fault: Fault, store: Store) -> Hit:
-    if fault.kind.name == "revoke lease":
-        assert isinstance(store, Etcd)
-        store.revoke_lease()
-    else:
-        store.delete_key()
+    match fault.kind.name:
+        case "revoke lease":
+            assert isinstance(store, Etcd | Consul)
+            store.revoke_lease()
+        case "release lock":
+            assert isinstance(store, Consul)
+            store.release_lock()
+        case _:
+            store.delete_key()
     return Hit("the holder")
 
 

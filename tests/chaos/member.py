@@ -9,6 +9,7 @@ from pathlib import Path
 
 import namespaces
 import processes
+from consul import Consul
 from processes import program_of
 from stores import ELECTION, Etcd, Store
 
@@ -17,6 +18,8 @@ from stores import ELECTION, Etcd, Store
 TIMING = ("--ttl", "2s", "--kill-budget", "300ms", "--grace", "200ms", "--lock-delay", "500ms",
           "--drain", "400ms")
 ETCDCTL_TTL_SECONDS = 2
+# One a second: a new leader is elected within them, and they are far below its lock-delay.
+CONSUL_MONITOR_RETRIES = 3
 
 RESTART_AFTER_NS = 200_000_000
 
@@ -25,11 +28,18 @@ RESTART_AFTER_NS = 200_000_000
 class Setting:
     """What the members of a world are."""
 
-    program: str  # tenure, or etcdctl
+    program: str  # tenure, or that of a counterpart
     worker_program: str
     worker: str  # one of schedule.WORKERS
     contained: bool  # first process of a PID namespace, as in a container
     timing: tuple[str, ...] = TIMING
+    has_versions: bool = True  # that grow with each grant
+    # A fault that finds nothing to hit, e.g. no holder, is tried again for so long. The rest of the
+    # schedule waits with it, so that no two faults come closer to each other than was planned.
+    wait_seconds: int = 4
+    # Somebody holds within this time, at the beginning and after the last fault; only a world that
+    # has failed needs it.
+    holder_within_seconds: int = 30
 
 
 class Member:
@@ -115,13 +125,8 @@ class Member:
         return True
 
 
-class EtcdctlMember(Member):
-    """`etcdctl lock` in the same place, for comparison. It has no guard; its agent is itself."""
-
-    def _command(self) -> list[str]:
-        assert isinstance(self._store, Etcd)
-        return [self.program, f"--endpoints={self._store.endpoint(self.name)}", "lock",
-                f"--ttl={ETCDCTL_TTL_SECONDS}", ELECTION, "--", *self._worker()]
+class Counterpart(Member):
+    """Another program in the same place, for comparison. It has no guard; its agent is itself."""
 
     def guard(self) -> int | None:
         return None
@@ -140,6 +145,23 @@ class EtcdctlMember(Member):
             processes.send(pid, self.worker_program, signal.SIGKILL)
 
 
+class EtcdctlLock(Counterpart):
+    def _command(self) -> list[str]:
+        assert isinstance(self._store, Etcd)
+        return [self.program, f"--endpoints={self._store.endpoint(self.name)}", "lock",
+                f"--ttl={ETCDCTL_TTL_SECONDS}", ELECTION, "--", *self._worker()]
+
+
+class ConsulLock(Counterpart):
+    """Its TTL and its lock-delay are 15 s each, and there is no option for them."""
+
+    def _command(self) -> list[str]:
+        assert isinstance(self._store, Consul)
+        return [self.program, "lock", f"-http-addr={self._store.endpoints(self.name)[0]}", "-n=1",
+                "-child-exit-code", f"-monitor-retry={CONSUL_MONITOR_RETRIES}", "-shell=false",
+                ELECTION, *self._worker()]
+
+
 def _clean_environment() -> dict[str, str]:
-    kept = {k: v for k, v in os.environ.items() if not k.startswith("TENURE_")}
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("TENURE_", "CONSUL_"))}
     return {**kept, "ETCDCTL_API": "3", "TENURE_RUNTIME_DIR": "off"}

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import releases
 import runner
-import stores
 from member import TIMING, Setting
 from schedule import HOLDER, KINDS, MEMBERS, Fault
 from verdict import judge
@@ -78,7 +78,7 @@ def main() -> int:
     if problem := runner.what_is_missing():
         print(f"chaos: skipped: {problem}")
         return runner.EXIT_SKIPPED
-    etcd = stores.find_etcd()
+    etcd = releases.find("etcd")
     folder = asked.folder.resolve() / f"mutants-{runner.RUN}"
     programs = {name: runner.program(path)
                 for name, path in (text.split("=", 1) for text in asked.mutants)}
@@ -102,7 +102,7 @@ def main() -> int:
 
 
 def make_world(name: str, scenario: Scenario, program: str, worker: str, folder: Path,
-               etcd: stores.EtcdRelease | None) -> World:
+               etcd: releases.Release | None) -> World:
     setting = Setting(program=program, worker_program=worker, worker=scenario.worker,
                       contained=False, timing=scenario.timing)
     return World(name, 0, setting, scenario.schedule(), folder / name, etcd)

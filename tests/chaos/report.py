@@ -66,12 +66,18 @@ def verdict(title: str, worlds: Sequence[World]) -> str:
     verdicts = [judge(world.lives()) for world in worlds]
     lines = [title, f"  faults: {sum(1 for d in done if d.whom)}{_missed(done)}"]
     lines += [f"    {text}" for text in _by_kind(done)]
-    lines += [_terms(verdicts), _versions(verdicts)]
-    lines.append(f"  overlap: {sum(v.overlap_ns for v in verdicts) / 1e6:.0f} ms")
+    lines.append(_terms(verdicts))
+    if all(world.setting.has_versions for world in worlds):
+        lines.append(_versions(verdicts))
+    lines.append(f"  overlap: {overlap_of(worlds)}")
     gone = absence(verdicts)
     lines.append(f"  without a holder: {gone.total / 1000:.1f} s of {_observed(worlds):.1f} s, "
                  f"longest {gone.longest:.0f} ms, median of fail-overs {gone.median:.0f} ms")
     return "\n".join(lines)
+
+
+def overlap_of(worlds: Sequence[World]) -> str:
+    return f"{sum(judge(world.lives()).overlap_ns for world in worlds) / 1e6:.0f} ms"
 
 
 def _missed(done: Sequence[Done]) -> str:

@@ -6,17 +6,46 @@ import argparse
 import shutil
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
+import releases
 import report
 import runner
 import schedule
-import stores
 from member import Setting
+from releases import Release
 from world import World
 
 WORLDS_PER_STORE = 4
-STORES = ("etcd", "sqlite")
+STORES = ("etcd", "sqlite", "consul")
+FAULTS = 200
+FAULTS_AGAINST = 25
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """Whom the faults are done to."""
+
+    title: str
+    program: str = ""  # of those in the store's release; empty: the binary under test
+    has_versions: bool = True
+    wait_seconds: int = Setting.wait_seconds
+    holder_within_seconds: int = Setting.holder_within_seconds
+
+    @property
+    def is_counterpart(self) -> bool:
+        return bool(self.program)
+
+
+TENURE = Contestant("tenure exec")
+# By the store that they lock in.
+COUNTERPARTS = {
+    "etcd": Contestant("etcdctl lock", "etcdctl"),
+    # After a crash its session lives for up to 30 s, and a lock-delay of 15 s follows.
+    "consul": Contestant("consul lock", "consul", has_versions=False, wait_seconds=60,
+                         holder_within_seconds=90),
+}
 
 
 def main() -> int:
@@ -24,21 +53,31 @@ def main() -> int:
     if problem := runner.what_is_missing():
         print(f"chaos: skipped: {problem}")
         return runner.EXIT_SKIPPED
-    etcd = stores.find_etcd()
-    wanted = ["etcd"] if asked.against else list(STORES) if asked.store == "all" else [asked.store]
-    if "etcd" in wanted and etcd is None:
-        print("chaos: etcd is left out: there is none in build/servers; `./dev chaos` builds it")
-        wanted.remove("etcd")
+    wanted = list(STORES) if asked.store == "all" else [asked.store]
+    if asked.against:
+        wanted = [s for s, other in COUNTERPARTS.items() if other.program == asked.against]
+    found = {store: releases.find(store) for store in wanted if store in releases.PROGRAMS}
+    for store in [store for store, release in found.items() if release is None]:
+        print(f"chaos: {store} is left out: there is none in build/servers; `./dev chaos` gets it")
+        wanted.remove(store)
     if not wanted:
         return runner.EXIT_SKIPPED
     folder = asked.folder.resolve() / f"seed-{asked.seed}-{runner.RUN}"
+    # One after the other: each has the machine for itself.
+    contestants = [TENURE, *(COUNTERPARTS[store] for store in wanted if asked.against)]
+    worlds: dict[Contestant, Sequence[World]] = {}
     try:
-        worlds = runner.drive(lambda: make_worlds(asked, folder, wanted, etcd),
-                              is_over=lambda world: False)
+        for who in contestants:
+            worlds[who] = runner.drive(lambda: make_worlds(asked, folder, wanted, found, who),
+                                       is_over=lambda world: False)
+            show(asked, who, worlds[who])
     except KeyboardInterrupt:
         print(f"interrupted; logs and stamps are in {folder}")
         return runner.EXIT_INTERRUPTED
-    return conclude(asked, worlds, folder)
+    if asked.against:
+        print("overlap: " + ", ".join(f"{who.title} {report.overlap_of(worlds[who])}"
+                                      for who in contestants))
+    return conclude(asked, worlds[TENURE], folder)
 
 
 def arguments() -> argparse.Namespace:
@@ -49,29 +88,34 @@ def arguments() -> argparse.Namespace:
                         help="the program that it runs")
     parser.add_argument("--folder", required=True, type=Path,
                         help="where logs and stamps go")
-    parser.add_argument("--faults", type=int, default=200, help="altogether (default 200)")
+    parser.add_argument("--faults", type=int,
+                        help=f"altogether (default {FAULTS}; {FAULTS_AGAINST} with --against)")
     parser.add_argument("--seed", type=int, default=1, help="of the schedules (default 1)")
     parser.add_argument("--store", choices=[*STORES, "all"], default="all")
     parser.add_argument("--worlds", type=int, default=WORLDS_PER_STORE,
                         help=f"elections per store, side by side (default {WORLDS_PER_STORE})")
-    parser.add_argument("--against", choices=["etcdctl"],
-                        help="members are `etcdctl lock` instead; overlaps are no failure then")
+    parser.add_argument("--against", choices=[other.program for other in COUNTERPARTS.values()],
+                        help="the same again with members that are `etcdctl lock` or `consul lock`, "
+                             "whose overlaps are no failure")
     parser.add_argument("--print-schedule", action="store_true", help="print it before it begins")
     parser.add_argument("--keep", action="store_true", help="keep logs and stamps also if all held")
-    return parser.parse_args()
+    asked = parser.parse_args()
+    asked.faults = asked.faults or (FAULTS_AGAINST if asked.against else FAULTS)
+    return asked
 
 
 def make_worlds(asked: argparse.Namespace, folder: Path, wanted: list[str],
-                etcd: stores.EtcdRelease | None) -> list[World]:
+                found: dict[str, Release | None], who: Contestant) -> list[World]:
     made: list[World] = []
     for number, store in enumerate(wanted):
         share = asked.faults // len(wanted) + (1 if number < asked.faults % len(wanted) else 0)
-        made += [make_world(asked, folder, store, etcd, i, share) for i in range(asked.worlds)]
+        made += [make_world(asked, folder / who.title.replace(" ", "-"), store, found.get(store),
+                            who, i, share) for i in range(asked.worlds)]
     return made
 
 
-def make_world(asked: argparse.Namespace, folder: Path, store: str,
-               etcd: stores.EtcdRelease | None, index: int, share: int) -> World:
+def make_world(asked: argparse.Namespace, folder: Path, store: str, release: Release | None,
+               who: Contestant, index: int, share: int) -> World:
     name = f"{store}-{index}"
     # What slows all worlds down at once comes from one of each store only.
     place = schedule.Place(store=store, worker=schedule.WORKERS[index % len(schedule.WORKERS)],
@@ -79,30 +123,36 @@ def make_world(asked: argparse.Namespace, folder: Path, store: str,
     count = share // asked.worlds + (1 if index < share % asked.worlds else 0)
     faults = schedule.make(asked.seed, name, place, count)
     program = asked.tenure
-    if store == "etcd" and etcd is not None:
-        if not etcd.keeps_leases_after_a_stall:
-            faults = [f for f in faults if f.kind.name != "stop store"]
-        if asked.against == "etcdctl":
-            faults = [f for f in faults if not f.kind.of_guard]
-            program = str((etcd.folder / "etcdctl").resolve())
+    if release is not None and not release.keeps_leases_after_a_stall:
+        faults = [f for f in faults if f.kind.name != "stop store"]
+    if who.is_counterpart:
+        assert release is not None
+        faults = [f for f in faults if not f.kind.of_guard]
+        program = release.program(who.program)
     setting = Setting(program=program, worker_program=asked.worker, worker=place.worker,
-                      contained=(index + (store == "etcd")) % 2 == 0)
+                      contained=(index + (store == "etcd")) % 2 == 0,
+                      has_versions=who.has_versions, wait_seconds=who.wait_seconds,
+                      holder_within_seconds=who.holder_within_seconds)
     if asked.print_schedule:
         print("\n".join(f"{name} {f.at:7} ms  {f}" for f in faults))
-    return World(name, asked.seed, setting, faults, folder / name,
-                 etcd if store == "etcd" else None)
+    return World(name, asked.seed, setting, faults, folder / name, release)
+
+
+def show(asked: argparse.Namespace, who: Contestant, worlds: Sequence[World]) -> None:
+    for store in STORES:
+        if of_store := [world for world in worlds if world.store == store]:
+            print(report.verdict(f"{who.title} on {store}", of_store), flush=True)
+            if asked.keep:
+                print(report.longest_gap(of_store))
+    if who.is_counterpart:
+        print("  no counterpart: faults of the guard, which are left out of the schedule")
+        problems = [f"  {world.name}: {world.problem}" for world in worlds if world.problem]
+        print("\n".join(problems), end="\n" if problems else "")
 
 
 def conclude(asked: argparse.Namespace, worlds: Sequence[World], folder: Path) -> int:
-    who = "etcdctl lock" if asked.against else "tenure exec"
-    for store in STORES:
-        if of_store := [world for world in worlds if world.store == store]:
-            print(report.verdict(f"{who} on {store}", of_store))
-            if asked.keep:
-                print(report.longest_gap(of_store))
-    if asked.against:
-        print("  no counterpart: faults of the guard, which are left out of the schedule")
-    problems = [] if asked.against else report.failures(worlds)
+    """What the counterpart does is no failure."""
+    problems = report.failures(worlds)
     if not problems and not asked.keep:
         shutil.rmtree(folder)
         return 0

@@ -18,8 +18,9 @@ FOR_HOLDER = 0.85
 # After a fault of the guard or the agent both are up or starting again within this time.
 SETTLE = 2000
 # A deleted key is safe only if its holder hears of it within lock_delay (docs/safety.md), so it
-# comes when all has been quiet for so long, and nothing else comes for a while.
-QUIET_BEFORE = 3500
+# comes when all has been quiet for so long, and nothing else comes for a while. Three servers that
+# all were dead take some seconds until one of them leads.
+QUIET_BEFORE = {"etcd": 3500, "sqlite": 3500, "consul": 8000}
 QUIET_AFTER = 1200
 FOR_DELETION = 0.07
 
@@ -33,10 +34,12 @@ class Kind:
     weight: int
     least: int = 0
     most: int = 0
-    store: str = ""  # the only one it makes sense for; empty: both
+    stores: tuple[str, ...] = ()  # the only ones it makes sense for; empty: all
     worker: str = ""  # the only one it is allowed for
     of_guard: bool = False  # so that it has no counterpart where there is none
 
+
+WITH_SERVERS = ("etcd", "consul")
 
 KINDS = {
     kind.name: kind
@@ -51,19 +54,22 @@ KINDS = {
         Kind("terminate", "member", 5),
         Kind("kill workload", "workload", 2),
         Kind("stop workload", "workload", 3, 300, 3000),
-        Kind("cut", "network", 7, 300, 5000, store="etcd"),
-        Kind("cut replies", "network", 7, 300, 4000, store="etcd"),
-        Kind("cut requests", "network", 5, 300, 4000, store="etcd"),
-        Kind("delay", "network", 4, 1500, 5000, store="etcd"),
-        Kind("delay replies", "network", 4, 1500, 5000, store="etcd"),
-        Kind("loss", "network", 5, 1500, 5000, store="etcd"),
-        Kind("stop store", "store", 4, 200, 3500, store="etcd"),
-        Kind("kill store", "store", 3, 100, 2500, store="etcd"),
-        Kind("restart store", "store", 3, 100, 2500, store="etcd"),
-        Kind("hold lock", "store", 12, 100, 3500, store="sqlite"),
-        Kind("kill writer", "store", 6, 50, 1500, store="sqlite"),
+        Kind("cut", "network", 7, 300, 5000, stores=WITH_SERVERS),
+        Kind("cut replies", "network", 7, 300, 4000, stores=WITH_SERVERS),
+        Kind("cut requests", "network", 5, 300, 4000, stores=WITH_SERVERS),
+        Kind("delay", "network", 4, 1500, 5000, stores=WITH_SERVERS),
+        Kind("delay replies", "network", 4, 1500, 5000, stores=WITH_SERVERS),
+        Kind("loss", "network", 5, 1500, 5000, stores=WITH_SERVERS),
+        Kind("stop store", "store", 4, 200, 3500, stores=WITH_SERVERS),
+        Kind("kill store", "store", 3, 100, 2500, stores=WITH_SERVERS),
+        Kind("restart store", "store", 3, 100, 2500, stores=WITH_SERVERS),
+        Kind("stop leader", "store", 5, 200, 5000, stores=("consul",)),
+        Kind("kill leader", "store", 4, 100, 4000, stores=("consul",)),
+        Kind("hold lock", "store", 12, 100, 3500, stores=("sqlite",)),
+        Kind("kill writer", "store", 6, 50, 1500, stores=("sqlite",)),
         Kind("delete key", "operator", 2),
-        Kind("revoke lease", "operator", 1, store="etcd"),
+        Kind("revoke lease", "operator", 1, stores=WITH_SERVERS),
+        Kind("release lock", "operator", 1, stores=("consul",)),
         Kind("starve", "machine", 3, 500, 2000),
     )
 }
@@ -112,8 +118,6 @@ def allowed(kind: Kind, at: int, before: list[Fault]) -> bool:
     or stopped nobody kills (docs/safety.md), so the next fault of either waits until the one before
     is over and both are up again.
     """
-    if kind.group == "operator":
-        return all(f.end + QUIET_BEFORE <= at for f in before)
     if kind.group == "member":
         return all(f.end + SETTLE <= at for f in before if f.kind.group == "member")
     if kind.group in ("workload", "store", "machine"):
@@ -132,7 +136,9 @@ class Place:
     def may_have(self, kind: Kind) -> bool:
         if kind.group == "machine" and not self.shared:
             return False
-        return kind.store in ("", self.store) and kind.worker in ("", self.worker)
+        if kind.stores and self.store not in kind.stores:
+            return False
+        return kind.worker in ("", self.worker)
 
 
 def make(seed: int, world: str, place: Place, count: int) -> list[Fault]:
@@ -147,7 +153,7 @@ def make(seed: int, world: str, place: Place, count: int) -> list[Fault]:
         at += draws.between(LEAST_GAP, MOST_GAP)
         if draws.chance(FOR_DELETION):
             kind = draws.weighted(operator_kinds)
-            at = max([at] + [f.end + QUIET_BEFORE for f in faults])
+            at = max([at] + [f.end + QUIET_BEFORE[place.store] for f in faults])
         else:
             fit = [(k, w) for k, w in random_kinds if allowed(k, at, faults)]
             if not fit:

@@ -5,40 +5,17 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Protocol
 
 import namespaces
 from network import Network
 from processes import spawn
+from releases import Release
+from server import Server
 
 ELECTION = "chaos"
-
-_root = Path(__file__).resolve().parents[2]
-
-
-@dataclass(frozen=True)
-class EtcdRelease:
-    name: str
-    folder: Path
-
-    @property
-    def keeps_leases_after_a_stall(self) -> bool:
-        """Releases before 3.4.31 revoke leases early after one (docs/etcd.md): the product cannot
-        hold what the store does not, so Debian's is never stopped here."""
-        return self.name != "debian"
-
-
-def find_etcd() -> EtcdRelease | None:
-    """Today's, or Debian's if that is the only one."""
-    for name in ("today", "debian"):
-        named = os.environ.get(f"TENURE_ETCD_{name.upper()}")
-        folder = Path(named).parent if named else _root / f"build/servers/etcd-{name}"
-        if os.access(folder / "etcd", os.X_OK) and os.access(folder / "etcdctl", os.X_OK):
-            return EtcdRelease(name, folder)
-    return None
 
 
 class Store(Protocol):
@@ -57,32 +34,25 @@ class Etcd:
 
     name = "etcd"
 
-    def __init__(self, release: EtcdRelease, network: Network, folder: Path) -> None:
+    def __init__(self, release: Release, network: Network, folder: Path) -> None:
         self.release = release
         self._network = network
         self._folder = folder
-        self._process: subprocess.Popen[bytes] | None = None
-        self._is_down = False
+        self._server = Server(self._command, folder / "etcd.log")
 
     def supervise(self) -> None:
-        if not self._is_down and not self._runs():
-            self._start()
+        self._server.supervise()
 
-    def _runs(self) -> bool:
-        return self._process is not None and self._process.poll() is None
-
-    def _start(self) -> None:
+    def _command(self) -> list[str]:
         url = "http://0.0.0.0:2379"
         # Heartbeat and election as in tests/servers: TTLs from 1 s on are granted as asked.
-        self._process = spawn(
-            [*namespaces.entering(self._network.store), str(self.release.folder / "etcd"),
-             "--name=chaos", f"--data-dir={self._folder / 'etcd'}",
-             f"--listen-client-urls={url}", "--advertise-client-urls=http://127.0.0.1:2379",
-             "--listen-peer-urls=http://127.0.0.1:2380",
-             "--initial-advertise-peer-urls=http://127.0.0.1:2380",
-             "--initial-cluster=chaos=http://127.0.0.1:2380",
-             "--heartbeat-interval=50", "--election-timeout=500"],
-            self._folder / "etcd.log")
+        return [*namespaces.entering(self._network.store), str(self.release.folder / "etcd"),
+                "--name=chaos", f"--data-dir={self._folder / 'etcd'}",
+                f"--listen-client-urls={url}", "--advertise-client-urls=http://127.0.0.1:2379",
+                "--listen-peer-urls=http://127.0.0.1:2380",
+                "--initial-advertise-peer-urls=http://127.0.0.1:2380",
+                "--initial-cluster=chaos=http://127.0.0.1:2380",
+                "--heartbeat-interval=50", "--election-timeout=500"]
 
     def endpoint(self, member: str) -> str:
         return f"http://{self._network.store_address(member)}:2379"
@@ -90,21 +60,8 @@ class Etcd:
     def flags(self, member: str) -> list[str]:
         return ["--store", "etcd", "--endpoint", self.endpoint(member)]
 
-    def send(self, signo: int) -> bool:
-        if self._process is None or not self._runs():
-            return False
-        self._process.send_signal(signo)
-        return True
-
-    def take_down(self, signo: int) -> bool:
-        """It stays down until `let_up`."""
-        self._is_down = self.send(signo)
-        return self._is_down
-
-    def let_up(self) -> None:
-        """Also ends what has not done so yet: with connections open etcd takes 6 s for it."""
-        self.send(signal.SIGKILL)
-        self._is_down = False
+    def servers(self) -> Sequence[Server]:
+        return [self._server]
 
     def delete_key(self) -> None:
         self._operate('etcdctl del "$key"')

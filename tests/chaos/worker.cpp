@@ -92,14 +92,19 @@ void leave_daemon(const std::string& life, std::uint64_t version, bool deaf) {
 
 int main(int argc, char** argv) {
   const std::int64_t first = boot_nanoseconds();
-  // `etcdctl lock` names the revision at which it got the lock, which grows likewise.
+  // `etcdctl lock` names the revision at which it got the lock, which grows likewise. `consul lock`
+  // names nothing: this instant tells its starts apart.
+  const std::string start = std::to_string(first);
   const char* version_text = std::getenv("TENURE_VERSION");
   if (version_text == nullptr) version_text = std::getenv("ETCD_LOCK_REV");
+  if (version_text == nullptr && std::getenv("CONSUL_LOCK_HELD") != nullptr) {
+    version_text = start.c_str();
+  }
   if (argc != 4 || version_text == nullptr) return exit_usage;
   const std::string_view kind = argv[3];
   const std::uint64_t version = std::strtoull(version_text, nullptr, 10);
   const std::string life =
-      std::string(argv[1]) + "/" + argv[2] + "." + version_text + "." + std::to_string(first);
+      std::string(argv[1]) + "/" + argv[2] + "." + version_text + "." + start;
   if (kind == "deaf" || kind == "asking") turn_deaf();
   if (kind == "asking" && std::getenv("TENURE_PAGE") != nullptr) {
     stamp_while_allowed(stamps(life, version));

@@ -10,20 +10,19 @@ from pathlib import Path
 import faults
 import record
 import stores
-from member import EtcdctlMember, Member, Setting
+from consul import Consul
+from member import ConsulLock, EtcdctlLock, Member, Setting
 from network import PATIENCE_SECONDS, Network
 from processes import boot_ns
+from releases import Release
 from schedule import HOLDER, MEMBERS, Fault
 
 MS = 1_000_000
+SECOND = 1000 * MS
 # Stamps come every millisecond from who has a processor.
 FRESH_NS = 100 * MS
-# Somebody holds within this time, at the beginning and after the last fault; only a world that has
-# failed needs it.
-HOLDER_WITHIN_NS = 30_000 * MS
-# A fault that finds nothing to hit, e.g. no holder, is tried again for so long. The rest of the
-# schedule waits with it, so that no two faults come closer to each other than was planned.
-WAIT_NS = 4_000 * MS
+
+MEMBERS_OF: dict[str, type[Member]] = {"etcdctl": EtcdctlLock, "consul": ConsulLock}
 
 
 @dataclass(frozen=True)
@@ -58,9 +57,9 @@ class World:
     """Driven by `turn`, which never waits. Not begun until the first one."""
 
     def __init__(self, name: str, seed: int, setting: Setting, schedule: list[Fault],
-                 folder: Path, etcd: stores.EtcdRelease | None) -> None:
+                 folder: Path, release: Release | None) -> None:
         self.name = name
-        self.store = "etcd" if etcd else "sqlite"
+        self.store = release.store if release else "sqlite"
         self.setting = setting
         self.folder = folder
         self.runs = folder / "runs"
@@ -75,9 +74,8 @@ class World:
         self.phase = Phase.LAYING
         self._phase_since = boot_ns()
         network = Network(name, f"{seed} {name}", folder)
-        store: stores.Store = (stores.Etcd(etcd, network, folder) if etcd
-                               else stores.Sqlite(network, folder))
-        made = EtcdctlMember if Path(setting.program).name == "etcdctl" else Member
+        store = _make_store(release, network, folder)
+        made = MEMBERS_OF.get(Path(setting.program).name, Member)
         members = {m: made(m, setting, store, network.of[m], folder) for m in MEMBERS}
         self._stage = faults.Stage(members, network, store, folder)
 
@@ -116,7 +114,7 @@ class World:
     def _lay(self, now: int) -> None:
         if self._stage.network.lay():
             self._enter(Phase.BEGINNING)
-        elif now - self._phase_since > PATIENCE_SECONDS * 1000 * MS:
+        elif now - self._phase_since > PATIENCE_SECONDS * SECOND:
             self.stop("its network does not come up; see link.log")
 
     def _await_holder(self, now: int) -> None:
@@ -124,16 +122,17 @@ class World:
         if holder is not None and not self._undo:
             self.began = self.began or now
             self._enter(Phase.FAULTS if self._left else Phase.OVER)
-        elif now - self._phase_since > HOLDER_WITHIN_NS:
-            self.stop(f"nobody holds {HOLDER_WITHIN_NS // (1000 * MS)} s later "
+        elif now - self._phase_since > self.setting.holder_within_seconds * SECOND:
+            self.stop(f"nobody holds {self.setting.holder_within_seconds} s later "
                       f"({self.phase.value}); see the members' logs")
 
     def _do_due(self, now: int) -> None:
         while self._left and self._due_at(self._left[0]) <= now:
             fault = self._left[0]
             late = now - self._due_at(fault)
-            hit = self._carry_out(fault, now, is_last_try=late >= WAIT_NS)
-            if hit is None and late < WAIT_NS:
+            is_last_try = late >= self.setting.wait_seconds * SECOND
+            hit = self._carry_out(fault, now, is_last_try)
+            if hit is None and not is_last_try:
                 return
             self._waited += late
             self._left.pop(0)
@@ -155,3 +154,11 @@ class World:
                 return None
             victim = holder.member if holder else fault.otherwise
         return faults.carry_out(fault, victim, self._stage)
+
+
+def _make_store(release: Release | None, network: Network, folder: Path) -> stores.Store:
+    if release is None:
+        return stores.Sqlite(network, folder)
+    if release.store == "etcd":
+        return stores.Etcd(release, network, folder)
+    return Consul(release, network, folder)

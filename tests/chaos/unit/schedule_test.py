@@ -38,7 +38,7 @@ class Schedule(unittest.TestCase):
             for number, fault in enumerate(faults):
                 if fault.kind.group == "operator":
                     for earlier in faults[:number]:
-                        self.assertGreaterEqual(fault.at, earlier.end + QUIET_BEFORE)
+                        self.assertGreaterEqual(fault.at, earlier.end + QUIET_BEFORE[store])
                     for later in faults[number + 1:]:
                         self.assertGreaterEqual(later.at, fault.end + schedule.QUIET_AFTER)
 
