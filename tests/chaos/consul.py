@@ -23,8 +23,8 @@ BECAME_LEADER = "entering leader state"
 
 
 class Consul:
-    """A cluster of three servers, in the namespace that all cables lead to. Each member asks another
-    one of them first."""
+    """A cluster of three servers, in the namespace that all cables lead to. Each member asks
+    another one of them first."""
 
     name = "consul"
     SERVERS = range(3)

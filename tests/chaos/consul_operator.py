@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""consul_operator.py delete|destroy|release KEY PORT...: what an operator of Consul does who does not
-ask the holder: deletes the key, destroys the session that has it, or releases it for that session.
-The first server that answers does it."""
+"""consul_operator.py delete|destroy|release KEY PORT...: what an operator of Consul does who does
+not ask the holder: deletes the key, destroys the session that has it, or releases it for that
+session. The first server that answers does it."""
 from __future__ import annotations
 
 import base64

@@ -23,11 +23,16 @@ def failures(worlds: Sequence[World]) -> list[str]:
         if world.problem:
             found.append(f"{world.name}: {world.problem}\n  logs: {world.folder}")
         found += [f"{world.name}: {text}\n  logs: {world.folder}" for text in verdict.versions]
-        found += [_overlap(world, o) for o in verdict.overlaps[:MOST_OVERLAPS_SHOWN]]
-        hidden = len(verdict.overlaps) - MOST_OVERLAPS_SHOWN
-        if hidden > 0:
-            found.append(f"{world.name}: and {hidden} more overlaps")
+        found += overlaps(world)
     return found
+
+
+def overlaps(world: World) -> list[str]:
+    """Each with the two lives and what was done before."""
+    all_of_them = judge(world.lives()).overlaps
+    shown = [_overlap(world, o) for o in all_of_them[:MOST_OVERLAPS_SHOWN]]
+    hidden = len(all_of_them) - MOST_OVERLAPS_SHOWN
+    return shown + ([f"{world.name}: and {hidden} more overlaps"] if hidden > 0 else [])
 
 
 def _overlap(world: World, overlap: Overlap) -> str:

@@ -95,8 +95,8 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--worlds", type=int, default=WORLDS_PER_STORE,
                         help=f"elections per store, side by side (default {WORLDS_PER_STORE})")
     parser.add_argument("--against", choices=[other.program for other in COUNTERPARTS.values()],
-                        help="the same again with members that are `etcdctl lock` or `consul lock`, "
-                             "whose overlaps are no failure")
+                        help="the same again, to members that are `etcdctl lock` or `consul lock`; "
+                             "their overlaps are no failure")
     parser.add_argument("--print-schedule", action="store_true", help="print it before it begins")
     parser.add_argument("--keep", action="store_true", help="keep logs and stamps also if all held")
     asked = parser.parse_args()
@@ -146,8 +146,10 @@ def show(asked: argparse.Namespace, who: Contestant, worlds: Sequence[World]) ->
                 print(report.longest_gap(of_store))
     if who.is_counterpart:
         print("  no counterpart: faults of the guard, which are left out of the schedule")
-        problems = [f"  {world.name}: {world.problem}" for world in worlds if world.problem]
-        print("\n".join(problems), end="\n" if problems else "")
+        for world in worlds:
+            found = [f"{world.name}: {world.problem}"] if world.problem else []
+            found += report.overlaps(world) if asked.keep else []
+            print("".join(f"{text}\n" for text in found), end="")
 
 
 def conclude(asked: argparse.Namespace, worlds: Sequence[World], folder: Path) -> int:

@@ -4,6 +4,7 @@ import unittest
 import schedule
 from schedule import QUIET_BEFORE, SETTLE, WORKERS, Fault, Place
 
+STORES = ("etcd", "sqlite", "consul")
 SEEDS = range(1, 51)
 FAULTS = 100
 
@@ -34,7 +35,7 @@ class Schedule(unittest.TestCase):
                 self.assertGreaterEqual(later.at, earlier.end + SETTLE)
 
     def test_a_key_is_deleted_only_when_its_holder_can_hear_of_it(self) -> None:
-        for faults in schedules():
+        for store, faults in [(store, f) for store in STORES for f in schedules(store=store)]:
             for number, fault in enumerate(faults):
                 if fault.kind.group == "operator":
                     for earlier in faults[:number]:
@@ -47,8 +48,20 @@ class Schedule(unittest.TestCase):
             kinds = {f.kind.name for faults in schedules(worker=worker) for f in faults}
             self.assertNotIn("stop both", kinds)
 
+    def test_a_server_is_hit_only_when_those_that_were_hit_before_are_up(self) -> None:
+        for faults in schedules(store="consul"):
+            on_servers = [f for f in faults if f.kind.group == "store"]
+            for earlier, later in zip(on_servers, on_servers[1:]):
+                self.assertGreater(later.at, earlier.end)
+
+    def test_only_a_store_with_a_leader_loses_it(self) -> None:
+        for store in STORES:
+            kinds = {f.kind.name for faults in schedules(store=store) for f in faults}
+            self.assertEqual({"stop leader", "kill leader"} <= kinds, store == "consul", store)
+            self.assertEqual("cut" in kinds, store != "sqlite", store)
+
     def test_every_kind_comes_up(self) -> None:
-        drawn = {f.kind.name for store in ("etcd", "sqlite")
+        drawn = {f.kind.name for store in STORES
                  for faults in schedules(store=store) for f in faults}
         self.assertEqual(drawn, set(schedule.KINDS))
 
