@@ -70,7 +70,7 @@ def main() -> int:
         for who in contestants:
             worlds[who] = runner.drive(lambda: make_worlds(asked, folder, wanted, found, who),
                                        is_over=lambda world: False)
-            show(asked, who, worlds[who])
+            show(asked, who, worlds[who], found)
     except KeyboardInterrupt:
         print(f"interrupted; logs and stamps are in {folder}")
         return runner.EXIT_INTERRUPTED
@@ -138,18 +138,21 @@ def make_world(asked: argparse.Namespace, folder: Path, store: str, release: Rel
     return World(name, asked.seed, setting, faults, folder / name, release)
 
 
-def show(asked: argparse.Namespace, who: Contestant, worlds: Sequence[World]) -> None:
+def show(asked: argparse.Namespace, who: Contestant, worlds: Sequence[World],
+         found: dict[str, Release | None]) -> None:
     for store in STORES:
         if of_store := [world for world in worlds if world.store == store]:
-            print(report.verdict(f"{who.title} on {store}", of_store), flush=True)
+            release = found.get(store)
+            title = f"{who.title} on {store}" + (f" ({release.name})" if release else "")
+            print(report.verdict(title, of_store), flush=True)
             if asked.keep:
                 print(report.longest_gap(of_store))
     if who.is_counterpart:
         print("  no counterpart: faults of the guard, which are left out of the schedule")
         for world in worlds:
-            found = [f"{world.name}: {world.problem}"] if world.problem else []
-            found += report.overlaps(world) if asked.keep else []
-            print("".join(f"{text}\n" for text in found), end="")
+            notes = [f"{world.name}: {world.problem}"] if world.problem else []
+            notes += report.overlaps(world) if asked.keep else []
+            print("".join(f"{note}\n" for note in notes), end="")
 
 
 def conclude(asked: argparse.Namespace, worlds: Sequence[World], folder: Path) -> int:

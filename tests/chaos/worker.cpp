@@ -103,8 +103,7 @@ int main(int argc, char** argv) {
   if (argc != 4 || version_text == nullptr) return exit_usage;
   const std::string_view kind = argv[3];
   const std::uint64_t version = std::strtoull(version_text, nullptr, 10);
-  const std::string life =
-      std::string(argv[1]) + "/" + argv[2] + "." + version_text + "." + start;
+  const std::string life = std::string(argv[1]) + "/" + argv[2] + "." + version_text + "." + start;
   if (kind == "deaf" || kind == "asking") turn_deaf();
   if (kind == "asking" && std::getenv("TENURE_PAGE") != nullptr) {
     stamp_while_allowed(stamps(life, version));
