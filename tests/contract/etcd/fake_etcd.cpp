@@ -1,16 +1,9 @@
 #include "fake_etcd.hpp"
 
-#include <utility>
-
 namespace tenure::tests {
 namespace {
 
 constexpr const char* chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
-
-std::string path_of(const std::string& request) {
-  const auto from = request.find(' ') + 1;
-  return request.substr(from, request.find(' ', from) - from);
-}
 
 }  // namespace
 
@@ -28,16 +21,9 @@ std::string field_of(const std::string& request, const std::string& name,
   return request.substr(begin, request.find('"', begin) - begin);
 }
 
-fake_etcd::fake_etcd() : server_([this](peer& with, int) { serve(with); }) {}
-
-void fake_etcd::on(const std::string& path, answer how) {
-  const std::lock_guard lock(mutex_);
-  told_[path] = std::move(how);
-}
-
-void fake_etcd::on(const std::string& path, const std::string& body) {
-  on(path, [body](peer& to, const std::string&) { to.reply(body); });
-}
+fake_etcd::fake_etcd()
+    : http_([this](peer& to, const std::string& request) { answer_as_etcd(to, request); },
+            path_of) {}
 
 void fake_etcd::be_in_terms(const std::string& keepalive, const std::string& transaction) {
   const std::lock_guard lock(mutex_);
@@ -45,35 +31,8 @@ void fake_etcd::be_in_terms(const std::string& keepalive, const std::string& tra
   transaction_term_ = transaction;
 }
 
-std::string fake_etcd::endpoint() const {
-  return settings::text(server_.where());
-}
-
-int fake_etcd::count(const std::string& path) const {
-  const std::lock_guard lock(mutex_);
-  const auto found = count_.find(path);
-  return found == count_.end() ? 0 : found->second;
-}
-
-void fake_etcd::serve(peer& with) {
-  for (std::string request = with.request(); !request.empty(); request = with.request()) {
-    const std::string path = path_of(request);
-    answer how;
-    {
-      const std::lock_guard lock(mutex_);
-      ++count_[path];
-      const auto found = told_.find(path);
-      if (found != told_.end()) how = found->second;
-    }
-    if (how) {
-      how(with, request);
-    } else {
-      answer_as_etcd(with, path, request);
-    }
-  }
-}
-
-void fake_etcd::answer_as_etcd(peer& to, const std::string& path, const std::string& request) {
+void fake_etcd::answer_as_etcd(peer& to, const std::string& request) {
+  const std::string path = path_of(request);
   if (path == "/version") {
     to.reply(R"({"etcdserver":"3.5.26","etcdcluster":"3.5.0"})");
   } else if (path == "/v3/kv/txn") {

@@ -1,13 +1,10 @@
 #pragma once
 
-#include <functional>
-#include <map>
-#include <memory>
 #include <mutex>
 #include <string>
-#include <vector>
+#include <utility>
 
-#include "http/scripted_server.hpp"
+#include "fake_http.hpp"
 
 namespace tenure::tests {
 
@@ -15,15 +12,13 @@ namespace tenure::tests {
 /// is. It keeps no leases; every test with it is about replies that no etcd gives.
 class fake_etcd {
  public:
-  /// Answers a request on its connection.
-  using answer = std::function<void(peer& to, const std::string& request)>;
+  using answer = fake_http::answer;
 
   fake_etcd();
 
-  /// From now on requests for `path` are answered by this; an empty one undoes it.
-  void on(const std::string& path, answer how);
-  /// The same with one body for all.
-  void on(const std::string& path, const std::string& body);
+  /// See `fake_http`. The name of a request is its path.
+  void on(const std::string& path, answer how) { http_.on(path, std::move(how)); }
+  void on(const std::string& path, const std::string& body) { http_.on(path, body); }
 
   /// From now on it has applied entries of these raft terms, by the headers of its answers: to
   /// keepalives, and to transactions.
@@ -32,23 +27,19 @@ class fake_etcd {
   /// How it answers a transaction; for another one that is a member of the same cluster.
   std::string transaction(const std::string& request);
 
-  [[nodiscard]] std::string endpoint() const;
-  /// Requests for this path so far.
-  [[nodiscard]] int count(const std::string& path) const;
+  [[nodiscard]] std::string endpoint() const { return http_.endpoint(); }
+  [[nodiscard]] int count(const std::string& path) const { return http_.count(path); }
 
  private:
-  void serve(peer& with);
-  void answer_as_etcd(peer& to, const std::string& path, const std::string& request);
+  void answer_as_etcd(peer& to, const std::string& request);
 
-  mutable std::mutex mutex_;  ///< of all that follows but the server
-  std::map<std::string, answer> told_;
-  std::map<std::string, int> count_;
-  std::string key_;  ///< base64, and what it was put with
+  std::mutex mutex_;  ///< of all that follows but the server
+  std::string key_;   ///< base64, and what it was put with
   std::string value_;
   std::string lease_;
   std::string keepalive_term_ = "2";
   std::string transaction_term_ = "2";
-  scripted_server server_;  ///< last: its threads use the rest
+  fake_http http_;  ///< last: its threads use the rest
 };
 
 /// `"header":{...}` of a reply, and its fields.

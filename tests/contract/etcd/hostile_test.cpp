@@ -13,8 +13,6 @@ using testing::AnyOf;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-constexpr const char* head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n";
-
 class HostileEtcd : public etcd_scene, public testing::Test {
  protected:
   std::unique_ptr<member> open_fake() { return join(settings("a", {fake_.endpoint()})); }
@@ -28,77 +26,18 @@ TEST_F(HostileEtcd, TheFakeIsTakenForAnEtcdAsLongAsItDoesNotLie) {
   EXPECT_EQ(words(renew(*a, held.version, renewal_time)), "renewed");
 }
 
-/// A way to answer that has nothing to do with what was asked.
-struct nonsense {
-  const char* name;
-  fake_etcd::answer how;
-};
-
-void PrintTo(const nonsense& one, std::ostream* out) {
-  *out << one.name;
-}
-
-fake_etcd::answer body(const std::string& text) {
-  return [text](peer& to, const std::string&) { to.reply(text); };
-}
-
-/// Sends what `piece` is, until the client has had enough.
-void send_for_ever(peer& to, const std::string& piece) {
-  while (to.send(piece)) {
-  }
-}
-
 std::vector<nonsense> all_nonsense() {
-  return {
-      {"Empty", body("")},
-      {"Text", body("hello")},
-      {"Null", body("null")},
-      {"List", body("[]")},
-      {"NoFields", body("{}")},
-      {"OnlyAHeader", body("{" + header() + "}")},
-      {"CutShort", body(R"({"header":{"cluster_id":"7","mem)")},
-      {"WrongTypes", body(R"({"header":7,"succeeded":"yes","responses":{},"ID":[],"TTL":{}})")},
-      {"RevisionZero", body("{" + header("0") + R"(,"succeeded":true,"responses":[]})")},
-      {"RevisionNegative", body("{" + header("-5") + R"(,"succeeded":true,"responses":[]})")},
-      {"RevisionTooLarge",
-       body("{" + header("18446744073709551615") + R"(,"succeeded":true,"responses":[]})")},
-      {"NestedDeeply", body(std::string(100'000, '[') + std::string(100'000, ']'))},
-      {"ServerError",
-       [](peer& to, const std::string&) {
-         to.send("HTTP/1.1 503 Down\r\nContent-Length: 4\r\n\r\ndown");
-       }},
-      {"Closed", [](peer& to, const std::string&) { to.close(); }},
-      {"Reset", [](peer& to, const std::string&) { to.reset(); }},
-      {"Silence", [](peer& to, const std::string&) { to.closed(); }},
-      {"BodyCutShort",
-       [](peer& to, const std::string&) {
-         to.send(std::string(head) + "Content-Length: 100\r\n\r\n{");
-         to.close();
-       }},
-      {"BodyTooLong",
-       [](peer& to, const std::string&) {
-         to.send(std::string(head) + "Content-Length: 99999999999\r\n\r\n");
-         send_for_ever(to, std::string(65536, ' '));
-       }},
-      {"ChunksWithoutEnd",
-       [](peer& to, const std::string&) {
-         to.send(std::string(head) + "Transfer-Encoding: chunked\r\n\r\n");
-         send_for_ever(to, "1000\r\n" + std::string(4096, '{') + "\r\n");
-       }},
-      {"HeadersWithoutEnd",
-       [](peer& to, const std::string&) {
-         to.send(head);
-         send_for_ever(to, "X: " + std::string(1000, 'x') + "\r\n");
-       }},
-      {"InterimRepliesWithoutEnd",
-       [](peer& to, const std::string&) { send_for_ever(to, "HTTP/1.1 100 Continue\r\n\r\n"); }},
-      {"BlanksByDrops",
-       [](peer& to, const std::string&) {
-         to.send(std::string(head) + "Content-Length: 1000000\r\n\r\n");
-         while (to.send(" ") && !to.closed_within(std::chrono::milliseconds(20))) {
-         }
-       }},
-  };
+  std::vector<nonsense> out = nonsense_of_any_server();
+  out.insert(
+      out.end(),
+      {{"OnlyAHeader", body("{" + header() + "}")},
+       {"CutShort", body(R"({"header":{"cluster_id":"7","mem)")},
+       {"WrongTypes", body(R"({"header":7,"succeeded":"yes","responses":{},"ID":[],"TTL":{}})")},
+       {"RevisionZero", body("{" + header("0") + R"(,"succeeded":true,"responses":[]})")},
+       {"RevisionNegative", body("{" + header("-5") + R"(,"succeeded":true,"responses":[]})")},
+       {"RevisionTooLarge",
+        body("{" + header("18446744073709551615") + R"(,"succeeded":true,"responses":[]})")}});
+  return out;
 }
 
 /// What comes of each on the paths of a lease.
