@@ -65,44 +65,46 @@ std::expected<stores::description, stores::open_error> member::open() {
 
 stores::acquire_outcome member::acquire(std::uint32_t which, std::uint64_t above) {
   return wait_for<stores::acquire_outcome>([&](auto done) {
-    store_->acquire(core::election_index{which}, core::version{above}, soon(), std::move(done));
+    store_->acquire(core::election_index{which}, core::version{above}, deadline(), std::move(done));
   });
 }
 
 stores::renew_outcome member::renew(std::vector<core::renewal_item> items) {
   return wait_for<stores::renew_outcome>(
-      [&](auto done) { store_->renew(std::move(items), soon(), std::move(done)); });
+      [&](auto done) { store_->renew(std::move(items), deadline(), std::move(done)); });
 }
 
 stores::release_outcome member::release(std::uint32_t which, core::version version, bool clean) {
   return wait_for<stores::release_outcome>([&](auto done) {
-    store_->release(core::election_index{which}, version, {.clean = clean}, soon(),
+    store_->release(core::election_index{which}, version, {.clean = clean}, deadline(),
                     std::move(done));
   });
 }
 
 void member::part(core::version version, stores::release_details how) {
   const auto outcome = wait_for<stores::release_outcome>([&](auto done) {
-    store_->release(core::election_index{0}, version, how, soon(), std::move(done));
+    store_->release(core::election_index{0}, version, how, deadline(), std::move(done));
   });
   EXPECT_TRUE(std::holds_alternative<stores::released>(outcome));
 }
 
 stores::agree_outcome member::agree(stores::agreement_change what) {
-  return wait_for<stores::agree_outcome>(
-      [&](auto done) { store_->agree(core::election_index{0}, what, soon(), std::move(done)); });
+  return wait_for<stores::agree_outcome>([&](auto done) {
+    store_->agree(core::election_index{0}, what, deadline(), std::move(done));
+  });
 }
 
 bool member::leave_order(core::left_order what) {
   return written(wait_for<stores::order_outcome>([&](auto done) {
-           store_->leave_order(core::election_index{0}, std::move(what), soon(), std::move(done));
+           store_->leave_order(core::election_index{0}, std::move(what), deadline(),
+                               std::move(done));
          }))
       .done;
 }
 
 bool member::answer_order(const std::string& id, core::order_reply reply) {
   return written(wait_for<stores::order_outcome>([&](auto done) {
-           store_->answer_order(core::election_index{0}, id, std::move(reply), soon(),
+           store_->answer_order(core::election_index{0}, id, std::move(reply), deadline(),
                                 std::move(done));
          }))
       .done;
@@ -110,7 +112,7 @@ bool member::answer_order(const std::string& id, core::order_reply reply) {
 
 stores::order_written member::drop_order(const std::string& id) {
   return written(wait_for<stores::order_outcome>([&](auto done) {
-    store_->drop_order(core::election_index{0}, id, soon(), std::move(done));
+    store_->drop_order(core::election_index{0}, id, deadline(), std::move(done));
   }));
 }
 
@@ -123,12 +125,12 @@ stores::order_written member::written(const stores::order_outcome& what) {
 }
 
 void member::leave() {
-  wait_for<stores::release_outcome>([&](auto done) { store_->leave(soon(), std::move(done)); });
+  wait_for<stores::release_outcome>([&](auto done) { store_->leave(deadline(), std::move(done)); });
 }
 
 core::observation member::read(std::uint32_t which) {
   auto outcome = wait_for<stores::read_outcome>(
-      [&](auto done) { store_->read(core::election_index{which}, soon(), std::move(done)); });
+      [&](auto done) { store_->read(core::election_index{which}, deadline(), std::move(done)); });
   if (const auto* failed = std::get_if<stores::unknown>(&outcome)) {
     ADD_FAILURE() << failed->why;
     return {};

@@ -52,11 +52,15 @@ struct sightings {
   }
 };
 
-/// One agent's use of a store. Each call waits for its answer.
+/// One agent's use of a store. Each call waits for its answer, which is due within `patience`
+/// unless a test says otherwise.
 class member {
  public:
   member(loop& where, const stores::setup& with);
   ~member();
+
+  /// What the store has for each call from now on.
+  void answer_within(core::duration time) { time_ = time; }
 
   std::expected<stores::description, stores::open_error> open();
   stores::acquire_outcome acquire(std::uint32_t which = 0, std::uint64_t above = 0);
@@ -90,8 +94,10 @@ class member {
   Outcome wait_for(Call call);
 
   stores::order_written written(const stores::order_outcome& what);
+  [[nodiscard]] core::time_point deadline() const { return base::boot_now() + time_; }
 
   loop& loop_;
+  core::duration time_ = patience;
   std::unique_ptr<stores::store> store_;
 };
 

@@ -80,19 +80,18 @@ void campaigns::ask_for_lock(const attempt_ptr& a, const kept_session& with, con
 void campaigns::asked(const attempt_ptr& a, const kept_session& with, const basis& on,
                       const transaction_reply& what) {
   if (!what.failed.empty()) return refused(a, with, on, what.failed.front());
-  const std::string& name = shared_.spec(a->which).name;
-  const auto own = std::ranges::find(what.shown, with.id, &key_value::session);
-  if (own == what.shown.end() ||
-      (own->key != lock_key(name) && own->key != contender_key(name, with.id))) {
-    return fail(
-        a, shared_.agents.present() + " says that we hold \"" + name + "\", and does not show it");
+  // The lock is the last operation that shows a key.
+  if (what.shown.empty() || what.shown.back().modify_index <= on.index) {
+    return fail(a, shared_.agents.present() + " says that we hold \"" +
+                       shared_.spec(a->which).name + "\", and not since when");
   }
-  held_term& held = shared_.hold(a->which, {.key = own->key,
+  const key_value& own = what.shown.back();
+  held_term& held = shared_.hold(a->which, {.key = own.key,
                                             .session = with.id,
                                             .identity = shared_.self.identity,
-                                            .version = core::version{own->modify_index},
-                                            .index = own->modify_index,
-                                            .lock_index = own->lock_index,
+                                            .version = core::version{own.modify_index},
+                                            .index = own.modify_index,
+                                            .lock_index = own.lock_index,
                                             .ours = true});
   held.is_clean = on.is_clean;
   won(a, held, with);

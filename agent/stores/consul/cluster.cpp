@@ -78,6 +78,13 @@ std::string query_of(const settings::consul& where) {
   return out;
 }
 
+/// 0 if there is none, or what is there is not an index.
+std::uint64_t index_in(const http::client_reply& what) {
+  const std::string* text = what.value("X-Consul-Index");
+  const auto index = text == nullptr ? std::nullopt : base::read_number<std::int64_t>(*text);
+  return index && *index > 0 ? static_cast<std::uint64_t>(*index) : 0;
+}
+
 }  // namespace
 
 struct cluster::state : std::enable_shared_from_this<cluster::state> {
@@ -165,13 +172,10 @@ void cluster::state::answered(const call_ptr& c, core::time_point sent_at,
   // A session that is gone, and a path that does not exist: only the caller knows what it asked.
   if (what->status == 200 || what->status == 404 || what->status == 409) {
     c->answered = true;
-    const std::string* index = what->value("X-Consul-Index");
-    return finish(
-        c,
-        reply{.status = what->status,
-              .body = std::move(what->body),
-              .index = index == nullptr ? 0 : base::read_number<std::uint64_t>(*index).value_or(0),
-              .sent_at = sent_at});
+    return finish(c, reply{.status = what->status,
+                           .body = std::move(what->body),
+                           .index = index_in(*what),
+                           .sent_at = sent_at});
   }
   if (error.meaning == error_meaning::denied && !std::exchange(c->read_again, true) &&
       read_token_again()) {

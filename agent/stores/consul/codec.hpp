@@ -163,6 +163,10 @@ struct transaction_reply {
 /// operation has failed, with 200 none has.
 parsed<transaction_reply> parse_transaction(int status, std::string_view body);
 
+/// How a reply contradicts the operations that it should be about: it shows other keys than they
+/// do, or in another state than they leave them in. Empty: it does not.
+std::string contradiction(std::span<const operation> asked, const transaction_reply& reply);
+
 /// The answer to GET /v1/kv with status 200: at least one key, each once, in bytewise order.
 parsed<std::vector<key_value>> parse_keys(std::string_view body);
 

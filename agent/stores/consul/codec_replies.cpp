@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -15,6 +16,8 @@ using nlohmann::json;
 constexpr std::string_view id_digits = "0123456789abcdef-";
 /// Consul keeps no session longer than a day after a renewal.
 constexpr core::duration longest_ttl = std::chrono::hours(24);
+/// No Consul comes to later ones, and many programs that compare versions cannot read them.
+constexpr std::uint64_t last_index = std::numeric_limits<std::int64_t>::max();
 
 key_value key_value_of(const fields& from) {
   key_value out{.key = from.text("Key"),
@@ -27,6 +30,7 @@ key_value key_value_of(const fields& from) {
   from.require(!out.key.empty(), "Key", "is empty");
   from.require(out.create_index > 0, "CreateIndex", "is missing");
   from.require(out.create_index <= out.modify_index, "ModifyIndex", "is before the creation");
+  from.require(out.modify_index <= last_index, "ModifyIndex", "is not an index");
   from.require(out.session.empty() || is_session_id(out.session), "Session", "is not an id");
   return out;
 }
@@ -63,6 +67,48 @@ failed_operation failed_operation_of(const fields& from) {
   from.require(out.which < most_operations, "OpIndex", "is out of range");
   from.require(!out.what.empty(), "What", "is missing");
   return out;
+}
+
+/// What a transaction that was executed shows of an operation.
+struct expected_key {
+  const std::string* key = nullptr;         ///< null: it shows nothing
+  const std::string* session = nullptr;     ///< who holds it then; null: anybody
+  std::optional<std::uint64_t> index = {};  ///< of the last write
+  bool is_free = false;                     ///< nobody holds it then
+};
+
+expected_key expected_of(const check_session& what) {
+  return {.key = &what.key, .session = &what.session};
+}
+expected_key expected_of(const check_index& what) {
+  return {.key = &what.key, .index = what.index};
+}
+expected_key expected_of(const lock& what) {
+  return {.key = &what.key, .session = &what.session};
+}
+expected_key expected_of(const unlock& what) {
+  return {.key = &what.key, .is_free = true};
+}
+expected_key expected_of(const write& what) {
+  return {.key = &what.key};
+}
+expected_key expected_of(const fetch& what) {
+  return {.key = &what.key};
+}
+expected_key expected_of(const check_absent&) {
+  return {};
+}
+expected_key expected_of(const erase&) {
+  return {};
+}
+expected_key expected_of(const discard&) {
+  return {};
+}
+
+bool shows(const key_value& shown, const expected_key& expected) {
+  return shown.key == *expected.key && (!expected.index || shown.modify_index == *expected.index) &&
+         (expected.session == nullptr || shown.session == *expected.session) &&
+         (!expected.is_free || shown.session.empty());
 }
 
 parsed<json> read_list(std::string_view body) {
@@ -121,6 +167,25 @@ parsed<transaction_reply> parse_transaction(int status, std::string_view body) {
   from.require((status == 409) == !out.failed.empty(), "Errors", "contradict the status");
   from.require(out.failed.empty() || out.shown.empty(), "Results", "come beside errors");
   return unless_refused(std::move(out), by, body);
+}
+
+std::string contradiction(std::span<const operation> asked, const transaction_reply& reply) {
+  for (const failed_operation& one : reply.failed) {
+    if (one.which >= asked.size()) return "an operation has failed that was not asked for";
+  }
+  if (!reply.failed.empty()) return {};
+  auto shown = reply.shown.begin();
+  for (const operation& one : asked) {
+    const expected_key expected =
+        std::visit([](const auto& what) { return expected_of(what); }, one);
+    if (expected.key == nullptr) continue;
+    if (shown == reply.shown.end()) return "the key " + *expected.key + " is not shown";
+    if (!shows(*shown, expected)) {
+      return "the key " + *expected.key + " is not shown as the request leaves it";
+    }
+    ++shown;
+  }
+  return shown == reply.shown.end() ? "" : "more keys are shown than were asked for";
 }
 
 parsed<std::vector<key_value>> parse_keys(std::string_view body) {

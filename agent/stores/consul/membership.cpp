@@ -47,7 +47,7 @@ void membership::appear() {
 }
 
 void membership::made(const reply_or_failure& what) {
-  const auto id = what ? parse_session(what->body) : std::unexpected(malformed{});
+  const auto id = what ? session_in(*what) : std::unexpected(malformed{});
   if (!id) return later(&membership::again);
   session_ = *id;
   write_from(0);
@@ -75,9 +75,7 @@ void membership::keep() {
 }
 
 void membership::kept(const reply_or_failure& what) {
-  const bool gone = what && what->status == 404 &&
-                    read_error(404, what->body).meaning == error_meaning::session_gone;
-  if (gone) return again();
+  if (what && says_gone(*what, session_)) return again();
   later(&membership::keep);
 }
 

@@ -35,7 +35,7 @@ void orders::leave(core::election_index which, core::left_order what, core::time
         if (!made) {
           return shared_.answer(std::move(done), order_outcome(unknown{made.error().why}));
         }
-        const auto session = parse_session(made->body);
+        const auto session = session_in(*made);
         if (!session) {
           return shared_.answer(std::move(done),
                                 order_outcome(shared_.broken_reply(session.error())));

@@ -58,13 +58,29 @@ request watch_request(std::string_view prefix, std::uint64_t index, core::durati
                    "&wait=" + std::to_string(ms) + "ms"};
 }
 
-parsed<std::vector<key_value>> keys_in(const reply& answer) {
+parsed<std::string> session_in(const reply& answer) {
+  if (answer.status == 200) return parse_session(answer.body);
+  return std::unexpected(
+      malformed{"the creation of a session was answered " + std::to_string(answer.status)});
+}
+
+bool says_gone(const reply& answer, std::string_view id) {
+  return answer.status == 404 && answer.body.contains(id) &&
+         read_error(404, answer.body).meaning == error_meaning::session_gone;
+}
+
+parsed<std::vector<key_value>> keys_in(const reply& answer, std::string_view prefix) {
   // Consul alone writes this header; anything may answer 404.
   if (answer.index == 0)
     return std::unexpected(malformed{"a read of keys was answered without X-Consul-Index"});
   if (answer.status == 404) return std::vector<key_value>();
   if (answer.status != 200) return std::unexpected(malformed{"a read of keys was answered 409"});
-  return parse_keys(answer.body);
+  auto keys = parse_keys(answer.body);
+  const auto is_other = [&](const key_value& one) { return !one.key.starts_with(prefix); };
+  if (keys && std::ranges::any_of(*keys, is_other)) {
+    return std::unexpected(malformed{"a read of keys was answered with those of another folder"});
+  }
+  return keys;
 }
 
 std::vector<folder> folders_of(const std::vector<settings::election>& elections) {

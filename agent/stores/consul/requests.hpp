@@ -20,6 +20,12 @@ request create_session_request(const session_wish& what);
 request renew_session_request(std::string_view id);
 request destroy_session_request(std::string_view id);
 
+/// The session that the first of these has made.
+parsed<std::string> session_in(const reply& answer);
+
+/// True if a renewal was answered that this session does not exist.
+bool says_gone(const reply& answer, std::string_view id);
+
 /// Reads all keys with this prefix, consistent.
 request read_request(std::string_view prefix);
 
@@ -27,8 +33,9 @@ request read_request(std::string_view prefix);
 /// at most a sixteenth of it.
 request watch_request(std::string_view prefix, std::uint64_t index, core::duration wait);
 
-/// The keys in the answer to one of these, which may be none.
-parsed<std::vector<key_value>> keys_in(const reply& answer);
+/// The keys in the answer to one of these, which may be none. Malformed if one does not have the
+/// prefix.
+parsed<std::vector<key_value>> keys_in(const reply& answer, std::string_view prefix);
 
 /// The prefix of some elections' keys, and these elections.
 struct folder {

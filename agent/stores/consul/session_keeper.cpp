@@ -1,5 +1,6 @@
 #include "stores/consul/session_keeper.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "stores/consul/requests.hpp"
@@ -52,7 +53,7 @@ void session_keeper::make(core::time_point deadline) {
       create_session_request(wish_), deadline,
       [this](const reply_or_failure& what) {
         if (!what) return answer(std::unexpected(unknown{what.error().why}));
-        const auto id = parse_session(what->body);
+        const auto id = session_in(*what);
         if (!id) {
           return answer(std::unexpected(unknown{cluster_.present() + ": " + id.error().why}));
         }
@@ -73,17 +74,19 @@ void session_keeper::keep(const std::string& id, core::time_point deadline,
       renew_session_request(id), deadline,
       [this, id, done = std::move(done)](const reply_or_failure& what) mutable {
         if (!what) return done(std::unexpected(what.error().why));
-        if (what->status == 404) {
-          if (read_error(404, what->body).meaning != error_meaning::session_gone) {
-            return done(std::unexpected(cluster_.present() + " does not renew sessions: is it "
-                                                             "the HTTP address of Consul?"));
-          }
+        if (says_gone(*what, id)) {
           forget(id);
           return done(std::optional<kept_session>());
         }
+        if (what->status != 200) {
+          return done(std::unexpected(cluster_.present() + " does not renew sessions: is it "
+                                                           "the HTTP address of Consul?"));
+        }
         const auto ttl = parse_renewal(what->body, id);
         if (!ttl) return done(std::unexpected(cluster_.present() + ": " + ttl.error().why));
-        const kept_session kept{.id = id, .sent_at = what->sent_at, .ttl = ttl->value_or(ttl_)};
+        // One that an earlier run of this agent has made may last longer than is asked for now.
+        const kept_session kept{
+            .id = id, .sent_at = what->sent_at, .ttl = std::min(ttl_, ttl->value_or(ttl_))};
         if (!present_ || present_->id == id) present_ = kept;
         done(std::optional(kept));
       },

@@ -19,7 +19,7 @@ namespace tenure::stores::consul {
 struct kept_session {
   std::string id;
   core::time_point sent_at{};  ///< when that request left
-  core::duration ttl{};        ///< as granted; of one without, that of the settings
+  core::duration ttl{};        ///< as granted, and no more than that of the settings
 };
 
 /// Nothing: Consul says that the session is gone. An error: unknown, and why.

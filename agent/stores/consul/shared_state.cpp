@@ -65,7 +65,7 @@ void shared_state::read(core::election_index which, core::time_point deadline, r
       read_request(prefix_of(spec(which).name)), deadline,
       guarded([this, which, known, then = std::move(then)](const reply_or_failure& what) mutable {
         if (!what) return then(std::unexpected(unknown{what.error().why}));
-        const auto keys = keys_in(*what);
+        const auto keys = keys_in(*what, seen(which).prefix());
         if (!keys) return then(std::unexpected(broken_reply(keys.error())));
         looked out{.at = seen(which), .sent_at = what->sent_at};
         // A watch that is not broken, and this read, which is of a later state.
@@ -81,22 +81,26 @@ void shared_state::read(core::election_index which, core::time_point deadline, r
 void shared_state::transact(const std::vector<operation>& what, core::time_point deadline,
                             transaction_handler then, priority as) {
   const bool reads = std::ranges::all_of(what, only_reads);
-  agents.call(
-      {.method = "PUT",
-       .path = "/v1/txn",
-       .query = reads ? "consistent" : "",
-       .body = transaction_request(what)},
-      deadline, guarded([this, then = std::move(then)](const reply_or_failure& reply) mutable {
-        if (!reply) return then(std::unexpected(unknown{reply.error().why}));
-        if (reply->status == 404) {
-          return then(std::unexpected(
-              unknown{agents.present() + " has no /v1/txn: is it the HTTP address of Consul?"}));
-        }
-        auto parsed = parse_transaction(static_cast<int>(reply->status), reply->body);
-        if (!parsed) return then(std::unexpected(broken_reply(parsed.error())));
-        then(transacted{std::move(*parsed), reply->sent_at});
-      }),
-      as);
+  agents.call({.method = "PUT",
+               .path = "/v1/txn",
+               .query = reads ? "consistent" : "",
+               .body = transaction_request(what)},
+              deadline,
+              guarded([this, what, then = std::move(then)](const reply_or_failure& reply) mutable {
+                if (!reply) return then(std::unexpected(unknown{reply.error().why}));
+                if (reply->status == 404) {
+                  return then(std::unexpected(unknown{
+                      agents.present() + " has no /v1/txn: is it the HTTP address of Consul?"}));
+                }
+                auto parsed = parse_transaction(static_cast<int>(reply->status), reply->body);
+                if (!parsed) return then(std::unexpected(broken_reply(parsed.error())));
+                if (const std::string why = contradiction(what, *parsed); !why.empty()) {
+                  return then(std::unexpected(
+                      broken_reply({"a transaction was answered wrongly: " + why})));
+                }
+                then(transacted{std::move(*parsed), reply->sent_at});
+              }),
+              as);
 }
 
 held_term& shared_state::hold(core::election_index which, const slot_holder& own) {

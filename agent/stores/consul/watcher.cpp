@@ -87,7 +87,7 @@ void watcher::connect(place at) {
   cluster_.call(read_request(one.what.prefix), loop_.now() + read_patience,
                 current(at, [this, at](const reply_or_failure& what) {
                   if (!what) return fail(at, what.error());
-                  auto keys = keys_in(*what);
+                  auto keys = keys_in(*what, all_[at].what.prefix);
                   if (!keys) return fail(at, {.why = cluster_.present() + ": " + keys.error().why});
                   connected(at, *what, *keys);
                 }));
@@ -121,7 +121,7 @@ void watcher::answered(place at, const reply_or_failure& what) {
       begin_look(at);
     }
   } else {
-    auto keys = keys_in(*what);
+    auto keys = keys_in(*what, one.what.prefix);
     if (!keys) return fail(at, {.why = cluster_.present() + ": " + keys.error().why});
     // An index that goes back: Consul was restored from a backup, or has forgotten what was
     // deleted long ago.
@@ -148,7 +148,7 @@ void watcher::begin_look(place at) {
                 current(at, [this, at, known,
                              waiting = std::move(waiting)](const reply_or_failure& what) mutable {
                   if (!what) return fail(at, what.error());
-                  auto keys = keys_in(*what);
+                  auto keys = keys_in(*what, all_[at].what.prefix);
                   if (!keys) return fail(at, {.why = cluster_.present() + ": " + keys.error().why});
                   // The blocking query may have shown a later state meanwhile.
                   if (what->index < known || what->index > all_[at].index) {

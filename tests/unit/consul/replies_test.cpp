@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "stores/consul/codec.hpp"
 
@@ -106,6 +107,46 @@ TEST(ConsulReply, ATransactionShowsWhatItHasWritten) {
   EXPECT_THAT(done->failed, IsEmpty());
   EXPECT_THAT(why(parse_transaction(409, body)), HasSubstr("contradict the status"));
   EXPECT_FALSE(parse_transaction(200, R"({"Results":[{"Node":{}}],"Errors":null})"));
+}
+
+TEST(ConsulReply, ATransactionShowsEachKeyAsTheRequestLeavesIt) {
+  const key_value mine{.key = "a", .modify_index = 7, .session = id};
+  const key_value nobodys{.key = "a", .modify_index = 7};
+  const auto contradicts = [](const std::vector<operation>& asked,
+                              const std::vector<key_value>& shown) {
+    return contradiction(asked, {.shown = shown, .failed = {}});
+  };
+  const struct {
+    operation asked;
+    key_value good;
+    key_value bad;
+  } all[] = {{check_session{.key = "a", .session = id}, mine, nobodys},
+             {check_index{.key = "a", .index = 7}, mine, {.key = "a", .modify_index = 8}},
+             {lock{.key = "a", .value = "", .session = id}, mine, nobodys},
+             {unlock{.key = "a", .value = "", .session = id}, nobodys, mine},
+             {write{.key = "a", .value = ""}, mine, {.key = "b", .modify_index = 7}},
+             {fetch{"a"}, nobodys, {.key = "b", .modify_index = 7}}};
+  for (const auto& one : all) {
+    EXPECT_EQ(contradicts({one.asked}, {one.good}), "");
+    EXPECT_THAT(contradicts({one.asked}, {one.bad}), HasSubstr("a is not shown as"));
+    EXPECT_THAT(contradicts({one.asked}, {}), HasSubstr("a is not shown"));
+    EXPECT_THAT(contradicts({one.asked}, {one.good, one.good}), HasSubstr("more keys"));
+    key_value other = one.good;
+    other.key = "A";
+    EXPECT_NE(contradicts({one.asked}, {other}), "");
+  }
+  const std::vector<operation> silent{check_absent{"a"}, erase{.key = "a"}, discard{"a"}};
+  EXPECT_EQ(contradicts(silent, {}), "");
+  EXPECT_NE(contradicts(silent, {mine}), "");
+}
+
+TEST(ConsulReply, OnlyAnOperationOfTheRequestCanHaveFailed) {
+  const auto failed = [](std::size_t which) {
+    return contradiction(std::vector<operation>{check_absent{"a"}},
+                         {.shown = {}, .failed = {{.which = which, .what = "so"}}});
+  };
+  EXPECT_EQ(failed(0), "");
+  EXPECT_NE(failed(1), "");
 }
 
 TEST(ConsulReply, AFailedTransactionSaysWhichOperationAndWhy) {
