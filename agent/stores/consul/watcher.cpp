@@ -113,14 +113,21 @@ void watcher::answered(place at, const reply_or_failure& what) {
   if (!what) return fail(at, what.error());
   watched& one = all_[at];
   const auto cost = static_cast<std::int64_t>(what->body.size() + answer_bytes);
-  const core::duration pause = taken_.take(loop_.now(), cost);
+  core::duration pause = taken_.take(loop_.now(), cost);
   // Without a change there is nothing to read.
   if (what->index == one.index) {
     hear(at);
-    if (loop_.now() - one.asked_at < check_every_ && !std::exchange(one.looks, true)) {
+    const core::duration waited = loop_.now() - one.asked_at;
+    one.idle = waited < check_every_ / 2 ? one.idle + 1 : 0;
+    if (one.idle > 1) {
+      const core::duration next = pauses.after(one.idle - 1, loop_.random_bits());
+      pause = std::max(pause, std::min(next, check_every_ / 2));
+    }
+    if (waited < check_every_ && !std::exchange(one.looks, true)) {
       begin_look(at);
     }
   } else {
+    one.idle = 0;
     auto keys = keys_in(*what, one.what.prefix);
     if (!keys) return fail(at, {.why = cluster_.present() + ": " + keys.error().why});
     // An index that goes back: Consul was restored from a backup, or has forgotten what was

@@ -22,7 +22,8 @@ namespace tenure::stores::consul {
 ///
 /// Consul answers without a change, too: after `check_every`, which shows that the watch is served;
 /// and at once when it was restored from a backup, with what was there before. So an answer without
-/// a change that comes early is followed by a read.
+/// a change that comes early is followed by a read. If such answers follow each other, whatever
+/// gives them is not kept busy with queries: the next one waits.
 ///
 /// Used on its loop only. No handler is called after its destruction.
 class watcher {
@@ -63,6 +64,7 @@ class watcher {
     std::uint64_t index = 0;  ///< of the last answer
     std::uint64_t generation = 0;
     std::uint32_t failures = 0;
+    std::uint32_t idle = 0;  ///< answers in a row that came at once without a change
     core::time_point live_since{};
     core::time_point asked_at{};
     std::vector<std::move_only_function<void()>> wait_for_look;  ///< for the next one
