@@ -6,6 +6,12 @@
 #include "stores/json_codec.hpp"
 
 namespace tenure::stores::consul {
+namespace {
+
+/// Twice what Consul lets a value have unless `kv_max_value_size` says more: some 25,000 holders.
+constexpr std::size_t most_semaphore_bytes = std::size_t{1} << 20U;
+
+}  // namespace
 
 std::string semaphore_text(const semaphore& what) {
   using nlohmann::ordered_json;
@@ -23,6 +29,7 @@ std::string semaphore_text(const semaphore& what) {
 }
 
 std::optional<semaphore> parse_semaphore(std::string_view text) {
+  if (text.size() > most_semaphore_bytes) return std::nullopt;
   const auto document = read_object(text);
   if (!document) return std::nullopt;
   verdict judged;

@@ -306,7 +306,8 @@ TEST_F(ConsulContradiction, ALockKeyThatIsNoSemaphoreIsNeverTaken) {
         std::string(R"({"Limit":3,"Holders":[7]})"),
         std::string(R"({"Limit":3,"Limit":4,"Holders":{}})"),
         std::string(R"({"Limit":3,"Holders":{},"Changes":-1})"),
-        R"({"Limit":3,"Holders":)" + std::string(1000, '[') + std::string(1000, ']') + "}"}) {
+        R"({"Limit":3,"Holders":)" + std::string(1000, '[') + std::string(1000, ']') + "}",
+        std::string("{\"Limit\":3,\"Holders\":{}}\0", 26)}) {
     fake_.put("db0/.lock", value, stores::consul::semaphore_flags);
     auto a = join("a", 3);
     const int before = fake_.count("write");
@@ -316,6 +317,24 @@ TEST_F(ConsulContradiction, ALockKeyThatIsNoSemaphoreIsNeverTaken) {
         << value;
     EXPECT_EQ(fake_.count("write"), before) << value;
   }
+}
+
+/// Consul keeps no value of more than 512 KiB unless it is told to.
+TEST_F(ConsulContradiction, ASemaphoreOfAMillionHoldersIsNotReadAsOne) {
+  std::string value = R"({"Limit":3,"Holders":[)";
+  for (int i = 0; i < 1'000'000; ++i) {
+    const std::string number = std::to_string(i);
+    value += (i == 0 ? "\"" : ",\"") + std::string(other_session).substr(0, 36 - number.size()) +
+             number + '"';
+  }
+  fake_.put("db0/.lock", value + "]}", stores::consul::semaphore_flags);
+  const fake_consul::reply shown = fake_.truth("GET /v1/kv/db0/?recurse HTTP/1.1\r\n\r\n");
+  fake_.on("read", [&shown](peer& to, const std::string&) { fake_consul::say(to, shown); });
+  auto a = join("a", 3);
+  a->answer_within(patience);
+  EXPECT_THAT(words(a->acquire()), HasSubstr("unknown: the key db0/.lock is not a semaphore"));
+  fake_.put("db0/.lock", "");
+  expect_usable(*a);
 }
 
 }  // namespace

@@ -97,6 +97,7 @@ TEST(ConsulReply, AListOfKeysHasEachOnceAndInOrder) {
   EXPECT_THAT(why(parse_keys("[" + free_key + "," + held + "]")), HasSubstr("not in order"));
   EXPECT_FALSE(parse_keys(held)) << "not a list";
   EXPECT_FALSE(parse_keys("null"));
+  EXPECT_FALSE(parse_keys("[" + held + "]" + '\0' + "garbage")) << "the parser stops at the NUL";
 }
 
 TEST(ConsulReply, ATransactionShowsWhatItHasWritten) {
