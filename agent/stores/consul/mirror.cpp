@@ -83,6 +83,7 @@ void mirror::read(std::span<const key_value> all) {
   limit_ = 0;
   holders_.clear();
   dead_.clear();
+  ousted_.clear();
   members_.clear();
   orders_.clear();
   accepted_ = {};
@@ -142,7 +143,11 @@ void mirror::read_contender(const key_value& kv) {
   const std::string_view name = std::string_view(kv.key).substr(prefix_.size());
   if (name == kv.session) {
     const bool holds = std::ranges::find(body_.holders, kv.session) != body_.holders.end();
-    if (shape_ == lock_shape::semaphore && holds) holders_.push_back(holder_of(kv));
+    if (shape_ == lock_shape::semaphore && holds) {
+      holders_.push_back(holder_of(kv));
+    } else if (self_->sessions.contains(kv.session)) {
+      ousted_.push_back(kv.session);
+    }
   } else if (kv.session.empty() && is_session_id(name) && dead_.size() < most_erased) {
     dead_.push_back({.key = kv.key, .index = kv.modify_index});
   }
@@ -197,6 +202,7 @@ basis mirror::basis_now() const {
           .flags = flags_,
           .body = body_,
           .dead = dead_,
+          .ousted = ousted_,
           .is_clean = vacancies_.doubtful() == 0};
 }
 

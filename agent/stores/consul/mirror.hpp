@@ -53,7 +53,9 @@ struct basis {
   std::uint64_t flags = semaphore_flags;  ///< of the keys of a semaphore
   semaphore body{};                       ///< of a semaphore, with holders whose sessions are alive
   std::vector<erase> dead{};              ///< contenders whose sessions have ended
-  bool is_clean = false;                  ///< nothing runs in any free slot
+  /// Of ours: they lock their contenders' keys, and others have taken them out of the holders.
+  std::vector<std::string> ousted{};
+  bool is_clean = false;  ///< nothing runs in any free slot
 };
 
 /// An order under the election's prefix of orders.
@@ -150,6 +152,7 @@ class mirror {
   std::uint32_t limit_ = 0;  ///< slots by the lock key; 0: there is none
   std::vector<slot_holder> holders_;
   std::vector<erase> dead_;
+  std::vector<std::string> ousted_;                        ///< sessions
   std::map<std::string, listed, std::less<>> members_;     ///< by key
   std::map<std::string, kept_order, std::less<>> orders_;  ///< by key
   core::agreement accepted_;  ///< versions that an operator has accepted

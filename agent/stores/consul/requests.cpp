@@ -119,11 +119,14 @@ std::vector<operation> campaign_transaction(const settings::election& election, 
   semaphore body = on.body;
   if (on.shape == lock_shape::none) body.limit = election.slots;
   body.holders.push_back(session);
-  std::vector<operation> out{rewritten(key, on, std::move(body)),
-                             lock{.key = contender_key(election.name, session),
-                                  .value = text,
-                                  .flags = on.flags,
-                                  .session = session}};
+  const std::string own = contender_key(election.name, session);
+  std::vector<operation> out{rewritten(key, on, std::move(body))};
+  // Consul leaves a key alone that its session locks again with the value that it has, and shows
+  // the version of the term before.
+  if (std::ranges::find(on.ousted, session) != on.ousted.end()) {
+    out.emplace_back(unlock{.key = own, .value = "", .flags = on.flags, .session = session});
+  }
+  out.emplace_back(lock{.key = own, .value = text, .flags = on.flags, .session = session});
   out.insert(out.end(), on.dead.begin(), on.dead.end());
   return out;
 }

@@ -70,6 +70,23 @@ TEST_P(ConsulOperator, AKeyOfAnotherProgramIsNeverTaken) {
   EXPECT_EQ(words(a->acquire()), "granted");
 }
 
+/// Consul leaves a key alone that is locked again by its session with the value that it has, so
+/// its index would be that of the term before.
+TEST_P(ConsulOperator, AHolderThatIsTakenOutOfASemaphoreHoldsAnewUnderALargerVersion) {
+  start();
+  auto a = join(settings("a", 60s, 2));
+  const stores::grant held = a->hold();
+  put("/v1/kv/db0/.lock" + flags(semaphore_flags), R"({"Limit":2,"Holders":{}})");
+  EXPECT_EQ(words(a->renew(term(held.version))), "lost: revoked");
+  auto b = join(settings("b", 60s, 2));
+  const stores::grant between = b->hold();
+  const stores::grant again = a->hold();
+  EXPECT_GT(again.version, between.version);
+  EXPECT_NE(again.sequencer, held.sequencer);
+  EXPECT_EQ(words(a->renew(term(again.version))), "renewed");
+  EXPECT_EQ(words(a->release(0, again.version)), "released");
+}
+
 /// As somebody makes it with curl who follows the guide: without flags, and with a list.
 TEST_P(ConsulOperator, ASemaphoreOfTheGuideIsSharedAsItIs) {
   start();

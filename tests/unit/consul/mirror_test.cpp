@@ -285,6 +285,12 @@ TEST(ConsulRequests, ACampaignReliesOnTheLockKeyAsItWasSeen) {
   EXPECT_EQ(rewritten.value, R"({"Limit":2,"Holders":{"x":true,"s":true},"Changes":5})");
   EXPECT_EQ(std::get<lock>(taken[1]).key, "db/s");
   EXPECT_EQ(std::get<erase>(taken[2]).key, "db/y");
+
+  basis ousted = seen;
+  ousted.ousted = {"other", "s"};
+  const auto taken_anew = campaign_transaction(two, ousted, "s", "a");
+  EXPECT_EQ(std::get<unlock>(taken_anew.at(1)).key, "db/s") << "so that Consul writes it anew";
+  EXPECT_EQ(std::get<lock>(taken_anew.at(2)).key, "db/s");
 }
 
 TEST(ConsulRequests, AReleaseThatIsExecutedLateFindsALaterTermChanged) {
