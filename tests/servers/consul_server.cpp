@@ -12,7 +12,21 @@ namespace tenure::servers {
 namespace {
 
 /// The ports of a member, by their place.
-enum : std::size_t { http_port, server_port, serf_port, ports_each };
+enum : std::size_t { http_port, https_port, server_port, serf_port, ports_each };
+
+/// What a Consul of this release is told about TLS. `tls` exists since 1.12; the older words mean
+/// the same.
+std::string tls_words(const consul_tls& what, bool is_old) {
+  const auto word = [](const std::string& name, const std::string& value) {
+    return name + " = \"" + value + "\"\n";
+  };
+  std::string all = word("cert_file", what.certificate) + word("key_file", what.key);
+  if (!what.client_ca.empty()) {
+    all += word("ca_file", what.client_ca);
+    all += is_old ? "verify_incoming_https = true\n" : "verify_incoming = true\n";
+  }
+  return is_old ? all : "tls { https {\n" + all + "} }";
+}
 
 }  // namespace
 
@@ -44,10 +58,15 @@ std::vector<std::string> consul_cluster::command(std::size_t member) const {
       "-hcl=performance { raft_multiplier = 1 }",
       "-hcl=session_ttl_min = \"" + std::to_string(options_.least_ttl.count()) + "ms\"",
       "-hcl=disable_update_check = true"};
-  if (release_.name != "debian") words.emplace_back("-hcl=ports { grpc_tls = -1 }");
+  const bool is_old = release_.name == "debian";
+  if (options_.tls) {
+    words.push_back("-hcl=ports { https = " + port(member, https_port) + " }");
+    words.push_back("-hcl=" + tls_words(*options_.tls, is_old));
+  }
+  if (!is_old) words.emplace_back("-hcl=ports { grpc_tls = -1 }");
   if (!options_.token.empty()) {
     // Renamed since.
-    const std::string name = release_.name == "debian" ? "master" : "initial_management";
+    const std::string name = is_old ? "master" : "initial_management";
     words.push_back("-hcl=acl { enabled = true default_policy = \"deny\" tokens { " + name +
                     " = \"" + options_.token + "\" agent = \"" + options_.token + "\" } }");
   }
@@ -62,7 +81,12 @@ std::uint16_t consul_cluster::port(std::size_t member) const {
   return port_of(member, http_port);
 }
 
+std::uint16_t consul_cluster::tls_port(std::size_t member) const {
+  return port_of(member, https_port);
+}
+
 std::string consul_cluster::endpoint(std::size_t member) const {
+  if (options_.tls) return "https://127.0.0.1:" + std::to_string(tls_port(member));
   return "http://127.0.0.1:" + std::to_string(port(member));
 }
 

@@ -16,12 +16,21 @@ namespace tenure::servers {
 /// variables TENURE_CONSUL_DEBIAN and TENURE_CONSUL_TODAY name others.
 std::vector<server_release> consul_releases();
 
+/// Certificates with which it serves HTTPS, as PEM files.
+struct consul_tls {
+  std::string certificate;
+  std::string key;
+  std::string client_ca;  ///< not empty: clients must present a certificate of it
+};
+
 struct consul_options {
   std::size_t members = 1;
   /// The least TTL that it grants; 10 s unless a test asks for less.
   std::chrono::milliseconds least_ttl{1000};
   std::vector<std::string> flags{};  ///< further ones, e.g. "-hcl=acl { enabled = true }"
-  std::string token{};               ///< of whoever calls; not empty: nobody else may do anything
+  /// Given: `endpoint` is https. An operator's calls still go to a port without TLS.
+  std::optional<consul_tls> tls{};
+  std::string token{};  ///< of whoever calls; not empty: nobody else may do anything
 };
 
 /// What Consul answers.
@@ -37,7 +46,9 @@ class consul_cluster final : public server_cluster {
   /// Starts it and waits until every member is healthy; fails the test if patience ends first.
   explicit consul_cluster(const server_release& release, consul_options options = {});
 
+  /// Of the plain HTTP API.
   [[nodiscard]] std::uint16_t port(std::size_t member = 0) const;
+  [[nodiscard]] std::uint16_t tls_port(std::size_t member = 0) const;
   [[nodiscard]] std::string endpoint(std::size_t member = 0) const override;
 
   /// Answers a consistent read, in which it is registered itself.
