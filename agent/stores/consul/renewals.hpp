@@ -18,7 +18,7 @@ namespace tenure::stores::consul {
 /// somebody else is read with its election: an operator may have changed the number of slots.
 ///
 /// Consul's leader answers a renewal without asking the others. One that has been replaced may so
-/// confirm what its successor never hears of; decision 31 says why no lease outlives its session
+/// confirm what its successor never hears of; decision 33 says why no lease outlives its session
 /// even then.
 ///
 /// Used on its loop only.
