@@ -69,8 +69,8 @@ TEST_F(ConsulContradiction, ALeaseLastsNoLongerThanWasAskedAndNoLongerThanConsul
 TEST_F(ConsulContradiction, ASessionThatIsGoneAgainAndAgainIsNotMadeWithoutEnd) {
   auto a = join();
   fake_.on("write", [](peer& to, const std::string& request) {
-    const std::string id = "00000000-0000-4000-8000-0000000000";
-    const auto at = request.find(id);
+    const std::string before = R"("Session":")";
+    const auto at = request.find(before) + before.size();
     status("409 Conflict", R"({"Results":null,"Errors":[{"OpIndex":1,"What":"invalid session \")" +
                                request.substr(at, 36) + R"(\""}]})")(to, request);
   });
