@@ -168,16 +168,12 @@ void campaigns::moved(const attempt_ptr& a, const slot_holder& own, const kept_s
     return fail(a, shared_.agents.present() + " refuses the lock of \"" +
                        shared_.spec(a->which).name + "\": " + why.what);
   }
-  const auto now = std::ranges::find(what.shown, to.id, &key_value::session);
-  if (now == what.shown.end()) {
-    return fail(a, shared_.agents.present() + " says that we hold \"" +
-                       shared_.spec(a->which).name + "\", and does not show it");
-  }
+  const key_value& now = what.shown.back();
   slot_holder next = own;
-  next.key = now->key;
+  next.key = now.key;
   next.session = to.id;
-  next.index = now->modify_index;
-  next.lock_index = now->lock_index;
+  next.index = now.modify_index;
+  next.lock_index = now.lock_index;
   won(a, shared_.hold(a->which, next), to);
 }
 

@@ -155,6 +155,31 @@ TEST_P(ConsulSession, ATtlThatConsulRefusesIsExplained) {
               AllOf(HasSubstr("must be between"), HasSubstr("session_ttl_min of all Consul")));
 }
 
+/// Nobody knows how long the session of an earlier run lives, so the term moves to one of ours.
+TEST_P(ConsulSession, OfAnEarlierRunIsLeftBehindAndTheTermGoesOnInAnother) {
+  start();
+  for (const std::uint32_t slots : {1U, 2U}) {
+    SCOPED_TRACE(slots);
+    stores::setup with = settings("a", 10s, slots);
+    with.elections.front().name = "of " + std::to_string(slots);
+    const auto session_in = [](const stores::grant& what) {
+      return what.sequencer.substr(what.sequencer.rfind('@') + 1);
+    };
+    auto first = join(with);
+    const stores::grant before = first->hold();
+    first->close();
+    auto again = join(with);
+    const stores::grant now = again->hold();
+    EXPECT_EQ(now.version, before.version);
+    EXPECT_NE(session_in(now), session_in(before));
+    destroy(session_in(before));
+    EXPECT_EQ(words(again->renew(term(now.version))), "renewed");
+    EXPECT_EQ(again->read().holders.size(), 1U);
+    EXPECT_EQ(words(again->release(0, now.version)), "released");
+    EXPECT_GT(again->hold().version, before.version);
+  }
+}
+
 TEST_P(ConsulSession, ThatHasEndedUnnoticedIsReplacedByTheNextCampaign) {
   start();
   auto a = join(settings("a"));

@@ -161,6 +161,10 @@ std::optional<std::string> consul_state::carry_out(const operation& one, outcome
 void consul_state::put(const operation& one, std::uint64_t lock_index, const std::string& holder,
                        outcome& to) {
   entry& into = keys_[one.key];
+  const bool is_same = into.create > 0 && into.value == one.value && into.flags == one.flags &&
+                       into.lock_index == lock_index && into.session == holder;
+  // Consul skips a write that changes nothing.
+  if (is_same) return to.results.push_back({.key = one.key, .what = into});
   into = {.value = one.value,
           .flags = one.flags,
           .lock_index = lock_index,
