@@ -6,8 +6,8 @@
 
 #include "base/number_text.hpp"
 #include "base/percent_text.hpp"
-#include "base/trusted_open.hpp"
 #include "core/check.hpp"
+#include "stores/secret_file.hpp"
 
 namespace tenure::stores::consul {
 namespace {
@@ -24,15 +24,10 @@ constexpr std::size_t most_token_bytes = 4096;
 /// How old a token may be before its file is looked at again.
 constexpr core::duration token_lasts = std::chrono::seconds(1);
 
-/// Reads the token from a file, without its trailing line break.
 std::expected<std::string, std::string> read_token(const std::string& file) {
-  auto read = base::read_named_file("the token file", file, most_token_bytes);
+  auto read = read_secret("the token file", file, most_token_bytes);
   if (!read) return read;
-  std::string& text = *read;
-  while (text.ends_with('\n') || text.ends_with('\r')) text.pop_back();
-  const bool prints = std::ranges::all_of(text, [](char c) { return c > ' ' && c <= '~'; });
-  if (text.empty()) return std::unexpected("the token file " + file + " is empty");
-  if (!prints) {
+  if (!std::ranges::all_of(*read, [](char c) { return c > ' ' && c <= '~'; })) {
     return std::unexpected("the token file " + file + " holds something else than one token");
   }
   return read;
@@ -168,7 +163,6 @@ void cluster::state::send(const call_ptr& c) {
 void cluster::state::answered(const call_ptr& c, core::time_point sent_at,
                               std::expected<http::client_reply, http::client_error> what) {
   if (!what) return failed(c, {.why = std::move(what.error().text)});
-  const reply_error error = read_error(what->status, what->body);
   // A session that is gone, and a path that does not exist: only the caller knows what it asked.
   if (what->status == 200 || what->status == 404 || what->status == 409) {
     c->answered = true;
@@ -177,6 +171,7 @@ void cluster::state::answered(const call_ptr& c, core::time_point sent_at,
                            .index = index_in(*what),
                            .sent_at = sent_at});
   }
+  const reply_error error = read_error(what->status, what->body);
   if (error.meaning == error_meaning::denied && !std::exchange(c->read_again, true) &&
       read_token_again()) {
     return send(c);

@@ -2,12 +2,10 @@
 
 #include <algorithm>
 
-#include "base/printable_text.hpp"
+#include "stores/server_text.hpp"
 
 namespace tenure::stores::consul {
 namespace {
-
-constexpr std::size_t most_message_bytes = 300;
 
 struct row {
   unsigned status;
@@ -57,19 +55,10 @@ constexpr row table[] = {
     {501, "", error_meaning::unsupported, not_consul},
 };
 
-/// On one line, without white space around it, and safe to print.
-std::string to_line(std::string_view text) {
-  constexpr std::string_view blanks = " \t\r\n";
-  const auto begin = text.find_first_not_of(blanks);
-  if (begin == std::string_view::npos) return {};
-  text = text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
-  return base::printable(text, most_message_bytes);
-}
-
 }  // namespace
 
 reply_error read_error(unsigned status, std::string_view body) {
-  reply_error out{.status = status, .message = to_line(body)};
+  reply_error out{.status = status, .message = server_text(body)};
   const auto* const found = std::ranges::find_if(table, [&](const row& one) {
     return one.status == status && out.message.contains(one.words);
   });

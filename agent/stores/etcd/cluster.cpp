@@ -4,9 +4,9 @@
 #include <optional>
 #include <utility>
 
-#include "base/trusted_open.hpp"
 #include "core/check.hpp"
 #include "stores/etcd/codec.hpp"
+#include "stores/secret_file.hpp"
 
 namespace tenure::stores::etcd {
 namespace {
@@ -22,14 +22,8 @@ constexpr std::size_t warm_connections = 2;
 
 constexpr std::size_t most_password_bytes = 4096;
 
-/// Reads the password from a file, without its trailing line break.
 std::expected<std::string, std::string> read_password(const std::string& file) {
-  auto read = base::read_named_file("the password file", file, most_password_bytes);
-  if (!read) return read;
-  std::string& text = *read;
-  while (text.ends_with('\n') || text.ends_with('\r')) text.pop_back();
-  if (text.empty()) return std::unexpected("the password file " + file + " is empty");
-  return read;
+  return read_secret("the password file", file, most_password_bytes);
 }
 
 std::string describe(const gateway_error& e, const std::string& where) {

@@ -4,12 +4,11 @@
 #include <cstddef>
 #include <optional>
 
-#include "base/printable_text.hpp"
+#include "stores/server_text.hpp"
 
 namespace tenure::stores::etcd {
 namespace {
 
-constexpr std::size_t max_message_bytes = 200;
 constexpr int any_code = -1;
 
 /// gRPC's status codes, as far as etcd uses them.
@@ -131,15 +130,6 @@ constexpr row table[] = {
      "write the endpoint as https://"},
 };
 
-/// On one line, without white space around it, and safe to print.
-std::string to_line(std::string_view text) {
-  constexpr std::string_view blanks = " \t\r\n";
-  const auto begin = text.find_first_not_of(blanks);
-  if (begin == std::string_view::npos) return {};
-  text = text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
-  return base::printable(text, max_message_bytes);
-}
-
 void judge(gateway_error& error) {
   const auto* const found = std::ranges::find_if(
       table, [&](const row& one) { return one.code == error.code && one.text == error.message; });
@@ -154,7 +144,7 @@ gateway_error read_error(unsigned http_status, std::string_view body) {
   const std::optional<error_fields> said = parse_error(body);
   gateway_error error{.status = http_status,
                       .code = said ? said->code : any_code,
-                      .message = to_line(said ? said->message : body),
+                      .message = server_text(said ? said->message : body),
                       .advice = {}};
   judge(error);
   return error;
@@ -162,7 +152,7 @@ gateway_error read_error(unsigned http_status, std::string_view body) {
 
 gateway_error read_cancel_reason(std::string_view reason) {
   constexpr std::string_view before_text = " desc = ";
-  gateway_error error{.status = 200, .message = to_line(reason), .advice = {}};
+  gateway_error error{.status = 200, .message = server_text(reason), .advice = {}};
   const auto at = error.message.find(before_text);
   if (at != std::string::npos) error.message.erase(0, at + before_text.size());
   const auto* const found = std::ranges::find(table, error.message, &row::text);
