@@ -320,8 +320,10 @@ class scenario {
         say("killed" + server_name + for_long);
         servers_->kill(s);
         return world_.after(lasts, [this, s] { servers_->start(s); });
-      case 4:
       case 5:
+        if (stage_.store == kept_in::consul && servers_->leader() >= 0) return freeze_leader(quiet);
+        [[fallthrough]];
+      case 4:
         say("frozen" + server_name + for_long);
         servers_->freeze(s);
         return world_.after(lasts, [this, s] { servers_->thaw(s); });
@@ -391,6 +393,16 @@ class scenario {
       default:
         return order(p);
     }
+  }
+
+  /// For longer than a TTL: what waits for it is answered when it goes on, by a leader of the past.
+  void freeze_leader(world_time quiet) {
+    const auto s = static_cast<std::size_t>(servers_->leader());
+    const core::duration lasts = std::min(world_.dice.between(stage_.when.ttl, 3 * stage_.when.ttl),
+                                          core::duration(quiet - world_.now));
+    say("frozen server " + std::to_string(s) + " (leader) for longer than a ttl");
+    servers_->freeze(s);
+    world_.after(lasts, [this, s] { servers_->thaw(s); });
   }
 
   void pause_agent(std::size_t p, bool on) {

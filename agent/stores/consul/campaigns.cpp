@@ -126,7 +126,13 @@ void campaigns::delayed(const attempt_ptr& a) {
 /// Takes over a term that an earlier call, or an earlier run of this agent, has begun: renews its
 /// session if that can be relied on.
 void campaigns::adopt(const attempt_ptr& a, const looked& now, const slot_holder& own) {
-  if (!shared_.sessions.is_fresh(own.session)) return move(a, own, now.at.basis_now());
+  if (!shared_.sessions.is_fresh(own.session)) {
+    slot_holder next = own;
+    // Others may have written something else into our key.
+    next.identity = shared_.self.identity;
+    next.mark = shared_.self.mark;
+    return move(a, next, now.at.basis_now());
+  }
   shared_.sessions.keep(
       own.session, a->deadline,
       shared_.guarded([this, a, own, seen_at = now.sent_at](const kept_or_failure& kept) {
