@@ -70,9 +70,10 @@ void session_keeper::answer(const std::expected<kept_session, unknown>& outcome)
 
 void session_keeper::keep(const std::string& id, core::time_point deadline,
                           handler<kept_or_failure> done) {
+  const auto before = present_ && present_->id == id ? present_ : std::nullopt;
   cluster_.call(
       renew_session_request(id), deadline,
-      [this, id, done = std::move(done)](const reply_or_failure& what) mutable {
+      [this, id, before, done = std::move(done)](const reply_or_failure& what) mutable {
         if (!what) return done(std::unexpected(what.error().why));
         if (says_gone(*what, id)) {
           forget(id);
@@ -84,6 +85,11 @@ void session_keeper::keep(const std::string& id, core::time_point deadline,
         }
         const auto ttl = parse_renewal(what->body, id);
         if (!ttl) return done(std::unexpected(cluster_.present() + ": " + ttl.error().why));
+        // It may have been sent again, to another agent.
+        if (wish_.ttl && (!before || what->sent_at - before->sent_at >= before->ttl)) {
+          return done(std::unexpected("the session was renewed through " + cluster_.present() +
+                                      ", and too late to rely on that"));
+        }
         // One that an earlier run of this agent has made may last longer than is asked for now.
         const kept_session kept{
             .id = id, .sent_at = what->sent_at, .ttl = std::min(ttl_, ttl->value_or(ttl_))};
