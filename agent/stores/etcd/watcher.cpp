@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/backoff.hpp"
 #include "core/check.hpp"
 #include "stores/etcd/requests.hpp"
 
@@ -12,11 +11,11 @@ namespace {
 
 /// For each read while connecting, and for the first bytes of the stream.
 constexpr core::duration connect_patience = std::chrono::seconds(3);
-/// Between attempts to connect.
-constexpr core::backoff pauses{.first = std::chrono::milliseconds(50),
-                               .most = std::chrono::seconds(2)};
+/// Pauses between attempts to connect: doubled from the first to the longest, with jitter.
+constexpr core::duration first_pause = std::chrono::milliseconds(50);
+constexpr core::duration longest_pause = std::chrono::seconds(2);
 /// A stream that breaks after this time has worked, and is opened again without a pause.
-constexpr core::duration steady_after = pauses.most;
+constexpr core::duration steady_after = longest_pause;
 
 /// What a watch may send: so much at once, which is more than ten thousand elections send at their
 /// start, and so much a second from then on. Each document counts as this many bytes more than it
@@ -32,6 +31,12 @@ std::int64_t watch_id_of(std::size_t election) {
 
 /// The id of replies about all watches of a stream.
 constexpr std::int64_t all_watches = -1;
+
+core::duration pause_after(std::uint32_t failures, std::uint64_t chance) {
+  const core::duration most = std::min(longest_pause, first_pause * (1U << std::min(failures, 6U)));
+  return most / 2 + core::duration(static_cast<core::duration::rep>(
+                        chance % static_cast<std::uint64_t>((most / 2).count())));
+}
 
 }  // namespace
 
@@ -236,7 +241,7 @@ void watcher::fail(call_failure what) {
   const std::uint32_t before = failures_++;
   if (was_live && before == 0) return connect();
   cluster_.move_on();
-  next_.after(pauses.after(before + 1, loop_.random_bits()), [this] { connect(); });
+  next_.after(pause_after(before, loop_.random_bits()), [this] { connect(); });
   on_.broken(std::move(what));
 }
 
