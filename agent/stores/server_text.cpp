@@ -5,7 +5,7 @@
 namespace tenure::stores {
 namespace {
 
-constexpr std::size_t most_bytes_said = 300;
+constexpr std::size_t most_bytes_said = 200;
 
 }  // namespace
 

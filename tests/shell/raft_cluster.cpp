@@ -140,6 +140,8 @@ void raft_cluster::kill(std::size_t m) {
 void raft_cluster::start(std::size_t m) {
   if (halted_) return;
   members_[m].up = true;
+  // A new process believes nothing.
+  members_[m].leads_until = {};
   join(m);
 }
 

@@ -101,18 +101,6 @@ TEST_P(ConsulCluster, ALeaseCountsFromWhenItsRequestLeftHoweverLateTheAnswer) {
   }));
 }
 
-TEST_P(ConsulCluster, AnotherRunOfTheAgentGoesOnWithItsTerm) {
-  start();
-  auto a = join(settings("a", 60s));
-  const stores::grant held = a->hold();
-  a->close();
-  auto next = join(settings("a", 60s));
-  const stores::grant again = next->hold();
-  EXPECT_EQ(again.version, held.version);
-  EXPECT_EQ(again.sequencer, held.sequencer);
-  EXPECT_EQ(words(next->renew(term(held.version))), "renewed");
-}
-
 TEST_P(ConsulCluster, ADatacenterThatDoesNotExistIsARefusalToOpen) {
   start();
   stores::setup with = settings("a");

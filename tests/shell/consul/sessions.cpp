@@ -20,7 +20,7 @@ void consul_sessions::kept(const std::string& id) {
   }
   const world_time until = world_.now + lives_in_ttls * *one->ttl;
   ends_[id] = until;
-  promised_[one->number] = world_.now + *one->ttl;
+  promise(one->number, world_.now + *one->ttl);
   world_.at(until, [this, id] { check(id); });
 }
 
@@ -28,7 +28,12 @@ void consul_sessions::kept_by_replaced(const std::string& id) {
   const auto found = ends_.find(id);
   const auto* const one = state_.find_session(id);
   if (one == nullptr || found == ends_.end()) return;
-  if (found->second >= world_.now + *one->ttl) promised_[one->number] = world_.now + *one->ttl;
+  promise(one->number, found->second);
+}
+
+void consul_sessions::promise(std::uint64_t number, world_time until) {
+  world_time& promised = promised_[number];
+  promised = std::max(promised, until);
 }
 
 void consul_sessions::check(const std::string& id) {

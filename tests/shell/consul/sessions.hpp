@@ -24,8 +24,8 @@ class consul_sessions {
 
   /// It was made or renewed at the leader, just now.
   void kept(const std::string& id);
-  /// A leader that was replaced has said so, from what it knew. Others may rely on that if the
-  /// present leader keeps the session for its TTL anyway.
+  /// A leader that was replaced has said so, from what it knew. Others may rely on that as long as
+  /// the present leader keeps the session anyway.
   void kept_by_replaced(const std::string& id);
   /// A new leader.
   void begin_all_anew();
@@ -41,6 +41,7 @@ class consul_sessions {
   [[nodiscard]] world_time promised(std::uint64_t number) const;
 
  private:
+  void promise(std::uint64_t number, world_time until);
   void check(const std::string& id);
 
   world& world_;
