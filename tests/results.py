@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""skips.py RESULTS LIST: fails if a test was skipped that LIST does not allow.
+"""results.py RESULTS LIST: ends the output of a run with what failed; fails if a test was skipped that LIST does not allow.
 
-RESULTS is what `ctest --output-junit` writes; LIST is tests/skips.txt."""
+RESULTS is what `ctest --output-junit` writes; LIST is tests/skips.txt. Among thousands of tests, what a failed one
+said is hard to find: its end stands last."""
 import pathlib
 import re
 import sys
@@ -9,6 +10,9 @@ import xml.etree.ElementTree
 
 UNITTEST_SKIP = re.compile(r"^(\w+) \(.*\.\.\. skipped '(.*)'$", re.M)
 GOOGLETEST_SKIP = re.compile(r"^.*: Skipped\n(.*)$", re.M)
+
+LAST_LINES = 30
+TOLD = 10
 
 
 def skipped(results: pathlib.Path) -> list[tuple[str, str]]:
@@ -21,6 +25,17 @@ def skipped(results: pathlib.Path) -> list[tuple[str, str]]:
         if not within and case.find("skipped") is not None:
             why = GOOGLETEST_SKIP.search(said)
             found.append((name, why[1] if why else said.strip() or case.find("skipped").get("message", "")))
+    return found
+
+
+def failed(results: pathlib.Path) -> list[tuple[str, list[str]]]:
+    """The name of each test that failed, and the last lines of what it said."""
+    found = []
+    for case in xml.etree.ElementTree.parse(results).getroot().iter("testcase"):
+        failure = case.find("failure")
+        if failure is not None:
+            said = (case.findtext("system-out") or "").strip() or failure.get("message", "")
+            found.append((case.get("name", ""), said.splitlines()[-LAST_LINES:]))
     return found
 
 
@@ -38,6 +53,11 @@ def allowed(listed: pathlib.Path) -> list[re.Pattern[str]]:
 
 
 def main() -> None:
+    broken = failed(pathlib.Path(sys.argv[1]))
+    for name, said in broken[:TOLD]:
+        print(f"failed: {name}", *(f"    {line[:300]}" for line in said), sep="\n")
+    if len(broken) > TOLD:
+        print(f"failed: {len(broken) - TOLD} more")
     patterns = allowed(pathlib.Path(sys.argv[2]))
     unexpected = [(name, why) for name, why in skipped(pathlib.Path(sys.argv[1]))
                   if not any(pattern.fullmatch(name) for pattern in patterns)]

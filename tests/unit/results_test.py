@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""skips_test.py ROOT: no way in which a test is skipped escapes tests/skips.py."""
+"""results_test.py ROOT: tests/results.py tells what failed, and no way in which a test is skipped escapes it."""
 import pathlib
 import subprocess
 import sys
 import tempfile
 import unittest
 
-SKIPS = pathlib.Path(sys.argv.pop(1)) / "tests" / "skips.py"
+RESULTS = pathlib.Path(sys.argv.pop(1)) / "tests" / "results.py"
 
 
 def case(name: str, status: str, said: str, inside: str = "") -> str:
@@ -17,17 +17,19 @@ PASSED = case("Election.Works", "run", "[  PASSED  ] 1 test.")
 OF_GOOGLETEST = case("Etcd.Answers", "notrun", "a_test.cpp:7: Skipped\nthere is no etcd\n",
                      '<skipped message="SKIP_REGULAR_EXPRESSION_MATCHED"/>')
 OF_CTEST = case("Metrics.AreSeen", "notrun", "there is no Prometheus", '<skipped message="SKIP_RETURN_CODE=77"/>')
+FAILED = case("shell.fresh_seeds", "fail", "a line\n" * 50 + "seed 42 broke overlap\n", '<failure message=""/>')
+SILENT = case("Etcd.Hangs", "fail", "", '<failure message="Timeout"/>')
 WITHIN_A_PASSED_ONE = case("Metrics.Alerts", "run",
                            "test_slept (__main__.Alerts.test_slept) ... skipped 'static'\nOK (skipped=1)")
 
 
-class Skips(unittest.TestCase):
+class Results(unittest.TestCase):
     def judge(self, cases: list[str], allowed: str = "") -> subprocess.CompletedProcess[str]:
         with tempfile.TemporaryDirectory() as folder:
             results, listed = pathlib.Path(folder, "tests.xml"), pathlib.Path(folder, "skips.txt")
             results.write_text(f"<testsuite>{''.join(cases)}</testsuite>")
             listed.write_text(allowed)
-            return subprocess.run([sys.executable, SKIPS, results, listed], capture_output=True, text=True)
+            return subprocess.run([sys.executable, RESULTS, results, listed], capture_output=True, text=True)
 
     def test_each_kind_fails_and_is_named_with_its_reason(self):
         for skipped, words in ((OF_GOOGLETEST, "Etcd.Answers: there is no etcd"),
@@ -44,6 +46,18 @@ class Skips(unittest.TestCase):
         listed = "# a comment\nEtcd\\..* no etcd on this architecture\n"
         self.assertEqual(self.judge([OF_GOOGLETEST], listed).returncode, 0)
         self.assertEqual(self.judge([OF_GOOGLETEST, OF_CTEST], listed).returncode, 1)
+
+    def test_what_a_failed_test_said_last_is_told(self):
+        told = self.judge([PASSED, FAILED, SILENT])
+        self.assertEqual(told.returncode, 0, "ctest fails the run")
+        self.assertIn("failed: shell.fresh_seeds", told.stdout)
+        self.assertIn("seed 42 broke overlap", told.stdout)
+        self.assertLess(told.stdout.count("a line"), 40)
+        self.assertIn("failed: Etcd.Hangs\n    Timeout", told.stdout)
+        self.assertNotIn("Election.Works", told.stdout)
+
+    def test_many_failures_are_counted(self):
+        self.assertIn("failed: 2 more", self.judge([FAILED] * 12).stdout)
 
     def test_pattern_without_a_reason_is_refused(self):
         self.assertEqual(self.judge([OF_GOOGLETEST], "Etcd\\..*\n").returncode, 1)
