@@ -1,13 +1,15 @@
 // `tenure exec` on Consul beside `consul lock`, on one server as it is by default, and an agent
 // with as many elections as it may have.
-//   consul_bench [--rounds N]
+//   consul_bench [--rounds N] [--part hand-over|crash|memory|requests|many]
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -86,6 +88,57 @@ void measure_memory(const servers::server_release& release) {
               verdict(rss < rss_goal_kb));
 }
 
+/// How many requests Consul has answered since `from` (its own count), by their kind. Its newest
+/// interval of 10 s that is over is asked for again and again.
+using requests = std::map<std::string, double>;
+requests requests_in(const servers::consul_cluster& cluster, int intervals) {
+  requests all;
+  std::string last;
+  for (int seen = 0; seen <= intervals;) {
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+    const auto now = nlohmann::json::parse(cluster.call("GET", "/v1/agent/metrics").body);
+    if (now.at("Timestamp") == last) continue;
+    last = now.at("Timestamp");
+    // The first one began before we asked.
+    if (seen++ == 0) continue;
+    for (const auto& one : now.at("Samples")) {
+      std::string name = one.at("Name");
+      // 1.9 has moved method and path into labels.
+      if (name == "consul.api.http") {
+        name = std::string(one.at("Labels").at("method")) + " " +
+               std::string(one.at("Labels").at("path"));
+      } else if (!name.starts_with("consul.http.")) {
+        continue;
+      }
+      if (name.contains("metrics")) continue;
+      all[name] += one.at("Count").get<double>() / intervals;
+    }
+  }
+  return all;
+}
+
+void measure_requests(const servers::server_release& release) {
+  constexpr int intervals = 6;
+  const servers::consul_cluster cluster(release, plain_consul());
+  const tests::temporary_directory in;
+  const auto options = [&](const char* name) {
+    return tests::member::options{
+        .identity = name, .ttl = "15s", .store = "consul", .endpoint = cluster.endpoint()};
+  };
+  const tests::member a(in, options("a"));
+  if (!tests::eventually([&] { return a.is_active(); })) return std::puts("nobody holds"), void();
+  const requests of_holder = requests_in(cluster, intervals);
+  const tests::member b(in, options("b"));
+  requests of_both = requests_in(cluster, intervals);
+  std::puts("requests in 10 s, ttl 15 s: the holder alone, and what a standby adds");
+  for (const auto& [kind, count] : of_holder) of_both.try_emplace(kind, 0);
+  for (const auto& [kind, count] : of_both) {
+    const auto before = of_holder.find(kind);
+    const double alone = before == of_holder.end() ? 0 : before->second;
+    std::printf("  %-44s %5.1f %5.1f\n", kind.c_str(), alone, count - alone);
+  }
+}
+
 void measure_many(const servers::server_release& release) {
   const servers::consul_cluster cluster(release, plain_consul());
   const tests::temporary_directory in;
@@ -133,6 +186,7 @@ int main(int argc, char** argv) {
     if (wanted("hand-over")) measure_hand_overs(release, rounds);
     if (wanted("crash")) measure_crashes(release);
     if (wanted("memory")) measure_memory(release);
+    if (wanted("requests")) measure_requests(release);
     if (wanted("many")) measure_many(release);
   }
 }
