@@ -23,8 +23,9 @@ bool same_sight(const core::election_view& a, const core::election_view& b) {
 
 bool same_view(const core::election_view& a, const core::election_view& b) {
   return a.phase == b.phase && same_lease(a.lease, b.lease) && a.sequencer == b.sequencer &&
-         a.since == b.since && same_sight(a, b) && a.workload_running == b.workload_running &&
-         a.last_loss == b.last_loss && a.paused == b.paused && a.held_back == b.held_back;
+         a.slot == b.slot && a.since == b.since && same_sight(a, b) &&
+         a.workload_running == b.workload_running && a.last_loss == b.last_loss &&
+         a.paused == b.paused && a.held_back == b.held_back;
 }
 
 /// When the lease that an answer relies on expires unless it is renewed; `never` if none does.

@@ -102,7 +102,8 @@ election_status status_of(const election_snapshot& election, const snapshot& see
   }
 
   if (held_by_us(view, at.now)) {
-    out.holder = core::holder{.identity = identity, .version = view.lease->version, .ours = true};
+    out.holder = core::holder{
+        .identity = identity, .version = view.lease->version, .ours = true, .slot = view.slot};
     out.sequencer = view.sequencer;
     // With one slot, another holder that the watch shows is the one before us.
     if (election.slots > 1) out.holders = others(view);

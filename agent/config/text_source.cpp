@@ -14,9 +14,10 @@ namespace {
 constexpr std::string_view prefix = "TENURE_";
 
 /// Variables that mean something else, most of them given to a workload by its guard.
-constexpr std::array<std::string_view, 10> other_variables{
-    config_environment, "TENURE_API", "TENURE_VERSION", "TENURE_SEQUENCER",     "TENURE_PAGE",
-    "TENURE_GUARD_FDS", "TENURE_RUN", "TENURE_EVENT",   "TENURE_EXPIRES_IN_MS", "TENURE_LEFT_MS"};
+constexpr std::array<std::string_view, 11> other_variables{
+    config_environment, "TENURE_API",           "TENURE_VERSION",   "TENURE_SEQUENCER",
+    "TENURE_SLOT",      "TENURE_PAGE",          "TENURE_GUARD_FDS", "TENURE_RUN",
+    "TENURE_EVENT",     "TENURE_EXPIRES_IN_MS", "TENURE_LEFT_MS"};
 
 /// Kubernetes gives every container the address of each Service of its namespace, in variables
 /// that begin with the Service's name: TENURE_SERVICE_HOST, TENURE_PORT_8081_TCP_ADDR.

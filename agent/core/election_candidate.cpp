@@ -125,6 +125,7 @@ void election::accept(state::candidate& c, const event::granted& e, const core::
                       const moment& at, effects& out) {
   const bool adopted = c.found && c.found->version == e.version;
   view_.sequencer = e.sequencer;
+  view_.slot = e.slot;
   // The store has answered: no acquire is in doubt.
   c.acquire = state::pause{};
   c.maybe_held = false;

@@ -144,6 +144,7 @@ time_point election::wake_of(const state::draining& d) const {
 void election::drained(state::draining done, const moment& at, effects& out) {
   if (done.lease) ended_ = done.lease->version;
   view_.sequencer.clear();
+  view_.slot = 0;
   if (done.last) {
     enter(state::stopped{.paused = done.aside == duration::max()}, done.why, at, out);
     out.add(command::finished{.why = done.why});

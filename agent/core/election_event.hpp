@@ -41,6 +41,7 @@ struct granted {
   duration ttl{};                 ///< as granted; may differ from the one asked for
   time_point sent_at{};           ///< just before the first byte of the request was sent
   bool released_cleanly = false;  ///< the previous holder's workload is known to be dead
+  std::uint32_t slot = 0;         ///< see core::holder
 };
 
 /// Another member holds the lease.

@@ -63,6 +63,9 @@ struct holder {
   /// It holds through this agent's own session, which the store knows. Neither name nor version can
   /// show this: another member may have the same name, and a restored store grants a version twice.
   bool ours = false;
+  /// Which of the slots it holds, from 0 on: no two holders have the same number at a time. 0 where
+  /// the store does not say, as for a program that knows no such number (`etcdctl lock`).
+  std::uint32_t slot = 0;
 
   friend bool operator==(const holder&, const holder&) = default;
 };

@@ -148,7 +148,8 @@ void election_driver::carry_out(core::election_index which, const core::command:
                                      .sequencer = std::move(grant.sequencer),
                                      .ttl = grant.ttl,
                                      .sent_at = grant.sent_at,
-                                     .released_cleanly = grant.released_cleanly});
+                                     .released_cleanly = grant.released_cleanly,
+                                     .slot = grant.slot});
   });
 }
 

@@ -142,6 +142,7 @@ std::vector<std::string> owned_mode::environment(const core::election_view& view
   out.insert(out.end(), {
                             "TENURE_VERSION=" + std::to_string(core::number(view.lease->version)),
                             "TENURE_SEQUENCER=" + view.sequencer,
+                            "TENURE_SLOT=" + std::to_string(view.slot),
                         });
   for (std::string& one :
        stores::lock_variables(with_.settings.store, view.sequencer, view.lease->version)) {

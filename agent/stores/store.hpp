@@ -43,6 +43,9 @@ struct grant {
   core::duration ttl{};           ///< as granted
   core::time_point sent_at{};     ///< when the first byte of the request left, or earlier
   bool released_cleanly = false;  ///< the previous holder is known to have released
+  /// The smallest number that no other holder had when the slot was taken; for the whole term, also
+  /// if the election has fewer slots since. See core::holder.
+  std::uint32_t slot = 0;
 };
 
 /// Others hold all slots.

@@ -63,6 +63,7 @@ static void describe(maybe_const<election_report> auto& of, auto& with) {
   with.or_null("last_loss", of.last_loss);
   with("last_term", of.last_term);
   with("slots", of.slots);
+  with.slot(of.holder);
   with("members", of.members);
   with("gone", of.gone);
   with("paused", of.paused);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "base/json_nesting.hpp"
@@ -73,6 +74,13 @@ bool read(const json& from, std::uint64_t& to) {
   return from.is_number_integer();
 }
 
+bool read(const json& from, std::uint32_t& to) {
+  const bool fits = from.is_number_unsigned() &&
+                    from.get<std::uint64_t>() <= std::numeric_limits<std::uint32_t>::max();
+  if (fits) to = from.get<std::uint32_t>();
+  return fits;
+}
+
 bool read(const json& from, core::version& to) {
   std::uint64_t number = 0;
   const bool there = read(from, number);
@@ -123,6 +131,10 @@ void object_writer::holder(const std::optional<core::holder>& who) {
   version(who ? std::optional(who->version) : std::nullopt);
 }
 
+void object_writer::slot(const std::optional<core::holder>& who) {
+  (*this)("slot", who ? std::optional(who->slot) : std::nullopt);
+}
+
 void object_reader::time(std::string_view name, std::optional<std::int64_t>& unix_ms) {
   std::int64_t value = 0;
   if (read_time(member(from_, name), value)) unix_ms = value;
@@ -140,6 +152,10 @@ void object_reader::holder(core::holder& who) {
 
 void object_reader::holder(std::optional<core::holder>& who) {
   if (member(from_, "holder").is_string()) holder(who.emplace());
+}
+
+void object_reader::slot(std::optional<core::holder>& who) {
+  if (who) (*this)("slot", who->slot);
 }
 
 }  // namespace tenure::wire

@@ -42,6 +42,7 @@ bool read(const nlohmann::json& from, std::string& to);
 bool read(const nlohmann::json& from, bool& to);
 bool read(const nlohmann::json& from, std::int64_t& to);
 bool read(const nlohmann::json& from, std::uint64_t& to);
+bool read(const nlohmann::json& from, std::uint32_t& to);
 bool read(const nlohmann::json& from, core::version& to);
 bool read(const nlohmann::json& from, core::health& to);
 /// RFC 3339.
@@ -86,6 +87,8 @@ class object_writer {
   void version(std::optional<core::version> version);
   /// "holder", "version" and "version_text".
   void holder(const std::optional<core::holder>& who);
+  /// "slot": the holder's.
+  void slot(const std::optional<core::holder>& who);
   /// Call once, after the last member.
   void end() { to_ += before_ == '{' ? "{}" : "}"; }
 
@@ -114,6 +117,8 @@ class object_reader {
   void holder(core::holder& who);
   /// Nothing if "holder" is not a string.
   void holder(std::optional<core::holder>& who);
+  /// Precondition: `holder` has been read.
+  void slot(std::optional<core::holder>& who);
 
  private:
   const nlohmann::json& from_;
@@ -123,10 +128,11 @@ class object_reader {
 template <class Value, class Of>
 concept maybe_const = std::same_as<std::remove_const_t<Value>, Of>;
 
-/// {"identity","version"}
+/// {"identity","version","slot"}
 void describe(maybe_const<core::holder> auto& of, auto& with) {
   with("identity", of.identity);
   with("version", of.version);
+  with("slot", of.slot);
 }
 
 template <class Value>

@@ -4,6 +4,8 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "base/number_text.hpp"
+
 namespace tenure::workload {
 namespace {
 
@@ -29,6 +31,7 @@ hook_order order_of(const hook_facts& what, const std::vector<std::string>& envi
       {"identity", value_of("TENURE_IDENTITY", environment)},
       {"version", core::number(what.version)},
       {"sequencer", value_of("TENURE_SEQUENCER", environment)},
+      {"slot", base::read_number<std::uint32_t>(value_of("TENURE_SLOT", environment)).value_or(0)},
       {"expires_in_ms", milliseconds(what.expires_in)},
   };
   hook_order out{.body = {}, .environment = environment};

@@ -41,7 +41,8 @@ hook_workload::hook_workload(base::event_loop& on, hooks ways, const settings::h
       plan_(ways_to_clear(with)),
       timer_(on),
       environment_(std::move(environment)) {
-  environment_.insert(environment_.end(), {"TENURE_VERSION=0", "TENURE_SEQUENCER="});
+  environment_.insert(environment_.end(),
+                      {"TENURE_VERSION=0", "TENURE_SEQUENCER=", "TENURE_SLOT=0"});
   stop_at_ = loop_.now();
   plan_.begin(stop_at_, stop_at_ + std::min(when.drain, when.ttl));
   stop_now();

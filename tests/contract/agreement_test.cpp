@@ -64,6 +64,7 @@ TEST_P(StoreContract, SlotsAreChangedInTheStoreForAllWhoSeeIt) {
       [&] { return seen->shows([](const core::observation& o) { return o.agreed.slots == 2; }); }));
   const grant second = b->hold();
   EXPECT_GT(second.version, first.version);
+  EXPECT_EQ(second.slot, 1U);
   EXPECT_EQ(a->read().holders.size(), 2U);
   const auto renewed = a->renew(only(first.version));
   ASSERT_TRUE(std::holds_alternative<stores::renewal>(renewed));

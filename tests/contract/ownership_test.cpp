@@ -186,7 +186,7 @@ TEST_P(StoreContract, AsManyHoldAsThereAreSlotsAndEachHasAVersionOfItsOwn) {
   const auto refused = c->acquire();
   ASSERT_TRUE(std::holds_alternative<refusal>(refused));
   EXPECT_THAT(std::get<refusal>(refused).seen.holders,
-              ElementsAre(other("a", first.version), other("b", second.version)));
+              ElementsAre(other("a", first.version), other("b", second.version, 1)));
   ASSERT_TRUE(std::holds_alternative<released>(a->release(0, first.version)));
   const grant third = c->hold();
   EXPECT_GT(third.version, second.version);
@@ -222,6 +222,49 @@ TEST_P(StoreContract, OfMoreMembersThanSlotsAsManyHoldAndTheNextOneFollowsARelea
       EXPECT_THAT(std::get<renewal>(renewed).lost, IsEmpty()) << slots;
     }
   }
+}
+
+TEST_P(StoreContract, EachHolderHasTheSmallestFreeSlotForItsTerm) {
+  const auto with = [this](const char* name) {
+    return settings(name, std::chrono::seconds(10), 3);
+  };
+  auto a = join(with("a"));
+  auto b = join(with("b"));
+  auto c = join(with("c"));
+  auto d = join(with("d"));
+  const grant first = a->hold();
+  const grant second = b->hold();
+  const grant third = c->hold();
+  EXPECT_THAT((std::vector{first.slot, second.slot, third.slot}), ElementsAre(0, 1, 2));
+  EXPECT_THAT(d->read().holders,
+              ElementsAre(other("a", first.version), other("b", second.version, 1),
+                          other("c", third.version, 2)));
+  ASSERT_TRUE(std::holds_alternative<released>(b->release(0, second.version)));
+  auto shown = d->watch();
+  const grant fourth = d->hold();
+  EXPECT_EQ(fourth.slot, 1U);
+  const auto shows_slot = [&](const core::observation& o) {
+    return std::ranges::find(o.holders, own("d", fourth.version, 1)) != o.holders.end();
+  };
+  EXPECT_TRUE(loop_.run_until([&] { return shown->shows(shows_slot); }));
+  EXPECT_EQ(c->hold().slot, 2U) << "asked for again, also behind a change of the others";
+  ASSERT_TRUE(std::holds_alternative<released>(a->release(0, first.version)));
+  ASSERT_TRUE(std::holds_alternative<core::agreement>(c->agree({.slots = 2})));
+  EXPECT_EQ(c->hold().slot, 2U) << "it stays what it was for the whole term";
+}
+
+TEST_P(StoreContract, TheNextRunOfAnAgentGoesOnInItsSlot) {
+  auto a = join(settings("a", std::chrono::seconds(10), 2));
+  auto b = join(settings("b", std::chrono::seconds(10), 2));
+  const grant of_a = a->hold();
+  const grant before = b->hold();
+  b->close();
+  ASSERT_TRUE(std::holds_alternative<released>(a->release(0, of_a.version)));
+  auto again = join(settings("b", std::chrono::seconds(10), 2));
+  const grant now = again->hold();
+  EXPECT_EQ(now.version, before.version);
+  EXPECT_EQ(now.slot, 1U);
+  EXPECT_EQ(a->hold().slot, 0U);
 }
 
 }  // namespace

@@ -35,11 +35,13 @@ class loop {
 };
 
 /// What the store shows of a holder: to itself, and to others.
-inline core::holder own(const std::string& identity, core::version version) {
-  return {.identity = identity, .version = version, .ours = true};
+inline core::holder own(const std::string& identity, core::version version,
+                        std::uint32_t slot = 0) {
+  return {.identity = identity, .version = version, .ours = true, .slot = slot};
 }
-inline core::holder other(const std::string& identity, core::version version) {
-  return {.identity = identity, .version = version};
+inline core::holder other(const std::string& identity, core::version version,
+                          std::uint32_t slot = 0) {
+  return {.identity = identity, .version = version, .slot = slot};
 }
 
 /// What a watch has shown so far.

@@ -62,7 +62,8 @@ std::pair<cell, cell> holder_cells(const wire::election_report& e) {
   std::vector<std::string> names;
   std::vector<std::string> versions;
   for (const core::holder& s : e.holders) {
-    names.push_back(s.identity);
+    names.push_back(e.slots > 1 ? s.identity + " (slot " + std::to_string(s.slot) + ")"
+                                : s.identity);
     versions.push_back(text(s.version));
   }
   return {{.text = joined(names)}, {.text = joined(versions)}};

@@ -1,10 +1,13 @@
 #include "stores/consul/campaigns.hpp"
 
 #include <algorithm>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "stores/consul/layout.hpp"
 #include "stores/consul/requests.hpp"
+#include "stores/free_slot.hpp"
 
 namespace tenure::stores::consul {
 namespace {
@@ -13,6 +16,13 @@ namespace {
 constexpr int most_tries = 10;
 /// When to try again while a lock-delay lasts: Consul says that there is one, not how long.
 constexpr core::duration after_delay = std::chrono::milliseconds(500);
+
+/// The slot of a term whose key no longer says which one it has.
+std::uint32_t slot_beside(std::span<const slot_holder> holders, const slot_holder& own) {
+  std::vector<slot_holder> others(holders.begin(), holders.end());
+  std::erase_if(others, [&](const slot_holder& one) { return one.session == own.session; });
+  return free_slot(others, &slot_holder::slot);
+}
 
 }  // namespace
 
@@ -68,8 +78,8 @@ void campaigns::campaign(const attempt_ptr& a, const basis& on) {
 }
 
 void campaigns::ask_for_lock(const attempt_ptr& a, const kept_session& with, const basis& on) {
-  const std::string text =
-      signature_text({.identity = shared_.self.identity, .mark = shared_.self.mark});
+  const std::string text = signature_text(
+      {.identity = shared_.self.identity, .mark = shared_.self.mark, .slot = on.slot});
   shared_.transact(campaign_transaction(shared_.spec(a->which), on, with.id, text), a->deadline,
                    [this, a, with, on](std::expected<transaction_reply, unknown> what) {
                      if (!what) return fail(a, std::move(what.error().why));
@@ -92,7 +102,8 @@ void campaigns::asked(const attempt_ptr& a, const kept_session& with, const basi
                                             .version = core::version{own.modify_index},
                                             .index = own.modify_index,
                                             .lock_index = own.lock_index,
-                                            .ours = true});
+                                            .ours = true,
+                                            .slot = on.slot});
   held.is_clean = on.is_clean;
   won(a, held, with);
 }
@@ -124,13 +135,16 @@ void campaigns::delayed(const attempt_ptr& a) {
 }
 
 /// Takes over a term that an earlier call, or an earlier run of this agent, has begun: renews its
-/// session if that can be relied on.
+/// session if that can be relied on, and if nobody has written something else into its key.
 void campaigns::adopt(const attempt_ptr& a, const looked& now, const slot_holder& own) {
-  if (!shared_.sessions.is_fresh(own.session)) {
+  const bool is_overwritten = own.mark != shared_.self.mark;
+  if (is_overwritten || !shared_.sessions.is_fresh(own.session)) {
     slot_holder next = own;
-    // Others may have written something else into our key.
-    next.identity = shared_.self.identity;
-    next.mark = shared_.self.mark;
+    if (is_overwritten) {
+      next.identity = shared_.self.identity;
+      next.mark = shared_.self.mark;
+      next.slot = slot_beside(now.at.holders(), own);
+    }
     return move(a, next, now.at.basis_now());
   }
   shared_.sessions.keep(
@@ -188,7 +202,8 @@ void campaigns::won(const attempt_ptr& a, const held_term& held, const kept_sess
                   .sequencer = held.sequencer,
                   .ttl = kept.ttl,
                   .sent_at = kept.sent_at,
-                  .released_cleanly = held.is_clean});
+                  .released_cleanly = held.is_clean,
+                  .slot = held.slot});
 }
 
 void campaigns::fail(const attempt_ptr& a, std::string why) {

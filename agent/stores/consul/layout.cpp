@@ -13,8 +13,8 @@ namespace {
 
 /// Shows what the second word is, to people and to us.
 constexpr std::string_view mark_prefix = "tenure-";
-constexpr std::size_t words_without_version = 2;
-constexpr std::size_t words_with_version = 3;
+constexpr std::size_t words_at_least = 2;
+constexpr std::string_view slot_word = "slot=";
 
 std::string below(std::string_view election, std::string_view what) {
   return prefix_of(election).append(".tenure/").append(what);
@@ -68,19 +68,26 @@ std::string signature_text(const signature& what) {
   if (what.version != core::no_version) {
     out.append(" ").append(std::to_string(core::number(what.version)));
   }
+  if (what.slot != 0) out.append(" ").append(slot_word).append(std::to_string(what.slot));
   return out;
 }
 
 signature parse_signature(std::string_view text) {
-  const std::vector<std::string_view> words = words_of(text);
+  std::vector<std::string_view> words = words_of(text);
   const signature foreign{.identity = std::string(text), .mark = {}};
-  if (words.size() != words_without_version && words.size() != words_with_version) return foreign;
+  if (words.size() < words_at_least) return foreign;
   auto identity = base::percent_decoded(words[0]);
   if (!identity || !words[1].starts_with(mark_prefix)) return foreign;
   signature out{.identity = std::move(*identity), .mark = std::string(words[1])};
-  if (words.size() == words_without_version) return out;
-  const auto version = base::read_number<std::uint64_t>(words[2]);
-  if (!version) return foreign;
+  if (words.size() > words_at_least && words.back().starts_with(slot_word)) {
+    const auto slot = base::read_number<std::uint32_t>(words.back().substr(slot_word.size()));
+    if (!slot) return foreign;
+    out.slot = *slot;
+    words.pop_back();
+  }
+  if (words.size() == words_at_least) return out;
+  const auto version = base::read_number<std::uint64_t>(words.back());
+  if (!version || words.size() > words_at_least + 1) return foreign;
   out.version = core::version{*version};
   return out;
 }

@@ -56,9 +56,10 @@ struct signature {
   /// Of a term whose key was written anew since it began; otherwise the key's own index is the
   /// version.
   core::version version = core::no_version;
+  std::uint32_t slot = 0;  ///< see core::holder
 };
 
-/// `IDENTITY MARK [VERSION]`, the name percent-encoded.
+/// `IDENTITY MARK [VERSION] [slot=SLOT]`, the name percent-encoded; without SLOT it is 0.
 std::string signature_text(const signature& what);
 
 /// Any other text is an identity as a whole.

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "stores/consul/layout.hpp"
+#include "stores/free_slot.hpp"
 #include "stores/records/agreement_text.hpp"
 #include "stores/records/order_text.hpp"
 #include "stores/records/release_record_text.hpp"
@@ -184,7 +185,8 @@ slot_holder mirror::holder_of(const key_value& kv) const {
                   .version = core::version{kv.modify_index},
                   .index = kv.modify_index,
                   .lock_index = kv.lock_index,
-                  .ours = by.mark == self_->mark || self_->sessions.contains(kv.session)};
+                  .ours = by.mark == self_->mark || self_->sessions.contains(kv.session),
+                  .slot = by.slot};
   if (by.version != core::no_version) out.version = by.version;
   // `consul lock` writes no name.
   if (out.identity.empty()) out.identity = "session " + kv.session;
@@ -203,7 +205,8 @@ basis mirror::basis_now() const {
           .body = body_,
           .dead = dead_,
           .ousted = ousted_,
-          .is_clean = vacancies_.doubtful() == 0};
+          .is_clean = vacancies_.doubtful() == 0,
+          .slot = free_slot(holders_, &slot_holder::slot)};
 }
 
 core::agreement mirror::agreed() const {
@@ -241,7 +244,8 @@ core::observation mirror::observe() const {
   core::observation out;
   out.as_of = core::version{index_};
   for (const slot_holder& one : holders_) {
-    out.holders.push_back({.identity = one.identity, .version = one.version, .ours = one.ours});
+    out.holders.push_back(
+        {.identity = one.identity, .version = one.version, .ours = one.ours, .slot = one.slot});
   }
   if (holders_.empty()) out.retry_at = retry_at_;
   out.last_release = last_release_;

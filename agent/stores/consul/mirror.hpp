@@ -43,7 +43,8 @@ struct slot_holder {
   core::version version = core::no_version;
   std::uint64_t index = 0;  ///< the key was written last at this index
   std::uint64_t lock_index = 0;
-  bool ours = false;  ///< of a run of this agent, present or past
+  bool ours = false;       ///< of a run of this agent, present or past
+  std::uint32_t slot = 0;  ///< see core::holder
 };
 
 /// What the transaction of a campaign, of a release or of an operator relies on.
@@ -55,7 +56,8 @@ struct basis {
   std::vector<erase> dead{};              ///< contenders whose sessions have ended
   /// Of ours: they lock their contenders' keys, and others have taken them out of the holders.
   std::vector<std::string> ousted{};
-  bool is_clean = false;  ///< nothing runs in any free slot
+  bool is_clean = false;   ///< nothing runs in any free slot
+  std::uint32_t slot = 0;  ///< that no holder has
 };
 
 /// An order under the election's prefix of orders.

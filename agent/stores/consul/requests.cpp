@@ -24,7 +24,8 @@ operation unchanged(const std::string& key, const basis& on) {
 
 /// What the key of a term says that goes on under another key or session.
 std::string text_of_moved(const slot_holder& one) {
-  return signature_text({.identity = one.identity, .mark = one.mark, .version = one.version});
+  return signature_text(
+      {.identity = one.identity, .mark = one.mark, .version = one.version, .slot = one.slot});
 }
 
 /// The lock key of a semaphore with other holders, if it is as `on` says.

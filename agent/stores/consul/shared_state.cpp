@@ -110,6 +110,7 @@ held_term& shared_state::hold(core::election_index which, const slot_holder& own
     held.emplace();
     held->version = own.version;
     held->sequencer = sequencer_of(own.key, own.lock_index, own.session);
+    held->slot = own.slot;
   }
   held->key = own.key;
   held->session = own.session;

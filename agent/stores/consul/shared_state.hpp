@@ -28,6 +28,7 @@ struct held_term {
   std::string session;
   std::uint64_t index = 0;  ///< the key was written last at this index
   bool is_clean = false;    ///< nothing ran in the slot when it was granted
+  std::uint32_t slot = 0;   ///< see core::holder
 };
 
 /// The result of a consistent read of one election.

@@ -158,7 +158,8 @@ void campaigns::won(const attempt_ptr& a, const contender& own, const kept_lease
   grant out{.version = version,
             .sequencer = own.key + "@" + std::to_string(own.create_revision),
             .ttl = kept.ttl,
-            .sent_at = kept.sent_at};
+            .sent_at = kept.sent_at,
+            .slot = own.slot};
   const mirror& m = session_.seen(a->which);
   const contender* known = m.find(own.key, own.create_revision);
   if (known != nullptr) out.released_cleanly = known->after_release;

@@ -10,6 +10,12 @@ constexpr std::uint64_t mask(int bits) {
   return (std::uint64_t{1} << bits) - 1;
 }
 
+constexpr char slot_mark = '.';
+
+std::string_view last_part(std::string_view key) {
+  return key.substr(key.rfind('/') + 1);
+}
+
 std::string in_hex(std::int64_t lease) {
   return base::hex(static_cast<std::uint64_t>(lease));
 }
@@ -20,8 +26,19 @@ std::string prefix_of(std::string_view election) {
   return std::string(election) + "/";
 }
 
-std::string contender_key(std::string_view election, std::int64_t lease) {
-  return prefix_of(election) + in_hex(lease);
+std::string contender_key(std::string_view election, std::int64_t lease, std::uint32_t slot) {
+  const std::string key = prefix_of(election) + in_hex(lease);
+  return slot == 0 ? key : key + slot_mark + std::to_string(slot);
+}
+
+std::uint32_t slot_in(std::string_view key) {
+  const std::string_view name = last_part(key);
+  const std::size_t mark = name.find(slot_mark);
+  if (mark == std::string_view::npos ||
+      !base::read_number<std::uint64_t>(name.substr(0, mark), 16)) {
+    return 0;
+  }
+  return base::read_number<std::uint32_t>(name.substr(mark + 1)).value_or(0);
 }
 
 std::string release_record(std::string_view election) {
@@ -64,7 +81,8 @@ std::int64_t lease_ids::next() {
 }
 
 bool lease_ids::made(std::string_view key) const {
-  const auto lease = base::read_number<std::uint64_t>(key.substr(key.rfind('/') + 1), 16);
+  const std::string_view name = last_part(key);
+  const auto lease = base::read_number<std::uint64_t>(name.substr(0, name.find(slot_mark)), 16);
   return lease && *lease >> counter_bits == session_;
 }
 

@@ -12,8 +12,12 @@ namespace tenure::stores::etcd {
 /// Every key under this prefix is a contender; those with the lowest create_revisions hold.
 std::string prefix_of(std::string_view election);
 
-/// `<election>/<lease id in lower-case hex>`, attached to that lease.
-std::string contender_key(std::string_view election, std::int64_t lease);
+/// `<election>/<lease id in lower-case hex>`, attached to that lease; for another slot than 0,
+/// `.<slot>` follows. The value cannot say it: other programs show that as the holder's name.
+std::string contender_key(std::string_view election, std::int64_t lease, std::uint32_t slot = 0);
+
+/// The slot in a contender's key; 0 in those of other programs.
+std::uint32_t slot_in(std::string_view key);
 
 /// `<election>.tenure`: which term was released last, and how (release_record_text.hpp). Outside
 /// the prefix, because every key under that counts as a contender.
@@ -59,7 +63,7 @@ class lease_ids {
   /// Never 0, never negative.
   [[nodiscard]] std::int64_t next();
 
-  /// True if a key that ends with a lease id, as all member keys do, belongs to our session.
+  /// True if a key with a lease id, of a member or a contender, belongs to our session.
   [[nodiscard]] bool made(std::string_view key) const;
 
  private:

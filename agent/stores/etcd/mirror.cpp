@@ -108,7 +108,8 @@ void mirror::add(const key_value& kv) {
                 .identity = shown,
                 .create_revision = kv.create_revision,
                 .lease = kv.lease,
-                .ours = self_->ids.made(kv.key)};
+                .ours = self_->ids.made(kv.key),
+                .slot = slot_in(kv.key)};
   const auto behind =
       std::ranges::upper_bound(contenders_, one.create_revision, {}, &contender::create_revision);
   const bool holds_at_once = has_room();
@@ -187,7 +188,8 @@ core::observation mirror::observe() const {
     if (!holds(one)) break;
     out.holders.push_back({.identity = one.identity,
                            .version = core::version{one.create_revision},
-                           .ours = one.ours});
+                           .ours = one.ours,
+                           .slot = one.slot});
   }
   out.last_release = last_release_;
   out.agreed = agreed_;

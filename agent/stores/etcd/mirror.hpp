@@ -13,6 +13,7 @@
 #include "stores/etcd/codec.hpp"
 #include "stores/etcd/layout.hpp"
 #include "stores/etcd/requests.hpp"
+#include "stores/free_slot.hpp"
 #include "stores/store.hpp"
 
 namespace tenure::stores::etcd {
@@ -25,6 +26,7 @@ struct contender {
   std::int64_t lease = 0;
   bool ours = false;           ///< written by this very run
   bool after_release = false;  ///< nothing of an earlier holder still ran when this key was written
+  std::uint32_t slot = 0;      ///< see core::holder
 };
 
 /// The run that looks at an election: tells its own keys from those of others.
@@ -88,7 +90,10 @@ class mirror {
 
   /// The present state, for a transaction that relies on it.
   [[nodiscard]] basis basis_now() const {
-    return {.newest = newest(), .agreed = agreed_revision_, .is_agreed = agreed_.slots > 0};
+    return {.newest = newest(),
+            .agreed = agreed_revision_,
+            .is_agreed = agreed_.slots > 0,
+            .slot = free_slot(contenders_, &contender::slot)};
   }
 
   /// True unless the agreed number of holders differs from the one in our settings.

@@ -58,7 +58,7 @@ transaction campaign_transaction(const settings::election& election, std::int64_
                               .value = agreement_text({.slots = election.slots})});
   }
   out.then.emplace_back(
-      put{.key = contender_key(election.name, lease), .value = identity, .lease = lease});
+      put{.key = contender_key(election.name, lease, on.slot), .value = identity, .lease = lease});
   out.then.emplace_back(whole(range_of(election.name)));
   out.otherwise.emplace_back(whole(range_of(election.name)));
   return out;

@@ -43,6 +43,7 @@ struct basis {
   std::uint64_t newest = 0;  ///< the largest create_revision of a contender; 0: no contender
   std::uint64_t agreed = 0;  ///< the revision of the agreement's key; 0: no agreement
   bool is_agreed = false;    ///< the agreement can be read and need not be written
+  std::uint32_t slot = 0;    ///< that no contender has
 };
 
 /// Becomes a contender, unless another one has come since, this one exists already, or the

@@ -28,6 +28,7 @@ constexpr const char* create_tables = R"sql(
     expires_ns  INTEGER NOT NULL,
     ttl_ns      INTEGER NOT NULL,
     boot_id     TEXT NOT NULL,
+    slot        INTEGER NOT NULL DEFAULT 0 CHECK (slot >= 0),
     PRIMARY KEY (election, session)
   ) STRICT, WITHOUT ROWID;
   CREATE TABLE cluster (id TEXT NOT NULL) STRICT;
@@ -79,6 +80,22 @@ constexpr const char* create_later_tables = R"sql(
   ) STRICT, WITHOUT ROWID;
 )sql";
 
+/// Of a table `lease` that an earlier agent has made. Agents that do not know the column leave its
+/// default.
+constexpr const char* add_slot =
+    "ALTER TABLE lease ADD COLUMN slot INTEGER NOT NULL DEFAULT 0 CHECK (slot >= 0)";
+
+/// Another agent may do the same at the same time.
+void add_later_columns(connection& db) {
+  const auto is_there = [&db] {
+    return db.integer("SELECT count(*) FROM pragma_table_info('lease') WHERE name = 'slot'", 0) > 0;
+  };
+  if (is_there()) return;
+  db.run("BEGIN IMMEDIATE");
+  if (!is_there()) db.run(add_slot);
+  db.run("COMMIT");
+}
+
 static_assert(our_application_id == 1413828181 && our_schema_version == 1);
 
 /// What is wrong apart from SQLite's errors; empty if nothing.
@@ -115,6 +132,7 @@ std::expected<void, std::string> set_up(connection& db) {
   db.run("PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF");
   if (empty) db.run(create_tables);
   db.run(create_later_tables);
+  add_later_columns(db);
   const std::string health = db.text("PRAGMA quick_check(1)");
   if (db.failed()) {
     db.roll_back();

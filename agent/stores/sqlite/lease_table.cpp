@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/vacancies.hpp"
+#include "stores/free_slot.hpp"
 #include "stores/sqlite/columns.hpp"
 #include "stores/sqlite/lease_schema.hpp"
 
@@ -63,7 +64,7 @@ lease_table::~lease_table() {
 void lease_table::prepare_statements() {
   select_live_ =
       statement(*db_,
-                "SELECT session, identity, version, expires_ns, clean FROM lease "
+                "SELECT session, identity, version, expires_ns, clean, slot FROM lease "
                 "WHERE election = ? AND boot_id = ? AND expires_ns > ? ORDER BY version");
   select_counters_ = statement(*db_, "SELECT version, held FROM election WHERE name = ?");
   delete_dead_ = statement(
@@ -72,7 +73,7 @@ void lease_table::prepare_statements() {
   insert_lease_ = statement(
       *db_,
       "INSERT INTO lease (election, session, identity, version, clean, acquired_ns, renewed_ns, "
-      "expires_ns, ttl_ns, boot_id) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, ?7, ?8, ?9)");
+      "expires_ns, ttl_ns, boot_id, slot) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, ?7, ?8, ?9, ?10)");
   store_counters_ = statement(
       *db_,
       "INSERT INTO election (name, version, held) VALUES (?, ?, ?) "
@@ -215,7 +216,7 @@ acquire_outcome lease_table::acquire(const subject& what, core::version above, p
     if (!agrees || live.size() >= what.slots || now < grants_from()) {
       outcome = refusal{observe(what, live, now)};
     } else {
-      outcome = take(what, above, static_cast<std::uint32_t>(live.size()), now);
+      outcome = take(what, above, live, now);
     }
   });
   if (failure) return std::move(*failure);
@@ -232,10 +233,11 @@ grant lease_table::extend(const subject& what, const row& own, core::time_point 
   return grant{.version = own.version,
                .sequencer = sequencer(what, own.version),
                .ttl = self_.ttl,
-               .released_cleanly = own.clean};
+               .released_cleanly = own.clean,
+               .slot = own.slot};
 }
 
-grant lease_table::take(const subject& what, core::version above, std::uint32_t live,
+grant lease_table::take(const subject& what, core::version above, std::span<const row> holders,
                         core::time_point now) {
   const counters before = count(what);
   const core::version reached = std::max({before.newest, above, history_.floor});
@@ -245,23 +247,26 @@ grant lease_table::take(const subject& what, core::version above, std::uint32_t 
     return {};
   }
   const core::version version{core::number(reached) + 1};
+  const auto live = static_cast<std::uint32_t>(holders.size());
   const std::uint32_t free = what.slots - live;
   const auto unreleased = static_cast<std::uint32_t>(
       std::clamp<std::int64_t>(before.held - std::int64_t{live}, 0, std::int64_t{free}));
   core::vacancies doubt(before.newest < reached ? free : unreleased);
   const bool clean = doubt.taken();
+  const std::uint32_t slot = free_slot(holders, &row::slot);
 
   delete_dead_.run(what.election, self_.session, self_.boot_id, column(now));
   insert_lease_.run(what.election, self_.session, self_.identity, column(version),
                     std::int64_t{clean}, column(now), column(now + self_.ttl), self_.ttl.count(),
-                    self_.boot_id);
+                    self_.boot_id, std::int64_t{slot});
   store_counters_.run(what.election, column(version), std::int64_t{live} + 1 + doubt.doubtful());
   saw_version(version);
   beside_.mine().promised(what.election, now + self_.ttl);
   return grant{.version = version,
                .sequencer = sequencer(what, version),
                .ttl = self_.ttl,
-               .released_cleanly = clean};
+               .released_cleanly = clean,
+               .slot = slot};
 }
 
 renew_outcome lease_table::renew(std::span<const held_term> terms, patience waiting) {
@@ -384,7 +389,8 @@ std::vector<lease_table::row> lease_table::live_rows(const subject& what, core::
                      .identity = rows.text(1),
                      .version = version_of(rows.integer(2)),
                      .expires_at = instant(rows.integer(3)),
-                     .clean = rows.integer(4) != 0});
+                     .clean = rows.integer(4) != 0,
+                     .slot = static_cast<std::uint32_t>(rows.integer(5))});
   }
   return found;
 }
@@ -429,7 +435,8 @@ core::observation lease_table::observe(const subject& what, std::span<const row>
   const std::uint32_t slots = seen.agreed.slots > 0 ? seen.agreed.slots : what.slots;
   for (const row& one : live) {
     const bool ours = one.session == self_.session;
-    seen.holders.push_back({.identity = one.identity, .version = one.version, .ours = ours});
+    seen.holders.push_back(
+        {.identity = one.identity, .version = one.version, .ours = ours, .slot = one.slot});
     seen.expires_at = std::min(seen.expires_at, one.expires_at);
     seen.identity_in_use = seen.identity_in_use || (!ours && one.identity == self_.identity);
   }

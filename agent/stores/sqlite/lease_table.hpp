@@ -110,6 +110,7 @@ class lease_table {
     core::version version = core::no_version;
     core::time_point expires_at{};
     bool clean = false;
+    std::uint32_t slot = 0;
   };
   struct counters {
     core::version newest = core::no_version;
@@ -127,7 +128,8 @@ class lease_table {
   bool check_history(access how);
 
   grant extend(const subject& what, const row& own, core::time_point now);
-  grant take(const subject& what, core::version above, std::uint32_t live, core::time_point now);
+  grant take(const subject& what, core::version above, std::span<const row> holders,
+             core::time_point now);
   bool renew_one(const held_term& item, core::time_point now);
   std::vector<row> live_rows(const subject& what, core::time_point now);
   counters count(const subject& what);

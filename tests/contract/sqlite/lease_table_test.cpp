@@ -197,9 +197,22 @@ TEST_F(LeaseTable, HoldersOfSlotsExpireOneByOne) {
   now_ += 5s;
   const grant of_b = hold(*b, two);
   now_ += 5s;
-  EXPECT_THAT(read(*c, two).holders, ElementsAre(tests::other("b", of_b.version)));
+  EXPECT_THAT(read(*c, two).holders, ElementsAre(tests::other("b", of_b.version, 1)));
   EXPECT_FALSE(hold(*c, two).released_cleanly);
   EXPECT_EQ(read(*c, two).retry_at, now_ + 5s) << "b is the next to expire";
+}
+
+/// Its holder has one slot, or none that anybody knows: it counts as 0.
+TEST_F(LeaseTable, AFileOfAnEarlierAgentGetsItsSlots) {
+  const subject two{.election = "db", .slots = 2};
+  hold(*join("a"), two);
+  const auto as_before = connection::open(path_, {});
+  ASSERT_TRUE(as_before);
+  (*as_before)->run("ALTER TABLE lease DROP COLUMN slot");
+  ASSERT_FALSE((*as_before)->failed()) << (*as_before)->failure();
+  auto b = join("b");
+  EXPECT_EQ(hold(*b, two).slot, 1U);
+  EXPECT_EQ(read(*b, two).holders.front().slot, 0U);
 }
 
 TEST_F(LeaseTable, HolderOfAnotherBootIsGoneWithItsKernel) {

@@ -84,6 +84,8 @@ TEST_P(Agreement, LogTellsWhatWasChangedAndWhatWasRefused) {
   ASSERT_TRUE(runs_as(in_, "a")) << a->process().err();
   auto b = join("b", {"--slots", "2"});
   ASSERT_TRUE(runs_as(in_, "b")) << b->process().err();
+  // Each has its own, and the others see it.
+  EXPECT_THAT(b->get(election), AllOf(HasSubstr(R"("slot":1)"), HasSubstr(R"("slot":0})")));
   const auto fewer = run({tenure_binary(), "set", "test", "--slots", "1"}, in_);
   EXPECT_EQ(fewer.status, 2) << fewer.out;
   const auto more = run({tenure_binary(), "set", "test", "--slots", "3"}, in_);

@@ -22,6 +22,7 @@ TEST(Exec, TheCommandSeesItsTermInItsEnvironment) {
   EXPECT_NE(env.find("TENURE_IDENTITY=a\n"), std::string::npos);
   EXPECT_NE(env.find("TENURE_VERSION=1\n"), std::string::npos);
   EXPECT_NE(env.find("TENURE_SEQUENCER="), std::string::npos);
+  EXPECT_NE(env.find("TENURE_SLOT=0\n"), std::string::npos);
   EXPECT_NE(env.find("TENURE_API=http://127.0.0.1:"), std::string::npos);
   EXPECT_EQ(env.find("TENURE_GUARD_FDS"), std::string::npos);
   EXPECT_EQ(env.find("TENURE_SESSION"), std::string::npos);

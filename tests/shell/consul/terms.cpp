@@ -18,7 +18,8 @@ constexpr std::string_view lock_name = "/.lock";
 constexpr int session_shift = 24;
 constexpr std::uint64_t most_of_a_session = 0x7fffffff;
 
-/// The words of a key's value: a name, the mark of an agent, and a version that has moved along.
+/// The words of a key's value: a name, the mark of an agent, a version that has moved along, and a
+/// slot, which begins with a letter.
 std::vector<std::string> words(const std::string& text) {
   std::istringstream in(text);
   std::vector<std::string> out;
@@ -29,7 +30,8 @@ std::vector<std::string> words(const std::string& text) {
 std::uint64_t version_of(const consul_state::entry& one) {
   constexpr std::size_t place = 2;
   const auto said = words(one.value);
-  return said.size() > place ? std::stoull(said[place]) : one.modify;
+  const bool has_moved = said.size() > place && !said[place].starts_with("slot=");
+  return has_moved ? std::stoull(said[place]) : one.modify;
 }
 
 std::string owner_of(const consul_state& in, const std::string& session) {

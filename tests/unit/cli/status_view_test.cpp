@@ -80,9 +80,9 @@ TEST(StatusView, ARenewalIsAskedForBeforeWhatIsLeftHasFallenFar) {
 TEST(StatusView, SeveralHoldersAreAllShown) {
   const status_page page = page_of({sight_of(election(
                                        R"("state":"candidate","slots":2,
-             "holders":[{"identity":"b","version":4},{"identity":"c","version":9}])"))},
+             "holders":[{"identity":"b","version":4,"slot":1},{"identity":"c","version":9,"slot":0}])"))},
                                    begin);
-  EXPECT_EQ(page.table[1][3].text, "b, c");
+  EXPECT_EQ(page.table[1][3].text, "b (slot 1), c (slot 0)");
   EXPECT_EQ(page.table[1][4].text, "4, 9");
 }
 

@@ -245,14 +245,19 @@ TEST(ConsulSemaphore, IsReadInBothShapesAndWrittenAsItWas) {
 TEST(ConsulLayout, ASignatureIsReadAsItWasWrittenAndAnythingElseIsAName) {
   for (const signature& one :
        {signature{.identity = "api-7f9c", .mark = mark_of("s")},
-        signature{.identity = "a b%\xff", .mark = mark_of("s"), .version = core::version{42}}}) {
+        signature{.identity = "a b%\xff", .mark = mark_of("s"), .version = core::version{42}},
+        signature{.identity = "a", .mark = mark_of("s"), .slot = 3},
+        signature{
+            .identity = "slot=7", .mark = mark_of("s"), .version = core::version{42}, .slot = 4}}) {
     const signature read = parse_signature(signature_text(one));
     EXPECT_EQ(read.identity, one.identity);
     EXPECT_EQ(read.mark, one.mark);
     EXPECT_EQ(read.version, one.version);
+    EXPECT_EQ(read.slot, one.slot);
   }
-  for (const char* text :
-       {"", "worker-1", "a b", "a tenure-1 x", "a tenure-1 2 3", "%zz tenure-1"}) {
+  for (const char* text : {"", "worker-1", "a b", "a tenure-1 x", "a tenure-1 2 3", "%zz tenure-1",
+                           "a tenure-1 slot=", "a tenure-1 slot=-1", "a tenure-1 slot=1 2",
+                           "a tenure-1 2 3 slot=1", "slot=1"}) {
     EXPECT_EQ(parse_signature(text).identity, text);
     EXPECT_EQ(parse_signature(text).mark, "");
   }

@@ -11,6 +11,18 @@ TEST(EtcdLayout, AContendersKeyIsThatOfEtcdsOwnClient) {
   EXPECT_EQ(contender_key("team/db", 0x694d77aa1b2c3d4e), "team/db/694d77aa1b2c3d4e");
 }
 
+TEST(EtcdLayout, ASlotIsInTheKeyAndLeasesAreFoundBesideIt) {
+  EXPECT_EQ(contender_key("db", 0x1f, 12), "db/1f.12");
+  EXPECT_EQ(slot_in("db/1f.12"), 12U);
+  lease_ids ids("a session", 1);
+  EXPECT_TRUE(ids.made(contender_key("db", ids.next(), 3)));
+  // Of other programs, whatever their names say.
+  for (const char* other : {"db/1f", "db/1f.", "db/1f.x", "db/1f.-1", "db/host.3", "db/.3",
+                            "db/1f.4294967296", "a.3/1f"}) {
+    EXPECT_EQ(slot_in(other), 0U) << other;
+  }
+}
+
 TEST(EtcdLayout, OneRangeHoldsTheRecordAndAllContendersAndNoContenderOfAnother) {
   const key_range range = range_of("db");
   const auto inside = [&](const std::string& key) { return range.begin <= key && key < range.end; };

@@ -13,14 +13,14 @@ using testing::Not;
 using testing::StartsWith;
 
 const std::vector<std::string> known{"TENURE_ELECTION=db", "TENURE_IDENTITY=a", "TENURE_VERSION=7",
-                                     "TENURE_SEQUENCER=x=y"};
+                                     "TENURE_SEQUENCER=x=y", "TENURE_SLOT=2"};
 
 TEST(HookCodec, GainHasAllThatAWorkloadIsToldOfItsTerm) {
   const hook_order said = order_of(
       {.event = "gain", .version = core::version{7}, .expires_in = 12350ms, .left = {}}, known);
   EXPECT_EQ(said.body,
             R"({"event":"gain","election":"db","identity":"a","version":7,"sequencer":"x=y",)"
-            R"("expires_in_ms":12350})");
+            R"("slot":2,"expires_in_ms":12350})");
   EXPECT_THAT(said.environment, Contains("TENURE_EVENT=gain"));
   EXPECT_THAT(said.environment, Contains("TENURE_EXPIRES_IN_MS=12350"));
   EXPECT_THAT(said.environment, Contains("TENURE_VERSION=7"));
