@@ -42,6 +42,8 @@ const char* name(rule r) {
       return "clean_without_release";
     case rule::takes_two_slots:
       return "takes_two_slots";
+    case rule::slot_twice:
+      return "slot_twice";
     case rule::version_below_seen:
       return "version_below_seen";
     case rule::silent_about_versions:
@@ -237,7 +239,7 @@ void judge::believes(std::size_t pod, const std::string& which, std::uint64_t ve
 }
 
 void judge::granted(std::size_t pod, const std::string& which, std::uint64_t version,
-                    const std::string& key, world_time sent_at) {
+                    const std::string& key, world_time sent_at, std::uint32_t slot) {
   const std::string who = "pod " + std::to_string(pod) + " in version " + std::to_string(version);
   const auto found = std::ranges::find_if(terms_.rbegin(), terms_.rend(), [&](const term& one) {
     return one.version == version && one.which == which && (key.empty() || one.key == key) &&
@@ -245,6 +247,7 @@ void judge::granted(std::size_t pod, const std::string& which, std::uint64_t ver
   });
   if (found == terms_.rend()) return broke(rule::believed_what_is_not, who + " of " + which);
   found->granted_to = pod;
+  found->slot = slot;
   // Written by the request itself, or found by it: then others may have gone until it was answered.
   const world_time at = found->placed_at >= sent_at ? found->placed_at : world_.now;
   const auto held = std::ranges::count_if(terms_, [&](const term& other) {
@@ -333,8 +336,16 @@ void judge::check_beside(const running_one& starts, const std::string& who) {
     return other.foreign ? other.of->erased_at == sim::world_never
                          : lives_by_mistake(other.pod, other.of->version);
   };
+  if (was_taken_away(*starts.of)) return;
+  for (const running_one& other : all) {
+    if (other.foreign || other.of->slot != starts.of->slot || !counts(other)) continue;
+    if (slots_ > 1) {
+      broke(rule::slot_twice, who + " and pod " + std::to_string(other.pod) + " in slot " +
+                                  std::to_string(starts.of->slot));
+    }
+  }
   const auto beside = std::ranges::count_if(all, counts);
-  if (static_cast<std::size_t>(beside) < slots_ || was_taken_away(*starts.of)) return;
+  if (static_cast<std::size_t>(beside) < slots_) return;
   const auto& first = *std::ranges::find_if(all, counts);
   broke(rule::too_many_running,
         who + " beside " + std::to_string(beside) + ", " + (first.foreign ? "client " : "pod ") +

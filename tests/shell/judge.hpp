@@ -31,6 +31,7 @@ enum class rule : std::uint8_t {
   believed_beyond_promise,  ///< the leader has not promised to keep the lease for so long
   clean_without_release,    ///< "the previous holder has released": it has not
   takes_two_slots,          ///< one agent has two keys of one election
+  slot_twice,               ///< two workloads run in slots of the same number
   version_below_seen,       ///< a term of no larger version than its member had seen, and nobody
                             ///< accepted that
   silent_about_versions,    ///< versions have moved back, and the log does not say what to do
@@ -76,7 +77,7 @@ class judge final : public store_witness {
   /// A grant is believed; before what else is said of this term. `key`: where the store has it;
   /// empty: by its version alone. `sent_at`: of the grant.
   void granted(std::size_t pod, const std::string& which, std::uint64_t version,
-               const std::string& key, world_time sent_at);
+               const std::string& key, world_time sent_at, std::uint32_t slot);
   /// It enters this term, and has not begun to give it up.
   void enters(std::size_t pod, const std::string& which, std::uint64_t version);
   /// What its watch shows.
@@ -149,6 +150,7 @@ class judge final : public store_witness {
     std::optional<std::size_t> granted_to{};
     std::uint64_t version = 0;
     std::int64_t lease = 0;
+    std::uint32_t slot = 0;
     std::uint64_t number = 0;  ///< in the order in which they came to the store
     world_time created_at{};
     world_time placed_at{};  ///< when it took its place among those that are there
