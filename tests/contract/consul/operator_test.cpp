@@ -14,7 +14,10 @@ using namespace std::chrono_literals;
 using stores::consul::lock_flags;
 using stores::consul::semaphore_flags;
 using testing::AllOf;
+using testing::Contains;
+using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::StartsWith;
 
 class ConsulOperator : public ConsulScene {
  protected:
@@ -83,6 +86,39 @@ TEST_P(ConsulOperator, AHolderThatIsTakenOutOfASemaphoreHoldsAnewUnderALargerVer
   const stores::grant again = a->hold();
   EXPECT_GT(again.version, between.version);
   EXPECT_NE(again.sequencer, held.sequencer);
+  EXPECT_EQ(words(a->renew(term(again.version))), "renewed");
+  EXPECT_EQ(words(a->release(0, again.version)), "released");
+}
+
+/// What the key has said is gone: under which version, and in which slot, it was held.
+TEST_P(ConsulOperator, ATermWhoseKeyIsOverwrittenIsLostAndTheNextOneHasASlotOfItsOwn) {
+  start();
+  auto a = join(settings("a", 60s, 2));
+  auto b = join(settings("b", 60s, 2));
+  a->hold();
+  const stores::grant held = b->hold();
+  put("/v1/kv/db0/" + held.sequencer.substr(std::string("db0/").size(), 36) +
+          flags(semaphore_flags),
+      "x");
+  EXPECT_THAT(words(b->renew(term(held.version))), StartsWith("lost"));
+  const stores::grant again = b->hold();
+  EXPECT_GT(again.version, held.version);
+  EXPECT_EQ(again.slot, 1U);
+  EXPECT_THAT(a->read().holders, Contains(tests::other("b", again.version, 1)));
+  EXPECT_EQ(words(b->renew(term(again.version))), "renewed");
+  EXPECT_EQ(words(b->release(0, again.version)), "released");
+}
+
+TEST_P(ConsulOperator, ALockWhoseKeyIsOverwrittenIsHeldAnewUnderALargerVersion) {
+  start();
+  auto a = join(settings("a", 60s));
+  const stores::grant held = a->hold();
+  put("/v1/kv/db0/.lock" + flags(lock_flags), "x");
+  EXPECT_THAT(words(a->renew(term(held.version))), StartsWith("lost"));
+  const stores::grant again = a->hold();
+  EXPECT_GT(again.version, held.version);
+  EXPECT_EQ(again.slot, 0U);
+  EXPECT_THAT(a->read().holders, ElementsAre(tests::own("a", again.version)));
   EXPECT_EQ(words(a->renew(term(again.version))), "renewed");
   EXPECT_EQ(words(a->release(0, again.version)), "released");
 }
