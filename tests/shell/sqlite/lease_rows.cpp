@@ -81,6 +81,7 @@ void lease_rows::look(const machine_clock& clock, const std::string& boot_id, bo
     if (is_new) {
       one = {.lease = next_lease(which.session), .number = numbers_(which.election, which.version)};
       newest_ = std::max(newest_, which.version);
+      seen_[which.election].changed_at = world_.now;
       witness_.created(which.election + "/" + which.session, one.number, one.lease, seen.identity);
     }
     one.until = seen.until;
@@ -100,6 +101,7 @@ void lease_rows::end(const name& which, const row& what, erased_by how) {
   // The judge may look at what holds.
   const std::string key = which.election + "/" + which.session;
   const std::uint64_t number = what.number;
+  seen_[which.election].changed_at = world_.now;
   ended_.insert(which);
   rows_.erase(name(which));
   witness_.erased(key, number, how);
@@ -110,6 +112,7 @@ void lease_rows::end_later(const name& which, const row& what) {
   const std::uint64_t number = what.number;
   const world_time until = given_up_.contains(number) ? world_.now : promised_[what.lease];
   fading_[number] = which;
+  seen_[which.election].changed_at = world_.now;
   ended_.insert(which);
   rows_.erase(name(which));
   if (until <= world_.now) return fade(number);

@@ -46,7 +46,7 @@ class lease_rows {
   [[nodiscard]] std::uint64_t newest_in_file();
   /// What the judge calls the versions of those that hold now.
   [[nodiscard]] std::vector<std::uint64_t> holders(const std::string& election);
-  /// When `holders` has been another one.
+  /// When somebody came or went last, seen in `holders` or not.
   [[nodiscard]] world_time changed_at(const std::string& election) const;
 
  private:
