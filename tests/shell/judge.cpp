@@ -109,14 +109,16 @@ void judge::created(const std::string& key, std::uint64_t revision, std::int64_t
   if (lease != 0 && value.starts_with("pod-") && std::ranges::any_of(present_, is_second)) {
     broke(rule::takes_two_slots, value + " in version " + std::to_string(revision));
   }
-  present_[revision] = &terms_.emplace_back(term{.which = which,
-                                                 .key = key,
-                                                 .owner = value,
-                                                 .version = revision,
-                                                 .lease = lease,
-                                                 .number = ++last_number_,
-                                                 .created_at = world_.now,
-                                                 .placed_at = world_.now});
+  term& made = terms_.emplace_back(term{.which = which,
+                                        .key = key,
+                                        .owner = value,
+                                        .version = revision,
+                                        .lease = lease,
+                                        .number = ++last_number_,
+                                        .created_at = world_.now,
+                                        .placed_at = world_.now});
+  made.came_clean = was_left_clean(made);
+  present_[revision] = &made;
 }
 
 void judge::moved(std::uint64_t version, const std::string& to, std::int64_t lease) {
@@ -318,7 +320,9 @@ bool judge::was_left_clean(const term& before) const {
 void judge::believes_clean(std::size_t pod, const std::string& which, std::uint64_t version) {
   const term* const one = of(pod, which, version);
   // With several slots it may be the place of another one that is free.
-  if (slots_ > 1 || one == nullptr || was_left_clean(*one)) return;
+  if (slots_ > 1 || one == nullptr) return;
+  // A restore that follows may put who held before it behind it.
+  if (one->came_clean || was_left_clean(*one)) return;
   // A restore may bring a key back, or a version of before under the same key. Its agent has seen
   // that version and gives the grant back; if it does not, its workload starts too early.
   const seen_versions& seen = seen_[{pod, which}];

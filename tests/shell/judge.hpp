@@ -159,6 +159,7 @@ class judge final : public store_witness {
     world_time started_at{};  ///< its workload, last
     bool alive = false;       ///< its workload
     bool clean = false;       ///< its agent said so
+    bool came_clean = false;  ///< who held before it had been left clean when it came
     bool is_back = false;     ///< a restore has brought it back after its end
   };
   struct running_one {
