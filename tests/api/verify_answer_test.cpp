@@ -31,7 +31,7 @@ TEST(VerifyAnswer, ValidTermIs200WithWhatItRestsOn) {
       R"({"valid":true,"election":"db",)"
       R"("asked":{"version":9,"version_text":"9","holder":"b"},)"
       R"("holder":"b","version":9,"version_text":"9",)"
-      R"("holders":[{"identity":"b","version":9}],"source":"cache",)"
+      R"("holders":[{"identity":"b","version":9,"slot":0}],"source":"cache",)"
       R"("as_of":"2026-01-31T12:00:00.000Z","age_ms":250,"expires_in_ms":null,)"
       R"("identity":"me","store":{"kind":"etcd","reachable":true,"last_answer_ms":250,"why":null},)"
       R"("cluster_id":"c1"})"
