@@ -166,6 +166,15 @@ void member::judge_line(const std::string& line) {
   }
 }
 
+bool member::stays() const {
+  if (ended_ || told_to_end_) return false;
+  for (std::size_t e = 0; e < agent_->elections().size(); ++e) {
+    const core::phase now = view(e).phase;
+    if (now == core::phase::draining || now == core::phase::stopped) return false;
+  }
+  return true;
+}
+
 bool member::is_held_back_by_versions(std::size_t election) const {
   return !ended_ && opened() &&
          view(election).held_back.why == core::campaign_obstacle::old_version;

@@ -35,8 +35,9 @@ class member {
 
   /// True once it has ended by itself.
   [[nodiscard]] bool ended() const { return ended_; }
-  /// It ended without being asked to.
-  [[nodiscard]] bool stays() const { return !ended_ && !told_to_end_; }
+  /// It is not about to end: nobody has asked it to, nor does it give up a term, as when its
+  /// workload has ended by itself.
+  [[nodiscard]] bool stays() const;
   [[nodiscard]] bool opened() const { return agent_->elections().size() > 0; }
   [[nodiscard]] const core::election_view& view(std::size_t election) const {
     return agent_->elections()
