@@ -223,11 +223,14 @@ found_workload guard_link::impl::take_over(const guard::message::guard_hello& wh
           .stopping = what.running == guard::message::guard_hello::is_stopping};
 }
 
-/// The hello must be answered in time, or within a second look.
+/// The hello must be answered in time, or within a second look. If we stood still meanwhile, the
+/// answer may be waiting to be read, and there is one more.
 void guard_link::impl::await_hello(core::duration after) {
-  greeting.after(after, [this, after] {
+  const core::time_point due = core::later(loop.now(), after);
+  greeting.after(after, [this, after, due] {
     if (closed || gone || greeted) return;
-    if (after != second_look_after) return await_hello(second_look_after);
+    const bool stood_still = loop.now() - due >= second_look_after;
+    if (after != second_look_after || stood_still) return await_hello(second_look_after);
     emit(guard_hangs{.workload_in_sight = left.in_sight()});
   });
 }

@@ -16,7 +16,11 @@ class slow_disk {
   /// Returns once every thread of `process` is traced; fails the test if that cannot be.
   slow_disk(pid_t process, std::chrono::seconds each, const std::filesystem::path& log);
 
+  /// Waits until a thread of the process is held back; false if patience ends first.
+  [[nodiscard]] bool holds() const;
+
  private:
+  pid_t process_;
   server_process strace_;
 };
 

@@ -5,10 +5,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <fstream>
 #include <sstream>
 
+#include "base/number_text.hpp"
 #include "cli/client/ask.hpp"
 
 namespace tenure::cli {
@@ -62,15 +64,11 @@ std::vector<pid_t> demo_member::children() const {
 }
 
 std::optional<pid_t> demo_member::agent() const {
-  for (const pid_t child : children()) {
-    std::ifstream file("/proc/" + std::to_string(child) + "/cmdline", std::ios::binary);
-    std::string program;
-    std::string verb;
-    std::getline(file, program, '\0');
-    std::getline(file, verb, '\0');
-    if (verb == "exec") return child;
-  }
-  return std::nullopt;
+  const auto said = said_when_listening("pid");
+  const auto pid = base::read_number<pid_t>(said.value_or(""));
+  // A process that was another agent's has another parent.
+  const std::vector<pid_t> running = children();
+  return pid && std::ranges::find(running, *pid) != running.end() ? pid : std::nullopt;
 }
 
 void demo_member::pull_the_plug() {
@@ -104,13 +102,20 @@ bool demo_member::has_ended() {
 }
 
 std::optional<std::string> demo_member::api_address() const {
+  return said_when_listening("api");
+}
+
+std::optional<std::string> demo_member::said_when_listening(const std::string& key) const {
   std::ifstream file(log_);
   std::optional<std::string> found;
+  const std::string before = " " + key + "=";
   // The last match counts: a restarted member appends to its log.
   for (std::string line; std::getline(file, line);) {
     if (line.find("msg=listening") == std::string::npos) continue;
-    const auto at = line.find(" api=");
-    if (at != std::string::npos) found = line.substr(at + 5, line.find(' ', at + 5) - at - 5);
+    const auto at = line.find(before);
+    if (at == std::string::npos) continue;
+    const auto begin = at + before.size();
+    found = line.substr(begin, line.find(' ', begin) - begin);
   }
   return found;
 }

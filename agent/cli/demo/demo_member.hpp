@@ -43,6 +43,8 @@ class demo_member {
  private:
   [[nodiscard]] std::vector<pid_t> children() const;
   [[nodiscard]] std::optional<pid_t> agent() const;
+  /// The value of `key` in the line in which its agent says where it listens; nothing before that.
+  [[nodiscard]] std::optional<std::string> said_when_listening(const std::string& key) const;
 
   std::string name_;
   std::filesystem::path log_;

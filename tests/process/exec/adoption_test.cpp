@@ -147,8 +147,9 @@ TEST_P(Adoption, PortThatWasTakenMeanwhileIsMissedAloud) {
   a->process().send(SIGCONT);
   ASSERT_TRUE(eventually([&] { return listened(*a, 2); })) << a->process().err();
   EXPECT_NE(a->api(), told);
-  EXPECT_TRUE(a->process().said("TENURE_API is not where this agent listens"))
-      << a->process().err();
+  EXPECT_TRUE(eventually([&] {
+    return a->process().said("TENURE_API is not where this agent listens");
+  })) << a->process().err();
 }
 
 TEST_P(Adoption, AdoptedLeaseIsRenewed) {

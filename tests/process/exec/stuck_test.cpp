@@ -39,7 +39,8 @@ TEST_F(ExecStuck, LeaseIsReleasedOnlyOnceTheCommandIsDead) {
   const freezer::frost frost(freezer_);
   a->process().send(SIGTERM);
   ASSERT_TRUE(eventually([&] { return a->process().said(said); })) << a->process().err();
-  EXPECT_TRUE(a->process().said(" name=sh state=D ")) << a->process().err();
+  EXPECT_TRUE(eventually([&] { return a->process().said(" name=sh state=D "); }))
+      << a->process().err();
   EXPECT_FALSE(b.process().said("nobody holds the lease"));
   EXPECT_FALSE(b.is_active());
   frost.thaw();
@@ -55,7 +56,9 @@ TEST_F(ExecStuck, OthersGetTheLeaseWhenItRunsOut) {
   const freezer::frost frost(freezer_);
   a->process().send(SIGTERM);
   ASSERT_TRUE(runs_as(in_, "b")) << a->process().err() << b.process().err();
-  EXPECT_TRUE(b.process().said("the previous holder left no release record")) << "it was released";
+  EXPECT_TRUE(eventually([&] {
+    return b.process().said("the previous holder left no release record");
+  })) << "it was released";
 }
 
 }  // namespace

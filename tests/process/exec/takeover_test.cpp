@@ -73,7 +73,7 @@ TEST(Takeover, AKilledGuardTakesItsWorkloadAlongAndTheAgentReleases) {
     const std::string history = b.get("/v1/elections/test/history");
     return history.contains(R"("version":1,)") && history.contains(R"("reason":"guard_gone")");
   })) << b.get("/v1/elections/test/history");
-  EXPECT_TRUE(a.process().said("guard_gone")) << a.process().err();
+  EXPECT_TRUE(eventually([&] { return a.process().said("guard_gone"); })) << a.process().err();
   EXPECT_FALSE(a.process().said("reason=shutdown")) << a.process().err();
   expect_clean(in);
 }
@@ -123,7 +123,8 @@ TEST(Takeover, AFrozenGuardCostsItsAgentTheLeaseLongBeforeThatEnds) {
   a.process().send(SIGSTOP);
   ASSERT_TRUE(runs_as(in, "b", 1)) << b.process().err() << a.process().err();
   EXPECT_FALSE(is_alive(*workload));
-  EXPECT_TRUE(a.process().said("the guard does not answer")) << a.process().err();
+  EXPECT_TRUE(eventually([&] { return a.process().said("the guard does not answer"); }))
+      << a.process().err();
   expect_clean(in);
 }
 

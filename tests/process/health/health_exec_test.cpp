@@ -51,8 +51,10 @@ TEST(Health, UnhealthyHoldersLeaseGoesToAnotherAndItsWorkloadIsDeadBefore) {
   ASSERT_TRUE(eventually([&] { return b.process().said("holder=a"); })) << b.process().err();
   std::filesystem::remove(in / "ok");
   ASSERT_TRUE(runs_as(in, "b", 1)) << a.process().err() << b.process().err();
-  EXPECT_TRUE(a.process().said("reason=unhealthy")) << a.process().err();
-  EXPECT_TRUE(a.process().said("No such file or directory")) << a.process().err();
+  EXPECT_TRUE(eventually([&] { return a.process().said("reason=unhealthy"); }))
+      << a.process().err();
+  EXPECT_TRUE(eventually([&] { return a.process().said("No such file or directory"); }))
+      << a.process().err();
   EXPECT_FALSE(b.get("/v1/elections/test").empty());
   EXPECT_FALSE(shows(b, "\"health\"")) << "nothing is checked there";
   expect_clean(in);
@@ -135,7 +137,8 @@ TEST(Health, HttpAnswerDecidesAndIsToldInLogAndApi) {
   ASSERT_TRUE(eventually([&] { return b.process().said("holder=a"); }));
   status = 503;
   ASSERT_TRUE(runs_as(in, "b", 1)) << a.process().err();
-  EXPECT_TRUE(a.process().said("GET " + url + " answered 503")) << a.process().err();
+  EXPECT_TRUE(eventually([&] { return a.process().said("GET " + url + " answered 503"); }))
+      << a.process().err();
   EXPECT_FALSE(a.process().said("hunter2"));
   expect_clean(in);
 }
