@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <netdb.h>
+#include <nss.h>
 #include <pthread.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -36,8 +37,16 @@ struct name_answer {
   base::unique_fd ended;
 };
 
+/// Only the hosts file and name servers, which are built into the C library. Others are plug-ins,
+/// which /etc/nsswitch.conf names: our static binary would load those of the root that it is in,
+/// and one that was built for another C library ends the process.
+void use_built_in_services() {
+  [[maybe_unused]] static const int done = ::__nss_configure_lookup("hosts", "files dns");
+}
+
 /// Blocks for as long as the name service takes.
 void look_up(const std::string& host, std::uint16_t port, name_answer& into) {
+  use_built_in_services();
   addrinfo wanted{};
   wanted.ai_socktype = SOCK_STREAM;
   addrinfo* found = nullptr;

@@ -28,6 +28,13 @@ using outcome = std::expected<void, std::string>;
 constexpr std::array system_bundles{"/etc/ssl/certs/ca-certificates.crt",
                                     "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem"};
 
+/// Without this, OpenSSL would read the openssl.cnf of the root that our static binary is in, and
+/// load the modules that it names. One that was built for a shared OpenSSL, on another C library,
+/// ends the process.
+void read_no_configuration() {
+  [[maybe_unused]] static const int done = ::OPENSSL_init_ssl(OPENSSL_INIT_NO_LOAD_CONFIG, nullptr);
+}
+
 /// Without this, OpenSSL would ask for a passphrase on the terminal, and wait.
 int no_passphrase(char*, int, int, void*) {
   return 0;
@@ -104,6 +111,7 @@ std::expected<std::shared_ptr<ssl::context>, std::string> load(const tls_setting
     return std::unexpected(
         "a client certificate needs both its file and the file of its key; only one is given");
   }
+  read_no_configuration();
   ::ERR_clear_error();
   SSL_CTX* const made = ::SSL_CTX_new(::TLS_client_method());
   if (made == nullptr) return std::unexpected("cannot set up TLS: " + last_reason());
