@@ -101,6 +101,10 @@ constexpr std::array check_statuses{
 constexpr std::array explain_statuses{
     exit_meaning{exit_ok, "the budget adds up"},
     exit_meaning{exit_bad_settings, "the budget does not add up, or bad usage"}};
+constexpr std::array install_statuses{
+    exit_meaning{exit_ok, "installed, or there already"},
+    exit_meaning{exit_failed, "the directory cannot be written to; stderr says why"},
+    exit_meaning{exit_bad_settings, "bad usage"}};
 constexpr std::array demo_statuses{exit_meaning{exit_ok, "done"},
                                    exit_meaning{exit_failed, "a step failed"},
                                    exit_meaning{exit_bad_settings, "bad usage"}};
@@ -262,6 +266,11 @@ constexpr std::array probe_flags{option{
         "The agent to ask: its API or its probe listener [TENURE_API, else http://127.0.0.1:4040]",
     .also = "--url"}};
 
+constexpr std::array install_words{option{.name = "DIR",
+                                          .doc = "The directory to copy the program to",
+                                          .takes = value_kind::directory,
+                                          .required = true}};
+
 constexpr std::array demo_flags{
     option{.name = "--stay", .doc = "Keep the agents running until Ctrl-C"},
     option{.name = "--ttl", .metavar = "DURATION", .doc = "Time to live of the lease [3s]"},
@@ -400,6 +409,14 @@ constexpr std::array table{
             .flags = output_only,
             .example = "tenure explain --ttl 10s",
             .statuses = explain_statuses},
+    command{.name = "install",
+            .summary = "Copy this program into a directory, for another container",
+            .words = install_words,
+            .flags = output_only,
+            .notes = "Writes DIR/tenure, which everybody can execute, in one step: it replaces an "
+                     "older file while that runs. Writes nothing if this program is there already.",
+            .example = "tenure install /shared",
+            .statuses = install_statuses},
     command{.name = "demo",
             .summary = "Three agents, a killed leader, a fail-over; no set-up",
             .flags = demo_flags,

@@ -18,6 +18,10 @@ nlohmann::ordered_json as_json(const std::vector<config::problem>& problems) {
   return out;
 }
 
+nlohmann::ordered_json or_null(const std::string& text) {
+  return text.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(text);
+}
+
 }  // namespace
 
 std::string budget_json(const core::timing& t, const core::consequences& means,
@@ -63,13 +67,19 @@ std::string check_json(const std::string& file, bool good,
 }
 
 std::string version_json(const build_facts& what) {
-  const auto or_null = [](const std::string& text) {
-    return text.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(text);
-  };
   return nlohmann::ordered_json{{"version", what.version}, {"commit", or_null(what.commit)},
                                 {"stores", what.stores},   {"compiler", what.compiler},
                                 {"boost", what.boost},     {"tls", what.tls}}
       .dump(2);
+}
+
+std::string install_json(const std::string& path, bool written, const build_facts& what) {
+  const nlohmann::ordered_json out{{"path", path},
+                                   {"written", written},
+                                   {"version", what.version},
+                                   {"commit", or_null(what.commit)}};
+  // A path may have bytes that are not UTF-8.
+  return out.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 bool etcd_leads(const std::string& status) {

@@ -24,6 +24,9 @@ std::string check_json(const std::string& file, bool good,
 /// The facts of `tenure version`.
 std::string version_json(const build_facts& what);
 
+/// The result of `tenure install`: the path, and whether anything was written.
+std::string install_json(const std::string& path, bool written, const build_facts& what);
+
 /// True if this reply to etcd's `/v3/maintenance/status` comes from the leader. False for anything
 /// else.
 bool etcd_leads(const std::string& status);

@@ -83,6 +83,7 @@ TEST(Completion, FilesDirectoriesAndCommandsAreLeftToTheShell) {
   EXPECT_EQ(what({"check", ""}), offer::files);
   EXPECT_EQ(what({"agent", "--config", "x"}), offer::files);
   EXPECT_EQ(what({"guard", "--dir", ""}), offer::directories);
+  EXPECT_EQ(what({"install", ""}), offer::directories);
   EXPECT_EQ(what({"exec", "--ttl", "3s", "--", ""}), offer::commands);
   EXPECT_EQ(what({"exec", "--", "cat", "--out"}), offer::files) << "its flags are none of ours";
   EXPECT_THAT(words({"exec", "--", "cat", "--out"}), IsEmpty());
