@@ -7,8 +7,8 @@
 
 #include "core/check.hpp"
 #include "stores/base64.hpp"
+#include "stores/document_splitter.hpp"
 #include "stores/etcd/codec.hpp"
-#include "stores/etcd/document_splitter.hpp"
 #include "stores/etcd/gateway_error.hpp"
 
 namespace {

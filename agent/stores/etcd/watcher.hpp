@@ -9,8 +9,8 @@
 
 #include "base/event_loop.hpp"
 #include "core/token_bucket.hpp"
+#include "stores/document_splitter.hpp"
 #include "stores/etcd/cluster.hpp"
-#include "stores/etcd/document_splitter.hpp"
 #include "stores/etcd/layout.hpp"
 #include "stores/etcd/mirror.hpp"
 

@@ -6,7 +6,7 @@
 #include <iterator>
 
 #include "core/check.hpp"
-#include "stores/etcd/document_splitter.hpp"
+#include "stores/document_splitter.hpp"
 
 namespace tenure::stores::etcd {
 namespace {

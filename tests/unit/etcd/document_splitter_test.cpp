@@ -1,5 +1,5 @@
 // However a stream is cut into pieces, the same documents come out of it.
-#include "stores/etcd/document_splitter.hpp"
+#include "stores/document_splitter.hpp"
 
 #include <gmock/gmock.h>
 

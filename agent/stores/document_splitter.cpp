@@ -1,8 +1,8 @@
-#include "stores/etcd/document_splitter.hpp"
+#include "stores/document_splitter.hpp"
 
 #include <utility>
 
-namespace tenure::stores::etcd {
+namespace tenure::stores {
 namespace {
 
 bool is_blank(char c) {
@@ -56,4 +56,4 @@ std::expected<std::vector<std::string>, malformed> document_splitter::feed(std::
   return complete;
 }
 
-}  // namespace tenure::stores::etcd
+}  // namespace tenure::stores

@@ -7,20 +7,20 @@
 #include <string_view>
 #include <vector>
 
-#include "stores/etcd/codec.hpp"
+#include "stores/malformed.hpp"
 
-namespace tenure::stores::etcd {
+namespace tenure::stores {
 
 /// Splits a stream into JSON objects. Its pieces may break anywhere: inside an object or between
 /// two, with white space around them. Looks only at braces and quotes; the parse_* functions judge
 /// the contents.
 class document_splitter {
  public:
-  /// The longest object accepted. Our replies have a few hundred bytes; etcd bundles the events of
-  /// a busy prefix that others write to.
+  /// The longest object accepted. What is about us has a few hundred bytes; etcd bundles the events
+  /// of a busy prefix that others write to.
   static constexpr std::size_t max_document_bytes = 4 * 1024 * 1024;
 
-  /// More than any of etcd's replies needs.
+  /// More than any reply of a store needs.
   static constexpr int max_nesting = 16;
 
   /// Returns the objects that this piece completes, in order. After an error the stream's position
@@ -42,4 +42,4 @@ class document_splitter {
   std::optional<malformed> failed_;
 };
 
-}  // namespace tenure::stores::etcd
+}  // namespace tenure::stores
