@@ -52,7 +52,10 @@ void warn_of_exposed_secrets(config::configuration& s) {
       {"key_file", s.secure.key_file},
       {"control_token_file", s.control_token_file}};
   for (const auto& [name, file] : secrets) {
-    if (file.empty()) continue;
+    // Kubernetes itself gives that to a pod.
+    const bool is_of_pod = name == std::string_view("token_file") &&
+                           s.origin_of(config::setting::token_file).where == config::pod_host;
+    if (file.empty() || is_of_pod) continue;
     const auto opened = base::open_named_file(name, file);
     if (!opened || !base::readable_by_all(*opened)) continue;
     s.warnings.push_back({name, "every user can read the secret in " + file,
@@ -68,6 +71,7 @@ std::expected<config::configuration, int> load_settings(const invocation& what) 
   in.environment = config::environment();
   in.flags = flags_of(what);
   in.host_name = default_identity();
+  in.in_pod = config::this_pod();
   in.partial = what.verb == "explain";
   std::optional<std::string> path = what.config_path;
   for (const auto& [name, value] : in.environment) {

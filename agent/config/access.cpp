@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <set>
+#include <span>
 
 #include "config/provenance.hpp"
 #include "settings/endpoint.hpp"
@@ -20,7 +21,8 @@ std::string how_to_give_an_endpoint(std::string_view store, const provenance& kn
   const std::string example = known.written(which, kind->example);
   return kind->is_file()
              ? "give the path of a file that all members on this host share, such as " + example
-             : "say where " + std::string(kind->name) + " is, such as " + example;
+         : kind->in_pods ? "outside of a pod, say where it is, such as " + example
+                         : "say where " + std::string(kind->name) + " is, such as " + example;
 }
 
 /// Lives for one call of `check_access`.
@@ -34,7 +36,11 @@ class access_check {
 
   void run() {
     check_endpoints();
-    if (kind_ != nullptr) kind_->has_agents ? check_consul() : refuse_what_only_consul_has();
+    if (kind_ != nullptr) {
+      kind_->has_agents ? check_consul() : refuse(consul_settings, "the store consul");
+      kind_->has_tokens ? refuse_passwords()
+                        : refuse(token_settings, "the stores consul and kubernetes");
+    }
     if (file_) {
       refuse_what_only_servers_have();
       return;
@@ -126,20 +132,25 @@ class access_check {
     std::ranges::for_each(sign_in_settings, refuse);
   }
 
-  void refuse_what_only_consul_has() {
-    for (const setting which : consul_settings) {
+  void refuse(std::span<const setting> others, std::string_view owner) {
+    for (const setting which : others) {
       if (!known_.is_given(which)) continue;
       known_.reject(which, key_of(which) + " is given, and " + s_.store + " has no such thing",
-                    "remove it; it is for the store consul");
+                    "remove it; it is for " + std::string(owner));
+    }
+  }
+
+  void refuse_passwords() {
+    for (const setting which : sign_in_settings) {
+      if (!known_.is_given(which)) continue;
+      known_.reject(which,
+                    key_of(which) + " is given, and " + std::string(kind_->title) +
+                        " has tokens instead of users",
+                    "name the file that holds the token as " + known_.written(setting::token_file));
     }
   }
 
   void check_consul() {
-    for (const setting which : sign_in_settings) {
-      if (!known_.is_given(which)) continue;
-      known_.reject(which, key_of(which) + " is given, and Consul has tokens instead of users",
-                    "name the file that holds the token as " + known_.written(setting::token_file));
-    }
     if (s_.consul.lock_delay > most_lock_delay) {
       known_.reject(setting::session_lock_delay,
                     "session_lock_delay is " + core::text(s_.consul.lock_delay),

@@ -15,8 +15,11 @@ std::string origin_text(const configuration& s, const field& f) {
 /// True for settings that would be refused when the text is loaded.
 bool means_nothing(const configuration& s, const field& f) {
   if (f.section == group::health && !s.health.is_checked()) return true;
-  if (std::ranges::find(consul_settings, f.which) == consul_settings.end()) return false;
   const settings::store_kind* const kind = settings::find_store_kind(s.store);
+  if (std::ranges::find(token_settings, f.which) != token_settings.end()) {
+    return kind == nullptr || !kind->has_tokens;
+  }
+  if (std::ranges::find(consul_settings, f.which) == consul_settings.end()) return false;
   return kind == nullptr || !kind->has_agents;
 }
 

@@ -6,8 +6,7 @@
 /// What settings accept: words, and ranges as a person reads them.
 namespace tenure::config::accepts {
 
-inline constexpr std::array<std::string_view, 3> stores_of_other_builds{"kubernetes", "zookeeper",
-                                                                        "tarantool"};
+inline constexpr std::array<std::string_view, 2> stores_of_other_builds{"zookeeper", "tarantool"};
 inline constexpr std::array<std::string_view, 2> session_behaviors{"release", "delete"};
 inline constexpr std::array<std::string_view, 8> signals{"TERM", "INT",  "QUIT",  "HUP",
                                                          "USR1", "USR2", "WINCH", "PWR"};
@@ -27,6 +26,8 @@ inline constexpr std::string_view pem_range =
     "the path of a PEM file, which is read again when it changes";
 inline constexpr std::string_view consul_name =
     "1 to 253 printable ASCII characters without blanks; `consul` only";
+inline constexpr std::string_view namespace_name =
+    "1 to 253 printable ASCII characters without blanks; `consul` and `kubernetes` only";
 inline constexpr std::string_view check_ids =
     "one or a list of up to 32 ids, which must exist at every Consul agent that is asked; `consul` "
     "only";

@@ -89,10 +89,12 @@ inline constexpr std::array tls_settings{setting::ca_file, setting::certificate_
                                          setting::key_file, setting::server_name};
 inline constexpr std::array sign_in_settings{setting::user, setting::password_file};
 /// What only Consul has.
-inline constexpr std::array consul_settings{
-    setting::token_file,          setting::datacenter,         setting::name_space,
-    setting::partition,           setting::session_lock_delay, setting::session_behavior,
-    setting::session_without_ttl, setting::node_check,         setting::service_check};
+inline constexpr std::array consul_settings{setting::datacenter,          setting::partition,
+                                            setting::session_lock_delay,  setting::session_behavior,
+                                            setting::session_without_ttl, setting::node_check,
+                                            setting::service_check};
+/// What only stores with tokens have.
+inline constexpr std::array token_settings{setting::token_file, setting::name_space};
 
 enum class field_type : std::uint8_t {
   word,           ///< one of `field::words`

@@ -33,6 +33,13 @@ struct file {
 using file_result = std::expected<file, problem>;
 using name_and_value = std::pair<std::string, std::string>;
 
+/// What Kubernetes gives to each pod.
+struct pod {
+  std::string endpoint;  ///< of the API server: "https://10.96.0.1:443"
+  std::string folder;  ///< of the pod's ServiceAccount: its token, and who may vouch for the server
+  std::string name_space;  ///< of the pod; empty: unknown
+};
+
 /// All sources of a configuration. A flag wins over the environment, the environment over the file,
 /// the file over the default. Lists replace each other; they are not joined.
 struct inputs {
@@ -42,7 +49,8 @@ struct inputs {
   std::vector<name_and_value> environment;
   /// In order: {"--ttl", "15s"}. A flag without a value is {"--observe", "true"}.
   std::vector<name_and_value> flags;
-  std::string host_name;  ///< the default identity
+  std::string host_name;        ///< the default identity
+  std::optional<pod> in_pod{};  ///< what a pod knows of its cluster
   /// Nothing is required, because only the time budget is of interest. Missing settings stay empty.
   bool partial = false;
   /// The file is checked by itself: suggestions are written as in a file, not as flags.
@@ -52,6 +60,10 @@ struct inputs {
 /// True for TENURE_ and for the variables of other tools that are understood. Others, and the
 /// secrets among them, need not be read.
 bool may_be_setting(std::string_view variable);
+
+/// The variables by which a pod finds the API server of its cluster.
+inline constexpr std::string_view pod_host = "KUBERNETES_SERVICE_HOST";
+inline constexpr std::string_view pod_port = "KUBERNETES_SERVICE_PORT";
 
 /// Checks all sources and combines them. Returns *all* problems at once: those of the file
 /// in its order, then of the environment, the flags, and of the whole. A bad value is a problem

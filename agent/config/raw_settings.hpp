@@ -50,6 +50,10 @@ void take_flags(std::span<const name_and_value> flags, raw_settings& out);
 /// nothing else gives. Call last.
 void take_consul_variables(std::span<const name_and_value> variables, raw_settings& out);
 
+/// Adds what a pod knows of its cluster, if the store is Kubernetes and no endpoint is given: a
+/// token is for the server that it comes from. Call last.
+void take_pod(const pod& its, raw_settings& out);
+
 /// Checks everything as a whole and makes a configuration of it.
 std::expected<configuration, std::vector<problem>> settle(raw_settings from, const inputs& in);
 

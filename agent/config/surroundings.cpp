@@ -7,6 +7,7 @@
 #include <array>
 #include <cerrno>
 #include <climits>
+#include <cstdlib>
 
 #include "base/error_text.hpp"
 #include "base/trusted_open.hpp"
@@ -50,6 +51,22 @@ std::vector<name_and_value> environment() {
     const std::size_t equals = text.find('=');
     if (equals == std::string_view::npos || !may_be_setting(text.substr(0, equals))) continue;
     out.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+  }
+  return out;
+}
+
+std::optional<pod> this_pod(const std::string& folder) {
+  const char* const host = std::getenv(pod_host.data());
+  const char* const port = std::getenv(pod_port.data());
+  if (host == nullptr || port == nullptr || *host == '\0' || *port == '\0') return std::nullopt;
+  const std::string address = host;
+  const bool is_v6 = address.contains(':');
+  pod out{.endpoint = "https://" + (is_v6 ? "[" + address + "]" : address) + ":" + port,
+          .folder = folder,
+          .name_space = {}};
+  if (::access((folder + "/token").c_str(), F_OK) != 0) return std::nullopt;
+  if (auto said = read_file(folder + "/namespace")) {
+    out.name_space = said->text.substr(0, said->text.find('\n'));
   }
   return out;
 }

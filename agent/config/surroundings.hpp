@@ -16,6 +16,11 @@ file_result read_file(const std::string& path);
 /// called while another thread changes the environment.
 std::vector<name_and_value> environment();
 
+/// What Kubernetes has given to this pod; nothing if this is none, or one without a token in
+/// `folder`.
+std::optional<pod> this_pod(
+    const std::string& folder = "/var/run/secrets/kubernetes.io/serviceaccount");
+
 /// This machine's name: the pod's name on Kubernetes. Empty if there is none.
 std::string host_name();
 

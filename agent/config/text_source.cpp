@@ -123,6 +123,20 @@ void reject_secret(const std::string& name, std::string_view field::* spelling, 
   out.reject({name, why.what, why.suggestion});
 }
 
+/// The kind of store that the strongest source names; null if this build has no such kind.
+const settings::store_kind* kind_of_store(const raw_settings& out) {
+  const auto is_store = [](const assignment& one) { return one.which == setting::store; };
+  const auto store = std::find_if(out.given.rbegin(), out.given.rend(), is_store);
+  if (store == out.given.rend()) return nullptr;
+  const auto* const name = std::get_if<std::string>(&store->what);
+  return name == nullptr ? nullptr : settings::find_store_kind(*name);
+}
+
+bool is_given(const raw_settings& out, setting which) {
+  return out.bad.test(static_cast<std::size_t>(which)) ||
+         std::ranges::count(out.given, which, &assignment::which) > 0;
+}
+
 /// Our own variable for the same setting wins.
 void take_await_variables(std::span<const name_and_value> variables, raw_settings& out) {
   if (find(variables, await_enabled) == nullptr) return;
@@ -173,18 +187,11 @@ void take_environment(std::span<const name_and_value> variables, raw_settings& o
 }
 
 void take_consul_variables(std::span<const name_and_value> variables, raw_settings& out) {
-  const auto is_store = [](const assignment& one) { return one.which == setting::store; };
-  const auto store = std::find_if(out.given.rbegin(), out.given.rend(), is_store);
-  if (store == out.given.rend()) return;
-  const auto* const name = std::get_if<std::string>(&store->what);
-  const settings::store_kind* const kind =
-      name == nullptr ? nullptr : settings::find_store_kind(*name);
+  const settings::store_kind* const kind = kind_of_store(out);
   if (kind == nullptr || !kind->has_agents) return;
   for (const auto& [variable, which] : consul_variables) {
     const std::string* const content = find(variables, variable);
-    const bool is_given = out.bad.test(static_cast<std::size_t>(which)) ||
-                          std::ranges::count(out.given, which, &assignment::which) > 0;
-    if (content == nullptr || is_given) continue;
+    if (content == nullptr || is_given(out, which)) continue;
     std::string text = *content;
     if (which == setting::endpoint) {
       const std::string* const tls = find(variables, consul_ssl);
@@ -195,6 +202,20 @@ void take_consul_variables(std::span<const name_and_value> variables, raw_settin
     const std::array<std::string_view, 1> items{text};
     assign_all(field_of(which), items, {source::environment, std::string(variable)}, out);
   }
+}
+
+void take_pod(const pod& its, raw_settings& out) {
+  const settings::store_kind* const kind = kind_of_store(out);
+  if (kind == nullptr || !kind->in_pods || is_given(out, setting::endpoint)) return;
+  const auto take = [&](setting which, const std::string& content) {
+    if (content.empty() || is_given(out, which)) return;
+    const std::array<std::string_view, 1> items{content};
+    assign_all(field_of(which), items, {source::environment, std::string(pod_host)}, out);
+  };
+  take(setting::endpoint, its.endpoint);
+  take(setting::token_file, its.folder + "/token");
+  take(setting::ca_file, its.folder + "/ca.crt");
+  take(setting::name_space, its.name_space);
 }
 
 void take_flags(std::span<const name_and_value> flags, raw_settings& out) {

@@ -34,6 +34,7 @@ stores::setup store_setup(const agent_options& o) {
           .elections = s.elections,
           .announce = !s.observe && !s.unlisted,
           .secure = s.secure,
+          .name_space = s.name_space,
           .consul = s.consul};
 }
 

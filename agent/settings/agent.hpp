@@ -41,6 +41,7 @@ struct agent {
   std::string store;
   std::vector<std::string> endpoints;  ///< as given; a path for SQLite
   security secure;
+  std::string name_space;  ///< of the leases, where a store has namespaces
   settings::consul consul;
   std::vector<election> elections;  ///< at least one, names unique
   std::uint32_t slots = 1;          ///< of elections that do not say otherwise

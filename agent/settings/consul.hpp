@@ -18,7 +18,6 @@ enum class session_behavior : std::uint8_t {
 /// member is not used.
 struct consul {
   std::string datacenter{};  ///< of the leases; empty: that of the agent which is asked
-  std::string name_space{};  ///< Consul Enterprise only
   std::string partition{};   ///< Consul Enterprise only
   /// How long Consul grants a lock to nobody after a session that held it has ended otherwise than
   /// by a release. 0 to 60 s.

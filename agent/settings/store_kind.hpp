@@ -19,8 +19,9 @@ struct store_kind {
   bool whole_seconds = false;      ///< leases last whole seconds; the store rounds up
   core::duration expiry_lag{};     ///< how late the store may notice that a lease has run out
   bool doubles_ttl = false;        ///< a lease that is not renewed ends at twice its TTL
-  /// Consul: endpoints may be Unix sockets or lack a scheme, and who signs in has a token.
-  bool has_agents = false;
+  bool has_agents = false;         ///< Consul: endpoints may be Unix sockets or lack a scheme
+  bool has_tokens = false;     ///< who signs in has a token, not a password; there are namespaces
+  bool in_pods = false;        ///< a pod knows where the store is, and has a token for it
   core::duration least_ttl{};  ///< that servers grant unless they are configured otherwise
 
   [[nodiscard]] constexpr bool is_file() const { return default_port == 0; }
@@ -42,7 +43,17 @@ inline constexpr std::array store_kinds{
                .default_port = 8500,
                .doubles_ttl = true,
                .has_agents = true,
+               .has_tokens = true,
                .least_ttl = std::chrono::seconds(10)},
+    // Members count for themselves, from when they have seen the last renewal.
+    store_kind{.name = "kubernetes",
+               .title = "Kubernetes",
+               .example = "https://kubernetes.default.svc",
+               .default_port = 443,
+               .whole_seconds = true,
+               .expiry_lag = std::chrono::milliseconds(100),
+               .has_tokens = true,
+               .in_pods = true},
 };
 
 inline constexpr auto store_names = [] {

@@ -5,6 +5,7 @@
 #include "settings/store_kind.hpp"
 #include "stores/consul/consul_store.hpp"
 #include "stores/etcd/etcd_store.hpp"
+#include "stores/kubernetes/kubernetes_store.hpp"
 #include "stores/printable_store.hpp"
 #include "stores/sqlite/sqlite_store.hpp"
 #include "stores/store.hpp"
@@ -23,6 +24,9 @@ std::expected<std::unique_ptr<store>, open_error> make_store(http::asio_loop& on
   }
   if (with.kind == "consul") {
     return printable(make_consul_store(on, http::over_network(on.executor()), std::move(with)));
+  }
+  if (with.kind == "kubernetes") {
+    return printable(make_kubernetes_store(on, http::over_network(on.executor()), std::move(with)));
   }
   std::string kinds;
   for (const std::string_view name : settings::store_names) {

@@ -142,6 +142,9 @@ struct setup {
   std::vector<settings::election> elections;
   bool announce = false;  ///< be listed in the `members` that the store shows, if it can
   settings::security secure{};
+  /// Of the leases, where a store has namespaces; empty: that of whoever signs in, or the usual
+  /// one.
+  std::string name_space{};
   settings::consul consul{};  ///< of the store "consul" alone
   /// Called for each answer and each failure of any request. At least every ttl /
   /// core::store_looks_per_ttl the store has something to report, even while nobody asks anything.

@@ -203,6 +203,47 @@ class consul_locks final : public in_turn {
   std::array<std::unique_ptr<program>, 2> programs_;
 };
 
+class electors final : public in_turn {
+ public:
+  electors(std::string elector, const servers::kubernetes_server& at)
+      : server_(at), elector_(std::move(elector)) {
+    start_first();
+  }
+
+  void settle() override {
+    need(tests::eventually(
+             [&] { return programs_[0]->said("leader=") && programs_[1]->said("leader="); }),
+         "a Go program does not see who leads: " + log(0) + log(1));
+  }
+
+ protected:
+  void start(std::size_t which) override {
+    programs_[which] = std::make_unique<program>(
+        std::vector<std::string>{
+            elector_, "-server=" + server_.endpoint(0), "-ca-file=" + server_.ca_file(),
+            "-token-file=" + server_.member_user().token_file, "-name=other",
+            std::string("-id=") + names[which], tests::stamper_binary(), in_.path()},
+        in_ / names[which]);
+  }
+
+  void finish(std::size_t holder, ending how) override {
+    if (how == ending::vanished) return programs_[holder].reset();
+    if (how == ending::asked) return programs_[holder]->send(SIGTERM);
+    for (const pid_t command : tests::children_of(programs_[holder]->pid())) {
+      ::kill(command, SIGKILL);
+    }
+  }
+
+  [[nodiscard]] std::string log(std::size_t which) const override {
+    return programs_[which] ? programs_[which]->err() : std::string();
+  }
+
+ private:
+  const servers::kubernetes_server& server_;
+  std::string elector_;
+  std::array<std::unique_ptr<program>, 2> programs_;
+};
+
 }  // namespace
 
 samples measure(contestants& ours, contestants& theirs, ending how, int rounds) {
@@ -227,6 +268,11 @@ std::unique_ptr<contestants> two_tenures(const std::string& store,
 std::unique_ptr<contestants> two_consul_locks(const servers::server_release& of,
                                               const servers::consul_cluster& at) {
   return std::make_unique<consul_locks>(of, at);
+}
+
+std::unique_ptr<contestants> two_electors(const std::string& elector,
+                                          const servers::kubernetes_server& at) {
+  return std::make_unique<electors>(elector, at);
 }
 
 std::unique_ptr<contestants> two_etcdctls(const servers::server_release& of,

@@ -8,6 +8,7 @@
 #include "harness.hpp"
 #include "servers/consul_server.hpp"
 #include "servers/etcd_server.hpp"
+#include "servers/kubernetes_server.hpp"
 
 namespace tenure::bench {
 
@@ -52,6 +53,11 @@ std::unique_ptr<contestants> two_consul_locks(const servers::server_release& of,
 /// `etcdctl lock`, of the release that is served.
 std::unique_ptr<contestants> two_etcdctls(const servers::server_release& of,
                                           const servers::etcd_cluster& at, int ttl_seconds);
+
+/// client-go's leaderelection with its usual times (15 s, 10 s, 2 s), in a Go program that runs a
+/// command while it leads (tests/servers/kubernetes-today/elector).
+std::unique_ptr<contestants> two_electors(const std::string& elector,
+                                          const servers::kubernetes_server& at);
 
 /// `etcdctl` beside the etcd of a release.
 std::string etcdctl_of(const servers::server_release& release);

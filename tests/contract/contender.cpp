@@ -1,7 +1,7 @@
 // A process that acquires and releases one lease for ever, and writes down when. The tests run
 // several of them at once and compare what they have written.
 //
-//   contender KIND ENDPOINT IDENTITY TTL_MS [polite|keep]
+//   contender KIND ENDPOINT IDENTITY TTL_MS [polite|keep|- [CA_FILE TOKEN_FILE NAMESPACE]]
 //
 // prints `+ VERSION NANOSECONDS` once it holds and `- VERSION NANOSECONDS` before it releases.
 // A polite one lets somebody else have the lease in between; one that keeps it stays as it is after
@@ -136,6 +136,11 @@ int run(int count, char** words) {
   with.session = std::string("session of ") + words[3];
   with.ttl = std::chrono::milliseconds(std::atoll(words[4]));
   with.elections = {{.name = "db0", .slots = 1}};
+  if (count > 8) {
+    with.secure.ca_file = words[6];
+    with.secure.token_file = words[7];
+    with.name_space = words[8];
+  }
   boost::asio::io_context loop;
   http::asio_loop events(loop.get_executor());
   auto store = stores::make_store(events, with);

@@ -8,6 +8,14 @@
 #include "store_under_test.hpp"
 
 namespace tenure::tests {
+std::vector<std::string> contender_of(const store_under_test& store, const std::string& identity,
+                                      const std::string& ttl_ms, const std::string& manner) {
+  stores::setup access;
+  store.give_access(access);
+  return {CONTENDER, store.kind(),          store.endpoint(),         identity,         ttl_ms,
+          manner,    access.secure.ca_file, access.secure.token_file, access.name_space};
+}
+
 namespace {
 
 struct hold {
@@ -50,8 +58,7 @@ void expect_one_at_a_time(const std::vector<hold>& all) {
 TEST_P(StoreContract, OfFourProcessesNeverTwoHoldAndVersionsGrow) {
   std::vector<child> contenders;
   for (const char* identity : {"a", "b", "c", "d"}) {
-    contenders.emplace_back(
-        std::vector<std::string>{CONTENDER, store_->kind(), store_->endpoint(), identity, "10000"});
+    contenders.emplace_back(contender_of(*store_, identity, "10000"));
   }
   constexpr int rounds = 25;
   const std::vector<hold> all = collect(contenders, rounds);
@@ -63,8 +70,7 @@ TEST_P(StoreContract, ReleaseHandsOverToAWaitingProcessWithoutItsPolling) {
   std::vector<child> contenders;
   for (const char* identity : {"a", "b"}) {
     // With this TTL, a single hand-over by expiry instead of by the watch would end the test.
-    contenders.emplace_back(std::vector<std::string>{CONTENDER, store_->kind(), store_->endpoint(),
-                                                     identity, "3600000", "polite"});
+    contenders.emplace_back(contender_of(*store_, identity, "3600000", "polite"));
   }
   constexpr int rounds = 20;
   const std::vector<hold> all = collect(contenders, rounds);

@@ -21,6 +21,9 @@ class store_under_test {
   [[nodiscard]] virtual std::string kind() const = 0;
   [[nodiscard]] virtual std::string endpoint() const = 0;
 
+  /// How to sign in to it, and where in it the leases are, for an agent that has all else.
+  virtual void give_access(stores::setup& /*to*/) const {}
+
   /// The shortest TTL that the store grants as asked for; tests of expiry wait for it.
   [[nodiscard]] virtual core::duration shortest_ttl() const { return std::chrono::seconds(1); }
 
@@ -48,7 +51,9 @@ class StoreContract : public testing::TestWithParam<store_factory> {
  protected:
   stores::setup settings(const std::string& identity, core::duration ttl = std::chrono::seconds(10),
                          std::uint32_t slots = 1, std::uint32_t elections = 1) {
-    return settings_for(store_->kind(), store_->endpoint(), identity, ttl, slots, elections);
+    auto made = settings_for(store_->kind(), store_->endpoint(), identity, ttl, slots, elections);
+    store_->give_access(made);
+    return made;
   }
 
   /// An agent that has opened the store.
@@ -71,6 +76,10 @@ class StoreContract : public testing::TestWithParam<store_factory> {
 /// A store in which Tenure makes the versions, so that a caller can raise them; elsewhere they are
 /// the store's own numbers.
 class StoreOfOurVersions : public StoreContract {};
+
+/// What starts a contender (contender.cpp).
+std::vector<std::string> contender_of(const store_under_test& store, const std::string& identity,
+                                      const std::string& ttl_ms, const std::string& manner = "-");
 
 /// The place of election 0 with the term of `version`, for a renewal.
 inline std::vector<core::renewal_item> only(core::version version) {

@@ -1,5 +1,6 @@
 #include "servers/consul_server.hpp"
 #include "servers/etcd_server.hpp"
+#include "servers/kubernetes_server.hpp"
 #include "store_under_test.hpp"
 #include "stores/base64.hpp"
 #include "stores/etcd/codec.hpp"
@@ -58,6 +59,40 @@ class consul_under_test final : public store_under_test {
   servers::consul_cluster cluster_;
 };
 
+/// One namespace of a server that all tests share: a server takes seconds to start.
+class kubernetes_under_test final : public store_under_test {
+ public:
+  explicit kubernetes_under_test(const servers::server_release& release)
+      : server_(servers::shared_kubernetes_server(release)) {
+    static int tests = 0;
+    name_space_ = "contract-" + std::to_string(++tests);
+    const auto made = server_.call("POST", "/api/v1/namespaces",
+                                   R"({"metadata":{"name":")" + name_space_ + R"("}})");
+    EXPECT_EQ(made.status, 201) << made.body;
+    user_ = server_.add_user("member", {.name_space = name_space_}, name_space_);
+  }
+
+  [[nodiscard]] std::string kind() const override { return "kubernetes"; }
+  [[nodiscard]] std::string endpoint() const override { return server_.endpoint(0); }
+
+  void give_access(stores::setup& to) const override {
+    to.secure.ca_file = server_.ca_file();
+    to.secure.token_file = user_.token_file;
+    to.name_space = name_space_;
+  }
+
+  void delete_lock(const std::string& election) override {
+    const auto done = server_.call(
+        "DELETE", "/apis/coordination.k8s.io/v1/namespaces/" + name_space_ + "/leases/" + election);
+    EXPECT_EQ(done.status, 200) << done.body;
+  }
+
+ private:
+  servers::kubernetes_server& server_;
+  std::string name_space_;
+  servers::kubernetes_user user_;
+};
+
 template <class Store>
 std::unique_ptr<store_under_test> make() {
   return std::make_unique<Store>();
@@ -79,6 +114,11 @@ std::vector<store_factory> all_stores() {
   for (const servers::server_release& release : servers::consul_releases()) {
     out.push_back({.name = "consul_" + release.name,
                    .make = [release] { return std::make_unique<consul_under_test>(release); },
+                   .missing = release.why});
+  }
+  for (const servers::server_release& release : servers::kubernetes_releases()) {
+    out.push_back({.name = "kubernetes_" + release.name,
+                   .make = [release] { return std::make_unique<kubernetes_under_test>(release); },
                    .missing = release.why});
   }
   return out;

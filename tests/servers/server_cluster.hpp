@@ -64,6 +64,11 @@ class server_cluster {
   /// Waits until every member that runs is healthy; fails the test if patience ends first.
   void wait_until_healthy();
 
+  /// Where a member keeps its data; not to be touched while it runs.
+  [[nodiscard]] std::filesystem::path data_of(std::size_t member) const {
+    return folder() / name_of(member);
+  }
+
   /// The last lines of a member's log.
   [[nodiscard]] std::string log_tail(std::size_t member) const;
 
@@ -89,9 +94,6 @@ class server_cluster {
   }
   server_process& running(std::size_t member);
   [[nodiscard]] std::filesystem::path folder() const { return folder_.path(); }
-  [[nodiscard]] std::filesystem::path data_of(std::size_t member) const {
-    return folder() / name_of(member);
-  }
 
  private:
   struct member {

@@ -58,7 +58,7 @@ core::time_point try_deadline(const one_call& c, core::time_point now) {
   return now + (c.deadline - now) / static_cast<int>(c.endpoints_left + 1);
 }
 
-std::string query_of(const settings::consul& where) {
+std::string query_of(const settings::consul& where, const std::string& name_space) {
   std::string out;
   const auto add = [&out](std::string_view name, const std::string& value) {
     if (value.empty()) return;
@@ -68,7 +68,7 @@ std::string query_of(const settings::consul& where) {
         .append(base::percent_encoded(value));
   };
   add("dc", where.datacenter);
-  add("ns", where.name_space);
+  add("ns", name_space);
   add("partition", where.partition);
   return out;
 }
@@ -212,12 +212,13 @@ void cluster::state::finish(const call_ptr& c, reply_or_failure outcome) {
 
 cluster::cluster(base::event_loop& on, const http::http_connector& connect,
                  const std::vector<settings::endpoint>& endpoints, const settings::security& with,
-                 const settings::consul& where, std::size_t most_calls, std::size_t most_waits,
+                 const settings::consul& where, const std::string& name_space,
+                 std::size_t most_calls, std::size_t most_waits,
                  std::function<void(const core::contact_event&)> hears)
     : state_(std::make_shared<state>(on)) {
   TENURE_CHECK(!endpoints.empty());
   state_->token_file = with.token_file;
-  state_->query = query_of(where);
+  state_->query = query_of(where, name_space);
   state_->hears = std::move(hears);
   const http::tls_settings tls{.ca_file = with.ca_file,
                                .certificate_file = with.certificate_file,

@@ -63,8 +63,8 @@ class cluster {
   /// answered, or no agent answered it; may be empty.
   cluster(base::event_loop& on, const http::http_connector& connect,
           const std::vector<settings::endpoint>& endpoints, const settings::security& with,
-          const settings::consul& where, std::size_t most_calls, std::size_t most_waits,
-          std::function<void(const core::contact_event&)> hears);
+          const settings::consul& where, const std::string& name_space, std::size_t most_calls,
+          std::size_t most_waits, std::function<void(const core::contact_event&)> hears);
   ~cluster();
   cluster(const cluster&) = delete;
   cluster& operator=(const cluster&) = delete;

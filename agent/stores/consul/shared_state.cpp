@@ -33,7 +33,7 @@ shared_state::shared_state(base::event_loop& where, const http::http_connector& 
     : loop(where),
       with(std::move(what)),
       self{.mark = mark_of(with.session), .identity = with.identity, .sessions = {}},
-      agents(loop, connect, servers, with.secure, with.consul,
+      agents(loop, connect, servers, with.secure, with.consul, with.name_space,
              with.elections.size() * calls_per_election + other_calls,
              folders_of(with.elections).size(), with.hears),
       sessions(

@@ -120,7 +120,7 @@ TEST(Usage, HelpOfExecIsGroupedAndSaysWhatEachSettingAccepts) {
   for (const char* group : {"\nStore:\n", "\nTime budget:\n", "\nHTTP:\n", "\nExit statuses:\n"}) {
     EXPECT_THAT(help, HasSubstr(group));
   }
-  EXPECT_THAT(in_one_line, HasSubstr("(sqlite, etcd or consul)"));
+  EXPECT_THAT(in_one_line, HasSubstr("(sqlite, etcd, consul or kubernetes)"));
   EXPECT_THAT(in_one_line, HasSubstr("(standby or exit)"));
   EXPECT_THAT(in_one_line, HasSubstr("(1s to 24h)"));
   EXPECT_THAT(help, Not(HasSubstr("zookeeper")));

@@ -25,6 +25,12 @@ extern char** environ;
 namespace tenure::tests {
 namespace {
 
+/// See `shared_environment`.
+std::vector<std::string>& given_to_all() {
+  static std::vector<std::string> variables;
+  return variables;
+}
+
 std::string contents(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream out;
@@ -57,6 +63,14 @@ std::vector<std::string> member_words(const temporary_directory& in, const membe
 
 }  // namespace
 
+shared_environment::shared_environment(std::vector<std::string> variables) {
+  given_to_all() = std::move(variables);
+}
+
+shared_environment::~shared_environment() {
+  given_to_all().clear();
+}
+
 program::program(const std::vector<std::string>& words, const std::filesystem::path& output,
                  const std::vector<std::string>& environment)
     : output_(output) {
@@ -64,6 +78,7 @@ program::program(const std::vector<std::string>& words, const std::filesystem::p
   for (char** e = environ; *e != nullptr; ++e) {
     if (std::string_view(*e).substr(0, 7) != "TENURE_") variables.emplace_back(*e);
   }
+  variables.insert(variables.end(), given_to_all().begin(), given_to_all().end());
   variables.insert(variables.end(), environment.begin(), environment.end());
   const auto is_runtime_dir = [](const std::string& v) {
     return v.starts_with("TENURE_RUNTIME_DIR=");

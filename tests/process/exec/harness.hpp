@@ -16,6 +16,16 @@
 /// Real processes for the tests: the shipped binary, started as a user would.
 namespace tenure::tests {
 
+/// While it lives, these variables ("KEY=VALUE") are in the environment of every program that is
+/// started. One at a time.
+class shared_environment {
+ public:
+  explicit shared_environment(std::vector<std::string> variables);
+  ~shared_environment();
+  shared_environment(const shared_environment&) = delete;
+  shared_environment& operator=(const shared_environment&) = delete;
+};
+
 /// A program with its output in files. Ended with all its descendants when it goes out of scope.
 class program {
  public:

@@ -8,6 +8,7 @@
 #include "harness.hpp"
 #include "servers/consul_server.hpp"
 #include "servers/etcd_server.hpp"
+#include "servers/kubernetes_server.hpp"
 
 namespace tenure::tests {
 namespace {
@@ -100,6 +101,44 @@ class consul_place final : public placed_store {
   servers::consul_cluster cluster_;
 };
 
+/// A namespace of its own. What programs need to sign in is in their environment.
+class kubernetes_place final : public placed_store {
+ public:
+  explicit kubernetes_place(const servers::server_release& release)
+      : server_(servers::shared_kubernetes_server(release)),
+        name_space_(new_name_space(server_)),
+        user_(server_.add_user("member", {.name_space = name_space_}, name_space_)),
+        environment_({"TENURE_CA_FILE=" + server_.ca_file(),
+                      "TENURE_TOKEN_FILE=" + user_.token_file, "TENURE_NAMESPACE=" + name_space_}) {
+  }
+
+  [[nodiscard]] std::string endpoint() const override { return server_.endpoint(0); }
+  [[nodiscard]] servers::server_cluster* server() override { return &server_; }
+  void delete_lock() override {
+    const auto done = server_.call("DELETE", leases() + "/test");
+    EXPECT_EQ(done.status, 200) << done.body;
+  }
+  [[nodiscard]] std::string contents() override { return server_.call("GET", leases()).body; }
+
+ private:
+  static std::string new_name_space(servers::kubernetes_server& in) {
+    static int made = 0;
+    std::string name = "place-" + std::to_string(++made);
+    const auto done =
+        in.call("POST", "/api/v1/namespaces", R"({"metadata":{"name":")" + name + R"("}})");
+    EXPECT_EQ(done.status, 201) << done.body;
+    return name;
+  }
+  [[nodiscard]] std::string leases() const {
+    return "/apis/coordination.k8s.io/v1/namespaces/" + name_space_ + "/leases";
+  }
+
+  servers::kubernetes_server& server_;
+  std::string name_space_;
+  servers::kubernetes_user user_;
+  shared_environment environment_;
+};
+
 }  // namespace
 
 std::vector<place> server_places() {
@@ -111,12 +150,16 @@ std::vector<place> server_places() {
 std::vector<place> places() {
   std::vector<place> out = server_places();
   out.insert(out.begin(), {.name = "sqlite", .kind = "sqlite"});
+  for (place& one : places_of("kubernetes", servers::kubernetes_releases())) {
+    out.push_back(std::move(one));
+  }
   return out;
 }
 
 std::unique_ptr<placed_store> make_placed_store(const place& which, const temporary_directory& in) {
   if (which.kind == "etcd") return std::make_unique<etcd_place>(*which.server, in);
   if (which.kind == "consul") return std::make_unique<consul_place>(*which.server, in);
+  if (which.kind == "kubernetes") return std::make_unique<kubernetes_place>(*which.server);
   return std::make_unique<sqlite_place>(in);
 }
 

@@ -24,10 +24,10 @@ inline std::ostream& operator<<(std::ostream& out, const place& p) {
   return out << p.name;
 }
 
-/// The places with servers.
+/// The places with servers that a test may end.
 std::vector<place> server_places();
 
-/// All places.
+/// All places. Kubernetes is among them, with one server for all tests of a process.
 std::vector<place> places();
 
 /// The store of one place: empty, with one server, for one test.
@@ -36,7 +36,8 @@ class placed_store {
   virtual ~placed_store() = default;
 
   [[nodiscard]] virtual std::string endpoint() const = 0;
-  /// Null if the store is a file.
+  /// Null if the store is a file. That of a place which is not among `server_places` is used by
+  /// later tests, too.
   [[nodiscard]] virtual servers::server_cluster* server() { return nullptr; }
 
   /// Deletes what says that somebody holds the election "test", with the store's own tool.

@@ -202,6 +202,58 @@ TEST(Access, SqliteHasNoServerToSignInTo) {
                           StartsWith("tenure.yaml:2:1: user is given, and sqlite")));
 }
 
+/// `text` as tenure.yaml for Leases of Kubernetes.
+inputs kubernetes_file(const std::string& text) {
+  return only_file("store: kubernetes\nelection: db\n" + text);
+}
+
+TEST(Access, KubernetesHasATokenAndANamespace) {
+  const configuration s =
+      good(kubernetes_file("endpoint: ['https://a', 'https://[::1]:6443']\n"
+                           "token_file: /t\nca_file: /ca\nnamespace: team\n"));
+  EXPECT_THAT(s.endpoints, ElementsAre("https://a", "https://[::1]:6443"));
+  EXPECT_EQ(s.secure, (security{.ca_file = "/ca", .token_file = "/t"}));
+  EXPECT_EQ(s.name_space, "team");
+  EXPECT_THAT(s.warnings, IsEmpty());
+}
+
+TEST(Access, KubernetesHasNoPasswords) {
+  EXPECT_THAT(
+      problems_of(kubernetes_file("endpoint: https://a\nuser: u\npassword_file: /p\n")),
+      ElementsAre(
+          "tenure.yaml:4:1: user is given, and Kubernetes has tokens instead of users; "
+          "name the file that holds the token as --token-file",
+          StartsWith("tenure.yaml:5:1: password_file is given, and Kubernetes has tokens")));
+}
+
+TEST(Access, WhatOnlyConsulHasIsRefusedForKubernetes) {
+  for (const char* text :
+       {"datacenter: dc1", "partition: p", "session_lock_delay: 1s", "session_behavior: delete",
+        "session_without_ttl: true", "node_check: serfHealth", "service_check: service:a"}) {
+    EXPECT_THAT(
+        problems_of(kubernetes_file("endpoint: https://a\n" + std::string(text) + "\n")),
+        ElementsAre(AllOf(StartsWith("tenure.yaml:4:1: "),
+                          HasSubstr("is given, and kubernetes has no such thing; remove it; it is "
+                                    "for the store consul"))))
+        << text;
+  }
+}
+
+TEST(Access, StoresWithoutTokensSayWhichStoresHaveThem) {
+  for (const char* text : {"token_file: /t", "namespace: n"}) {
+    EXPECT_THAT(problems_of(etcd_file("endpoint: https://a\n" + std::string(text) + "\n")),
+                ElementsAre(HasSubstr("is given, and etcd has no such thing; remove it; it is for "
+                                      "the stores consul and kubernetes")))
+        << text;
+  }
+}
+
+TEST(Access, KubernetesOutsideOfAPodNeedsAnEndpoint) {
+  EXPECT_THAT(problems_of(kubernetes_file("")),
+              ElementsAre("endpoint is missing; outside of a pod, say where it is, such as "
+                          "--endpoint https://kubernetes.default.svc"));
+}
+
 TEST(Access, EtcdGrantsWholeSeconds) {
   const auto with_ttl = [](const std::string& ttl) {
     return etcd_file("endpoint: https://a\nttl: " + ttl + "\n");

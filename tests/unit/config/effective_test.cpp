@@ -53,6 +53,8 @@ TEST(Effective, IsAFileThatLoadsToTheSame) {
            "{store: consul, endpoint: [a, 'unix:/c.sock'], election: a, token_file: /t, "
            "namespace: n, session_lock_delay: 1m, session_behavior: delete, "
            "session_without_ttl: true, node_check: serfHealth, service_check: ['service:a', '5']}",
+           "{store: kubernetes, endpoint: 'https://a', election: a, token_file: /t, "
+           "namespace: '5'}",
        }) {
     inputs in = only_file(source);
     const configuration first = good(in);
@@ -62,6 +64,7 @@ TEST(Effective, IsAFileThatLoadsToTheSame) {
     EXPECT_EQ(again.endpoints, first.endpoints);
     EXPECT_EQ(again.secure, first.secure);
     EXPECT_EQ(again.consul, first.consul);
+    EXPECT_EQ(again.name_space, first.name_space);
     EXPECT_EQ(again.elections, first.elections);
     EXPECT_EQ(again.slots, first.slots);
     EXPECT_EQ(again.identity, first.identity);

@@ -34,11 +34,14 @@ ttl: 10s
   that Tenure gives to a workload and those that Kubernetes makes for a Service named `tenure`.
 - No secret is a setting: flags, variables and files of settings are read by others. What is secret
   stands in a file of its own, which a setting names (`password_file`, `key_file`).
-- An endpoint of `etcd` is `http://HOST:PORT` or `https://HOST:PORT`; only `https` is encrypted.
-  TLS settings without any `https` endpoint are refused. A `ttl` that is no whole number of seconds
-  is kept longer by `etcd`, which rounds it up.
+- An endpoint of `etcd` or `kubernetes` is `http://HOST:PORT` or `https://HOST:PORT`; only `https`
+  is encrypted. TLS settings without any `https` endpoint are refused. A `ttl` that is no whole
+  number of seconds is kept longer by both, which round it up.
+- In a pod, `kubernetes` needs neither an endpoint nor a token: if no endpoint is given, Tenure takes
+  the API server of the pod's cluster, and the token, the CA and the namespace of the pod.
 - An election's name becomes a key in the store, so it is held to what all stores can carry. Two
-  names of one agent must not be inside each other (`a` and `a/b`).
+  names of one agent must not be inside each other (`a` and `a/b`). With `kubernetes` it is the name
+  of a Lease: up to 63 small letters, digits, `-` and `.`.
 )";
 
 std::string code(std::string_view text) {

@@ -59,7 +59,7 @@ TEST(Sources, VariablesOfTheCommandConsulAreUnderstoodForConsulAlone) {
   EXPECT_THAT(s.endpoints, ElementsAre("https://consul.example:8501"));
   EXPECT_EQ(s.secure.token_file, "/run/token");
   EXPECT_EQ(s.secure.ca_file, "/ca.pem");
-  EXPECT_EQ(s.consul.name_space, "team");
+  EXPECT_EQ(s.name_space, "team");
   EXPECT_EQ(s.origin_of(setting::endpoint), (origin{source::environment, "CONSUL_HTTP_ADDR"}));
   in.flags.emplace_back("--endpoint", "https://other");
   EXPECT_THAT(good(in).endpoints, ElementsAre("https://other"));
@@ -70,6 +70,61 @@ TEST(Sources, VariablesOfTheCommandConsulAreUnderstoodForConsulAlone) {
   inputs other = minimal();
   other.environment = {{"CONSUL_HTTP_TOKEN_FILE", "/run/token"}};
   EXPECT_EQ(good(other).secure.token_file, "");
+}
+
+inputs in_a_pod(const std::string& store) {
+  inputs in;
+  in.host_name = "host-1";
+  in.flags = {{"--store", store}, {"--election", "db"}};
+  in.in_pod = pod{.endpoint = "https://[fd00::1]:443", .folder = "/sa", .name_space = "team"};
+  return in;
+}
+
+TEST(Sources, APodKnowsTheApiServerItsTokenItsCaAndItsNamespace) {
+  const configuration s = good(in_a_pod("kubernetes"));
+  EXPECT_THAT(s.endpoints, ElementsAre("https://[fd00::1]:443"));
+  EXPECT_EQ(s.secure, (security{.ca_file = "/sa/ca.crt", .token_file = "/sa/token"}));
+  EXPECT_EQ(s.name_space, "team");
+  for (const setting which :
+       {setting::endpoint, setting::token_file, setting::ca_file, setting::name_space}) {
+    EXPECT_EQ(s.origin_of(which), (origin{source::environment, "KUBERNETES_SERVICE_HOST"}));
+  }
+  EXPECT_THAT(s.warnings, IsEmpty());
+}
+
+TEST(Sources, WhatIsGivenWinsOverWhatAPodKnows) {
+  inputs in = in_a_pod("kubernetes");
+  in.file = file{"tenure.yaml", "namespace: other\n"};
+  in.environment = {{"TENURE_TOKEN_FILE", "/t"}};
+  const configuration s = good(in);
+  EXPECT_THAT(s.endpoints, ElementsAre("https://[fd00::1]:443"));
+  EXPECT_EQ(s.secure, (security{.ca_file = "/sa/ca.crt", .token_file = "/t"}));
+  EXPECT_EQ(s.name_space, "other");
+  in.in_pod->name_space = "";
+  in.file.reset();
+  EXPECT_EQ(good(in).name_space, "") << "the pod does not say";
+}
+
+TEST(Sources, ATokenOfAPodIsForItsOwnApiServerAlone) {
+  inputs in = in_a_pod("kubernetes");
+  in.flags.emplace_back("--endpoint", "https://other.example");
+  const configuration s = good(in);
+  EXPECT_THAT(s.endpoints, ElementsAre("https://other.example"));
+  EXPECT_EQ(s.secure, security());
+  EXPECT_EQ(s.name_space, "");
+  in.flags.back().second = "other.example";
+  EXPECT_THAT(problems_of(in), ElementsAre(HasSubstr("does not say whether to use TLS")))
+      << "a wrong endpoint is not replaced";
+}
+
+TEST(Sources, WhatAPodKnowsIsForTheStoreKubernetesAlone) {
+  for (const char* store : {"sqlite", "etcd", "consul"}) {
+    EXPECT_THAT(problems_of(in_a_pod(store)), ElementsAre(StartsWith("endpoint is missing")))
+        << store;
+  }
+  inputs in = in_a_pod("etcd");
+  in.flags.emplace_back("--endpoint", "https://etcd.example");
+  EXPECT_EQ(good(in).secure, security());
 }
 
 TEST(Sources, OnlyVariablesThatMayBeSettingsNeedToBeRead) {

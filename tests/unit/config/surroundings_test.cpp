@@ -75,6 +75,55 @@ TEST(Surroundings, OnlyVariablesOfOursAreTaken) {
   ::unsetenv("OTHER_TEST_VARIABLE");
 }
 
+class Pod : public testing::Test {
+ protected:
+  Pod() {
+    ::setenv("KUBERNETES_SERVICE_HOST", "10.96.0.1", 1);
+    ::setenv("KUBERNETES_SERVICE_PORT", "443", 1);
+    std::ofstream(folder_ / "token") << "secret";
+    std::ofstream(folder_ / "namespace") << "team\n";
+  }
+  ~Pod() override {
+    ::unsetenv("KUBERNETES_SERVICE_HOST");
+    ::unsetenv("KUBERNETES_SERVICE_PORT");
+  }
+
+  const tests::temporary_directory folder_;
+};
+
+TEST_F(Pod, KnowsItsApiServerAndItsNamespace) {
+  const auto found = this_pod(folder_ / "");
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->endpoint, "https://10.96.0.1:443");
+  EXPECT_EQ(found->folder, folder_ / "");
+  EXPECT_EQ(found->name_space, "team");
+}
+
+TEST_F(Pod, WithAnIpv6AddressWritesItInBrackets) {
+  ::setenv("KUBERNETES_SERVICE_HOST", "fd00::1", 1);
+  const auto found = this_pod(folder_ / "");
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->endpoint, "https://[fd00::1]:443");
+}
+
+TEST_F(Pod, MayNotSayItsNamespace) {
+  std::filesystem::remove(folder_ / "namespace");
+  const auto found = this_pod(folder_ / "");
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->name_space, "");
+}
+
+TEST_F(Pod, WithoutATokenOrAnAddressIsNotUsed) {
+  ::setenv("KUBERNETES_SERVICE_PORT", "", 1);
+  EXPECT_FALSE(this_pod(folder_ / ""));
+  ::unsetenv("KUBERNETES_SERVICE_PORT");
+  EXPECT_FALSE(this_pod(folder_ / "")) << "Kubernetes sets both";
+  ::setenv("KUBERNETES_SERVICE_PORT", "443", 1);
+  EXPECT_TRUE(this_pod(folder_ / ""));
+  std::filesystem::remove(folder_ / "token");
+  EXPECT_FALSE(this_pod(folder_ / "")) << "its ServiceAccount is not mounted";
+}
+
 TEST(Surroundings, AMachineHasAName) {
   EXPECT_FALSE(host_name().empty());
 }

@@ -43,7 +43,7 @@ TEST(Settings, WhatMustBeGivenIsAskedForAllAtOnce) {
   in.flags.clear();
   in.host_name.clear();
   EXPECT_THAT(problems_of(in),
-              ElementsAre("store is missing; give --store sqlite, etcd or consul",
+              ElementsAre("store is missing; give --store sqlite, etcd, consul or kubernetes",
                           "endpoint is missing; say where the store is with --endpoint",
                           "election is missing; give the name that all members share, such as "
                           "--election db",
@@ -57,12 +57,13 @@ TEST(Settings, WhatIsMissingInAFileThatIsCheckedAloneIsNamedAsTheFileHasIt) {
   inputs in = only_file("ttl: 15s\n");
   in.host_name.clear();
   in.file_alone = true;
-  EXPECT_THAT(problems_of(in),
-              ElementsAre("tenure.yaml: store is missing; give store: sqlite, etcd or consul",
-                          "tenure.yaml: endpoint is missing; say where the store is with endpoint",
-                          "tenure.yaml: election is missing; give the name that all members share, "
-                          "such as election: db",
-                          "identity, by default the host name, is empty; give identity"));
+  EXPECT_THAT(
+      problems_of(in),
+      ElementsAre("tenure.yaml: store is missing; give store: sqlite, etcd, consul or kubernetes",
+                  "tenure.yaml: endpoint is missing; say where the store is with endpoint",
+                  "tenure.yaml: election is missing; give the name that all members share, "
+                  "such as election: db",
+                  "identity, by default the host name, is empty; give identity"));
   in = only_file("store: etcd\nelection: db\n");
   in.file_alone = true;
   EXPECT_THAT(problems_of(in),
@@ -83,7 +84,7 @@ TEST(Settings, ABadValueIsNotAlsoCalledMissing) {
 TEST(Settings, AStoreThatThisBuildLacksIsNamedWithThoseItHas) {
   const inputs in = only_file("{store: zookeeper, endpoint: 'a', election: db}\n");
   EXPECT_THAT(problems_of(in), ElementsAre("tenure.yaml:1:2: store \"zookeeper\" is not in this "
-                                           "build; give sqlite, etcd or consul"));
+                                           "build; give sqlite, etcd, consul or kubernetes"));
 }
 
 TEST(Settings, SqliteIsOneFile) {

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "stores/kubernetes/shared_state.hpp"
+
+namespace tenure::stores::kubernetes {
+
+/// `agree` for Kubernetes: closes the slots that are to be open no longer, one by one, and then
+/// writes the first Lease of the election, which says what is agreed (open_slots.hpp).
+///
+/// Used on its loop only.
+class agreements {
+ public:
+  explicit agreements(shared_state& of) : shared_(of) {}
+
+  void agree(core::election_index which, agreement_change what, core::time_point deadline,
+             handler<agree_outcome> done);
+
+ private:
+  struct attempt {
+    core::election_index which{};
+    agreement_change what;
+    core::time_point deadline{};
+    handler<agree_outcome> done;
+    int tries = 0;
+    core::agreement next{};
+    open_slots open{};
+    bool is_resized = false;
+    std::vector<std::uint32_t> to_close{};  ///< but not slot 0, whose Lease is written last
+  };
+  using attempt_ptr = std::shared_ptr<attempt>;
+
+  void look(const attempt_ptr& a);
+  void judge(const attempt_ptr& a);
+  void close_next(const attempt_ptr& a);
+  void write(const attempt_ptr& a);
+  void wrote(const attempt_ptr& a, const std::expected<written_lease, call_failure>& what,
+             void (agreements::*then)(const attempt_ptr&));
+  void agreed(const attempt_ptr& a) { finish(a, a->next); }
+  void finish(const attempt_ptr& a, agree_outcome outcome);
+
+  shared_state& shared_;
+};
+
+}  // namespace tenure::stores::kubernetes

@@ -1,0 +1,150 @@
+#include "stores/kubernetes/campaigns.hpp"
+
+#include <utility>
+
+#include "stores/kubernetes/layout.hpp"
+
+namespace tenure::stores::kubernetes {
+namespace {
+
+/// How often one acquire tries again because other contenders came or went in between.
+constexpr int most_tries = 10;
+
+/// True if the Lease is not what the write relied on, so that it was certainly not executed.
+bool is_overtaken(const call_failure& what, bool was_there) {
+  return what.meaning == error_meaning::conflict ||
+         (was_there && what.meaning == error_meaning::missing);
+}
+
+}  // namespace
+
+void campaigns::acquire(core::election_index which, core::time_point deadline,
+                        handler<acquire_outcome> done) {
+  auto a = std::make_shared<attempt>();
+  a->which = which;
+  a->deadline = deadline;
+  a->done = std::move(done);
+  turns_.enter(
+      deadline, [this, a] { begin(a); },
+      [this, a] {
+        shared_.answer(
+            std::move(a->done),
+            acquire_outcome(unknown{
+                "not asked for in time, as " + std::to_string(turns_.under_way()) +
+                " other campaigns of this agent were under way at " + shared_.servers.present()}));
+      });
+}
+
+void campaigns::begin(const attempt_ptr& a) {
+  const mirror& m = shared_.seen(a->which);
+  // The mirror may lag: it may still show what we have released, or a term of ours that is over.
+  const bool is_known = shared_.watches.live(a->which) && m.trouble().empty() && m.agrees() &&
+                        !m.find_own() && m.find_vacancy(shared_.loop.now());
+  is_known ? judge(a) : look_first(a);
+}
+
+void campaigns::look_first(const attempt_ptr& a) {
+  if (++a->tries > most_tries) {
+    return fail(a, "others came first again and again in election \"" +
+                       shared_.spec(a->which).name + "\" at " + shared_.servers.present());
+  }
+  shared_.read(a->which, a->deadline, [this, a](std::expected<void, unknown> read) {
+    read ? judge(a) : fail(a, std::move(read.error().why));
+  });
+}
+
+/// Decides by what the election holds now: a term of ours, a slot that can be taken, or neither.
+void campaigns::judge(const attempt_ptr& a) {
+  const mirror& m = shared_.seen(a->which);
+  if (const auto own = m.find_own()) return adopt(a, *own);
+  if (const std::string why = m.trouble(); !why.empty()) return fail(a, why);
+  const auto found = m.find_vacancy(shared_.loop.now());
+  if (found && m.agrees()) return campaign(a, *found);
+  finish(a, refusal{m.observe(shared_.loop.now())});
+}
+
+void campaigns::campaign(const attempt_ptr& a, const vacancy& of) {
+  const std::int64_t now_ms = shared_.with.wall_ms();
+  const lease_object* const before = of.lease ? &*of.lease : nullptr;
+  const spec_change spec{
+      .holder = shared_.signature(),
+      .duration_s = shared_.ttl_s(),
+      .acquired_ms = now_ms,
+      .renewed_ms = renewal_time(now_ms, before == nullptr ? 0 : before->renewed_ms),
+      .transitions = before == nullptr ? 0 : before->transitions + 1,
+      .forget_preferred = true};
+  note_change notes{{std::string(term_annotation), std::nullopt}};
+  if (of.open.epoch > 0) {
+    notes[std::string(epoch_annotation)] = std::to_string(of.open.epoch);
+  }
+  if (!of.is_agreed && of.slot == 0) notes[std::string(slots_annotation)] = slots_text(of.open);
+  auto then = [this, a, of](const std::expected<written_lease, call_failure>& what) {
+    asked(a, of, what);
+  };
+  if (before == nullptr) {
+    shared_.create(a->which, slot_name(shared_.spec(a->which).name, of.slot), spec, notes,
+                   a->deadline, std::move(then));
+  } else {
+    shared_.change(a->which, *before, spec, notes, a->deadline, std::move(then));
+  }
+}
+
+void campaigns::asked(const attempt_ptr& a, const vacancy& of,
+                      const std::expected<written_lease, call_failure>& what) {
+  if (!what && is_overtaken(what.error(), of.lease.has_value())) {
+    if (of.lease || of.slot == 0) return look_first(a);
+    // A list shows only Leases with our label, which somebody may have taken away.
+    return shared_.fetch(
+        a->which, slot_name(shared_.spec(a->which).name, of.slot), a->deadline,
+        [this, a](const auto& fetched) { fetched ? look_first(a) : fail(a, fetched.error().why); });
+  }
+  if (!what) return fail(a, what.error().why);
+  const lease_object& lease = what->lease;
+  if (of.lease && lease.resource_version <= of.lease->resource_version) {
+    return fail(a, shared_.servers.present() + " says that we hold the Lease " + lease.name +
+                       ", and not since when");
+  }
+  held_term& held = shared_.hold(a->which, of.slot, core::version{lease.resource_version}, lease);
+  held.is_clean = of.is_clean;
+  won(a, held, what->sent_at);
+}
+
+/// Takes over a term that an earlier call, or an earlier run of this agent, has begun. It is
+/// renewed: only then it is known since when others wait.
+void campaigns::adopt(const attempt_ptr& a, const slot_holder& own) {
+  const lease_object& lease =
+      *shared_.seen(a->which).lease(slot_name(shared_.spec(a->which).name, own.slot));
+  const spec_change spec{.duration_s = shared_.ttl_s(),
+                         .renewed_ms = renewal_time(shared_.with.wall_ms(), lease.renewed_ms)};
+  const note_change notes{
+      {std::string(term_annotation),
+       term_text(
+           {.transitions = lease.transitions, .version = own.version, .mark = shared_.self.mark})}};
+  shared_.change(a->which, lease, spec, notes, a->deadline,
+                 [this, a, own](const std::expected<written_lease, call_failure>& what) {
+                   if (!what && is_overtaken(what.error(), true)) return look_first(a);
+                   if (!what) return fail(a, what.error().why);
+                   won(a, shared_.hold(a->which, own.slot, own.version, what->lease),
+                       what->sent_at);
+                 });
+}
+
+void campaigns::won(const attempt_ptr& a, const held_term& held, core::time_point sent_at) {
+  finish(a, grant{.version = held.version,
+                  .sequencer = held.sequencer,
+                  .ttl = std::chrono::seconds(shared_.ttl_s()),
+                  .sent_at = sent_at,
+                  .released_cleanly = held.is_clean,
+                  .slot = held.slot});
+}
+
+void campaigns::fail(const attempt_ptr& a, std::string why) {
+  finish(a, unknown{std::move(why)});
+}
+
+void campaigns::finish(const attempt_ptr& a, acquire_outcome outcome) {
+  shared_.answer(std::move(a->done), std::move(outcome));
+  turns_.leave();
+}
+
+}  // namespace tenure::stores::kubernetes

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "stores/kubernetes/shared_state.hpp"
+#include "stores/turnstile.hpp"
+
+namespace tenure::stores::kubernetes {
+
+/// `acquire` for Kubernetes: one write that takes the smallest slot that can be taken, relying on
+/// all that its Lease says.
+///
+/// A Lease that somebody holds can be taken once it has not changed for as long as it says, by our
+/// own clock since we saw the change. Its holder counts from when it sent its last renewal, which
+/// is earlier. The write fails if there has been a renewal that we have not seen.
+///
+/// Used on its loop only.
+class campaigns {
+ public:
+  explicit campaigns(shared_state& of) : shared_(of), turns_(of.loop) {}
+
+  void acquire(core::election_index which, core::time_point deadline,
+               handler<acquire_outcome> done);
+
+  void close() { turns_.close(); }
+
+ private:
+  struct attempt {
+    core::election_index which{};
+    core::time_point deadline{};
+    handler<acquire_outcome> done;
+    int tries = 0;
+  };
+  using attempt_ptr = std::shared_ptr<attempt>;
+
+  void begin(const attempt_ptr& a);
+  void look_first(const attempt_ptr& a);
+  void judge(const attempt_ptr& a);
+  void campaign(const attempt_ptr& a, const vacancy& of);
+  void asked(const attempt_ptr& a, const vacancy& of,
+             const std::expected<written_lease, call_failure>& what);
+  void adopt(const attempt_ptr& a, const slot_holder& own);
+  void won(const attempt_ptr& a, const held_term& held, core::time_point sent_at);
+  void fail(const attempt_ptr& a, std::string why);
+  void finish(const attempt_ptr& a, acquire_outcome outcome);
+
+  shared_state& shared_;
+  turnstile turns_;
+};
+
+}  // namespace tenure::stores::kubernetes

@@ -1,0 +1,300 @@
+#include "stores/kubernetes/cluster.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+
+#include "base/number_text.hpp"
+#include "core/check.hpp"
+#include "stores/kubernetes/layout.hpp"
+#include "stores/secret_file.hpp"
+
+namespace tenure::stores::kubernetes {
+namespace {
+
+/// Connections to one server for calls: in all; reserved for keeping leases; and kept open while
+/// idle.
+constexpr std::size_t connections = 10;
+constexpr std::size_t reserved_connections = 2;
+constexpr std::size_t warm_connections = 1;
+
+/// Of an answer: all Leases of a namespace.
+constexpr std::size_t most_list_bytes = std::size_t{64} * 1024 * 1024;
+constexpr std::size_t most_token_bytes = std::size_t{64} * 1024;
+/// How old a token may be before its file is read again. Kubernetes replaces it when four fifths of
+/// its life are over.
+constexpr core::duration token_lasts = std::chrono::minutes(1);
+/// When to ask again a server that is too busy and does not say.
+constexpr core::duration usual_retry = std::chrono::milliseconds(200);
+constexpr std::int64_t most_retry_seconds = 60;
+
+std::expected<std::string, std::string> read_token(const std::string& file) {
+  auto read = read_secret("the token file", file, most_token_bytes);
+  if (!read) return read;
+  if (!std::ranges::all_of(*read, [](char c) { return c > ' ' && c <= '~'; })) {
+    return std::unexpected("the token file " + file + " holds something else than one token");
+  }
+  return read;
+}
+
+struct one_call {
+  request what;
+  core::time_point deadline;
+  cluster::done_handler done;
+  priority as = priority::other;
+  core::time_point asked_at{};
+  bool answered = false;                 ///< by the cluster, even with a refusal
+  std::size_t endpoint = 0;              ///< being asked now
+  std::size_t endpoints_left;            ///< still to be asked after this one
+  bool read_again = false;               ///< the token, because the one before was refused
+  std::unique_ptr<base::timer> again{};  ///< while a server is too busy
+};
+
+using call_ptr = std::shared_ptr<one_call>;
+
+/// True for an error after which another server may answer differently.
+bool is_of_this_endpoint(error_meaning what) {
+  return what == error_meaning::unknown || what == error_meaning::unsupported ||
+         what == error_meaning::busy;
+}
+
+/// Divides what is left of a call's time among the servers that may still have to be asked.
+core::time_point try_deadline(const one_call& c, core::time_point now) {
+  return now + (c.deadline - now) / static_cast<int>(c.endpoints_left + 1);
+}
+
+core::duration retry_after(const http::client_reply& what) {
+  const std::string* const text = what.value("Retry-After");
+  const auto seconds = text == nullptr ? std::nullopt : base::read_number<std::int64_t>(*text);
+  if (!seconds || *seconds < 0) return usual_retry;
+  return std::max<core::duration>(usual_retry,
+                                  std::chrono::seconds(std::min(*seconds, most_retry_seconds)));
+}
+
+/// "Sun, 06 Nov 1994 08:49:37 GMT" (RFC 9110, 5.6.7) in milliseconds since 1970; 0 for other texts.
+std::int64_t date_in(const http::client_reply& what) {
+  constexpr std::array<std::string_view, 12> months{"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                                    "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+  constexpr std::size_t bytes = 29;
+  const std::string* const text = what.value("Date");
+  if (text == nullptr || text->size() != bytes) return 0;
+  const auto month = std::ranges::find(months, std::string_view(*text).substr(8, 3));
+  if (month == months.end()) return 0;
+  const auto number = std::to_string(month - months.begin() + 1);
+  return read_micro_time(text->substr(12, 4) + "-" + (number.size() < 2 ? "0" : "") + number + "-" +
+                         text->substr(5, 2) + "T" + text->substr(17, 8) + "Z")
+      .value_or(0);
+}
+
+}  // namespace
+
+struct cluster::state : std::enable_shared_from_this<cluster::state> {
+  void send(const call_ptr& c);
+  void answered(const call_ptr& c, core::time_point sent_at,
+                std::expected<http::client_reply, http::client_error> what);
+  bool wait_for(const call_ptr& c, core::duration pause);
+  void failed(const call_ptr& c, call_failure why);
+  void finish(const call_ptr& c, reply_or_failure outcome);
+  void leave(std::size_t endpoint);
+  bool read_token_again();
+  void tell(const core::contact_event& what) const {
+    if (hears) hears(what);
+  }
+  [[nodiscard]] std::vector<http::header> headers(const request& what);
+  [[nodiscard]] std::string name(std::size_t endpoint) const {
+    return settings::text(endpoints[endpoint]->server());
+  }
+
+  explicit state(base::event_loop& on) : loop(on) {}
+
+  base::event_loop& loop;
+  std::vector<std::unique_ptr<http::http_client>> endpoints;
+  std::string token_file;
+  std::function<void(const core::contact_event&)> hears;
+  std::size_t present = 0;
+  std::string token;
+  core::time_point token_read_at = core::time_point::min();
+  std::vector<call_ptr> paused;  ///< until a server that is too busy is asked again
+  bool closed = false;
+};
+
+/// True if the file has another token than before. One that cannot be read, as while it is being
+/// replaced, leaves the token as it was.
+bool cluster::state::read_token_again() {
+  if (token_file.empty()) return false;
+  token_read_at = loop.now();
+  auto read = read_token(token_file);
+  return read && std::exchange(token, *read) != *read;
+}
+
+std::vector<http::header> cluster::state::headers(const request& what) {
+  std::vector<http::header> out{{.name = "Accept", .value = "application/json"}};
+  if (!what.body.empty()) out.push_back({.name = "Content-Type", .value = what.content_type});
+  if (token_file.empty()) return out;
+  if (token_read_at == core::time_point::min() || loop.now() - token_read_at >= token_lasts) {
+    read_token_again();
+  }
+  if (!token.empty()) out.push_back({.name = "Authorization", .value = "Bearer " + token});
+  return out;
+}
+
+void cluster::state::send(const call_ptr& c) {
+  const core::time_point now = loop.now();
+  if (now >= c->deadline) {
+    return finish(c,
+                  std::unexpected(call_failure{.why = "no time is left before its deadline for " +
+                                                      c->what.method + " " + c->what.path}));
+  }
+  endpoints[c->endpoint]->send(
+      {.method = c->what.method,
+       .target = c->what.path + (c->what.query.empty() ? "" : "?") + c->what.query,
+       .headers = headers(c->what),
+       .body = c->what.body,
+       .urgent = c->as == priority::urgent},
+      try_deadline(*c, now), [self = shared_from_this(), c, now](auto what) {
+        if (!self->closed) self->answered(c, now, std::move(what));
+      });
+}
+
+void cluster::state::answered(const call_ptr& c, core::time_point sent_at,
+                              std::expected<http::client_reply, http::client_error> what) {
+  if (!what) return failed(c, {.why = std::move(what.error().text)});
+  if (what->status == 200 || what->status == 201) {
+    c->answered = true;
+    const std::int64_t date = date_in(*what);
+    return finish(c, reply{.body = std::move(what->body), .date_ms = date, .sent_at = sent_at});
+  }
+  const reply_error error = read_error(what->status, what->body);
+  if (error.meaning == error_meaning::denied && !std::exchange(c->read_again, true) &&
+      read_token_again()) {
+    return send(c);
+  }
+  if (error.meaning == error_meaning::busy && wait_for(c, retry_after(*what))) return;
+  c->answered = !is_of_this_endpoint(error.meaning);
+  const std::string said = text(error);
+  failed(c, {.meaning = error.meaning,
+             .why = name(c->endpoint) + " answered " + std::to_string(what->status) +
+                    (said.empty() ? "" : ": ") + said});
+}
+
+/// Asks again after a pause, if there is time for that.
+bool cluster::state::wait_for(const call_ptr& c, core::duration pause) {
+  if (c->deadline - loop.now() <= pause) return false;
+  paused.push_back(c);
+  c->again = std::make_unique<base::timer>(loop);
+  // Neither owns the other: what is paused ends with the state.
+  c->again->after(pause, [this, which = c.get()] {
+    const auto found = std::ranges::find(paused, which, &call_ptr::get);
+    const call_ptr due = std::move(*found);
+    paused.erase(found);
+    send(due);
+  });
+  return true;
+}
+
+void cluster::state::failed(const call_ptr& c, call_failure why) {
+  // Anything else is the cluster's answer: the other servers would say the same.
+  if (!is_of_this_endpoint(why.meaning)) return finish(c, std::unexpected(std::move(why)));
+  leave(c->endpoint);
+  if (c->endpoints_left == 0) return finish(c, std::unexpected(std::move(why)));
+  --c->endpoints_left;
+  c->endpoint = (c->endpoint + 1) % endpoints.size();
+  send(c);
+}
+
+void cluster::state::leave(std::size_t endpoint) {
+  if (endpoint == present) present = (present + 1) % endpoints.size();
+}
+
+/// Calls the handler later, never from within the call.
+void cluster::state::finish(const call_ptr& c, reply_or_failure outcome) {
+  if (c->answered) {
+    tell(core::contact::answered{});
+  } else {
+    tell(core::contact::failed{.asked_at = c->asked_at, .why = outcome.error().why});
+  }
+  loop.post([self = shared_from_this(), c, outcome = std::move(outcome)]() mutable {
+    if (!self->closed) c->done(std::move(outcome));
+  });
+}
+
+cluster::cluster(base::event_loop& on, const http::http_connector& connect,
+                 const std::vector<settings::endpoint>& endpoints, const settings::security& with,
+                 std::size_t most_calls, std::function<void(const core::contact_event&)> hears)
+    : state_(std::make_shared<state>(on)) {
+  TENURE_CHECK(!endpoints.empty());
+  state_->token_file = with.token_file;
+  state_->hears = std::move(hears);
+  const http::tls_settings tls{.ca_file = with.ca_file,
+                               .certificate_file = with.certificate_file,
+                               .key_file = with.key_file,
+                               .server_name = with.server_name};
+  for (const settings::endpoint& one : endpoints) {
+    state_->endpoints.push_back(connect(one, tls,
+                                        {.body_bytes = most_list_bytes,
+                                         .connections = connections,
+                                         .reserved = reserved_connections,
+                                         .waiting = most_calls,
+                                         .warm = warm_connections}));
+  }
+}
+
+cluster::~cluster() {
+  close();
+}
+
+std::expected<void, std::string> cluster::check() {
+  if (!state_->token_file.empty()) {
+    if (auto read = read_token(state_->token_file); !read) return std::unexpected(read.error());
+  }
+  for (const auto& one : state_->endpoints) {
+    if (auto checked = one->check(); !checked) return checked;
+  }
+  return {};
+}
+
+void cluster::call(request what, core::time_point deadline, done_handler done, priority as) {
+  state_->send(
+      std::make_shared<one_call>(one_call{.what = std::move(what),
+                                          .deadline = deadline,
+                                          .done = std::move(done),
+                                          .as = as,
+                                          .asked_at = state_->loop.now(),
+                                          .endpoint = state_->present,
+                                          .endpoints_left = state_->endpoints.size() - 1}));
+}
+
+std::unique_ptr<http::http_stream> cluster::stream(const request& what,
+                                                   core::time_point head_deadline,
+                                                   http::stream_handlers on) {
+  return state_->endpoints[state_->present]->stream(
+      {.method = what.method,
+       .target = what.path + (what.query.empty() ? "" : "?") + what.query,
+       .headers = state_->headers(what)},
+      head_deadline, std::move(on));
+}
+
+void cluster::warm_up(core::time_point deadline) {
+  state_->endpoints[state_->present]->warm_up(deadline);
+}
+
+void cluster::move_on() {
+  state_->leave(state_->present);
+}
+
+void cluster::doubt_token() {
+  state_->token_read_at = core::time_point::min();
+}
+
+std::string cluster::present() const {
+  return state_->name(state_->present);
+}
+
+void cluster::close() {
+  if (std::exchange(state_->closed, true)) return;
+  state_->paused.clear();
+  for (const auto& one : state_->endpoints) one->close();
+}
+
+}  // namespace tenure::stores::kubernetes

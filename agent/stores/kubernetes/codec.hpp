@@ -1,0 +1,114 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stores/malformed.hpp"
+
+/// Bytes <-> structs for Leases of Kubernetes' API (coordination.k8s.io/v1). Pure: no I/O, no
+/// clock.
+///
+/// Replies are read strictly: what is missing, of a wrong type or contradicts itself makes a reply
+/// `malformed`, and what it was asked for is then unknown.
+namespace tenure::stores::kubernetes {
+
+using annotations = std::map<std::string, std::string, std::less<>>;
+
+/// A Lease as the API server shows it.
+struct lease_object {
+  std::string name{};
+  std::string uid{};
+  std::uint64_t resource_version = 0;
+  std::int64_t created_ms = 0;  ///< by the server's wall clock, whole seconds; 0: not said
+  annotations notes{};
+  annotations labels{};
+  std::string spec{};    ///< JSON, as it was read: what a later write relies on
+  std::string holder{};  ///< empty: nobody holds it
+  /// How long others wait after its last change; nothing if it does not say.
+  std::optional<std::int64_t> duration_s{};
+  std::int64_t transitions = 0;
+  std::int64_t renewed_ms = 0;  ///< by the writer's wall clock; 0: it does not say
+  std::string strategy{};       ///< empty, or how Kubernetes' coordinated leader election chooses
+  std::string preferred{};      ///< who is to hold next, by that election
+
+  /// The value of an annotation; empty if there is none.
+  [[nodiscard]] std::string_view note(std::string_view key) const;
+
+  friend bool operator==(const lease_object&, const lease_object&) = default;
+};
+
+/// The answer to a GET, POST or PATCH of one Lease: which must have that name.
+parsed<lease_object> parse_lease(std::string_view body, std::string_view name);
+
+struct lease_list {
+  std::vector<lease_object> items;
+  std::uint64_t resource_version = 0;
+};
+
+/// The answer to a GET of Leases, which are there once each.
+parsed<lease_list> parse_list(std::string_view body);
+
+/// What the API server says of an error (metav1.Status).
+struct status {
+  int code = 0;
+  std::string reason{};     ///< "Conflict"
+  std::string message{};    ///< printable, one line
+  bool has_causes = false;  ///< it names fields of the object that was sent
+};
+
+/// Nothing if the body is not a Status.
+std::optional<status> parse_status(std::string_view body);
+
+/// True if this is the answer to a DELETE of the Lease with this name that was executed: a Status
+/// of success, or the Lease as it was last.
+bool is_deletion(std::string_view body, std::string_view name);
+
+/// A document of a watch.
+struct watch_event {
+  enum class type : std::uint8_t { added, modified, deleted, bookmark, error };
+  type what = type::error;
+  lease_object object{};               ///< of added, modified and deleted
+  std::uint64_t resource_version = 0;  ///< up to which the watch has shown everything
+  status error{};                      ///< of error
+};
+
+parsed<watch_event> parse_event(std::string_view document);
+
+/// What a write makes of a Lease's spec; a member without a value leaves a field as it is.
+struct spec_change {
+  std::optional<std::string> holder{};
+  std::optional<std::int64_t> duration_s{};
+  std::optional<std::int64_t> acquired_ms{};
+  std::optional<std::int64_t> renewed_ms{};
+  std::optional<std::int64_t> transitions{};
+  bool forget_preferred = false;
+};
+
+/// An annotation without a value is taken away.
+using note_change = std::map<std::string, std::optional<std::string>, std::less<>>;
+
+/// POST of a Lease.
+std::string creation(const std::string& name, const annotations& labels, const spec_change& spec,
+                     const note_change& notes);
+
+/// PATCH of a Lease (RFC 6902) that is executed only if the Lease is as `seen`: the same object,
+/// with this resourceVersion and with this spec. The spec is compared because a store that was
+/// restored from a backup gives a resourceVersion again.
+std::string patch(const lease_object& seen, const spec_change& spec, const note_change& notes);
+
+/// True if `shown` can be what such a write has left: of a Lease that was `seen`, or of none
+/// (null). What the write did not change is as it was, and no version goes back.
+bool is_result(const lease_object& shown, const lease_object* seen, const spec_change& spec,
+               const note_change& notes);
+
+/// DELETE of a Lease that is executed only if it is as `seen`.
+std::string deletion(const lease_object& seen);
+
+/// GET /version: "v1.35.4"; printable.
+parsed<std::string> parse_version(std::string_view body);
+
+}  // namespace tenure::stores::kubernetes

@@ -1,0 +1,235 @@
+#include "stores/kubernetes/kubernetes_store.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "core/check.hpp"
+#include "settings/store_kind.hpp"
+#include "stores/kubernetes/agreements.hpp"
+#include "stores/kubernetes/campaigns.hpp"
+#include "stores/kubernetes/layout.hpp"
+#include "stores/kubernetes/membership.hpp"
+#include "stores/kubernetes/orders.hpp"
+#include "stores/kubernetes/releases.hpp"
+#include "stores/kubernetes/renewals.hpp"
+#include "stores/kubernetes/shared_state.hpp"
+#include "stores/kubernetes/subscriptions.hpp"
+
+namespace tenure::stores {
+namespace {
+
+using namespace kubernetes;
+
+/// How long a start waits before it reports that Kubernetes cannot be reached.
+constexpr core::duration start_patience = std::chrono::seconds(5);
+constexpr core::duration least_ttl = std::chrono::seconds(1);
+constexpr core::duration most_ttl = std::chrono::seconds(std::numeric_limits<std::int32_t>::max());
+constexpr const settings::store_kind& kubernetes_kind = *settings::find_store_kind("kubernetes");
+
+/// True for an error that only a change of the configuration can end.
+bool is_final(error_meaning what) {
+  return what == error_meaning::denied || what == error_meaning::unsupported ||
+         what == error_meaning::invalid || what == error_meaning::missing;
+}
+
+class kubernetes_store final : public store {
+ public:
+  kubernetes_store(base::event_loop& on, const http::http_connector& connect, setup with,
+                   const std::vector<settings::endpoint>& endpoints)
+      : shared_(
+            on, connect, std::move(with), endpoints,
+            {.changed = [this](core::election_index which) { subscriptions_.changed(which); },
+             .live = [this](core::election_index which) { live(which); },
+             .broken = [this](const auto& which, const call_failure& what) { broken(which, what); },
+             .heard = [this] { heard(); }}),
+        campaigns_(shared_),
+        renewals_(shared_),
+        releases_(shared_),
+        subscriptions_(shared_),
+        agreements_(shared_),
+        orders_(shared_),
+        membership_(shared_) {}
+
+  ~kubernetes_store() override { close(); }
+
+  void open(handler<std::expected<description, open_error>> done) override;
+  [[nodiscard]] description describe() const override { return self_; }
+
+  void acquire(core::election_index which, core::version /*above*/, core::time_point deadline,
+               handler<acquire_outcome> done) override {
+    check(which);
+    campaigns_.acquire(which, deadline, std::move(done));
+  }
+
+  void renew(std::vector<core::renewal_item> items, core::time_point deadline,
+             handler<renew_outcome> done) override {
+    for (const auto& item : items) check(item.which);
+    renewals_.renew(std::move(items), deadline, std::move(done));
+  }
+
+  void release(core::election_index which, core::version version, release_details how,
+               core::time_point deadline, handler<release_outcome> done) override {
+    check(which);
+    releases_.release(which, version, how, deadline, std::move(done));
+  }
+
+  void read(core::election_index which, core::time_point deadline,
+            handler<read_outcome> done) override {
+    check(which);
+    shared_.read(which, deadline,
+                 [this, which, done = std::move(done)](std::expected<void, unknown> read) mutable {
+                   if (!read) return shared_.answer(std::move(done), read_outcome(read.error()));
+                   shared_.answer(std::move(done),
+                                  read_outcome(shared_.seen(which).observe(shared_.loop.now())));
+                 });
+  }
+
+  void watch(core::election_index which, watch_handler seen) override {
+    check(which);
+    subscriptions_.add(which, std::move(seen));
+  }
+
+  void agree(core::election_index which, agreement_change what, core::time_point deadline,
+             handler<agree_outcome> done) override {
+    check(which);
+    agreements_.agree(which, what, deadline, std::move(done));
+  }
+
+  void leave_order(core::election_index which, core::left_order what, core::time_point deadline,
+                   handler<order_outcome> done) override {
+    orders_.leave(which, what, deadline, std::move(done));
+  }
+
+  void answer_order(core::election_index which, const std::string& id, core::order_reply reply,
+                    core::time_point deadline, handler<order_outcome> done) override {
+    orders_.answer(which, id, std::move(reply), deadline, std::move(done));
+  }
+
+  void drop_order(core::election_index which, const std::string& id, core::time_point deadline,
+                  handler<order_outcome> done) override {
+    orders_.drop(which, id, deadline, std::move(done));
+  }
+
+  void leave(core::time_point deadline, handler<release_outcome> done) override {
+    membership_.leave(deadline, std::move(done));
+  }
+
+  void close() override {
+    membership_.close();
+    campaigns_.close();
+    subscriptions_.close();
+    shared_.close();
+    opening_ = nullptr;
+  }
+
+ private:
+  void check(core::election_index which) const {
+    TENURE_CHECK(core::place(which) < shared_.mirrors.size());
+  }
+  void describe_server(const reply_or_failure& what);
+  void refuse_to_open(std::string why);
+  void opened();
+  void live(core::election_index which);
+  void broken(const std::vector<core::election_index>& which, const call_failure& what);
+  void heard() {
+    if (shared_.with.hears) shared_.with.hears(core::contact::showed{});
+  }
+
+  shared_state shared_;
+  campaigns campaigns_;
+  renewals renewals_;
+  releases releases_;
+  subscriptions subscriptions_;
+  agreements agreements_;
+  orders orders_;
+  membership membership_;
+  description self_;
+  handler<std::expected<description, open_error>>
+      opening_;  ///< until the first connection or failure
+};
+
+void kubernetes_store::open(handler<std::expected<description, open_error>> done) {
+  opening_ = std::move(done);
+  self_.store = kubernetes_kind.name;
+  self_.expiry_lag = settings::expiry_lag_of(kubernetes_kind.name, shared_.with.ttl);
+  self_.min_ttl = least_ttl;
+  self_.max_ttl = most_ttl;
+  if (auto checked = shared_.servers.check(); !checked) {
+    shared_.loop.post(shared_.guarded([this, why = checked.error()] { refuse_to_open(why); }));
+    return;
+  }
+  // Even if no server has answered: the watcher goes on until one does.
+  shared_.servers.call({.path = "/version"}, shared_.loop.now() + start_patience,
+                       shared_.guarded([this](const reply_or_failure& what) {
+                         describe_server(what);
+                         shared_.watches.start();
+                       }));
+}
+
+/// A user who may not ask for the version can still keep leases.
+void kubernetes_store::describe_server(const reply_or_failure& what) {
+  const auto said =
+      what ? parse_version(what->body) : std::unexpected(malformed{.why = what.error().why});
+  if (said) {
+    self_.server_version = *said;
+  } else {
+    self_.warnings = {"the version of Kubernetes is unknown: " + said.error().why};
+  }
+}
+
+/// Connected, for the first time or again.
+void kubernetes_store::live(core::election_index which) {
+  const auto followed = [this](std::uint32_t i) {
+    return shared_.watches.live(core::election_index{i});
+  };
+  bool all = true;
+  for (std::uint32_t i = 0; i < shared_.mirrors.size(); ++i) all = all && followed(i);
+  if (all) opened();
+  if (!shared_.closed()) subscriptions_.live(which);
+  if (!shared_.closed() && all && shared_.with.announce) membership_.appear();
+}
+
+void kubernetes_store::broken(const std::vector<core::election_index>& which,
+                              const call_failure& what) {
+  // At start this is a mistake in the configuration, and waiting does not help.
+  if (is_final(what.meaning)) refuse_to_open(what.why);
+  if (opening_) self_.warnings.push_back("Kubernetes cannot be used yet, retrying: " + what.why);
+  opened();
+  if (!shared_.closed()) subscriptions_.broken(which, what.why);
+}
+
+void kubernetes_store::refuse_to_open(std::string why) {
+  if (opening_) std::exchange(opening_, nullptr)(std::unexpected(open_error{std::move(why)}));
+}
+
+void kubernetes_store::opened() {
+  if (opening_) std::exchange(opening_, nullptr)(self_);
+}
+
+}  // namespace
+
+std::expected<std::unique_ptr<store>, open_error> make_kubernetes_store(
+    base::event_loop& on, const http::http_connector& connect, setup with) {
+  std::vector<settings::endpoint> endpoints;
+  for (const std::string& url : with.endpoints) {
+    auto parsed = settings::parse_endpoint(url, kubernetes_kind.default_port);
+    if (!parsed) return std::unexpected(open_error{"endpoint " + settings::text(parsed.error())});
+    endpoints.push_back(std::move(*parsed));
+  }
+  if (endpoints.empty()) {
+    return std::unexpected(open_error{"store kubernetes needs an endpoint; give --endpoint " +
+                                      std::string(kubernetes_kind.example)});
+  }
+  for (const settings::election& one : with.elections) {
+    const std::string why = why_not_a_name(one.name);
+    if (why.empty()) continue;
+    return std::unexpected(open_error{"election \"" + one.name +
+                                      "\" cannot be the name of a Lease: " + why +
+                                      "; choose another name"});
+  }
+  return std::make_unique<kubernetes_store>(on, connect, std::move(with), endpoints);
+}
+
+}  // namespace tenure::stores

@@ -1,0 +1,153 @@
+#include "stores/kubernetes/layout.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/digest.hpp"
+#include "base/number_text.hpp"
+#include "base/printable_text.hpp"
+#include "base/time_text.hpp"
+#include "stores/records/record_words.hpp"
+
+namespace tenure::stores::kubernetes {
+namespace {
+
+constexpr std::size_t most_name_bytes = 63;
+constexpr std::string_view mark_prefix = "tenure-";
+constexpr std::string_view slot_suffix = ".slot-";
+constexpr std::string_view member_suffix = ".member-";
+/// Not the id of an order that was left: '/' is in no name of a Lease.
+constexpr std::string_view preference_prefix = "preferred/";
+constexpr std::string_view order_suffix = ".order-";
+constexpr std::int64_t second_ms = 1000;
+/// A clock that is ahead by more than this is wrong, and its times are not carried on.
+constexpr std::int64_t most_ahead_ms = std::int64_t{24} * 3600 * second_ms;
+/// "2026-01-31T12:00:00"
+constexpr std::size_t whole_seconds_bytes = 19;
+constexpr std::size_t millisecond_digits = 3;
+
+bool is_small_or_digit(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+}
+
+std::optional<std::string_view> after(std::string_view election, std::string_view suffix,
+                                      std::string_view name) {
+  if (!name.starts_with(election)) return std::nullopt;
+  name.remove_prefix(election.size());
+  if (!name.starts_with(suffix)) return std::nullopt;
+  return name.substr(suffix.size());
+}
+
+}  // namespace
+
+std::string why_not_a_name(std::string_view election) {
+  if (election.size() > most_name_bytes) return "it has more than 63 characters";
+  bool begins = true;
+  for (std::size_t i = 0; i < election.size(); ++i) {
+    const char c = election[i];
+    const bool ends = i + 1 == election.size() || election[i + 1] == '.';
+    const bool joint = (c == '-' && !begins && !ends) || (c == '.' && !begins);
+    if (!is_small_or_digit(c) && !joint) {
+      return "only small letters, digits, '-' and '.' may be in it, and each part between dots "
+             "begins and ends with a letter or a digit";
+    }
+    begins = c == '.';
+  }
+  if (begins) return "it ends with a dot, or is empty";
+  return {};
+}
+
+std::string slot_name(std::string_view election, std::uint32_t slot) {
+  std::string out(election);
+  if (slot != 0) out.append(slot_suffix).append(std::to_string(slot));
+  return out;
+}
+
+std::optional<std::uint32_t> slot_named(std::string_view election, std::string_view name) {
+  if (name == election) return 0;
+  const auto number = after(election, slot_suffix, name);
+  const auto slot = number ? base::read_number<std::uint32_t>(*number) : std::nullopt;
+  return slot && *slot != 0 && slot_name(election, *slot) == name ? slot : std::nullopt;
+}
+
+std::string member_name(std::string_view election, std::string_view mark) {
+  return std::string(election).append(member_suffix).append(mark);
+}
+
+bool is_member_name(std::string_view election, std::string_view name) {
+  return after(election, member_suffix, name).has_value();
+}
+
+std::string order_name(std::string_view election, std::string_view id) {
+  return std::string(election).append(order_suffix).append(id);
+}
+
+std::optional<std::string> order_named(std::string_view election, std::string_view name) {
+  const auto id = after(election, order_suffix, name);
+  return id ? std::optional(std::string(*id)) : std::nullopt;
+}
+
+std::string preference_id(std::string_view uid, std::int64_t transitions) {
+  return std::string(preference_prefix).append(uid).append("/").append(std::to_string(transitions));
+}
+
+bool is_preference(std::string_view order_id) {
+  return order_id.starts_with(preference_prefix);
+}
+
+std::string mark_of(std::string_view session_of_the_agent) {
+  return std::string(mark_prefix) + base::hex(base::digest(session_of_the_agent));
+}
+
+std::string signature_text(const signature& what) {
+  return base::printable(what.identity).append("_").append(what.mark);
+}
+
+signature parse_signature(std::string_view text) {
+  const std::size_t joint = text.rfind('_');
+  if (joint == std::string_view::npos || !text.substr(joint + 1).starts_with(mark_prefix)) {
+    return {.identity = std::string(text)};
+  }
+  return {.identity = std::string(text.substr(0, joint)),
+          .mark = std::string(text.substr(joint + 1))};
+}
+
+std::string term_text(const term_note& what) {
+  return std::to_string(what.transitions) + " " + std::to_string(core::number(what.version)) + " " +
+         what.mark;
+}
+
+std::optional<term_note> parse_term(std::string_view text) {
+  const auto words = words_of(text);
+  if (words.size() != 3) return std::nullopt;
+  const auto transitions = base::read_number<std::int64_t>(words[0]);
+  const auto version = base::read_number<std::uint64_t>(words[1]);
+  if (!transitions || !version) return std::nullopt;
+  return term_note{.transitions = *transitions,
+                   .version = core::version{*version},
+                   .mark = std::string(words[2])};
+}
+
+std::string micro_time(std::int64_t unix_ms) {
+  std::string out(base::time_text(unix_ms).date_and_time());
+  out.pop_back();
+  return out.append("000Z");
+}
+
+std::optional<std::int64_t> read_micro_time(std::string_view text) {
+  if (text.size() <= whole_seconds_bytes || !text.ends_with('Z')) return std::nullopt;
+  std::string_view rest = text.substr(whole_seconds_bytes, text.size() - whole_seconds_bytes - 1);
+  if (!rest.empty() && !rest.starts_with('.')) return std::nullopt;
+  if (!rest.empty()) rest.remove_prefix(1);
+  std::string decimals(rest.substr(0, millisecond_digits));
+  decimals.resize(millisecond_digits, '0');
+  return base::read_time(std::string(text.substr(0, whole_seconds_bytes)) + "." + decimals + "Z");
+}
+
+std::int64_t renewal_time(std::int64_t now_ms, std::int64_t last_ms) {
+  const std::int64_t next_second = (last_ms / second_ms + 1) * second_ms;
+  if (last_ms <= 0 || next_second > now_ms + most_ahead_ms) return now_ms;
+  return std::max(now_ms, next_second);
+}
+
+}  // namespace tenure::stores::kubernetes

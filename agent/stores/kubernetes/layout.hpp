@@ -1,0 +1,93 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/version.hpp"
+
+/// Where leases are in Kubernetes: in Lease objects of one namespace (coordination.k8s.io/v1), used
+/// as client-go's `leaderelection` uses them, so that Go programs respect our leases and we theirs.
+/// What Tenure adds is in annotations, and in Leases of its own that have a label.
+namespace tenure::stores::kubernetes {
+
+/// On every Lease but the first one of an election: which election it is part of.
+inline constexpr std::string_view election_label = "tenure.dev/election";
+
+/// `TRANSITIONS VERSION MARK`: the version of the term of the run with this mark that has this
+/// number of transitions. Absent until the first renewal, as a write does not know its
+/// resourceVersion.
+inline constexpr std::string_view term_annotation = "tenure.dev/term";
+/// Which term of this slot was released last, and how (release_record_text.hpp).
+inline constexpr std::string_view release_annotation = "tenure.dev/release";
+/// On the first Lease of an election: what its members agree on (agreement_text.hpp).
+inline constexpr std::string_view agreement_annotation = "tenure.dev/agreement";
+/// On the first Lease of an election: which of its Leases may be held (open_slots.hpp).
+inline constexpr std::string_view slots_annotation = "tenure.dev/slots";
+/// On the Lease of a slot: it is not held by who knows only earlier `slots_annotation`s than this.
+inline constexpr std::string_view epoch_annotation = "tenure.dev/epoch";
+/// On the Lease of an order: the order (order_text.hpp).
+inline constexpr std::string_view order_annotation = "tenure.dev/order";
+
+/// Why an election cannot have this name in Kubernetes; empty if it can. Its Lease has the same
+/// name: a DNS-1123 subdomain, of at most 63 characters as it is the value of a label, too.
+std::string why_not_a_name(std::string_view election);
+
+/// `<election>` for slot 0, as a Go program would name it, and `<election>.slot-<number>`.
+std::string slot_name(std::string_view election, std::uint32_t slot);
+/// The slot of the Lease with this name; nothing if it is none of the election's.
+std::optional<std::uint32_t> slot_named(std::string_view election, std::string_view name);
+
+/// `<election>.member-<mark>`: a member, active or standby.
+std::string member_name(std::string_view election, std::string_view mark);
+bool is_member_name(std::string_view election, std::string_view name);
+
+/// `<election>.order-<id>`: an order from one member's agent to another.
+std::string order_name(std::string_view election, std::string_view id);
+/// The id of the order with this name; nothing if it is none of the election's.
+std::optional<std::string> order_named(std::string_view election, std::string_view name);
+
+/// The id of the order to finish the term with this number of transitions, as Kubernetes'
+/// coordinated leader election prefers another holder. Nobody leaves it: the holder makes it out of
+/// its Lease.
+std::string preference_id(std::string_view uid, std::int64_t transitions);
+bool is_preference(std::string_view order_id);
+
+/// Tells the Leases of our runs from those of others: the same for all runs of the agent under one
+/// guard, and for nobody else.
+std::string mark_of(std::string_view session_of_the_agent);
+
+/// Who holds, by a Lease's `holderIdentity`.
+struct signature {
+  std::string identity;
+  std::string mark{};  ///< empty: of another program
+};
+
+/// `IDENTITY_MARK`. Unique per run, as client-go takes an identity that equals its own for itself.
+/// Characters of the name that cannot be printed are replaced.
+std::string signature_text(const signature& what);
+
+/// A text without a mark is an identity as a whole.
+signature parse_signature(std::string_view text);
+
+/// The value of `term_annotation`.
+struct term_note {
+  std::int64_t transitions = 0;
+  core::version version = core::no_version;
+  std::string mark{};
+};
+std::string term_text(const term_note& what);
+std::optional<term_note> parse_term(std::string_view text);
+
+/// "2026-01-31T12:00:00.250000Z", as Kubernetes' MicroTime is written.
+std::string micro_time(std::int64_t unix_ms);
+/// Reads it, with any number of decimals or none; nothing for other texts.
+std::optional<std::int64_t> read_micro_time(std::string_view text);
+
+/// What a write gives as the time of a renewal: now, but in a later second than `last`, which is
+/// what the Lease says (0: nothing). client-go compares whole seconds: it would not see a renewal
+/// in the same one, and count the lease from before.
+std::int64_t renewal_time(std::int64_t now_ms, std::int64_t last_ms);
+
+}  // namespace tenure::stores::kubernetes

@@ -1,0 +1,120 @@
+#include "stores/kubernetes/membership.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "stores/kubernetes/layout.hpp"
+
+namespace tenure::stores::kubernetes {
+namespace {
+
+/// How long a name stays after its member's last renewal.
+constexpr std::int64_t name_lasts_s = 30;
+constexpr core::duration keep_every = std::chrono::seconds(name_lasts_s) / 3;
+constexpr core::duration call_patience = std::chrono::seconds(5);
+/// Of what others have left behind, at a time: all members see it, and try.
+constexpr std::size_t most_deleted = 4;
+
+}  // namespace
+
+template <class Handler>
+auto membership::guarded(Handler what) {
+  return [alive = std::weak_ptr(alive_), what = std::move(what)](auto&&... arguments) mutable {
+    if (!alive.expired()) what(std::forward<decltype(arguments)>(arguments)...);
+  };
+}
+
+void membership::appear() {
+  if (appears_ || !alive_ || shared_.with.elections.size() > most_announced) return;
+  appears_ = true;
+  keep();
+}
+
+void membership::keep() {
+  for (std::uint32_t i = 0; i < shared_.with.elections.size(); ++i) {
+    const core::election_index which{i};
+    keep(which);
+    clean_up(which);
+  }
+  timer_.after(keep_every, [this] { keep(); });
+}
+
+void membership::keep(core::election_index which) {
+  const std::string name = member_name(shared_.spec(which).name, shared_.self.mark);
+  write(which, shared_.seen(which).lease(name));
+}
+
+void membership::write(core::election_index which, const lease_object* known) {
+  const std::int64_t now_ms = shared_.with.wall_ms();
+  spec_change spec{.holder = shared_.signature(),
+                   .duration_s = name_lasts_s,
+                   .renewed_ms = renewal_time(now_ms, known == nullptr ? 0 : known->renewed_ms)};
+  const core::time_point deadline = shared_.loop.now() + call_patience;
+  const std::string name = member_name(shared_.spec(which).name, shared_.self.mark);
+  // Whatever it fails of, the next turn tries again with what there is then.
+  auto then = guarded(
+      [this, which, name, deadline](const std::expected<written_lease, call_failure>& what) {
+        if (!what && what.error().meaning == error_meaning::conflict) {
+          shared_.fetch(which, name, deadline, guarded([this, which](const auto& fetched) {
+                          if (fetched && !fetched->has_value()) write(which, nullptr);
+                        }));
+        } else if (!what && what.error().meaning == error_meaning::missing) {
+          write(which, nullptr);
+        }
+      });
+  if (known == nullptr) {
+    spec.acquired_ms = now_ms;
+    spec.transitions = 0;
+    shared_.create(which, name, spec, {}, deadline, std::move(then));
+    return;
+  }
+  note_change notes;
+  const auto since = parse_term(known->note(term_annotation));
+  if (!since || since->mark != shared_.self.mark) {
+    notes.emplace(term_annotation, term_text({.transitions = known->transitions,
+                                              .version = core::version{known->resource_version},
+                                              .mark = shared_.self.mark}));
+  }
+  shared_.change(which, *known, spec, notes, deadline, std::move(then));
+}
+
+void membership::clean_up(core::election_index which) {
+  const auto all = shared_.seen(which).left_behind(shared_.loop.now());
+  for (std::size_t i = 0; i < std::min(all.size(), most_deleted); ++i) {
+    shared_.remove(all[i], shared_.loop.now() + call_patience, [](const reply_or_failure&) {});
+  }
+}
+
+void membership::leave(core::time_point deadline, handler<release_outcome> done) {
+  const bool was_there = std::exchange(appears_, true);
+  timer_.cancel();
+  alive_.reset();
+  struct farewell {
+    std::size_t left = 1;
+    handler<release_outcome> done;
+  };
+  const auto all = std::make_shared<farewell>();
+  all->done = std::move(done);
+  const auto gone = [all] {
+    if (--all->left == 0) all->done(released{});
+  };
+  for (std::uint32_t i = 0; was_there && i < shared_.with.elections.size(); ++i) {
+    const core::election_index which{i};
+    ++all->left;
+    shared_.fetch(which, member_name(shared_.spec(which).name, shared_.self.mark), deadline,
+                  [this, deadline, gone](const auto& fetched) {
+                    if (!fetched || !fetched->has_value()) return gone();
+                    shared_.remove(**fetched, deadline,
+                                   [gone](const reply_or_failure&) { gone(); });
+                  });
+  }
+  shared_.loop.post(shared_.guarded(gone));
+}
+
+void membership::close() {
+  alive_.reset();
+  timer_.cancel();
+}
+
+}  // namespace tenure::stores::kubernetes

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "stores/kubernetes/shared_state.hpp"
+
+namespace tenure::stores::kubernetes {
+
+/// An agent with more elections is not announced: its names would be most of what is written.
+inline constexpr std::size_t most_announced = 100;
+
+/// Our name in the list of members of each election: a Lease that we renew three times while it
+/// lasts, and that others show no longer once they have not seen it change for as long as it says.
+/// Independent of who holds: failures are retried here and not reported. Also deletes the Leases of
+/// members and orders that nobody needs.
+///
+/// Used on its loop only. No handler is called after `close`.
+class membership {
+ public:
+  explicit membership(shared_state& of) : shared_(of), timer_(of.loop) {}
+
+  /// Call when the cluster can be reached: announces us, unless that is under way or done.
+  void appear();
+
+  /// Removes our name, by the deadline or not at all. `done` is called in a later turn of the loop.
+  void leave(core::time_point deadline, handler<release_outcome> done);
+
+  void close();
+
+ private:
+  void keep();
+  void keep(core::election_index which);
+  void write(core::election_index which, const lease_object* known);
+  void clean_up(core::election_index which);
+  template <class Handler>
+  auto guarded(Handler what);
+
+  shared_state& shared_;
+  base::timer timer_;
+  bool appears_ = false;
+  /// Owned by this object alone; handlers check through it whether this object still exists.
+  std::shared_ptr<const bool> alive_ = std::make_shared<const bool>(true);
+};
+
+}  // namespace tenure::stores::kubernetes

@@ -1,0 +1,414 @@
+#include "stores/kubernetes/mirror.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <set>
+#include <utility>
+
+#include "base/number_text.hpp"
+#include "stores/kubernetes/layout.hpp"
+#include "stores/records/agreement_text.hpp"
+#include "stores/records/order_text.hpp"
+#include "stores/records/release_record_text.hpp"
+#include "stores/store.hpp"
+
+namespace tenure::stores::kubernetes {
+namespace {
+
+/// The clocks of API servers may differ, and what they say are whole seconds.
+constexpr std::chrono::seconds server_clocks_differ{2};
+/// How much longer than it is shown a Lease that nobody renews stays.
+constexpr int lives_until_deleted = 2;
+
+std::optional<core::release_record> release_of(const lease_object& one) {
+  auto note = parse_release_note(one.note(release_annotation));
+  return note ? std::optional(std::move(note->said)) : std::nullopt;
+}
+
+/// True if the last term of this slot was released after everything in it had ended. A later holder
+/// of another program has more transitions, and an operator who frees a Lease writes no note.
+bool is_released_cleanly(const lease_object& one) {
+  const auto note = parse_release_note(one.note(release_annotation));
+  const auto term = parse_term(one.note(term_annotation));
+  return one.holder.empty() && note && note->clean && term &&
+         term->transitions == one.transitions && term->version == note->said.version;
+}
+
+/// A Lease without one was never closed. One that cannot be read is not taken.
+std::uint64_t epoch_of(const lease_object& one) {
+  const std::string_view text = one.note(epoch_annotation);
+  if (text.empty()) return 0;
+  return base::read_number<std::uint64_t>(text).value_or(std::numeric_limits<std::uint64_t>::max());
+}
+
+bool is_same_term(const lease_object& a, const lease_object& b) {
+  return a.uid == b.uid && a.holder == b.holder && a.transitions == b.transitions;
+}
+
+/// The version of what the Lease shows now; the one that was known of it before goes on.
+core::version version_of(const lease_object& now, const core::version* before) {
+  const auto note = parse_term(now.note(term_annotation));
+  const std::string mark = parse_signature(now.holder).mark;
+  if (note && !mark.empty() && note->mark == mark && note->transitions == now.transitions &&
+      core::number(note->version) <= now.resource_version) {
+    return note->version;
+  }
+  return before != nullptr ? *before : core::version{now.resource_version};
+}
+
+}  // namespace
+
+mirror::mirror(settings::election election, const own_run& self, core::duration ttl)
+    : election_(std::move(election)),
+      self_(&self),
+      ttl_s_(std::chrono::ceil<std::chrono::seconds>(ttl).count()),
+      vacancies_(election_.slots) {}
+
+bool mirror::has(const lease_object& one) const {
+  const auto label = one.labels.find(election_label);
+  return one.name == election_.name ||
+         (label != one.labels.end() && label->second == election_.name);
+}
+
+void mirror::take_all(part which, std::span<const lease_object> all, std::uint64_t version,
+                      core::time_point now, std::int64_t date_ms, bool missed) {
+  const auto is_of_part = [&](const std::string& name) {
+    return (name == election_.name) == (which == part::first);
+  };
+  std::set<std::string, std::less<>> there;
+  for (const lease_object& one : all) {
+    if (!has(one) || !is_of_part(one.name)) continue;
+    there.insert(one.name);
+    const auto age = std::chrono::milliseconds(date_ms - one.created_ms);
+    const bool is_old = date_ms == 0 || age > order_stays + server_clocks_differ;
+    put(one, now, missed, is_old);
+  }
+  std::vector<std::string> away;
+  for (const auto& [name, known] : leases_) {
+    const bool is_later = !missed && known.object.resource_version > version;
+    if (is_of_part(name) && !there.contains(name) && !is_later) away.push_back(name);
+  }
+  for (const std::string& name : away) drop(name, version);
+  std::erase_if(gone_, [&](const auto& one) {
+    return is_of_part(one.first) && (missed || one.second <= version);
+  });
+  listed(which) = missed ? version : std::max(listed(which), version);
+  if (missed) {
+    version_ = version;
+    vacancies_ = core::vacancies(free_slots());
+  } else {
+    reach(version);
+  }
+}
+
+void mirror::take(const lease_object& one, core::time_point now) {
+  const auto known = leases_.find(one.name);
+  const auto gone = gone_.find(one.name);
+  reach(one.resource_version);
+  if (known != leases_.end() && known->second.object.resource_version >= one.resource_version)
+    return;
+  if (gone != gone_.end() && gone->second >= one.resource_version) return;
+  const part its = one.name == election_.name ? part::first : part::others;
+  // Written before a list that does not have it.
+  if (known == leases_.end() && one.resource_version <= listed(its)) return;
+  put(one, now, false, false);
+}
+
+void mirror::take_away(std::string_view name, std::uint64_t version, core::time_point /*now*/) {
+  reach(version);
+  const auto known = leases_.find(name);
+  if (known != leases_.end() && known->second.object.resource_version > version) return;
+  drop(std::string(name), version);
+}
+
+void mirror::put(const lease_object& one, core::time_point now, bool missed, bool is_stale) {
+  const auto known = leases_.find(one.name);
+  const entry* const before = known == leases_.end() ? nullptr : &known->second;
+  if (before != nullptr && !missed && before->object.resource_version > one.resource_version)
+    return;
+  const bool goes_on = before != nullptr && is_same_term(before->object, one);
+  entry after{.object = one, .changed_at = now, .is_stale = is_stale};
+  const bool is_known = goes_on && core::number(before->version) <= one.resource_version;
+  after.version = version_of(one, is_known ? &before->version : nullptr);
+  // Nobody relies on what a member or an order says.
+  const bool may_count_on = goes_on && (!missed || !is_slot(one.name));
+  if (may_count_on && before->object.spec == one.spec) after.changed_at = before->changed_at;
+  if (before != nullptr && before->object.uid == one.uid) after.is_stale = before->is_stale;
+  if (is_slot(one.name)) count_slots(before, &after);
+  gone_.erase(one.name);
+  leases_.insert_or_assign(one.name, std::move(after));
+  if (one.name == election_.name) {
+    const auto accepted = parse_agreement(one.note(agreement_annotation));
+    if (accepted) {
+      last_accepted_unix_ms_ = std::max(last_accepted_unix_ms_, accepted->accepted_unix_ms);
+    }
+  }
+  vacancies_.limit(free_slots());
+}
+
+void mirror::drop(const std::string& name, std::uint64_t version) {
+  const auto known = leases_.find(name);
+  if (known != leases_.end()) {
+    if (is_slot(name)) count_slots(&known->second, nullptr);
+    leases_.erase(known);
+    vacancies_.limit(free_slots());
+  }
+  auto& as_of = gone_[name];
+  as_of = std::max(as_of, version);
+}
+
+/// Keeps the doubts: see core::vacancies.
+void mirror::count_slots(const entry* before, const entry* after) {
+  const bool was_held = before != nullptr && !before->object.holder.empty();
+  const bool is_held = after != nullptr && !after->object.holder.empty();
+  if (before != nullptr && after != nullptr && is_same_term(before->object, after->object)) return;
+  const bool is_clean = after != nullptr && is_released_cleanly(after->object);
+  // A clean release vouches for all terms before it, also for those that were missed.
+  const bool has_changed = before != nullptr || !is_held;
+  if ((was_held || !is_held) && has_changed) vacancies_.freed(is_clean);
+  if (is_held) vacancies_.taken();
+}
+
+const mirror::entry* mirror::first() const {
+  const auto found = leases_.find(election_.name);
+  return found == leases_.end() ? nullptr : &found->second;
+}
+
+const lease_object* mirror::lease(std::string_view name) const {
+  const auto found = leases_.find(name);
+  return found == leases_.end() ? nullptr : &found->second.object;
+}
+
+bool mirror::is_slot(std::string_view name) const {
+  return slot_named(election_.name, name).has_value();
+}
+
+core::time_point mirror::expiry_of(const entry& one) const {
+  return core::later(one.changed_at, std::chrono::seconds(one.object.duration_s.value_or(ttl_s_)));
+}
+
+// Slots ----------------------------------------------------------------------------------------
+
+open_slots mirror::open() const {
+  const entry* const its = first();
+  auto list = its == nullptr ? std::nullopt : parse_slots(its->object.note(slots_annotation));
+  return list ? std::move(*list) : first_slots(slots());
+}
+
+core::agreement mirror::agreed() const {
+  const entry* const its = first();
+  if (its == nullptr) return {};
+  core::agreement out =
+      parse_agreement(its->object.note(agreement_annotation)).value_or(core::agreement{});
+  const auto list = parse_slots(its->object.note(slots_annotation));
+  out.slots = list ? static_cast<std::uint32_t>(list->numbers.size()) : 0;
+  // A Go program keeps it as a lock.
+  if (!list && !its->object.holder.empty()) out.slots = 1;
+  return out;
+}
+
+std::uint32_t mirror::slots() const {
+  const std::uint32_t agreed_on = agreed().slots;
+  return agreed_on > 0 ? agreed_on : election_.slots;
+}
+
+bool mirror::agrees() const {
+  return slots() == election_.slots;
+}
+
+std::uint32_t mirror::free_slots() const {
+  std::uint32_t taken = 0;
+  for (const auto& [name, one] : leases_) {
+    if (is_slot(name) && !one.object.holder.empty()) ++taken;
+  }
+  return taken < slots() ? slots() - taken : 0;
+}
+
+std::optional<vacancy> mirror::find_vacancy(core::time_point now) const {
+  vacancy out{.open = open(), .is_agreed = false, .is_clean = vacancies_.doubtful() == 0};
+  const entry* const its = first();
+  out.is_agreed = its != nullptr && parse_slots(its->object.note(slots_annotation)).has_value();
+  std::uint32_t held = 0;
+  for (const auto& [name, one] : leases_) {
+    if (is_slot(name) && !one.object.holder.empty() && now < expiry_of(one)) ++held;
+  }
+  if (held >= out.open.numbers.size()) return std::nullopt;
+  for (const std::uint32_t slot : out.open.numbers) {
+    const auto found = leases_.find(slot_name(election_.name, slot));
+    out.slot = slot;
+    if (found == leases_.end()) return out;
+    const entry& one = found->second;
+    if (epoch_of(one.object) > out.open.epoch) continue;
+    const bool is_free = one.object.holder.empty();
+    if (!is_free && now < expiry_of(one)) continue;
+    out.lease = one.object;
+    out.is_clean = out.is_clean && is_free;
+    return out;
+  }
+  return std::nullopt;
+}
+
+/// True if Kubernetes' coordinated leader election wants somebody else to hold it.
+bool mirror::is_preferred_to(const lease_object& lease) const {
+  const std::string us = signature_text({.identity = self_->identity, .mark = self_->mark});
+  return !lease.preferred.empty() && lease.preferred != us && lease.preferred != self_->identity;
+}
+
+std::string mirror::trouble() const {
+  const entry* const its = first();
+  if (its == nullptr) return {};
+  const lease_object& lease = its->object;
+  if (is_preferred_to(lease)) {
+    return "the Lease " + lease.name + " is to be held by " + lease.preferred +
+           " next; clear its preferredHolder if that is not meant";
+  }
+  if (!lease.strategy.empty() && lease.preferred.empty()) {
+    return "who holds the Lease " + lease.name +
+           " is chosen by Kubernetes' coordinated leader election; clear its strategy, or choose "
+           "another name";
+  }
+  return {};
+}
+
+// Holders --------------------------------------------------------------------------------------
+
+std::vector<slot_holder> mirror::holders() const {
+  std::vector<slot_holder> out;
+  for (const auto& [name, one] : leases_) {
+    const auto slot = slot_named(election_.name, name);
+    if (!slot || one.object.holder.empty()) continue;
+    signature by = parse_signature(one.object.holder);
+    out.push_back({.slot = *slot,
+                   .identity = std::move(by.identity),
+                   .mark = by.mark,
+                   .version = one.version,
+                   .ours = by.mark == self_->mark,
+                   .expires_at = expiry_of(one)});
+  }
+  std::ranges::sort(out, {}, &slot_holder::version);
+  return out;
+}
+
+std::optional<slot_holder> mirror::find_own() const {
+  const auto all = holders();
+  const auto own = std::ranges::find(all, true, &slot_holder::ours);
+  return own == all.end() ? std::nullopt : std::optional(*own);
+}
+
+bool mirror::identity_in_use(std::span<const slot_holder> holders, core::time_point now) const {
+  const auto is_namesake = [&](const slot_holder& one) {
+    return one.mark != self_->mark && one.identity == self_->identity;
+  };
+  if (std::ranges::any_of(holders, is_namesake)) return true;
+  auto earliest = core::version{std::numeric_limits<std::uint64_t>::max()};
+  bool ours = true;
+  for (const auto& [name, one] : leases_) {
+    if (!is_shown_member(name, one, now)) continue;
+    const signature by = parse_signature(one.object.holder);
+    if (by.identity != self_->identity || one.version >= earliest) continue;
+    earliest = one.version;
+    ours = by.mark == self_->mark;
+  }
+  return !ours;
+}
+
+// Members and orders ---------------------------------------------------------------------------
+
+bool mirror::is_shown_member(const std::string& name, const entry& one,
+                             core::time_point now) const {
+  return is_member_name(election_.name, name) && now < expiry_of(one);
+}
+
+bool mirror::is_shown_order(const std::string& name, const entry& one, core::time_point now) const {
+  return order_named(election_.name, name).has_value() && !one.is_stale &&
+         now < one.changed_at + order_stays;
+}
+
+std::optional<mirror::kept_order> mirror::order(std::string_view id, core::time_point now) const {
+  const auto found = leases_.find(order_name(election_.name, id));
+  if (found == leases_.end() || !is_shown_order(found->first, found->second, now)) {
+    return std::nullopt;
+  }
+  auto said = parse_order(std::string(id), found->second.object.note(order_annotation));
+  if (!said) return std::nullopt;
+  return kept_order{.order = std::move(*said), .lease = found->second.object};
+}
+
+std::vector<lease_object> mirror::left_behind(core::time_point now) const {
+  std::vector<lease_object> out;
+  for (const auto& [name, one] : leases_) {
+    const bool is_member = is_member_name(election_.name, name);
+    const bool is_order = order_named(election_.name, name).has_value();
+    const core::duration shown = is_member ? expiry_of(one) - one.changed_at : order_stays;
+    if ((is_member || is_order) && now >= one.changed_at + lives_until_deleted * shown) {
+      out.push_back(one.object);
+    }
+  }
+  return out;
+}
+
+core::time_point mirror::next_change(core::time_point now) const {
+  core::time_point out = core::never;
+  for (const auto& [name, one] : leases_) {
+    if (is_shown_member(name, one, now)) out = std::min(out, expiry_of(one));
+    if (is_shown_order(name, one, now)) out = std::min(out, one.changed_at + order_stays);
+    const bool is_held = is_slot(name) && !one.object.holder.empty();
+    if (is_held && now < expiry_of(one)) out = std::min(out, expiry_of(one));
+  }
+  return out;
+}
+
+// What is shown --------------------------------------------------------------------------------
+
+core::observation mirror::observe(core::time_point now) const {
+  core::observation out;
+  out.as_of = core::version{version_};
+  // One that others may take the slot from holds no more. When our own term ends, we know better.
+  std::vector<slot_holder> all = holders();
+  std::erase_if(all, [now](const slot_holder& one) { return !one.ours && now >= one.expires_at; });
+  for (slot_holder& one : all) {
+    const lease_object& its = *lease(slot_name(election_.name, one.slot));
+    if (its.duration_s.value_or(ttl_s_) < counted_s_) one.ours = false;
+    out.holders.push_back(
+        {.identity = one.identity, .version = one.version, .ours = one.ours, .slot = one.slot});
+    out.expires_at = std::min(out.expires_at, one.expires_at);
+    if (!one.ours) out.retry_at = std::min(out.retry_at, one.expires_at);
+  }
+  // A free slot is not waited for.
+  if (all.size() < slots()) out.retry_at = core::never;
+  out.agreed = agreed();
+  out.identity_in_use = identity_in_use(all, now);
+  std::optional<std::vector<std::string>> names;
+  for (const auto& [name, one] : leases_) {
+    if (is_slot(name)) {
+      auto said = release_of(one.object);
+      const auto when = [](const core::release_record& of) {
+        return std::pair(of.at_unix_ms, of.version);
+      };
+      if (said && (!out.last_release || when(*said) > when(*out.last_release))) {
+        out.last_release = std::move(said);
+      }
+    } else if (is_shown_member(name, one, now)) {
+      if (!names) names.emplace();
+      names->push_back(parse_signature(one.object.holder).identity);
+    } else if (const auto id = order_named(election_.name, name)) {
+      if (auto kept = order(*id, now)) out.orders.push_back(std::move(kept->order));
+    }
+  }
+  const auto own = std::ranges::find(all, true, &slot_holder::ours);
+  if (own != all.end() && own->slot == 0 && is_preferred_to(*lease(election_.name))) {
+    const lease_object& its = *lease(election_.name);
+    out.orders.push_back({.id = preference_id(its.uid, its.transitions),
+                          .wanted = {.what = core::order_action::resign, .member = self_->identity},
+                          .version = own->version});
+  }
+  std::ranges::sort(out.orders, {}, &core::left_order::id);
+  if (names) {
+    std::ranges::sort(*names);
+    names->erase(std::ranges::unique(*names).begin(), names->end());
+    out.members = std::move(names);
+  }
+  return out;
+}
+
+}  // namespace tenure::stores::kubernetes

@@ -1,0 +1,165 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/clock.hpp"
+#include "core/vacancies.hpp"
+#include "core/vocabulary.hpp"
+#include "settings/election.hpp"
+#include "stores/kubernetes/codec.hpp"
+#include "stores/kubernetes/open_slots.hpp"
+
+namespace tenure::stores::kubernetes {
+
+/// The run that looks at an election: tells its own Leases from those of others.
+struct own_run {
+  std::string mark;      ///< see `mark_of`
+  std::string identity;  ///< as it is in a Lease, see `signature_text`
+};
+
+/// The Leases of an election are read in two parts: a Lease that a Go program has made has no
+/// label.
+enum class part : std::uint8_t {
+  first,   ///< the Lease with the election's name
+  others,  ///< those with the election's label
+};
+
+/// Somebody who holds a slot.
+struct slot_holder {
+  std::uint32_t slot = 0;
+  std::string identity;
+  std::string mark{};  ///< empty: of another program
+  core::version version = core::no_version;
+  bool ours = false;  ///< of a run of this agent, present or past
+  /// When others may take the slot: `duration` after its Lease was last seen to change. client-go
+  /// does the same: no clock of another machine counts.
+  core::time_point expires_at{};
+};
+
+/// A slot that can be taken, and what the write that takes it relies on.
+struct vacancy {
+  std::uint32_t slot = 0;
+  std::optional<lease_object> lease{};  ///< nothing: there is none
+  open_slots open{};                    ///< the list that has the slot
+  bool is_agreed = false;               ///< the election has such a list, which is `open`
+  bool is_clean = false;                ///< nothing runs in any free slot
+};
+
+/// What Kubernetes holds of one election, according to the newest that was read, watched or written
+/// of each of its Leases.
+///
+/// Pure: no I/O; times are arguments. Not thread-safe.
+class mirror {
+ public:
+  /// `self` must outlive it. `ttl`: how long a holder keeps its Lease that does not say for how
+  /// long.
+  mirror(settings::election election, const own_run& self, core::duration ttl);
+
+  /// All Leases of a part as of `version`. `missed`: changes may have been missed, or the store may
+  /// have been restored from a backup: then versions may go back, and every holder may have renewed
+  /// since. `date_ms`: of the reply.
+  void take_all(part which, std::span<const lease_object> all, std::uint64_t version,
+                core::time_point now, std::int64_t date_ms, bool missed);
+
+  /// A Lease as it was read, watched or written; ignored if a later state of it is known.
+  void take(const lease_object& one, core::time_point now);
+
+  /// There is no such Lease as of `version`.
+  void take_away(std::string_view name, std::uint64_t version, core::time_point now);
+
+  /// True if a Lease with this name and these labels is of this election.
+  [[nodiscard]] bool has(const lease_object& one) const;
+
+  /// Everything up to here has been shown. 0: nothing is known.
+  [[nodiscard]] std::uint64_t version() const { return version_; }
+  void reach(std::uint64_t version) { version_ = std::max(version_, version); }
+
+  /// The Lease with this name as it is known, or null.
+  [[nodiscard]] const lease_object* lease(std::string_view name) const;
+
+  /// Lowest version first.
+  [[nodiscard]] std::vector<slot_holder> holders() const;
+  /// Our own term, if there is one.
+  [[nodiscard]] std::optional<slot_holder> find_own() const;
+
+  /// True unless as many may hold as our settings say.
+  [[nodiscard]] bool agrees() const;
+  [[nodiscard]] core::agreement agreed() const;
+  /// Which Leases may be held; as our settings say if nothing is agreed on.
+  [[nodiscard]] open_slots open() const;
+
+  /// The smallest slot that can be taken now, if there is one.
+  [[nodiscard]] std::optional<vacancy> find_vacancy(core::time_point now) const;
+
+  /// Why we may not hold, and what to do; empty if we may.
+  [[nodiscard]] std::string trouble() const;
+
+  /// When versions were last accepted, by everything that this mirror has ever shown: a restored
+  /// store may show an earlier acceptance, or none. 0: never.
+  [[nodiscard]] std::int64_t last_accepted_unix_ms() const { return last_accepted_unix_ms_; }
+
+  /// The Lease of an order and the order, while it is shown.
+  struct kept_order {
+    core::left_order order;
+    lease_object lease;
+  };
+  [[nodiscard]] std::optional<kept_order> order(std::string_view id, core::time_point now) const;
+
+  /// Leases of members and orders that nobody needs: nobody has renewed them for long.
+  [[nodiscard]] std::vector<lease_object> left_behind(core::time_point now) const;
+
+  /// We count on our term for this long after each write. If its Lease says less, others do not
+  /// wait for us, and it is not shown as ours. 0: we hold no term.
+  void count_on(std::int64_t duration_s) { counted_s_ = duration_s; }
+
+  [[nodiscard]] core::observation observe(core::time_point now) const;
+
+  /// When `observe` will show something else although nothing changes; `never` if it will not.
+  [[nodiscard]] core::time_point next_change(core::time_point now) const;
+
+ private:
+  struct entry {
+    lease_object object;
+    core::time_point changed_at{};             ///< its spec was last seen to change
+    core::version version = core::no_version;  ///< of its term; of a member: of its creation
+    bool is_stale = false;  ///< an order that was left long before it was first seen
+  };
+
+  std::uint64_t& listed(part which) { return listed_.at(static_cast<std::size_t>(which)); }
+  void put(const lease_object& one, core::time_point now, bool missed, bool is_stale);
+  void drop(const std::string& name, std::uint64_t version);
+  void count_slots(const entry* before, const entry* after);
+  [[nodiscard]] bool is_preferred_to(const lease_object& lease) const;
+  [[nodiscard]] const entry* first() const;
+  [[nodiscard]] bool is_slot(std::string_view name) const;
+  [[nodiscard]] core::time_point expiry_of(const entry& one) const;
+  [[nodiscard]] std::uint32_t free_slots() const;
+  [[nodiscard]] std::uint32_t slots() const;
+  [[nodiscard]] bool identity_in_use(std::span<const slot_holder> holders,
+                                     core::time_point now) const;
+  [[nodiscard]] bool is_shown_member(const std::string& name, const entry& one,
+                                     core::time_point now) const;
+  [[nodiscard]] bool is_shown_order(const std::string& name, const entry& one,
+                                    core::time_point now) const;
+
+  settings::election election_;
+  const own_run* self_;
+  std::int64_t ttl_s_;
+  std::uint64_t version_ = 0;
+  std::map<std::string, entry, std::less<>> leases_;  ///< by name
+  std::array<std::uint64_t, 2> listed_{};             ///< per part: the version of its newest list
+  /// As of which version, for those that a list has not confirmed yet.
+  std::map<std::string, std::uint64_t, std::less<>> gone_;
+  std::int64_t counted_s_ = 0;
+  std::int64_t last_accepted_unix_ms_ = 0;
+  core::vacancies vacancies_;  ///< at first, nothing is known about any slot
+};
+
+}  // namespace tenure::stores::kubernetes

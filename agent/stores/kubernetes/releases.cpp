@@ -1,0 +1,87 @@
+#include "stores/kubernetes/releases.hpp"
+
+#include <utility>
+
+#include "stores/kubernetes/layout.hpp"
+#include "stores/records/release_record_text.hpp"
+
+namespace tenure::stores::kubernetes {
+namespace {
+
+/// How often one release tries again because somebody else writes the Lease.
+constexpr int most_releases = 10;
+/// As client-go writes it: 0 is not valid.
+constexpr std::int64_t released_for_s = 1;
+
+}  // namespace
+
+void releases::release(core::election_index which, core::version version,
+                       const release_details& how, core::time_point deadline,
+                       handler<release_outcome> done) {
+  auto a = std::make_shared<attempt>();
+  a->which = which;
+  a->version = version;
+  a->deadline = deadline;
+  a->done = std::move(done);
+  // A caller that names no term leaves no record.
+  if (version != core::no_version) {
+    a->note = release_record_text(version, shared_.self.identity, how);
+  }
+  const auto own = shared_.seen(which).find_own();
+  // What the watch shows is mostly true, and the write fails if it is not.
+  if (own && own->version == version) return give_up(a, *own);
+  look(a);
+}
+
+/// Our term may be over, or the reply that granted one may be lost: reads what Kubernetes holds.
+void releases::look(const attempt_ptr& a) {
+  if (++a->tries > most_releases) {
+    return finish(a, unknown{"the Lease of election \"" + shared_.spec(a->which).name +
+                             "\" was written again and again at " + shared_.servers.present()});
+  }
+  shared_.read(a->which, a->deadline, [this, a](std::expected<void, unknown> read) {
+    if (!read) return finish(a, std::move(read.error()));
+    const auto own = shared_.seen(a->which).find_own();
+    if (!own || (a->version != core::no_version && own->version != a->version)) {
+      return finish(a, released{});
+    }
+    give_up(a, *own);
+  });
+}
+
+void releases::give_up(const attempt_ptr& a, const slot_holder& own) {
+  const lease_object& lease =
+      *shared_.seen(a->which).lease(slot_name(shared_.spec(a->which).name, own.slot));
+  const std::int64_t now_ms = shared_.with.wall_ms();
+  const spec_change spec{.holder = "",
+                         .duration_s = released_for_s,
+                         .acquired_ms = now_ms,
+                         .renewed_ms = renewal_time(now_ms, lease.renewed_ms)};
+  note_change notes;
+  if (!a->note.empty()) {
+    notes.emplace(release_annotation, a->note);
+    notes.emplace(term_annotation, term_text({.transitions = lease.transitions,
+                                              .version = own.version,
+                                              .mark = shared_.self.mark}));
+  }
+  shared_.change(
+      a->which, lease, spec, notes, a->deadline,
+      [this, a, version = own.version](const std::expected<written_lease, call_failure>& what) {
+        if (what) {
+          const auto& held = shared_.held(a->which);
+          if (held && held->version == version) shared_.let_go(a->which);
+          return finish(a, released{});
+        }
+        const error_meaning why = what.error().meaning;
+        if (why == error_meaning::conflict || why == error_meaning::missing) {
+          return look(a);
+        }
+        finish(a, unknown{what.error().why});
+      });
+}
+
+void releases::finish(const attempt_ptr& a, release_outcome outcome) {
+  shared_.answer(std::move(a->done), std::move(outcome));
+}
+
+}  // namespace tenure::stores::kubernetes

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "stores/kubernetes/shared_state.hpp"
+
+namespace tenure::stores::kubernetes {
+
+/// `renew` for Kubernetes: one write for each term, which relies on all that its Lease says; so a
+/// renewal that succeeds shows that nobody else has held since the last one. A Lease that somebody
+/// has written is read: only what is still our term is renewed.
+///
+/// Used on its loop only.
+class renewals {
+ public:
+  explicit renewals(shared_state& of) : shared_(of) {}
+
+  void renew(std::vector<core::renewal_item> items, core::time_point deadline,
+             handler<renew_outcome> done);
+
+ private:
+  struct turn {
+    std::vector<core::renewal_item> items;
+    core::time_point deadline{};
+    handler<renew_outcome> done;
+    renewal so_far;
+    std::size_t unanswered = 0;  ///< terms of which nothing is known yet
+    bool over = false;           ///< it has failed
+  };
+  using turn_ptr = std::shared_ptr<turn>;
+
+  void renew_one(const turn_ptr& t, const core::renewal_item& item, int tries);
+  void look(const turn_ptr& t, const core::renewal_item& item, int tries);
+  void lose(const turn_ptr& t, const core::renewal_item& item);
+  void answered(const turn_ptr& t);
+  void fail(const turn_ptr& t, std::string why);
+  [[nodiscard]] const lease_object* own_lease(const core::renewal_item& item);
+
+  shared_state& shared_;
+};
+
+}  // namespace tenure::stores::kubernetes

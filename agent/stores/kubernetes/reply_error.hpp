@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace tenure::stores::kubernetes {
+
+/// What an answer with another status than 200 and 201 means, and which outcome of the store
+/// contract follows:
+///
+///   conflict     the object is not what the request relies on, or is there already: read it again
+///   missing      there is no such object
+///   expired      the watch cannot go on from where it was: read everything again
+///   busy         unknown, and the server says that it has too much to do: later again
+///   unknown      it may or may not have happened; other servers, then again
+///   denied       unknown, after the token was read again; a refusal to open: the token, or what
+///   its
+///                user may do, must be changed
+///   invalid      unknown; a refusal to open: Kubernetes will never do what was asked
+///   unsupported  unknown; a refusal to open: this is not Kubernetes' API
+enum class error_meaning : std::uint8_t {
+  unknown,
+  conflict,
+  missing,
+  expired,
+  busy,
+  denied,
+  invalid,
+  unsupported
+};
+
+struct reply_error {
+  unsigned status = 0;
+  std::string message;  ///< Kubernetes', printable and cut to one line for the log
+  error_meaning meaning = error_meaning::unknown;
+  std::string_view advice{};  ///< what the user can do; empty if only another try helps
+};
+
+/// "leases ... is forbidden: ...; advice", for people.
+std::string text(const reply_error& what);
+
+/// Judges an error reply. What is not in the words of a Kubernetes' API server, as of a proxy, is
+/// unknown: so anything can answer 404 or 409, and only a Status of that code is believed.
+reply_error read_error(unsigned status, std::string_view body);
+
+}  // namespace tenure::stores::kubernetes

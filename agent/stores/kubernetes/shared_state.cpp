@@ -1,0 +1,214 @@
+#include "stores/kubernetes/shared_state.hpp"
+
+#include <algorithm>
+
+#include "base/percent_text.hpp"
+#include "base/printable_text.hpp"
+#include "stores/kubernetes/layout.hpp"
+
+namespace tenure::stores::kubernetes {
+namespace {
+
+/// An election has at most an acquire, a release, a renewal and a read under way; looks of the
+/// watches, members and orders come on top.
+constexpr std::size_t calls_per_election = 6;
+constexpr std::size_t other_calls = 64;
+
+/// A holder renews three times in a ttl. This is a little later.
+core::duration check_after(core::duration ttl) {
+  return ttl * 5 / 12;
+}
+
+std::vector<mirror> mirrors_of(const setup& with, const own_run& self) {
+  std::vector<mirror> out;
+  out.reserve(with.elections.size());
+  for (const settings::election& e : with.elections) out.emplace_back(e, self, with.ttl);
+  return out;
+}
+
+}  // namespace
+
+struct shared_state::reading {
+  core::time_point deadline{};
+  read_handler then;
+  bool missed = false;  ///< no watch follows the election
+  std::size_t left = 2;
+};
+
+shared_state::shared_state(base::event_loop& where, const http::http_connector& connect, setup what,
+                           const std::vector<settings::endpoint>& endpoints, watcher::handlers on)
+    : loop(where),
+      with(std::move(what)),
+      self{.mark = mark_of(with.session), .identity = base::printable(with.identity)},
+      name_space(with.name_space.empty() ? "default" : with.name_space),
+      path("/apis/coordination.k8s.io/v1/namespaces/" + name_space + "/leases"),
+      servers(loop, connect, endpoints, with.secure,
+              with.elections.size() * calls_per_election + other_calls, with.hears),
+      mirrors(mirrors_of(with, self)),
+      watches(loop, servers, mirrors, path, scopes_of(with.elections), check_after(with.ttl), on),
+      ttl_s_(std::chrono::ceil<std::chrono::seconds>(with.ttl).count()),
+      changed_(on.changed),
+      held_(with.elections.size()) {}
+
+void shared_state::close() {
+  if (!alive_) return;
+  alive_.reset();
+  watches.close();
+  servers.close();
+}
+
+std::string shared_state::signature() const {
+  return signature_text({.identity = self.identity, .mark = self.mark});
+}
+
+void shared_state::learned(core::election_index which) {
+  loop.post(guarded([this, which] { changed_(which); }));
+}
+
+// Reading --------------------------------------------------------------------------------------
+
+void shared_state::read(core::election_index which, core::time_point deadline, read_handler then) {
+  const auto all = std::make_shared<reading>();
+  all->deadline = deadline;
+  all->then = std::move(then);
+  all->missed = !watches.live(which);
+  list(which, part::first, all);
+  list(which, part::others, all);
+}
+
+void shared_state::list(core::election_index which, part its, const std::shared_ptr<reading>& all) {
+  const std::string& name = spec(which).name;
+  const std::string selector =
+      its == part::first
+          ? "fieldSelector=metadata.name%3D" + name
+          : "labelSelector=" + base::percent_encoded(std::string(election_label) + "=" + name);
+  servers.call({.path = path, .query = selector}, all->deadline,
+               guarded([this, which, its, all](const reply_or_failure& what) {
+                 if (all->left == 0) return;
+                 const auto fail = [&](std::string why) {
+                   all->left = 0;
+                   all->then(std::unexpected(unknown{std::move(why)}));
+                 };
+                 if (!what) return fail(what.error().why);
+                 const auto listed = parse_list(what->body);
+                 if (!listed) return fail(broken_reply(listed.error()).why);
+                 seen(which).take_all(its, listed->items, listed->resource_version, loop.now(),
+                                      what->date_ms, all->missed);
+                 if (--all->left > 0) return;
+                 learned(which);
+                 all->then({});
+               }));
+}
+
+void shared_state::fetch(
+    core::election_index which, const std::string& name, core::time_point deadline,
+    std::move_only_function<void(std::expected<std::optional<lease_object>, call_failure>)> then,
+    priority as) {
+  servers.call(
+      {.path = path + "/" + name}, deadline,
+      guarded([this, which, name, then = std::move(then)](const reply_or_failure& what) mutable {
+        if (!what && what.error().meaning == error_meaning::missing) {
+          return then(std::optional<lease_object>());
+        }
+        if (!what) return then(std::unexpected(what.error()));
+        auto lease = parse_lease(what->body, name);
+        if (!lease) {
+          return then(std::unexpected(call_failure{.why = broken_reply(lease.error()).why}));
+        }
+        seen(which).take(*lease, loop.now());
+        learned(which);
+        then(std::optional(std::move(*lease)));
+      }),
+      as);
+}
+
+// Writing --------------------------------------------------------------------------------------
+
+void shared_state::create(core::election_index which, const std::string& name,
+                          const spec_change& its, const note_change& notes,
+                          core::time_point deadline, write_handler then, priority as) {
+  annotations labels;
+  if (name != spec(which).name) labels.emplace(election_label, spec(which).name);
+  servers.call(
+      {.method = "POST", .path = path, .body = creation(name, labels, its, notes)}, deadline,
+      guarded([this, which, name, its, notes,
+               then = std::move(then)](const reply_or_failure& what) mutable {
+        wrote(which, name, what, std::move(then),
+              [&](const lease_object& shown) { return is_result(shown, nullptr, its, notes); });
+      }),
+      as);
+}
+
+void shared_state::change(core::election_index which, const lease_object& before,
+                          const spec_change& its, const note_change& notes,
+                          core::time_point deadline, write_handler then, priority as) {
+  servers.call({.method = "PATCH",
+                .path = path + "/" + before.name,
+                .body = patch(before, its, notes),
+                .content_type = "application/json-patch+json"},
+               deadline,
+               guarded([this, which, before, its, notes,
+                        then = std::move(then)](const reply_or_failure& what) mutable {
+                 wrote(which, before.name, what, std::move(then), [&](const lease_object& shown) {
+                   return is_result(shown, &before, its, notes);
+                 });
+               }),
+               as);
+}
+
+void shared_state::wrote(core::election_index which, const std::string& name,
+                         const reply_or_failure& what, write_handler then,
+                         const std::function<bool(const lease_object&)>& is_expected) {
+  if (!what) return then(std::unexpected(what.error()));
+  auto lease = parse_lease(what->body, name);
+  if (!lease) return then(std::unexpected(call_failure{.why = broken_reply(lease.error()).why}));
+  if (!is_expected(*lease)) {
+    return then(std::unexpected(
+        call_failure{.why = servers.present() + " shows another Lease than was written: " + name}));
+  }
+  seen(which).take(*lease, loop.now());
+  learned(which);
+  then(written_lease{.lease = std::move(*lease), .sent_at = what->sent_at});
+}
+
+void shared_state::remove(const lease_object& before, core::time_point deadline,
+                          cluster::done_handler then) {
+  servers.call(
+      {.method = "DELETE", .path = path + "/" + before.name, .body = deletion(before)}, deadline,
+      guarded([this, name = before.name, then = std::move(then)](reply_or_failure what) mutable {
+        if (what && !is_deletion(what->body, name)) {
+          what = std::unexpected(
+              call_failure{.why = servers.present() + " does not say that it has deleted " + name});
+        }
+        then(std::move(what));
+      }));
+}
+
+// Terms ----------------------------------------------------------------------------------------
+
+held_term& shared_state::hold(core::election_index which, std::uint32_t slot, core::version version,
+                              const lease_object& lease) {
+  auto& its = held_[core::place(which)];
+  const std::string sequencer =
+      name_space + "/" + lease.name + "/" + lease.uid + "@" + std::to_string(core::number(version));
+  // A restored store gives versions again.
+  if (!its || its->sequencer != sequencer) {
+    its.emplace();
+    its->version = version;
+    its->sequencer = sequencer;
+    its->slot = slot;
+  }
+  seen(which).count_on(ttl_s_);
+  return *its;
+}
+
+void shared_state::let_go(core::election_index which) {
+  held_[core::place(which)].reset();
+  seen(which).count_on(0);
+}
+
+unknown shared_state::broken_reply(const malformed& what) const {
+  return {servers.present() + ": " + what.why};
+}
+
+}  // namespace tenure::stores::kubernetes

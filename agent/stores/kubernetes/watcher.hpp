@@ -1,0 +1,113 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/event_loop.hpp"
+#include "core/lease_group.hpp"
+#include "core/token_bucket.hpp"
+#include "stores/document_splitter.hpp"
+#include "stores/kubernetes/cluster.hpp"
+#include "stores/kubernetes/mirror.hpp"
+
+namespace tenure::stores::kubernetes {
+
+/// Leases that are listed and watched together.
+struct scope {
+  std::string selector;     ///< of the query, percent-encoded; empty: all Leases of the namespace
+  bool has_first = false;   ///< the Leases with the elections' names
+  bool has_others = false;  ///< those with the elections' label
+  bool has_slots = false;   ///< some of them may be held
+  std::vector<core::election_index> elections{};
+};
+
+/// What is watched: each election's first Lease by its name, and by their label all others; or, if
+/// there are many elections, all Leases of the namespace. Each is a connection.
+std::vector<scope> scopes_of(const std::vector<settings::election>& elections);
+
+/// Keeps the mirrors of all elections up to date: lists the Leases of each scope, then watches from
+/// there, on a stream of its own. When that breaks, the watcher starts again by itself.
+///
+/// A silent stream may be dead: so the watcher lists again when it has shown nothing for
+/// `check_after`. If that list had something new, and the stream does not show it until the next
+/// one is due, the stream is opened again. A holder renews more often, so an idle standby asks
+/// nothing; a stream that shows no slots, but only members and orders, is looked after every 30 s.
+///
+/// Used on its loop only. No handler is called after its destruction.
+class watcher {
+ public:
+  struct handlers {
+    std::function<void(core::election_index)> changed;  ///< its mirror may show something new
+    std::function<void(core::election_index)> live;     ///< its mirror is followed again
+    /// An attempt to list or watch these has failed, and why.
+    std::function<void(const std::vector<core::election_index>&, const call_failure&)> broken;
+    std::function<void()>
+        heard;  ///< the mirrors show what Kubernetes holds as of now; may be empty
+  };
+
+  watcher(base::event_loop& on, cluster& through, std::vector<mirror>& mirrors, std::string path,
+          std::vector<scope> scopes, core::duration check_after, handlers tell);
+  ~watcher();
+  watcher(const watcher&) = delete;
+  watcher& operator=(const watcher&) = delete;
+
+  /// Connects now. Call once.
+  void start();
+
+  /// Ends everything; no handler is called afterwards.
+  void close();
+
+  /// True while every change is on its way to the mirror.
+  [[nodiscard]] bool live(core::election_index which) const;
+
+ private:
+  struct watched {
+    scope what;
+    bool live = false;
+    bool heard = false;         ///< since the last `handlers::heard`
+    bool owes = false;          ///< a list had something that the stream has not shown
+    std::uint64_t version = 0;  ///< where the stream begins
+    std::uint64_t generation = 0;
+    std::uint32_t failures = 0;
+    core::time_point live_since{};
+    std::unique_ptr<http::http_stream> stream;
+    document_splitter documents;
+    std::unique_ptr<base::timer> next;  ///< the next attempt, or the next check
+  };
+  using place = std::size_t;
+
+  void connect(place at);
+  void drop_stream(place at);
+  void list(place at, bool missed, std::move_only_function<void(bool is_new)> then);
+  bool show(place at, const lease_list& all, std::int64_t date_ms, bool missed);
+  void open_stream(place at);
+  void confirmed(place at);
+  void take(place at, std::string_view piece);
+  bool take(place at, const watch_event& what);
+  void check_later(place at);
+  [[nodiscard]] core::duration check_after(place at) const;
+  void check(place at);
+  bool tell(const std::vector<core::election_index>& whom,
+            const std::function<void(core::election_index)>& news, place at);
+  void hear(place at);
+  void fail(place at, call_failure what);
+  void fail(place at, const reply_error& what);
+  auto still_here(place at);
+  template <class Handler>
+  auto current(place at, Handler what);
+
+  base::event_loop& loop_;
+  cluster& cluster_;
+  std::vector<mirror>& mirrors_;
+  std::string path_;
+  core::duration check_after_;
+  handlers tell_;
+  core::token_bucket taken_;  ///< what streams may send, see `take`
+  std::vector<watched> all_;
+  std::shared_ptr<const bool> alive_ = std::make_shared<const bool>(true);
+};
+
+}  // namespace tenure::stores::kubernetes

@@ -1,0 +1,62 @@
+#include "hostile_kubernetes.hpp"
+
+namespace tenure::tests {
+
+std::string words(const stores::acquire_outcome& what) {
+  if (std::holds_alternative<stores::grant>(what)) return "granted";
+  if (std::holds_alternative<stores::refusal>(what)) return "refused";
+  return "unknown: " + std::get<stores::unknown>(what).why;
+}
+
+std::string words(const stores::renew_outcome& what) {
+  if (const auto* why = std::get_if<stores::unknown>(&what)) return "unknown: " + why->why;
+  const auto& lost = std::get<stores::renewal>(what).lost;
+  return lost.empty() ? "renewed" : "lost: " + std::string(core::name(lost.front().why));
+}
+
+std::string words(const stores::release_outcome& what) {
+  if (const auto* why = std::get_if<stores::unknown>(&what)) return "unknown: " + why->why;
+  return "released";
+}
+
+bool eventually(loop& on, const std::function<bool()>& what) {
+  const core::time_point deadline = soon();
+  while (!what()) {
+    if (base::boot_now() > deadline) return false;
+    on.context().restart();
+    on.context().run_for(std::chrono::milliseconds(5));
+  }
+  return true;
+}
+
+std::unique_ptr<member> HostileKubernetes::join(const stores::setup& with) {
+  auto made = std::make_unique<member>(loop_, with);
+  const auto opened = made->open();
+  EXPECT_TRUE(opened) << opened.error().text;
+  made->answer_within(short_time);
+  return made;
+}
+
+void HostileKubernetes::hold_as_another() {
+  fake_.put(
+      "db0",
+      {{"holderIdentity", "go-program"}, {"leaseDurationSeconds", 3600}, {"leaseTransitions", 1}});
+}
+
+void HostileKubernetes::expect_unknown(const std::string& said, const std::string& why) {
+  EXPECT_THAT(said, testing::AllOf(testing::StartsWith("unknown: "), testing::HasSubstr(why),
+                                   testing::HasSubstr("127.0.0.1")));
+}
+
+void HostileKubernetes::expect_usable(member& who) {
+  fake_.repent();
+  who.answer_within(patience);
+  const stores::acquire_outcome outcome = who.acquire();
+  ASSERT_EQ(words(outcome), "granted");
+  const core::version held = std::get<stores::grant>(outcome).version;
+  EXPECT_EQ(words(who.renew(term(held))), "renewed");
+  EXPECT_EQ(words(who.release(0, held)), "released");
+  EXPECT_TRUE(who.read().holders.empty());
+}
+
+}  // namespace tenure::tests

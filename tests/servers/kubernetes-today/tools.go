@@ -1,0 +1,9 @@
+//go:build tools
+
+// Package tools pins today's Kubernetes for the tests: `./dev test` builds exactly these modules.
+package tools
+
+import (
+	_ "k8s.io/client-go/tools/leaderelection"
+	_ "k8s.io/kubernetes/cmd/kube-apiserver"
+)

@@ -1,0 +1,244 @@
+// What a mirror makes of slots, members and orders.
+
+#include "mirror_scene.hpp"
+#include "stores/records/agreement_text.hpp"
+#include "stores/records/order_text.hpp"
+#include "stores/store.hpp"
+
+namespace tenure::stores::kubernetes {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::Optional;
+using testing::SizeIs;
+
+class KubernetesMembers : public KubernetesMirror {
+ protected:
+  static lease_object member(std::uint64_t version, const std::string& holder,
+                             std::int64_t renewed = 0) {
+    const std::string mark = parse_signature(holder).mark;
+    lease_object out = held(version, holder, 0, renewed, member_name("db", mark));
+    out.duration_s = 30;
+    return out;
+  }
+
+  static core::left_order order(const std::string& id) {
+    return {.id = id,
+            .wanted = {.what = core::order_action::resign, .member = "b"},
+            .version = core::version{10}};
+  }
+
+  static lease_object order_lease(std::uint64_t version, const std::string& id,
+                                  std::int64_t created_ms = 0) {
+    lease_object out =
+        note(lease(order_name("db", id), version), order_annotation, order_text(order(id)));
+    out.created_ms = created_ms;
+    return out;
+  }
+
+  static lease_object slot(std::uint32_t number, std::uint64_t version, const std::string& holder) {
+    return held(version, holder, 1, 0, slot_name("db", number));
+  }
+};
+
+// Slots -------------------------------------------------------------------------------------------
+
+TEST_F(KubernetesMembers, SlotsAreTakenFromTheSmallestOn) {
+  mirror m = of(3);
+  read(m, {}, 5);
+  ASSERT_TRUE(m.find_vacancy(at(0)));
+  EXPECT_EQ(m.find_vacancy(at(0))->slot, 0U);
+  EXPECT_EQ(m.find_vacancy(at(0))->open, first_slots(3));
+  EXPECT_FALSE(m.find_vacancy(at(0))->is_agreed);
+  m.take(note(slot(0, 10, other_), slots_annotation, "0 0 1 2"), at(0));
+  EXPECT_EQ(m.find_vacancy(at(0))->slot, 1U);
+  EXPECT_TRUE(m.find_vacancy(at(0))->is_agreed);
+  m.take(slot(1, 11, "c_tenure-c"), at(0));
+  m.take(slot(2, 12, "d_tenure-d"), at(0));
+  EXPECT_FALSE(m.find_vacancy(at(0)));
+  const core::observation full = m.observe(at(0));
+  ASSERT_THAT(full.holders, SizeIs(3));
+  EXPECT_EQ(full.holders[2].slot, 2U);
+  EXPECT_EQ(full.retry_at, at(15));
+  m.take(lease(slot_name("db", 1), 20), at(1));
+  EXPECT_EQ(m.find_vacancy(at(1))->slot, 1U);
+  EXPECT_EQ(m.observe(at(1)).retry_at, core::never) << "a free slot is not waited for";
+}
+
+TEST_F(KubernetesMembers, ASlotThatIsClosedIsNotTaken) {
+  mirror m = of(2);
+  read(m,
+       {note(slot(0, 10, other_), slots_annotation, "1 0 1"),
+        note(lease(slot_name("db", 1), 9), epoch_annotation, "2")},
+       10);
+  EXPECT_FALSE(m.find_vacancy(at(0))) << "a later list than the one we know closes it";
+  m.take(note(slot(0, 11, other_), slots_annotation, "2 0 1"), at(0));
+  EXPECT_EQ(m.find_vacancy(at(0))->slot, 1U);
+}
+
+TEST_F(KubernetesMembers, AnEpochThatCannotBeReadClosesASlot) {
+  mirror m = of();
+  read(m, {note(lease("db", 10), epoch_annotation, "soon")}, 10);
+  EXPECT_FALSE(m.find_vacancy(at(0)));
+}
+
+TEST_F(KubernetesMembers, WhoHoldsASlotThatIsNotOpenStillCounts) {
+  mirror m = of();
+  read(m, {note(lease("db", 10), slots_annotation, "1 0"), slot(3, 9, other_)}, 10);
+  EXPECT_FALSE(m.find_vacancy(at(0))) << "there would be two";
+  EXPECT_TRUE(m.find_vacancy(at(15)));
+}
+
+TEST_F(KubernetesMembers, TheElectionSaysHowManyMayHold) {
+  mirror m = of(2);
+  read(m, {note(lease("db", 10), slots_annotation, "1 0 1 2")}, 10);
+  EXPECT_EQ(m.agreed().slots, 3U);
+  EXPECT_FALSE(m.agrees());
+  m.take(note(lease("db", 11), slots_annotation, "2 0 1"), at(0));
+  EXPECT_TRUE(m.agrees());
+}
+
+TEST_F(KubernetesMembers, AGoProgramHoldsAlone) {
+  mirror m = of(2);
+  read(m, {held(10, foreign_)}, 10);
+  EXPECT_EQ(m.agreed().slots, 1U);
+  EXPECT_FALSE(m.agrees());
+  m.take(lease("db", 11), at(0));
+  EXPECT_EQ(m.agreed().slots, 0U);
+  EXPECT_TRUE(m.agrees()) << "nothing is agreed on any more";
+}
+
+TEST_F(KubernetesMembers, AnAcceptanceOfVersionsIsRememberedThoughAStoreIsRestored) {
+  mirror m = of();
+  const std::string text =
+      agreement_text({.slots = 1, .versions_from = core::version{5}, .accepted_unix_ms = 1234});
+  read(m, {note(lease("db", 10), agreement_annotation, text)}, 10);
+  EXPECT_EQ(m.agreed().versions_from, core::version{5});
+  EXPECT_EQ(m.last_accepted_unix_ms(), 1234);
+  read(m, {lease("db", 3)}, 4, 1, true);
+  EXPECT_EQ(m.agreed().versions_from, core::no_version);
+  EXPECT_EQ(m.last_accepted_unix_ms(), 1234);
+}
+
+TEST_F(KubernetesMembers, ADoubtOfOneSlotIsADoubtOfAll) {
+  mirror m = of(2);
+  read(m, {slot(0, 10, other_), slot(1, 11, "c_tenure-c")}, 11);
+  m.take(released(12, 10), at(1));
+  EXPECT_TRUE(is_clean(m, 1));
+  m.take(lease(slot_name("db", 1), 13), at(1));
+  EXPECT_FALSE(is_clean(m, 1)) << "nobody said whether the workload of slot 1 is dead";
+}
+
+// Members -----------------------------------------------------------------------------------------
+
+TEST_F(KubernetesMembers, AreShownWhileTheyRenew) {
+  mirror m = of();
+  read(m, {member(10, us_), member(11, other_)}, 11);
+  EXPECT_THAT(m.observe(at(0)).members, Optional(ElementsAre("a", "b")));
+  EXPECT_EQ(m.next_change(at(0)), at(30));
+  m.take(member(12, us_, 1), at(20));
+  EXPECT_THAT(m.observe(at(30)).members, Optional(ElementsAre("a")));
+  EXPECT_EQ(m.next_change(at(30)), at(50));
+  EXPECT_EQ(m.observe(at(50)).members, std::nullopt);
+  EXPECT_EQ(m.next_change(at(50)), core::never);
+}
+
+TEST_F(KubernetesMembers, AreNotHolders) {
+  mirror m = of();
+  read(m, {member(10, other_)}, 10);
+  EXPECT_THAT(m.holders(), IsEmpty());
+  EXPECT_TRUE(m.find_vacancy(at(0)));
+}
+
+TEST_F(KubernetesMembers, AreDeletedLongAfterTheyWereShownLast) {
+  mirror m = of();
+  read(m, {member(10, other_), slot(0, 11, foreign_)}, 11);
+  EXPECT_THAT(m.left_behind(at(59)), IsEmpty());
+  EXPECT_THAT(m.left_behind(at(60)), ElementsAre(member(10, other_))) << "but never a slot";
+}
+
+TEST_F(KubernetesMembers, ANamesakeThatCameFirstOrHoldsIsReported) {
+  mirror first = of();
+  read(first, {member(10, "a_tenure-b"), member(11, us_)}, 11);
+  EXPECT_TRUE(first.observe(at(0)).identity_in_use);
+  EXPECT_FALSE(first.observe(at(31)).identity_in_use) << "it renews no more";
+  mirror later = of();
+  read(later, {member(10, us_), member(11, "a_tenure-b")}, 11);
+  EXPECT_FALSE(later.observe(at(0)).identity_in_use) << "the other one is told";
+  later.take(slot(0, 12, "a_tenure-b"), at(0));
+  EXPECT_TRUE(later.observe(at(0)).identity_in_use) << "it holds";
+  later.take(slot(0, 13, us_), at(0));
+  EXPECT_FALSE(later.observe(at(0)).identity_in_use);
+}
+
+TEST_F(KubernetesMembers, AMemberThatRenewsStaysTheFirst) {
+  mirror m = of();
+  read(m, {member(10, us_)}, 10);
+  m.take(member(12, "a_tenure-b"), at(1));
+  m.take(member(14, us_, 1), at(2));
+  EXPECT_FALSE(m.observe(at(2)).identity_in_use);
+}
+
+// Orders ------------------------------------------------------------------------------------------
+
+TEST_F(KubernetesMembers, AnOrderIsShownForAFewSeconds) {
+  mirror m = of();
+  read(m, {}, 5);
+  m.take(order_lease(10, "1f"), at(0));
+  EXPECT_THAT(m.observe(at(0)).orders, ElementsAre(order("1f")));
+  ASSERT_TRUE(m.order("1f", at(4)));
+  EXPECT_EQ(m.order("1f", at(4))->lease.resource_version, 10U);
+  EXPECT_EQ(m.next_change(at(0)), at(0) + order_stays);
+  EXPECT_THAT(m.observe(at(0) + order_stays).orders, IsEmpty());
+  EXPECT_FALSE(m.order("1f", at(0) + order_stays));
+}
+
+TEST_F(KubernetesMembers, AnAnswerDoesNotMakeAnOrderLast) {
+  mirror m = of();
+  read(m, {}, 5);
+  m.take(order_lease(10, "1f"), at(0));
+  lease_object answered = order_lease(11, "1f");
+  core::left_order with_reply = order("1f");
+  with_reply.reply = core::order_reply{.accepted = true};
+  answered.notes[std::string(order_annotation)] = order_text(with_reply, "x");
+  m.take(answered, at(3));
+  EXPECT_THAT(m.observe(at(3)).orders, ElementsAre(with_reply));
+  EXPECT_THAT(m.observe(at(0) + order_stays).orders, IsEmpty());
+}
+
+TEST_F(KubernetesMembers, AnOrderThatWasLeftLongBeforeTheListIsNotShown) {
+  constexpr std::int64_t now_ms = 1'769'860'800'000;
+  const auto shown = [&](std::int64_t created_ms, std::int64_t date_ms) {
+    mirror m = of();
+    read(m, {order_lease(10, "1f", created_ms)}, 10, 0, true, date_ms);
+    return m.observe(at(0)).orders.size();
+  };
+  EXPECT_EQ(shown(now_ms, now_ms), 1U);
+  EXPECT_EQ(shown(now_ms - 7000, now_ms), 1U) << "clocks of servers differ, and are rounded";
+  EXPECT_EQ(shown(now_ms - 8000, now_ms), 0U);
+  EXPECT_EQ(shown(now_ms, 0), 0U) << "nobody knows how old it is";
+}
+
+TEST_F(KubernetesMembers, AnOrderOnceShownDoesNotBecomeStaleByALaterList) {
+  constexpr std::int64_t now_ms = 1'769'860'800'000;
+  mirror m = of();
+  read(m, {}, 5);
+  m.take(order_lease(10, "1f", now_ms - 60'000), at(0));
+  read(m, {order_lease(10, "1f", now_ms - 60'000)}, 10, 1, false, now_ms);
+  EXPECT_THAT(m.observe(at(1)).orders, SizeIs(1)) << "the watch has shown when it came";
+}
+
+TEST_F(KubernetesMembers, WhatIsNoOrderIsNotShownAndDeletedInTheEnd) {
+  mirror m = of();
+  read(m, {}, 5);
+  const lease_object nonsense = note(order_lease(10, "1f"), order_annotation, "do what you want");
+  m.take(nonsense, at(0));
+  EXPECT_THAT(m.observe(at(0)).orders, IsEmpty());
+  EXPECT_FALSE(m.order("1f", at(0)));
+  EXPECT_THAT(m.left_behind(at(9)), IsEmpty());
+  EXPECT_THAT(m.left_behind(at(10)), ElementsAre(nonsense));
+}
+
+}  // namespace
+}  // namespace tenure::stores::kubernetes
