@@ -1,0 +1,334 @@
+"""A Kubernetes of one machine: control plane, node agent and container runtime, all of them real.
+
+It runs in network, mount and PID namespaces of its own (`run`), so it meets nothing of the machine's, and ends with
+the first process of them. What it needs is in build/servers (tests/servers/provide debian kubernetes-today) and in Debian's
+packages containerd, runc, containernetworking-plugins, iptables and iproute2."""
+import base64
+import contextlib
+import http.client
+import json
+import os
+import pathlib
+import shutil
+import signal
+import ssl
+import subprocess
+import sys
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "support"))
+import waiting  # noqa: E402
+
+SERVERS = HERE.parents[1] / "build/servers"
+PROGRAMS = SERVERS / "kubernetes-today"
+ETCD = SERVERS / "etcd-debian/etcd"
+CNI = "/usr/lib/cni"
+NODE = "n1"
+# The bridge of the pods has the first address, and the API server listens there.
+HOST, PODS, SERVICES, API_SERVICE = "10.88.0.1", "10.88.0.0/16", "10.200.0.0/24", "10.200.0.1"
+CONTROLLERS = ("cpu", "cpuacct", "cpuset", "memory", "devices", "freezer", "blkio", "pids", "systemd", "hugetlb",
+               "net_cls", "net_prio", "perf_event")
+# Its parts take a while to start; on a busy machine longer.
+PATIENCE = 120
+
+
+def missing():
+    """What is not there, and how to get it; empty if nothing is missing."""
+    programs = [PROGRAMS / name for name in
+                ("kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubelet", "kube-proxy", "kubectl")]
+    for one in (ETCD, *programs):
+        if not one.exists():
+            return f"{one} is not there: `./dev test` without --quick builds it"
+    for name in ("containerd", "runc", "iptables", "ip", "openssl"):
+        if shutil.which(name) is None:
+            return f"{name} is not installed; `./dev test` installs it"
+    if os.geteuid() != 0:
+        return "only root can run a container runtime"
+    return ""
+
+
+class Part:
+    """A process of the cluster, which can be stopped, frozen and started again."""
+
+    def __init__(self, folder, name, *words):
+        self.name, self.words, self.log = name, [str(word) for word in words], folder / f"{name}.log"
+        self.process = None
+
+    def start(self):
+        with open(self.log, "ab") as log:
+            self.process = subprocess.Popen(self.words, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        return self
+
+    def runs(self):
+        return self.process is not None and self.process.poll() is None
+
+    def kill(self):
+        if self.runs():
+            self.process.kill()
+            self.process.wait()
+
+    def freeze(self):
+        self.process.send_signal(signal.SIGSTOP)
+
+    def thaw(self):
+        self.process.send_signal(signal.SIGCONT)
+
+    def tail(self, lines=15):
+        with contextlib.suppress(OSError):
+            return f"--- {self.name}\n" + "".join(open(self.log, errors="replace").readlines()[-lines:])
+        return ""
+
+
+class Keys:
+    """A CA, and certificates from it."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.openssl("req", "-x509", *self.NEW, "-days", "2", "-subj", "/CN=ca", "-keyout", self.file("ca.key"),
+                     "-out", self.file("ca.pem"))
+        self.issue("apiserver", "/CN=kube-apiserver",
+                   f"IP:{HOST},IP:{API_SERVICE},IP:127.0.0.1,DNS:kubernetes.default.svc,DNS:localhost")
+        self.issue("admin", "/O=system:masters/CN=admin")
+        self.issue("kubelet", f"/O=system:nodes/CN=system:node:{NODE}", f"IP:{HOST},DNS:{NODE}")
+        self.issue("to-kubelet", "/O=system:masters/CN=kube-apiserver")
+        self.openssl("genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256", "-out", self.file("accounts.key"))
+        self.openssl("pkey", "-in", self.file("accounts.key"), "-pubout", "-out", self.file("accounts.pub"))
+
+    NEW = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes")
+
+    def file(self, name):
+        return self.folder / name
+
+    def issue(self, name, subject, names=""):
+        self.openssl("req", "-x509", *self.NEW, "-days", "2", "-subj", subject, "-keyout", self.file(name + ".key"),
+                     "-out", self.file(name + ".pem"), "-CA", self.file("ca.pem"), "-CAkey", self.file("ca.key"),
+                     "-addext", "basicConstraints=critical,CA:FALSE",
+                     *(("-addext", "subjectAltName=" + names) if names else ()))
+
+    def kubeconfig(self, name):
+        """The file by which the owner of that certificate finds the API server."""
+        path = self.file(name + ".conf")
+        path.write_text(json.dumps({
+            "apiVersion": "v1", "kind": "Config", "current-context": "it",
+            "clusters": [{"name": "it", "cluster": {"server": f"https://{HOST}:6443",
+                                                   "certificate-authority": str(self.file("ca.pem"))}}],
+            "users": [{"name": "it", "user": {"client-certificate": str(self.file(name + ".pem")),
+                                              "client-key": str(self.file(name + ".key"))}}],
+            "contexts": [{"name": "it", "context": {"cluster": "it", "user": "it"}}]}))
+        return path
+
+    @staticmethod
+    def openssl(*words):
+        subprocess.run(["openssl", *words], check=True, capture_output=True)
+
+
+class Cluster:
+    """Started when it is entered, and ready: nodes run pods, and the default ServiceAccount is there."""
+
+    def __init__(self, folder):
+        self.folder = pathlib.Path(folder)
+        self.cgroup = f"tenure-k8s-{os.getpid()}-{int(time.time())}"
+        self.keys = None
+        self.parts = {}
+
+    # Starting -------------------------------------------------------------------------------------
+
+    def __enter__(self):
+        try:
+            self._prepare_machine()
+            self._start_control_plane()
+            self._start_node()
+            waiting.until(self._is_ready, "the node is ready", PATIENCE)
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def _prepare_machine(self):
+        self._run("mount", "--make-rprivate", "/")
+        # What the kubelet and the runtime keep in fixed places, and all that is written often.
+        for place in ("/run", "/var/lib/kubelet", self.folder):
+            pathlib.Path(place).mkdir(parents=True, exist_ok=True)
+            self._run("mount", "-t", "tmpfs", "-o", "mode=755", "tmpfs", place)
+        # Mounts of a pod's volumes have to reach its containers.
+        self._run("mount", "--make-rshared", "/")
+        # Containers under this root may be of any user.
+        os.chmod(self.folder, 0o755)
+        self._run("ip", "link", "set", "lo", "up")
+        self._run("ip", "link", "add", "cni0", "type", "bridge")
+        self._run("ip", "addr", "add", HOST + "/16", "dev", "cni0")
+        self._run("ip", "link", "set", "cni0", "up")
+        pathlib.Path("/proc/sys/net/ipv4/ip_forward").write_text("1")
+        with contextlib.suppress(OSError):
+            pathlib.Path("/proc/sys/net/bridge/bridge-nf-call-iptables").write_text("1")
+        for controller in CONTROLLERS:
+            place = pathlib.Path("/sys/fs/cgroup") / controller
+            if place.is_dir():
+                (place / self.cgroup).mkdir(exist_ok=True)
+        for name in ("keys", "cni", "containerd", "logs", "etcd", "apiserver", "stamps"):
+            (self.folder / name).mkdir(exist_ok=True)
+        self.keys = Keys(self.folder / "keys")
+
+    def _start_control_plane(self):
+        key = self.keys.file
+        self._start("etcd", ETCD, "--data-dir", self.folder / "etcd", "--listen-client-urls", "http://127.0.0.1:2379",
+                    "--advertise-client-urls", "http://127.0.0.1:2379", "--listen-peer-urls", "http://127.0.0.1:2380")
+        self._start(
+            "apiserver", PROGRAMS / "kube-apiserver", "--etcd-servers=http://127.0.0.1:2379", "--bind-address=0.0.0.0",
+            f"--advertise-address={HOST}", "--secure-port=6443", f"--service-cluster-ip-range={SERVICES}",
+            f"--client-ca-file={key('ca.pem')}", f"--tls-cert-file={key('apiserver.pem')}",
+            f"--tls-private-key-file={key('apiserver.key')}", f"--cert-dir={self.folder / 'apiserver'}",
+            "--service-account-issuer=https://kubernetes.default.svc",
+            f"--service-account-signing-key-file={key('accounts.key')}", f"--service-account-key-file={key('accounts.pub')}",
+            f"--kubelet-client-certificate={key('to-kubelet.pem')}", f"--kubelet-client-key={key('to-kubelet.key')}",
+            "--kubelet-preferred-address-types=InternalIP", "--authorization-mode=Node,RBAC", "--allow-privileged=true",
+            "--feature-gates=RestartAllContainersOnContainerExits=true,NodeDeclaredFeatures=true", "--profiling=false")
+        admin = self.keys.kubeconfig("admin")
+        waiting.until(lambda: self.api("GET", "/readyz")[0] == 200, "the API server is ready", PATIENCE)
+        self._start("controller-manager", PROGRAMS / "kube-controller-manager", f"--kubeconfig={admin}",
+                    f"--service-account-private-key-file={key('accounts.key')}", f"--root-ca-file={key('ca.pem')}",
+                    "--leader-elect=false", "--bind-address=127.0.0.1", "--node-monitor-period=1s",
+                    "--node-monitor-grace-period=6s")
+        self._start("scheduler", PROGRAMS / "kube-scheduler", f"--kubeconfig={admin}", "--leader-elect=false",
+                    "--bind-address=127.0.0.1")
+
+    def _start_node(self):
+        address = self.folder / "containerd.sock"
+        (self.folder / "cni/10-bridge.conflist").write_text(json.dumps({
+            "cniVersion": "1.0.0", "name": "pods", "plugins": [
+                {"type": "bridge", "bridge": "cni0", "isGateway": True, "ipMasq": False, "hairpinMode": True,
+                 "ipam": {"type": "host-local", "dataDir": "/run/cni", "ranges": [[{"subnet": PODS}]],
+                          "routes": [{"dst": "0.0.0.0/0"}]}}]}))
+        (self.folder / "containerd.toml").write_text(f"""
+version = 2
+root = "{self.folder / 'containerd'}"
+state = "/run/containerd"
+[grpc]
+address = "{address}"
+[plugins."io.containerd.grpc.v1.cri"]
+sandbox_image = "docker.io/tests/pause:1"
+# The machine may not lower the value that the out-of-memory killer goes by.
+restrict_oom_score_adj = true
+[plugins."io.containerd.grpc.v1.cri".cni]
+bin_dir = "{CNI}"
+conf_dir = "{self.folder / 'cni'}"
+""")
+        (self.folder / "kubelet.yaml").write_text(json.dumps({
+            "apiVersion": "kubelet.config.k8s.io/v1beta1", "kind": "KubeletConfiguration",
+            "containerRuntimeEndpoint": f"unix://{address}", "cgroupDriver": "cgroupfs", "cgroupRoot": "/" + self.cgroup,
+            "failCgroupV1": False, "failSwapOn": False, "localStorageCapacityIsolation": False, "evictionHard": {},
+            "authentication": {"x509": {"clientCAFile": str(self.keys.file("ca.pem"))}, "anonymous": {"enabled": False},
+                               "webhook": {"enabled": True}},
+            "authorization": {"mode": "Webhook"}, "tlsCertFile": str(self.keys.file("kubelet.pem")),
+            "tlsPrivateKeyFile": str(self.keys.file("kubelet.key")), "podLogsDir": str(self.folder / "logs"),
+            "nodeStatusUpdateFrequency": "1s", "nodeLeaseDurationSeconds": 4, "registerWithTaints": [],
+            "imageGCHighThresholdPercent": 100, "imageGCLowThresholdPercent": 99,
+            "featureGates": {"RestartAllContainersOnContainerExits": True, "NodeDeclaredFeatures": True}}))
+        self._start("containerd", "containerd", "--config", self.folder / "containerd.toml")
+        waiting.until(lambda: self.ctr("version").returncode == 0, "containerd answers", PATIENCE)
+        self._start("kubelet", PROGRAMS / "kubelet", f"--config={self.folder / 'kubelet.yaml'}",
+                    f"--kubeconfig={self.keys.kubeconfig('kubelet')}", f"--hostname-override={NODE}", f"--node-ip={HOST}")
+        # Pods reach the API server by the address of its Service, without a kube-proxy.
+        self._run("iptables", "-t", "nat", "-A", "PREROUTING", "-d", API_SERVICE, "-p", "tcp", "--dport", "443", "-j",
+                  "DNAT", "--to", HOST + ":6443")
+
+    def _start(self, name, *words):
+        self.parts[name] = Part(self.folder, name, *words).start()
+
+    def _is_ready(self):
+        for one in self.parts.values():
+            if not one.runs():
+                raise AssertionError(f"{one.name} has ended:\n{one.tail(30)}")
+        status, node = self.api("GET", f"/api/v1/nodes/{NODE}")
+        if status != 200 or self.api("GET", "/api/v1/namespaces/default/serviceaccounts/default")[0] != 200:
+            return False
+        return any(one["type"] == "Ready" and one["status"] == "True" for one in node["status"].get("conditions", []))
+
+    def __exit__(self, *_):
+        for one in reversed(list(self.parts.values())):
+            one.kill()
+
+    @staticmethod
+    def _run(*words):
+        done = subprocess.run([str(word) for word in words], capture_output=True, text=True)
+        if done.returncode != 0:
+            raise AssertionError(f"{' '.join(str(word) for word in words)}: {done.stderr}")
+
+    # Using ----------------------------------------------------------------------------------------
+
+    def ctr(self, *words):
+        return subprocess.run(["ctr", "--address", self.folder / "containerd.sock", "--namespace", "k8s.io", *words],
+                              capture_output=True, text=True)
+
+    def load(self, archive):
+        """Makes the image in this archive known to the node."""
+        done = self.ctr("images", "import", str(archive))
+        if done.returncode != 0:
+            raise AssertionError(f"{archive} cannot be imported: {done.stderr}")
+
+    def kubectl(self, *words, check=True, given=None):
+        """Its output."""
+        done = subprocess.run([PROGRAMS / "kubectl", f"--kubeconfig={self.keys.file('admin.conf')}", *words],
+                              capture_output=True, text=True, input=given, timeout=PATIENCE)
+        if check and done.returncode != 0:
+            raise AssertionError(f"kubectl {' '.join(words)}: {done.stderr}")
+        return done.stdout if check else done
+
+    def api(self, method, path, body=None, content="application/json", token=None):
+        """Status and object of an answer of the API server to its administrator, or to the owner of `token`; 0 and what
+        went wrong if it does not answer."""
+        trust = ssl.create_default_context(cafile=str(self.keys.file("ca.pem")))
+        headers = {"Content-Type": content}
+        if token is None:
+            trust.load_cert_chain(self.keys.file("admin.pem"), self.keys.file("admin.key"))
+        else:
+            headers["Authorization"] = "Bearer " + token
+        try:
+            line = http.client.HTTPSConnection(HOST, 6443, context=trust, timeout=10)
+            line.request(method, path, None if body is None else json.dumps(body), headers)
+            answer = line.getresponse()
+            said = answer.read()
+            line.close()
+        except (OSError, http.client.HTTPException) as why:
+            return 0, str(why)
+        try:
+            return answer.status, json.loads(said)
+        except ValueError:
+            return answer.status, said.decode(errors="replace")
+
+    def get(self, path):
+        """The object at `path`; None if there is none."""
+        status, found = self.api("GET", path)
+        if status not in (200, 404):
+            raise AssertionError(f"GET {path} answered {status}: {found}")
+        return found if status == 200 else None
+
+    def processes(self, container_id):
+        """The ids, as we see them, of the processes in a container, oldest first."""
+        listed = self.ctr("tasks", "ps", container_id)
+        return [int(line.split()[0]) for line in listed.stdout.splitlines()[1:]]
+
+    def tails(self):
+        return "".join(one.tail() for one in self.parts.values())
+
+
+def enter(script, *words):
+    """Runs this Python program again as the first process of namespaces of its own, and ends with its status."""
+    held = subprocess.run(["unshare", "--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "--",
+                           sys.executable, "-B", script, "--inside", *words])
+    leave_cgroups()
+    sys.exit(held.returncode)
+
+
+def leave_cgroups():
+    """Removes the control groups of clusters that have ended; those that still have processes stay."""
+    for controller in CONTROLLERS:
+        for one in pathlib.Path("/sys/fs/cgroup", controller).glob("tenure-k8s-*"):
+            for folder, _, _ in os.walk(one, topdown=False):
+                with contextlib.suppress(OSError):
+                    os.rmdir(folder)
+
+
+def decoded(text):
+    return base64.b64decode(text).decode()

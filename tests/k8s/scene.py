@@ -1,0 +1,224 @@
+"""A namespace with pods of k8s/, and a judge outside of them: what their workloads have stamped (tests/chaos/record.py)."""
+import json
+import os
+import pathlib
+import shutil
+import signal
+import sys
+import time
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parent / "support"), str(HERE.parent / "chaos")]
+import record  # noqa: E402
+import verdict  # noqa: E402
+import waiting  # noqa: E402
+
+import cluster  # noqa: E402
+import image  # noqa: E402
+
+MANIFESTS = HERE.parents[1] / "k8s"
+TENURE, WORK = "docker.io/tests/tenure", "docker.io/tests/work"
+# What stamps at least every millisecond is dead if it has not done so for this long.
+FRESH_NS = 300_000_000
+# A pod that is started, and whatever else the kubelet does in its own time.
+PATIENCE = 120
+
+
+def now_ns():
+    return time.clock_gettime_ns(time.CLOCK_BOOTTIME)
+
+
+def load_images(into, tenure, pause, worker):
+    folder = into.folder / "images"
+    folder.mkdir()
+    shell = "/bin/busybox"
+    for name, files, entrypoint in (
+            ("docker.io/tests/pause:1", {"pause": pause}, ["/pause"]),
+            (TENURE + ":1", {"tenure": tenure}, ["/tenure"]),
+            # The same program as another image, as an upgrade has it.
+            (TENURE + ":2", {"tenure": tenure, "etc/release": HERE / "scene.py"}, ["/tenure"]),
+            (WORK + ":1", {"bin/worker": worker, "bin/busybox": shell}, ["/bin/worker"]),
+            (WORK + ":2", {"bin/worker": worker, "bin/busybox": shell, "etc/release": HERE / "scene.py"}, ["/bin/worker"])):
+        path = folder / "image.tar"
+        image.archive(path, name, files, entrypoint,
+                      [("bin/sh", "busybox"), ("bin/sleep", "busybox"), ("bin/touch", "busybox")]
+                      if "bin/busybox" in files else [])
+        into.load(path)
+
+
+class Scene(unittest.TestCase):
+    """Each test has a namespace of its own; the cluster is shared by the tests of a class."""
+
+    programs = {}  # set by main
+    number = 0
+    # True where the workload knows the version it runs under.
+    knows_its_version = True
+
+    @classmethod
+    def setUpClass(cls):
+        cls.cluster = cluster.Cluster("/tmp/tenure-k8s")
+        cls.cluster.__enter__()
+        cls.addClassCleanup(cls.cluster.__exit__)
+        load_images(cls.cluster, **cls.programs)
+        shutil.copytree(MANIFESTS, cls.cluster.folder / "k8s")
+
+    def setUp(self):
+        Scene.number += 1
+        self.space = f"t{Scene.number}"
+        self.cluster.kubectl("create", "namespace", self.space)
+        self.stamps = self.cluster.folder / "stamps" / self.space
+        self.stamps.mkdir()
+        os.chmod(self.stamps, 0o777)
+        self.overlay = None
+        self.least_terms = 1
+        self.addCleanup(self.end)
+
+    def end(self):
+        failed = any(error for _, error in getattr(self._outcome, "errors", [])) or \
+            bool(getattr(getattr(self._outcome, "result", None), "failures", []))
+        if failed:
+            print(self.story(), flush=True)
+        self.cluster.kubectl("delete", "namespace", self.space, "--wait=false", "--now")
+
+    # Manifests ------------------------------------------------------------------------------------
+
+    def kustomize(self, overlay, replicas=2, settings=None, patches=(), tenure="1", work="1", worker=None):
+        """A kustomization that puts the workload of the tests into an overlay; its folder."""
+        place = self.cluster.folder / "k8s" / "tests" / self.space
+        place.mkdir(parents=True, exist_ok=True)
+        command = worker or ["/bin/worker", "/stamps", "$(POD_NAME)", "obedient"]
+        stamping = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "db"}, "spec": {
+            "replicas": replicas, "template": {"spec": {
+                "volumes": [{"name": "stamps", "hostPath": {"path": str(self.stamps)}}],
+                "containers": [{
+                    "name": "main", "args": command,
+                    "env": [{"name": "POD_NAME", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}}],
+                    "volumeMounts": [{"name": "stamps", "mountPath": "/stamps"}]}]}}}}
+        said = {
+            "apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization", "namespace": self.space,
+            "resources": [f"../../overlays/{overlay}"],
+            "images": [{"name": "tenure", "newName": TENURE, "newTag": tenure},
+                       {"name": "workload", "newName": WORK, "newTag": work}],
+            "patches": [{"patch": json.dumps(one)} for one in (stamping, *patches)]}
+        if settings:
+            # JSON is YAML, too.
+            said["configMapGenerator"] = [{"name": "tenure", "behavior": "merge", "files": ["tenure.yaml"]}]
+            (place / "tenure.yaml").write_text(json.dumps(settings))
+        (place / "kustomization.yaml").write_text(json.dumps(said))
+        return place
+
+    def apply(self, overlay, **how):
+        """Applies an overlay of k8s/ with the workload of the tests."""
+        self.overlay = overlay
+        self.cluster.kubectl("apply", "-k", str(self.kustomize(overlay, **how)))
+
+    # What is there --------------------------------------------------------------------------------
+
+    def path(self, kind, name=""):
+        group = {"leases": "/apis/coordination.k8s.io/v1", "deployments": "/apis/apps/v1",
+                 "endpointslices": "/apis/discovery.k8s.io/v1", "events": "/api/v1"}.get(kind, "/api/v1")
+        return f"{group}/namespaces/{self.space}/{kind}" + (f"/{name}" if name else "")
+
+    def pods(self):
+        """By name; those that are being deleted, too."""
+        return {one["metadata"]["name"]: one for one in self.cluster.get(self.path("pods"))["items"]}
+
+    def lease(self, name="db"):
+        return self.cluster.get(self.path("leases", name))
+
+    def status_of(self, pod, container):
+        """The kubelet's word on a container; None before it has one."""
+        status = self.pods().get(pod, {}).get("status", {})
+        for one in status.get("containerStatuses", []) + status.get("initContainerStatuses", []):
+            if one["name"] == container:
+                return one
+        return None
+
+    def processes(self, pod, container):
+        """The ids of its processes as we see them, the first one first; empty if it does not run."""
+        status = self.status_of(pod, container)
+        if not status or "running" not in status["state"]:
+            return []
+        return self.cluster.processes(status["containerID"].removeprefix("containerd://"))
+
+    def restarts(self, pod, container):
+        return (self.status_of(pod, container) or {}).get("restartCount", 0)
+
+    def signal(self, pod, container, signo, which=0):
+        """To the first process of a container, or to the one after it."""
+        ids = waiting.until(lambda: self.processes(pod, container), f"{container} of {pod} runs", PATIENCE)
+        os.kill(ids[which], signo)
+        return ids[which]
+
+    def active(self):
+        """The pod whose workload stamps now; None if none does."""
+        life = record.holder(self.stamps, now_ns(), FRESH_NS)
+        return life.identity if life else None
+
+    def becomes_active(self, but=(), patience=PATIENCE):
+        """Waits until another pod than those of `but` is active; its name."""
+        return waiting.until(lambda: (lambda one: one if one and one not in but else None)(self.active()),
+                             f"another pod than {but} becomes active", patience)
+
+    def stays_active(self, pod, seconds):
+        """Fails if this pod ceases to be active, or began again, within that time."""
+        first = self.lives_of(pod)
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            self.assertEqual(self.active(), pod)
+            time.sleep(0.05)
+        self.assertEqual(self.lives_of(pod), first, "its workload was started again")
+
+    def lives_of(self, pod):
+        return len({life.first for life in record.read(self.stamps) if life.identity == pod})
+
+    def is_standby(self, pod):
+        """Its agent says that it could take over, and its workload does not run."""
+        status = self.status_of(pod, "tenure") or {}
+        return status.get("ready", False) and self.active() != pod
+
+    def active_and_standby(self, pods=2):
+        """Waits for a holder, and for all other pods to be able to take over; the holder, and the others."""
+        active = self.becomes_active()
+        others = waiting.until(
+            lambda: (lambda found: found if len(found) == pods - 1 else None)(
+                [one for one in self.pods() if one != active and self.is_standby(one) and self.is_listed(one)]),
+            f"{pods - 1} pods are standbys", PATIENCE)
+        return active, others
+
+    def is_listed(self, pod):
+        return any(one["metadata"]["name"].startswith("db.member-") and
+                   one["spec"].get("holderIdentity", "").startswith(pod)
+                   for one in self.cluster.get(self.path("leases"))["items"])
+
+    def logs(self, pod, container, *more):
+        return self.cluster.kubectl("logs", "-n", self.space, pod, "-c", container, *more, check=False).stdout
+
+    # The verdict ----------------------------------------------------------------------------------
+
+    def judge(self, least_terms=2):
+        """Never two workloads at once, and versions that grow; at least so many terms, or nothing was tried."""
+        lives = record.read(self.stamps)
+        found = verdict.judge(lives)
+        self.assertFalse(found.overlaps, f"two workloads ran at once: {found.overlaps}")
+        if self.knows_its_version:
+            self.assertFalse(found.versions, found.versions)
+            self.assertGreaterEqual(found.terms, least_terms)
+        else:
+            self.assertGreaterEqual(found.lives, least_terms)
+        return found
+
+    def story(self):
+        """What a person needs who looks into a failure."""
+        out = [f"=== {self.space}: {self.overlay}", self.cluster.kubectl("get", "pods,leases", "-n", self.space, "-o", "wide",
+                                                                        check=False).stdout]
+        for pod in self.pods():
+            for container in ("tenure", "main"):
+                for more in ((), ("--previous",)):
+                    said = self.logs(pod, container, *more)
+                    if said:
+                        out.append(f"--- {pod} {container} {' '.join(more)}\n" + said[-3000:])
+        out.append(self.cluster.kubectl("get", "events", "-n", self.space, check=False).stdout[-3000:])
+        out += [str(life) for life in record.read(self.stamps)]
+        return "\n".join(out)
