@@ -50,6 +50,13 @@ tally foreign_processes::look() {
   return count(0);
 }
 
+tally foreign_processes::look_beside(pid_t found) {
+  found_elsewhere_ = found;
+  const tally out = look();
+  found_elsewhere_ = 0;
+  return out;
+}
+
 void foreign_processes::begin_look() {
   std::swap(now_, before_);
   now_.clear();
@@ -85,7 +92,10 @@ bool foreign_processes::consider(const process::process_stat& one) {
   // A process that belongs for another reason is not compared with the target: it may have changed
   // its command line, and reading that may wait for it.
   auto why = earlier != nullptr ? std::optional(earlier->why) : bond_of(one, *at);
-  const recognition is_it = why ? recognition::no : recognizer_.of(one);
+  const bool is_found = one.pid == found_elsewhere_ && recognizer_.may_be_meant(one);
+  const recognition is_it = is_found ? recognition::yes
+                            : why    ? recognition::no
+                                     : recognizer_.of(one);
   if (is_it == recognition::yes) why = process::bond::match;
   const bool matches = earlier != nullptr ? earlier->matches : is_it == recognition::yes;
   if (!why && is_it == recognition::no) return false;

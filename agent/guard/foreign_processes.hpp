@@ -52,6 +52,11 @@ class foreign_processes final : public process_finder {
 
   tally look() override;
 
+  /// Looks, and takes the process with this id for one that the target names, unless it is one of
+  /// those that never belong. Another process of ours has found it, and it may have executed
+  /// another program since.
+  tally look_beside(pid_t found);
+
   /// True if no process is left. A failed look counts as "something is left".
   [[nodiscard]] bool empty() { return look().empty(); }
 
@@ -114,8 +119,9 @@ class foreign_processes final : public process_finder {
   process::process_set before_;  ///< of the previous look
   std::array<container, most_target_containers> containers_{};
   std::array<char, process::most_cgroup_bytes> room_{};
-  base::unique_fd deaths_;   ///< an epoll of pidfds
-  int last_descriptor_ = 0;  ///< the largest number that a pidfd may have
+  base::unique_fd deaths_;     ///< an epoll of pidfds
+  int last_descriptor_ = 0;    ///< the largest number that a pidfd may have
+  pid_t found_elsewhere_ = 0;  ///< see `look_beside`; 0: none
   std::size_t unreadable_ = 0;
   bool complete_ = false;
   bool overflow_ = false;  ///< there was more than fits

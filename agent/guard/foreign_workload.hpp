@@ -29,7 +29,7 @@ class foreign_workload final : public guarded_processes {
   void kill(core::time_point now, bool deep) override;
   void forward(int) override {}
   [[nodiscard]] process::survivors living() override { return finder_.living(); }
-  [[nodiscard]] pid_t first() const override { return 0; }
+  [[nodiscard]] pid_t first() const override { return finder_.first(); }
   [[nodiscard]] std::optional<int> ended_by_itself() const override { return std::nullopt; }
   [[nodiscard]] std::optional<int> exit_status() const override { return std::nullopt; }
 

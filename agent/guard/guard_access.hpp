@@ -55,8 +55,9 @@ class visible_workload {
   /// False for a workload in another container: its processes and their deaths are invisible.
   [[nodiscard]] virtual bool in_sight() const = 0;
 
-  /// The guard has reported the workload's first process. Ignored unless it is visibly a child of
-  /// the guard: a message is not enough to kill a process.
+  /// The guard has reported the workload's first process. A process that is not visibly a child of
+  /// the guard is ignored, as a message is not enough to kill a process; but a guard that has
+  /// started us may name one that others started.
   virtual void follow(pid_t leader) = 0;
   /// "NAME=VALUE", which the workload's environment contains.
   virtual void expect_mark(std::string mark) = 0;

@@ -73,6 +73,10 @@ bool orphans::find_by(const settings::target& what) {
 /// nothing is killed by its id: the rest of that workload is found by its mark.
 void orphans::follow(pid_t leader) {
   forget();
+  if (foreign_) {
+    foreign_->look_beside(leader);
+    return;
+  }
   process::process_scan processes;
   if (!in_sight() || !processes.open()) return;
   base::unique_fd named = process::open_pidfd(leader);
@@ -81,6 +85,13 @@ void orphans::follow(pid_t leader) {
   leader_ = leader;
   leader_fd_ = std::move(named);
   began_ = stat->start;
+}
+
+/// What others started is remembered as it is before it hears of its term: it may execute another
+/// program then, and the guard may fail before it has said what it has found.
+void orphans::expect_mark(std::string mark) {
+  mark_ = std::move(mark);
+  if (foreign_) foreign_->look();
 }
 
 void orphans::forget() {

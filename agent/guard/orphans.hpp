@@ -42,7 +42,7 @@ class orphans final : public visible_workload {
   [[nodiscard]] bool find_by(const settings::target& what);
 
   void follow(pid_t leader) override;
-  void expect_mark(std::string mark) override { mark_ = std::move(mark); }
+  void expect_mark(std::string mark) override;
   void forget() override;
   [[nodiscard]] remains kill_all() override;
   [[nodiscard]] process::survivors doubtful() const override;

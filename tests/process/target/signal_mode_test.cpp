@@ -69,6 +69,23 @@ class SignalMode : public testing::Test {
     ASSERT_TRUE(runs_as(in_, "a"));
   }
 
+  /// The workload runs under the agent's lease, and since it was told so by a program that the
+  /// target does not name.
+  void holds_as_another_program(const std::string& ttl) {
+    const auto before = other(long_ttl);
+    ASSERT_TRUE(runs_as(in_, "b"));
+    guard_ = start_agent(ttl,
+                         "--target-command-line 'sh -c trap' --while-standby run --on-gain signal "
+                         "--gain-signal USR1");
+    ASSERT_TRUE(says("holder=b")) << log();
+    workload_ = pod_.start_script(
+        'b', "trap 'TENURE_IDENTITY=a TENURE_VERSION=" + std::to_string(++workloads_) + " exec " +
+                 stamper_binary() + " " + in_.path().string() +
+                 "' USR1; echo $$; while :; do sleep 0.01; done");
+    before->process().send(SIGTERM);
+    ASSERT_TRUE(runs_as(in_, "a")) << log();
+  }
+
   /// Another member, outside the pod.
   std::unique_ptr<member> other(const std::string& ttl) {
     return std::make_unique<member>(in_, member::options{.identity = "b", .ttl = ttl});
@@ -172,6 +189,24 @@ TEST_F(SignalMode, KilledGuardsWorkloadIsKilledByTheAgent) {
   pod_.signal(guard_, SIGKILL);
   ASSERT_TRUE(runs_as(in_, "b")) << log();
   EXPECT_FALSE(pod_.runs(workload_));
+}
+
+TEST_F(SignalMode, WorkloadThatHasExecutedAnotherProgramIsKilledWhenItsGuardIsFrozen) {
+  ASSERT_NO_FATAL_FAILURE(holds_as_another_program(short_ttl));
+  const auto next = other(long_ttl);
+  ASSERT_TRUE(eventually([&] { return next->process().said("holder=a"); }));
+  pod_.signal(guard_, SIGSTOP);
+  ASSERT_TRUE(runs_as(in_, "b", 2)) << log();
+  EXPECT_FALSE(pod_.runs(workload_)) << log();
+}
+
+TEST_F(SignalMode, WorkloadThatHasExecutedAnotherProgramIsKilledWhenItsGuardIsKilled) {
+  ASSERT_NO_FATAL_FAILURE(holds_as_another_program(long_ttl));
+  const auto next = other(long_ttl);
+  ASSERT_TRUE(eventually([&] { return next->process().said("holder=a"); }));
+  pod_.signal(guard_, SIGKILL);
+  ASSERT_TRUE(runs_as(in_, "b", 2)) << log();
+  EXPECT_FALSE(pod_.runs(workload_)) << log();
 }
 
 TEST_F(SignalMode, WorkloadThatHangsInTheKernelIsNamedAndItsLeaseKeptUntilItIsDead) {
