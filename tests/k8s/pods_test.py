@@ -7,28 +7,266 @@ import sys
 import unittest
 
 import cluster
-from scene import Scene
+import waiting
+from scene import PATIENCE, Scene
+
+TTL = {"store": "kubernetes", "election": "db", "ttl": "6s"}
 
 
 class Guard(Scene):
     """Overlay `guard`: the main container's command runs under `tenure guard`."""
 
+    def start(self, **how):
+        self.apply("guard", settings=TTL, **how)
+        return self.active_and_standby(how.get("replicas", 2))
+
     def test_one_pod_is_active_and_its_end_moves_the_lease(self):
-        self.apply("guard")
-        active, others = self.active_and_standby()
+        active, others = self.start()
         shown = self.cluster.kubectl("get", "lease", "db", "-n", self.space)
         self.assertIn(active + "_tenure-", shown)
         self.cluster.kubectl("delete", "pod", active, "-n", self.space, "--wait=false")
         self.assertIn(self.becomes_active([active]), others)
         self.judge()
 
+    def test_a_pod_that_is_deleted_by_force_is_dead_before_another_is_active(self):
+        active, others = self.start()
+        self.cluster.kubectl("delete", "pod", active, "-n", self.space, "--force", "--grace-period=0", "--wait=false")
+        self.assertIn(self.becomes_active([active]), others)
+        self.judge()
+
     def test_a_killed_agent_costs_no_fail_over(self):
-        self.apply("guard")
-        active, _ = self.active_and_standby()
+        active, _ = self.start()
         self.signal(active, "tenure", signal.SIGKILL)
         self.stays_active(active, 20)
         self.assertEqual(self.restarts(active, "tenure"), 1)
         self.judge(least_terms=1)
+
+    def test_a_new_image_of_the_agent_alone_costs_no_fail_over(self):
+        active, _ = self.start()
+        self.cluster.kubectl("set", "image", "pod/" + active, "-n", self.space, "tenure=docker.io/tests/tenure:2")
+        waiting.until(lambda: self.restarts(active, "tenure") == 1 and
+                      (self.status_of(active, "tenure") or {}).get("ready"), "the new agent is ready", PATIENCE)
+        self.assertIn(":2", self.status_of(active, "tenure")["image"])
+        self.stays_active(active, 10)
+        self.judge(least_terms=1)
+
+    def test_a_stopped_agents_workload_is_dead_before_another_is_active(self):
+        active, others = self.start()
+        agent = self.signal(active, "tenure", signal.SIGSTOP)
+        self.assertIn(self.becomes_active([active]), others)
+        os.kill(agent, signal.SIGCONT)
+        self.judge()
+
+    def test_a_killed_guard_takes_its_workload_along(self):
+        active, _ = self.start()
+        self.signal(active, "main", signal.SIGKILL)
+        waiting.until(lambda: self.restarts(active, "main") == 1, "the kubelet starts the main container again", PATIENCE)
+        self.becomes_active()
+        self.judge(least_terms=1)
+
+    def test_a_stopped_guards_workload_ends_with_the_lease(self):
+        active, others = self.start(worker=["/bin/worker", "/stamps", "$(POD_NAME)", "asking"])
+        guard = self.signal(active, "main", signal.SIGSTOP)
+        self.assertIn(self.becomes_active([active]), others)
+        os.kill(guard, signal.SIGCONT)
+        self.judge()
+
+    def test_a_workload_that_ends_gives_the_lease_up(self):
+        active, others = self.start()
+        self.signal(active, "main", signal.SIGKILL, which=1)
+        self.assertIn(self.becomes_active([active]), others)
+        self.judge()
+
+    def test_nothing_that_a_workload_leaves_behind_lives_on(self):
+        active, others = self.start(worker=["/bin/worker", "/stamps", "$(POD_NAME)", "daemons"])
+        self.signal(active, "tenure", signal.SIGSTOP)
+        self.assertIn(self.becomes_active([active]), others)
+        self.judge()
+
+    def test_three_pods_have_one_holder(self):
+        active, others = self.start(replicas=3)
+        self.cluster.kubectl("delete", "pod", active, "-n", self.space, "--wait=false")
+        second = self.becomes_active([active])
+        self.assertIn(second, others)
+        self.cluster.kubectl("delete", "pod", second, "-n", self.space, "--wait=false")
+        self.becomes_active([active, second])
+        self.judge(least_terms=3)
+
+    def test_a_drained_node_lets_its_pods_end_in_order(self):
+        active, _ = self.start()
+        self.cluster.kubectl("drain", cluster.NODE, "--ignore-daemonsets", "--delete-emptydir-data", "--force",
+                             "--timeout=60s")
+        self.cluster.kubectl("uncordon", cluster.NODE)
+        self.becomes_active([active])
+        self.judge()
+
+
+class Operators(Scene):
+    """What is done to the Lease, to the rights and to the API server while pods of the overlay `guard` run."""
+
+    def start(self, **settings):
+        self.apply("guard", settings={**TTL, **settings})
+        return self.active_and_standby()
+
+    def test_an_api_server_that_is_away_for_less_than_a_ttl_costs_nothing(self):
+        active, _ = self.start(ttl="15s")
+        server = self.cluster.parts["apiserver"]
+        server.freeze()
+        self.stays_active(active, 5)
+        server.thaw()
+        self.stays_active(active, 20)
+        self.judge(least_terms=1)
+
+    def test_an_api_server_that_is_away_for_longer_ends_the_workload(self):
+        active, _ = self.start()
+        server = self.cluster.parts["apiserver"]
+        server.kill()
+        waiting.until(lambda: self.active() is None, "the workload ends with its lease")
+        server.start()
+        self.becomes_active(patience=PATIENCE)
+        self.judge()
+
+    def test_a_deleted_lease_ends_the_term_and_versions_grow(self):
+        active, _ = self.start()
+        self.cluster.kubectl("delete", "lease", "db", "-n", self.space)
+        waiting.until(lambda: self.lives_of(active) > 1 or self.active() not in (active, None),
+                      "another term begins", PATIENCE)
+        self.judge()
+
+    def test_a_lease_that_an_operator_gives_to_somebody_else_is_lost(self):
+        active, _ = self.start()
+        self.cluster.kubectl("patch", "lease", "db", "-n", self.space, "--type=merge", "-p",
+                             '{"spec":{"holderIdentity":"operator","leaseDurationSeconds":5}}')
+        waiting.until(lambda: self.active() is None, "the workload ends")
+        self.becomes_active()
+        self.judge()
+
+    def test_rights_that_are_taken_away_end_the_term_in_time(self):
+        active, _ = self.start()
+        role = self.cluster.get(f"/apis/rbac.authorization.k8s.io/v1/namespaces/{self.space}/roles/tenure")
+        none = {**role, "rules": []}
+        path = f"/apis/rbac.authorization.k8s.io/v1/namespaces/{self.space}/roles/tenure"
+        for one in (none, role):
+            one["metadata"].pop("resourceVersion", None)
+        self.assertEqual(self.cluster.api("PUT", path, none)[0], 200)
+        waiting.until(lambda: self.active() is None, "the workload ends with its lease", PATIENCE)
+        said = self.logs(active, "tenure")
+        self.assertIn("cannot", said)
+        self.assertEqual(self.cluster.api("PUT", path, role)[0], 200)
+        self.becomes_active()
+        self.judge()
+
+
+class Exec(Scene):
+    """Overlay `exec`: agent, guard and command in one container."""
+
+    def start(self):
+        self.apply("exec", settings=TTL)
+        active = self.becomes_active()
+        waiting.until(lambda: all((self.status_of(pod, "main") or {}).get("started") for pod in self.pods()) and
+                      all(self.is_listed(pod) for pod in self.pods()), "both pods have started", PATIENCE)
+        return active, [pod for pod in self.pods() if pod != active]
+
+    def test_its_end_moves_the_lease(self):
+        active, others = self.start()
+        self.cluster.kubectl("delete", "pod", active, "-n", self.space, "--wait=false")
+        self.assertIn(self.becomes_active([active]), others)
+        self.judge()
+
+    def test_a_killed_agent_is_started_again_by_its_guard(self):
+        active, _ = self.start()
+        # The guard is the first process, its agent the second.
+        self.signal(active, "main", signal.SIGKILL, which=1)
+        self.stays_active(active, 15)
+        self.assertEqual(self.restarts(active, "main"), 0)
+        self.judge(least_terms=1)
+
+    def test_a_stopped_agents_workload_is_dead_before_another_is_active(self):
+        active, others = self.start()
+        agent = self.signal(active, "main", signal.SIGSTOP, which=1)
+        self.assertIn(self.becomes_active([active]), others)
+        os.kill(agent, signal.SIGCONT)
+        self.judge()
+
+    def test_a_killed_container_takes_all_along(self):
+        active, _ = self.start()
+        self.signal(active, "main", signal.SIGKILL)
+        waiting.until(lambda: self.restarts(active, "main") == 1, "the kubelet starts it again", PATIENCE)
+        self.becomes_active()
+        self.judge(least_terms=1)
+
+
+class Signal(Scene):
+    """Overlay `signal`: the kubelet starts the workload, which waits for SIGUSR1."""
+
+    knows_its_version = False
+    # Its arguments begin with what the agent looks for.
+    WORK = ["/bin/sh", "-c", "trap 'TENURE_VERSION=1 exec /bin/worker /stamps $POD_NAME obedient' USR1; "
+            "while :; do sleep 1 & wait $!; done", "work"]
+
+    def start(self):
+        command = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "db"}, "spec": {"template": {"spec": {
+            "containers": [{"name": "main", "command": self.WORK}],
+            "initContainers": [{"name": "tenure", "args": [
+                "agent", "--config=/etc/tenure/tenure.yaml", "--target-command-line=/bin/sh -c trap",
+                "--while-standby=run", "--on-gain=signal", "--gain-signal=USR1"]}]}}}}
+        self.apply("signal", settings=TTL, patches=[command])
+        return self.active_and_standby()
+
+    def test_its_end_moves_the_lease(self):
+        active, others = self.start()
+        self.cluster.kubectl("delete", "pod", active, "-n", self.space, "--wait=false")
+        self.assertIn(self.becomes_active([active]), others)
+        self.judge()
+
+    def test_a_stopped_agents_workload_is_dead_before_another_is_active(self):
+        active, others = self.start()
+        # The first process is the guard, which has started the agent.
+        agent = self.signal(active, "tenure", signal.SIGSTOP, which=1)
+        self.assertIn(self.becomes_active([active]), others)
+        os.kill(agent, signal.SIGCONT)
+        self.judge()
+
+    def test_a_stopped_guards_workload_is_dead_before_another_is_active(self):
+        active, others = self.start()
+        self.signal(active, "tenure", signal.SIGSTOP)
+        self.assertIn(self.becomes_active([active]), others)
+        self.judge()
+
+    def test_a_killed_agents_container_is_followed_by_its_workload(self):
+        active, _ = self.start()
+        self.signal(active, "tenure", signal.SIGKILL)
+        self.becomes_active(patience=PATIENCE)
+        self.judge(least_terms=1)
+
+
+class ExitCode(Scene):
+    """Overlay `exit-code`: the kubelet starts all containers of the pod again."""
+
+    knows_its_version = False
+
+    def start(self):
+        command = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "db"}, "spec": {"template": {"spec": {
+            "containers": [{"name": "main", "command": [
+                "/bin/sh", "-c", "TENURE_VERSION=1 exec /bin/worker /stamps $POD_NAME obedient"]}]}}}}
+        self.apply("exit-code", settings={**TTL, "ttl": "15s"}, patches=[command])
+        active = self.becomes_active()
+        waiting.until(lambda: all(self.is_listed(pod) for pod in self.pods()), "both pods are listed", PATIENCE)
+        return active, [pod for pod in self.pods() if pod != active]
+
+    def test_its_end_moves_the_lease(self):
+        active, _ = self.start()
+        self.cluster.kubectl("delete", "pod", active, "-n", self.space, "--wait=false")
+        self.becomes_active([active])
+        self.judge()
+
+    def test_a_lost_lease_starts_all_containers_again(self):
+        active, _ = self.start()
+        self.cluster.parts["apiserver"].kill()
+        waiting.until(lambda: self.active() is None, "the workload ends with its lease", PATIENCE)
+        self.cluster.parts["apiserver"].start()
+        self.becomes_active(patience=PATIENCE)
+        self.judge()
 
 
 if __name__ == "__main__":
