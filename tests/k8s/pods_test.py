@@ -4,6 +4,7 @@ import argparse
 import os
 import signal
 import sys
+import time
 import unittest
 
 import cluster
@@ -154,6 +155,26 @@ class Operators(Scene):
         self.assertIn("cannot", said)
         self.assertEqual(self.cluster.api("PUT", path, role)[0], 200)
         self.becomes_active()
+        self.judge()
+
+
+class Clocks(Scene):
+    """Clocks that people set are not what a lease counts by. Alone in its cluster: the machine has one clock."""
+
+    def test_a_clock_that_is_set_costs_nothing(self):
+        self.apply("guard", settings=TTL)
+        active, others = self.active_and_standby()
+        began = time.clock_gettime(time.CLOCK_BOOTTIME)
+        truth = time.time() - began
+        hour = 3600
+        try:
+            for off in (hour, -hour, 0):
+                time.clock_settime(time.CLOCK_REALTIME, truth + time.clock_gettime(time.CLOCK_BOOTTIME) + off)
+                self.stays_active(active, 8)
+        finally:
+            time.clock_settime(time.CLOCK_REALTIME, truth + time.clock_gettime(time.CLOCK_BOOTTIME))
+        self.cluster.kubectl("delete", "pod", active, "-n", self.space, "--wait=false")
+        self.assertIn(self.becomes_active([active]), others)
         self.judge()
 
 
