@@ -43,7 +43,7 @@ int main(int argc, char** argv) {
     if (const auto status = cli::become_guard(argc, argv)) return *status;
   }
   if (verb == "guard") {
-    if (const auto status = cli::become_guard_with_a_door(argc, argv)) return *status;
+    if (const auto status = cli::become_guard_with_socket(argc, argv)) return *status;
   }
   if (verb == "agent") {
     if (const auto status = cli::become_guard_of_what_is_found(argc, argv)) return *status;

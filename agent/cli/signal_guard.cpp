@@ -72,7 +72,7 @@ std::optional<int> become_guard_of_what_is_found(int argc, const char* const* ar
   foreign.may_run_on_standby = words[3] == may_run;
   options.stop_signal = std::atoi(words[4].c_str());
   foreign.gain_signal = std::atoi(words[5].c_str());
-  options.agent_argv = std::move(given->rest);
+  options.agents = std::move(given->rest);
   return guard::run_guard(options);
 }
 

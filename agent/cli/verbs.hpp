@@ -16,7 +16,7 @@ std::optional<int> become_guard(int argc, const char* const* argv);
 /// `tenure guard`: checks its arguments, and replaces itself by the guard below.
 int run_guard(const invocation& what, int argc, const char* const* argv);
 /// Nothing if the arguments are not checked yet.
-std::optional<int> become_guard_with_a_door(int argc, const char* const* argv);
+std::optional<int> become_guard_with_socket(int argc, const char* const* argv);
 
 /// `tenure agent` with a target: prints which process it would stop, and replaces itself by the
 /// guard below. Returns only on failure.

@@ -4,7 +4,7 @@ namespace tenure::guard {
 
 /// At most this many connections are accepted per turn before the guard checks its deadline again:
 /// if agents of another user are allowed, anybody can connect.
-inline constexpr int most_knocks_a_turn = 16;
+inline constexpr int most_connections_a_turn = 16;
 
 /// Accepts agents that the guard did not start. `guard_acceptor` is the real implementation.
 /// Nothing here allocates.
@@ -12,9 +12,9 @@ class agent_acceptor {
  public:
   virtual ~agent_acceptor() = default;
 
-  /// Accepts the next agent that may connect. False: nobody waits, or `knocks` is used up. Each
-  /// accepted or rejected connection subtracts one from `knocks`.
-  [[nodiscard]] virtual bool next(int& knocks) = 0;
+  /// Accepts the next agent that may connect. False: nobody waits, or `connections` is used up.
+  /// Each accepted or rejected connection subtracts one from `connections`.
+  [[nodiscard]] virtual bool next(int& connections) = 0;
 
   /// Sends both pages to the accepted agent and connects the guard's socket with it. False if it is
   /// gone already. Precondition: the socket is closed.

@@ -90,7 +90,7 @@ std::expected<void, std::string> guard_listener::open(const options& with) {
   // Left by a guard that was killed; we hold the lock, so nobody uses it.
   ::unlinkat(directory->get(), guard_socket_name, 0);
   socket_.reset(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  // `let_in` checks the user that the kernel reports; the mode only keeps others from connecting.
+  // `accept` checks the user that the kernel reports; the mode only keeps others from connecting.
   if (!socket_ ||
       (errno = base::bind_with_mode(socket_.get(), *address, with.agent_uid ? 0666 : 0600)) != 0) {
     return cannot("create the socket", socket_path, "the file system must allow sockets");
@@ -102,13 +102,13 @@ std::expected<void, std::string> guard_listener::open(const options& with) {
   return {};
 }
 
-base::unique_fd guard_listener::let_in(int& knocks) {
-  for (; knocks > 0; --knocks) {
+base::unique_fd guard_listener::accept(int& connections) {
+  for (; connections > 0; --connections) {
     base::unique_fd agent(::accept4(fd(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!agent) return {};
     const auto who = base::peer_of(agent.get());
     if (who && base::is_trusted_user(who->uid, agent_uid_)) {
-      --knocks;
+      --connections;
       return agent;
     }
     static_cast<void>(send_with(agent.get(),
@@ -130,8 +130,8 @@ void guard_listener::turn_away_for_another(base::unique_fd agent) {
       agent.get(), message::turned_away{.reason = message::turned_away::another_agent}, {-1, -1}));
 }
 
-bool guard_acceptor::next(int& knocks) {
-  agent_ = door_.let_in(knocks);
+bool guard_acceptor::next(int& connections) {
+  agent_ = listener_.accept(connections);
   return static_cast<bool>(agent_);
 }
 

@@ -39,9 +39,9 @@ class guard_listener {
   /// -1: there is no socket.
   [[nodiscard]] int fd() const { return socket_.get(); }
 
-  /// The next agent; none: nobody is waiting, or `knocks` is used up. Each accepted or rejected
-  /// connection subtracts one from `knocks`. Rejects other users. Allocates nothing.
-  [[nodiscard]] base::unique_fd let_in(int& knocks);
+  /// The next agent; none: nobody is waiting, or `connections` is used up. Each accepted or
+  /// rejected connection subtracts one from `connections`. Rejects other users. Allocates nothing.
+  [[nodiscard]] base::unique_fd accept(int& connections);
 
   /// Sends both pages to an accepted agent. False if it is gone already.
   [[nodiscard]] static bool welcome(const base::unique_fd& agent, const base::unique_fd& page,
@@ -66,11 +66,11 @@ class guard_acceptor final : public agent_acceptor {
 
   /// As `guard_listener::open`.
   [[nodiscard]] std::expected<void, std::string> open(const guard_listener::options& with) {
-    return door_.open(with);
+    return listener_.open(with);
   }
-  [[nodiscard]] int fd() const { return door_.fd(); }
+  [[nodiscard]] int fd() const { return listener_.fd(); }
 
-  [[nodiscard]] bool next(int& knocks) override;
+  [[nodiscard]] bool next(int& connections) override;
   [[nodiscard]] bool welcome() override;
   void turn_away() override;
 
@@ -78,7 +78,7 @@ class guard_acceptor final : public agent_acceptor {
   guard_socket& socket_;
   const base::unique_fd& page_;
   const base::unique_fd& worker_page_;
-  guard_listener door_;
+  guard_listener listener_;
   base::unique_fd agent_;  ///< accepted, until it is welcomed or turned away
 };
 

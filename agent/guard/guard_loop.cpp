@@ -39,7 +39,7 @@ void guard_loop::act() {
   learn(workload_.look(host_.now(), core_.current()));
   check_survivors();
   take_messages();
-  if (has_door()) let_agents_in();
+  accept_agents();
 }
 
 void guard_loop::check_deadline() {
@@ -97,10 +97,10 @@ void guard_loop::on_end_signal(int signo) {
   }
   if (channel_.is_open()) {
     channel_.say(message::signalled{.signo = signo});
-    if (!has_door()) return;
+    if (!accepts_agents()) return;
   }
   ending_ = true;
-  if (has_door()) {
+  if (accepts_agents()) {
     if (!runs() && !exit_code_) exit_code_ = 0;
     if (runs()) say_told_to_end(log_, signo, stop_signal(), rules_.drain);
     return stop_by_ourselves(rules_.drain);
@@ -142,7 +142,7 @@ void guard_loop::learn(const workload_news& what) {
 
 void guard_loop::report_start_failure(int error) {
   core_.emptied();
-  ending_ = ending_ || has_door();
+  ending_ = ending_ || accepts_agents();
   channel_.say(message::start_failed{.version = core::number(core_.version()), .error = error});
 }
 
@@ -159,7 +159,7 @@ void guard_loop::report_end(int status) {
   }
   core_.emptied();
   // The container ends with the workload, as it would without a guard.
-  ending_ = ending_ || (has_door() && workload_.ended_by_itself());
+  ending_ = ending_ || (accepts_agents() && workload_.ended_by_itself());
   channel_.say(end);
   if (!channel_.is_open()) show(worker_page_, {});
 }
@@ -291,7 +291,8 @@ void guard_loop::greet(const message::hello& from) {
   if (runs_under_a_lease()) {
     const bool running = core_.current() == core::guard::state::running;
     answer.running = running ? message::guard_hello::runs : message::guard_hello::is_stopping;
-  } else if (const auto status = workload_.ended_by_itself(); status && !runs() && !has_door()) {
+  } else if (const auto status = workload_.ended_by_itself();
+             status && !runs() && !accepts_agents()) {
     // We end with the workload, and so does the agent that releases the lease.
     answer.running = message::guard_hello::has_ended;
     answer.status = *status;
@@ -356,13 +357,14 @@ void guard_loop::forget_deadlines() {
 }
 
 /// One agent at a time. A killed agent has hung up before the next can connect.
-void guard_loop::let_agents_in() {
-  int knocks = most_knocks_a_turn;
-  while (door_->next(knocks)) {
+void guard_loop::accept_agents() {
+  if (!accepts_agents()) return;
+  int connections = most_connections_a_turn;
+  while (acceptor_->next(connections)) {
     if (channel_.is_open() && channel_.hung_up()) on_hang_up();
     if (channel_.is_open()) {
-      door_->turn_away();
-    } else if (door_->welcome()) {
+      acceptor_->turn_away();
+    } else if (acceptor_->welcome()) {
       forget_deadlines();
       channel_.begin();
     }
@@ -381,7 +383,7 @@ bool guard_loop::start_agent() {
 /// agent may connect and renew it.
 void guard_loop::on_hang_up() {
   const core::time_point now = host_.now();
-  if (core_.current() == core::guard::state::running && has_door()) {
+  if (core_.current() == core::guard::state::running && accepts_agents()) {
     say_agent_gone(log_, core_.next_wake() - now);
   }
   start_after_end_.reset();

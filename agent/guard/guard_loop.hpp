@@ -26,9 +26,9 @@ struct guard_parts {
   guard_host& host;
   guard_page& page;
   tenure_page& worker_page;
-  packet_socket& socket;           ///< to the present agent
-  agent_child& agent;              ///< never started if there is an acceptor
-  agent_acceptor* door = nullptr;  ///< accepts agents; null: the guard starts its agent
+  packet_socket& socket;               ///< to the present agent
+  agent_child& agent;                  ///< never started if there is an acceptor
+  agent_acceptor* acceptor = nullptr;  ///< accepts agents; null: the guard starts its agent
   guarded_processes& workload;
   guard_log& log;
 };
@@ -52,12 +52,13 @@ class guard_loop {
         worker_page_(parts.worker_page),
         channel_(parts.socket),
         agent_(parts.agent),
-        door_(parts.door),
+        acceptor_(parts.acceptor),
         workload_(parts.workload),
         log_(parts.log) {}
 
-  /// Starts the agent. False, after a line in the log, if it cannot be started.
-  [[nodiscard]] bool start_agent();
+  /// Call once, before the first turn: starts the agent, unless agents connect. False, after a line
+  /// in the log, if it cannot be started.
+  [[nodiscard]] bool begin() { return accepts_agents() || start_agent(); }
 
   /// The first half of a turn, before the guard sleeps: does what is due and sets the timer.
   [[nodiscard]] guard_wait prepare();
@@ -76,12 +77,13 @@ class guard_loop {
   [[nodiscard]] int exit_status() const;
 
  private:
+  [[nodiscard]] bool start_agent();
   void check_deadline();
   void set_timer();
   void take_signals();
   void reap();
   void take_messages();
-  void let_agents_in();
+  void accept_agents();
 
   void learn(const workload_news& what);
   void report_end(int status);
@@ -116,7 +118,7 @@ class guard_loop {
     return runs() && core_.version() != core::no_version;
   }
   /// True if agents connect over the guard's socket; else the guard starts one itself.
-  [[nodiscard]] bool has_door() const { return door_ != nullptr; }
+  [[nodiscard]] bool accepts_agents() const { return acceptor_ != nullptr; }
   /// False while the workload is ending: the next agent starts after that.
   [[nodiscard]] bool may_start_agent() const {
     return !runs() || core_.current() == core::guard::state::running;
@@ -128,7 +130,7 @@ class guard_loop {
   tenure_page& worker_page_;
   guard_channel channel_;
   agent_child& agent_;
-  agent_acceptor* const door_;
+  agent_acceptor* const acceptor_;
   guarded_processes& workload_;
   guard_log& log_;
   core::guard core_;

@@ -57,7 +57,6 @@ class guard_process {
  private:
   [[nodiscard]] bool open_workload(bool hup_ignored);
   [[nodiscard]] bool open_agents(bool hup_ignored);
-  [[nodiscard]] bool has_door() const { return options_.agent_argv.empty(); }
   void wait(const guard_wait& what);
 
   const guard_options& options_;
@@ -69,7 +68,7 @@ class guard_process {
   guard_socket socket_;
   agent_process program_{socket_, page_.fd(), worker_page_.fd()};
   agent_child agent_{program_};
-  guard_acceptor entrance_{socket_, page_.fd(), worker_page_.fd()};
+  std::optional<guard_acceptor> acceptor_;  ///< none: the guard starts its agent
   // One of the two is guarded.
   workload_tree tree_;
   std::unique_ptr<foreign_processes> found_;
@@ -107,7 +106,7 @@ bool guard_process::open() {
                             .worker_page = *worker_page_,
                             .socket = socket_,
                             .agent = agent_,
-                            .door = has_door() ? &entrance_ : nullptr,
+                            .acceptor = acceptor_ ? &*acceptor_ : nullptr,
                             .workload = *workload,
                             .log = log_},
                 options_);
@@ -138,17 +137,18 @@ bool guard_process::open_workload(bool hup_ignored) {
 }
 
 bool guard_process::open_agents(bool hup_ignored) {
-  if (!has_door()) {
-    program_.prepare(options_.agent_argv, hup_ignored);
+  if (const auto* argv = std::get_if<agent_argv>(&options_.agents)) {
+    program_.prepare(*argv, hup_ignored);
     return true;
   }
-  const auto opened = entrance_.open(options_.door);
+  acceptor_.emplace(socket_, page_.fd(), worker_page_.fd());
+  const auto opened = acceptor_->open(std::get<guard_listener::options>(options_.agents));
   if (!opened) complain(opened.error());
   return opened.has_value();
 }
 
 int guard_process::run() {
-  if (!has_door() && !loop_->start_agent()) return process::exit_guard_unusable;
+  if (!loop_->begin()) return process::exit_guard_unusable;
   if (options_.ready != nullptr) options_.ready();
   while (!loop_->finished()) {
     wait(loop_->prepare());
@@ -163,14 +163,13 @@ void guard_process::wait(const guard_wait& what) {
   const pollfd others[] = {
       {.fd = socket_.fd(), .events = for_socket, .revents = 0},
       {.fd = found_ ? found_->deaths() : tree_.exec_pipe(), .events = POLLIN, .revents = 0},
-      {.fd = entrance_.fd(), .events = POLLIN, .revents = 0}};
+      {.fd = acceptor_ ? acceptor_->fd() : -1, .events = POLLIN, .revents = 0}};
   kernel_.wait(others, !what.only_look);
 }
 
 }  // namespace
 
 int run_guard(const guard_options& options) {
-  TENURE_CHECK(options.agent_argv.empty() != options.door.directory.empty());
   TENURE_CHECK(options.command.empty() == options.foreign.has_value());
   guard_process guard(options);
   return guard.open() ? guard.run() : process::exit_guard_unusable;

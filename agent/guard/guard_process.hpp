@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "guard/foreign_workload.hpp"
@@ -23,11 +24,12 @@ struct foreign_options : foreign_rules {
   settings::target what;
 };
 
+/// Arguments of an agent, from argv[0] on; the program is /proc/self/exe.
+using agent_argv = std::vector<std::string>;
+
 struct guard_options : guard_rules {
-  /// Arguments of the agent that the guard starts, from argv[0] on; the program is /proc/self/exe.
-  /// Empty: agents connect over the socket.
-  std::vector<std::string> agent_argv;
-  guard_listener::options door;
+  /// The agent that the guard starts, or the socket over which agents connect.
+  std::variant<agent_argv, guard_listener::options> agents;
   /// The workload; looked up in PATH. Empty: the workload is `foreign`.
   std::vector<std::string> command;
   std::optional<foreign_options> foreign;
@@ -45,7 +47,7 @@ struct guard_options : guard_rules {
 ///
 /// Call it first in main, while the process has one thread. It blocks signals and becomes subreaper
 /// of its descendants, and undoes neither. Precondition: there is either a command or a foreign
-/// workload, and either an agent or a socket; a foreign workload requires an agent.
+/// workload; a foreign workload requires an agent that the guard starts.
 [[nodiscard]] int run_guard(const guard_options& options);
 
 }  // namespace tenure::guard

@@ -100,19 +100,19 @@ struct guard_dialer::impl : std::enable_shared_from_this<impl> {
 std::expected<base::unique_fd, no_guard> guard_dialer::impl::reach() const {
   constexpr const char* nobody = "no guard is there; start one with `tenure guard --dir`";
   const std::string path = directory + "/" + guard::guard_socket_name;
-  const auto door =
+  const auto file =
       base::open_trusted(AT_FDCWD, path.c_str(), O_PATH,
                          {.type = S_IFSOCK, .not_for = 0, .owner = guard_uid, .one_name = true});
-  if (!door) {
-    if (door.error().missing()) return std::unexpected(no_guard{.why = nobody, .absent = true});
-    const bool stranger = door.error().why == base::flaw::kind::owner;
-    return std::unexpected(no_guard{stranger ? of_another_user(door.error().about.st_uid)
-                                             : base::text(path, door.error())});
+  if (!file) {
+    if (file.error().missing()) return std::unexpected(no_guard{.why = nobody, .absent = true});
+    const bool stranger = file.error().why == base::flaw::kind::owner;
+    return std::unexpected(no_guard{stranger ? of_another_user(file.error().about.st_uid)
+                                             : base::text(path, file.error())});
   }
   base::unique_fd fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!fd) return std::unexpected(no_guard{"cannot create a socket: " + base::error_text(errno)});
   sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
-  std::snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d", door->get());
+  std::snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d", file->get());
   if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
     const int error = errno;
     if (error == ECONNREFUSED) return std::unexpected(no_guard{.why = nobody, .absent = true});

@@ -30,7 +30,7 @@ guard_machine draw(stage& s, const pod_machine& pod, modelled_processes& process
                     .socket_room = static_cast<std::size_t>(dice.between(std::int64_t{1}, 5)),
                     .socket_delay = dice.spread(20us, 300ms),
                     .preempted_for = dice.spread(20us, 5ms),
-                    .has_door = s.door};
+                    .accepts_agents = s.guard_socket};
   processes.stops_within = dice.spread(1ms, s.when.grace + s.when.drain + 1ms);
   // It may be the agent that kills, 50 ms after a guard that does not.
   processes.killed_within = dice.spread(1ms, s.when.kill_budget / 3);
@@ -106,7 +106,7 @@ void guarded_pod::begin_agent(pid_t pid) {
 
 /// In a container of its own.
 void guarded_pod::start_agent_in(core::duration wait) {
-  if (!on_.has_door || agent_comes_) return;
+  if (!on_.accepts_agents || agent_comes_) return;
   agent_comes_ = true;
   world_.after(wait, [this] {
     agent_comes_ = false;
@@ -137,7 +137,7 @@ void guarded_pod::bury(pid_t pid) {
 runtime::guard_result guarded_pod::connect_parent(const std::shared_ptr<process>& loop,
                                                   const runtime::guard_wish& how,
                                                   runtime::guard_handler to) {
-  if (on_.has_door) return std::unexpected(std::string("no guard has started this agent"));
+  if (on_.accepts_agents) return std::unexpected(std::string("no guard has started this agent"));
   const modelled_process* const self = processes_.find(agent_->pid);
   return connect({.line = agent_->lines.front(),
                   .memory = guard_->memory(),
@@ -180,7 +180,7 @@ void guarded_pod::tick() {
                .agent = agent_ ? agent_->able_since : sim::world_never,
                .agent_reaches = agent_ ? agent_->reaches_since() : sim::world_never});
   check_guard_ends();
-  const bool all_is_over = on_.has_door || (!agent_ && some_process() == nullptr);
+  const bool all_is_over = on_.accepts_agents || (!agent_ && some_process() == nullptr);
   if (!guard_->lives() && !guard_comes_ && !away_ && all_is_over) {
     start_guard_in(world_.dice.spread(10ms, 3s));
   }

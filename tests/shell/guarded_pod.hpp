@@ -26,8 +26,8 @@ struct agent_hooks {
 /// A pod with the guard that ships, its agent and its workload, all of which can be stopped, killed
 /// and started anew, each alone or together.
 ///
-/// If `stage::door`, the guard is the first process of a container, which ends with it, and agents
-/// come in from another one. Else the guard starts its agent, both outside of containers.
+/// If `stage::guard_socket`, the guard is the first process of a container, which ends with it, and
+/// agents come in from another one. Else the guard starts its agent, both outside of containers.
 class guarded_pod {
  public:
   guarded_pod(stage& s, const pod_machine& on, agent_hooks agent, bool traced);

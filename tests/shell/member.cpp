@@ -47,7 +47,7 @@ settings::agent settings_of(stage& s, const pod_machine& on) {
   if (!s.password_file.empty()) {
     out.secure = {.user = std::string(accounts::user), .password_file = s.password_file};
   }
-  if (s.door) out.guard_dir = "/run/guard";
+  if (s.guard_socket) out.guard_dir = "/run/guard";
   if (on.checks_health) {
     out.health.command = {"check"};
     out.health.interval = s.when.ttl / 4;

@@ -59,7 +59,7 @@ class scenario {
                .store = store} {
     store == kept_in::sqlite ? share_file() : plan_troubles(~seed);
     stage_.guarded = world_.dice.chance(650'000);
-    stage_.door = stage_.guarded && world_.dice.chance(500'000);
+    stage_.guard_socket = stage_.guarded && world_.dice.chance(500'000);
     if (stage_.guarded)
       guard_faults_ppm_ = 100'000 * (1 + static_cast<std::uint32_t>(world_.dice.below(9)));
     // A guard owns one workload.

@@ -37,7 +37,7 @@ struct stage {
   /// True: a guard in each pod starts and kills a workload. False: workloads run all the time, and
   /// ask their agent before they act.
   bool guarded = true;
-  bool door = false;  ///< guards are in containers of their own; else they start their agents
+  bool guard_socket = false;  ///< guards have containers of their own; else they start their agents
   /// The password file of the store's user; empty: the agents have no user.
   std::string password_file{};
   /// Until when the store has ever promised to keep this lease.

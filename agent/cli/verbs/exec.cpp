@@ -58,7 +58,7 @@ std::optional<int> become_guard(int argc, const char* const* argv) {
   if (own + 1 >= argc || asks_for_help(own, argv)) return std::nullopt;
   if (const auto status = refuse_command("exec", argv[own + 1])) return status;
   guard::guard_options options;
-  options.agent_argv.assign(argv, argv + argc);
+  options.agents = guard::agent_argv(argv, argv + argc);
   options.command.assign(argv + own + 1, argv + argc);
   return guard::run_guard(options);
 }

@@ -57,17 +57,18 @@ int run_guard(const invocation& what, int argc, const char* const* argv) {
                                .rest = {command, argv + argc}});
 }
 
-std::optional<int> become_guard_with_a_door(int argc, const char* const* argv) {
+std::optional<int> become_guard_with_socket(int argc, const char* const* argv) {
   auto given = take_checked(argc, argv, checked_count);
   if (!given) return std::nullopt;
   const std::vector<std::string>& words = given->words;
   guard::guard_options options;
-  options.door.directory = words[0];
+  guard::guard_listener::options socket{.directory = words[0]};
   options.drain = core::duration(std::atoll(words[1].c_str()));
   options.stop_signal = std::atoi(words[2].c_str());
   if (words[3] != nobody_else) {
-    options.door.agent_uid = static_cast<uid_t>(std::strtoul(words[3].c_str(), nullptr, 10));
+    socket.agent_uid = static_cast<uid_t>(std::strtoul(words[3].c_str(), nullptr, 10));
   }
+  options.agents = std::move(socket);
   options.command = std::move(given->rest);
   return guard::run_guard(options);
 }

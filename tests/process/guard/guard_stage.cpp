@@ -22,7 +22,7 @@ namespace {
 
 int be_guard(int argc, char** argv) {
   tenure::guard::guard_options options;
-  options.agent_argv = {"guard_stage", "agent"};
+  options.agents = tenure::guard::agent_argv{"guard_stage", "agent"};
   options.command.assign(argv + 3, argv + argc);
   options.after_exit_grace = tenure::tests::grace_of_the_stage;
   options.ready = tenure::tests::allow_no_allocation;

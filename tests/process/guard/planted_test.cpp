@@ -40,15 +40,15 @@ constexpr uid_t stranger = 65534;
 constexpr unsigned some_bytes = 64;
 
 /// A complete listener of a guard, which welcomes every agent it accepts.
-void open_door_and_welcome(const std::string& directory) {
-  guard_listener door;
+void listen_and_welcome(const std::string& directory) {
+  guard_listener listener;
   shared_page page;
   worker_page for_worker;
-  if (!door.open({.directory = directory}) || !page.make() || !for_worker.make()) return;
+  if (!listener.open({.directory = directory}) || !page.make() || !for_worker.make()) return;
   std::vector<base::unique_fd> agents;
   while (true) {
-    int knocks = most_knocks_a_turn;
-    base::unique_fd agent = door.let_in(knocks);
+    int connections = most_connections_a_turn;
+    base::unique_fd agent = listener.accept(connections);
     if (!agent) continue;
     if (guard_listener::welcome(agent, page.fd(), for_worker.fd()))
       agents.push_back(std::move(agent));
@@ -97,7 +97,7 @@ class PlantedGuard : public testing::Test {
 };
 
 TEST_F(PlantedGuard, GuardOfAnotherUserIsNotUsedUnlessNamed) {
-  const other_process fake([this] { open_door_and_welcome(shared_); }, stranger);
+  const other_process fake([this] { listen_and_welcome(shared_); }, stranger);
   EXPECT_THAT(dial(), HasSubstr("user 65534"));
   EXPECT_EQ(dial(stranger), "");
 }
@@ -118,7 +118,7 @@ TEST_F(PlantedGuard, ProcessOfAnotherUserThatListensOnOurSocketIsNotUsed) {
 
 TEST_F(PlantedGuard, LinkToTheSocketOfAnotherGuardIsNotFollowed) {
   const std::string elsewhere = in_ / "elsewhere";
-  const other_process real([&] { open_door_and_welcome(elsewhere); });
+  const other_process real([&] { listen_and_welcome(elsewhere); });
   ASSERT_TRUE(eventually([&] { return std::filesystem::exists(elsewhere + "/guard.sock"); }));
   std::filesystem::create_symlink(elsewhere + "/guard.sock", shared_ + "/guard.sock");
   EXPECT_THAT(dial(), HasSubstr("guard.sock is a symbolic link"));
@@ -185,8 +185,8 @@ TEST_F(PlantedGuard, FileOfOthersIsNotOpenedToTheWorldThroughTheSocketsName) {
   constexpr int starts = 20'000;
   int opened = 0;
   for (int i = 0; i < starts; ++i) {
-    guard_listener door;
-    if (door.open({.directory = shared_, .agent_uid = stranger})) ++opened;
+    guard_listener listener;
+    if (listener.open({.directory = shared_, .agent_uid = stranger})) ++opened;
   }
   EXPECT_GT(opened, 0);
   struct stat about{};
@@ -196,8 +196,8 @@ TEST_F(PlantedGuard, FileOfOthersIsNotOpenedToTheWorldThroughTheSocketsName) {
 
 TEST_F(PlantedGuard, SocketIsForTheNamedUserWhateverTheUmask) {
   const mode_t before = ::umask(0077);
-  guard_listener door;
-  const auto done = door.open({.directory = shared_, .agent_uid = stranger});
+  guard_listener listener;
+  const auto done = listener.open({.directory = shared_, .agent_uid = stranger});
   ::umask(before);
   ASSERT_TRUE(done) << done.error();
   struct stat about{};
@@ -206,49 +206,49 @@ TEST_F(PlantedGuard, SocketIsForTheNamedUserWhateverTheUmask) {
 }
 
 TEST_F(PlantedGuard, DirectoryLockOrSocketOfAnotherUserIsRefused) {
-  guard_listener door;
+  guard_listener listener;
   const std::string theirs = in_ / "theirs";
   std::filesystem::create_directory(theirs);
   ASSERT_EQ(::chown(theirs.c_str(), stranger, stranger), 0);
-  const auto in_theirs = door.open({.directory = theirs});
+  const auto in_theirs = listener.open({.directory = theirs});
   ASSERT_FALSE(in_theirs);
   EXPECT_THAT(in_theirs.error(), HasSubstr(theirs + " belongs to user 65534"));
 
   const std::string lock = shared_ + "/guard.lock";
   const base::unique_fd planted(::open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
   ASSERT_EQ(::fchown(planted.get(), stranger, stranger), 0);
-  const auto with_lock = door.open({.directory = shared_});
+  const auto with_lock = listener.open({.directory = shared_});
   ASSERT_FALSE(with_lock);
   EXPECT_THAT(with_lock.error(), HasSubstr("guard.lock"));
 }
 
-TEST_F(PlantedGuard, KnocksOfATurnAreBounded) {
-  guard_listener door;
-  ASSERT_TRUE(door.open({.directory = shared_, .agent_uid = stranger - 1}));
+TEST_F(PlantedGuard, ConnectionsOfATurnAreBounded) {
+  guard_listener listener;
+  ASSERT_TRUE(listener.open({.directory = shared_, .agent_uid = stranger - 1}));
   constexpr int crowd = 40;
-  std::vector<base::unique_fd> knocking;
+  std::vector<base::unique_fd> connecting;
   const uid_t us = ::geteuid();
   ASSERT_EQ(::seteuid(stranger), 0);
   for (int i = 0; i < crowd; ++i) {
     base::unique_fd one(connect_to(shared_));
-    if (one) knocking.push_back(std::move(one));
+    if (one) connecting.push_back(std::move(one));
   }
   ASSERT_EQ(::seteuid(us), 0);
-  ASSERT_EQ(knocking.size(), crowd);
+  ASSERT_EQ(connecting.size(), crowd);
   const auto answered = [&] {
-    return std::ranges::count_if(knocking, [](const base::unique_fd& one) {
+    return std::ranges::count_if(connecting, [](const base::unique_fd& one) {
       char byte = 0;
       return ::recv(one.get(), &byte, 1, MSG_PEEK | MSG_TRUNC) > 0;
     });
   };
-  int knocks = most_knocks_a_turn;
-  EXPECT_FALSE(door.let_in(knocks));
-  EXPECT_EQ(knocks, 0);
-  EXPECT_EQ(answered(), most_knocks_a_turn);
+  int connections = most_connections_a_turn;
+  EXPECT_FALSE(listener.accept(connections));
+  EXPECT_EQ(connections, 0);
+  EXPECT_EQ(answered(), most_connections_a_turn);
   // The rest is answered in later turns.
   while (answered() < crowd) {
-    knocks = most_knocks_a_turn;
-    EXPECT_FALSE(door.let_in(knocks));
+    connections = most_connections_a_turn;
+    EXPECT_FALSE(listener.accept(connections));
   }
 }
 

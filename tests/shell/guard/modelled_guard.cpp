@@ -136,7 +136,7 @@ modelled_guard::modelled_guard(guard_machine& on, launch_agent launches)
              .worker_page = memory_->worker,
              .socket = socket_,
              .agent = agent_,
-             .door = on.has_door ? this : nullptr,
+             .acceptor = on.accepts_agents ? this : nullptr,
              .workload = workload_,
              .log = log_},
             on.rules) {
@@ -229,7 +229,7 @@ void modelled_guard::turn() {
     if (std::exchange(began_, true)) {
       loop_.act();
     } else {
-      goes_on = on_.has_door || loop_.start_agent();
+      goes_on = loop_.begin();
     }
     goes_on = goes_on && !loop_.finished();
     if (goes_on) waits_ = loop_.prepare();
@@ -260,7 +260,7 @@ void modelled_guard::ends(int status) {
   if (socket_.line()) socket_.line()->wakes_guard = nullptr;
   socket_.close();
   for (auto& one : std::exchange(knocks_, {})) one(nullptr);
-  if (on_.has_door) {
+  if (on_.accepts_agents) {
     // It is the first process of its container.
     for (const modelled_process* const one : on_.processes.descendants_of(pid_, 0)) {
       on_.processes.all()[one->pid].hangs = false;
@@ -338,21 +338,21 @@ void modelled_guard::signal(pid_t agent, int signo) {
   on_.processes.signal(agent, signo);
 }
 
-bool modelled_guard::next(int& knocks) {
-  if (knocks <= 0 || knocks_.empty()) return false;
-  --knocks;
-  at_the_door_ = std::move(knocks_.front());
+bool modelled_guard::next(int& connections) {
+  if (connections <= 0 || knocks_.empty()) return false;
+  --connections;
+  connecting_ = std::move(knocks_.front());
   knocks_.pop_front();
   return true;
 }
 
 bool modelled_guard::welcome() {
-  at_the_door_(new_line());
+  connecting_(new_line());
   return true;
 }
 
 void modelled_guard::turn_away() {
-  at_the_door_(nullptr);
+  connecting_(nullptr);
 }
 
 }  // namespace tenure::shell

@@ -25,7 +25,7 @@ struct guard_machine {
   std::size_t socket_room;
   core::duration socket_delay;
   core::duration preempted_for;  ///< at most, in the middle of a turn
-  bool has_door;                 ///< agents come in by a door
+  bool accepts_agents;           ///< over its socket; else it starts them
   bool quiet = false;            ///< nothing fails any more
   std::uint64_t guards = 0;      ///< that have been started
   // What goes wrong at the worst of times, once: when an agent is about to move the deadline, and
@@ -101,7 +101,7 @@ class modelled_guard final : public guard::guard_host,
   void thaw();
   void kill();
   void signal(int signo);
-  /// Somebody knocks at the door; `answer`: its line, or null if it is turned away.
+  /// An agent connects; `answer`: its line, or null if it is turned away.
   void knock(std::function<void(std::shared_ptr<modelled_line>)> answer);
 
   [[nodiscard]] pid_t pid() const { return pid_; }
@@ -121,7 +121,7 @@ class modelled_guard final : public guard::guard_host,
   [[nodiscard]] std::optional<guard::child_change> next_child() override;
   [[nodiscard]] std::expected<pid_t, const char*> launch() override;
   void signal(pid_t agent, int signo) override;
-  [[nodiscard]] bool next(int& knocks) override;
+  [[nodiscard]] bool next(int& connections) override;
   [[nodiscard]] bool welcome() override;
   void turn_away() override;
 
@@ -171,7 +171,7 @@ class modelled_guard final : public guard::guard_host,
   core::time_point timer_ = core::never;
   std::set<int> signals_;
   std::deque<std::function<void(std::shared_ptr<modelled_line>)>> knocks_;
-  std::function<void(std::shared_ptr<modelled_line>)> at_the_door_;
+  std::function<void(std::shared_ptr<modelled_line>)> connecting_;
   std::shared_ptr<bool> here_ = std::make_shared<bool>(true);
 };
 

@@ -105,7 +105,7 @@ class pod {
   std::unique_ptr<program> agent_;
 };
 
-class GuardDoor : public ::testing::Test {
+class GuardSocket : public ::testing::Test {
  protected:
   /// Starts both; the second one is standby.
   void holds_before(pod& holder, pod& standby) {
@@ -124,7 +124,7 @@ class GuardDoor : public ::testing::Test {
   temporary_directory in_;
 };
 
-TEST_F(GuardDoor, CommandRunsOnlyWhereTheLeaseIsAndMoreThanOnceInOneContainer) {
+TEST_F(GuardSocket, CommandRunsOnlyWhereTheLeaseIsAndMoreThanOnceInOneContainer) {
   pod a(in_, "a", short_ttl);
   pod b(in_, "b", short_ttl);
   ASSERT_NO_FATAL_FAILURE(holds_before(a, b));
@@ -142,7 +142,7 @@ TEST_F(GuardDoor, CommandRunsOnlyWhereTheLeaseIsAndMoreThanOnceInOneContainer) {
   ASSERT_TRUE(runs_as(in_, "a", taken->version)) << a.logs();
 }
 
-TEST_F(GuardDoor, ReplacedAgentCostsNoFailOverHoweverItEnds) {
+TEST_F(GuardSocket, ReplacedAgentCostsNoFailOverHoweverItEnds) {
   pod a(in_, "a", "6s");
   a.start();
   ASSERT_TRUE(runs_as(in_, "a")) << a.logs();
@@ -159,7 +159,7 @@ TEST_F(GuardDoor, ReplacedAgentCostsNoFailOverHoweverItEnds) {
   EXPECT_EQ(stamped_runs(in_).size(), 1U);
 }
 
-TEST_F(GuardDoor, PodThatEndsGivesTheLeaseUpAtOnce) {
+TEST_F(GuardSocket, PodThatEndsGivesTheLeaseUpAtOnce) {
   pod a(in_, "a", long_ttl);
   pod b(in_, "b", long_ttl);
   ASSERT_NO_FATAL_FAILURE(holds_before(a, b));
@@ -169,7 +169,7 @@ TEST_F(GuardDoor, PodThatEndsGivesTheLeaseUpAtOnce) {
   ASSERT_TRUE(runs_as(in_, "b", 1)) << b.logs();
 }
 
-TEST_F(GuardDoor, CommandThatEndsByItselfEndsItsContainerAndTheLeaseButNotTheAgent) {
+TEST_F(GuardSocket, CommandThatEndsByItselfEndsItsContainerAndTheLeaseButNotTheAgent) {
   pod a(in_, "a", short_ttl);
   pod b(in_, "b", short_ttl);
   a.start_guard({"sh", "-c",
@@ -194,7 +194,7 @@ TEST_F(GuardDoor, CommandThatEndsByItselfEndsItsContainerAndTheLeaseButNotTheAge
   ASSERT_TRUE(runs_as(in_, "a", taken->version)) << a.logs();
 }
 
-TEST_F(GuardDoor, AgentWithoutAGuardDoesNotTakeAFreeLease) {
+TEST_F(GuardSocket, AgentWithoutAGuardDoesNotTakeAFreeLease) {
   pod a(in_, "a", long_ttl);
   pod b(in_, "b", long_ttl);
   a.start_agent();
@@ -205,7 +205,7 @@ TEST_F(GuardDoor, AgentWithoutAGuardDoesNotTakeAFreeLease) {
   ASSERT_TRUE(a.knows_holder("b"));
 }
 
-TEST_F(GuardDoor, KilledGuardTakesItsCommandAlongAndTheLeaseIsGivenUp) {
+TEST_F(GuardSocket, KilledGuardTakesItsCommandAlongAndTheLeaseIsGivenUp) {
   pod a(in_, "a", long_ttl);
   pod b(in_, "b", long_ttl);
   ASSERT_NO_FATAL_FAILURE(holds_before(a, b));
@@ -214,7 +214,7 @@ TEST_F(GuardDoor, KilledGuardTakesItsCommandAlongAndTheLeaseIsGivenUp) {
   EXPECT_THAT(a.agent().err(), HasSubstr("the guard is gone"));
 }
 
-TEST_F(GuardDoor, FrozenGuardCostsTheLeaseAndItsCommand) {
+TEST_F(GuardSocket, FrozenGuardCostsTheLeaseAndItsCommand) {
   pod a(in_, "a", "3s");
   pod b(in_, "b", "3s");
   a.start_guard({stamper_binary(), in_.path(), "stubborn"});
@@ -233,7 +233,7 @@ TEST_F(GuardDoor, FrozenGuardCostsTheLeaseAndItsCommand) {
   ASSERT_TRUE(eventually([&] { return a.agent().said("guard found"); })) << a.logs();
 }
 
-TEST_F(GuardDoor, FrozenGuardOutOfSightKillsWhenItCanAndIsUsedAgain) {
+TEST_F(GuardSocket, FrozenGuardOutOfSightKillsWhenItCanAndIsUsedAgain) {
   if (::geteuid() != 0) GTEST_SKIP() << "needs root for a PID namespace";
   pod a(in_, "a", short_ttl);
   a.start_guard({}, own_namespace);
@@ -248,7 +248,7 @@ TEST_F(GuardDoor, FrozenGuardOutOfSightKillsWhenItCanAndIsUsedAgain) {
   ASSERT_TRUE(runs_as(in_, "a", first->version)) << a.logs();
 }
 
-TEST_F(GuardDoor, WhatNobodyCanSeeEndKeepsItsLeaseUntilThatRunsOut) {
+TEST_F(GuardSocket, WhatNobodyCanSeeEndKeepsItsLeaseUntilThatRunsOut) {
   if (::geteuid() != 0) GTEST_SKIP() << "needs root for a PID namespace";
   pod a(in_, "a", short_ttl);
   pod b(in_, "b", short_ttl);
@@ -266,9 +266,9 @@ TEST_F(GuardDoor, WhatNobodyCanSeeEndKeepsItsLeaseUntilThatRunsOut) {
 }
 
 /// Neither a change in the election nor a guard that restarts causes a release.
-TEST_F(GuardDoor, WhatMayBeLeftKeepsItsLeaseWhoeverComes) {
+TEST_F(GuardSocket, WhatMayBeLeftKeepsItsLeaseWhoeverComes) {
   if (::geteuid() != 0) GTEST_SKIP() << "needs root for a cgroup";
-  const own_cgroup cgroup("door");
+  const own_cgroup cgroup("guard-socket");
   if (!cgroup.missing().empty()) GTEST_SKIP() << cgroup.missing();
   const std::string daemon = (in_ / "daemon").string();
   pod a(in_, "a", long_ttl);
@@ -305,7 +305,7 @@ TEST_F(GuardDoor, WhatMayBeLeftKeepsItsLeaseWhoeverComes) {
   ::kill(left, SIGKILL);
 }
 
-TEST_F(GuardDoor, OneDirectoryIsForOneGuardAndOneAgent) {
+TEST_F(GuardSocket, OneDirectoryIsForOneGuardAndOneAgent) {
   pod a(in_, "a", long_ttl);
   a.start();
   ASSERT_TRUE(runs_as(in_, "a")) << a.logs();
@@ -321,7 +321,7 @@ TEST_F(GuardDoor, OneDirectoryIsForOneGuardAndOneAgent) {
   EXPECT_TRUE(eventually([&] { return other.said("the guard has another agent"); })) << other.err();
 }
 
-TEST_F(GuardDoor, AgentOfAnotherUserComesInOnlyIfToldSo) {
+TEST_F(GuardSocket, AgentOfAnotherUserComesInOnlyIfToldSo) {
   if (::geteuid() != 0) GTEST_SKIP() << "needs root to become another user";
   const std::vector<std::string> nobody{"setpriv", "--reuid=65534", "--regid=65534",
                                         "--clear-groups"};
@@ -341,7 +341,7 @@ TEST_F(GuardDoor, AgentOfAnotherUserComesInOnlyIfToldSo) {
   ASSERT_TRUE(runs_as(in_, "a")) << a.logs();
 }
 
-TEST_F(GuardDoor, GuardInAnotherTimeNamespaceIsNotUsed) {
+TEST_F(GuardSocket, GuardInAnotherTimeNamespaceIsNotUsed) {
   if (::geteuid() != 0) GTEST_SKIP() << "needs root for a time namespace";
   pod a(in_, "a", long_ttl);
   pod b(in_, "b", long_ttl);
@@ -355,14 +355,14 @@ TEST_F(GuardDoor, GuardInAnotherTimeNamespaceIsNotUsed) {
   ASSERT_TRUE(a.knows_holder("b")) << a.logs();
 }
 
-TEST_F(GuardDoor, GuardThatIsToldToEndWhileNothingRunsIsDone) {
+TEST_F(GuardSocket, GuardThatIsToldToEndWhileNothingRunsIsDone) {
   pod a(in_, "a", long_ttl);
   a.start_guard();
   ASSERT_TRUE(eventually([&] { return std::filesystem::exists(a.directory() + "/guard.sock"); }));
   EXPECT_EQ(pod::end(a.guard(), SIGTERM), 0);
 }
 
-TEST_F(GuardDoor, CommandThatCannotBeExecutedEndsTheContainerAsShellsDo) {
+TEST_F(GuardSocket, CommandThatCannotBeExecutedEndsTheContainerAsShellsDo) {
   pod a(in_, "a", long_ttl);
   const std::filesystem::path program = in_ / "program";
   std::filesystem::copy("/bin/true", program);
