@@ -17,7 +17,7 @@ std::expected<configuration, std::vector<problem>> load(const inputs& in) {
   take_consul_variables(in.environment, all);
   if (in.in_pod) take_pod(*in.in_pod, all);
 
-  auto result = settle(std::move(all), in);
+  auto result = validate(std::move(all), in);
   if (!result && result.error().size() > max_problems) {
     auto& problems = result.error();
     const std::size_t rest = problems.size() - max_problems;

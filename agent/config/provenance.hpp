@@ -8,11 +8,11 @@
 namespace tenure::config {
 
 /// What is known about each setting while raw_settings become a configuration: whether it was
-/// given, where, and whether the value could be used. Lives for one call of `settle`.
+/// given, where, and whether the value could be used. Lives for one call of `validate`.
 class provenance {
  public:
   provenance(raw_settings& from, const inputs& in, configuration& out)
-      : draft_(from), in_(in), out_(out) {}
+      : raw_(from), in_(in), out_(out) {}
 
   /// True if it has a good value that is not the default.
   [[nodiscard]] bool is_given(setting which) const {
@@ -21,12 +21,12 @@ class provenance {
 
   /// True if a value was given that could not be used, even if a good one was given as well.
   [[nodiscard]] bool is_bad(setting which) const {
-    return draft_.bad.test(static_cast<std::size_t>(which));
+    return raw_.bad.test(static_cast<std::size_t>(which));
   }
 
   /// True if it is needed, and no source that could be read gives it, good or bad.
   [[nodiscard]] bool is_missing(setting which) const {
-    return !in_.partial && !is_given(which) && !is_bad(which) && draft_.file_usable;
+    return !in_.partial && !is_given(which) && !is_bad(which) && raw_.file_usable;
   }
 
   [[nodiscard]] const std::string& where(setting which) const {
@@ -34,13 +34,13 @@ class provenance {
   }
 
   void reject(setting which, std::string what, std::string suggestion) {
-    draft_.reject({where(which), std::move(what), std::move(suggestion)});
+    raw_.reject({where(which), std::move(what), std::move(suggestion)});
   }
 
   /// Rejects a needed setting that was not given.
   void reject_missing(setting which, std::string suggestion) {
     std::string name(in_.file_alone && in_.file && *in_.file ? (*in_.file)->name : "");
-    draft_.reject(
+    raw_.reject(
         {std::move(name), std::string(field_of(which).key) + " is missing", std::move(suggestion)});
   }
 
@@ -59,7 +59,7 @@ class provenance {
   }
 
  private:
-  raw_settings& draft_;
+  raw_settings& raw_;
   const inputs& in_;
   configuration& out_;
 };

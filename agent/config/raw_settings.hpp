@@ -55,6 +55,6 @@ void take_consul_variables(std::span<const name_and_value> variables, raw_settin
 void take_pod(const pod& its, raw_settings& out);
 
 /// Checks everything as a whole and makes a configuration of it.
-std::expected<configuration, std::vector<problem>> settle(raw_settings from, const inputs& in);
+std::expected<configuration, std::vector<problem>> validate(raw_settings from, const inputs& in);
 
 }  // namespace tenure::config

@@ -18,10 +18,10 @@ std::size_t place(setting which) {
   return static_cast<std::size_t>(which);
 }
 
-/// Makes a configuration of raw_settings. Lives for one call of `settle`.
+/// Makes a configuration of raw_settings. Lives for one call of `validate`.
 class assembly {
  public:
-  assembly(raw_settings& from, const inputs& in) : draft_(from), in_(in), known_(from, in, out_) {
+  assembly(raw_settings& from, const inputs& in) : raw_(from), in_(in), known_(from, in, out_) {
     choose();
   }
 
@@ -44,7 +44,7 @@ class assembly {
  private:
   /// The last one wins: sources come in order of precedence, the weakest first.
   void choose() {
-    for (const assignment& a : draft_.given) {
+    for (const assignment& a : raw_.given) {
       chosen_[place(a.which)] = &a;
       out_.origins[place(a.which)] = a.from;
     }
@@ -79,8 +79,8 @@ class assembly {
       return;
     }
     if (one != nullptr && list != nullptr && one->from.from == source::file) {
-      draft_.reject({one->from.where, "election and elections are both given",
-                     "put all names into elections"});
+      raw_.reject({one->from.where, "election and elections are both given",
+                   "put all names into elections"});
       return;
     }
     // `elections` is in the file only, so a flag or variable with names takes precedence.
@@ -96,13 +96,13 @@ class assembly {
   void check_names(const assignment& names) {
     const std::string& where = names.from.where;
     if (out_.elections.size() > max_elections) {
-      draft_.reject({where, "there are " + std::to_string(out_.elections.size()) + " elections",
-                     "give no more than " + std::to_string(max_elections) + " to one agent"});
+      raw_.reject({where, "there are " + std::to_string(out_.elections.size()) + " elections",
+                   "give no more than " + std::to_string(max_elections) + " to one agent"});
     }
     std::set<std::string_view> seen;
     for (const settings::election& e : out_.elections) {
       if (!seen.insert(e.name).second) {
-        draft_.reject({where, "election " + quote(e.name) + " is given twice", "remove one"});
+        raw_.reject({where, "election " + quote(e.name) + " is given twice", "remove one"});
       }
     }
     for (const std::string_view name : seen) {
@@ -111,7 +111,7 @@ class assembly {
            slash = name.find('/', slash + 1)) {
         const std::string_view parent = name.substr(0, slash);
         if (!seen.contains(parent)) continue;
-        draft_.reject(
+        raw_.reject(
             {where, "elections " + quote(parent) + " and " + quote(name) + " are inside each other",
              "give one of them another name"});
       }
@@ -120,7 +120,7 @@ class assembly {
 
   void check_identity() {
     if (known_.is_given(setting::identity) || known_.is_bad(setting::identity) ||
-        !draft_.file_usable) {
+        !raw_.file_usable) {
       return;
     }
     parsed<value> usual = parse_value(field_of(setting::identity), in_.host_name);
@@ -128,8 +128,8 @@ class assembly {
       out_.identity = std::get<std::string>(std::move(*usual));
       return;
     }
-    draft_.reject({"", "identity, by default the host name, " + usual.error().what,
-                   "give " + known_.written(setting::identity)});
+    raw_.reject({"", "identity, by default the host name, " + usual.error().what,
+                 "give " + known_.written(setting::identity)});
   }
 
   void check_timing() {
@@ -221,7 +221,7 @@ class assembly {
     }
   }
 
-  raw_settings& draft_;
+  raw_settings& raw_;
   const inputs& in_;
   std::array<const assignment*, setting_count> chosen_{};
   configuration out_;
@@ -230,7 +230,7 @@ class assembly {
 
 }  // namespace
 
-std::expected<configuration, std::vector<problem>> settle(raw_settings from, const inputs& in) {
+std::expected<configuration, std::vector<problem>> validate(raw_settings from, const inputs& in) {
   configuration out = assembly(from, in).finish();
   if (!from.problems.empty()) return std::unexpected(std::move(from.problems));
   return out;
