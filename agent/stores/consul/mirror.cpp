@@ -156,7 +156,7 @@ void mirror::read_contender(const key_value& kv) {
 
 void mirror::read_record(const key_value& kv) {
   if (kv.key == release_key(election_.name)) {
-    auto note = parse_release_note(kv.value);
+    auto note = parse_release_record(kv.value);
     released_ = note && note->clean ? note->said.version : core::no_version;
     if (note) last_release_ = std::move(note->said);
   } else if (kv.key == agreement_key(election_.name)) {

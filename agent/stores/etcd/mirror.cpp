@@ -73,7 +73,7 @@ void mirror::note(const key_value& kv) {
 }
 
 void mirror::note_release(std::string_view record) {
-  auto note = parse_release_note(record);
+  auto note = parse_release_record(record);
   released_ = note && note->clean ? core::number(note->said.version) : 0;
   last_release_ = note ? std::optional(std::move(note->said)) : std::nullopt;
 }

@@ -21,14 +21,14 @@ constexpr std::chrono::seconds server_clocks_differ{2};
 constexpr int lives_until_deleted = 2;
 
 std::optional<core::release_record> release_of(const lease_object& one) {
-  auto note = parse_release_note(one.note(release_annotation));
+  auto note = parse_release_record(one.note(release_annotation));
   return note ? std::optional(std::move(note->said)) : std::nullopt;
 }
 
 /// True if the last term of this slot was released after everything in it had ended. A later holder
 /// of another program has more transitions, and an operator who frees a Lease writes no note.
 bool is_released_cleanly(const lease_object& one) {
-  const auto note = parse_release_note(one.note(release_annotation));
+  const auto note = parse_release_record(one.note(release_annotation));
   const auto term = parse_term(one.note(term_annotation));
   return one.holder.empty() && note && note->clean && term &&
          term->transitions == one.transitions && term->version == note->said.version;

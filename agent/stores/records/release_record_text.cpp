@@ -29,11 +29,11 @@ std::string release_record_text(core::version version, const std::string& holder
   return out;
 }
 
-std::optional<release_note> parse_release_note(std::string_view record) {
+std::optional<stored_release> parse_release_record(std::string_view record) {
   const std::vector<std::string_view> words = words_of(record);
   const auto version = base::read_number<std::uint64_t>(words[0]);
   if (!version || *version == 0) return std::nullopt;
-  release_note out{.said = {.version = core::version{*version}}, .clean = true};
+  stored_release out{.said = {.version = core::version{*version}}, .clean = true};
   if (words.size() == 1) return out;
   if (words.size() != words_without_heir && words.size() != words_with_heir) return std::nullopt;
   if (words[1] != clean_word && words[1] != unclean_word) return std::nullopt;

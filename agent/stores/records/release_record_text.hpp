@@ -11,7 +11,7 @@
 namespace tenure::stores {
 
 /// What the record says.
-struct release_note {
+struct stored_release {
   core::release_record said;
   bool clean = false;  ///< nothing of this or of an earlier term still runs
 };
@@ -22,6 +22,6 @@ std::string release_record_text(core::version version, const std::string& holder
                                 const release_details& how);
 
 /// Nothing if `record` is not a release record: a foreign value vouches for nothing.
-std::optional<release_note> parse_release_note(std::string_view record);
+std::optional<stored_release> parse_release_record(std::string_view record);
 
 }  // namespace tenure::stores
