@@ -36,7 +36,7 @@ TEST_P(StoreContract, NamesOfOthersCanBePrinted) {
 
 TEST_P(StoreContract, WhatOthersSaidWhenTheyReleasedCanBePrinted) {
   auto a = join(settings(raw_name));
-  a->part(a->hold().version, {.clean = true, .heir = raw_name, .at_unix_ms = 1});
+  a->release(a->hold().version, {.clean = true, .heir = raw_name, .at_unix_ms = 1});
   const auto said = a->read().last_release;
   ASSERT_TRUE(said);
   EXPECT_EQ(said->holder, shown_name);
@@ -48,12 +48,12 @@ TEST_P(StoreContract, ATimeThatNoReleaseCanHaveHadIsNotShown) {
   constexpr std::int64_t in_the_year_10000 = 253'402'300'800'000;
   auto a = join(settings("a"));
   for (const std::int64_t at : {in_the_year_minus_6911, in_the_year_10000}) {
-    a->part(a->hold().version, {.clean = true, .at_unix_ms = at});
+    a->release(a->hold().version, {.clean = true, .at_unix_ms = at});
     const auto said = a->read().last_release;
     ASSERT_TRUE(said);
     EXPECT_EQ(said->at_unix_ms, 0) << at;
   }
-  a->part(a->hold().version, {.clean = true, .at_unix_ms = in_the_year_10000 - 1});
+  a->release(a->hold().version, {.clean = true, .at_unix_ms = in_the_year_10000 - 1});
   EXPECT_EQ(a->read().last_release->at_unix_ms, in_the_year_10000 - 1);
 }
 

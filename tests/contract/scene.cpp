@@ -81,7 +81,7 @@ stores::release_outcome member::release(std::uint32_t which, core::version versi
   });
 }
 
-void member::part(core::version version, stores::release_details how) {
+void member::release(core::version version, stores::release_details how) {
   const auto outcome = wait_for<stores::release_outcome>([&](auto done) {
     store_->release(core::election_index{0}, version, how, deadline(), std::move(done));
   });

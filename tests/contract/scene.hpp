@@ -71,7 +71,7 @@ class member {
                                   bool clean = true);
   /// Releases the term of `version` of the first election, and fails the test if that does not
   /// work.
-  void part(core::version version, stores::release_details how);
+  void release(core::version version, stores::release_details how);
   /// Orders of the first election. False, or not done, if the store says that there is none to be
   /// answered or dropped; fails the test if it does not answer.
   bool leave_order(core::left_order what);

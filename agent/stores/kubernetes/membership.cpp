@@ -90,11 +90,11 @@ void membership::leave(core::time_point deadline, handler<release_outcome> done)
   const bool was_there = std::exchange(appears_, true);
   timer_.cancel();
   alive_.reset();
-  struct farewell {
+  struct removals {
     std::size_t left = 1;
     handler<release_outcome> done;
   };
-  const auto all = std::make_shared<farewell>();
+  const auto all = std::make_shared<removals>();
   all->done = std::move(done);
   const auto gone = [all] {
     if (--all->left == 0) all->done(released{});

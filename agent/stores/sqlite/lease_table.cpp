@@ -84,13 +84,13 @@ void lease_table::prepare_statements() {
   delete_own_ = statement(
       *db_, "DELETE FROM lease WHERE election = ?1 AND session = ?2 AND (?3 = 0 OR version = ?3)");
   count_release_ = statement(*db_, "UPDATE election SET held = max(held - 1, 0) WHERE name = ?");
-  store_farewell_ = statement(
+  store_release_ = statement(
       *db_,
       "INSERT INTO farewell (election, version, holder, reason, heir, at_unix_ms) "
       "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (election) DO UPDATE SET version = excluded.version, "
       "holder = excluded.holder, reason = excluded.reason, heir = excluded.heir, "
       "at_unix_ms = excluded.at_unix_ms");
-  select_farewell_ = statement(
+  select_release_ = statement(
       *db_, "SELECT version, holder, reason, heir, at_unix_ms FROM farewell WHERE election = ?");
   orders_.emplace(*db_, self_.boot_id);
   select_agreement_ = statement(*db_, "SELECT slots FROM agreement WHERE election = ?");
@@ -301,8 +301,8 @@ release_outcome lease_table::release(const subject& what, core::version version,
     if (deleted == 0) return;
     if (how.clean) count_release_.run(what.election);
     if (version == core::no_version) return;
-    store_farewell_.run(what.election, column(version), self_.identity, core::name(how.why),
-                        how.heir, how.at_unix_ms);
+    store_release_.run(what.election, column(version), self_.identity, core::name(how.why),
+                       how.heir, how.at_unix_ms);
   });
   if (failure) return std::move(*failure);
   return released{};
@@ -402,7 +402,7 @@ lease_table::counters lease_table::count(const subject& what) {
 }
 
 std::optional<core::release_record> lease_table::last_release_of(const subject& what) {
-  auto rows = select_farewell_.rows(what.election);
+  auto rows = select_release_.rows(what.election);
   if (!rows.next()) return std::nullopt;
   return core::release_record{
       .version = version_of(rows.integer(0)),

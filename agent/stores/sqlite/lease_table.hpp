@@ -158,8 +158,8 @@ class lease_table {
   statement extend_lease_;
   statement delete_own_;
   statement count_release_;
-  statement store_farewell_;
-  statement select_farewell_;
+  statement store_release_;
+  statement select_release_;
   statement select_agreement_;
   statement store_agreement_;
   history_row history_row_;

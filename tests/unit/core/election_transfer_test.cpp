@@ -8,7 +8,7 @@ namespace tenure::core::testing {
 namespace {
 
 /// Nobody holds since term `gone` was released to `heir`.
-event::observed shows_parting(std::string heir, version gone = core::version{6}) {
+event::observed shows_release(std::string heir, version gone = core::version{6}) {
   event::observed out = shows_free(gone);
   out.what.last_release = release_record{
       .version = gone, .holder = "other", .why = loss_reason::resigned, .heir = std::move(heir)};
@@ -35,7 +35,7 @@ TEST(Transfer, TheHeirIsNamedWithTheReleaseAndForgottenAfterwards) {
 
 TEST(Transfer, TheOthersLetTheHeirComeFirst) {
   conversation c = waits_behind_other();
-  EXPECT_EQ(c.at(1s).says(shows_parting("b")), "publish");
+  EXPECT_EQ(c.at(1s).says(shows_release("b")), "publish");
   EXPECT_EQ(c.next_wake(), 3s);
   EXPECT_EQ(c.at(2s).wakes(), "");
   EXPECT_EQ(c.at(3s).wakes(), "acquire") << "the heir may be dead";
@@ -43,33 +43,33 @@ TEST(Transfer, TheOthersLetTheHeirComeFirst) {
 
 TEST(Transfer, TheHeirCampaignsAtOnce) {
   conversation c = waits_behind_other();
-  EXPECT_EQ(c.at(1s).says(shows_parting("me")), "publish, acquire");
+  EXPECT_EQ(c.at(1s).says(shows_release("me")), "publish, acquire");
 }
 
 TEST(Transfer, AnHeirThatHadResignedItselfDoesNotStandAsideAnyMore) {
   conversation c = waits_behind_other();
   c.resigns(1h);
-  EXPECT_EQ(c.at(1s).says(shows_parting("me")), "publish, acquire");
+  EXPECT_EQ(c.at(1s).says(shows_release("me")), "publish, acquire");
 }
 
 TEST(Transfer, AnHeirThatIsPausedStaysPaused) {
   conversation c = waits_behind_other();
   c.resigns(duration::max());
-  EXPECT_EQ(c.at(1s).says(shows_parting("me")), "publish");
+  EXPECT_EQ(c.at(1s).says(shows_release("me")), "publish");
   EXPECT_TRUE(c.view().paused);
 }
 
 TEST(Transfer, AReleaseOfLongAgoKeepsNobodyWaiting) {
   conversation c;
   c.says(event::started{});
-  EXPECT_EQ(c.at(1s).says(shows_parting("b")), "publish, acquire")
+  EXPECT_EQ(c.at(1s).says(shows_release("b")), "publish, acquire")
       << "the first thing that the watch shows may be of any age";
 }
 
-TEST(Transfer, TheSameFarewellSeenAgainBuysTheHeirNoMoreTime) {
+TEST(Transfer, TheSameReleaseSeenAgainBuysTheHeirNoMoreTime) {
   conversation c = waits_behind_other();
-  c.at(1s).says(shows_parting("b"));
-  event::observed again = shows_parting("b");
+  c.at(1s).says(shows_release("b"));
+  event::observed again = shows_release("b");
   again.what.as_of = core::version{7};
   c.at(2500ms).says(again);
   EXPECT_EQ(c.next_wake(), 3s);
@@ -77,8 +77,8 @@ TEST(Transfer, TheSameFarewellSeenAgainBuysTheHeirNoMoreTime) {
 
 TEST(Transfer, ANewerReleaseWithoutAnHeirIsForEverybody) {
   conversation c = waits_behind_other();
-  c.at(1s).says(shows_parting("b"));
-  EXPECT_EQ(c.at(1100ms).says(shows_parting("", core::version{7})), "publish, acquire");
+  c.at(1s).says(shows_release("b"));
+  EXPECT_EQ(c.at(1100ms).says(shows_release("", core::version{7})), "publish, acquire");
 }
 
 TEST(Transfer, WhoHasHandedItOnLetsTheHeirComeFirstToo) {
@@ -87,7 +87,7 @@ TEST(Transfer, WhoHasHandedItOnLetsTheHeirComeFirstToo) {
   c.says(shows({mine(core::version{5})}, core::version{5}));
   c.at(1s).resigns(0s, "b");
   c.workload_exits();
-  c.says(shows_parting("b", core::version{5}));
+  c.says(shows_release("b", core::version{5}));
   c.is_released();
   EXPECT_EQ(c.next_wake(), 3s);
 }
@@ -121,7 +121,7 @@ TEST(Transfer, RefusalDoesNotCutTheHeirsHeadStartShort) {
   c.is_refused();
   c.at(1s).says(shows_other());
   c.at(2s).says(shows_free());
-  c.at(2s).says(shows_parting("b"));
+  c.at(2s).says(shows_release("b"));
   c.at(2010ms).is_refused();
   EXPECT_GE(c.next_wake(), 4s);
 }

@@ -15,7 +15,7 @@ core::observation shows(std::vector<core::holder> holders, std::uint64_t as_of) 
   return {.as_of = version{as_of}, .holders = std::move(holders)};
 }
 
-core::observation with_farewell(core::observation seen, core::release_record said) {
+core::observation with_release(core::observation seen, core::release_record said) {
   seen.last_release = std::move(said);
   return seen;
 }
@@ -31,12 +31,12 @@ TEST(History, OfTheOneWhoHeldAtTheStartTheBeginningIsNotKnown) {
   EXPECT_FALSE(h.observed(shows({holder("a", 5)}, 5), 200)) << "nothing new";
 }
 
-TEST(History, AHolderWhoSaysFarewellIsQuoted) {
+TEST(History, TheReasonThatAHolderGivesForItsReleaseIsQuoted) {
   history h("me", 10);
   h.observed(shows({}, 4), 100);
   h.observed(shows({holder("a", 5)}, 5), 200);
-  h.observed(with_farewell(shows({holder("b", 6)}, 6),
-                           {.version = version{5}, .holder = "a", .why = loss_reason::unhealthy}),
+  h.observed(with_release(shows({holder("b", 6)}, 6),
+                          {.version = version{5}, .holder = "a", .why = loss_reason::unhealthy}),
              300);
   EXPECT_THAT(*h.terms(), ElementsAre(past_term{.who = holder("a", 5),
                                                 .ended = true,
@@ -50,8 +50,8 @@ TEST(History, AHolderWhoVanishesHasLetItsLeaseExpire) {
   history h("me", 10);
   h.observed(shows({}, 4), 100);
   h.observed(shows({holder("a", 5)}, 5), 200);
-  h.observed(with_farewell(shows({}, 5), {.version = version{3}, .holder = "z"}), 300);
-  EXPECT_EQ(h.terms()->back().reason, "expired") << "the farewell is of another term";
+  h.observed(with_release(shows({}, 5), {.version = version{3}, .holder = "z"}), 300);
+  EXPECT_EQ(h.terms()->back().reason, "expired") << "the release is of another term";
 }
 
 TEST(History, WhatTheWatchHasNotComeToYetEndsNothing) {
@@ -81,7 +81,7 @@ TEST(History, OurOwnTermEndsWhenItIsDrainedAndForOurOwnReason) {
 TEST(History, AnAgentThatComesLaterIsToldOfTheLastRelease) {
   history h("me", 10);
   h.observed(
-      with_farewell(
+      with_release(
           shows({holder("b", 6)}, 6),
           {.version = version{5}, .holder = "a", .why = loss_reason::resigned, .at_unix_ms = 50}),
       100);

@@ -24,16 +24,16 @@ auto has_members(std::vector<std::string> names) {
       [names = std::move(names)](const core::observation& seen) { return seen.members == names; };
 }
 
-TEST_P(StoreContract, AFarewellIsShownInTheStepOfTheRelease) {
+TEST_P(StoreContract, AReleaseRecordIsShownInTheStepOfTheRelease) {
   auto a = join(settings("a"));
   auto b = join(settings("b"));
   const auto watched = b->watch();
   const grant g = a->hold();
   ASSERT_TRUE(loop_.run_until([&] { return watched->shows(held); }));
-  a->part(g.version, {.clean = true,
-                      .why = core::loss_reason::resigned,
-                      .heir = "c d%",
-                      .at_unix_ms = 1'769'860'800'123});
+  a->release(g.version, {.clean = true,
+                         .why = core::loss_reason::resigned,
+                         .heir = "c d%",
+                         .at_unix_ms = 1'769'860'800'123});
   ASSERT_TRUE(loop_.run_until([&] { return watched->shows(nobody); }));
   const core::release_record expected{.version = g.version,
                                       .holder = "a",
@@ -44,33 +44,33 @@ TEST_P(StoreContract, AFarewellIsShownInTheStepOfTheRelease) {
   EXPECT_EQ(b->read().last_release, expected);
 }
 
-TEST_P(StoreContract, AFarewellOutlivesTheNextGrantAndNotTheNextRelease) {
+TEST_P(StoreContract, AReleaseRecordOutlivesTheNextGrantAndNotTheNextRelease) {
   auto a = join(settings("a"));
   auto b = join(settings("b"));
   const grant first = a->hold();
-  a->part(first.version, {.clean = true, .why = core::loss_reason::unhealthy});
+  a->release(first.version, {.clean = true, .why = core::loss_reason::unhealthy});
   const grant second = b->hold();
   const core::observation seen = a->read();
   ASSERT_TRUE(seen.last_release);
   EXPECT_EQ(seen.last_release->version, first.version);
   EXPECT_EQ(seen.last_release->why, core::loss_reason::unhealthy);
-  b->part(second.version, {.why = core::loss_reason::shutdown});
+  b->release(second.version, {.why = core::loss_reason::shutdown});
   ASSERT_TRUE(a->read().last_release);
   EXPECT_EQ(a->read().last_release->holder, "b");
   EXPECT_EQ(a->read().last_release->why, core::loss_reason::shutdown);
 }
 
-TEST_P(StoreContract, AReleaseOfWhateverThereIsSaysNothing) {
+TEST_P(StoreContract, AReleaseWithoutAVersionLeavesNoRecord) {
   auto a = join(settings("a"));
   const grant first = a->hold();
-  a->part(first.version, {.clean = true, .why = core::loss_reason::resigned});
+  a->release(first.version, {.clean = true, .why = core::loss_reason::resigned});
   a->hold();
   a->release();
   ASSERT_TRUE(a->read().last_release);
   EXPECT_EQ(a->read().last_release->version, first.version);
 }
 
-TEST_P(StoreContract, ATermThatWasDeletedHasNoFarewell) {
+TEST_P(StoreContract, ATermThatWasDeletedHasNoReleaseRecord) {
   auto a = join(settings("a"));
   a->hold();
   store_->delete_lock("db0");
@@ -99,7 +99,7 @@ TEST_P(StoreContract, AMemberIsOneOfItsElectionsOnly) {
   ASSERT_TRUE(loop_.run_until([&] { return second->shows(has_members({"both"})); }));
 }
 
-TEST_P(StoreContract, MembersAreNoContenders) {
+TEST_P(StoreContract, MembersAreNotContenders) {
   auto a = join(announced(settings("a")));
   auto b = join(announced(settings("b")));
   const auto watched = b->watch();
