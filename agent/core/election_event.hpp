@@ -56,7 +56,7 @@ struct acquire_unknown {
   attempt number{};
 };
 
-/// A renewal of the term of `version` was acknowledged. Sent by `session`.
+/// A renewal of the term of `version` was acknowledged. Sent by `lease_group`.
 struct renewed {
   core::version version = no_version;
   time_point sent_at{};

@@ -190,7 +190,7 @@ void election_driver::renew(const core::command::renew& c) {
   });
 }
 
-/// Nothing if all terms to be renewed are over. Call before the session gets the answer.
+/// Nothing if all terms to be renewed are over. Call before the lease group gets the answer.
 std::optional<core::duration> election_driver::renewal_margin() const {
   core::time_point first = core::never;
   for (const core::renewal_item& item : group_.renewing()) {

@@ -17,7 +17,7 @@ outcome outcome_of(const stores::grant&) {
 outcome outcome_of(const stores::refusal&) {
   return outcome::refused;
 }
-/// One request for all elections of a session: lost if any of them is lost.
+/// One request for all elections of an agent: lost if any of them is lost.
 outcome outcome_of(const stores::renewal& what) {
   return what.lost.empty() ? outcome::done : outcome::lost;
 }

@@ -22,14 +22,14 @@ class snapshots {
   void stopping();
   void guard_gone();
   void health(api::health_report what);
-  /// The session's view of an election has changed; call `publish` later.
+  /// The state of an election has changed; call `publish` later.
   void changed(core::election_index which);
   /// The phase of an election has changed at this wall-clock time.
   void phase_changed(core::election_index which, std::int64_t unix_ms);
   /// The transition of that change.
   void transition(core::election_index which, const core::command::transition& what);
-  /// The watch of an election shows something. True if `publish` is necessary, even if the session
-  /// ignores it.
+  /// The watch of an election shows something. True if `publish` is necessary, even if the
+  /// election ignores it.
   bool watch_showed(core::election_index which, core::time_point now);
   /// The known terms of an election have changed; call `publish` later.
   void terms_changed(core::election_index which, std::shared_ptr<const api::term_list> terms);
@@ -41,7 +41,7 @@ class snapshots {
   void contact(const core::store_contact& what) { next_.contact = what; }
   /// True if the state that the watch of an election has shown is confirmed at `now`.
   [[nodiscard]] bool is_vouched_for(core::election_index which, core::time_point now) const;
-  /// Publishes and numbers the changes in `from`. An empty session shows its elections as not
+  /// Publishes and numbers the changes in `from`. An empty group shows its elections as not
   /// begun.
   void publish(const core::lease_group& from, core::time_point now);
 
