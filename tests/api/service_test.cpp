@@ -15,7 +15,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// A service over a board, with a clock that is moved by hand.
+/// A service over published snapshots, with a clock that is moved by hand.
 struct served {
   served() {
     published.beat(start);

@@ -25,7 +25,7 @@ async function get(path, signal, headers = {}) {
   return { problem: body.error?.message ?? `The agent answers ${answer.status}.` };
 }
 
-// Follows one view at a time: { reads, pulse, events, take(body, sent), heard(body), store() }.
+// Follows one view at a time: { reads, heartbeat, events, take(body, sent), heard(body), store() }.
 // Events report changes at once; reads show the time left of the lease, and that the agent still
 // answers. A hidden page follows nothing: browsers share a few connections among all tabs.
 const feed = {
@@ -83,11 +83,11 @@ const feed = {
     this.again = this.reading !== null;
     if (this.again) return;
     const { view } = this, mine = this.reading = new AbortController();
-    const sent = instant(), path = this.streaming && view.pulse ? view.pulse : view.reads;
+    const sent = instant(), path = this.streaming && view.heartbeat ? view.heartbeat : view.reads;
     const deadline = setTimeout(() => mine.abort(), view.patience ?? patience_ms);
     try {
       // An unchanged list is not sent again; the time left of a lease always changes.
-      const is_known = view.pulse && path === view.reads && this.etag;
+      const is_known = view.heartbeat && path === view.reads && this.etag;
       const got = await get(path, mine.signal, is_known ? { 'If-None-Match': this.etag } : {});
       if (this.reading !== mine) return;
       const is_back = this.lost && this.stream?.readyState === EventSource.CLOSED;

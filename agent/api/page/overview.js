@@ -21,7 +21,7 @@ const overview = {
     show_text(by_id('json'), '/v1/elections');
     return {
       reads: '/v1/elections',
-      pulse: '/livez',
+      heartbeat: '/livez',
       events: '/v1/events',
       store: () => this.store,
       patience: 20000,

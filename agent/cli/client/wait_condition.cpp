@@ -41,7 +41,7 @@ met judge(const wait_condition& what, const wire::election_report& now) {
   return met::no;
 }
 
-std::string standing_text(const wire::election_report& now) {
+std::string status_text(const wire::election_report& now) {
   std::string out = now.identity + " is " + (now.state == "candidate" ? "a standby" : now.state) +
                     " in " + now.election + (now.paused ? ", paused" : "") + "; ";
   if (now.holders.empty())

@@ -24,6 +24,6 @@ enum class met : std::uint8_t { no, yes, cannot_tell };
 met judge(const wait_condition& what, const wire::election_report& now);
 
 /// "a is active in db; a holds it, under version 7": the present state.
-std::string standing_text(const wire::election_report& now);
+std::string status_text(const wire::election_report& now);
 
 }  // namespace tenure::cli

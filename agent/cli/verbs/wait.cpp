@@ -40,11 +40,11 @@ class waiting {
     if (all->empty()) return false;
     if (all->size() > 1) return fail(which_election(agent_, *all));
     body_ = *answer;
-    standing_ = standing_text(all->front());
+    status_ = status_text(all->front());
     const met is = judge(what_, all->front());
     in_doubt_ = is == met::cannot_tell;
     if (in_doubt_ && !std::exchange(told_, true)) {
-      print_failure("wait", "cannot tell: " + standing_ + "; waiting");
+      print_failure("wait", "cannot tell: " + status_ + "; waiting");
     }
     return is == met::yes;
   }
@@ -52,7 +52,7 @@ class waiting {
   const std::optional<ask_failure>& failure() const { return failure_; }
   /// The agent answers, but does not know.
   bool in_doubt() const { return in_doubt_; }
-  const std::string& standing() const { return standing_; }
+  const std::string& status() const { return status_; }
   const std::string& body() const { return body_; }
 
  private:
@@ -68,7 +68,7 @@ class waiting {
   const settings::endpoint& agent_;
   const wait_condition& what_;
   std::optional<ask_failure> failure_;
-  std::string standing_;
+  std::string status_;
   std::string body_;
   bool told_ = false;
   bool in_doubt_ = false;
@@ -100,17 +100,17 @@ int run_wait(const invocation& what) {
     if (what.output == output_form::json) {
       print_json(state.body());
     } else {
-      std::puts(state.standing().c_str());
+      std::puts(state.status().c_str());
     }
     return runtime::exit_ok;
   }
   if (state.in_doubt()) {
-    return report_failure(what, failure(runtime::exit_cannot_tell, "cannot_tell",
-                                        "cannot tell: " + state.standing()));
+    return report_failure(
+        what, failure(runtime::exit_cannot_tell, "cannot_tell", "cannot tell: " + state.status()));
   }
   const std::string text = "condition not met after " +
                            core::text(patience.value_or(core::duration::zero())) +
-                           (state.standing().empty() ? "" : ": " + state.standing());
+                           (state.status().empty() ? "" : ": " + state.status());
   return report_failure(what, failure(runtime::exit_timed_out, "timed_out", text));
 }
 

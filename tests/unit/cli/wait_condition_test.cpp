@@ -106,15 +106,15 @@ TEST(WaitCondition, WhatIsNoStateIsRefused) {
 }
 
 TEST(WaitCondition, TheStandingIsOneSentence) {
-  EXPECT_EQ(standing_text(standby()), "a is a standby in db; b holds it, under version 7");
-  EXPECT_EQ(standing_text(active()), "a is active in db; a holds it, under version 8");
-  EXPECT_EQ(standing_text(in_doubt(standby())),
+  EXPECT_EQ(status_text(standby()), "a is a standby in db; b holds it, under version 7");
+  EXPECT_EQ(status_text(active()), "a is active in db; a holds it, under version 8");
+  EXPECT_EQ(status_text(in_doubt(standby())),
             "a is a standby in db; b held it, under version 7, as of 12s ago; etcd does not answer "
             "(last answer 12s ago): connection refused");
   wire::election_report never = in_doubt(standby());
   never.holders.clear();
   never.holder_age_ms.reset();
-  EXPECT_THAT(standing_text(never), testing::HasSubstr("; who holds it is not known; etcd does"));
+  EXPECT_THAT(status_text(never), testing::HasSubstr("; who holds it is not known; etcd does"));
 }
 
 }  // namespace

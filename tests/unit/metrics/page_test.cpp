@@ -20,7 +20,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-/// The instruments of an agent, with a board and a clock that are moved by hand.
+/// The instruments of an agent, with snapshots and a clock that are set by hand.
 struct dashboard {
   explicit dashboard(bool has_guard = false)
       : in({.when = *core::resolve({}), .has_guard = has_guard}) {

@@ -17,7 +17,7 @@ core::observation at(std::uint64_t version) {
   return seen;
 }
 
-struct WatchList : testing::Test {
+struct Subscriptions : testing::Test {
   watch_handler teller() {
     return [this](const auto& what) {
       if (const auto* seen = std::get_if<core::observation>(&what)) {
@@ -32,7 +32,7 @@ struct WatchList : testing::Test {
   int failures = 0;
 };
 
-TEST_F(WatchList, ChangesDuringALookAreOneMoreLookHoweverManyTheyAre) {
+TEST_F(Subscriptions, ChangesDuringALookAreOneMoreLookHoweverManyTheyAre) {
   list.add(first, teller());
   EXPECT_THAT(list.begin_look(), ElementsAre(first));
   EXPECT_THAT(list.begin_look(), IsEmpty());
@@ -42,13 +42,13 @@ TEST_F(WatchList, ChangesDuringALookAreOneMoreLookHoweverManyTheyAre) {
   EXPECT_FALSE(list.end_look());
 }
 
-TEST_F(WatchList, OnlyWhatIsWatchedIsLookedAt) {
+TEST_F(Subscriptions, OnlyWhatIsWatchedIsLookedAt) {
   EXPECT_THAT(list.begin_look(), IsEmpty());
   list.add(second, teller());
   EXPECT_THAT(list.begin_look(), ElementsAre(second));
 }
 
-TEST_F(WatchList, TellsTheFirstStateAndThenChangesOnly) {
+TEST_F(Subscriptions, TellsTheFirstStateAndThenChangesOnly) {
   list.add(first, teller());
   list.show(first, at(1));
   list.show(first, at(1));
@@ -56,7 +56,7 @@ TEST_F(WatchList, TellsTheFirstStateAndThenChangesOnly) {
   EXPECT_THAT(told, ElementsAre(1, 2));
 }
 
-TEST_F(WatchList, WatchOpenedDuringALookIsNotToldItsResult) {
+TEST_F(Subscriptions, WatchOpenedDuringALookIsNotToldItsResult) {
   list.add(first, teller());
   list.begin_look();
   list.add(second, teller());
@@ -67,7 +67,7 @@ TEST_F(WatchList, WatchOpenedDuringALookIsNotToldItsResult) {
   EXPECT_TRUE(list.concerned(second));
 }
 
-TEST_F(WatchList, BrokenWatchIsToldOnceAndThenSilentUntilItIsOpenedAgain) {
+TEST_F(Subscriptions, BrokenWatchIsToldOnceAndThenSilentUntilItIsOpenedAgain) {
   list.add(first, teller());
   list.fail(first, unknown{"gone"});
   list.fail(first, unknown{"gone"});
@@ -79,7 +79,7 @@ TEST_F(WatchList, BrokenWatchIsToldOnceAndThenSilentUntilItIsOpenedAgain) {
   EXPECT_THAT(told, ElementsAre(1));
 }
 
-TEST_F(WatchList, HandlerMayOpenItsWatchAgain) {
+TEST_F(Subscriptions, HandlerMayOpenItsWatchAgain) {
   list.add(first, [this](const auto&) { list.add(first, teller()); });
   list.show(first, at(1));
   list.show(first, at(1));

@@ -74,7 +74,7 @@ std::vector<pid_t> living_children() {
   return all;
 }
 
-TEST(CheckProcess, CommandGetsTheLimitOfOpenFilesThatWeWereStartedWith) {
+TEST(HelperProcess, CommandGetsTheLimitOfOpenFilesThatWeWereStartedWith) {
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
   const rlimit low{.rlim_cur = 512, .rlim_max = before.rlim_max};
@@ -85,20 +85,20 @@ TEST(CheckProcess, CommandGetsTheLimitOfOpenFilesThatWeWereStartedWith) {
   ::setrlimit(RLIMIT_NOFILE, &before);
 }
 
-TEST(CheckProcess, ExitStatusIsThatOfTheProgram) {
+TEST(HelperProcess, ExitStatusIsThatOfTheProgram) {
   EXPECT_EQ(one_check(process::run_command{{"true"}}).ends_as<process::command_ended>().status, 0);
   EXPECT_EQ(WEXITSTATUS(one_check("exit 3").ends_as<process::command_ended>().status), 3);
   EXPECT_EQ(WTERMSIG(one_check("kill -USR1 $$").ends_as<process::command_ended>().status), SIGUSR1);
 }
 
-TEST(CheckProcess, ArgumentsAreNotReadByAShell) {
+TEST(HelperProcess, ArgumentsAreNotReadByAShell) {
   const temporary_directory in;
   one_check c(process::run_command{{"touch", in / "a b; c $HOME"}});
   EXPECT_EQ(c.ends_as<process::command_ended>().status, 0);
   EXPECT_TRUE(std::filesystem::exists(in / "a b; c $HOME"));
 }
 
-TEST(CheckProcess, ProgramThatCannotBeExecutedIsToldFromOneThatFails) {
+TEST(HelperProcess, ProgramThatCannotBeExecutedIsToldFromOneThatFails) {
   EXPECT_EQ(one_check(process::run_command{{"no-such-program-anywhere"}})
                 .ends_as<process::command_not_executed>()
                 .error,
@@ -110,7 +110,7 @@ TEST(CheckProcess, ProgramThatCannotBeExecutedIsToldFromOneThatFails) {
   EXPECT_EQ(WEXITSTATUS(one_check("exit 127").ends_as<process::command_ended>().status), 127);
 }
 
-TEST(CheckProcess, ProgramThatHangsIsKilledWithTheChildrenThatHangWithIt) {
+TEST(HelperProcess, ProgramThatHangsIsKilledWithTheChildrenThatHangWithIt) {
   const temporary_directory in;
   const std::string child = in / "child";
   one_check c("trap '' TERM; sh -c 'trap \"\" TERM; echo $$ > " + child +
@@ -122,7 +122,7 @@ TEST(CheckProcess, ProgramThatHangsIsKilledWithTheChildrenThatHangWithIt) {
   EXPECT_FALSE(is_alive(id));
 }
 
-TEST(CheckProcess, DaemonThatACheckLeavesBehindIsDeadWhenTheCheckHasEnded) {
+TEST(HelperProcess, DaemonThatACheckLeavesBehindIsDeadWhenTheCheckHasEnded) {
   const temporary_directory in;
   const std::string daemon = in / "daemon";
   one_check c("setsid sh -c 'echo $$ > " + daemon + "; exec sleep 1000' & while [ ! -s " + daemon +
@@ -133,7 +133,7 @@ TEST(CheckProcess, DaemonThatACheckLeavesBehindIsDeadWhenTheCheckHasEnded) {
   EXPECT_FALSE(is_alive(id));
 }
 
-TEST(CheckProcess, NothingIsLeftWhenItIsDestroyed) {
+TEST(HelperProcess, NothingIsLeftWhenItIsDestroyed) {
   const temporary_directory in;
   const std::string child = in / "child";
   one_check c("echo $$ > " + child + "; sleep 1000; sleep 1000");
@@ -145,7 +145,7 @@ TEST(CheckProcess, NothingIsLeftWhenItIsDestroyed) {
   EXPECT_FALSE(c.outcome) << "no handler is called after destruction";
 }
 
-TEST(CheckProcess, DeathOfTheAgentLeavesNothingOfACheckBehind) {
+TEST(HelperProcess, DeathOfTheAgentLeavesNothingOfACheckBehind) {
   const temporary_directory in;
   const std::string child = in / "child";
   const pid_t agent = ::fork();
@@ -161,7 +161,7 @@ TEST(CheckProcess, DeathOfTheAgentLeavesNothingOfACheckBehind) {
   EXPECT_TRUE(eventually([&] { return !is_alive(id); }));
 }
 
-TEST(CheckProcess, SignalsOfACheckAreNotTheAgents) {
+TEST(HelperProcess, SignalsOfACheckAreNotTheAgents) {
   // An inherited handler in a child would write to state shared with its parent.
   one_check c("sleep 1000; sleep 1000");
   boost::asio::signal_set signals(c.io, SIGTERM, SIGINT);
@@ -179,7 +179,7 @@ TEST(CheckProcess, SignalsOfACheckAreNotTheAgents) {
   EXPECT_FALSE(told);
 }
 
-TEST(CheckProcess, DescriptorsOfTheAgentAreNotInherited) {
+TEST(HelperProcess, DescriptorsOfTheAgentAreNotInherited) {
   const int kept = ::open("/dev/null", O_RDONLY);  // without O_CLOEXEC
   ASSERT_GT(kept, STDERR_FILENO);
   const std::string path = "/proc/$$/fd/" + std::to_string(kept);
@@ -187,7 +187,7 @@ TEST(CheckProcess, DescriptorsOfTheAgentAreNotInherited) {
   ::close(kept);
 }
 
-TEST(CheckProcess, ManyLeaveNeitherDescriptorsNorChildren) {
+TEST(HelperProcess, ManyLeaveNeitherDescriptorsNorChildren) {
   const auto descriptors = [] {
     return std::ranges::distance(std::filesystem::directory_iterator("/proc/self/fd"),
                                  std::filesystem::directory_iterator());
@@ -206,7 +206,7 @@ TEST(CheckProcess, ManyLeaveNeitherDescriptorsNorChildren) {
   EXPECT_TRUE(living_children().empty());
 }
 
-TEST(CheckProcess, FileIsFoundWithTheTimeOfItsLastChange) {
+TEST(HelperProcess, FileIsFoundWithTheTimeOfItsLastChange) {
   const temporary_directory in;
   std::ofstream(in / "ok") << "ok";
   const auto found = one_check(process::look_at_file{in / "ok"}).ends_as<process::file_found>();
@@ -218,7 +218,7 @@ TEST(CheckProcess, FileIsFoundWithTheTimeOfItsLastChange) {
               60'000);
 }
 
-TEST(CheckProcess, FileThatIsNotThereOrCannotBeReachedHasItsReason) {
+TEST(HelperProcess, FileThatIsNotThereOrCannotBeReachedHasItsReason) {
   const temporary_directory in;
   EXPECT_EQ(one_check(process::look_at_file{in / "ok"}).ends_as<process::file_not_found>().error,
             ENOENT);
