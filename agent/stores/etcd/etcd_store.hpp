@@ -11,7 +11,7 @@ namespace tenure::stores {
 
 /// A store in etcd 3.4 or later, through its JSON gateway.
 ///
-/// `with.endpoints` are URLs of members of one cluster. Keys are laid out as by etcd's own
+/// `with.endpoints` are URLs of servers of one cluster. Keys are laid out as by etcd's own
 /// `concurrency` package (stores/etcd/layout.hpp); versions are create_revisions. All elections
 /// share one lease, so one request renews them.
 std::expected<std::unique_ptr<store>, open_error> make_etcd_store(

@@ -78,7 +78,7 @@ void renewals::read_keys(const turn_ptr& t, std::size_t first) {
 /// Checks how far the quorum is, and waits until the watch is there, too.
 void renewals::follow_watch(const turn_ptr& t, const core::renewal_item& any) {
   read(t, {any}, [this, t](const reads& found) {
-    // The read may have moved on to another member; the watch follows it.
+    // The read may have moved on to another endpoint; the watch follows it.
     if (!session_.connection.tells_progress()) return read_keys(t, 0);
     watch_is_asked_ = true;
     // The watch may break first, or stay silent, as a new one does for a moment. Then half of the

@@ -13,7 +13,7 @@ namespace tenure::stores::etcd {
 /// at their keys.
 ///
 /// A keepalive says nothing about keys, and the revision in its answer is that of the answering
-/// member, which may lag for as long as its disk does while the leader renews. So a renewal counts
+/// server, which may lag for as long as its disk does while the leader renews. So a renewal counts
 /// only if a quorum has shown our keys since it was sent, and if the keepalive was not answered in
 /// an earlier raft term than the quorum has shown (`session::believe`). The look is one of these:
 ///
@@ -22,7 +22,7 @@ namespace tenure::stores::etcd {
 ///   reach that revision, and says so when asked for its progress. That is a constant number of
 ///   requests for any number of terms. It needs an etcd whose progress answers keep their order
 ///   among the events (`progress_keeps_order`).
-/// - If the watch moves to another member meanwhile, or does not answer in half of the time, and
+/// - If the watch moves to another endpoint meanwhile, or does not answer in half of the time, and
 ///   also the next time after that: reads of `most_operations` keys each.
 ///
 /// Used on the session's loop only.
