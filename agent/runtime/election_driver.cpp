@@ -18,6 +18,18 @@ const core::command::stop_workload* stop_order(const core::group_effects& in,
   return nullptr;
 }
 
+/// How long before the first stop a renewal is answered now. Nothing if all terms to be renewed are
+/// over. Call before the lease group gets the answer.
+std::optional<core::duration> renewal_margin(const core::lease_group& of, core::time_point now) {
+  core::time_point first = core::never;
+  for (const core::renewal_item& item : of.renewing()) {
+    const auto& lease = of.at(item.which).view().lease;
+    if (lease && lease->version == item.version) first = std::min(first, lease->stop_at);
+  }
+  if (first == core::never) return std::nullopt;
+  return first - now;
+}
+
 }  // namespace
 
 election_driver::election_driver(base::event_loop& on, clock_reader clocks,
@@ -35,7 +47,7 @@ election_driver::election_driver(base::event_loop& on, clock_reader clocks,
 void election_driver::begin(stores::store& of, std::vector<core::election_settings> elections,
                             const beginning& first) {
   store_ = &of;
-  watch_at_.assign(elections.size(), core::never);
+  watches_.begin(elections.size());
   for (core::election_settings& one : elections) group_.add(std::move(one));
   for (std::uint32_t i = 0; i < group_.size(); ++i) {
     for (const core::election_event& what : first) {
@@ -84,8 +96,7 @@ void election_driver::step(core::election_index which, const core::election_even
 }
 
 void election_driver::turn() {
-  const core::time_point now = loop_.now();
-  if (first_watch_ <= now) open_due_watches(now);
+  for (const core::election_index which : watches_.take(loop_.now())) open_watch(which);
   group_.wake(moment(), effects_);
   carry_out();
 }
@@ -125,7 +136,7 @@ void election_driver::set_timer() {
     with_.listener.turned(now);
     next_turn_ = now + longest_turn;
   }
-  const core::time_point next = std::min({group_.next_wake(), next_turn_, first_watch_});
+  const core::time_point next = std::min({group_.next_wake(), next_turn_, watches_.first()});
   if (timer_.when() != next) timer_.at(next, [this] { turn(); });
   clocks_.await(next);
 }
@@ -183,40 +194,19 @@ void election_driver::renew(const core::command::renew& c) {
     }
     const auto& done = std::get<stores::renewal>(what);
     with_.listener.store_answered(store_request::renewal);
-    with_.listener.renewed(renewal_margin());
+    with_.listener.renewed(renewal_margin(group_, loop_.now()));
     group_.renewed(moment(), c.number, done.sent_at, done.ttl, done.lost, effects_);
     carry_out();
     with_.workload.renewed();
   });
 }
 
-/// Nothing if all terms to be renewed are over. Call before the lease group gets the answer.
-std::optional<core::duration> election_driver::renewal_margin() const {
-  core::time_point first = core::never;
-  for (const core::renewal_item& item : group_.renewing()) {
-    const auto& lease = group_.at(item.which).view().lease;
-    if (lease && lease->version == item.version) first = std::min(first, lease->stop_at);
-  }
-  if (first == core::never) return std::nullopt;
-  return first - loop_.now();
-}
-
 void election_driver::carry_out(core::election_index which, const core::command::watch& c) {
   if (c.not_before <= loop_.now()) {
     open_watch(which);
   } else {
-    watch_at_[core::place(which)] = c.not_before;
-    first_watch_ = std::min(first_watch_, c.not_before);
+    watches_.add(which, c.not_before);
   }
-}
-
-void election_driver::open_due_watches(core::time_point now) {
-  for (std::uint32_t i = 0; i < watch_at_.size(); ++i) {
-    if (watch_at_[i] > now) continue;
-    watch_at_[i] = core::never;
-    open_watch(core::election_index{i});
-  }
-  first_watch_ = *std::ranges::min_element(watch_at_);
 }
 
 void election_driver::open_watch(core::election_index which) {

@@ -11,6 +11,7 @@
 #include "base/event_loop.hpp"
 #include "core/lease_group.hpp"
 #include "runtime/clock_watch.hpp"
+#include "runtime/due_watches.hpp"
 #include "runtime/election_host.hpp"
 #include "runtime/election_listener.hpp"
 #include "runtime/election_workload.hpp"
@@ -18,12 +19,15 @@
 
 namespace tenure::runtime {
 
-/// Turns the elections of one agent. It feeds them events of the store, the workload and time, and
-/// carries out the commands with which they answer: on the store, on the workload, and as timers.
-/// It decides nothing about leases itself; `core::election` does.
+/// Turns the elections of one agent. It feeds them events of the store, the workload, orders and
+/// time, and carries out the commands with which they answer: on the store, on the workload, and as
+/// timers. It decides nothing about leases itself; `core::election` does.
 ///
-///     store, workload, people --events--> core::lease_group --commands--> store, workload, timer
-///                                                       --reports---> election_listener
+///     store, workload, orders, time --events--> core::lease_group
+///
+///     core::lease_group --commands--> store, election_workload, timer
+///                       --reports---> election_listener (log, metrics, API)
+///                       --the rest--> election_host (an election is over, an order was left)
 ///
 /// Everything happens on one loop, which outlives the driver, as does the store. In the simulator,
 /// that loop has virtual time; the rest is the code that ships.
@@ -81,10 +85,8 @@ class election_driver {
   void carry_out(core::election_index which, const core::command::finished& c);
   void renew(const core::command::renew& c);
   void open_watch(core::election_index which);
-  void open_due_watches(core::time_point now);
   void watch_says(core::election_index which,
                   std::variant<core::observation, stores::unknown> what);
-  [[nodiscard]] std::optional<core::duration> renewal_margin() const;
   [[nodiscard]] core::moment moment();
   [[nodiscard]] core::moment present();
   void look_at_clocks();
@@ -99,9 +101,8 @@ class election_driver {
   std::uint64_t entropy_;
   clock_watch clocks_;
   base::timer timer_;
-  core::time_point next_turn_{};            ///< the latest one, even if nothing happens
-  std::vector<core::time_point> watch_at_;  ///< when to open the watch (again); `never`: it is open
-  core::time_point first_watch_ = core::never;  ///< a lower bound of these
+  core::time_point next_turn_{};  ///< the latest one, even if nothing happens
+  due_watches watches_;           ///< to be opened, or opened again
   /// Events fed before `begin`.
   std::vector<std::pair<std::optional<core::election_index>, core::election_event>> early_;
   bool ended_ = false;
