@@ -74,13 +74,6 @@ instruments::instruments(const constants& about) {
           {{"operation", operation_names[o]}, {"outcome", outcome_names[how]}});
     }
   }
-  if (about.has_guard) {
-    guard_up_ = kept_.add_gauge({"tenure_guard_up", "1 if there is a guard and it answers."});
-    guard_hangs_ = kept_.add_counter(
-        {"tenure_guard_hangs_total", "How often the guard has not acknowledged a deadline."});
-    guard_restarts_ = kept_.add_counter(
-        {"tenure_guard_restarts_total", "How often another guard was found after one had gone."});
-  }
   if (about.has_health) {
     unhealthy_ = kept_.add_counter(
         {"tenure_workload_unhealthy_total",
@@ -114,6 +107,14 @@ void instruments::renewal_took(core::duration what) {
 
 void instruments::renewal_left(core::duration margin) {
   renewal_margin_.observe(margin);
+}
+
+void instruments::add_guard() {
+  guard_up_ = kept_.add_gauge({"tenure_guard_up", "1 if there is a guard and it answers."});
+  guard_hangs_ = kept_.add_counter(
+      {"tenure_guard_hangs_total", "How often the guard has not acknowledged a deadline."});
+  guard_restarts_ = kept_.add_counter(
+      {"tenure_guard_restarts_total", "How often another guard was found after one had gone."});
 }
 
 void instruments::guard_is(bool up) {

@@ -25,7 +25,6 @@ inline constexpr std::size_t outcomes = 4;
 /// What never changes while the agent runs.
 struct constants {
   core::timing when;
-  bool has_guard = false;   ///< a process that kills, not hooks
   bool has_health = false;  ///< the workload has health checks
 };
 
@@ -45,7 +44,9 @@ class instruments {
   /// A renewal was acknowledged, this long before the first of its elections would have stopped.
   void renewal_left(core::duration margin);
 
-  /// Precondition of these three: `has_guard`.
+  /// Adds the metrics of the process that kills the workload. Call at most once, before `page`.
+  void add_guard();
+  /// Precondition of these three: `add_guard`.
   void guard_is(bool up);
   void guard_hung();
   /// A guard was found. The first one of an agent does not count as a restart.

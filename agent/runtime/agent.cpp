@@ -19,11 +19,6 @@ constexpr core::duration open_pause = std::chrono::milliseconds(200);
 /// How long the store may take to remove our name at the end.
 constexpr core::duration leave_patience = std::chrono::milliseconds(500);
 
-/// True if a guard kills the workload; hooks only ask it to stop.
-bool is_killed(const agent_options& o) {
-  return o.has_guard && (!o.settings.hooks.any() || o.settings.target.given());
-}
-
 stores::setup store_setup(const agent_options& o) {
   const settings::agent& s = o.settings;
   return {.kind = s.store,
@@ -46,12 +41,10 @@ agent::agent(agent_options options, surroundings& on, log::logger& to,
       machine_(on),
       log_(to),
       on_end_(std::move(ended)),
-      instruments_({.when = options_.settings.timing,
-                    .has_guard = is_killed(options_),
-                    .has_health = options_.settings.health.is_checked()}),
+      instruments_(
+          {.when = options_.settings.timing, .has_health = options_.settings.health.is_checked()}),
       shown_(published_, base::hex(on.loop().random_bits()), options_.settings.identity,
-             options_.settings.store, options_.settings.elections, options_.has_guard,
-             !options_.settings.observe),
+             options_.settings.store, options_.settings.elections, !options_.settings.observe),
       workload_(make_workload_mode({.settings = options_.settings,
                                     .session = options_.session,
                                     .election = options_.settings.elections.front(),
@@ -60,7 +53,7 @@ agent::agent(agent_options options, surroundings& on, log::logger& to,
                                     .instruments = instruments_,
                                     .shown = shown_,
                                     .host = *this},
-                                   options_.has_guard)),
+                                   options_.started_by_guard)),
       reports_({.loop = on.loop(),
                 .read_clocks = [this] { return machine_.read_clocks(); },
                 .settings = options_.settings,
@@ -84,6 +77,8 @@ agent::agent(agent_options options, surroundings& on, log::logger& to,
                .reports = reports_,
                .shown = shown_}),
       opening_(on.loop()) {
+  if (workload_->has_guard()) instruments_.add_guard();
+  if (!workload_->owns_workload()) shown_.clients_are_the_workload();
   workload_->drive_by(driver_);
   reports_.follow(driver_);
 }

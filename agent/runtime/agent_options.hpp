@@ -12,8 +12,8 @@ struct agent_options {
   std::vector<std::string> warnings{};  ///< about the settings, one line each, for the log
   /// Of this incarnation, unless it goes on with that of one that has died.
   std::string session;
-  /// A guard owns the workload, or hooks tell it. Precondition: exactly one election.
-  bool has_guard = false;
+  /// A guard started this agent and owns its workload. Precondition: exactly one election.
+  bool started_by_guard = false;
 };
 
 }  // namespace tenure::runtime

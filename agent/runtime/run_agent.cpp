@@ -55,7 +55,6 @@ int run_agent(agent_options options) {
   const settings::agent settings = options.settings;
   log::logger to(form_of(settings.log_format), settings.log_level);
   for (const std::string& warning : options.warnings) say_settings_warning(to, warning);
-  options.has_guard = options.has_guard || settings.hooks.any();
 
   int status = exit_ok;
   end_signals* until_ended = nullptr;

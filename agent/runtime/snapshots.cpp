@@ -26,8 +26,7 @@ bool came_back(const api::election_snapshot& before, const api::election_snapsho
 }  // namespace
 
 snapshots::snapshots(api::published& onto, std::string agent, std::string identity,
-                     std::string store, std::vector<settings::election> elections,
-                     bool owns_workload, bool campaigns)
+                     std::string store, std::vector<settings::election> elections, bool campaigns)
     : onto_(onto) {
   next_.agent = std::move(agent);
   next_.identity = std::move(identity);
@@ -38,9 +37,14 @@ snapshots::snapshots(api::published& onto, std::string agent, std::string identi
     shown.name = std::move(e.name);
     shown.slots = e.slots;
     shown.campaigns = campaigns;
-    shown.owns_workload = owns_workload;
     if (!campaigns) shown.view.phase = core::phase::observer;
     next_.elections.push_back(std::move(shown));
+  }
+}
+
+void snapshots::clients_are_the_workload() {
+  for (std::size_t i = 0; i < next_.elections.size(); ++i) {
+    next_.elections.edit(i).owns_workload = false;
   }
 }
 

@@ -16,8 +16,10 @@ class snapshots {
  public:
   /// `agent` names this run of the agent.
   snapshots(api::published& onto, std::string agent, std::string identity, std::string store,
-            std::vector<settings::election> elections, bool owns_workload, bool campaigns);
+            std::vector<settings::election> elections, bool campaigns);
 
+  /// Nobody starts or stops a workload. Call before the first `publish`.
+  void clients_are_the_workload();
   void store_opened(std::string cluster_id);
   void stopping();
   void guard_gone();

@@ -24,11 +24,11 @@ core::event::workload_found event_of(const workload::found_workload& what) {
           .stopping = what.stopping};
 }
 
-std::unique_ptr<workload_mode> make_workload_mode(const mode_parts& with, bool has_guard) {
+std::unique_ptr<workload_mode> make_workload_mode(const mode_parts& with, bool started_by_guard) {
   const settings::agent& s = with.settings;
   if (!s.guard_dir.empty()) return std::make_unique<socket_guard_mode>(with);
   if (s.hooks.any() && !s.target.given()) return std::make_unique<hook_mode>(with);
-  if (!has_guard) return std::make_unique<reader_mode>(with.host);
+  if (!started_by_guard) return std::make_unique<reader_mode>(with.host);
   if (s.target.given()) return std::make_unique<found_processes_mode>(with);
   return std::make_unique<own_command_mode>(with);
 }

@@ -104,8 +104,8 @@ class workload_mode : public election_workload {
 /// An earlier agent's workload, as an event of the election.
 [[nodiscard]] core::event::workload_found event_of(const workload::found_workload& what);
 
-/// The mode that these settings require. `has_guard`: a guard started this process.
-std::unique_ptr<workload_mode> make_workload_mode(const mode_parts& with, bool has_guard);
+/// The mode that these settings require. `started_by_guard`: a guard started this agent.
+std::unique_ptr<workload_mode> make_workload_mode(const mode_parts& with, bool started_by_guard);
 
 /// The API's clients are the workload: nobody starts or stops it.
 class reader_mode final : public workload_mode {

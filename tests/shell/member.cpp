@@ -78,7 +78,7 @@ member::member(stage& s, const pod_machine& on, std::uint32_t incarnation, guard
       agent_(std::make_unique<runtime::agent>(
           runtime::agent_options{.settings = settings_of(s, on),
                                  .session = session_of(on.number, incarnation),
-                                 .has_guard = s.guarded},
+                                 .started_by_guard = s.guarded},
           machine_, log_, [this, guarded](int status) {
             ended_ = true;
             if (guarded != nullptr) guarded->agent_exits(status);

@@ -41,13 +41,13 @@ int refuse_target(const char* verb, std::string_view setting, const char* instea
   return runtime::exit_bad_settings;
 }
 
-runtime::agent_options options_of(config::configuration loaded, bool has_guard) {
+runtime::agent_options options_of(config::configuration loaded, bool started_by_guard) {
   std::vector<std::string> warnings;
   for (const config::problem& one : loaded.warnings) warnings.push_back(config::render(one));
   return {.settings = std::move(loaded),
           .warnings = std::move(warnings),
           .session = base::random_hex(16),
-          .has_guard = has_guard};
+          .started_by_guard = started_by_guard};
 }
 
 }  // namespace
@@ -115,7 +115,7 @@ int run_agent(const invocation& what, int argc, const char* const* argv) {
   if (has_target && !workload::guard_link::in_environment()) {
     return guard_what_is_found(*settings, argc, argv);
   }
-  return runtime::run_agent(options_of(std::move(*settings), has_guard_socket || has_target));
+  return runtime::run_agent(options_of(std::move(*settings), has_target));
 }
 
 }  // namespace tenure::cli

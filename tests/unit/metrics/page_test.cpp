@@ -22,8 +22,8 @@ using testing::Not;
 
 /// The instruments of an agent, with snapshots and a clock that are set by hand.
 struct dashboard {
-  explicit dashboard(bool has_guard = false)
-      : in({.when = *core::resolve({}), .has_guard = has_guard}) {
+  explicit dashboard(bool has_guard = false) : in({.when = *core::resolve({})}) {
+    if (has_guard) in.add_guard();
     published.beat(start);
   }
 
@@ -178,7 +178,7 @@ TEST(MetricsPage, TheFirstGuardIsNoRestart) {
 }
 
 TEST(MetricsPage, IllnessIsCountedOnceHoweverOftenItIsTold) {
-  metrics::instruments in({.when = *core::resolve({}), .has_guard = false, .has_health = true});
+  metrics::instruments in({.when = *core::resolve({}), .has_health = true});
   const api::published nothing;
   const auto page = [&] { return in.page(nothing, [] { return api::instant{}; }); };
   in.health_is(core::health::healthy);

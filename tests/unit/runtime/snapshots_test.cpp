@@ -31,7 +31,7 @@ struct stage {
 
   session_talk talk{2};
   api::published onto;
-  snapshots shown{onto, "run1", "me", "etcd", {{.name = "a"}, {.name = "b"}}, true, true};
+  snapshots shown{onto, "run1", "me", "etcd", {{.name = "a"}, {.name = "b"}}, true};
 };
 
 TEST(Snapshots, GainMovesTheIndexOfItsElectionAndOfAll) {
