@@ -49,14 +49,14 @@ void process_check::start() {
   }
 }
 
-void process_check::kill() {
+void process_check::kill_process() {
   if (process_ && !std::exchange(killed_, true)) process_->kill();
 }
 
 void process_check::cancel() {
   done_.reset();
   deadline_.cancel();
-  kill();
+  kill_process();
 }
 
 void process_check::ended(const process::check_outcome& how) {
@@ -68,7 +68,7 @@ void process_check::ended(const process::check_outcome& how) {
 void process_check::too_late() {
   if (!done_) return;
   const bool never_began = killed_;
-  kill();
+  kill_process();
   finish(subject_ + ": " +
          (never_began ? "the previous check was killed, and the kernel has not ended it yet"
                       : "no end within " + core::text(limit_)));

@@ -25,7 +25,7 @@ class process_check final : public health_check {
 
  private:
   void start();
-  void kill();
+  void kill_process();
   void finish(verdict what);
   void fail_soon(const std::string& why);
   void ended(const process::check_outcome& how);

@@ -25,7 +25,7 @@ const std::vector<room>& table_of_rooms() {
       // Values alone; `config` reads them, everybody else is set up with them.
       {"settings", {"core", "base", "log"}},
       {"process", {"core", "base"}},
-      {"config", {"core", "base", "log", "settings"}},
+      {"config", {"core", "base", "settings"}},
       {"http", {"core", "base", "settings"}},
       {"stores", {"core", "base", "settings", "http"}},
       // Knows nothing of sockets but its own, and of no store.
@@ -37,11 +37,11 @@ const std::vector<room>& table_of_rooms() {
       // Shows what is published; api serves the page without knowing what is on it.
       {"metrics", {"core", "base", "http", "api"}},
       {"runtime",
-       {"core", "base", "log", "settings", "process", "http", "stores", "guard", "workload", "wire",
+       {"core", "base", "log", "settings", "process", "http", "stores", "guard", "workload",
         "health", "api", "metrics"}},
       {"cli",
-       {"core", "base", "log", "settings", "process", "config", "http", "stores", "guard",
-        "workload", "wire", "health", "api", "metrics", "runtime"}},
+       {"core", "base", "settings", "process", "config", "http", "guard", "workload", "wire", "api",
+        "runtime"}},
   };
   return table;
 }
@@ -103,9 +103,12 @@ const std::vector<ban>& bans() {
        how::text,
        "only http/, runtime/ and cli/ run a loop: take an executor or a base::event_loop",
        {"http/", "runtime/", "cli/"}},
+      {"kill", how::call, signals, {"guard/", "process/", "cli/demo/"}},
       {"::kill", how::text, signals, {"guard/", "process/", "cli/demo/"}},
       {"killpg", how::call, signals, {}},
       {"tgkill", how::call, signals, {}},
+      {"pthread_kill", how::call, signals, {}},
+      {"sigqueue", how::call, signals, {}},
       {"pidfd_send_signal", how::text, signals, {"guard/", "process/"}},
       {"SYS_pidfd_send_signal", how::text, signals, {"guard/", "process/"}},
       {"system", how::call, "a shell between us and the process hides what it runs", {}},
@@ -131,6 +134,32 @@ struct heavy {
   string_view in_names;  ///< the file's name has one of these words, separated by '|'; empty: any
   bool in_headers;       ///< may a header include it?
 };
+
+/// Headers of Asio, and who may include them; the first row that fits counts. `http` and `runtime`
+/// turn a loop; a command of `cli` runs to its end on a loop of its own. Other rooms get an
+/// executor from above, and only those that wait for descriptors of their own.
+struct part_of_asio {
+  string_view header;  ///< its includes begin so
+  std::vector<string_view> allowed_under;
+};
+
+const std::vector<part_of_asio>& parts_of_asio() {
+  static const std::vector<part_of_asio> table{
+      {"boost/asio/impl/", {"base/asio.cpp"}},
+      {"boost/asio/ssl", {"http/"}},
+      {"boost/asio/any_io_executor.hpp",
+       {"http/", "runtime/", "process/", "guard/", "workload/", "stores/sqlite/"}},
+      {"boost/asio/posix/stream_descriptor.hpp",
+       {"http/", "process/", "guard/", "workload/", "stores/sqlite/"}},
+      {"boost/asio/steady_timer.hpp", {"http/", "cli/", "workload/"}},
+      {"boost/asio/post.hpp", {"http/", "stores/sqlite/worker.cpp"}},
+      {"boost/asio/prefer.hpp", {"stores/sqlite/worker.cpp"}},
+      {"boost/asio/signal_set.hpp", {"runtime/run_agent.cpp", "cli/client/status_watch.cpp"}},
+      {"boost/asio/io_context.hpp", {"http/", "runtime/", "cli/"}},
+      {"boost/asio", {"http/"}},
+  };
+  return table;
+}
 
 constexpr std::array heavies{
     heavy{"sqlite3.h", "stores", 1, "", false},
@@ -214,6 +243,7 @@ class checker {
     check_contexts(s, code);
     check_shape(s, code, includes);
     check_heavies(s, includes);
+    check_asio(s, includes);
   }
 
   /// After every file: the rules that count files.
@@ -332,6 +362,16 @@ class checker {
     }
   }
 
+  void check_asio(const source& s, const std::vector<include>& includes) {
+    for (const include& i : includes) {
+      const auto part = std::ranges::find_if(
+          parts_of_asio(), [&](const part_of_asio& one) { return i.name.starts_with(one.header); });
+      if (part == parts_of_asio().end() || begins_with_any(s.path, part->allowed_under)) continue;
+      add(s.path, i.line, "asio",
+          "<" + i.name + "> is not for this place: take an executor or a base::event_loop");
+    }
+  }
+
   static bool has_a_word(string_view name, string_view words) {
     if (words.empty()) return true;
     while (!words.empty()) {
@@ -353,6 +393,10 @@ std::vector<finding> check(std::span<const source> sources) {
   for (const source& s : sources) all.check_file(s);
   all.check_counts();
   return all.take();
+}
+
+std::vector<string_view> known_to(string_view name) {
+  return std::ranges::find(table_of_rooms(), name, &room::name)->knows;
 }
 
 std::vector<string_view> rooms() {

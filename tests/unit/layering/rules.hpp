@@ -34,4 +34,7 @@ std::vector<finding> check(std::span<const source> sources);
 /// All rooms that there are, from the lowest.
 std::vector<std::string_view> rooms();
 
+/// The rooms that this one may know. Precondition: it is one of `rooms`.
+std::vector<std::string_view> known_to(std::string_view name);
+
 }  // namespace tenure::layering
