@@ -7,8 +7,12 @@
 /// Text from outside: from a store, another agent, a server, a browser or a file. It can be any
 /// bytes, and it ends up in logs, terminals, JSON, metrics and browsers.
 ///
-/// `printable` is applied where such text enters the agent, so that all later code can show it
-/// unchanged. `escaped` is applied where a line leaves the agent and nothing may be lost.
+/// `printable` is applied where such text enters, so that all later code can show it unchanged:
+/// `stores::make_printable_store` for what others write into a store, `wire` for what an agent
+/// answers, `wire::write(problem)` and `cli::print_failure` for what they quote of a request or a
+/// command line. A store that takes only UTF-8 applies it to our own name, and the page of metrics
+/// to every label, as Prometheus drops a page with a single byte that is not UTF-8. `escaped` is
+/// applied where a line leaves the agent and nothing may be lost.
 namespace tenure::base {
 
 /// One character of UTF-8, or one piece of bytes that are not UTF-8.

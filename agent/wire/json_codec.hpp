@@ -36,7 +36,7 @@ void append_time(std::string& to, std::optional<std::int64_t> unix_ms);
 
 // These return false, and leave `to` unchanged, if the type is not the expected one.
 
-/// Makes text printable, here and nowhere else: no text from outside can control a terminal, or
+/// Makes text printable: no text in an agent's answer can control a terminal, or
 /// make one line look like two.
 bool read(const nlohmann::json& from, std::string& to);
 bool read(const nlohmann::json& from, bool& to);
