@@ -103,7 +103,7 @@ struct snapshot {
   std::string identity;
   std::int64_t started_unix_ms = 0;  ///< when it began to watch
   std::string store;                 ///< kind
-  std::string cluster_id;            ///< of the store
+  std::string cluster_id;            ///< the store's own id
   core::store_contact contact{};     ///< how the store answers
   bool store_opened = false;
   bool stopping = false;  ///< the agent is stopping

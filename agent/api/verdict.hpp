@@ -62,7 +62,7 @@ std::string_view name(validity v);
 struct verdict {
   validity is = validity::unwatched;
   source from = source::cache;
-  core::duration age{};               ///< of the facts, when the verdict was given
+  core::duration age{};               ///< how old the facts were when the verdict was given
   std::vector<core::holder> holders;  ///< in force, by the same source; lowest version first
   std::optional<std::int64_t> expires_in_ms;  ///< until stop_at, if the source is our own lease
 };

@@ -7,7 +7,7 @@ namespace tenure::base {
 
 /// The resources this process uses, as the kernel counts them.
 struct process_usage {
-  double cpu_seconds = 0;         ///< of all threads, in user and kernel mode
+  double cpu_seconds = 0;         ///< the time of all threads, in user and kernel mode
   double start_unix_seconds = 0;  ///< when it was started, on the wall clock
   std::uint64_t resident_bytes = 0;
   std::uint64_t virtual_bytes = 0;

@@ -125,7 +125,7 @@ class unfinished_copy {
   const unique_fd& directory_;
   std::string temporary_;
   unique_fd file_;
-  int error_ = 0;  ///< of its creation
+  int error_ = 0;  ///< why it could not be created
 };
 
 bool is_there(const unique_fd& directory, const std::string& name, const unique_fd& source) {

@@ -13,9 +13,9 @@ namespace tenure::cli {
 enum class value_kind : std::uint8_t {
   text,
   word,       ///< one of `option::words`
-  election,   ///< of a running agent
-  verb,       ///< of the table of commands
-  member,     ///< of an election of a running agent
+  election,   ///< an election of a running agent
+  verb,       ///< a verb in the table of commands
+  member,     ///< a member of an election of a running agent
   state,      ///< one of `option::words`; a member after one that ends with '='
   file,       ///< an existing file
   directory,  ///< an existing directory

@@ -103,20 +103,21 @@ enum class field_type : std::uint8_t {
   election_name,  ///< one name in the file; the flag may be repeated
   elections,      ///< a list of names or of {name, slots}; in the file only
   identity,       ///< printable, without blanks
-  path,           ///< of a file; never repeated in a message, it may be what belongs into the file
-  program,        ///< an absolute path, or the last name of one
-  command_line,   ///< one line, as ps shows it
-  host,           ///< a host name or an IP address, without a port
-  host_names,     ///< one or more names of hosts, without a port
-  ids,            ///< one or more, each printable and without blanks
-  user,           ///< printable, without blanks and colons
-  http_url,       ///< of this machine, plain http; a query is not repeated in a message
-  command,        ///< a program and its arguments: words, or a list of them in the file
-  duration,       ///< "15s"
-  percent,        ///< "1%"
-  integer,        ///< from `field::least` to `field::most`
-  boolean,        ///< true or false; the flag takes no value
-  listen,         ///< "127.0.0.1:4040" or "off"
+  path,     ///< a file's path; never repeated in a message, as it may be the secret that belongs in
+            ///< the file
+  program,  ///< an absolute path, or the last name of one
+  command_line,  ///< one line, as ps shows it
+  host,          ///< a host name or an IP address, without a port
+  host_names,    ///< one or more names of hosts, without a port
+  ids,           ///< one or more, each printable and without blanks
+  user,          ///< printable, without blanks and colons
+  http_url,      ///< a URL of this machine, plain http; its query is not repeated in a message
+  command,       ///< a program and its arguments: words, or a list of them in the file
+  duration,      ///< "15s"
+  percent,       ///< "1%"
+  integer,       ///< from `field::least` to `field::most`
+  boolean,       ///< true or false; the flag takes no value
+  listen,        ///< "127.0.0.1:4040" or "off"
 };
 
 enum class group : std::uint8_t { store, election, timing, process, hooks, health, http, log };
@@ -145,12 +146,12 @@ struct field {
   std::string_view fallback = {};    ///< the default as written; empty: see `derivation`
   std::string_view derivation = {};  ///< where a default comes from that is no constant: "ttl / 3"
   std::string_view range = {};       ///< what is accepted, where the type alone does not say
-  std::string_view metavar = {};     ///< of the flag in a usage line: "DURATION"
+  std::string_view metavar = {};     ///< what a usage line calls the flag's value: "DURATION"
   std::string_view doc;              ///< one line
-  std::span<const std::string_view> words = {};  ///< of `word` and `signal`
+  std::span<const std::string_view> words = {};  ///< the words of `word` and `signal`
   /// Further words that are refused with a message of their own: other builds may accept them.
   std::span<const std::string_view> refused = {};
-  std::uint32_t least = 0;  ///< of `integer`
+  std::uint32_t least = 0;  ///< the least value of `integer`
   std::uint32_t most = 0;
 
   /// True if the flag may be given more than once.

@@ -35,9 +35,10 @@ using name_and_value = std::pair<std::string, std::string>;
 
 /// What Kubernetes gives to each pod.
 struct pod {
-  std::string endpoint;  ///< of the API server: "https://10.96.0.1:443"
-  std::string folder;  ///< of the pod's ServiceAccount: its token, and who may vouch for the server
-  std::string name_space;  ///< of the pod; empty: unknown
+  std::string endpoint;  ///< the API server: "https://10.96.0.1:443"
+  std::string folder;  ///< the files of the pod's ServiceAccount: its token, and who may vouch for
+                       ///< the server
+  std::string name_space;  ///< the pod's namespace; empty: unknown
 };
 
 /// All sources of a configuration. A flag wins over the environment, the environment over the file,

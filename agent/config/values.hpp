@@ -22,7 +22,7 @@ using settings::parsed;
 using settings::quote;
 using settings::wrong;
 
-inline constexpr std::size_t max_name_bytes = 253;  ///< of a Kubernetes object
+inline constexpr std::size_t max_name_bytes = 253;  ///< the limit of names in Kubernetes
 inline constexpr std::size_t max_endpoint_bytes = 4096;
 /// The largest user id; the next one means "no user".
 inline constexpr std::uint32_t max_user_id = 0xffff'fffe;
@@ -30,7 +30,7 @@ inline constexpr std::size_t max_path_bytes = 4095;        ///< what Linux opens
 inline constexpr std::size_t max_socket_path_bytes = 107;  ///< what Linux binds
 inline constexpr std::uint32_t max_port = 65535;
 inline constexpr std::size_t max_command_words = 64;
-inline constexpr std::size_t max_command_bytes = 4096;  ///< of all its words
+inline constexpr std::size_t max_command_bytes = 4096;  ///< the limit of all words together
 /// Beyond what any setting allows, and far from where nanoseconds overflow.
 inline constexpr core::duration max_duration = std::chrono::hours(1000);
 

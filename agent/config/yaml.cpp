@@ -99,7 +99,7 @@ class tree_builder : public YAML::EventHandler {
   struct level {
     mutable_node node;
     YAML::anchor_t anchor;
-    yaml_node_ptr key;  ///< of a mapping, until its value comes
+    yaml_node_ptr key;  ///< the mapping's newest key, until its value comes
   };
 
   [[noreturn]] static void refuse_tag(const YAML::Mark& mark, const std::string& tag) {

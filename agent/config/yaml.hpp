@@ -23,11 +23,12 @@ enum class yaml_kind : std::uint8_t { null, boolean, number, text, list, mapping
 
 struct yaml_node {
   yaml_kind kind = yaml_kind::null;
-  std::string scalar;  ///< of boolean, number and text, as written
+  std::string scalar;  ///< a boolean, number or text, as written
   std::size_t line = 1;
   std::size_t column = 1;
-  std::vector<yaml_node_ptr> items;                              ///< of a list
-  std::vector<std::pair<yaml_node_ptr, yaml_node_ptr>> members;  ///< of a mapping; keys may repeat
+  std::vector<yaml_node_ptr> items;  ///< a list's items
+  std::vector<std::pair<yaml_node_ptr, yaml_node_ptr>>
+      members;  ///< a mapping's members; keys may repeat
 };
 
 /// Reads the one document of `source`. Refused: syntax errors, no or several documents, tags, more

@@ -190,7 +190,7 @@ class election {
 
   core::version highest_seen_ = no_version;
   core::version ended_ = no_version;      ///< the newest term of ours that is over
-  core::version inherited_ = no_version;  ///< of a found workload, until a grant
+  core::version inherited_ = no_version;  ///< the version of a found workload, until a grant
   std::int64_t accepted_unix_ms_ = 0;     ///< the newest acceptance of versions
 
   time_point watched_from_ = never;  ///< when the watch was opened, or will be

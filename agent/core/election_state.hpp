@@ -94,7 +94,8 @@ struct stopping {
   core::version version = no_version;  ///< the version it was started under
   bool ran = false;                    ///< it was seen to run
   bool stuck = false;                  ///< its end may take any time, see `workload_stuck`
-  time_point kill_by = never;  ///< of the order in force; `never`: an earlier agent gave the order
+  time_point kill_by =
+      never;  ///< when the order in force kills; `never`: an earlier agent gave the order
 };
 
 /// Stops the workload, then releases the lease.

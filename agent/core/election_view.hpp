@@ -34,8 +34,8 @@ struct election_view {
   core::phase phase = core::phase::candidate;
   std::optional<core::lease> lease;  ///< while one is or may be held
   std::string sequencer;
-  std::uint32_t slot = 0;           ///< of that lease; see core::holder
-  time_point since = never;         ///< of the present phase; `never` before `started`
+  std::uint32_t slot = 0;           ///< the slot of that lease; see core::holder
+  time_point since = never;         ///< when the present phase began; `never` before `started`
   std::optional<observation> seen;  ///< the newest observation of the watch
   bool workload_running = false;
   loss_reason last_loss = loss_reason::none;

@@ -70,9 +70,9 @@ class guard {
 
   state state_ = state::empty;
   core::version version_ = no_version;
-  time_point stop_at_ = time_point::min();  ///< of the lease; the workload must end from then on
-  time_point kill_at_ = time_point::min();  ///< of the lease; nothing may run from then on
-  time_point kill_by_ = never;              ///< of the stop order
+  time_point stop_at_ = time_point::min();  ///< when the lease requires the workload to end
+  time_point kill_at_ = time_point::min();  ///< when the lease requires that nothing runs
+  time_point kill_by_ = never;              ///< when the stop order kills
   time_point again_ = never;                ///< when to repeat SIGKILL
 };
 

@@ -109,12 +109,12 @@ class lease_group {
 
   timing when_;
   std::vector<election> elections_;
-  std::vector<time_point> wakes_;  ///< of each election
+  std::vector<time_point> wakes_;  ///< when each election wants to wake
   time_point first_wake_ = never;  ///< the smallest of wakes_
 
   std::vector<renewal_item> batch_;  ///< empty: no renewal is in flight
   attempt number_{};
-  time_point deadline_ = never;  ///< of the renewal in flight
+  time_point deadline_ = never;  ///< the deadline of the renewal in flight
   time_point due_ = never;       ///< when the next renewal should start
   std::uint32_t failures_ = 0;   ///< tries in a row whose outcome is unknown
 };

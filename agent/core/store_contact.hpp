@@ -87,7 +87,7 @@ class store_contact {
   time_point answered_at_ = time_point::min();  ///< a request
   time_point showed_at_ = time_point::min();
   time_point failed_at_ = time_point::min();
-  std::string failure_;       ///< of a request since the last answer; empty: none
+  std::string failure_;       ///< why a request has failed since the last answer; empty: none has
   std::string broken_watch_;  ///< why the watch broke; empty: it is not broken
 };
 

@@ -90,8 +90,8 @@ struct consequences {
   duration detection;       ///< last acknowledged renewal -> the holder's own stop
   duration margin;          ///< holder's last process dead -> earliest grant to another
   duration tries_window;    ///< from a due renewal to stop_at
-  duration try_timeout;     ///< of one try
-  double writes_per_hour;   ///< of a holder
+  duration try_timeout;     ///< the deadline of one try
+  double writes_per_hour;   ///< how often a holder writes
 };
 
 /// `expiry_lag`: how late the store itself may notice an expiry.

@@ -116,7 +116,7 @@ class foreign_processes final : public process_finder {
   process::own_processes own_;
   process::process_scan processes_;
   process::process_set now_;
-  process::process_set before_;  ///< of the previous look
+  process::process_set before_;  ///< the processes of the previous look
   std::array<container, most_target_containers> containers_{};
   std::array<char, process::most_cgroup_bytes> room_{};
   base::unique_fd deaths_;     ///< an epoll of pidfds

@@ -146,7 +146,7 @@ class guard_loop {
   bool stopped_by_ourselves_ = false;  ///< at a deadline, without the agent's knowledge so far
   std::int64_t ended_at_ = 0;  ///< when the last workload ended, CLOCK_BOOTTIME in nanoseconds
 
-  session_id session_{};  ///< of our successive agents; zeros: none so far
+  session_id session_{};  ///< the session of our successive agents; zeros: none so far
   std::optional<message::start>
       start_after_end_;  ///< waits for the end of a workload without a lease
 

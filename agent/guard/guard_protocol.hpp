@@ -58,7 +58,7 @@ enum class message_type : std::uint16_t {
 
 struct message_head {
   message_type type{};
-  std::uint16_t fixed_size = 0;  ///< of the message without its tail, including this head
+  std::uint16_t fixed_size = 0;  ///< the size of the message without its tail, including this head
   std::uint32_t tail_size = 0;
 };
 
@@ -125,9 +125,9 @@ struct guard_hello {
   message_head head{};
   std::uint32_t protocol = guard_protocol_version;
   std::uint32_t running = nothing_runs;
-  std::uint64_t version = 0;  ///< of the workload that runs
-  session_id session{};       ///< of the previous agents; zeros: this is the first
-  std::int32_t pid = 0;       ///< of the workload's first process; 0: it has ended
+  std::uint64_t version = 0;  ///< the version of the workload that runs
+  session_id session{};       ///< the session of the previous agents; zeros: this is the first
+  std::int32_t pid = 0;       ///< the workload's first process; 0: it has ended
   std::int32_t status = 0;    ///< only for `has_ended`, from waitpid
   std::int64_t clock = 0;     ///< the guard's CLOCK_BOOTTIME in nanoseconds when it sends this
   std::int64_t ended_at = 0;  ///< only for `has_ended`, by the same clock
@@ -161,7 +161,7 @@ struct exited {
   static constexpr std::size_t first_size = 24;
   message_head head{};
   std::uint64_t version = 0;
-  std::int32_t status = 0;             ///< of the first process, from waitpid
+  std::int32_t status = 0;             ///< the first process's status, from waitpid
   std::uint32_t had_to_be_killed = 0;  ///< 1: it was asked to end, and SIGKILL had to follow
   std::int64_t at = 0;  ///< CLOCK_BOOTTIME in nanoseconds; 0: not given by earlier releases
 };
@@ -172,8 +172,8 @@ struct survives {
   message_head head{};
   std::uint64_t version = 0;
   std::uint32_t left = 0;   ///< processes
-  std::uint32_t stuck = 0;  ///< of these, how many hang in the kernel
-  std::int32_t pid = 0;     ///< of one of them, as are the fields below
+  std::uint32_t stuck = 0;  ///< how many of these hang in the kernel
+  std::int32_t pid = 0;     ///< one of them, which the fields below describe
   std::uint32_t state = 0;  ///< its letter, as in /proc
   process::program_name name{};
   process::kernel_function where{};

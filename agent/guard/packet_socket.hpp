@@ -22,7 +22,7 @@ class packet_socket {
   enum class reading : std::uint8_t { packet, nothing, hung_up };
   struct received {
     reading what = reading::nothing;
-    std::size_t size = 0;  ///< of the whole packet, even if it did not fit
+    std::size_t size = 0;  ///< the size of the whole packet, even if it did not fit
   };
   /// Takes the next packet.
   [[nodiscard]] virtual received receive(std::span<std::byte> into) = 0;

@@ -10,10 +10,11 @@ namespace tenure::guard {
 
 /// The result of a look.
 struct tally {
-  std::size_t left = 0;        ///< processes that are not dead
-  std::size_t matching = 0;    ///< of these: named by the target itself
-  std::size_t stuck = 0;       ///< of these: hang in the kernel (state D); SIGKILL waits for them
-  std::size_t denied = 0;      ///< of these: we may not signal them
+  std::size_t left = 0;      ///< processes that are not dead
+  std::size_t matching = 0;  ///< how many of these the target itself names
+  std::size_t stuck =
+      0;  ///< how many of these hang in the kernel (state D); SIGKILL waits for them
+  std::size_t denied = 0;      ///< how many of these we may not signal
   std::size_t unreadable = 0;  ///< others that may or may not belong: the kernel does not tell
   bool complete = false;       ///< false: a process could not be examined, or there were too many
 

@@ -33,7 +33,7 @@ class started_workload final : public guarded_processes {
   bool exec_awaited_ = false;       ///< not known yet whether the program was executed
   bool ended_by_itself_ = false;    ///< the first process ended without being asked to
   std::optional<int> start_error_;  ///< errno of the last start
-  std::optional<int> last_status_;  ///< of the last first process
+  std::optional<int> last_status_;  ///< the status of the last first process
 };
 
 }  // namespace tenure::guard

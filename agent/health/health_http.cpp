@@ -63,7 +63,8 @@ class http_check final : public health_check {
   std::string target_;
   std::string subject_;
   handler done_;
-  std::uint64_t number_ = 0;  ///< of the newest check: an earlier one may still be answered
+  std::uint64_t number_ =
+      0;  ///< the number of the newest check: an earlier one may still be answered
   std::unique_ptr<http::http_client> client_;
 };
 

@@ -75,7 +75,7 @@ class health_monitor {
   core::time_point round_begun_{};
   std::uint64_t round_ = 0;     ///< number of the newest round
   std::size_t unanswered_ = 0;  ///< checks of that round
-  std::string failure_;         ///< of the first of these checks that failed
+  std::string failure_;         ///< why the first of these checks failed
   wire::health_report shown_;
 };
 

@@ -19,7 +19,7 @@ struct parameter {
 /// What the request line asks for.
 struct request_target {
   std::string path;                   ///< as sent, still percent-encoded, without the query
-  std::vector<std::string> segments;  ///< of the path, each decoded after splitting at '/'
+  std::vector<std::string> segments;  ///< the path's, each decoded after splitting at '/'
   std::vector<parameter> query;       ///< in the order sent, decoded
   std::optional<std::string> host;    ///< only in an absolute target: overrides the Host header
 };

@@ -21,7 +21,7 @@ struct keeper_request {
   int report_to = -1;  ///< the write end of the pipe
   enum class job : std::uint8_t { execute, look, write, remove };
   job what = job::execute;
-  const char* path = nullptr;      ///< of the file; not for `execute`
+  const char* path = nullptr;      ///< the file to look at; not for `execute`
   const char* new_path = nullptr;  ///< only for `write`: the temporary file, renamed once complete
   const char* text = nullptr;      ///< only for `write`
   char* const* argv = nullptr;

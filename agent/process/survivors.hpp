@@ -19,9 +19,9 @@ using kernel_function = std::array<char, 48>;
 /// there is one. Allocates nothing and does not wait.
 struct survivors {
   std::uint32_t left = 0;   ///< processes that are not dead
-  std::uint32_t stuck = 0;  ///< of these, how many hang in the kernel (state D)
-  pid_t pid = 0;            ///< of the one that is described
-  char state = 0;           ///< of the thread that hangs, or else of its first thread
+  std::uint32_t stuck = 0;  ///< how many of these hang in the kernel (state D)
+  pid_t pid = 0;            ///< the one that is described
+  char state = 0;           ///< the state of the thread that hangs, or else of its first thread
   program_name name{};
   kernel_function where{};  ///< in which it waits; empty if the kernel does not tell
 

@@ -87,7 +87,7 @@ class agent final : private election_host, private workload_host {
   std::unique_ptr<stores::store> store_;
 
   base::timer opening_;           ///< the next attempt to open the store after a failure
-  log::repeats failures_;         ///< of these attempts
+  log::repeats failures_;         ///< how often these attempts have failed
   workload::guard_ready left_;    ///< by earlier agents
   std::uint32_t unfinished_ = 0;  ///< elections that have not ended
   bool store_reached_ = false;

@@ -44,7 +44,7 @@ class workload_host {
 /// What all modes use. Outlives them.
 struct mode_parts {
   const settings::agent& settings;
-  const std::string& session;  ///< of this agent
+  const std::string& session;  ///< this agent's session
   const settings::election& election;
   surroundings& machine;
   log::logger& to;

@@ -41,10 +41,10 @@ struct agent {
   std::string store;
   std::vector<std::string> endpoints;  ///< as given; a path for SQLite
   security secure;
-  std::string name_space;  ///< of the leases, where a store has namespaces
+  std::string name_space;  ///< where the leases are, if the store has namespaces
   settings::consul consul;
   std::vector<election> elections;  ///< at least one, names unique
-  std::uint32_t slots = 1;          ///< of elections that do not say otherwise
+  std::uint32_t slots = 1;          ///< how many an election has that does not say otherwise
   std::string identity;
   bool observe = false;
   bool unlisted = false;

@@ -15,7 +15,7 @@ struct endpoint {
   std::string host;  ///< a name in lower case, or an IPv4 or IPv6 literal without brackets
   std::uint16_t port = 0;
   std::string base{};  ///< put before each request's path: "" or "/prefix", no slash at its end
-  std::string socket_path{};  ///< of a Unix socket, which is dialed instead of host and port
+  std::string socket_path{};  ///< a Unix socket, which is dialed instead of host and port
 
   friend bool operator==(const endpoint&, const endpoint&) = default;
 };

@@ -13,16 +13,17 @@ namespace tenure::settings {
 /// `stores::make_store` makes it.
 struct store_kind {
   std::string_view name;
-  std::string_view title;          ///< as its own documentation spells it
-  std::string_view example;        ///< of an endpoint, for messages
-  std::uint16_t default_port = 0;  ///< of an endpoint that is a URL; 0: it is the path of a file
-  bool whole_seconds = false;      ///< leases last whole seconds; the store rounds up
-  core::duration expiry_lag{};     ///< how late the store may notice that a lease has run out
-  bool doubles_ttl = false;        ///< a lease that is not renewed ends at twice its TTL
-  bool has_agents = false;         ///< Consul: endpoints may be Unix sockets or lack a scheme
-  bool has_tokens = false;     ///< who signs in has a token, not a password; there are namespaces
-  bool in_pods = false;        ///< a pod knows where the store is, and has a token for it
-  core::duration least_ttl{};  ///< that servers grant unless they are configured otherwise
+  std::string_view title;    ///< as its own documentation spells it
+  std::string_view example;  ///< an endpoint, for messages
+  std::uint16_t default_port =
+      0;  ///< the port of a URL that names none; 0: an endpoint is the path of a file
+  bool whole_seconds = false;   ///< leases last whole seconds; the store rounds up
+  core::duration expiry_lag{};  ///< how late the store may notice that a lease has run out
+  bool doubles_ttl = false;     ///< a lease that is not renewed ends at twice its TTL
+  bool has_agents = false;      ///< Consul: endpoints may be Unix sockets or lack a scheme
+  bool has_tokens = false;      ///< who signs in has a token, not a password; there are namespaces
+  bool in_pods = false;         ///< a pod knows where the store is, and has a token for it
+  core::duration least_ttl{};   ///< that servers grant unless they are configured otherwise
 
   [[nodiscard]] constexpr bool is_file() const { return default_port == 0; }
 };

@@ -137,7 +137,7 @@ struct setup {
   std::string kind;                    ///< "sqlite", "etcd", ...
   std::vector<std::string> endpoints;  ///< URLs; a path for SQLite
   std::string identity;                ///< shown to others as the holder
-  std::string session;                 ///< of this incarnation: no other agent ever uses it
+  std::string session;                 ///< this incarnation's session: no other agent ever uses it
   core::duration ttl{};                ///< requested
   std::vector<settings::election> elections;
   bool announce = false;  ///< be listed in the `members` that the store shows, if it can
@@ -145,7 +145,7 @@ struct setup {
   /// Of the leases, where a store has namespaces; empty: that of whoever signs in, or the usual
   /// one.
   std::string name_space{};
-  settings::consul consul{};  ///< of the store "consul" alone
+  settings::consul consul{};  ///< for the store "consul" alone
   /// Called for each answer and each failure of any request. At least every ttl /
   /// core::store_looks_per_ttl the store has something to report, even while nobody asks anything.
   /// Called on the loop, also from within a call: it must not call the store.

@@ -94,7 +94,7 @@ struct election_report {
   bool paused = false;
   std::optional<bool> workload_running{};  ///< nothing: the agent runs no workload
   std::optional<health_report> health{};   ///< nothing: no health checks
-  std::string cluster_id{};                ///< of the store; empty: it has no id
+  std::string cluster_id{};                ///< the store's own id; empty: it has none
   // The members below change with time alone, the others only at a new `index`.
   bool holder_known = true;  ///< false: `holders` is what was last seen, if anything
   std::optional<std::int64_t> holder_age_ms{};  ///< age of that news
@@ -189,7 +189,7 @@ struct older_status {
   std::string node;
   std::optional<std::int64_t> as_of_unix_ms{};
   std::string election;
-  std::optional<core::version> version{};  ///< of the holder
+  std::optional<core::version> version{};  ///< the holder's version
 };
 
 std::string write(const older_status& what);

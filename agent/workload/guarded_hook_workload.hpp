@@ -21,7 +21,7 @@ namespace tenure::workload {
 class guarded_hook_workload final : public workload_owner {
  public:
   struct listener {
-    std::function<std::vector<std::string>()> environment;  ///< of the present term
+    std::function<std::vector<std::string>()> environment;  ///< the environment of the present term
     std::function<void(const guard_event&)> on_guard;
     /// `workload_told`, `workload_not_told` and `stop_way_failed`.
     std::function<void(const hook_event&)> on_hook;

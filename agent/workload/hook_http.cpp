@@ -62,7 +62,7 @@ class http_hook final : public hook {
   http::asio_loop& loop_;
   settings::endpoint server_;
   handler done_;
-  std::unique_ptr<http::http_client> client_;  ///< of the newest call
+  std::unique_ptr<http::http_client> client_;  ///< the newest call's client
 };
 
 }  // namespace

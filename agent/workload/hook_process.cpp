@@ -82,7 +82,7 @@ class process_hook final : public hook {
   std::string subject_;
   task task_;
   std::shared_ptr<handler> done_;  ///< null: nobody waits
-  std::uint64_t number_ = 0;       ///< of the newest call
+  std::uint64_t number_ = 0;       ///< the newest call's number
   std::map<std::uint64_t, std::unique_ptr<helper_process>> under_way_;
   std::function<void()> settled_;  ///< to call when none is under way
 };

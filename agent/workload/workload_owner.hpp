@@ -19,7 +19,7 @@ namespace tenure::workload {
 /// The last process of the workload was observed to be gone. Exactly one follows each
 /// `workload_started`.
 struct workload_exited {
-  int status;                            ///< of its first process, from waitpid
+  int status;                            ///< its first process's status, from waitpid
   bool had_to_be_killed = false;         ///< it was asked to end, and SIGKILL had to follow
   std::optional<core::time_point> at{};  ///< when, if known; may be long ago
 };

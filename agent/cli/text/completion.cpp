@@ -13,7 +13,7 @@ constexpr std::string_view help_word = "--help";
 /// The words before the cursor, parsed.
 struct line_so_far {
   const command* verb = nullptr;
-  std::vector<option> flags;           ///< of the verb
+  std::vector<option> flags;           ///< the verb's flags
   std::vector<std::string_view> used;  ///< flags that were given
   std::optional<std::string> api;
   std::optional<option> open;  ///< a flag that needs its value next

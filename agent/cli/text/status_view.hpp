@@ -16,7 +16,7 @@ namespace tenure::cli {
 struct agent_sight {
   settings::endpoint agent;
   std::optional<agent_answer> answer{};            ///< nothing before the first
-  std::vector<wire::election_report> elections{};  ///< of the answer
+  std::vector<wire::election_report> elections{};  ///< the elections in the answer
   core::time_point at{};                           ///< when the answer arrived
 };
 

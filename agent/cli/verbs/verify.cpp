@@ -36,7 +36,7 @@ struct verify_reading {
   std::string text;                        ///< one line for a person
   bool store_may_tell =
       false;  ///< the agent cannot tell from what it has seen, but a read of the store might
-  std::string body{};  ///< of the reply
+  std::string body{};  ///< the reply's body
 };
 
 /// Values that are not given come from a workload's environment. Its version and identity belong to

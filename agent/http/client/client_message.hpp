@@ -50,13 +50,14 @@ struct client_error {
 
 /// The limits of a client, for its server and for itself.
 struct client_limits {
-  std::size_t header_bytes = 16 * 1024;      ///< of a reply
-  std::size_t body_bytes = 4 * 1024 * 1024;  ///< of a reply; a stream has no end and no limit
-  std::size_t connections = 4;               ///< at a time; streams have their own
-  std::size_t reserved = 0;                  ///< of these, for urgent requests only
-  std::size_t waiting = 256;                 ///< requests that wait for a connection
-  std::size_t warm = 0;                      ///< connections that stay open while idle
-  std::chrono::milliseconds idle{30'000};    ///< a kept connection is closed after this time
+  std::size_t header_bytes = 16 * 1024;  ///< the header of a reply
+  std::size_t body_bytes =
+      4 * 1024 * 1024;          ///< the body of a reply; a stream has no end and no limit
+  std::size_t connections = 4;  ///< at a time; streams have their own
+  std::size_t reserved = 0;     ///< how many of these are for urgent requests only
+  std::size_t waiting = 256;    ///< requests that wait for a connection
+  std::size_t warm = 0;         ///< connections that stay open while idle
+  std::chrono::milliseconds idle{30'000};  ///< a kept connection is closed after this time
 };
 
 }  // namespace tenure::http

@@ -76,10 +76,10 @@ class connection_driver : public std::enable_shared_from_this<connection_driver>
   owner::iterator self_{};
   server_connection connection_;
   base::timer deadline_;
-  std::shared_ptr<answer_slot> slot_;  ///< of the request that is being answered
+  std::shared_ptr<answer_slot> slot_;  ///< for the request that is being answered
   bool awaits_answer_ = false;
   std::array<char, read_bytes> bytes_;  ///< read; taken once the connection wants them
-  std::size_t unread_ = 0;              ///< of them
+  std::size_t unread_ = 0;              ///< how many of them are left
   boost::system::error_code read_error_{};
   bool awaits_bytes_ = false;
   bool awaits_room_ = false;

@@ -21,7 +21,7 @@ namespace tenure::http {
 /// The limits of one listener's clients. Clients are hostile until proven slow.
 struct http_limits {
   std::size_t header_bytes = 8 * 1024;  ///< request line and headers; more is answered 431
-  std::size_t body_bytes = 16 * 1024;   ///< of a request; more is answered 413
+  std::size_t body_bytes = 16 * 1024;   ///< the body of a request; more is answered 413
   std::size_t connections = 64;         ///< at a time; see `http_server`
   std::size_t readers = 1024;           ///< held answers and streams, counted apart; then 503
   /// For all unread answers together; the client that has waited longest is dropped.

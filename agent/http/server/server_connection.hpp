@@ -25,7 +25,7 @@ struct connection_group {
   std::size_t connections = 0;  ///< those that are not readers
   std::size_t readers = 0;      ///< those that are held, or sent a stream
   bool stopping = false;        ///< each answer is the last of its connection
-  std::string date;             ///< of the present second, in the format of the Date header
+  std::string date;             ///< the present second, in the format of the Date header
   std::uint64_t last_rank = 0;
 };
 
@@ -153,7 +153,7 @@ class server_connection {
   std::size_t in_this_turn_ = 0;  ///< requests, or pieces of a stream
   std::size_t dropped_ = 0;       ///< bytes, while lingering
   std::uint64_t rank_ = 0;
-  core::time_point until_ = core::never;     ///< of the stage
+  core::time_point until_ = core::never;     ///< when the present stage must be over
   core::time_point write_by_ = core::never;  ///< while the client does not read
 };
 

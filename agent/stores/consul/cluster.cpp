@@ -105,7 +105,7 @@ struct cluster::state : std::enable_shared_from_this<cluster::state> {
   std::vector<std::unique_ptr<http::http_client>> endpoints;
   std::vector<std::unique_ptr<http::http_client>> for_waits;
   std::string token_file;
-  std::string query;  ///< of every request
+  std::string query;  ///< what every request has for its query
   std::function<void(const core::contact_event&)> hears;
   std::size_t present = 0;
   std::string token;

@@ -31,7 +31,7 @@ struct request {
 struct reply {
   unsigned status = 0;
   std::string body;
-  std::uint64_t index = 0;     ///< of X-Consul-Index; 0: absent
+  std::uint64_t index = 0;     ///< what X-Consul-Index says; 0: absent
   core::time_point sent_at{};  ///< just before the request left
 };
 

@@ -73,7 +73,7 @@ failed_operation failed_operation_of(const fields& from) {
 struct expected_key {
   const std::string* key = nullptr;         ///< null: it shows nothing
   const std::string* session = nullptr;     ///< who holds it then; null: anybody
-  std::optional<std::uint64_t> index = {};  ///< of the last write
+  std::optional<std::uint64_t> index = {};  ///< the index of the last write
   bool is_free = false;                     ///< nobody holds it then
 };
 

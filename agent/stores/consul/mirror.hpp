@@ -43,7 +43,7 @@ struct slot_holder {
   core::version version = core::no_version;
   std::uint64_t index = 0;  ///< the key was written last at this index
   std::uint64_t lock_index = 0;
-  bool ours = false;       ///< of a run of this agent, present or past
+  bool ours = false;       ///< a run of this agent, present or past, has it
   std::uint32_t slot = 0;  ///< see core::holder
 };
 
@@ -51,9 +51,9 @@ struct slot_holder {
 struct basis {
   lock_shape shape = lock_shape::none;
   std::uint64_t index = 0;  ///< the lock key was written last at this index; 0: there is none
-  std::uint64_t flags = semaphore_flags;  ///< of the keys of a semaphore
-  semaphore body{};                       ///< of a semaphore, with holders whose sessions are alive
-  std::vector<erase> dead{};              ///< contenders whose sessions have ended
+  std::uint64_t flags = semaphore_flags;  ///< the flags of a semaphore's keys
+  semaphore body{};           ///< a semaphore's value, with holders whose sessions are alive
+  std::vector<erase> dead{};  ///< contenders whose sessions have ended
   /// Of ours: they lock their contenders' keys, and others have taken them out of the holders.
   std::vector<std::string> ousted{};
   bool is_clean = false;   ///< nothing runs in any free slot

@@ -38,8 +38,9 @@ class orders {
                 const core::left_order& what, core::time_point deadline,
                 handler<order_outcome> done);
 
-  std::string us_;                    ///< identifies this run in its answers
-  core::duration ttl_ = order_stays;  ///< of the sessions of orders, as far as Consul grants it
+  std::string us_;  ///< identifies this run in its answers
+  core::duration ttl_ =
+      order_stays;  ///< how long the sessions of orders last, as far as Consul grants it
 };
 
 }  // namespace tenure::stores::consul

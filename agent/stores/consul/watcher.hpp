@@ -61,7 +61,7 @@ class watcher {
     bool live = false;
     bool looks = false;       ///< a look is under way
     bool heard = false;       ///< since the last `handlers::heard`
-    std::uint64_t index = 0;  ///< of the last answer
+    std::uint64_t index = 0;  ///< the index of the last answer
     std::uint64_t generation = 0;
     std::uint32_t failures = 0;
     std::uint32_t idle = 0;  ///< answers in a row that came at once without a change

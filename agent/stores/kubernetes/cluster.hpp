@@ -24,13 +24,13 @@ struct request {
   std::string path;     ///< "/apis/coordination.k8s.io/v1/namespaces/default/leases"
   std::string query{};  ///< percent-encoded
   std::string body{};
-  std::string content_type = "application/json";  ///< of the body
+  std::string content_type = "application/json";  ///< the type of the body
 };
 
 /// A reply with status 200 or 201, not parsed yet.
 struct reply {
   std::string body;
-  std::int64_t date_ms = 0;    ///< of its Date header, whole seconds; 0: there is none
+  std::int64_t date_ms = 0;    ///< what its Date header says, in whole seconds; 0: there is none
   core::time_point sent_at{};  ///< just before the request left
 };
 

@@ -71,9 +71,9 @@ bool is_deletion(std::string_view body, std::string_view name);
 struct watch_event {
   enum class type : std::uint8_t { added, modified, deleted, bookmark, error };
   type what = type::error;
-  lease_object object{};               ///< of added, modified and deleted
+  lease_object object{};               ///< the Lease that was added, modified or deleted
   std::uint64_t resource_version = 0;  ///< up to which the watch has shown everything
-  status error{};                      ///< of error
+  status error{};                      ///< what the server says of an error
 };
 
 parsed<watch_event> parse_event(std::string_view document);

@@ -37,7 +37,7 @@ struct slot_holder {
   std::string identity;
   std::string mark{};  ///< empty: of another program
   core::version version = core::no_version;
-  bool ours = false;  ///< of a run of this agent, present or past
+  bool ours = false;  ///< a run of this agent, present or past, has it
   /// When others may take the slot: `duration` after its Lease was last seen to change. client-go
   /// does the same: no clock of another machine counts.
   core::time_point expires_at{};
@@ -127,8 +127,9 @@ class mirror {
  private:
   struct entry {
     lease_object object;
-    core::time_point changed_at{};             ///< its spec was last seen to change
-    core::version version = core::no_version;  ///< of its term; of a member: of its creation
+    core::time_point changed_at{};  ///< its spec was last seen to change
+    core::version version =
+        core::no_version;   ///< its term's version; a member's: that of its creation
     bool is_stale = false;  ///< an order that was left long before it was first seen
   };
 

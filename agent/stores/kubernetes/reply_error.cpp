@@ -12,7 +12,7 @@ constexpr std::string_view any_reason{};
 
 struct row {
   int code;
-  std::string_view reason;  ///< of the Status; empty: any
+  std::string_view reason;  ///< what the Status says; empty: anything
   error_meaning meaning;
   std::string_view advice;
 };

@@ -119,7 +119,7 @@ class shared_state {
   const setup with;
   own_run self;
   const std::string name_space;
-  const std::string path;  ///< of the Leases of our namespace
+  const std::string path;  ///< where the Leases of our namespace are
   cluster servers;
   std::vector<mirror> mirrors;  ///< per election
   watcher watches;

@@ -48,7 +48,8 @@ class subscriptions {
 
   shared_state& shared_;
   std::vector<subscriber> all_;
-  std::vector<std::unique_ptr<base::timer>> timers_;  ///< of what disappears in silence
+  std::vector<std::unique_ptr<base::timer>>
+      timers_;  ///< one an election, for what disappears in silence
   std::uint64_t openings_ = 0;
   std::shared_ptr<const bool> alive_ = std::make_shared<const bool>(true);
 };

@@ -17,7 +17,8 @@ namespace tenure::stores::kubernetes {
 
 /// Leases that are listed and watched together.
 struct scope {
-  std::string selector;     ///< of the query, percent-encoded; empty: all Leases of the namespace
+  std::string
+      selector;  ///< what the query selects, percent-encoded; empty: all Leases of the namespace
   bool has_first = false;   ///< the Leases with the elections' names
   bool has_others = false;  ///< those with the elections' label
   bool has_slots = false;   ///< some of them may be held

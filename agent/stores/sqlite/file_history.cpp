@@ -11,7 +11,7 @@ namespace {
 
 /// What all members know together.
 struct knowledge {
-  std::uint64_t commits = 0;  ///< of the file that was found
+  std::uint64_t commits = 0;  ///< the commits of the file that was found
   core::version newest = core::no_version;
   core::time_point until{};            ///< by leases in any file
   core::time_point until_elsewhere{};  ///< by leases in other files

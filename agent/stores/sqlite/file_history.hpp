@@ -37,7 +37,7 @@ struct found_file {
   file_identity file;
   core::version newest = core::no_version;  ///< by our settings; an agreed number in the table
                                             ///< `agreement` takes precedence
-  std::string boot_id;                      ///< of the present boot
+  std::string boot_id;                      ///< the present boot's id
   core::time_point now{};
 };
 

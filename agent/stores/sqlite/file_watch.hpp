@@ -43,7 +43,7 @@ class file_watch {
   std::function<void(std::string)> broken_;
   int directory_watch_ = -1;
   int file_watch_ = -1;
-  int members_watch_ = -1;  ///< of the directory beside the file; -1: no watch
+  int members_watch_ = -1;  ///< the watch of the directory beside the file; -1: none
 };
 
 }  // namespace tenure::stores::sqlite

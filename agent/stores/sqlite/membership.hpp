@@ -62,7 +62,7 @@ class membership {
   void leave();
 
   struct entry {
-    std::string name;  ///< of the file
+    std::string name;  ///< the file's name
     bool alive = false;
     bool lasts = false;  ///< a workload may still run under its leases
     member_page page;
