@@ -32,7 +32,7 @@ std::string text_of(const core::held_back& what, const election_snapshot& electi
     case core::campaign_obstacle::none:
       break;
     case core::campaign_obstacle::paused:
-      return "it is paused, until it is told to resume";
+      return "it is paused; `tenure resume` ends that";
     case core::campaign_obstacle::no_guard:
       return "it has no guard that could run its workload";
     case core::campaign_obstacle::unhealthy:

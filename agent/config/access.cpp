@@ -10,7 +10,7 @@
 namespace tenure::config {
 namespace {
 
-/// Of a URL for a store that is not known.
+/// The default port of a URL while the store is not known.
 constexpr std::uint16_t any_port = 1;
 constexpr core::duration most_lock_delay = std::chrono::seconds(60);
 

@@ -144,7 +144,7 @@ struct field {
   group section;
   place in;
   std::string_view fallback = {};    ///< the default as written; empty: see `derivation`
-  std::string_view derivation = {};  ///< where a default comes from that is no constant: "ttl / 3"
+  std::string_view derivation = {};  ///< how a default follows from other settings: "ttl / 3"
   std::string_view range = {};       ///< what is accepted, where the type alone does not say
   std::string_view metavar = {};     ///< what a usage line calls the flag's value: "DURATION"
   std::string_view doc;              ///< one line

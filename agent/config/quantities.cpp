@@ -32,7 +32,7 @@ parsed<core::duration> parse_duration(std::string_view text) {
     case fault::negative:
       return wrong("is " + quote(text) + ", less than nothing", duration_hint);
     case fault::no_number:
-      return wrong("is " + quote(text) + ", which is no duration", duration_hint);
+      return wrong("is " + quote(text) + ", which is not a duration", duration_hint);
     case fault::no_unit:
       return wrong("is " + quote(text) + ", without a unit",
                    "say which unit: " + quote(std::string(text) + "s"));
@@ -41,7 +41,7 @@ parsed<core::duration> parse_duration(std::string_view text) {
       if (closed_up != text && parse_duration(closed_up)) {
         return wrong("is " + quote(text) + ", with a blank in it", "write " + quote(closed_up));
       }
-      return wrong("is " + quote(text) + "; " + quote(read.error().unit) + " is no unit",
+      return wrong("is " + quote(text) + "; " + quote(read.error().unit) + " is not a unit",
                    "the units are h, m, s, ms and us");
     }
     case fault::out_of_order:
@@ -57,10 +57,10 @@ parsed<std::uint32_t> parse_percent(std::string_view text) {
   constexpr std::size_t max_decimals = 4;  // of a percent: one part per million
   std::string_view rest = text;
   const std::optional<base::decimal> number = base::take_decimal(rest);
-  if (!number) return wrong("is " + quote(text) + ", which is no percentage", "write it as 1%");
+  if (!number) return wrong("is " + quote(text) + ", which is not a percentage", "write it as 1%");
   if (rest != "%") {
     const std::string proper = std::string(text.substr(0, text.size() - rest.size())) + "%";
-    return wrong("is " + quote(text) + ", which is no percentage", "write it as " + proper);
+    return wrong("is " + quote(text) + ", which is not a percentage", "write it as " + proper);
   }
   if (number->whole > max_percent || number->decimals > max_decimals) {
     return wrong("is " + quote(text), "give up to 100% and no more than four decimals");
@@ -73,7 +73,7 @@ parsed<std::uint32_t> parse_integer(std::string_view text, std::uint32_t least,
   const std::string range = "give " + std::to_string(least) + " to " + std::to_string(most);
   const bool digits = !text.empty() && std::ranges::all_of(text, is_digit);
   if (!digits || (text.size() > 1 && text.starts_with('0'))) {
-    return wrong("is " + quote(text) + ", which is no whole number", range);
+    return wrong("is " + quote(text) + ", which is not a whole number", range);
   }
   std::uint64_t number = 0;
   for (const char c : text.substr(0, base::max_decimal_digits + 1)) {

@@ -173,7 +173,8 @@ void take_environment(std::span<const name_and_value> variables, raw_settings& o
       }
       std::string suggestion = meant(name, &field::environment, prefix.size());
       if (suggestion.empty()) suggestion = "unset it; names that begin with TENURE_ are settings";
-      out.reject({name, "this environment variable is no setting", std::move(suggestion)});
+      out.reject(
+          {name, "there is no setting for this environment variable", std::move(suggestion)});
       continue;
     }
     if (content.empty()) {

@@ -32,8 +32,8 @@ parsed<std::string> parse_signal(const field& f, std::string_view text) {
   }
   parsed<std::string> result = parse_word(name, f.words);
   if (!result) {
-    result.error().what = "is " + quote(text) + ", which is no signal to " +
-                          (stops ? "stop with" : "tell an active workload by");
+    result.error().what = "is " + quote(text) + ", which cannot be used as " +
+                          (stops ? "a stop signal" : "the signal for an active workload");
   }
   return result;
 }
@@ -169,8 +169,9 @@ parsed<std::string> parse_host(std::string_view text) {
   std::string without_colons(text);
   std::erase(without_colons, ':');
   if (text.size() > max_name_bytes || !is_host_name(without_colons)) {
-    return wrong("is " + settings::quote_endpoint(text) + ", which is no host",
-                 "give the host name or IP address that the certificate is for, without a port");
+    return wrong(
+        "is " + settings::quote_endpoint(text) + ", which is not a host name or an IP address",
+        "give the host name or IP address that the certificate is for, without a port");
   }
   return std::string(text);
 }

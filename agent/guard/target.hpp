@@ -26,7 +26,7 @@ namespace tenure::guard {
 /// Why a pid file names nobody.
 enum class pid_file_fault : std::uint8_t {
   empty,      ///< as a program leaves it for a moment while it starts
-  no_number,  ///< its first line is no process id
+  no_number,  ///< its first line is not a process id
 };
 
 /// The process id in the first line of a pid file; what follows, as in PostgreSQL's, is not ours.

@@ -44,7 +44,7 @@ extern "C" {
 enum tenure_state {
   TENURE_NONE = 0,     /* no lease */
   TENURE_ACTIVE = 1,   /* ours */
-  TENURE_DRAINING = 2, /* ours still, and to be given up: finish what was begun */
+  TENURE_DRAINING = 2, /* ours still, and to be given up: finish what you have started, start nothing new */
 };
 
 /* Layout 1, in the machine's byte order. Offsets are those of the fields; bytes behind the last one

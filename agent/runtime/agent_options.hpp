@@ -10,7 +10,7 @@ namespace tenure::runtime {
 struct agent_options {
   settings::agent settings;
   std::vector<std::string> warnings{};  ///< about the settings, one line each, for the log
-  /// Of this incarnation, unless it goes on with that of one that has died.
+  /// This incarnation's session, unless it goes on with the session of one that has died.
   std::string session;
   /// A guard started this agent and owns its workload. Precondition: exactly one election.
   bool started_by_guard = false;

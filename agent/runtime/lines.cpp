@@ -376,7 +376,7 @@ void say_aside(log::logger& to, const log::speaker& who, core::loss_reason why,
                core::duration pause) {
   // The end of the term has already said what an old version means.
   if (pause <= core::duration::zero() || why == core::loss_reason::version_regressed) return;
-  std::string sentence = "paused: no campaign until told to resume";
+  std::string sentence = "paused: no campaign until it is resumed";
   if (pause != core::duration::max()) {
     sentence = "no campaign for " + spoken(pause) + ": others go first";
     if (why == core::loss_reason::unhealthy) sentence += ", because the workload was unhealthy";

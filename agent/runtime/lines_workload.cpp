@@ -182,8 +182,8 @@ void say_hooks_cleared(log::logger& to, const log::speaker& who, bool stopped) {
         "the workload was told to stop, in case an earlier agent made it active", who);
   } else {
     say(to, log::log_level::warn,
-        "the workload could not be told to stop; if an earlier agent made it active, it may be "
-        "so still, and only the version protects what it writes to",
+        "the workload could not be told to stop; if an earlier agent made it active, it may "
+        "still be active, and only the version protects what it writes to",
         who);
   }
 }

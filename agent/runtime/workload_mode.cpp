@@ -49,7 +49,7 @@ void owned_mode::forget_grants(const core::command::forget_grants& what) {
 }
 
 /// The lease, for a worker that checks it before each write. While draining, the worker may finish
-/// what it has begun.
+/// what it has started.
 void owned_mode::show(const core::lease_group& what) {
   if (!owner_) return;
   const core::election& one = what.at(owned);

@@ -35,7 +35,7 @@ class workload_host {
   /// `signo`: the signal that asks the agent to end.
   virtual void shut_down(int signo, core::loss_reason why) = 0;
   [[nodiscard]] virtual bool is_shutting_down() const = 0;
-  /// Ends at once, whatever is held.
+  /// Ends at once, even if a lease is held.
   virtual void end(int status) = 0;
   /// True after `end`: later events do not matter.
   [[nodiscard]] virtual bool has_ended() const = 0;

@@ -63,7 +63,7 @@ parsed<json> read_document(std::string_view body) {
   const auto refused = [body](const char* why) {
     return std::unexpected(malformed_body(why, body));
   };
-  // The parser takes it for the end, whatever follows.
+  // The parser takes it for the end, and would ignore what follows.
   if (body.contains('\0')) return refused("it is not JSON");
   if (base::nests_deeper(body)) return refused("it is nested too deeply");
   name_check names;

@@ -142,8 +142,8 @@ struct setup {
   std::vector<settings::election> elections;
   bool announce = false;  ///< be listed in the `members` that the store shows, if it can
   settings::security secure{};
-  /// Of the leases, where a store has namespaces; empty: that of whoever signs in, or the usual
-  /// one.
+  /// Where the leases are, if the store has namespaces; empty: in the namespace of the user that
+  /// signs in, or in the usual one.
   std::string name_space{};
   settings::consul consul{};  ///< for the store "consul" alone
   /// Called for each answer and each failure of any request. At least every ttl /
@@ -224,8 +224,8 @@ class store {
   virtual void leave_order(core::election_index which, core::left_order what,
                            core::time_point deadline, handler<order_outcome> done) = 0;
 
-  /// Answers an order that the watch has shown. Of all members that try, exactly one gets `done`,
-  /// and carries the order out. Executed late, this cannot answer an order that was dropped before.
+  /// Answers an order that the watch has shown. If several members try, exactly one gets `done`,
+  /// and carries the order out. A late execution cannot answer an order that was dropped before.
   virtual void answer_order(core::election_index which, const std::string& id,
                             core::order_reply reply, core::time_point deadline,
                             handler<order_outcome> done) = 0;

@@ -28,7 +28,7 @@ struct accepted_order {
   std::string to{};      ///< the next holder, if the order names one
   std::uint64_t slots = 0;
   bool accept_versions = false;
-  bool unchanged = false;  ///< only for `set`: the election was so already
+  bool unchanged = false;  ///< only for `set`: the election had these settings already
 
   friend bool operator==(const accepted_order&, const accepted_order&) = default;
 };

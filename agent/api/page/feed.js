@@ -145,5 +145,5 @@ function draw_link() {
   if (!feed.answered) return show(banner, 'The agent does not answer.');
   const last = new Date(feed.answered.wall).toISOString();
   show(banner, 'The agent has not answered since ', time(last),
-    '. What is grey was so then, and may have changed.');
+    '. Grey values are from then, and may have changed.');
 }

@@ -29,7 +29,7 @@ met judge(const wait_condition& what, const wire::election_report& now) {
     case wait_condition::kind::standby:
       return of(now.state == "candidate" && !now.paused);
     case wait_condition::kind::holder:
-      // Its own lease is certain, whatever it knows of the others.
+      // Its own lease is certain, even if it knows nothing of the others.
       if (now.is_self && what.holder == now.identity) return met::yes;
       if (!now.holder_known) return met::cannot_tell;
       return of(holder_named(now, what.holder) != nullptr);

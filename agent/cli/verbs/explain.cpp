@@ -88,7 +88,7 @@ int run_explain(const invocation& what) {
     if (settings->consul.lock_delay > core::duration::zero()) {
       std::printf(
           "\nConsul grants the lock to nobody for %s after the session of its holder has "
-          "ended;\na holder whose renewal is told so has this time for its grace.\n",
+          "ended;\na holder that learns this from a renewal has this long to stop.\n",
           core::text(settings->consul.lock_delay).c_str());
     }
     if (settings->health.is_checked()) print_health(settings->health, settings->timing.ttl);

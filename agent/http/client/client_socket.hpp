@@ -62,7 +62,8 @@ class client_socket {
     socket_.close(ignored);
   }
 
-  /// True if no unread bytes have come, not even the server's end. Asks the kernel.
+  /// True if nothing has arrived that was not read, neither bytes nor the server's end. Asks the
+  /// kernel.
   [[nodiscard]] bool is_quiet();
 
  private:

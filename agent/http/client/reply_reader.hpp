@@ -22,7 +22,7 @@ class reply_reader {
   /// The most interim replies to one request.
   static constexpr unsigned most_interim = 8;
 
-  /// `head`: the reply to a HEAD has no body, whatever its headers say.
+  /// `head`: the reply to a HEAD has no body, even if its headers announce one.
   reply_reader(const client_limits& limits, form how, bool head);
   ~reply_reader();
   reply_reader(reply_reader&&) noexcept;

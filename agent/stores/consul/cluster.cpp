@@ -18,7 +18,7 @@ constexpr std::size_t connections = 10;
 constexpr std::size_t reserved_connections = 2;
 constexpr std::size_t warm_connections = 2;
 
-/// Of an answer: all keys of a folder of elections.
+/// The largest answer: all keys of a folder of elections.
 constexpr std::size_t most_folder_bytes = std::size_t{64} * 1024 * 1024;
 constexpr std::size_t most_token_bytes = 4096;
 /// How old a token may be before its file is looked at again.

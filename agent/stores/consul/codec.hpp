@@ -81,7 +81,7 @@ struct lock {
   std::string session;
 };
 
-/// The session holds the key no more; the transaction fails if it does not hold it. The value is
+/// The session no longer holds the key; the transaction fails if it does not hold it. The value is
 /// written as well.
 struct unlock {
   std::string key;
@@ -90,8 +90,8 @@ struct unlock {
   std::string session;
 };
 
-/// Writes the key, whoever holds it. With an index: only if it was written last then, and with 0
-/// only if there is no such key; otherwise the transaction fails.
+/// Writes the key; a lock on it does not matter. With an index: only if it was written last then,
+/// and with 0 only if there is no such key; otherwise the transaction fails.
 struct write {
   std::string key;
   std::string value;
@@ -111,7 +111,7 @@ struct fetch {
   std::string key;
 };
 
-/// Deletes the key, whatever it is now, if there is one.
+/// Deletes the key if it exists, without a check.
 struct discard {
   std::string key;
 };

@@ -53,8 +53,8 @@ std::string mark_of(std::string_view session_of_the_agent);
 struct signature {
   std::string identity;
   std::string mark;  ///< empty: of another program, e.g. `consul lock`
-  /// Of a term whose key was written anew since it began; otherwise the key's own index is the
-  /// version.
+  /// The version of a term whose key was written anew since it began; otherwise the key's own
+  /// index is the version.
   core::version version = core::no_version;
   std::uint32_t slot = 0;  ///< see core::holder
 };

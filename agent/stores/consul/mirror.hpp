@@ -54,10 +54,10 @@ struct basis {
   std::uint64_t flags = semaphore_flags;  ///< the flags of a semaphore's keys
   semaphore body{};           ///< a semaphore's value, with holders whose sessions are alive
   std::vector<erase> dead{};  ///< contenders whose sessions have ended
-  /// Of ours: they lock their contenders' keys, and others have taken them out of the holders.
+  /// Sessions of ours that lock their contenders' keys, but that others took out of the holders.
   std::vector<std::string> ousted{};
   bool is_clean = false;   ///< nothing runs in any free slot
-  std::uint32_t slot = 0;  ///< that no holder has
+  std::uint32_t slot = 0;  ///< a slot that no holder has
 };
 
 /// An order under the election's prefix of orders.
@@ -74,7 +74,7 @@ class mirror {
   /// `self` must outlive it.
   mirror(settings::election election, const own_run& self);
 
-  /// Of all its keys: "db/".
+  /// The prefix of all its keys: "db/".
   [[nodiscard]] const std::string& prefix() const { return prefix_; }
 
   /// Takes over all keys of the election as of `index`, when changes may have been missed. After a

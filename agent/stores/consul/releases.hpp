@@ -22,7 +22,7 @@ class releases {
  private:
   struct attempt {
     core::election_index which{};
-    core::version version = core::no_version;  ///< or whatever our session holds
+    core::version version = core::no_version;  ///< `no_version`: all that our session holds
     std::string note;
     core::time_point deadline{};
     handler<release_outcome> done;

@@ -65,7 +65,7 @@ void renewals::look(const turn_ptr& t, std::vector<core::renewal_item> left) {
     const held_term& held = *shared_.held(item.which);
     const std::string lock = lock_key(shared_.spec(item.which).name);
     checks.emplace_back(check_index{.key = held.key, .index = held.index});
-    // Of a semaphore, that key says only that we want to hold.
+    // The key of a contender of a semaphore says only that we want to hold.
     if (held.key != lock) checks.emplace_back(fetch{lock});
     item_of.resize(checks.size(), some.size());
     some.push_back(item);

@@ -27,7 +27,7 @@ constexpr core::duration steady_after = std::chrono::seconds(5);
 /// folder, and may do so without one.
 constexpr std::int64_t most_at_once = std::int64_t{8} * 1024 * 1024;
 constexpr std::int64_t most_a_second = std::int64_t{2} * 1024 * 1024;
-/// Of an answer, whatever its size.
+/// What each answer counts for, besides its size.
 constexpr std::size_t answer_bytes = std::size_t{4} * 1024;
 
 }  // namespace

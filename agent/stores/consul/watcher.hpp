@@ -22,8 +22,8 @@ namespace tenure::stores::consul {
 ///
 /// Consul answers without a change, too: after `check_every`, which shows that the watch is served;
 /// and at once when it was restored from a backup, with what was there before. So an answer without
-/// a change that comes early is followed by a read. If such answers follow each other, whatever
-/// gives them is not kept busy with queries: the next one waits.
+/// a change that comes early is followed by a read. If such answers follow each other, the next
+/// query waits, so that the server is not kept busy.
 ///
 /// Used on its loop only. No handler is called after its destruction.
 class watcher {

@@ -128,7 +128,7 @@ void mirror::remove(std::string_view key) {
   const bool cleanly = gone->create_revision == released_;
   contenders_.erase(gone);
   if (held) vacancies_.freed(cleanly);
-  // A contender that waited takes the place at once, in whatever state; that slot is not for us.
+  // A contender that waited takes the slot at once, clean or not; that slot is not for us.
   vacancies_.limit(free_slots());
 }
 

@@ -19,7 +19,7 @@ constexpr std::size_t connections = 10;
 constexpr std::size_t reserved_connections = 2;
 constexpr std::size_t warm_connections = 1;
 
-/// Of an answer: all Leases of a namespace.
+/// The largest answer: all Leases of a namespace.
 constexpr std::size_t most_list_bytes = std::size_t{64} * 1024 * 1024;
 constexpr std::size_t most_token_bytes = std::size_t{64} * 1024;
 /// How old a token may be before its file is read again. Kubernetes replaces it when four fifths of

@@ -13,7 +13,7 @@ namespace {
 constexpr std::int64_t name_lasts_s = 30;
 constexpr core::duration keep_every = std::chrono::seconds(name_lasts_s) / 3;
 constexpr core::duration call_patience = std::chrono::seconds(5);
-/// Of what others have left behind, at a time: all members see it, and try.
+/// How many Leases that others left behind are deleted at a time: all members see them, and try.
 constexpr std::size_t most_deleted = 4;
 
 }  // namespace
@@ -52,7 +52,7 @@ void membership::write(core::election_index which, const lease_object* known) {
                    .renewed_ms = renewal_time(now_ms, known == nullptr ? 0 : known->renewed_ms)};
   const core::time_point deadline = shared_.loop.now() + call_patience;
   const std::string name = member_name(shared_.spec(which).name, shared_.self.mark);
-  // Whatever it fails of, the next turn tries again with what there is then.
+  // After any failure, the next turn tries again with what there is then.
   auto then = guarded(
       [this, which, name, deadline](const std::expected<written_lease, call_failure>& what) {
         if (!what && what.error().meaning == error_meaning::conflict) {

@@ -24,7 +24,7 @@ knowledge gather(const found_file& found, std::span<const member_page> members) 
     all.newest = std::max(all.newest, one.record.newest);
     if (of_this_file) all.commits = std::max(all.commits, one.record.commits);
     if (one.boot_id != found.boot_id) continue;
-    // No lease is longer, whatever a file claims.
+    // No lease is longer, even if a file claims so.
     const core::time_point until = std::min(one.record.until, found.now + core::max_ttl);
     all.until = std::max(all.until, until);
     if (!of_this_file) all.until_elsewhere = std::max(all.until_elsewhere, until);

@@ -80,7 +80,7 @@ constexpr const char* create_later_tables = R"sql(
   ) STRICT, WITHOUT ROWID;
 )sql";
 
-/// Of a table `lease` that an earlier agent has made. Agents that do not know the column leave its
+/// For a table `lease` that an earlier agent made. Agents that do not know the column leave its
 /// default.
 constexpr const char* add_slot =
     "ALTER TABLE lease ADD COLUMN slot INTEGER NOT NULL DEFAULT 0 CHECK (slot >= 0)";

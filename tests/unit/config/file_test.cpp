@@ -84,7 +84,7 @@ TEST(ConfigFile, ProblemsHaveLineAndColumn) {
           row{"stop_signal: KILL\n",
               R"(tenure.yaml:1:14: stop_signal is "KILL", which a process cannot answer by ending in order; give TERM, INT, QUIT, HUP, USR1, USR2, WINCH or PWR; SIGKILL follows by itself)"},
           row{"stop_signal: term\n",
-              R"(tenure.yaml:1:14: stop_signal is "term", which is no signal to stop with; did you mean "TERM"?)"},
+              R"(tenure.yaml:1:14: stop_signal is "term", which cannot be used as a stop signal; did you mean "TERM"?)"},
           row{"observe: yes\n",
               R"(tenure.yaml:1:10: observe is "yes", which is neither true nor false; write true)"},
           row{"observe: \"true\"\n",

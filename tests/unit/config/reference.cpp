@@ -30,13 +30,13 @@ ttl: 10s
 - A duration needs its unit: `500ms`, `15s`, `1.5s`, `2m`, `1h`, `1m30s`.
 - A flag for a list is given once an item; an environment variable separates items with commas.
 - A flag that is `true` or `false` takes no value: `--observe`.
-- An environment variable that begins with `TENURE_` and is no setting is refused, but for those
-  that Tenure gives to a workload and those that Kubernetes makes for a Service named `tenure`.
+- An environment variable that begins with `TENURE_` must be a setting, or it is refused. Excepted are
+  those that Tenure gives to a workload and those that Kubernetes makes for a Service named `tenure`.
 - No secret is a setting: flags, variables and files of settings are read by others. What is secret
   stands in a file of its own, which a setting names (`password_file`, `key_file`).
 - An endpoint of `etcd` or `kubernetes` is `http://HOST:PORT` or `https://HOST:PORT`; only `https`
-  is encrypted. TLS settings without any `https` endpoint are refused. A `ttl` that is no whole
-  number of seconds is kept longer by both, which round it up.
+  is encrypted. TLS settings without any `https` endpoint are refused. Both round a `ttl` up to
+  whole seconds.
 - In a pod, `kubernetes` needs neither an endpoint nor a token: if no endpoint is given, Tenure takes
   the API server of the pod's cluster, and the token, the CA and the namespace of the pod.
 - An election's name becomes a key in the store, so it is held to what all stores can carry. Two

@@ -214,8 +214,9 @@ TEST(Flags, UnknownOrRepeatedOnesAreRefused) {
 TEST(Environment, UnknownVariablesOfOursAreRefused) {
   EXPECT_THAT(
       problems_of(with_environment({{"TENURE_KILLBUDGET", "1s"}})),
-      ElementsAre("TENURE_KILLBUDGET: this environment variable is no setting; did you mean "
-                  "\"TENURE_KILL_BUDGET\"?"));
+      ElementsAre(
+          "TENURE_KILLBUDGET: there is no setting for this environment variable; did you mean "
+          "\"TENURE_KILL_BUDGET\"?"));
   EXPECT_THAT(problems_of(with_environment({{"TENURE_", "1s"}})),
               ElementsAre(HasSubstr("unset it")));
   EXPECT_THAT(problems_of(with_environment({{"TENURE_TTL", ""}})),

@@ -263,7 +263,7 @@ TEST(ElectionLines, APausedMemberSaysHowItGoesOn) {
   story s;
   s.is_granted(5, true).workload_starts(5);
   s.happens(core::event::resign{.aside = core::duration::max()}).workload_exits().is_released();
-  EXPECT_THAT(s.told(), testing::Contains("info  paused: no campaign until told to resume"));
+  EXPECT_THAT(s.told(), testing::Contains("info  paused: no campaign until it is resumed"));
 }
 
 TEST(ElectionLines, AMemberThatHoldsNothingEndsWithoutALine) {
