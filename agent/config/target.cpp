@@ -14,7 +14,7 @@ constexpr std::array only_with_a_target{setting::target_uid, setting::while_stan
 
 constexpr const char* three_ways = "target_executable, target_command_line or target_pid_file";
 
-/// Without a target there is nothing that could be told or stopped.
+/// Without a target there is nothing to tell or to stop.
 void check_without_target(provenance& known) {
   const auto bad = [&known](setting which) { return known.is_bad(which); };
   if (std::ranges::any_of(ways_to_find, bad)) return;

@@ -165,7 +165,7 @@ class assembly {
     known_.warn(setting::ttl,
                 "ttl is " + core::text(out_.timing.ttl) + "; " + std::string(kind->name) +
                     " grants no less than " + core::text(kind->least_ttl) +
-                    " unless its servers are told to",
+                    " unless its servers are configured to",
                 "set session_ttl_min of all Consul servers, or give a longer one");
   }
 

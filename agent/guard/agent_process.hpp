@@ -38,7 +38,7 @@ class agent_process final : public agent_launcher {
   std::array<char, 64> fds_{};  ///< "TENURE_GUARD_FDS=..."
 };
 
-/// The name that `ps` shows for an agent, so that it can be told from its guard.
+/// The name that `ps` shows for an agent, which differs from its guard's.
 inline constexpr const char* agent_name = "tenure-agent";
 
 }  // namespace tenure::guard

@@ -21,7 +21,7 @@ struct clock_news {
   core::duration wall_jumped{};  ///< forward, or back if negative
 };
 
-/// Compares readings of the clocks. It decides nothing but the reason that a lost lease is given.
+/// Compares readings of the clocks. It decides only which reason is given for a lost lease.
 ///
 /// Not thread-safe.
 class clock_watch {

@@ -17,7 +17,7 @@ namespace tenure::runtime {
 /// Not thread-safe; but the object that `gone` returns never changes.
 class member_log {
  public:
-  /// How many are remembered: names of pods never come back.
+  /// How many are remembered: names of pods are not used again.
   static constexpr std::size_t most_gone = 8;
 
   /// The watch shows these members at `unix_ms`; nothing: the store does not list members. True if

@@ -102,7 +102,7 @@ void order_executor::agree(core::election_index which, const core::order& what,
         }
         if (const auto* why = std::get_if<stores::unknown>(&said)) {
           return done(std::unexpected(
-              refusal(503, "store_unknown", "whether it was changed cannot be told: " + why->why,
+              refusal(503, "store_unknown", "it is not known whether it was changed: " + why->why,
                       "see GET /v1/elections, and ask again if it was not")));
         }
         done(api::control_acceptance{.by = with_.settings.identity, .unchanged = unchanged});

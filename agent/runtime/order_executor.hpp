@@ -15,8 +15,8 @@
 
 namespace tenure::runtime {
 
-/// Carries out orders of people: on the elections of this agent or, through the store, by the agent
-/// of the member that must obey.
+/// Carries out orders: on the elections of this agent or, through the store, on those of the
+/// member's agent that must obey.
 ///
 /// On the election thread only, except `give`.
 class order_executor {

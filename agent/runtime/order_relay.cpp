@@ -73,7 +73,7 @@ void order_relay::withdraw(const std::string& id) {
         const auto cannot_tell = [&](const std::string& why) {
           finish(id, std::unexpected(api::refusal(
                          503, "store_unknown",
-                         "whether " + member + " carries it out cannot be told: " + why,
+                         "it is not known whether " + member + " carries it out: " + why,
                          "see whether it is carried out, and ask again if not")));
         };
         if (const auto* failed = std::get_if<stores::unknown>(&dropped)) {

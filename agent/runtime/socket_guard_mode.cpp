@@ -12,7 +12,7 @@ namespace {
 /// long.
 constexpr core::duration guard_may_be_busy = std::chrono::seconds(2);
 
-/// When a pod ends, all of its containers are told at about the same time.
+/// When a pod ends, all of its containers get SIGTERM at about the same time.
 constexpr core::duration others_are_told_within = std::chrono::seconds(1);
 
 }  // namespace

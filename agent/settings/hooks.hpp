@@ -7,7 +7,7 @@
 
 namespace tenure::settings {
 
-/// How a workload that the agent does not run itself is told. An empty member was not given.
+/// How the agent tells a workload that it does not run itself. An empty member was not given.
 struct hooks {
   std::string gain_http{};
   std::vector<std::string> gain_command{};
@@ -16,7 +16,7 @@ struct hooks {
   std::vector<std::string> stop_command{};
   std::optional<std::uint32_t> stop_exit_code{};
 
-  /// True if the workload is told when it may be active.
+  /// True if hooks tell the workload when it may be active.
   [[nodiscard]] bool gain() const {
     return !gain_http.empty() || !gain_command.empty() || !gain_file.empty();
   }

@@ -16,7 +16,7 @@ namespace tenure::stores {
 /// the contents.
 class document_splitter {
  public:
-  /// The longest object accepted. What is about us has a few hundred bytes; etcd bundles the events
+  /// The longest object accepted. What concerns us has a few hundred bytes; etcd bundles the events
   /// of a busy prefix that others write to.
   static constexpr std::size_t max_document_bytes = 4 * 1024 * 1024;
 

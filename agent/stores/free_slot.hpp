@@ -7,7 +7,7 @@
 
 namespace tenure::stores {
 
-/// The smallest number of a slot that none of the holders has; `slot` gives the one of a holder.
+/// The smallest slot number that no holder has; `slot` gives a holder's number.
 template <std::ranges::forward_range Holders, class Slot>
 std::uint32_t free_slot(const Holders& holders, Slot slot) {
   std::uint32_t number = 0;

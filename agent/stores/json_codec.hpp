@@ -15,15 +15,15 @@
 /// malformed, which for a lease means that its state is unknown. Pure.
 namespace tenure::stores {
 
-/// The text of a request's body. What is not UTF-8, as a password may be, becomes replacement
-/// characters, and the server refuses it.
+/// The text of a request's body. Bytes that are not UTF-8, e.g. in a password, become replacement
+/// characters, and the server refuses them.
 std::string written(const nlohmann::ordered_json& body);
 
 /// `why`, and the beginning of the body, safe to log.
 malformed malformed_body(std::string why, std::string_view body);
 
-/// The document. Malformed if it is nested too deeply, or has two values under one name, of which
-/// parsers choose different ones.
+/// The document. Malformed if it is nested too deeply, or has two values under one name: parsers
+/// differ in which they choose.
 parsed<nlohmann::json> read_document(std::string_view body);
 
 /// The same, of a JSON object.

@@ -22,7 +22,7 @@ class turnstile {
   /// Calls `begin` now or later; or, if its turn does not come in time, `too_late`.
   void enter(core::time_point deadline, entry begin, entry too_late);
 
-  /// One that has begun is over. Lets the next one begin.
+  /// A campaign that had begun is over: lets the next one begin.
   void leave();
 
   [[nodiscard]] std::size_t under_way() const { return under_way_; }

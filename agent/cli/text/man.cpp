@@ -175,7 +175,7 @@ std::string manual_page() {
   out += ".SH DESCRIPTION\n" + plain(program_summary) +
          ". Members that name the same election in the same store compete for its lease; a store "
          "is one that runs anyway. Each term has a version, which is larger than all before it: "
-         "what is written under it can be told from what a holder of the past writes.\n";
+         "a resource can use it to refuse what a former holder writes.\n";
   out += ".SH COMMANDS\n";
   for (const command& of : commands()) out += command_text(of);
   return folded(out + settings_text() + environment_text() + examples_text());

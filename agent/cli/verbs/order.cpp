@@ -79,7 +79,7 @@ int see_it_done(const invocation& what, const given_order& order, const election
     unanswered = failure(runtime::exit_cannot_tell, "cannot_tell", last.text);
   }
   if (unanswered) {
-    unanswered->text = "accepted, but whether it is done cannot be told: " + unanswered->text;
+    unanswered->text = "accepted, but it is not known whether it is done: " + unanswered->text;
     return report_failure(what, *unanswered);
   }
   ask_failure late = failure(runtime::exit_timed_out, "timed_out", last.text);

@@ -9,9 +9,9 @@ namespace tenure::stores::consul {
 
 /// Changes an election's agreement for an operator.
 ///
-/// How many may hold is what the lock key is: a lock for one, or a semaphore with its limit. A
-/// change between these two moves the term of a holder, in one transaction: its session holds on
-/// without a gap, and its key says which version it has.
+/// The lock key says how many may hold: a lock means one, a semaphore has a limit. A change between
+/// these two moves the holder's term in one transaction: its session holds without a gap, and its
+/// key says which version the term has.
 ///
 /// Used on its loop only.
 class agreements {

@@ -160,7 +160,7 @@ void campaigns::adopt(const attempt_ptr& a, const looked& now, const slot_holder
       }));
 }
 
-/// Goes on in a session of which we know how long it lives.
+/// Continues the term in a session whose end we know.
 void campaigns::move(const attempt_ptr& a, const slot_holder& own, const basis& on) {
   if (++a->tries > most_tries) {
     return fail(a, "our own key " + own.key + " was written again and again at " +

@@ -199,7 +199,7 @@ void cluster::state::leave(std::size_t endpoint) {
 
 /// Calls the handler later, never from within the call.
 void cluster::state::finish(const call_ptr& c, reply_or_failure outcome) {
-  // What a watch says of the contact, the watcher tells.
+  // The watcher reports the contact of watches.
   if (c->answered && !c->waits) {
     tell(core::contact::answered{});
   } else if (!c->answered && !c->waits) {

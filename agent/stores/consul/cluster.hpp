@@ -43,8 +43,8 @@ struct call_failure {
 
 using reply_or_failure = std::expected<reply, call_failure>;
 
-/// What goes first. Requests that keep sessions alive have reserved connections: thousands of
-/// elections that campaign at once must not cost the leases that are held.
+/// Which request goes first. Requests that keep sessions alive have reserved connections: thousands
+/// of elections that campaign at once must not cost the leases that are held.
 enum class priority : std::uint8_t { urgent, other };
 
 /// The agents of a Consul cluster, behind their HTTP API.

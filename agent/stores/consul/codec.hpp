@@ -14,8 +14,8 @@
 
 /// Bytes <-> structs for Consul's HTTP API, as 1.8.7 and 1.21.0 speak it. Pure: no I/O, no clock.
 ///
-/// Replies are read strictly: what is missing, of a wrong type or contradicts itself makes a reply
-/// `malformed`, and what it was asked for is then unknown.
+/// Replies are read strictly: a missing member, a wrong type or a contradiction makes a reply
+/// `malformed`, and the outcome of its request unknown.
 namespace tenure::stores::consul {
 
 /// Most operations of one transaction in the oldest Consul that is supported (`maxTxnOps`).
@@ -43,7 +43,7 @@ struct session_wish {
 /// PUT /v1/session/create
 std::string session_request(const session_wish& what);
 
-/// As in "adf4238a-882b-9ddc-4a9d-5b6758e4159e".
+/// True for an id such as "adf4238a-882b-9ddc-4a9d-5b6758e4159e".
 bool is_session_id(std::string_view text);
 
 /// The id of the session that was made; it goes into the paths of our requests.
@@ -163,8 +163,8 @@ struct transaction_reply {
 /// operation has failed, with 200 none has.
 parsed<transaction_reply> parse_transaction(int status, std::string_view body);
 
-/// How a reply contradicts the operations that it should be about: it shows other keys than they
-/// do, or in another state than they leave them in. Empty: it does not.
+/// How a reply contradicts the operations that it answers: it shows other keys than theirs, or
+/// shows them in another state than they left. Empty: it does not.
 std::string contradiction(std::span<const operation> asked, const transaction_reply& reply);
 
 /// The answer to GET /v1/kv with status 200: at least one key, each once, in bytewise order.

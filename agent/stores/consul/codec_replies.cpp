@@ -16,7 +16,8 @@ using nlohmann::json;
 constexpr std::string_view id_digits = "0123456789abcdef-";
 /// Consul keeps no session longer than a day after a renewal.
 constexpr core::duration longest_ttl = std::chrono::hours(24);
-/// No Consul comes to later ones, and many programs that compare versions cannot read them.
+/// No Consul ever reaches a larger index, and many programs that compare versions could not read
+/// it.
 constexpr std::uint64_t last_index = std::numeric_limits<std::int64_t>::max();
 
 key_value key_value_of(const fields& from) {

@@ -179,7 +179,8 @@ void consul_store::open(handler<std::expected<description, open_error>> done) {
                       }));
 }
 
-/// Consul shows to a token that may not read a folder an empty one, and refuses a single key.
+/// To a token that may not read a folder, Consul shows an empty folder; but it refuses a single
+/// key.
 void consul_store::check_token() {
   shared_.agents.call({.path = "/v1/kv/" + lock_key(shared_.spec(core::election_index{0}).name),
                        .query = "consistent"},
@@ -192,7 +193,7 @@ void consul_store::check_token() {
                       }));
 }
 
-/// A token that may not read what the agent is can still keep leases.
+/// A token that may not read the agent's own description can still keep leases.
 void consul_store::describe_server(const reply_or_failure& what) {
   const auto said =
       what ? parse_agent(what->body) : std::unexpected(malformed{.why = what.error().why});

@@ -14,8 +14,8 @@ namespace tenure::stores::consul {
 
 /// Flags of the lock key of an election with one slot (Consul's api/lock.go).
 inline constexpr std::uint64_t lock_flags = 0x2ddccbc058a50c18;
-/// Flags of the lock key and of the contenders of an election with several (api/semaphore.go).
-/// Those that are made by the guide's commands have none; who finds them so leaves them so.
+/// Flags of the lock key and of the contenders of an election with several (api/semaphore.go). Keys
+/// that the commands of Consul's guide made have no flags, and keep having none.
 inline constexpr std::uint64_t semaphore_flags = 0xe0f69a2baa414de0;
 
 /// The prefix of all keys of an election.
@@ -32,7 +32,7 @@ std::string contender_key(std::string_view election, std::string_view session);
 std::string release_key(std::string_view election);
 
 /// `<election>/.tenure/agreement`: from which version on versions are accepted
-/// (agreement_text.hpp). How many may hold, the lock key says.
+/// (agreement_text.hpp). The lock key says how many may hold.
 std::string agreement_key(std::string_view election);
 
 /// `<election>/.tenure/members/<session>`, which that session locks: the name of a member, active

@@ -12,7 +12,7 @@
 namespace tenure::stores::consul {
 namespace {
 
-/// Contenders that one transaction deletes for sessions that have ended. The next one goes on.
+/// How many contenders of ended sessions one transaction deletes. The next one goes on.
 constexpr std::size_t most_erased = 8;
 
 bool is_among(std::span<const slot_holder> all, const slot_holder& one) {
@@ -50,7 +50,7 @@ void mirror::follow(std::span<const key_value> all, std::uint64_t index) {
   for (const slot_holder& gone : before) {
     if (is_among(holders_, gone)) continue;
     vacancies_.freed(gone.version == released_);
-    // A release is a write of a semaphore; the end of a session is none, nor is either a lock.
+    // Only the release of a semaphore is a write: neither a lock's is, nor the end of a session.
     const bool said = last_release_ && last_release_->version == gone.version;
     if (said && shape_ == lock_shape::semaphore) ++seen;
   }

@@ -22,7 +22,7 @@ namespace tenure::stores::consul {
 struct own_run {
   std::string mark;  ///< see `mark_of`
   std::string identity;
-  std::set<std::string, std::less<>> sessions;  ///< that this run has made or taken over
+  std::set<std::string, std::less<>> sessions;  ///< sessions that this run has made or taken over
 };
 
 /// What the lock key of an election is used for.
@@ -96,7 +96,7 @@ class mirror {
   /// True if another session can hold at once.
   [[nodiscard]] bool has_room() const { return holders_.size() < slots(); }
 
-  /// True unless as many may hold as our settings say.
+  /// True if the number of slots is not the one in our settings.
   [[nodiscard]] bool agrees() const { return slots() == election_.slots; }
 
   /// Why nobody can hold: what the lock key is, and what to do; empty if somebody can.

@@ -11,7 +11,7 @@
 namespace tenure::stores::consul {
 namespace {
 
-/// The shortest TTL that Consul grants unless its servers are told otherwise.
+/// The shortest TTL that Consul grants unless its servers are configured otherwise.
 constexpr core::duration usual_ttl = std::chrono::seconds(10);
 
 }  // namespace

@@ -14,11 +14,11 @@ namespace tenure::stores::consul {
 /// look at their keys.
 ///
 /// A renewal says nothing about keys, which an operator can release or delete; so it counts only if
-/// a transaction that reads has shown since that each is as we left it. A key that was written by
-/// somebody else is read with its election: an operator may have changed the number of slots.
+/// a transaction has shown, since it was sent, that each key is as we left it. If somebody else has
+/// written a key, its election is read: an operator may have changed the number of slots.
 ///
-/// Consul's leader answers a renewal without asking the others. One that has been replaced may so
-/// confirm what its successor never hears of; decision 33 says why no lease outlives its session
+/// Consul's leader answers a renewal without asking the others. A replaced leader may confirm a
+/// renewal that its successor never learns of; decision 33 says why no lease outlives its session
 /// even then.
 ///
 /// Used on its loop only.

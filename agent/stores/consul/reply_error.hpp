@@ -26,8 +26,8 @@ struct reply_error {
 /// "No cluster leader; advice", for people.
 std::string text(const reply_error& what);
 
-/// Judges an error reply. What is not in Consul's own words, as of a proxy or of a later Consul, is
-/// unknown.
+/// Judges an error reply. Anything that is not in Consul's own words, e.g. from a proxy or a later
+/// Consul, is unknown.
 reply_error read_error(unsigned status, std::string_view body);
 
 }  // namespace tenure::stores::consul

@@ -22,7 +22,7 @@ operation unchanged(const std::string& key, const basis& on) {
   return check_index{.key = key, .index = on.index};
 }
 
-/// What the key of a term says that goes on under another key or session.
+/// What the key of a term says when the term moves to another key or session.
 std::string text_of_moved(const slot_holder& one) {
   return signature_text(
       {.identity = one.identity, .mark = one.mark, .version = one.version, .slot = one.slot});
@@ -122,8 +122,8 @@ std::vector<operation> campaign_transaction(const settings::election& election, 
   body.holders.push_back(session);
   const std::string own = contender_key(election.name, session);
   std::vector<operation> out{rewritten(key, on, std::move(body))};
-  // Consul leaves a key alone that its session locks again with the value that it has, and shows
-  // the version of the term before.
+  // If a session locks its key again with the same value, Consul leaves the key as it is, and shows
+  // the version of the earlier term.
   if (std::ranges::find(on.ousted, session) != on.ousted.end()) {
     out.emplace_back(unlock{.key = own, .value = "", .flags = on.flags, .session = session});
   }

@@ -29,8 +29,8 @@ bool says_gone(const reply& answer, std::string_view id);
 /// Reads all keys with this prefix, consistent.
 request read_request(std::string_view prefix);
 
-/// The same as a blocking query: answered when there is a change after `index`, or after `wait` and
-/// at most a sixteenth of it.
+/// The same as a blocking query: answered when there is a change after `index`, or after `wait`
+/// plus at most a sixteenth of it.
 request watch_request(std::string_view prefix, std::uint64_t index, core::duration wait);
 
 /// The keys in the answer to one of these, which may be none. Malformed if one does not have the
@@ -56,19 +56,19 @@ std::string sequencer_of(std::string_view key, std::uint64_t lock_index, std::st
 std::vector<operation> campaign_transaction(const settings::election& election, const basis& on,
                                             const std::string& session, const std::string& text);
 
-/// Lets another session hold the term `own`, whose version stays, if its key and, of a semaphore,
-/// the lock key are as we know them.
+/// Moves the term `own` to another session, with the same version, if its key (and the lock key of
+/// a semaphore) is as we know it.
 std::vector<operation> move_transaction(std::string_view election, const basis& on,
                                         const slot_holder& own, const std::string& session);
 
-/// Releases the term with that key, if it and, of a semaphore, the lock key are as we know them.
+/// Releases the term with that key, if the key (and the lock key of a semaphore) is as we know it.
 /// Writes `note` in the same step unless that is empty.
 std::vector<operation> release_transaction(std::string_view election, const basis& on,
                                            const std::string& key, std::uint64_t index,
                                            const std::string& session, const std::string& note);
 
-/// Lets so many hold from now on, if the lock key and the keys of the holders are as we know them.
-/// Precondition: no more hold. Holders keep their sessions and versions.
+/// Changes the number of slots, if the lock key and the keys of the holders are as we know them.
+/// Precondition: no more slots are held. Holders keep their sessions and versions.
 std::vector<operation> resize_transaction(std::string_view election, const basis& on,
                                           std::span<const slot_holder> holders,
                                           std::uint32_t slots);

@@ -13,7 +13,8 @@ namespace tenure::stores::consul {
 struct semaphore {
   std::uint32_t limit = 0;
   std::vector<std::string> holders;  ///< sessions, in the order of the text, each once
-  /// The guide's pages write a list of holders, the official client a map; each reads its own.
+  /// The guide's pages write a list of holders, the official client a map; each reads only its own
+  /// form.
   bool as_list = false;
   /// How often agents of ours have written it: shows those who watch whether they have seen every
   /// holder. Nothing: another program, which drops what it does not know, wrote it last.

@@ -43,7 +43,7 @@ bool session_keeper::is_fresh(std::string_view id) const {
 void session_keeper::keep_ready() {
   ready_.after(ttl_ / looks_at_ready, [this] { keep_ready(); });
   const core::time_point now = loop_.now();
-  // Renewals of terms do as well.
+  // A renewal of terms keeps it ready, too.
   if (present_ && now - present_->sent_at < present_->ttl / 2 - present_->ttl / fresh_part) return;
   obtain(now + ready_patience, [](const auto&) {});
 }

@@ -48,7 +48,7 @@ class session_keeper {
   /// lock alone. Until `end` or `close`.
   void keep_ready();
 
-  /// Renews a session by one request. An error, too, if that was sent when the session was no
+  /// Renews a session by one request. Also an error if the request was sent when the session was no
   /// longer fresh.
   void keep(const std::string& id, core::time_point deadline, handler<kept_or_failure> done);
 

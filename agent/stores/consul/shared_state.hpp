@@ -24,7 +24,8 @@ namespace tenure::stores::consul {
 struct held_term {
   core::version version = core::no_version;
   std::string sequencer;
-  std::string key;  ///< that our session locks: of the lock, or of a contender of a semaphore
+  std::string
+      key;  ///< the key that our session locks: the lock key, or a contender's key of a semaphore
   std::string session;
   std::uint64_t index = 0;  ///< the key was written last at this index
   bool is_clean = false;    ///< nothing ran in the slot when it was granted

@@ -15,12 +15,12 @@ constexpr core::duration read_patience = std::chrono::seconds(5);
 constexpr core::duration answer_patience = std::chrono::seconds(1);
 /// Consul adds up to a sixteenth to the wait that it is asked for.
 constexpr int jitter_part = 16;
-/// However long a lease lasts.
+/// The longest wait, even if leases last longer.
 constexpr core::duration longest_wait = std::chrono::seconds(20);
 /// Between attempts to connect.
 constexpr core::backoff pauses{.first = std::chrono::milliseconds(50),
                                .most = std::chrono::seconds(2)};
-/// A watch that has lived for this long breaks for the first time.
+/// When a watch that has lived for this long breaks, earlier failures no longer count.
 constexpr core::duration steady_after = std::chrono::seconds(5);
 
 /// What answers may bring at once and per second. Consul answers a query at every change of the

@@ -32,8 +32,8 @@ struct call_failure {
 
 using reply_or_failure = std::expected<reply, call_failure>;
 
-/// What goes first. Requests that keep leases alive have reserved connections: ten thousand
-/// elections that campaign at once must not cost the leases that are held.
+/// Which request goes first. Requests that keep leases alive have reserved connections: ten
+/// thousand elections that campaign at once must not cost the leases that are held.
 enum class priority : std::uint8_t { urgent, other };
 
 /// The endpoints of an etcd cluster behind their JSON gateways.

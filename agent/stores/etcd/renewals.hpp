@@ -41,7 +41,7 @@ class renewals {
     renewal so_far;
     std::vector<kept_lease> kept;           ///< leases that were renewed
     std::set<std::int64_t> dead;            ///< leases that are gone
-    quorum_view by;                         ///< the one of the latest raft term among its reads
+    quorum_view by;                         ///< the one with the latest raft term among its reads
     std::size_t unanswered = 0;             ///< keepalives and the look that have not been answered
     std::unique_ptr<base::timer> patience;  ///< with the watch's answer
     bool over = false;                      ///< it has failed

@@ -34,8 +34,8 @@ struct reads {
   std::vector<std::vector<key_value>> values;
 };
 
-/// The `count` ranges of a reply, whichever other parts are between them. Malformed if there are
-/// more or fewer.
+/// The `count` ranges of a reply, skipping other parts between them. Malformed if there are more or
+/// fewer.
 parsed<reads> reads_in(std::string_view body, std::size_t count);
 
 /// What must still be true when a transaction is executed.
@@ -43,17 +43,17 @@ struct basis {
   std::uint64_t newest = 0;  ///< the largest create_revision of a contender; 0: no contender
   std::uint64_t agreed = 0;  ///< the revision of the agreement's key; 0: no agreement
   bool is_agreed = false;    ///< the agreement can be read and need not be written
-  std::uint32_t slot = 0;    ///< that no contender has
+  std::uint32_t slot = 0;    ///< a slot that no contender has
 };
 
-/// Becomes a contender, unless another one has come since, this one exists already, or the
+/// Becomes a contender, unless another one has appeared since, this one exists already, or the
 /// agreement has changed. Writes the agreement if there is none. In both cases it then reads the
 /// election.
 transaction campaign_transaction(const settings::election& election, std::int64_t lease,
                                  const std::string& identity, const basis& on);
 
-/// Writes the agreement, unless a contender has come since or the agreement has changed; in that
-/// case it reads the election.
+/// Writes the agreement, unless a contender has appeared since or the agreement has changed; in
+/// that case it reads the election.
 transaction agreement_transaction(std::string_view election, const core::agreement& what,
                                   const basis& on);
 

@@ -8,7 +8,7 @@
 
 namespace tenure::stores::kubernetes {
 
-/// `agree` for Kubernetes: closes the slots that are to be open no longer, one by one, and then
+/// `agree` for Kubernetes: closes the slots that will no longer be open, one by one, and then
 /// writes the first Lease of the election, which says what is agreed (open_slots.hpp).
 ///
 /// Used on its loop only.

@@ -42,8 +42,8 @@ struct call_failure {
 
 using reply_or_failure = std::expected<reply, call_failure>;
 
-/// What goes first. Requests that keep leases have reserved connections: thousands of elections
-/// that campaign at once must not cost the leases that are held.
+/// Which request goes first. Requests that keep leases have reserved connections: thousands of
+/// elections that campaign at once must not cost the leases that are held.
 enum class priority : std::uint8_t { urgent, other };
 
 /// The API servers of a Kubernetes cluster.

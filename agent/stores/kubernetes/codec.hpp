@@ -12,8 +12,8 @@
 /// Bytes <-> structs for Leases of Kubernetes' API (coordination.k8s.io/v1). Pure: no I/O, no
 /// clock.
 ///
-/// Replies are read strictly: what is missing, of a wrong type or contradicts itself makes a reply
-/// `malformed`, and what it was asked for is then unknown.
+/// Replies are read strictly: a missing member, a wrong type or a contradiction makes a reply
+/// `malformed`, and the outcome of its request unknown.
 namespace tenure::stores::kubernetes {
 
 using annotations = std::map<std::string, std::string, std::less<>>;
@@ -41,7 +41,7 @@ struct lease_object {
   friend bool operator==(const lease_object&, const lease_object&) = default;
 };
 
-/// The answer to a GET, POST or PATCH of one Lease: which must have that name.
+/// The answer to a GET, POST or PATCH of one Lease, which must have that name.
 parsed<lease_object> parse_lease(std::string_view body, std::string_view name);
 
 struct lease_list {
@@ -49,7 +49,7 @@ struct lease_list {
   std::uint64_t resource_version = 0;
 };
 
-/// The answer to a GET of Leases, which are there once each.
+/// The answer to a GET of Leases; no Lease may be in it twice.
 parsed<lease_list> parse_list(std::string_view body);
 
 /// What the API server says of an error (metav1.Status).
@@ -72,7 +72,7 @@ struct watch_event {
   enum class type : std::uint8_t { added, modified, deleted, bookmark, error };
   type what = type::error;
   lease_object object{};               ///< the Lease that was added, modified or deleted
-  std::uint64_t resource_version = 0;  ///< up to which the watch has shown everything
+  std::uint64_t resource_version = 0;  ///< the watch has shown everything up to this version
   status error{};                      ///< what the server says of an error
 };
 
@@ -88,7 +88,7 @@ struct spec_change {
   bool forget_preferred = false;
 };
 
-/// An annotation without a value is taken away.
+/// An annotation without a value is removed.
 using note_change = std::map<std::string, std::optional<std::string>, std::less<>>;
 
 /// POST of a Lease.
@@ -100,8 +100,8 @@ std::string creation(const std::string& name, const annotations& labels, const s
 /// restored from a backup gives a resourceVersion again.
 std::string patch(const lease_object& seen, const spec_change& spec, const note_change& notes);
 
-/// True if `shown` can be what such a write has left: of a Lease that was `seen`, or of none
-/// (null). What the write did not change is as it was, and no version goes back.
+/// True if such a write can have made `shown` out of `seen` (null: out of no Lease): what the write
+/// did not change is as it was, and no version goes back.
 bool is_result(const lease_object& shown, const lease_object* seen, const spec_change& spec,
                const note_change& notes);
 

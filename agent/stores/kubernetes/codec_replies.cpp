@@ -16,7 +16,8 @@ namespace {
 
 using nlohmann::json;
 
-/// No etcd comes to later ones, and many programs that compare versions cannot read them.
+/// No etcd ever reaches a larger revision, and many programs that compare versions could not read
+/// it.
 constexpr std::uint64_t last_version = std::numeric_limits<std::int64_t>::max();
 constexpr std::size_t most_uid_bytes = 128;
 

@@ -25,7 +25,8 @@ inline constexpr std::string_view release_annotation = "tenure.dev/release";
 inline constexpr std::string_view agreement_annotation = "tenure.dev/agreement";
 /// On the first Lease of an election: which of its Leases may be held (open_slots.hpp).
 inline constexpr std::string_view slots_annotation = "tenure.dev/slots";
-/// On the Lease of a slot: it is not held by who knows only earlier `slots_annotation`s than this.
+/// On the Lease of a slot: nobody may hold it who knows only an earlier `slots_annotation` than
+/// this.
 inline constexpr std::string_view epoch_annotation = "tenure.dev/epoch";
 /// On the Lease of an order: the order (order_text.hpp).
 inline constexpr std::string_view order_annotation = "tenure.dev/order";
@@ -36,7 +37,7 @@ std::string why_not_a_name(std::string_view election);
 
 /// `<election>` for slot 0, as a Go program would name it, and `<election>.slot-<number>`.
 std::string slot_name(std::string_view election, std::uint32_t slot);
-/// The slot of the Lease with this name; nothing if it is none of the election's.
+/// The slot of the Lease with this name; nothing if it is not a slot of the election.
 std::optional<std::uint32_t> slot_named(std::string_view election, std::string_view name);
 
 /// `<election>.member-<mark>`: a member, active or standby.
@@ -45,12 +46,12 @@ bool is_member_name(std::string_view election, std::string_view name);
 
 /// `<election>.order-<id>`: an order from one member's agent to another.
 std::string order_name(std::string_view election, std::string_view id);
-/// The id of the order with this name; nothing if it is none of the election's.
+/// The id of the order with this name; nothing if it is not an order of the election.
 std::optional<std::string> order_named(std::string_view election, std::string_view name);
 
-/// The id of the order to finish the term with this number of transitions, as Kubernetes'
-/// coordinated leader election prefers another holder. Nobody leaves it: the holder makes it out of
-/// its Lease.
+/// The id of the order to finish the term with this number of transitions. No member leaves it: the
+/// holder derives it from its Lease when Kubernetes' coordinated leader election prefers another
+/// holder.
 std::string preference_id(std::string_view uid, std::int64_t transitions);
 bool is_preference(std::string_view order_id);
 

@@ -12,8 +12,8 @@ namespace tenure::stores::kubernetes {
 /// An agent with more elections is not announced: its names would be most of what is written.
 inline constexpr std::size_t most_announced = 100;
 
-/// Our name in the list of members of each election: a Lease that we renew three times while it
-/// lasts, and that others show no longer once they have not seen it change for as long as it says.
+/// Our name in the list of members of each election: a Lease that we renew three times in its
+/// duration. Others stop showing it once they have not seen it change for that duration.
 /// Independent of who holds: failures are retried here and not reported. Also deletes the Leases of
 /// members and orders that nobody needs.
 ///

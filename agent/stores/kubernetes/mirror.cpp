@@ -17,7 +17,7 @@ namespace {
 
 /// The clocks of API servers may differ, and what they say are whole seconds.
 constexpr std::chrono::seconds server_clocks_differ{2};
-/// How much longer than it is shown a Lease that nobody renews stays.
+/// A Lease that nobody renews is deleted after so many times the time that it is shown.
 constexpr int lives_until_deleted = 2;
 
 std::optional<core::release_record> release_of(const lease_object& one) {
@@ -34,7 +34,7 @@ bool is_released_cleanly(const lease_object& one) {
          term->transitions == one.transitions && term->version == note->said.version;
 }
 
-/// A Lease without one was never closed. One that cannot be read is not taken.
+/// A Lease without an epoch was never closed. One whose epoch cannot be read is not taken.
 std::uint64_t epoch_of(const lease_object& one) {
   const std::string_view text = one.note(epoch_annotation);
   if (text.empty()) return 0;
@@ -363,7 +363,8 @@ core::time_point mirror::next_change(core::time_point now) const {
 core::observation mirror::observe(core::time_point now) const {
   core::observation out;
   out.as_of = core::version{version_};
-  // One that others may take the slot from holds no more. When our own term ends, we know better.
+  // A holder from whom others may take the slot no longer holds. When our own term ends, we know
+  // better.
   std::vector<slot_holder> all = holders();
   std::erase_if(all, [now](const slot_holder& one) { return !one.ours && now >= one.expires_at; });
   for (slot_holder& one : all) {

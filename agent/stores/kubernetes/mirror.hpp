@@ -52,19 +52,18 @@ struct vacancy {
   bool is_clean = false;                ///< nothing runs in any free slot
 };
 
-/// What Kubernetes holds of one election, according to the newest that was read, watched or written
-/// of each of its Leases.
+/// What Kubernetes holds of one election: the newest state of each of its Leases that was read,
+/// watched or written.
 ///
 /// Pure: no I/O; times are arguments. Not thread-safe.
 class mirror {
  public:
-  /// `self` must outlive it. `ttl`: how long a holder keeps its Lease that does not say for how
-  /// long.
+  /// `self` must outlive it. `ttl`: how long a Lease lasts that does not say so itself.
   mirror(settings::election election, const own_run& self, core::duration ttl);
 
   /// All Leases of a part as of `version`. `missed`: changes may have been missed, or the store may
   /// have been restored from a backup: then versions may go back, and every holder may have renewed
-  /// since. `date_ms`: of the reply.
+  /// since. `date_ms`: the reply's Date.
   void take_all(part which, std::span<const lease_object> all, std::uint64_t version,
                 core::time_point now, std::int64_t date_ms, bool missed);
 
@@ -89,7 +88,7 @@ class mirror {
   /// Our own term, if there is one.
   [[nodiscard]] std::optional<slot_holder> find_own() const;
 
-  /// True unless as many may hold as our settings say.
+  /// True if the number of slots is not the one in our settings.
   [[nodiscard]] bool agrees() const;
   [[nodiscard]] core::agreement agreed() const;
   /// Which Leases may be held; as our settings say if nothing is agreed on.
@@ -112,7 +111,7 @@ class mirror {
   };
   [[nodiscard]] std::optional<kept_order> order(std::string_view id, core::time_point now) const;
 
-  /// Leases of members and orders that nobody needs: nobody has renewed them for long.
+  /// Leases of members and orders that nobody needs: they were not renewed for a long time.
   [[nodiscard]] std::vector<lease_object> left_behind(core::time_point now) const;
 
   /// We count on our term for this long after each write. If its Lease says less, others do not

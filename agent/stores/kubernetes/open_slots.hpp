@@ -11,7 +11,7 @@ namespace tenure::stores::kubernetes {
 /// Which Leases of an election may be held: as many as it has slots. No request writes two Leases,
 /// so who takes a slot cannot rely on what another Lease says at the same time. Instead:
 ///
-///  - A slot that is to be open no longer is closed first: its Lease, which nobody holds then, gets
+/// - A slot that will no longer be open is closed first: its Lease, which nobody holds then, gets
 ///    the epoch of the list that is about to be written. A campaign that has read the Lease before
 ///    finds that it has changed.
 ///  - A campaign takes a slot only if the list that it has read has the slot, and is of the epoch
@@ -34,8 +34,8 @@ std::string slots_text(const open_slots& what);
 /// Nothing if `text` is not such a list, or is empty.
 std::optional<open_slots> parse_slots(std::string_view text);
 
-/// The list with so many slots that follows `now`: the slots that are held stay open, then the
-/// smallest numbers come. Precondition: no more are held.
+/// The list that follows `now` with this many slots: the held ones stay open, and the smallest
+/// other numbers are added. Precondition: no more slots are held.
 open_slots resized(const open_slots& now, const std::vector<std::uint32_t>& held,
                    std::uint32_t how_many);
 

@@ -40,8 +40,8 @@ struct reply_error {
 /// "leases ... is forbidden: ...; advice", for people.
 std::string text(const reply_error& what);
 
-/// Judges an error reply. What is not in the words of a Kubernetes' API server, as of a proxy, is
-/// unknown: so anything can answer 404 or 409, and only a Status of that code is believed.
+/// Judges an error reply. Anything that is not in the words of a Kubernetes API server, e.g. from a
+/// proxy, is unknown: anything can answer 404 or 409, so only a Status of that code is believed.
 reply_error read_error(unsigned status, std::string_view body);
 
 }  // namespace tenure::stores::kubernetes

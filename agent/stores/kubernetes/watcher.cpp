@@ -15,7 +15,7 @@ constexpr core::duration connect_patience = std::chrono::seconds(5);
 /// Between attempts to connect.
 constexpr core::backoff pauses{.first = std::chrono::milliseconds(50),
                                .most = std::chrono::seconds(2)};
-/// A watch that has lived for this long breaks for the first time.
+/// When a watch that has lived for this long breaks, earlier failures no longer count.
 constexpr core::duration steady_after = std::chrono::seconds(5);
 /// After how long the server ends a watch, at random in between, so that not all end together.
 constexpr std::uint64_t least_watch_s = 300;

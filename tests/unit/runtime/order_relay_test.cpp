@@ -149,7 +149,7 @@ TEST(OrderRelay, OfWhatIsNotInTheStoreAnyMoreNobodySaysThatNothingIsDone) {
   s.io.run_one();
   s.store.dropping(stores::order_written{.done = false});
   EXPECT_EQ(s.code(), "store_unknown");
-  EXPECT_THAT(s.results[0].error().why.message, HasSubstr("cannot be told"));
+  EXPECT_THAT(s.results[0].error().why.message, HasSubstr("it is not known whether"));
 }
 
 TEST(OrderRelay, WhatCannotBeTakenBackIsNeitherDoneNorNotDone) {
@@ -158,7 +158,7 @@ TEST(OrderRelay, WhatCannotBeTakenBackIsNeitherDoneNorNotDone) {
   s.io.run_one();
   s.store.dropping(stores::unknown{"connection refused"});
   EXPECT_EQ(s.code(), "store_unknown");
-  EXPECT_THAT(s.results[0].error().why.message, HasSubstr("cannot be told: connection refused"));
+  EXPECT_THAT(s.results[0].error().why.message, HasSubstr("carries it out: connection refused"));
 }
 
 TEST(OrderRelay, AStoreThatDoesNotTakeTheOrderSaysSo) {
