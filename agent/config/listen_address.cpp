@@ -22,7 +22,7 @@ std::unexpected<mistake> wrong_host(std::string_view text, const std::string& ho
     return wrong_address(text, ", an IPv6 address without brackets",
                          "write [" + host + "]:" + port);
   }
-  return wrong_address(text, "; " + quote(host) + " is no IP address",
+  return wrong_address(text, "; " + quote(host) + " is not an IP address",
                        "give an IP address; names are not looked up, only localhost is known");
 }
 
@@ -49,7 +49,7 @@ parsed<std::optional<settings::listen_address>> parse_listen(std::string_view te
   const bool bracketed = host.starts_with('[') && host.ends_with(']');
   if (bracketed) host = host.substr(1, host.size() - 2);
   if (bracketed && !settings::is_ipv6_literal(host)) {
-    return wrong_address(text, "; " + quote(host) + " is no IPv6 address");
+    return wrong_address(text, "; " + quote(host) + " is not an IPv6 address");
   }
   const bool is_ipv4 = settings::is_ip_literal(host) && !settings::is_ipv6_literal(host);
   if (!bracketed && !is_ipv4) return wrong_host(text, host, port_text);

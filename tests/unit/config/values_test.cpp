@@ -144,9 +144,9 @@ TEST(Values, ABadListenAddressSaysWhatToWriteInstead) {
            row{"127.0.0.1:65536", "its port is not from 0 to 65535"},
            row{"127.0.0.1:http", "its port is not from 0 to 65535"},
            row{"example.org:80", "names are not looked up"},
-           row{"256.0.0.1:80", "is no IP address"},
-           row{"[127.0.0.1]:80", "is no IPv6 address"},
-           row{"[]:80", "is no IPv6 address"},
+           row{"256.0.0.1:80", "is not an IP address"},
+           row{"[127.0.0.1]:80", "is not an IPv6 address"},
+           row{"[]:80", "is not an IPv6 address"},
        }) {
     const auto parsed = parse_listen(r.text);
     ASSERT_FALSE(parsed) << r.text;
