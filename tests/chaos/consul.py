@@ -1,6 +1,7 @@
 """Consul, as a store that members compete in."""
 from __future__ import annotations
 
+import subprocess
 import sys
 from collections.abc import Sequence
 from functools import partial
@@ -77,20 +78,20 @@ class Consul:
                 if (last := last_line_with(BECAME_LEADER, server.log))]
         return [self._servers[max(said)[1]]] if said else []
 
-    def delete_key(self) -> None:
-        self._operate("delete")
+    def delete_key(self) -> subprocess.Popen[bytes]:
+        return self._operate("delete")
 
-    def revoke_lease(self) -> None:
-        self._operate("destroy")
+    def revoke_lease(self) -> subprocess.Popen[bytes]:
+        return self._operate("destroy")
 
-    def release_lock(self) -> None:
-        self._operate("release")
+    def release_lock(self) -> subprocess.Popen[bytes]:
+        return self._operate("release")
 
-    def _operate(self, what: str) -> None:
+    def _operate(self, what: str) -> subprocess.Popen[bytes]:
         ports = [str(HTTP_PORT + i) for i in self.SERVERS]
-        spawn([*namespaces.entering(self._network.store), sys.executable,
-               str(Path(__file__).with_name("consul_operator.py")), what, f"{ELECTION}/.lock",
-               *ports], self._folder / "operator.log")
+        return spawn([*namespaces.entering(self._network.store), sys.executable,
+                      str(Path(__file__).with_name("consul_operator.py")), what,
+                      f"{ELECTION}/.lock", *ports], self._folder / "operator.log")
 
 
 def last_line_with(text: str, log: Path) -> str:

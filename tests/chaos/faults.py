@@ -38,6 +38,8 @@ class Hit:
 
     whom: str
     undo: Callable[[], object] | None = None
+    # False: there was nothing to hit after all. None: that is not known yet.
+    has_found: Callable[[], bool | None] | None = None
 
 
 def carry_out(fault: Fault, victim: str, stage: Stage) -> Hit | None:
@@ -152,13 +154,18 @@ def _by_operator(fault: Fault, store: Store) -> Hit:
     match fault.kind.name:
         case "revoke lease":
             assert isinstance(store, Etcd | Consul)
-            store.revoke_lease()
+            operator = store.revoke_lease()
         case "release lock":
             assert isinstance(store, Consul)
-            store.release_lock()
+            operator = store.release_lock()
         case _:
-            store.delete_key()
-    return Hit("the holder")
+            operator = store.delete_key()
+    return Hit("the holder", has_found=lambda: _has_succeeded(operator))
+
+
+def _has_succeeded(process: subprocess.Popen[bytes]) -> bool | None:
+    status = process.poll()
+    return None if status is None else status == 0
 
 
 def _starve(stage: Stage) -> Hit:

@@ -25,8 +25,8 @@ class Store(Protocol):
         """Starts it again if it has ended and should not have."""
     def flags(self, member: str) -> list[str]:
         """For `tenure exec` of that member."""
-    def delete_key(self) -> None:
-        """As an operator does who does not ask the holder."""
+    def delete_key(self) -> subprocess.Popen[bytes]:
+        """As an operator does who does not ask the holder. Ends with 0 if there was a key."""
 
 
 class Etcd:
@@ -63,20 +63,20 @@ class Etcd:
     def servers(self) -> Sequence[Server]:
         return [self._server]
 
-    def delete_key(self) -> None:
-        self._operate('etcdctl del "$key"')
+    def delete_key(self) -> subprocess.Popen[bytes]:
+        return self._operate('[ "$(etcdctl del "$key")" = 1 ]')
 
-    def revoke_lease(self) -> None:
-        self._operate('etcdctl lease revoke "${key##*/}"')
+    def revoke_lease(self) -> subprocess.Popen[bytes]:
+        return self._operate('etcdctl lease revoke "${key##*/}"')
 
-    def _operate(self, what: str) -> None:
+    def _operate(self, what: str) -> subprocess.Popen[bytes]:
         """The holder's key is the oldest one under the election's name."""
         script = (f'key=$(etcdctl get --prefix {ELECTION}/ --sort-by=CREATE --limit 1 --keys-only'
-                  f' | head -n 1); [ -z "$key" ] || {what}')
+                  f' | head -n 1); [ -n "$key" ] && {what}')
         path = f"{self.release.folder}:{os.environ['PATH']}"
-        spawn([*namespaces.entering(self._network.store), "sh", "-c", script],
-              self._folder / "operator.log",
-              environment={**os.environ, "ETCDCTL_API": "3", "PATH": path})
+        return spawn([*namespaces.entering(self._network.store), "sh", "-c", script],
+                     self._folder / "operator.log",
+                     environment={**os.environ, "ETCDCTL_API": "3", "PATH": path})
 
 
 class Sqlite:
@@ -95,9 +95,11 @@ class Sqlite:
         del member  # all have the same file
         return ["--store", "sqlite", "--endpoint", str(self._folder / "db")]
 
-    def delete_key(self) -> None:
-        self._spawn(["sqlite3", "-cmd", ".timeout 5000", str(self._folder / "db"),
-                     "DELETE FROM lease"], "operator.log")
+    def delete_key(self) -> subprocess.Popen[bytes]:
+        script = ('[ "$(sqlite3 -cmd ".timeout 5000" "$1" "DELETE FROM lease; SELECT changes()")" '
+                  '-gt 0 ]')
+        return self._spawn(["sh", "-c", script, "operator", str(self._folder / "db")],
+                           "operator.log")
 
     def write(self, milliseconds: int) -> Callable[[], None]:
         """A transaction of somebody else's that takes so long; what kills him in the midst."""

@@ -70,6 +70,7 @@ class World:
         self._waited = 0
         self.schedule = schedule
         self._left = list(schedule)
+        self._attempt: faults.Hit | None = None  # of the next fault, which does not know yet
         self._undo: list[Undo] = []
         self.phase = Phase.LAYING
         self._phase_since = boot_ns()
@@ -131,7 +132,14 @@ class World:
             fault = self._left[0]
             late = now - self._due_at(fault)
             is_last_try = late >= self.setting.wait_seconds * SECOND
-            hit = self._carry_out(fault, now, is_last_try)
+            hit = self._attempt or self._carry_out(fault, now, is_last_try)
+            self._attempt = None
+            if hit is not None and hit.has_found is not None:
+                found = hit.has_found()
+                if found is None:
+                    self._attempt = hit
+                    return
+                hit = hit if found else None
             if hit is None and not is_last_try:
                 return
             self._waited += late

@@ -92,7 +92,12 @@ class Operator(unittest.TestCase):
 
     def test_does_nothing_if_nobody_holds(self) -> None:
         Server.session = ""
-        self.assertEqual(self.do("destroy")[0], "GET")
+        for what in ("delete", "destroy", "release"):
+            self.assertEqual(self.do(what)[0], "GET")
+            self.assertFalse(consul_operator.operate(what, "e/.lock", self.url))
+
+    def test_says_that_somebody_held(self) -> None:
+        self.assertTrue(consul_operator.operate("delete", "e/.lock", self.url))
 
 
 if __name__ == "__main__":
