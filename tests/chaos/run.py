@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import datetime
 import shutil
 import sys
 from collections.abc import Sequence
@@ -62,6 +63,7 @@ def main() -> int:
         wanted.remove(store)
     if not wanted:
         return runner.EXIT_SKIPPED
+    print(f"seed {asked.seed}; the same schedules again: --seed {asked.seed}", flush=True)
     folder = asked.folder.resolve() / f"seed-{asked.seed}-{runner.RUN}"
     # One after the other: each has the machine for itself.
     contestants = [TENURE, *(COUNTERPARTS[store] for store in wanted if asked.against)]
@@ -80,6 +82,11 @@ def main() -> int:
     return conclude(asked, worlds[TENURE], folder)
 
 
+def seed(text: str) -> int:
+    """Another one every day, so that the suite does not run the same schedules for ever."""
+    return int(datetime.date.today().strftime("%Y%m%d")) if text == "today" else int(text)
+
+
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="chaos")
     parser.add_argument("--tenure", required=True, type=runner.program,
@@ -90,7 +97,8 @@ def arguments() -> argparse.Namespace:
                         help="where logs and stamps go")
     parser.add_argument("--faults", type=int,
                         help=f"altogether (default {FAULTS}; {FAULTS_AGAINST} with --against)")
-    parser.add_argument("--seed", type=int, default=1, help="of the schedules (default 1)")
+    parser.add_argument("--seed", type=seed, default=1,
+                        help="of the schedules (default 1); `today`: that of the date")
     parser.add_argument("--store", choices=[*STORES, "all"], default="all")
     parser.add_argument("--worlds", type=int, default=WORLDS_PER_STORE,
                         help=f"elections per store, side by side (default {WORLDS_PER_STORE})")
