@@ -12,6 +12,7 @@ import processes
 from consul import Consul
 from processes import program_of
 from stores import ELECTION, Etcd, Store
+from verdict import Budget
 
 # What the machine that runs this can keep, even with every processor taken twice over: SIGKILL, and
 # its sender, are on time within kill_budget, and news of a deleted key within lock_delay.
@@ -22,6 +23,8 @@ ETCDCTL_TTL_SECONDS = 2
 CONSUL_MONITOR_RETRIES = 3
 
 RESTART_AFTER_NS = 200_000_000
+
+_NANOSECONDS = {"ms": 1_000_000, "s": 1_000_000_000}  # the longer word first
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,15 @@ class Setting:
     # Somebody holds within this time, at the beginning and after the last fault; only a world that
     # has failed needs it.
     holder_within_seconds: int = 30
+
+    @property
+    def budget(self) -> Budget:
+        return Budget(grace_ns=self._option_ns("--grace"), kill_ns=self._option_ns("--kill-budget"))
+
+    def _option_ns(self, name: str) -> int:
+        text = self.timing[self.timing.index(name) + 1]
+        unit = next(unit for unit in _NANOSECONDS if text.endswith(unit))
+        return int(text.removesuffix(unit)) * _NANOSECONDS[unit]
 
 
 class Member:

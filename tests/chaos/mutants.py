@@ -14,10 +14,10 @@ import releases
 import runner
 from member import TIMING, Setting
 from schedule import HOLDER, KINDS, MEMBERS, Fault
-from verdict import judge
 from world import World
 
 # The faults of a scenario come again so often at most; it is over as soon as the mistake has shown.
+# The agent without a mistake has to hold in all of them.
 ROUNDS = 3
 
 
@@ -61,6 +61,9 @@ SCENARIOS = {
         (*(Step(1000, "kill all", victim=member) for member in MEMBERS), Step(1010, "delete key"))),
     "guard_ignores_deadline": Scenario(
         "sqlite", "deaf", 8000, (Step(500, "stop agent", 5000),)),
+    # The next holder waits for longer than that: only the page shows that it is too late.
+    "guard_kills_late": Scenario(
+        "sqlite", "deaf", 8000, (Step(500, "stop agent", 5000),)),
     "ignore_deleted_key": Scenario(
         "etcd", "obedient", 4000, (Step(1500, "delete key"),)),
     "kill_first_process_only": Scenario(
@@ -89,16 +92,22 @@ def main() -> int:
     for name in SCENARIOS.keys() - possible.keys():
         print(f"{name}: left out, there is no etcd in build/servers; `./dev chaos` builds it")
 
-    def make() -> list[World]:
-        return [make_world(name, scenario, programs[name], asked.worker, folder,
+    def make(of: dict[str, str], where: Path) -> list[World]:
+        return [make_world(name, scenario, of[name], asked.worker, where,
                            etcd if scenario.store == "etcd" else None)
                 for name, scenario in possible.items()]
 
+    def is_over(world: World) -> bool:
+        return not world.verdict().holds
+
+    without_mistake = dict.fromkeys(possible, asked.tenure)
     try:
-        worlds = runner.drive(make, is_over=lambda world: not judge(world.lives()).holds)
+        worlds = runner.drive(lambda: make(programs, folder / "mutants"), is_over)
+        # Not beside the mutants: under the same load and timings, and with the same faults.
+        controls = runner.drive(lambda: make(without_mistake, folder / "control"), is_over)
     except KeyboardInterrupt:
         return runner.EXIT_INTERRUPTED
-    return conclude(worlds, folder)
+    return conclude(worlds, controls, folder)
 
 
 def make_world(name: str, scenario: Scenario, program: str, worker: str, folder: Path,
@@ -110,6 +119,8 @@ def make_world(name: str, scenario: Scenario, program: str, worker: str, folder:
 
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="chaos mutants")
+    parser.add_argument("--tenure", required=True, type=runner.program,
+                        help="the binary without a mistake")
     parser.add_argument("--worker", required=True, type=runner.program,
                         help="the program that they run")
     parser.add_argument("--folder", required=True, type=Path,
@@ -118,22 +129,36 @@ def arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def conclude(worlds: Sequence[World], folder: Path) -> int:
-    alive = False
+def conclude(worlds: Sequence[World], controls: Sequence[World], folder: Path) -> int:
+    failed = False
     for world in worlds:
-        verdict = judge(world.lives())
-        if verdict.holds:
-            alive = True
+        if what := broken(world):
+            print(f"{world.name}: found after {len(world.done)} faults: {what[0]}")
+        else:
+            failed = True
             print(f"{world.name}: SURVIVES {len(world.done)} faults; {world.problem or 'no rule'} "
                   f"was broken; logs: {world.folder}")
-        else:
-            what = verdict.versions[:1] or [f"overlap of {verdict.overlap_ns / 1e6:.0f} ms"]
-            print(f"{world.name}: found after {len(world.done)} faults: {what[0]}")
-    if not alive:
-        shutil.rmtree(folder)
-    if alive:
+    for control in controls:
+        if what := broken(control) or [control.problem] * bool(control.problem):
+            failed = True
+            print(f"{control.name}: the agent WITHOUT the mistake breaks it, too, after "
+                  f"{len(control.done)} faults: {'; '.join(what)}; logs: {control.folder}")
+    if failed:
         return 1
+    print(f"without a mistake, {sum(len(c.done) for c in controls)} of these faults broke nothing")
+    shutil.rmtree(folder)
     return 0 if len(worlds) == len(SCENARIOS) else runner.EXIT_SKIPPED
+
+
+def broken(world: World) -> list[str]:
+    verdict = world.verdict()
+    found = verdict.versions[:1]
+    if verdict.overlaps:
+        found.append(f"overlap of {verdict.overlap_ns / 1e6:.0f} ms")
+    if verdict.overstays:
+        longest = max(o.nanoseconds for o in verdict.overstays) / 1e6
+        found.append(f"alive for {longest:.0f} ms beyond kill_at and the kill budget")
+    return found
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from pathlib import Path
 # More than any three lives have written.
 LATEST_FILES = 12
 
-_PAGE = struct.Struct("=Qqq")  # tests/process/exec/stamp_page.hpp
+_PAGE = struct.Struct("=Qqqq")  # tests/process/exec/stamp_page.hpp
 
 
 @dataclass(frozen=True)
@@ -21,6 +21,7 @@ class Life:
     version: int
     first: int
     last: int
+    stop_at: int = 0  # the latest that its page has said; 0: it has none
 
     @property
     def member(self) -> str:
@@ -46,7 +47,7 @@ def _lives(paths: Iterable[Path]) -> list[Life]:
         content = path.read_bytes()
         if len(content) < _PAGE.size:
             continue
-        version, first, last = _PAGE.unpack_from(content)
+        version, first, last, stop_at = _PAGE.unpack_from(content)
         if first == 0 or last == 0:
             continue
         identity, version_text, life, _ = path.stem.split(".")
@@ -54,7 +55,8 @@ def _lives(paths: Iterable[Path]) -> list[Life]:
         other = found.get(key)
         if other is not None:
             first, last = min(first, other.first), max(last, other.last)
-        found[key] = Life(identity, version, first, last)
+            stop_at = max(stop_at, other.stop_at)
+        found[key] = Life(identity, version, first, last, stop_at)
     return sorted(found.values(), key=lambda life: (life.first, life.last))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from verdict import Overlap, Verdict, absence, judge
+from verdict import Overlap, Overstay, Verdict, absence
 from world import Done, World
 
 # What was done so long before an overlap, or shortly after it began, may have to do with it.
@@ -16,23 +16,38 @@ MOST_OVERLAPS_SHOWN = 5
 def failures(worlds: Sequence[World]) -> list[str]:
     """What is wrong, a line or more each."""
     found: list[str] = []
-    if sum(judge(world.lives()).terms for world in worlds) <= len(worlds):
+    if sum(world.verdict().terms for world in worlds) <= len(worlds):
         found.append("the holder never changed in any election, so nothing was shown")
     for world in worlds:
-        verdict = judge(world.lives())
+        verdict = world.verdict()
         if world.problem:
             found.append(f"{world.name}: {world.problem}\n  logs: {world.folder}")
         found += [f"{world.name}: {text}\n  logs: {world.folder}" for text in verdict.versions]
         found += overlaps(world)
+        found += overstays(world)
     return found
 
 
 def overlaps(world: World) -> list[str]:
     """Each with the two lives and what was done before."""
-    all_of_them = judge(world.lives()).overlaps
+    all_of_them = world.verdict().overlaps
     shown = [_overlap(world, o) for o in all_of_them[:MOST_OVERLAPS_SHOWN]]
     hidden = len(all_of_them) - MOST_OVERLAPS_SHOWN
     return shown + ([f"{world.name}: and {hidden} more overlaps"] if hidden > 0 else [])
+
+
+def overstays(world: World) -> list[str]:
+    """Each with its life and what was done before."""
+    return [_overstay(world, o) for o in world.verdict().overstays[:MOST_OVERLAPS_SHOWN]]
+
+
+def _overstay(world: World, overstay: Overstay) -> str:
+    life = overstay.life
+    return "\n".join([
+        f"{world.name}: {life.identity}, version {life.version}, lived {overstay.nanoseconds / 1e6:.1f} "
+        f"ms beyond kill_at and the kill budget: from {world.since_beginning(life.first):.3f} s to "
+        f"{world.since_beginning(life.last):.3f} s",
+        *_faults(world, life.stop_at - BEFORE_NS, life.last), f"  logs: {world.folder}"])
 
 
 def _overlap(world: World, overlap: Overlap) -> str:
@@ -56,7 +71,7 @@ def _faults(world: World, begin: int, end: int) -> list[str]:
 
 def longest_gap(worlds: Sequence[World]) -> str:
     """Where nobody held for longest, and what was done then. No failure, but worth a look."""
-    gaps = [(gap, world) for world in worlds for gap in judge(world.lives()).gaps]
+    gaps = [(gap, world) for world in worlds for gap in world.verdict().gaps]
     if not gaps:
         return ""
     gap, world = max(gaps, key=lambda of: of[0].nanoseconds)
@@ -68,13 +83,14 @@ def longest_gap(worlds: Sequence[World]) -> str:
 
 def verdict(title: str, worlds: Sequence[World]) -> str:
     done = [d for world in worlds for d in world.done]
-    verdicts = [judge(world.lives()) for world in worlds]
+    verdicts = [world.verdict() for world in worlds]
     lines = [title, f"  faults: {sum(1 for d in done if d.whom)}{_missed(done)}"]
     lines += [f"    {text}" for text in _by_kind(done)]
     lines.append(_terms(verdicts))
     if all(world.setting.has_versions for world in worlds):
         lines.append(_versions(verdicts))
     lines.append(f"  overlap: {overlap_of(worlds)}")
+    lines += _deaths(worlds, verdicts)
     gone = absence(verdicts)
     lines.append(f"  without a holder: {gone.total / 1000:.1f} s of {_observed(worlds):.1f} s, "
                  f"longest {gone.longest:.0f} ms, median of fail-overs {gone.median:.0f} ms")
@@ -82,7 +98,18 @@ def verdict(title: str, worlds: Sequence[World]) -> str:
 
 
 def overlap_of(worlds: Sequence[World]) -> str:
-    return f"{sum(judge(world.lives()).overlap_ns for world in worlds) / 1e6:.0f} ms"
+    return f"{sum(world.verdict().overlap_ns for world in worlds) / 1e6:.0f} ms"
+
+
+def _deaths(worlds: Sequence[World], verdicts: Sequence[Verdict]) -> list[str]:
+    """Nothing for a counterpart, whose workloads have no page."""
+    latest = [v.latest_ns for v in verdicts if v.latest_ns is not None]
+    if not latest:
+        return []
+    late = sum(len(v.overstays) for v in verdicts)
+    budget = worlds[0].setting.budget.kill_ns / 1e6
+    return [f"  alive after kill_at: at most {max(0, max(latest)) / 1e6:.1f} ms of the {budget:.0f} that "
+            f"it may take to kill{f'; {late} TOO LONG' if late else ''}"]
 
 
 def _missed(done: Sequence[Done]) -> str:

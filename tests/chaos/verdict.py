@@ -1,4 +1,5 @@
-"""What the record says about the promise: never two at once, and versions that grow."""
+"""What the record says about the promise: never two at once, nobody after its time, and versions
+that grow."""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -6,6 +7,21 @@ from dataclasses import dataclass, field
 from statistics import median
 
 from record import Life
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What a workload has left after the `stop_at` of its page: `kill_at` comes `grace_ns` later, and
+    `kill_ns` after that nothing of it lives."""
+
+    grace_ns: int
+    kill_ns: int
+
+
+@dataclass(frozen=True)
+class Overstay:
+    life: Life
+    nanoseconds: int  # beyond kill_at and the kill budget
 
 
 @dataclass(frozen=True)
@@ -36,19 +52,24 @@ class Verdict:
     terms: int = 0
     overlaps: list[Overlap] = field(default_factory=list)
     overlap_ns: int = 0  # time in which more than one lived
+    overstays: list[Overstay] = field(default_factory=list)
+    latest_ns: int | None = None  # the latest death, since its kill_at; None: no page was seen
     versions: list[str] = field(default_factory=list)  # what is wrong with them
     failovers: list[int] = field(default_factory=list)  # without a holder between two terms
     gaps: list[Gap] = field(default_factory=list)  # without a holder between any two lives
 
     @property
     def holds(self) -> bool:
-        return not self.overlaps and not self.versions
+        return not self.overlaps and not self.overstays and not self.versions
 
 
-def judge(lives: Sequence[Life]) -> Verdict:
-    """`lives` from oldest to newest, as record.read gives them."""
+def judge(lives: Sequence[Life], budget: Budget | None = None) -> Verdict:
+    """`lives` from oldest to newest, as record.read gives them. Without a budget nobody lives too
+    long."""
     result = Verdict(lives=len(lives), terms=len({life.version for life in lives}))
     _overlaps(lives, result)
+    if budget is not None:
+        _overstays(lives, budget, result)
     _versions(lives, result)
     _gaps(lives, result)
     return result
@@ -65,6 +86,18 @@ def _overlaps(lives: Sequence[Life], result: Verdict) -> None:
         begin = overlap.first if covered is None else max(overlap.first, covered)
         result.overlap_ns += max(0, end - begin)
         covered = end if covered is None else max(covered, end)
+
+
+def _overstays(lives: Sequence[Life], budget: Budget, result: Verdict) -> None:
+    """The next holder waits, so a workload that lives too long need not overlap anybody."""
+    for life in lives:
+        if life.stop_at == 0:
+            continue
+        after_kill_at = life.last - life.stop_at - budget.grace_ns
+        if result.latest_ns is None or after_kill_at > result.latest_ns:
+            result.latest_ns = after_kill_at
+        if after_kill_at > budget.kill_ns:
+            result.overstays.append(Overstay(life, after_kill_at - budget.kill_ns))
 
 
 def _versions(lives: Sequence[Life], result: Verdict) -> None:

@@ -1,5 +1,5 @@
 // A workload under chaos: it stamps the clock into files for as long as anything of it lives, and
-// knows only the version of whoever has started it.
+// knows only the version of its term. It also writes down until when its page allows it to run.
 //   chaos_worker FOLDER IDENTITY KIND
 //     obedient   ends on SIGTERM
 //     deaf       ignores every signal that can be ignored
@@ -37,7 +37,8 @@ void turn_deaf() {
 /// processes of one start; the instant of that start names it, as process ids are used again.
 class stamps {
  public:
-  stamps(const std::string& life, std::uint64_t version) {
+  /// `lease`: what the page of the workload says; null: there is none.
+  stamps(const std::string& life, std::uint64_t version, const tenure_page* lease) : lease_(lease) {
     const std::string path = life + "." + std::to_string(boot_nanoseconds()) + ".run";
     const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (file < 0 || ::ftruncate(file, sizeof(stamp_page)) != 0) ::_exit(exit_no_file);
@@ -47,12 +48,19 @@ class stamps {
     page_->version = version;
   }
 
+  /// `now` was read before this call, and so before the page: the page never says less of that
+  /// instant than is written here.
   void stamp(std::int64_t now) {
+    tenure_term term{};
+    if (tenure_read(lease_, &term) != 0 && term.stop_at > page_->stop_at) {
+      std::atomic_ref(page_->stop_at).store(term.stop_at);
+    }
     if (page_->first == 0) page_->first = now;
     std::atomic_ref(page_->last).store(now);
   }
 
  private:
+  const tenure_page* lease_;
   stamp_page* page_;
 };
 
@@ -66,8 +74,7 @@ class stamps {
 
 /// The clock is read before the question: what is stamped is an instant of which the page has said
 /// afterwards that it was ours. A pause between an answer and a write is what no page can cover.
-[[noreturn]] void stamp_while_allowed(stamps to) {
-  const tenure_page* page = tenure_open();
+[[noreturn]] void stamp_while_allowed(stamps to, const tenure_page* page) {
   while (true) {
     const std::int64_t now = boot_nanoseconds();
     // A no is final: the next term is another start.
@@ -79,13 +86,14 @@ class stamps {
 }
 
 /// A grandchild in a session of its own, as daemons make themselves.
-void leave_daemon(const std::string& life, std::uint64_t version, bool deaf) {
+void leave_daemon(const std::string& life, std::uint64_t version, const tenure_page* lease,
+                  bool deaf) {
   const pid_t child = ::fork();
   if (child != 0) return;
   ::setsid();
   if (::fork() != 0) ::_exit(0);
   if (deaf) turn_deaf();
-  stamp_for_ever(stamps(life, version), boot_nanoseconds());
+  stamp_for_ever(stamps(life, version, lease), boot_nanoseconds());
 }
 
 }  // namespace
@@ -105,12 +113,14 @@ int main(int argc, char** argv) {
   const std::uint64_t version = std::strtoull(version_text, nullptr, 10);
   const std::string life = std::string(argv[1]) + "/" + argv[2] + "." + version_text + "." + start;
   if (kind == "deaf" || kind == "asking") turn_deaf();
-  if (kind == "asking" && std::getenv("TENURE_PAGE") != nullptr) {
-    stamp_while_allowed(stamps(life, version));
+  // Mapped here, for the daemons, too.
+  const tenure_page* lease = tenure_open();
+  if (kind == "asking" && lease != nullptr) {
+    stamp_while_allowed(stamps(life, version, lease), lease);
   }
   if (kind == "daemons") {
-    leave_daemon(life, version, false);
-    leave_daemon(life, version, true);
+    leave_daemon(life, version, lease, false);
+    leave_daemon(life, version, lease, true);
   }
-  stamp_for_ever(stamps(life, version), first);
+  stamp_for_ever(stamps(life, version, lease), first);
 }

@@ -16,6 +16,7 @@ from network import PATIENCE_SECONDS, Network
 from processes import boot_ns
 from releases import Release
 from schedule import HOLDER, MEMBERS, Fault
+from verdict import Verdict, judge
 
 MS = 1_000_000
 SECOND = 1000 * MS
@@ -99,6 +100,9 @@ class World:
 
     def lives(self) -> list[record.Life]:
         return record.read(self.runs)
+
+    def verdict(self) -> Verdict:
+        return judge(self.lives(), self.setting.budget)
 
     def since_beginning(self, instant: int) -> float:
         """Seconds."""

@@ -9,8 +9,8 @@ import record
 FRESH_NS = 100
 
 
-def page(folder: Path, name: str, version: int, first: int, last: int) -> None:
-    (folder / f"{name}.run").write_bytes(struct.pack("=Qqq", version, first, last))
+def page(folder: Path, name: str, version: int, first: int, last: int, stop_at: int = 0) -> None:
+    (folder / f"{name}.run").write_bytes(struct.pack("=Qqqq", version, first, last, stop_at))
 
 
 class Record(unittest.TestCase):
@@ -23,6 +23,11 @@ class Record(unittest.TestCase):
         page(self.folder, "a-1.5.1000.1000", 5, 1000, 2000)
         page(self.folder, "a-1.5.1000.1100", 5, 1100, 3000)
         self.assertEqual(record.read(self.folder), [record.Life("a-1", 5, 1000, 3000)])
+
+    def test_a_life_may_last_until_the_latest_instant_that_any_of_it_was_told(self) -> None:
+        page(self.folder, "a-1.5.1000.1000", 5, 1000, 2000, 7000)
+        page(self.folder, "a-1.5.1000.1100", 5, 1100, 3000, 9000)
+        self.assertEqual(record.read(self.folder)[0].stop_at, 9000)
 
     def test_two_starts_in_one_term_are_two_lives(self) -> None:
         page(self.folder, "a-1.5.1000.1000", 5, 1000, 2000)

@@ -2,11 +2,19 @@
 import unittest
 
 from record import Life
-from verdict import absence, judge
+from verdict import Budget, Verdict, absence
+from verdict import judge as judge_within
+
+MS = 1_000_000
+BUDGET = Budget(grace_ns=20 * MS, kill_ns=30 * MS)
 
 
-def life(identity: str, version: int, first: int, last: int) -> Life:
-    return Life(identity, version, first * 1_000_000, last * 1_000_000)
+def life(identity: str, version: int, first: int, last: int, stop_at: int = 0) -> Life:
+    return Life(identity, version, first * MS, last * MS, stop_at * MS)
+
+
+def judge(lives: list[Life]) -> Verdict:
+    return judge_within(lives, BUDGET)
 
 
 class Judge(unittest.TestCase):
@@ -24,6 +32,22 @@ class Judge(unittest.TestCase):
         verdict = judge([life("a-1", 1, 0, 30), life("b-1", 2, 5, 10), life("c-1", 3, 8, 20)])
         self.assertEqual(len(verdict.overlaps), 3)
         self.assertEqual(verdict.overlap_ns, 15_000_000, "no instant counts twice")
+
+    def test_one_that_outlives_its_kill_budget_is_too_late_although_nobody_else_lives(self) -> None:
+        in_time = judge([life("a-1", 1, 0, 150, stop_at=100), life("b-1", 2, 900, 950)])
+        self.assertTrue(in_time.holds)
+        self.assertEqual(in_time.latest_ns, 30 * MS)
+        late = judge([life("a-1", 1, 0, 151, stop_at=100), life("b-1", 2, 900, 950)])
+        self.assertFalse(late.holds)
+        self.assertEqual([o.nanoseconds for o in late.overstays], [MS])
+
+    def test_one_that_ends_before_its_time_says_how_long_before(self) -> None:
+        self.assertEqual(judge([life("a-1", 1, 0, 50, stop_at=100)]).latest_ns, -70 * MS)
+
+    def test_one_without_a_page_is_judged_by_overlap_alone(self) -> None:
+        verdict = judge([life("a-1", 1, 0, 10_000)])
+        self.assertTrue(verdict.holds)
+        self.assertIsNone(verdict.latest_ns)
 
     def test_two_starts_in_one_term_must_not_overlap_either(self) -> None:
         self.assertFalse(judge([life("a-1", 1, 0, 10), life("a-1", 1, 9, 20)]).holds)
