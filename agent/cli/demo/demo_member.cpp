@@ -1,7 +1,5 @@
 #include "cli/demo/demo_member.hpp"
 
-#include <fcntl.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,29 +10,12 @@
 
 #include "base/number_text.hpp"
 #include "cli/client/ask.hpp"
+#include "cli/demo/demo_child.hpp"
 
 namespace tenure::cli {
 namespace {
 
 constexpr core::duration answer_patience = std::chrono::seconds(1);
-
-/// In the child: becomes `tenure exec`.
-[[noreturn]] void become(const std::vector<std::string>& words, const std::filesystem::path& log) {
-  const int out = ::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
-  const int in = ::open("/dev/null", O_RDONLY);
-  if (in < 0 || out < 0) ::_exit(127);
-  ::dup2(in, STDIN_FILENO);
-  ::dup2(out, STDOUT_FILENO);
-  ::dup2(out, STDERR_FILENO);
-  ::setpgid(0, 0);
-  // If the demo itself is killed, its members end in order.
-  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-  std::vector<char*> argv;
-  for (const std::string& w : words) argv.push_back(const_cast<char*>(w.c_str()));
-  argv.push_back(nullptr);
-  ::execv("/proc/self/exe", argv.data());
-  ::_exit(127);
-}
 
 }  // namespace
 
@@ -48,7 +29,8 @@ demo_member::demo_member(std::string name, const std::filesystem::path& folder,
   words.insert(words.end(),
                {"--", std::filesystem::read_symlink("/proc/self/exe"), "demo-worker", folder});
   guard_ = ::fork();
-  if (guard_ == 0) become(words, log_);
+  // If the demo itself is killed, its members end in order.
+  if (guard_ == 0) become("/proc/self/exe", words, log_, SIGTERM);
 }
 
 demo_member::~demo_member() {

@@ -1,9 +1,7 @@
 #include "cli/demo/demo_servers.hpp"
 
 #include <arpa/inet.h>
-#include <fcntl.h>
 #include <netinet/in.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,6 +16,7 @@
 #include "base/unique_fd.hpp"
 #include "cli/client/ask.hpp"
 #include "cli/client/json_codec.hpp"
+#include "cli/demo/demo_child.hpp"
 #include "core/check.hpp"
 
 namespace tenure::cli {
@@ -181,23 +180,9 @@ std::expected<void, std::string> demo_servers::start() {
 
 void demo_servers::launch(server& one) const {
   const std::vector<std::string> words = command(one);
-  std::vector<char*> argv;
-  for (const std::string& w : words) argv.push_back(const_cast<char*>(w.c_str()));
-  argv.push_back(nullptr);
-  const std::string log = folder_ / (one.name + ".log");
   one.process = ::fork();
-  if (one.process != 0) return;
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  // Ctrl-C is for the demo, which ends the servers last.
-  ::setpgid(0, 0);
-  const int out = ::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
-  const int in = ::open("/dev/null", O_RDONLY);
-  if (in < 0 || out < 0) ::_exit(127);
-  ::dup2(in, STDIN_FILENO);
-  ::dup2(out, STDOUT_FILENO);
-  ::dup2(out, STDERR_FILENO);
-  ::execvp(argv[0], argv.data());
-  ::_exit(127);
+  // The demo ends the servers last.
+  if (one.process == 0) become(words.front(), words, folder_ / (one.name + ".log"), SIGKILL);
 }
 
 std::optional<std::string> demo_servers::leader() const {
