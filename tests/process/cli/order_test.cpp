@@ -4,8 +4,7 @@
 #include <fstream>
 #include <memory>
 
-#include "harness.hpp"
-#include "places.hpp"
+#include "placed_members.hpp"
 #include "scripted_agent.hpp"
 
 /// `tenure resign`, `transfer`, `pause`, `resume`.
@@ -18,11 +17,11 @@ using testing::HasSubstr;
 using testing::Not;
 
 /// Three members; "a" holds. Only an order can move this lease within the patience of a test.
-class Order : public testing::TestWithParam<place> {
+class Order : public PlacedMembers {
  protected:
   void SetUp() override {
-    if (!GetParam().missing().empty()) GTEST_SKIP() << GetParam().missing();
-    store_ = make_placed_store(GetParam(), in_);
+    PlacedMembers::SetUp();
+    if (IsSkipped()) return;
     std::ofstream(in_ / "token") << "sesame\n";
     a_ = join("a");
     ASSERT_TRUE(runs_as(in_, "a")) << a_->process().err();
@@ -36,12 +35,8 @@ class Order : public testing::TestWithParam<place> {
   }
 
   std::unique_ptr<member> join(const std::string& identity) {
-    return std::make_unique<member>(
-        in_, member::options{.identity = identity,
-                             .ttl = "10m",
-                             .store = GetParam().kind,
-                             .endpoint = store_->endpoint(),
-                             .more = {"--control-token-file", in_ / "token"}});
+    return member_of_store(
+        {.identity = identity, .ttl = "10m", .more = {"--control-token-file", in_ / "token"}});
   }
 
   finished order(const member& whom, std::vector<std::string> words) {
@@ -50,8 +45,6 @@ class Order : public testing::TestWithParam<place> {
     return run(words, in_);
   }
 
-  temporary_directory in_;
-  std::unique_ptr<placed_store> store_;
   std::unique_ptr<member> a_;
   std::unique_ptr<member> b_;
   std::unique_ptr<member> c_;

@@ -3,8 +3,7 @@
 
 #include <memory>
 
-#include "harness.hpp"
-#include "places.hpp"
+#include "placed_members.hpp"
 
 /// What commands print when their agent cannot reach its store.
 namespace tenure::tests {
@@ -28,11 +27,11 @@ bool comes_to_say(const member& whom, const std::string& path, const std::string
   return eventually([&] { return whom.get(path).contains(what); });
 }
 
-class StoreDown : public testing::TestWithParam<place> {
+class StoreDown : public PlacedMembers {
  protected:
   void SetUp() override {
-    if (!GetParam().missing().empty()) GTEST_SKIP() << GetParam().missing();
-    store_ = make_placed_store(GetParam(), in_);
+    PlacedMembers::SetUp();
+    if (IsSkipped()) return;
     a_ = join("a");
     ASSERT_TRUE(comes_to_say(*a_, election_path, "\"is_self\":true,\"holder\""))
         << a_->process().err();
@@ -41,10 +40,7 @@ class StoreDown : public testing::TestWithParam<place> {
   }
 
   std::unique_ptr<member> join(const std::string& identity) {
-    return std::make_unique<member>(in_, member::options{.identity = identity,
-                                                         .ttl = "3s",
-                                                         .store = GetParam().kind,
-                                                         .endpoint = store_->endpoint()});
+    return member_of_store({.identity = identity, .ttl = "3s"});
   }
 
   void expect_that_b_cannot_tell() {
@@ -85,8 +81,6 @@ class StoreDown : public testing::TestWithParam<place> {
                 AllOf(HasSubstr("\"reachable\":true"), HasSubstr("\"holder_known\":true")));
   }
 
-  temporary_directory in_;
-  std::unique_ptr<placed_store> store_;
   std::unique_ptr<member> a_;
   std::unique_ptr<member> b_;
 };

@@ -9,8 +9,7 @@
 #include <memory>
 
 #include "base/unique_fd.hpp"
-#include "harness.hpp"
-#include "places.hpp"
+#include "placed_members.hpp"
 
 /// An agent dies, and the next one keeps its workload if the store confirms the lease.
 namespace tenure::tests {
@@ -36,13 +35,8 @@ class taken_port {
   bool taken_ = false;
 };
 
-class Adoption : public ::testing::TestWithParam<place> {
+class Adoption : public PlacedMembers {
  protected:
-  void SetUp() override {
-    if (!GetParam().missing().empty()) GTEST_SKIP() << GetParam().missing();
-    store_ = make_placed_store(GetParam(), in_);
-  }
-
   void TearDown() override {
     const auto runs = stamped_runs(in_);
     EXPECT_TRUE(never_two_at_once(runs));
@@ -51,11 +45,7 @@ class Adoption : public ::testing::TestWithParam<place> {
 
   std::unique_ptr<member> join(const std::string& identity, const std::string& ttl,
                                const std::vector<std::string>& more = {}) {
-    return std::make_unique<member>(in_, member::options{.identity = identity,
-                                                         .ttl = ttl,
-                                                         .store = GetParam().kind,
-                                                         .endpoint = store_->endpoint(),
-                                                         .more = more});
+    return member_of_store({.identity = identity, .ttl = ttl, .more = more});
   }
 
   /// The version of the lease that this member sees; 0 if nobody holds.
@@ -88,9 +78,6 @@ class Adoption : public ::testing::TestWithParam<place> {
     }
     return found == agents;
   }
-
-  temporary_directory in_;
-  std::unique_ptr<placed_store> store_;
 };
 
 INSTANTIATE_TEST_SUITE_P(On, Adoption, ::testing::ValuesIn(places()),

@@ -7,8 +7,7 @@
 #include <memory>
 
 #include "base/unique_fd.hpp"
-#include "harness.hpp"
-#include "places.hpp"
+#include "placed_members.hpp"
 
 /// Members with other settings than the rest, and how an operator resolves that.
 namespace tenure::tests {
@@ -20,24 +19,12 @@ using testing::Not;
 
 constexpr const char* election = "/v1/elections/test";
 
-class Agreement : public testing::TestWithParam<place> {
+class Agreement : public PlacedMembers {
  protected:
-  void SetUp() override {
-    if (!GetParam().missing().empty()) GTEST_SKIP() << GetParam().missing();
-    store_ = make_placed_store(GetParam(), in_);
-  }
-
   std::unique_ptr<member> join(const std::string& identity,
                                const std::vector<std::string>& more = {}) {
-    return std::make_unique<member>(in_, member::options{.identity = identity,
-                                                         .ttl = "10m",
-                                                         .store = GetParam().kind,
-                                                         .endpoint = store_->endpoint(),
-                                                         .more = more});
+    return member_of_store({.identity = identity, .ttl = "10m", .more = more});
   }
-
-  temporary_directory in_;
-  std::unique_ptr<placed_store> store_;
 };
 
 INSTANTIATE_TEST_SUITE_P(On, Agreement, testing::ValuesIn(places()),

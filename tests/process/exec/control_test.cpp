@@ -5,8 +5,7 @@
 #include <fstream>
 #include <memory>
 
-#include "harness.hpp"
-#include "places.hpp"
+#include "placed_members.hpp"
 
 /// Orders to real members, and what the other members see.
 namespace tenure::tests {
@@ -20,11 +19,11 @@ constexpr const char* election = "/v1/elections/test";
 
 /// Three members; "a" holds. Only a release can move this lease within the patience of a test, and
 /// the named member never comes first just by chance.
-class Control : public testing::TestWithParam<place> {
+class Control : public PlacedMembers {
  protected:
   void SetUp() override {
-    if (!GetParam().missing().empty()) GTEST_SKIP() << GetParam().missing();
-    store_ = make_placed_store(GetParam(), in_);
+    PlacedMembers::SetUp();
+    if (IsSkipped()) return;
     std::ofstream(in_ / "token") << "sesame\n";
     a_ = join("a");
     ASSERT_TRUE(runs_as(in_, "a")) << a_->process().err();
@@ -39,12 +38,8 @@ class Control : public testing::TestWithParam<place> {
   }
 
   std::unique_ptr<member> join(const std::string& identity) {
-    return std::make_unique<member>(
-        in_, member::options{.identity = identity,
-                             .ttl = "10m",
-                             .store = GetParam().kind,
-                             .endpoint = store_->endpoint(),
-                             .more = {"--control-token-file", in_ / "token"}});
+    return member_of_store(
+        {.identity = identity, .ttl = "10m", .more = {"--control-token-file", in_ / "token"}});
   }
 
   static bool shows(const member& one, const std::string& words) {
@@ -62,8 +57,6 @@ class Control : public testing::TestWithParam<place> {
     EXPECT_TRUE(versions_grow(runs));
   }
 
-  temporary_directory in_;
-  std::unique_ptr<placed_store> store_;
   std::unique_ptr<member> a_;
   std::unique_ptr<member> b_;
   std::unique_ptr<member> c_;

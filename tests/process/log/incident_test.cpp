@@ -11,8 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "../exec/places.hpp"
-#include "harness.hpp"
+#include "placed_members.hpp"
 
 /// Complete incidents of real agents, compared with docs/log.md line by line.
 namespace tenure::tests {
@@ -67,23 +66,14 @@ lines written(const std::string& log) {
   return out;
 }
 
-class Incident : public ::testing::TestWithParam<place> {
+class Incident : public PlacedMembers {
  protected:
-  void SetUp() override {
-    if (!GetParam().missing().empty()) GTEST_SKIP() << GetParam().missing();
-    store_ = make_placed_store(GetParam(), in_);
-  }
-
   std::unique_ptr<member> join(const std::string& identity, const std::string& ttl,
                                std::vector<std::string> more = {},
                                std::vector<std::string> command = {"sleep", "1000"}) {
     more.insert(more.end(), {"--log-format", "text"});
-    return std::make_unique<member>(in_, member::options{.identity = identity,
-                                                         .ttl = ttl,
-                                                         .store = GetParam().kind,
-                                                         .endpoint = store_->endpoint(),
-                                                         .more = std::move(more),
-                                                         .command = std::move(command)});
+    return member_of_store(
+        {.identity = identity, .ttl = ttl, .more = std::move(more), .command = std::move(command)});
   }
 
   /// A member's log, once it contains `last` this many times.
@@ -122,8 +112,6 @@ class Incident : public ::testing::TestWithParam<place> {
     lock_.reset();
   }
 
-  temporary_directory in_;
-  std::unique_ptr<placed_store> store_;
   std::unique_ptr<program> lock_;
 };
 
