@@ -108,7 +108,7 @@ class Watcher : public ::testing::Test {
     watcher_.connect();
     loop_.run();
   }
-  ~Watcher() override {
+  void TearDown() override {
     watcher_.close();
     cluster_.close();
     loop_.run();
