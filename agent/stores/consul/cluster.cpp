@@ -7,6 +7,7 @@
 #include "base/number_text.hpp"
 #include "base/percent_text.hpp"
 #include "core/check.hpp"
+#include "stores/consul/codec.hpp"
 #include "stores/secret_file.hpp"
 
 namespace tenure::stores::consul {
@@ -71,6 +72,15 @@ std::string query_of(const settings::consul& where, const std::string& name_spac
   add("ns", name_space);
   add("partition", where.partition);
   return out;
+}
+
+/// Nothing if it is an answer that the caller has to read. A session that is gone, a path that does
+/// not exist, and a transaction that has failed are such: only the caller knows what it asked.
+std::optional<reply_error> error_in(const http::client_reply& what) {
+  if (what.status == 200 || what.status == 404) return std::nullopt;
+  if (what.status != 409) return read_error(what.status, what.body);
+  const auto failed = parse_transaction(409, what.body);
+  return failed ? read_refusal(failed->failed) : std::nullopt;
 }
 
 /// 0 if there is none, or what is there is not an index.
@@ -163,22 +173,21 @@ void cluster::state::send(const call_ptr& c) {
 void cluster::state::answered(const call_ptr& c, core::time_point sent_at,
                               std::expected<http::client_reply, http::client_error> what) {
   if (!what) return failed(c, {.why = std::move(what.error().text)});
-  // A session that is gone, and a path that does not exist: only the caller knows what it asked.
-  if (what->status == 200 || what->status == 404 || what->status == 409) {
+  const auto error = error_in(*what);
+  if (!error) {
     c->answered = true;
     return finish(c, reply{.status = what->status,
                            .body = std::move(what->body),
                            .index = index_in(*what),
                            .sent_at = sent_at});
   }
-  const reply_error error = read_error(what->status, what->body);
-  if (error.meaning == error_meaning::denied && !std::exchange(c->read_again, true) &&
+  if (error->meaning == error_meaning::denied && !std::exchange(c->read_again, true) &&
       read_token_again()) {
     return send(c);
   }
-  c->answered = !is_of_this_endpoint(error.meaning);
-  const std::string said = text(error);
-  failed(c, {.meaning = error.meaning,
+  c->answered = !is_of_this_endpoint(error->meaning);
+  const std::string said = text(*error);
+  failed(c, {.meaning = error->meaning,
              .why = name(c->endpoint) + " answered " + std::to_string(what->status) +
                     (said.empty() ? "" : ": ") + said});
 }

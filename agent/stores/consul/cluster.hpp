@@ -27,7 +27,7 @@ struct request {
   std::string body{};
 };
 
-/// A reply with status 200, 404 or 409, not parsed yet.
+/// A reply with status 200, 404 or 409, not parsed yet. With 409, the token is not the reason.
 struct reply {
   unsigned status = 0;
   std::string body;

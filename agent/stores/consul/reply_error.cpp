@@ -18,6 +18,8 @@ constexpr std::string_view give_policy =
     "give the agent a token whose policy has key_prefix \"ELECTION/\" { policy = \"write\" } and "
     "session_prefix \"\" { policy = \"write\" }";
 constexpr std::string_view check_cluster = "check `consul operator raft list-peers`";
+/// The first words of what a transaction says of an operation; a later Consul says what is missing.
+constexpr std::string_view refused_operation = "Permission denied";
 constexpr std::string_view not_consul =
     "check the endpoint: it must be the HTTP address of a Consul agent";
 
@@ -27,6 +29,7 @@ constexpr row table[] = {
     {403, "ACL not found", error_meaning::denied, "the token is unknown to Consul: check its file"},
     {403, "Permission denied", error_meaning::denied, give_policy},
     {403, "rate limit", error_meaning::unknown, ""},
+    {409, refused_operation, error_meaning::denied, give_policy},
     {500, "ACL not found", error_meaning::denied, "the token is unknown to Consul: check its file"},
     {500, "Permission denied", error_meaning::denied, give_policy},
     {500, "Invalid Session TTL", error_meaning::invalid,
@@ -66,6 +69,13 @@ reply_error read_error(unsigned status, std::string_view body) {
   out.meaning = found->meaning;
   out.advice = found->advice;
   return out;
+}
+
+std::optional<reply_error> read_refusal(std::span<const failed_operation> failed) {
+  const auto found = std::ranges::find_if(
+      failed, [](const failed_operation& one) { return one.what.starts_with(refused_operation); });
+  if (found == failed.end()) return std::nullopt;
+  return read_error(409, found->what);
 }
 
 std::string text(const reply_error& what) {

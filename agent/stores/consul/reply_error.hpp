@@ -1,8 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+
+#include "stores/consul/codec.hpp"
 
 namespace tenure::stores::consul {
 
@@ -29,5 +33,9 @@ std::string text(const reply_error& what);
 /// Judges an error reply. Anything that is not in Consul's own words, e.g. from a proxy or a later
 /// Consul, is unknown.
 reply_error read_error(unsigned status, std::string_view body);
+
+/// Judges the operations of a transaction that have failed. Consul refuses each one for which the
+/// token lacks a permission by itself, with the status of a conflict. Nothing: none was refused so.
+std::optional<reply_error> read_refusal(std::span<const failed_operation> failed);
 
 }  // namespace tenure::stores::consul

@@ -3,6 +3,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "consul_scene.hpp"
 
@@ -141,27 +142,33 @@ class ConsulWithTokens : public ConsulCluster {
   void SetUp() override {
     ConsulCluster::SetUp();
     if (IsSkipped()) return;
-    start({.token = "11111111-2222-3333-4444-555555555555"});
-    put("/v1/acl/policy", R"({"Name":"tenure","Rules":")"
-                          R"(key_prefix \"db0/\" { policy = \"write\" } )"
-                          R"(session_prefix \"\" { policy = \"write\" } )"
-                          R"(agent_prefix \"\" { policy = \"read\" }"})");
-    put("/v1/acl/policy",
-        R"({"Name":"reader","Rules":"key_prefix \"db0/\" { policy = \"read\" }"})");
+    start({.flags = flags(), .token = "11111111-2222-3333-4444-555555555555"});
+    make_policy("tenure", documented_policy("db0/"));
+    make_policy("reader", R"(key_prefix "db0/" { policy = "read" })");
+  }
+
+  /// Further ones of the servers.
+  [[nodiscard]] virtual std::vector<std::string> flags() const { return {}; }
+
+  void make_policy(const std::string& name, const std::string& rules) const {
+    put("/v1/acl/policy", nlohmann::json{{"Name", name}, {"Rules", rules}}.dump());
+  }
+
+  /// What docs/consul.md has for elections whose names, or whose folder, this is.
+  static std::string documented_policy(const std::string& keys, const std::string& node = {}) {
+    return "key_prefix \"" + keys +
+           R"(" { policy = "write" } agent_prefix "" { policy = "read" } session_prefix ")" + node +
+           R"(" { policy = "write" })";
   }
 
   struct token {
     std::string id;
     std::string secret;
   };
-  token make_token(const std::string& policy) {
-    const std::string made = put("/v1/acl/token", R"({"Policies":[{"Name":")" + policy + R"("}]})");
-    const auto text = [&](const std::string& name) {
-      const auto at = made.find("\"" + name + "\":\"");
-      EXPECT_NE(at, std::string::npos) << made;
-      return made.substr(at + name.size() + 4, 36);
-    };
-    return {.id = text("AccessorID"), .secret = text("SecretID")};
+  token make_token(const std::string& policy) const {
+    const auto made = nlohmann::json::parse(
+        put("/v1/acl/token", R"({"Policies":[{"Name":")" + policy + R"("}]})"));
+    return {.id = made.at("AccessorID"), .secret = made.at("SecretID")};
   }
 
   void write_token(const std::string& secret) const {
@@ -174,6 +181,36 @@ class ConsulWithTokens : public ConsulCluster {
     out.secure.token_file = folder_ / "token";
     return out;
   }
+
+  /// More elections than are watched each by itself.
+  static stores::setup in_a_folder(stores::setup what) {
+    what.elections.clear();
+    for (int i = 0; i < 17; ++i) what.elections.push_back({.name = "team/e" + std::to_string(i)});
+    return what;
+  }
+
+  /// All that a member does.
+  void expect_enough(stores::setup with) {
+    with.announce = true;
+    auto a = join(with);
+    EXPECT_NE((*a)->describe().server_version, "");
+    const auto seen = a->watch();
+    const stores::grant held = a->hold();
+    EXPECT_EQ(words(a->renew(term(held.version))), "renewed");
+    ASSERT_TRUE(loop_.run_until([&] {
+      return seen->shows([](const auto& o) { return o.members && !o.holders.empty(); });
+    }));
+    EXPECT_TRUE(a->leave_order({.id = "1",
+                                .wanted = {.what = core::order_action::resign, .member = "a"},
+                                .version = held.version}));
+    EXPECT_EQ(words(a->release(0, held.version)), "released");
+  }
+
+  /// Who holds a slot of the semaphore "db0": the first session among its holders.
+  [[nodiscard]] std::string contender() const {
+    const auto body = nlohmann::json::parse(lock()->value);
+    return body.at("Holders").begin().key();
+  }
 };
 
 INSTANTIATE_TEST_SUITE_P(Servers, ConsulWithTokens, testing::ValuesIn(servers::consul_releases()),
@@ -181,19 +218,67 @@ INSTANTIATE_TEST_SUITE_P(Servers, ConsulWithTokens, testing::ValuesIn(servers::c
 
 TEST_P(ConsulWithTokens, ThePolicyOfTheDocumentationIsEnough) {
   write_token(make_token("tenure").secret);
+  expect_enough(with_token("a"));
+}
+
+TEST_P(ConsulWithTokens, ThePolicyOfTheDocumentationIsEnoughForASemaphore) {
+  write_token(make_token("tenure").secret);
   stores::setup with = with_token("a");
-  with.announce = true;
-  auto a = join(with);
-  EXPECT_NE((*a)->describe().server_version, "");
-  const auto seen = a->watch();
-  const stores::grant held = a->hold();
-  EXPECT_EQ(words(a->renew(term(held.version))), "renewed");
-  ASSERT_TRUE(loop_.run_until(
-      [&] { return seen->shows([](const auto& o) { return o.members && !o.holders.empty(); }); }));
-  EXPECT_TRUE(a->leave_order({.id = "1",
-                              .wanted = {.what = core::order_action::resign, .member = "a"},
-                              .version = held.version}));
-  EXPECT_EQ(words(a->release(0, held.version)), "released");
+  with.elections.front().slots = 3;
+  // A holder that is dead has to be pruned with its contender's key.
+  auto dead = join(with);
+  dead->hold();
+  const std::string session = contender();
+  dead->close();
+  destroy(session);
+  expect_enough(with);
+}
+
+TEST_P(ConsulWithTokens, ThePolicyOfTheDocumentationIsEnoughForAFolderThatIsWatchedAsOne) {
+  make_policy("folder", documented_policy("team/"));
+  write_token(make_token("folder").secret);
+  expect_enough(in_a_folder(with_token("a")));
+}
+
+TEST_P(ConsulWithTokens, SessionsMayBeAllowedAtTheNodeThatIsAskedAlone) {
+  make_policy("of-m0", documented_policy("db0/", "m0"));
+  write_token(make_token("of-m0").secret);
+  expect_enough(with_token("a"));
+
+  make_policy("of-m1", documented_policy("db0/", "m1"));
+  write_token(make_token("of-m1").secret);
+  EXPECT_THAT(words(join(with_token("b"))->acquire()),
+              AllOf(HasSubstr("unknown: "), HasSubstr("Permission denied"),
+                    HasSubstr("give the agent a token")));
+}
+
+/// Consul's `enable_key_list_policy`: a folder may be read only by who may list it.
+class ConsulWithListPolicy : public ConsulWithTokens {
+ protected:
+  [[nodiscard]] std::vector<std::string> flags() const override {
+    return {"-hcl=acl { enable_key_list_policy = true }"};
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Servers, ConsulWithListPolicy,
+                         testing::ValuesIn(servers::consul_releases()),
+                         [](const auto& one) { return one.param.name; });
+
+TEST_P(ConsulWithListPolicy, ThePolicyOfTheDocumentationIsEnough) {
+  write_token(make_token("tenure").secret);
+  expect_enough(with_token("a"));
+  make_policy("folder", documented_policy("team/"));
+  write_token(make_token("folder").secret);
+  expect_enough(in_a_folder(with_token("b")));
+}
+
+TEST_P(ConsulWithListPolicy, ATokenThatMayReadAndNotListIsToldAtTheStartWhatItLacks) {
+  write_token(make_token("reader").secret);
+  member a(loop_, with_token("a"));
+  const auto opened = a.open();
+  ASSERT_FALSE(opened);
+  EXPECT_THAT(opened.error().text,
+              AllOf(HasSubstr("Permission denied"), HasSubstr("give the agent a token")));
 }
 
 TEST_P(ConsulWithTokens, WithoutATokenOrWithAnUnknownOneNothingIsOpenedAndNoSecretSaid) {
@@ -225,6 +310,19 @@ TEST_P(ConsulWithTokens, ATokenThatMayOnlyReadIsToldWhatItLacks) {
   EXPECT_THAT(words(a->acquire()), AllOf(HasSubstr("unknown: "), HasSubstr("Permission denied"),
                                          HasSubstr("give the agent a token")));
   EXPECT_THAT(a->read().holders, testing::IsEmpty());
+}
+
+/// Consul refuses each operation of the transaction by itself, with the status of a conflict.
+TEST_P(ConsulWithTokens, ATokenThatMayNotWriteTheKeysIsToldWhatItLacksAndReplacedAtOnce) {
+  make_policy("sessions-alone", R"(key_prefix "db0/" { policy = "read" } )"
+                                R"(session_prefix "" { policy = "write" })");
+  write_token(make_token("sessions-alone").secret);
+  auto a = join(with_token("a"));
+  EXPECT_THAT(words(a->acquire()), AllOf(HasSubstr("unknown: "), HasSubstr("Permission denied"),
+                                         HasSubstr("give the agent a token")));
+  EXPECT_THAT(a->read().holders, testing::IsEmpty());
+  write_token(make_token("tenure").secret);
+  EXPECT_EQ(words(a->acquire()), "granted");
 }
 
 TEST_P(ConsulWithTokens, ATokenThatIsReplacedInItsFileIsUsedAtOnce) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "stores/consul/codec.hpp"
+#include "stores/consul/reply_error.hpp"
 
 /// The good ones are captured from Consul 1.8.7, without its blanks.
 namespace tenure::stores::consul {
@@ -108,6 +109,24 @@ TEST(ConsulReply, ATransactionShowsWhatItHasWritten) {
   EXPECT_THAT(done->failed, IsEmpty());
   EXPECT_THAT(why(parse_transaction(409, body)), HasSubstr("contradict the status"));
   EXPECT_FALSE(parse_transaction(200, R"({"Results":[{"Node":{}}],"Errors":null})"));
+}
+
+TEST(ConsulReply, AnOperationThatTheTokenMayNotDoIsARefusalAndNoConflict) {
+  const auto refusal = [](const std::string& what) {
+    return read_refusal(std::vector<failed_operation>{
+        {.which = 0, .what = "failed to lock key \"a\", lock is already held"},
+        {.which = 1, .what = what}});
+  };
+  for (const char* said : {"Permission denied",
+                           "Permission denied: token with AccessorID 'x' lacks "
+                           "permission 'key:write' on \"a\""}) {
+    const auto found = refusal(said);
+    ASSERT_TRUE(found) << said;
+    EXPECT_EQ(found->meaning, error_meaning::denied);
+    EXPECT_THAT(text(*found), testing::AllOf(HasSubstr(said), HasSubstr("give the agent a token")));
+  }
+  EXPECT_FALSE(refusal("key \"Permission denied\" exists")) << "a name";
+  EXPECT_FALSE(read_refusal({}));
 }
 
 TEST(ConsulReply, ATransactionShowsEachKeyAsTheRequestLeavesIt) {
