@@ -211,4 +211,20 @@ void check_access(const configuration& s, provenance& known) {
   access_check(s, known).run();
 }
 
+void check_lock_delay(const configuration& s, provenance& known) {
+  if (s.consul.lock_delay == core::duration::zero()) return;
+  const settings::election unnamed{.name = {}, .slots = s.slots};
+  const std::span<const settings::election> all =
+      s.elections.empty() ? std::span(&unnamed, 1) : std::span(s.elections);
+  const auto several =
+      std::ranges::find_if(all, [](const settings::election& one) { return one.slots > 1; });
+  if (several == all.end()) return;
+  const std::string which = several->name.empty() ? "" : " of election " + quote(several->name);
+  known.warn(setting::session_lock_delay,
+             "session_lock_delay does nothing for the " + std::to_string(several->slots) +
+                 " slots" + which + ": Consul delays locks, not semaphores",
+             "give lock_delay the time that the workload needs to die: members wait for it "
+             "themselves");
+}
+
 }  // namespace tenure::config

@@ -67,6 +67,9 @@ class provenance {
 /// Checks how the store is reached: its endpoints, TLS and who signs in.
 void check_access(const configuration& s, provenance& known);
 
+/// Warns of a lock-delay of Consul that does nothing. The elections must be known.
+void check_lock_delay(const configuration& s, provenance& known);
+
 /// Checks the hooks. Precondition: the time budget is made.
 void check_hooks(const configuration& s, provenance& known);
 

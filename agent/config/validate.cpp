@@ -32,6 +32,7 @@ class assembly {
     check_store();
     check_access(out_, known_);
     check_elections();
+    check_lock_delay(out_, known_);
     check_target(out_, known_);
     check_identity();
     check_timing();

@@ -27,6 +27,9 @@ nlohmann::ordered_json or_null(const std::string& text) {
 std::string budget_json(const core::timing& t, const core::consequences& means,
                         const settings::agent& of) {
   const core::budget b = t.of(t.ttl);
+  const auto failover = of.consul.without_ttl
+                            ? nlohmann::ordered_json()
+                            : nlohmann::ordered_json(in_seconds(means.worst_failover));
   nlohmann::ordered_json out{
       {"store", of.store},
       {"ttl_seconds", in_seconds(t.ttl)},
@@ -41,7 +44,7 @@ std::string budget_json(const core::timing& t, const core::consequences& means,
       {"tries_window_seconds", in_seconds(means.tries_window)},
       {"lock_delay_seconds", in_seconds(t.lock_delay)},
       {"drain_seconds", in_seconds(t.drain)},
-      {"worst_failover_seconds", in_seconds(means.worst_failover)},
+      {"worst_failover_seconds", failover},
       {"detection_seconds", in_seconds(means.detection)},
       {"margin_seconds", in_seconds(means.margin)},
       {"store_writes_per_hour", means.writes_per_hour},

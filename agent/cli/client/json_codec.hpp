@@ -12,7 +12,7 @@
 namespace tenure::cli {
 
 /// The time budget of `tenure explain`, and what the health checks add to it, if any. Durations are
-/// seconds.
+/// seconds; the longest fail-over is null if the store never lets another member in by itself.
 std::string budget_json(const core::timing& t, const core::consequences& means,
                         const settings::agent& of);
 

@@ -17,13 +17,31 @@ void print_row(const char* sign, const char* name, core::duration value, const c
   std::printf("  %s %-12s %10s   %s\n", sign, name, core::text(value).c_str(), meaning);
 }
 
-void print_text(const core::timing& t, const core::consequences& means, const std::string& store) {
+/// An election with one slot is a lock of Consul, for which there is a lock-delay. Those with more
+/// are semaphores, which have none.
+bool has_lock(const settings::agent& of) {
+  if (of.elections.empty()) return of.slots == 1;
+  return std::ranges::any_of(of.elections, [](const auto& one) { return one.slots == 1; });
+}
+
+void print_failover(const core::consequences& means, const settings::consul& of) {
+  if (!of.without_ttl) {
+    return print_row(" ", "fail-over", means.worst_failover,
+                     "at most, from a holder's crash to the start of the next workload");
+  }
+  const bool has_checks = !of.node_checks.empty() || !of.service_checks.empty();
+  std::printf("    %-12s %10s   Consul ends the session of a holder that has crashed only if %s\n",
+              "fail-over", "never",
+              has_checks ? "a check fails, or an operator destroys it" : "an operator destroys it");
+}
+
+void print_text(const core::timing& t, const core::consequences& means, const settings::agent& of) {
   const core::budget b = t.of(t.ttl);
   std::array<char, 64> drift{};
   std::snprintf(drift.data(), drift.size(), "clocks may run apart by %g %%",
                 static_cast<double>(t.drift_ppm) / 10'000.0);
   std::printf("Counted from the moment the last acknowledged renewal was sent%s:\n\n",
-              store.empty() ? "" : (" (store " + store + ")").c_str());
+              of.store.empty() ? "" : (" (store " + of.store + ")").c_str());
   print_row(" ", "ttl", t.ttl, "the store grants to nobody else before");
   print_row("-", "drift", t.ttl - b.safe_until, drift.data());
   print_row("=", "safe_until", b.safe_until, "what this member may count on");
@@ -38,12 +56,18 @@ void print_text(const core::timing& t, const core::consequences& means, const st
   print_row(" ", "lock_delay", t.lock_delay, "a new holder waits, unless the old one released");
   print_row(" ", "drain", t.drain, "to end on resign or shutdown, while renewing");
   std::puts("\nWhat follows:\n");
-  print_row(" ", "fail-over", means.worst_failover,
-            "at most, from a holder's crash to the start of the next workload");
+  print_failover(means, of.consul);
   print_row(" ", "detection", means.detection, "store out of reach -> this member stops by itself");
   print_row(" ", "margin", means.margin, "between SIGKILL here and the earliest grant elsewhere");
   std::printf("    %-12s %10.0f   an hour, by the holder; a standby writes nothing\n", "writes",
               means.writes_per_hour);
+}
+
+void print_lock_delay(core::duration delay) {
+  std::printf(
+      "\nConsul grants a lock to nobody for %s after the session of its holder has ended;\na "
+      "holder that learns this from a renewal has this long to stop.\n",
+      core::text(delay).c_str());
 }
 
 void print_health(const settings::health& h, core::duration ttl) {
@@ -78,19 +102,18 @@ void print_target(const settings::target& t) {
 int run_explain(const invocation& what) {
   const auto settings = load_settings(what);
   if (!settings) return settings.error();
-  const core::duration lag =
-      settings::expiry_lag_of(settings->store, settings->timing.ttl) + settings->consul.lock_delay;
-  const core::consequences means = core::explain(settings->timing, lag);
+  for (const config::problem& one : settings->warnings) {
+    std::fprintf(stderr, "warning: %s\n", config::render(one).c_str());
+  }
+  const core::duration delay =
+      has_lock(*settings) ? settings->consul.lock_delay : core::duration::zero();
+  const core::consequences means = core::explain(
+      settings->timing, settings::expiry_lag_of(settings->store, settings->timing.ttl) + delay);
   if (what.output == output_form::json) {
     std::puts(budget_json(settings->timing, means, *settings).c_str());
   } else {
-    print_text(settings->timing, means, settings->store);
-    if (settings->consul.lock_delay > core::duration::zero()) {
-      std::printf(
-          "\nConsul grants the lock to nobody for %s after the session of its holder has "
-          "ended;\na holder that learns this from a renewal has this long to stop.\n",
-          core::text(settings->consul.lock_delay).c_str());
-    }
+    print_text(settings->timing, means, *settings);
+    if (delay > core::duration::zero()) print_lock_delay(delay);
     if (settings->health.is_checked()) print_health(settings->health, settings->timing.ttl);
     if (settings->target.given()) print_target(settings->target);
   }

@@ -62,6 +62,10 @@ std::string words(const stores::release_outcome& what) {
   return "released";
 }
 
+std::string session_of(const stores::grant& what) {
+  return what.sequencer.substr(what.sequencer.rfind('@') + 1);
+}
+
 bool eventually(loop& on, const std::function<bool()>& what) {
   const core::time_point deadline = soon();
   while (!what()) {

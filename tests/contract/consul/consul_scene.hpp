@@ -55,6 +55,9 @@ std::string words(const stores::acquire_outcome& what);
 std::string words(const stores::renew_outcome& what);
 std::string words(const stores::release_outcome& what);
 
+/// The session of a term, by its sequencer.
+std::string session_of(const stores::grant& what);
+
 inline std::vector<core::renewal_item> term(core::version version) {
   return {{.which = core::election_index{0}, .version = version}};
 }

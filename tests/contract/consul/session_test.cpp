@@ -112,6 +112,26 @@ TEST_P(ConsulSession, LockDelayKeepsTheLockFromEverybodyAndIsToldToTheBudget) {
   EXPECT_FALSE(std::get<stores::grant>(outcome).released_cleanly);
 }
 
+TEST_P(ConsulSession, LockDelayIsNoneForASemaphoreNorToldToTheBudget) {
+  start();
+  stores::setup with = settings("a", 10s, 2);
+  with.consul.lock_delay = 60s;
+  member a(loop_, with);
+  const auto opened = a.open();
+  ASSERT_TRUE(opened);
+  EXPECT_EQ(opened->store_lock_delay, 0s);
+  const stores::grant held = a.hold();
+  auto b = join(settings("b", 10s, 2));
+  b->hold();
+  destroy(session_of(held));
+  EXPECT_EQ(words(join(settings("c", 10s, 2))->acquire()), "granted");
+
+  with.elections.push_back({.name = "one", .slots = 1});
+  EXPECT_EQ((*join(with))->describe().store_lock_delay, 0s) << "it is not that of all";
+  with.elections.erase(with.elections.begin());
+  EXPECT_EQ((*join(with))->describe().store_lock_delay, 60s);
+}
+
 TEST_P(ConsulSession, AReleaseOfOursStartsNoLockDelay) {
   start();
   stores::setup with = settings("a");
@@ -162,17 +182,14 @@ TEST_P(ConsulSession, OfAnEarlierRunIsLeftBehindAndTheTermGoesOnInAnother) {
     SCOPED_TRACE(slots);
     stores::setup with = settings("a", 10s, slots);
     with.elections.front().name = "of " + std::to_string(slots);
-    const auto session_in = [](const stores::grant& what) {
-      return what.sequencer.substr(what.sequencer.rfind('@') + 1);
-    };
     auto first = join(with);
     const stores::grant before = first->hold();
     first->close();
     auto again = join(with);
     const stores::grant now = again->hold();
     EXPECT_EQ(now.version, before.version);
-    EXPECT_NE(session_in(now), session_in(before));
-    destroy(session_in(before));
+    EXPECT_NE(session_of(now), session_of(before));
+    destroy(session_of(before));
     EXPECT_EQ(words(again->renew(term(now.version))), "renewed");
     EXPECT_EQ(again->read().holders.size(), 1U);
     EXPECT_EQ(words(again->release(0, now.version)), "released");

@@ -103,6 +103,50 @@ TEST(Cli, ExplainShowsWhatAHealthCheckAddsIfThereIsOne) {
   EXPECT_FALSE(has(run({tenure_binary(), "explain"}, in).out, "noticed"));
 }
 
+/// `tenure explain` for Consul with a ttl of 15s and a lock_delay of 1s.
+finished explain_consul(const temporary_directory& in, const std::vector<std::string>& more) {
+  std::vector<std::string> words{tenure_binary(), "explain", "--store",      "consul",
+                                 "--ttl",         "15s",     "--lock-delay", "1s"};
+  words.insert(words.end(), more.begin(), more.end());
+  return run(words, in);
+}
+
+TEST(Cli, ExplainAddsTheLockDelayOfConsulToTheFailoverOfALock) {
+  const temporary_directory in;
+  const finished without = explain_consul(in, {});
+  EXPECT_EQ(without.status, 0) << without.err;
+  EXPECT_TRUE(has(without.out, "fail-over           31s")) << without.out;
+  EXPECT_FALSE(has(without.out, "grants a lock")) << without.out;
+  const finished with = explain_consul(in, {"--session-lock-delay", "10s"});
+  EXPECT_TRUE(has(with.out, "fail-over           41s")) << with.out;
+  EXPECT_TRUE(has(with.out, "Consul grants a lock to nobody for 10s")) << with.out;
+  EXPECT_EQ(with.err, "");
+  const finished json = explain_consul(in, {"--session-lock-delay", "10s", "--output", "json"});
+  EXPECT_TRUE(has(json.out, "\"worst_failover_seconds\": 41.0")) << json.out;
+}
+
+TEST(Cli, ExplainKnowsThatASemaphoreOfConsulHasNoLockDelay) {
+  const temporary_directory in;
+  const finished r = explain_consul(in, {"--slots", "3", "--session-lock-delay", "10s"});
+  EXPECT_EQ(r.status, 0) << r.err;
+  EXPECT_TRUE(has(r.out, "fail-over           31s")) << r.out;
+  EXPECT_FALSE(has(r.out, "grants a lock")) << r.out;
+  EXPECT_TRUE(has(r.err, "--session-lock-delay: session_lock_delay does nothing for the 3 slots"))
+      << r.err;
+}
+
+TEST(Cli, ExplainKnowsThatASessionWithoutATtlNeverEndsByItself) {
+  const temporary_directory in;
+  const finished people = explain_consul(in, {"--session-without-ttl"});
+  EXPECT_EQ(people.status, 0) << people.err;
+  EXPECT_TRUE(has(people.out, "fail-over         never   ")) << people.out;
+  EXPECT_TRUE(has(people.out, "only if an operator destroys it")) << people.out;
+  EXPECT_TRUE(has(explain_consul(in, {"--session-without-ttl", "--node-check", "serfHealth"}).out,
+                  "only if a check fails, or an operator destroys it"));
+  EXPECT_TRUE(has(explain_consul(in, {"--session-without-ttl", "--output", "json"}).out,
+                  "\"worst_failover_seconds\": null"));
+}
+
 TEST(Cli, CheckShowsWhatAGoodFileMeansAndWhatIsWrongWithABadOne) {
   const temporary_directory in;
   std::ofstream(in / "good.yaml") << "store: sqlite\nendpoint: /tmp/x.db\nelection: db\n";

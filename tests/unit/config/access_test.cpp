@@ -239,6 +239,21 @@ TEST(Access, WhatOnlyConsulHasIsRefusedForKubernetes) {
   }
 }
 
+TEST(Access, ALockDelayThatDoesNothingForASemaphoreIsWarnedOf) {
+  const auto warnings = [](const std::string& text) {
+    return warnings_of(only_file("store: consul\nendpoint: http://127.0.0.1\n" + text));
+  };
+  EXPECT_THAT(warnings("session_lock_delay: 15s\nelection: db\n"), IsEmpty());
+  EXPECT_THAT(warnings("slots: 3\nelection: db\n"), IsEmpty());
+  EXPECT_THAT(
+      warnings("session_lock_delay: 15s\nslots: 3\nelection: db\n"),
+      ElementsAre(AllOf(StartsWith("tenure.yaml:3:1: session_lock_delay does nothing for the 3 "
+                                   "slots of election \"db\": Consul delays locks"),
+                        HasSubstr("give lock_delay the time"))));
+  EXPECT_THAT(warnings("session_lock_delay: 15s\nelections:\n  - db\n  - {name: q, slots: 2}\n"),
+              ElementsAre(HasSubstr("the 2 slots of election \"q\"")));
+}
+
 TEST(Access, StoresWithoutTokensSayWhichStoresHaveThem) {
   for (const char* text : {"token_file: /t", "namespace: n"}) {
     EXPECT_THAT(problems_of(etcd_file("endpoint: https://a\n" + std::string(text) + "\n")),
