@@ -205,13 +205,7 @@ class access_check {
   std::vector<good_endpoint> good_;
 };
 
-}  // namespace
-
-void check_access(const configuration& s, provenance& known) {
-  access_check(s, known).run();
-}
-
-void check_lock_delay(const configuration& s, provenance& known) {
+void warn_of_undelayed_semaphore(const configuration& s, provenance& known) {
   if (s.consul.lock_delay == core::duration::zero()) return;
   const settings::election unnamed{.name = {}, .slots = s.slots};
   const std::span<const settings::election> all =
@@ -225,6 +219,29 @@ void check_lock_delay(const configuration& s, provenance& known) {
                  " slots" + which + ": Consul delays locks, not semaphores",
              "give lock_delay the time that the workload needs to die: members wait for it "
              "themselves");
+}
+
+/// Gossip ends the session of a machine that is cut off, whose holder cannot hear of it.
+void warn_of_gossip(const configuration& s, provenance& known) {
+  const bool asks_gossip =
+      std::ranges::find(s.consul.node_checks, "serfHealth") != s.consul.node_checks.end();
+  if (!asks_gossip || s.consul.lock_delay >= s.timing.ttl) return;
+  known.warn(setting::node_check,
+             "node_check serfHealth lets another member in while a holder that is cut off from "
+             "Consul goes on, for up to its ttl",
+             "give session_lock_delay at least the ttl (" + core::text(s.timing.ttl) +
+                 ", one slot only), or do without this check");
+}
+
+}  // namespace
+
+void check_access(const configuration& s, provenance& known) {
+  access_check(s, known).run();
+}
+
+void check_lock_delay(const configuration& s, provenance& known) {
+  warn_of_undelayed_semaphore(s, known);
+  warn_of_gossip(s, known);
 }
 
 }  // namespace tenure::config

@@ -67,7 +67,8 @@ class provenance {
 /// Checks how the store is reached: its endpoints, TLS and who signs in.
 void check_access(const configuration& s, provenance& known);
 
-/// Warns of a lock-delay of Consul that does nothing. The elections must be known.
+/// Warns of a lock-delay of Consul that does nothing, or is missing where it is needed.
+/// Precondition: elections and time budget are made.
 void check_lock_delay(const configuration& s, provenance& known);
 
 /// Checks the hooks. Precondition: the time budget is made.

@@ -32,10 +32,10 @@ class assembly {
     check_store();
     check_access(out_, known_);
     check_elections();
-    check_lock_delay(out_, known_);
     check_target(out_, known_);
     check_identity();
     check_timing();
+    check_lock_delay(out_, known_);
     check_hooks(out_, known_);
     check_health(out_, known_);
     check_listeners();

@@ -38,7 +38,7 @@ std::vector<server_release> consul_releases() {
 }
 
 consul_cluster::consul_cluster(const server_release& release, consul_options options)
-    : server_cluster(release.binary, options.members, ports_each),
+    : server_cluster(release.binary, options.members + options.clients, ports_each),
       release_(release),
       options_(std::move(options)) {
   boot();
@@ -48,16 +48,19 @@ std::vector<std::string> consul_cluster::command(std::size_t member) const {
   const auto port = [this](std::size_t of, std::size_t which) {
     return std::to_string(port_of(of, which));
   };
+  const bool serves = member < options_.members;
   std::vector<std::string> words{
-      release_.binary, "agent", "-server", "-bootstrap-expect=" + std::to_string(size()),
-      "-node=" + name_of(member), "-data-dir=" + data_of(member).string(), "-bind=127.0.0.1",
-      "-client=127.0.0.1", "-http-port=" + port(member, http_port),
+      release_.binary, "agent", "-node=" + name_of(member), "-data-dir=" + data_of(member).string(),
+      "-bind=127.0.0.1", "-client=127.0.0.1", "-http-port=" + port(member, http_port),
       "-server-port=" + port(member, server_port), "-serf-lan-port=" + port(member, serf_port),
       "-serf-wan-port=-1", "-dns-port=-1", "-disable-host-node-id", "-retry-interval=1s",
       // Elections within a second or two instead of five times that.
       "-hcl=performance { raft_multiplier = 1 }",
       "-hcl=session_ttl_min = \"" + std::to_string(options_.least_ttl.count()) + "ms\"",
       "-hcl=disable_update_check = true"};
+  if (serves) {
+    words.insert(words.end(), {"-server", "-bootstrap-expect=" + std::to_string(options_.members)});
+  }
   const bool is_old = release_.name == "debian";
   if (options_.tls) {
     words.push_back("-hcl=ports { https = " + port(member, https_port) + " }");
@@ -70,10 +73,13 @@ std::vector<std::string> consul_cluster::command(std::size_t member) const {
     words.push_back("-hcl=acl { enabled = true default_policy = \"deny\" tokens { " + name +
                     " = \"" + options_.token + "\" agent = \"" + options_.token + "\" } }");
   }
-  for (std::size_t i = 0; i < size(); ++i) {
+  for (std::size_t i = 0; i < options_.members; ++i) {
     if (i != member) words.push_back("-retry-join=127.0.0.1:" + port(i, serf_port));
   }
   words.insert(words.end(), options_.flags.begin(), options_.flags.end());
+  if (!serves) {
+    words.insert(words.end(), options_.client_flags.begin(), options_.client_flags.end());
+  }
   return words;
 }
 
@@ -94,7 +100,9 @@ bool consul_cluster::healthy(std::size_t member) const {
   if (!started(member)) return false;
   const consul_answer of_itself =
       call("GET", "/v1/health/node/" + name_of(member) + "?consistent", "", member);
-  return of_itself.status == 200 && of_itself.body.contains("serfHealth");
+  return of_itself.status == 200 &&
+         of_itself.body.contains(
+             R"("CheckID":"serfHealth","Name":"Serf Health Status","Status":"passing")");
 }
 
 std::optional<std::size_t> consul_cluster::leader() const {

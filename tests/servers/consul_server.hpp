@@ -25,12 +25,16 @@ struct consul_tls {
 
 struct consul_options {
   std::size_t members = 1;
+  /// Agents that are not servers, as on the machines of an application. They have the next numbers,
+  /// and a node and a data directory each of their own.
+  std::size_t clients = 0;
   /// The least TTL that it grants; 10 s unless a test asks for less.
   std::chrono::milliseconds least_ttl{1000};
   std::vector<std::string> flags{};  ///< further ones, e.g. "-hcl=acl { enabled = true }"
   /// Given: `endpoint` is https. An operator's calls still go to a port without TLS.
   std::optional<consul_tls> tls{};
   std::string token{};  ///< of whoever calls; not empty: nobody else may do anything
+  std::vector<std::string> client_flags{};  ///< further ones of the clients
 };
 
 /// What Consul answers.
@@ -40,7 +44,7 @@ struct consul_answer {
   std::string body{};
 };
 
-/// A cluster of real Consul servers.
+/// A cluster of real Consul servers, and agents of clients.
 class consul_cluster final : public server_cluster {
  public:
   /// Starts it and waits until every member is healthy; fails the test if patience ends first.
@@ -50,8 +54,10 @@ class consul_cluster final : public server_cluster {
   [[nodiscard]] std::uint16_t port(std::size_t member = 0) const;
   [[nodiscard]] std::uint16_t tls_port(std::size_t member = 0) const;
   [[nodiscard]] std::string endpoint(std::size_t member = 0) const override;
+  /// The name of its node in the catalog.
+  [[nodiscard]] const std::string& node(std::size_t member) const { return name_of(member); }
 
-  /// Answers a consistent read, in which it is registered itself.
+  /// Answers a consistent read, in which it is registered itself and gossip believes it alive.
   [[nodiscard]] bool healthy(std::size_t member) const override;
 
   /// Who leads by the word of a member that runs; nothing while nobody does.

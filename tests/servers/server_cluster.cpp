@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
@@ -104,6 +105,10 @@ void server_cluster::kill(std::size_t member) {
 void server_cluster::stop(std::size_t member) {
   running(member).stop();
   members_.at(member).process.reset();
+}
+
+void server_cluster::ask_to_end(std::size_t member) {
+  ::kill(running(member).pid(), SIGTERM);
 }
 
 void server_cluster::freeze(std::size_t member) {

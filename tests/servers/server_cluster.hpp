@@ -48,6 +48,8 @@ class server_cluster {
   void kill(std::size_t member);
   /// SIGTERM, and its end.
   void stop(std::size_t member);
+  /// SIGTERM alone. It counts as one that runs until `stop` or `kill`.
+  void ask_to_end(std::size_t member);
   /// SIGSTOP: connections stay open, nothing answers.
   void freeze(std::size_t member);
   /// SIGCONT

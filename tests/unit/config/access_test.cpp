@@ -254,6 +254,20 @@ TEST(Access, ALockDelayThatDoesNothingForASemaphoreIsWarnedOf) {
               ElementsAre(HasSubstr("the 2 slots of election \"q\"")));
 }
 
+TEST(Access, GossipThatEndsSessionsNeedsALockDelayOfATtl) {
+  const auto warnings = [](const std::string& text) {
+    return warnings_of(
+        only_file("store: consul\nendpoint: http://127.0.0.1\nelection: db\n"
+                  "ttl: 20s\n" +
+                  text));
+  };
+  EXPECT_THAT(warnings("node_check: alive\n"), IsEmpty());
+  EXPECT_THAT(warnings("node_check: serfHealth\nsession_lock_delay: 20s\n"), IsEmpty());
+  EXPECT_THAT(warnings("node_check: [alive, serfHealth]\nsession_lock_delay: 15s\n"),
+              ElementsAre(AllOf(StartsWith("tenure.yaml:5:1: node_check serfHealth lets another"),
+                                HasSubstr("session_lock_delay at least the ttl (20s"))));
+}
+
 TEST(Access, StoresWithoutTokensSayWhichStoresHaveThem) {
   for (const char* text : {"token_file: /t", "namespace: n"}) {
     EXPECT_THAT(problems_of(etcd_file("endpoint: https://a\n" + std::string(text) + "\n")),
