@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
 
 #include "harness.hpp"
 #include "servers/consul_server.hpp"
@@ -26,12 +28,17 @@ std::vector<place> etcd_places() {
   return places_of("etcd", servers::etcd_releases());
 }
 
-/// The latest that is here: each of these tests runs alone and waits for Consul's first leader, and
-/// the contract is held against every release.
-std::vector<place> consul_places() {
+/// The latest that is here: each of these tests runs alone and waits for Consul's first leader. The
+/// contract, and what ends or hides a server, is asked of every release.
+std::vector<place> latest_consul() {
   std::vector<servers::server_release> all = servers::consul_releases();
   while (all.size() > 1 && !all.back().why.empty()) all.pop_back();
   return places_of("consul", {all.back()});
+}
+
+std::vector<place> joined(std::vector<place> some, std::vector<place> others) {
+  std::ranges::move(others, std::back_inserter(some));
+  return some;
 }
 
 class sqlite_place final : public placed_store {
@@ -142,18 +149,14 @@ class kubernetes_place final : public placed_store {
 }  // namespace
 
 std::vector<place> server_places() {
-  std::vector<place> out = etcd_places();
-  for (place& one : consul_places()) out.push_back(std::move(one));
-  return out;
+  return joined(etcd_places(), places_of("consul", servers::consul_releases()));
 }
 
 std::vector<place> places() {
-  std::vector<place> out = server_places();
-  out.insert(out.begin(), {.name = "sqlite", .kind = "sqlite"});
-  for (place& one : places_of("kubernetes", servers::kubernetes_releases())) {
-    out.push_back(std::move(one));
-  }
-  return out;
+  std::vector<place> out{{.name = "sqlite", .kind = "sqlite"}};
+  out = joined(std::move(out), etcd_places());
+  out = joined(std::move(out), latest_consul());
+  return joined(std::move(out), places_of("kubernetes", servers::kubernetes_releases()));
 }
 
 std::unique_ptr<placed_store> make_placed_store(const place& which, const temporary_directory& in) {

@@ -27,7 +27,8 @@ inline std::ostream& operator<<(std::ostream& out, const place& p) {
 /// The places with servers that a test may end.
 std::vector<place> server_places();
 
-/// All places. Kubernetes is among them, with one server for all tests of a process.
+/// All places, of Consul the latest release alone. Kubernetes is among them, with one server for
+/// all tests of a process.
 std::vector<place> places();
 
 /// The store of one place: empty, with one server, for one test.
