@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <csignal>
+#include <iterator>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -74,6 +76,34 @@ class ConsulInterop : public ::testing::TestWithParam<servers::server_release> {
       }
       return found == count;
     });
+  }
+
+  /// True once so many contend for the semaphore: each has a key that its session locks.
+  bool contenders_become(int count) const {
+    return eventually([&] { return std::ssize(contenders()) == count; });
+  }
+
+  /// Their keys, each with the session that locks it.
+  [[nodiscard]] std::vector<nlohmann::json> contenders() const {
+    const auto all = nlohmann::json::parse(
+        cluster_->call("GET", "/v1/kv/test/?recurse&consistent").body, nullptr, false);
+    std::vector<nlohmann::json> out;
+    for (const auto& one : all) {
+      if (!one.is_object() || !one.contains("Session")) continue;
+      if (one.at("Key") == "test/" + std::string(one.at("Session"))) out.push_back(one);
+    }
+    return out;
+  }
+
+  [[nodiscard]] bool has_run(const std::string& who) const {
+    const auto runs = stamped_runs(in_);
+    return std::ranges::any_of(runs, [&](const stamped_run& one) { return one.identity == who; });
+  }
+
+  static void end_workload_of(const member& who) {
+    const auto workload = who.workload();
+    ASSERT_TRUE(workload);
+    ::kill(*workload, SIGKILL);
   }
 
   static void end_command_of(const program& lock) {
@@ -201,18 +231,18 @@ TEST_P(ConsulInterop, WeShareASemaphoreWithConsulLock) {
   ASSERT_TRUE(runs_as(in_, "b")) << b->process().err();
   EXPECT_TRUE(a->is_active());
 
+  // a and b hold. When z contends, which looks as y does, y has long looked.
   const auto y = locked_stamper("y", 2);
-  ASSERT_TRUE(foreign_sessions_become(1)) << y->err();
-  const auto has_run = [this](const std::string& who) {
-    const auto runs = stamped_runs(in_);
-    return std::ranges::any_of(runs, [&](const stamped_run& one) { return one.identity == who; });
-  };
+  ASSERT_TRUE(contenders_become(3)) << y->err();
+  const auto z = locked_stamper("z", 2);
+  ASSERT_TRUE(contenders_become(4)) << z->err();
   EXPECT_FALSE(has_run("y"));
-  const auto workload = a->workload();
-  ASSERT_TRUE(workload);
-  ::kill(*workload, SIGKILL);
-  ASSERT_TRUE(runs_as(in_, "y")) << y->err() << y->out();
+  end_workload_of(*a);
+  ASSERT_TRUE(eventually([&] { return has_run("y") || has_run("z"); })) << y->err() << z->err();
   EXPECT_TRUE(b->is_active());
+  end_workload_of(*b);
+  ASSERT_TRUE(eventually([&] { return has_run("y") && has_run("z"); })) << y->err() << z->err();
+  EXPECT_EQ(most_at_once(stamped_runs(in_)), 2U);
 }
 
 TEST_P(ConsulInterop, ConsulLockTakesTheSlotOfOursThatVanished) {
@@ -221,10 +251,34 @@ TEST_P(ConsulInterop, ConsulLockTakesTheSlotOfOursThatVanished) {
   const auto x = locked_stamper("x", 2);
   ASSERT_TRUE(runs_as(in_, "x")) << x->err() << x->out();
   const auto y = locked_stamper("y", 2);
-  ASSERT_TRUE(foreign_sessions_become(2)) << y->err();
+  ASSERT_TRUE(contenders_become(3)) << y->err();
   a->pull_the_plug();
   ASSERT_TRUE(runs_as(in_, "y")) << y->err() << y->out();
   EXPECT_THAT(cluster_->call("GET", lock_path).body, testing::HasSubstr("\"Limit\":2"));
+  EXPECT_EQ(most_at_once(stamped_runs(in_)), 2U);
+}
+
+/// And the slot goes back to another of theirs when ours has vanished in turn.
+TEST_P(ConsulInterop, WeTakeTheSlotOfConsulLockThatVanished) {
+  auto x = locked_stamper("x", 2);
+  ASSERT_TRUE(runs_as(in_, "x")) << x->err() << x->out();
+  const std::string session_of_x = contenders().at(0).at("Session");
+  const auto y = locked_stamper("y", 2);
+  ASSERT_TRUE(runs_as(in_, "y")) << y->err() << y->out();
+  const auto a = tenure("a", "2s", {"--slots", "2"});
+  ASSERT_TRUE(eventually([&] { return a->process().said("holder"); })) << a->process().err();
+  EXPECT_FALSE(a->workload());
+  x.reset();
+  // Its session would end by itself, up to 30 s later.
+  EXPECT_EQ(cluster_->call("PUT", "/v1/session/destroy/" + session_of_x).status, 200);
+  ASSERT_TRUE(runs_as(in_, "a")) << a->process().err();
+
+  const auto z = locked_stamper("z", 2);
+  ASSERT_TRUE(contenders_become(3)) << z->err();
+  EXPECT_FALSE(has_run("z"));
+  a->pull_the_plug();
+  ASSERT_TRUE(runs_as(in_, "z")) << z->err() << z->out();
+  EXPECT_EQ(most_at_once(stamped_runs(in_)), 2U);
 }
 
 TEST_P(ConsulInterop, AnotherNumberOfSlotsIsSaidAndNobodyHolds) {

@@ -236,6 +236,18 @@ std::vector<stamped_run> stamped_runs(const temporary_directory& in) {
   return runs;
 }
 
+std::size_t most_at_once(const std::vector<stamped_run>& runs) {
+  std::size_t most = 0;
+  // The most run at an instant at which one of them begins.
+  for (const stamped_run& begins : runs) {
+    const auto count = std::ranges::count_if(runs, [&](const stamped_run& one) {
+      return one.first <= begins.first && begins.first <= one.last;
+    });
+    most = std::max(most, static_cast<std::size_t>(count));
+  }
+  return most;
+}
+
 bool never_two_at_once(const std::vector<stamped_run>& runs) {
   for (std::size_t i = 1; i < runs.size(); ++i) {
     if (runs[i].first <= runs[i - 1].last) return false;

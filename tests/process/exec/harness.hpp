@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -107,6 +108,8 @@ struct stamped_run {
 
 /// All lives, oldest first.
 std::vector<stamped_run> stamped_runs(const temporary_directory& in);
+/// How many of them ran at one instant, at most.
+std::size_t most_at_once(const std::vector<stamped_run>& runs);
 /// True if no two runs overlap.
 bool never_two_at_once(const std::vector<stamped_run>& runs);
 /// True if each run has a larger version than the previous one.
