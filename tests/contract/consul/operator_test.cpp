@@ -148,6 +148,60 @@ TEST_P(ConsulOperator, ASemaphoreOfTheGuideIsSharedAsItIs) {
   EXPECT_EQ(words(a->release(0, held.version)), "released");
 }
 
+/// As after somebody has written a smaller limit. The guide calls it a conflict.
+TEST_P(ConsulOperator, ASemaphoreWithMoreHoldersThanItsLimitGrantsNothingUntilFewerHold) {
+  start();
+  std::vector<std::string> theirs;
+  std::string holders;
+  for (int i = 0; i < 3; ++i) {
+    const std::string made = put("/v1/session/create", R"({"TTL":"60s","NodeChecks":[]})");
+    theirs.push_back(made.substr(made.find(':') + 2, 36));
+    put("/v1/kv/db0/" + theirs.back() + flags(semaphore_flags) + "&acquire=" + theirs.back());
+    holders += (i == 0 ? "\"" : ",\"") + theirs.back() + "\":true";
+  }
+  put("/v1/kv/db0/.lock" + flags(semaphore_flags), R"({"Limit":2,"Holders":{)" + holders + "}}");
+  auto a = join(settings("a", 10s, 2));
+  EXPECT_EQ(words(a->acquire()), "refused");
+  EXPECT_EQ(a->read().holders.size(), 3U) << "all of them are shown";
+  destroy(theirs[0]);
+  EXPECT_EQ(words(a->acquire()), "refused") << "as many as may hold";
+  destroy(theirs[1]);
+  EXPECT_EQ(words(a->acquire()), "granted");
+}
+
+/// The tuple of Consul's guide, (key, LockIndex, session), as a resource would look at it.
+TEST_P(ConsulOperator, ASequencerTellsAnyoneWhoAsksConsulWhetherItsTermIsInForce) {
+  start();
+  const auto holds = [this](const std::string& sequencer) {
+    const auto first = sequencer.find('@');
+    const auto last = sequencer.rfind('@');
+    const auto shown =
+        cluster_->call("GET", "/v1/kv/" + sequencer.substr(0, first) + "?consistent");
+    if (shown.status != 200) return false;
+    const auto key = stores::consul::parse_keys(shown.body)->front();
+    return std::to_string(key.lock_index) == sequencer.substr(first + 1, last - first - 1) &&
+           key.session == sequencer.substr(last + 1);
+  };
+  for (const std::uint32_t slots : {1U, 2U}) {
+    SCOPED_TRACE(slots);
+    stores::setup with = settings("a", 60s, slots);
+    with.elections.front().name = "of-" + std::to_string(slots);
+    auto a = join(with);
+    const stores::grant first = a->hold();
+    EXPECT_TRUE(holds(first.sequencer)) << first.sequencer;
+    ASSERT_EQ(words(a->release(0, first.version)), "released");
+    EXPECT_FALSE(holds(first.sequencer));
+    const stores::grant second = a->hold();
+    EXPECT_TRUE(holds(second.sequencer));
+    // The contender's key of a semaphore is deleted with its term, and its LockIndex begins anew:
+    // two terms of a session differ by their versions alone.
+    if (slots == 1) EXPECT_FALSE(holds(first.sequencer)) << "the same session";
+    EXPECT_GT(second.version, first.version);
+    destroy(session_of(second));
+    EXPECT_FALSE(holds(second.sequencer));
+  }
+}
+
 TEST_P(ConsulOperator, TheSlotsOfALockThatAnotherProgramHoldsAreNotChanged) {
   start();
   const std::string made = put("/v1/session/create", R"({"TTL":"60s","NodeChecks":[]})");
