@@ -14,7 +14,6 @@ namespace tenure::servers {
 namespace {
 
 using namespace std::chrono_literals;
-using ::testing::AnyOf;
 using ::testing::HasSubstr;
 
 class RealConsulOverTime : public RealConsul {

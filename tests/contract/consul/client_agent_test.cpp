@@ -7,7 +7,6 @@ namespace {
 
 using namespace std::chrono_literals;
 using testing::HasSubstr;
-using testing::Not;
 
 constexpr std::size_t server = 0;
 constexpr std::size_t client = 1;

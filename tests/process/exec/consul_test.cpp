@@ -12,8 +12,6 @@
 namespace tenure::tests {
 namespace {
 
-using testing::HasSubstr;
-
 /// Only what a test does moves such a lease.
 constexpr const char* ttl_beyond_patience = "10m";
 constexpr std::size_t server = 0;
