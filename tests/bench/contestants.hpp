@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -41,8 +42,10 @@ struct samples {
   std::vector<double> theirs;
 };
 
-/// In turn, so that both see the same machine.
-samples measure(contestants& ours, contestants& theirs, ending how, int rounds);
+/// In turn, so that both see the same machine. `rest`: between the start of who waits and the end
+/// of who holds.
+samples measure(contestants& ours, contestants& theirs, ending how, int rounds,
+                std::chrono::milliseconds rest = std::chrono::milliseconds(100));
 
 /// `ttl_seconds` is that of the lease.
 std::unique_ptr<contestants> two_tenures(const std::string& store,
