@@ -38,9 +38,6 @@ struct election_settings {
   /// `unhealthy`. False: an unhealthy workload counts as healthy again once its term has ended,
   /// because it is dead.
   bool checked_always = false;
-  /// How long the store itself waits between the end of a session and the next grant of what the
-  /// session held (Consul's lock-delay). It does not wait after a key was deleted.
-  duration store_lock_delay = duration::zero();
 };
 
 /// Safety rule: a holder stops no later than `sent_at + ttl * (1 - drift) - kill_budget - grace`,
@@ -146,7 +143,8 @@ class election {
   static void arm(const core::lease& by, effects& out);
   [[nodiscard]] bool in_term() const;
   [[nodiscard]] core::version workload_term() const;
-  void lose(const core::lease& lease, loss_reason why, const moment& at, effects& out);
+  void lose(const core::lease& lease, loss_reason why, duration room, const moment& at,
+            effects& out);
 
   // --- draining ---
   state::draining& give_up(loss_reason why, time_point kill_by, const moment& at, effects& out);

@@ -16,16 +16,15 @@ constexpr std::uint32_t max_release_tries_at_end = 2;
 void election::on(const moment& at, const event::lost& e, effects& out) {
   const core::lease* lease = held();
   if (lease == nullptr || e.version != lease->version) return;
-  lose(*lease, e.why, at, out);
+  lose(*lease, e.why, e.room, at, out);
 }
 
-/// The store itself says that the term is over: kill now. Only if our session has ended, the
-/// store's lock-delay leaves room for grace before it grants the lease to another member; that
-/// delay began when the session ended, which was after the last acknowledged send.
-void election::lose(const core::lease& lease, loss_reason why, const moment& at, effects& out) {
-  const bool delayed = why == loss_reason::session_invalid;
-  const budget room = settings_.when.of(delayed ? settings_.store_lock_delay : duration::zero());
-  taken_away(why, std::max(at.now, std::min(lease.kill_at, lease.sent_at + room.kill_at)), at, out);
+/// The store itself says that the term is over: kill now, unless it says as well that it grants the
+/// lease to nobody for a while. That began after the last acknowledged send.
+void election::lose(const core::lease& lease, loss_reason why, duration room, const moment& at,
+                    effects& out) {
+  const time_point free_from = lease.sent_at + settings_.when.of(room).kill_at;
+  taken_away(why, std::max(at.now, std::min(lease.kill_at, free_from)), at, out);
 }
 
 /// We have lost what we hold or may hold. API clients get no time to notice, unless only our

@@ -67,6 +67,9 @@ struct renewed {
 struct lost {
   core::version version = no_version;
   loss_reason why = loss_reason::revoked;
+  /// The store is known to grant nothing to others for so long after our session ended, which was
+  /// after the last acknowledged send (Consul's lock-delay). Zero: nothing is known.
+  duration room{};
 };
 
 /// The watch shows a state. The first one after a `watch` command is the state at that time.

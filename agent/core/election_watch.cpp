@@ -35,7 +35,7 @@ void election::on(const moment& at, const event::observed& e, effects& out) {
   const bool room = seen.holders.size() < settings_.slots;
   const loss_reason how_lost = room ? loss_reason::revoked : loss_reason::taken_over;
   if (const core::lease* lease = held()) {
-    if (seen_gone(lease->version)) lose(*lease, how_lost, at, out);
+    if (seen_gone(lease->version)) lose(*lease, how_lost, duration::zero(), at, out);
   } else if (auto* d = in<state::draining>()) {
     // A found workload gets no more time. Any other loses its grace if another member holds
     // already: no lock-delay came between, because an operator had deleted the key.

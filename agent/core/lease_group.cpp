@@ -89,22 +89,27 @@ duration lease_group::try_time(time_point now) const {
   return std::clamp(left, min_try_timeout, std::max(min_try_timeout, when_.try_timeout()));
 }
 
-void lease_group::renewed(const moment& at, attempt number, time_point sent_at, duration ttl,
-                          std::span<const renewal_loss> lost, group_effects& out) {
+void lease_group::renewed(const moment& at, attempt number, const renewal_answer& said,
+                          group_effects& out) {
   if (batch_.empty() || number != number_) return;
-  failures_ = 0;
-  due_ = std::min(due_, sent_at + when_.renew);
-  const std::vector<renewal_item> acknowledged = std::move(batch_);
+  const std::vector<renewal_item> asked = std::move(batch_);
   batch_.clear();
-  std::vector<renewal_loss> losses(lost.begin(), lost.end());
+  if (said.unknown.empty()) {
+    failures_ = 0;
+    due_ = std::min(due_, said.sent_at + when_.renew);
+  } else {
+    try_again(at);
+  }
+  std::vector<renewal_loss> losses(said.lost.begin(), said.lost.end());
   std::ranges::sort(losses, {}, &renewal_loss::which);
-  for (const renewal_item& item : acknowledged) {
+  for (const renewal_item& item : asked) {
     const auto loss = std::ranges::lower_bound(losses, item.which, {}, &renewal_loss::which);
     if (loss != losses.end() && loss->which == item.which) {
-      apply(at, item.which, event::lost{.version = item.version, .why = loss->why}, out);
-    } else {
-      apply(at, item.which, event::renewed{.version = item.version, .sent_at = sent_at, .ttl = ttl},
-            out);
+      apply(at, item.which,
+            event::lost{.version = item.version, .why = loss->why, .room = loss->room}, out);
+    } else if (std::ranges::find(said.unknown, item.which) == said.unknown.end()) {
+      apply(at, item.which,
+            event::renewed{.version = item.version, .sent_at = said.sent_at, .ttl = said.ttl}, out);
     }
   }
   find_first_wake();
@@ -120,6 +125,10 @@ void lease_group::renewal_unknown(const moment& at, attempt number, group_effect
 /// Unknown is not lost: try again until the elections themselves give up at stop_at.
 void lease_group::renewal_failed(const moment& at) {
   batch_.clear();
+  try_again(at);
+}
+
+void lease_group::try_again(const moment& at) {
   ++failures_;
   const backoff pauses{.first = first_renewal_pause,
                        .most = std::max(first_renewal_pause, when_.try_timeout())};

@@ -57,6 +57,16 @@ struct group_effects {
 struct renewal_loss {
   election_index which{};
   loss_reason why = loss_reason::session_invalid;
+  duration room{};  ///< see event::lost
+};
+
+/// What the store says about the terms of a renewal.
+struct renewal_answer {
+  time_point sent_at{};
+  duration ttl{};
+  std::span<const renewal_loss> lost{};
+  /// Neither renewed nor lost: what became of these is unknown.
+  std::span<const election_index> unknown{};
 };
 
 /// Keeps the elections of one agent and renews all their leases with one call every `renew`, so
@@ -80,10 +90,10 @@ class lease_group {
   /// `out`.
   void wake(const moment& at, group_effects& out);
 
-  /// The renewal `number` was acknowledged: every term in it is held for `ttl` from `sent_at`,
-  /// except those in `lost`, which the store says are over. Ignored if `number` is not in flight.
-  void renewed(const moment& at, attempt number, time_point sent_at, duration ttl,
-               std::span<const renewal_loss> lost, group_effects& out);
+  /// The renewal `number` was answered: every term in it is held for `ttl` from `sent_at`, except
+  /// those in `lost`, which the store says are over, and those whose outcome is unknown, which are
+  /// tried again. Ignored if `number` is not in flight.
+  void renewed(const moment& at, attempt number, const renewal_answer& said, group_effects& out);
 
   /// The outcome of renewal `number` is unknown.
   void renewal_unknown(const moment& at, attempt number, group_effects& out);
@@ -104,6 +114,7 @@ class lease_group {
              group_effects& out);
   void settle(const moment& at, group_effects& out);
   void renewal_failed(const moment& at);
+  void try_again(const moment& at);
   void find_first_wake();
   [[nodiscard]] duration try_time(time_point now) const;
 

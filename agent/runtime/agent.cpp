@@ -150,7 +150,7 @@ void agent::store_opened(std::expected<stores::description, stores::open_error> 
   if (!what->server_version.empty()) store_reached(*what);
   fresh_reads_.begin(*store_);
   orders_.begin(*store_);
-  begin_elections(*what);
+  begin_elections();
 }
 
 void agent::store_reached(const stores::description& what) {
@@ -159,7 +159,7 @@ void agent::store_reached(const stores::description& what) {
   machine_.settled();
 }
 
-void agent::begin_elections(const stores::description& of) {
+void agent::begin_elections() {
   health_ = std::make_unique<workload_health>(
       workload_health::parts{.machine = machine_,
                              .settings = options_.settings,
@@ -181,8 +181,7 @@ void agent::begin_elections(const stores::description& of) {
                    .owns_workload = workload_->owns_workload(),
                    .ends_with_workload = workload_->ends_with_workload(),
                    .on_lost = options_.settings.on_lost,
-                   .checked_always = health_->always(),
-                   .store_lock_delay = of.store_lock_delay});
+                   .checked_always = health_->always()});
   }
   unfinished_ = static_cast<std::uint32_t>(all.size());
   election_driver::beginning first;

@@ -52,7 +52,7 @@ class agent final : private election_host, private workload_host {
   void store_failed_to_open(const stores::open_error& why);
   void store_opened(std::expected<stores::description, stores::open_error> what);
   void store_reached(const stores::description& what);
-  void begin_elections(const stores::description& of);
+  void begin_elections();
   void finish(int status, bool as_workload);
   void end(int status, bool as_workload);
 

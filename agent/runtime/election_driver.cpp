@@ -195,7 +195,10 @@ void election_driver::renew(const core::command::renew& c) {
     const auto& done = std::get<stores::renewal>(what);
     with_.listener.store_answered(store_request::renewal);
     with_.listener.renewed(renewal_margin(group_, loop_.now()));
-    group_.renewed(moment(), c.number, done.sent_at, done.ttl, done.lost, effects_);
+    group_.renewed(
+        moment(), c.number,
+        {.sent_at = done.sent_at, .ttl = done.ttl, .lost = done.lost, .unknown = done.unknown},
+        effects_);
     carry_out();
     with_.workload.renewed();
   });

@@ -55,11 +55,13 @@ struct refusal {
 
 using acquire_outcome = std::variant<grant, refusal, unknown>;
 
-/// Every requested term holds for `ttl` from `sent_at`, except those in `lost`.
+/// Every requested term holds for `ttl` from `sent_at`, except those in `lost`, and those whose
+/// outcome is unknown: a loss is told at once, even if nothing is known yet of other terms.
 struct renewal {
   core::time_point sent_at{};
   core::duration ttl{};
   std::vector<core::renewal_loss> lost;
+  std::vector<core::election_index> unknown{};
 };
 
 using renew_outcome = std::variant<renewal, unknown>;
@@ -114,8 +116,7 @@ struct description {
   std::string store;           ///< "sqlite", "etcd", ...
   std::string server_version;  ///< empty before the first contact
   std::string cluster_id;  ///< published with the version: after a restore, versions may go back
-  core::duration store_lock_delay{};  ///< added by the store between a loss and the next grant
-  core::duration expiry_lag{};        ///< how late the store itself may notice an expiry
+  core::duration expiry_lag{};  ///< how late the store itself may notice an expiry
   core::duration min_ttl{};
   core::duration max_ttl = core::duration::max();
   std::vector<std::string> warnings;  ///< one line each, for the log

@@ -33,7 +33,7 @@ class busy_session {
     subject_.wake({now_}, out_);
     const attempt number = out_.renew->number;
     out_.clear();
-    subject_.renewed({now_ + 1ms}, number, now_, when_.ttl, {}, out_);
+    subject_.renewed({now_ + 1ms}, number, {.sent_at = now_, .ttl = when_.ttl}, out_);
     now_ += 1ms;
     benchmark::DoNotOptimize(out_.commands.data());
     out_.clear();

@@ -145,13 +145,14 @@ void world::renewed(std::size_t m, const letter& l) {
   if (awaited) it.renewal = {};
   std::vector<core::renewal_loss> lost;
   if (l.lost != core::loss_reason::none) {
-    lost.push_back({core::election_index{0}, l.lost});
+    lost.push_back({.which = core::election_index{0}, .why = l.lost});
     if (awaited) told_lost(m, l.version, in_time);
   } else if (awaited) {
     acknowledged(m, l.version, l.sent_at, in_time);
   }
   core::group_effects out;
-  it.agent->renewed(moment(), l.number, l.sent_at, budget().ttl, lost, out);
+  it.agent->renewed(moment(), l.number, {.sent_at = l.sent_at, .ttl = budget().ttl, .lost = lost},
+                    out);
   carry_out(m, out);
 }
 

@@ -49,7 +49,8 @@ class judged_store final : public stores::forwarding_store {
           for (const core::renewal_item& one : items) {
             const bool lost = std::ranges::any_of(
                 got->lost, [&](const core::renewal_loss& l) { return l.which == one.which; });
-            if (!lost) believes(one.which, one.version, got->sent_at, got->ttl);
+            const bool open = std::ranges::find(got->unknown, one.which) != got->unknown.end();
+            if (!lost && !open) believes(one.which, one.version, got->sent_at, got->ttl);
           }
           done(std::move(what));
           to_.believes();

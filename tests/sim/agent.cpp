@@ -25,8 +25,7 @@ agent::agent(stage& s, network& n, machine_clock clock, std::uint8_t pod, std::u
                   .campaigns = campaigns(),
                   .owns_workload = s.drawn.owns_workload[e],
                   .on_lost = s.drawn.on_lost,
-                  .checked_always = s.drawn.checked_always[e],
-                  .store_lock_delay = s.drawn.store_lock_delay});
+                  .checked_always = s.drawn.checked_always[e]});
   }
   s.judge.agent_began(pod, &machine_, clock);
 }

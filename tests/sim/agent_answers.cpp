@@ -61,7 +61,10 @@ void agent::renewed(const message& m) {
     const renewal_entry& item = m.items[i];
     if (item.lost) {
       stage_.note("pod %u/%u: told that %llu is lost", pod_, item.election, digits(item.version));
-      lost.push_back({place(item.election), item.why});
+      const bool is_delayed = item.why == core::loss_reason::session_invalid;
+      lost.push_back({.which = place(item.election),
+                      .why = item.why,
+                      .room = is_delayed ? stage_.drawn.store_lock_delay : core::duration{}});
       if (awaited) {
         // The end of its session does not tell of a key that an operator had deleted before: a
         // store that renews without a look at keys has confirmed it until now.
@@ -75,7 +78,8 @@ void agent::renewed(const message& m) {
     }
   }
   stage_.judge.stepped(stage_.now, pod_);
-  machine_.renewed(moment(), m.number, m.sent_at, m.ttl, lost, effects_);
+  machine_.renewed(moment(), m.number, {.sent_at = m.sent_at, .ttl = m.ttl, .lost = lost},
+                   effects_);
   carry_out();
 }
 

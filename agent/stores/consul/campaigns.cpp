@@ -99,6 +99,7 @@ void campaigns::asked(const attempt_ptr& a, const kept_session& with, const basi
   held_term& held = shared_.hold(a->which, {.key = own.key,
                                             .session = with.id,
                                             .identity = shared_.self.identity,
+                                            .mark = shared_.self.mark,
                                             .version = core::version{own.modify_index},
                                             .index = own.modify_index,
                                             .lock_index = own.lock_index,

@@ -162,10 +162,6 @@ void consul_store::open(handler<std::expected<description, open_error>> done) {
   opening_ = std::move(done);
   self_.store = consul_kind.name;
   self_.expiry_lag = settings::expiry_lag_of(consul_kind.name, shared_.with.ttl);
-  // A lock-delay protects the lock key alone, which no session of a semaphore holds.
-  const bool locks =
-      std::ranges::all_of(shared_.with.elections, [](const auto& one) { return one.slots == 1; });
-  if (locks) self_.store_lock_delay = shared_.with.consul.lock_delay;
   self_.min_ttl = least_session_ttl;
   self_.max_ttl = most_session_ttl;
   if (auto checked = shared_.agents.check(); !checked) {

@@ -78,6 +78,7 @@ std::uint64_t mirror::turns() const {
 void mirror::read(std::span<const key_value> all) {
   shape_ = lock_shape::none;
   trouble_.clear();
+  lock_text_.clear();
   lock_index_ = created_ = written_ = 0;
   flags_ = semaphore_flags;
   body_ = {};
@@ -120,7 +121,11 @@ void mirror::read_lock(const key_value& kv) {
   if (kv.flags == lock_flags) {
     shape_ = lock_shape::single;
     limit_ = 1;
-    if (!kv.session.empty()) holders_.push_back(holder_of(kv));
+    if (kv.session.empty()) {
+      lock_text_ = kv.value;
+    } else {
+      holders_.push_back(holder_of(kv));
+    }
     return;
   }
   // An operator who forces a release, as with `consul kv put -release`, leaves nothing else.
@@ -207,6 +212,11 @@ basis mirror::basis_now() const {
           .ousted = ousted_,
           .is_clean = vacancies_.doubtful() == 0,
           .slot = free_slot(holders_, &slot_holder::slot)};
+}
+
+bool mirror::lock_is_left_as(std::string_view text, std::uint64_t lock_index) const {
+  return shape_ == lock_shape::single && holders_.empty() && lock_text_ == text &&
+         lock_index_ == lock_index;
 }
 
 core::agreement mirror::agreed() const {

@@ -99,6 +99,10 @@ class mirror {
   /// True if the number of slots is not the one in our settings.
   [[nodiscard]] bool agrees() const { return slots() == election_.slots; }
 
+  /// True if the lock key is as the end of its holder's session leaves it: nobody holds it, and it
+  /// still says `text`, written when it was locked for the time `lock_index`.
+  [[nodiscard]] bool lock_is_left_as(std::string_view text, std::uint64_t lock_index) const;
+
   /// Why nobody can hold: what the lock key is, and what to do; empty if somebody can.
   [[nodiscard]] const std::string& trouble() const { return trouble_; }
 
@@ -149,6 +153,7 @@ class mirror {
   std::uint64_t lock_index_ = 0;  ///< how often the lock key was locked
   std::uint64_t created_ = 0;     ///< the lock key was created at this index
   std::uint64_t written_ = 0;     ///< and written last at this one
+  std::string lock_text_;         ///< what it says, of a lock that nobody holds
   std::uint64_t flags_ = semaphore_flags;
   semaphore body_;
   std::uint32_t limit_ = 0;  ///< slots by the lock key; 0: there is none

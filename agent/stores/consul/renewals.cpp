@@ -7,6 +7,19 @@
 #include "stores/consul/semaphore_codec.hpp"
 
 namespace tenure::stores::consul {
+namespace {
+
+/// How long a loss waits for the answer that may show room, where a lock-delay may leave some.
+/// Short, as without room the next holder may be there already.
+constexpr core::duration room_patience = std::chrono::milliseconds(100);
+
+core::loss_reason why_lost(const mirror& now) {
+  const bool taken =
+      std::ranges::any_of(now.holders(), [](const slot_holder& one) { return !one.ours; });
+  return taken ? core::loss_reason::taken_over : core::loss_reason::revoked;
+}
+
+}  // namespace
 
 bool renewals::ours(const core::renewal_item& item) const {
   const auto& held = shared_.held(item.which);
@@ -22,11 +35,12 @@ void renewals::renew(std::vector<core::renewal_item> items, core::time_point dea
   t->so_far.sent_at = core::never;
   t->so_far.ttl = core::duration::max();
   // One session, except for terms that an earlier run of this agent has left.
-  std::set<std::string> sessions;
+  std::set<std::string, std::less<>> sessions;
   std::vector<core::renewal_item> to_look;
   for (const core::renewal_item& item : t->items) {
     if (!ours(item)) continue;
-    sessions.insert(shared_.held(item.which)->session);
+    const held_term& held = *shared_.held(item.which);
+    (held.is_session_gone ? t->dead : sessions).insert(held.session);
     to_look.push_back(item);
   }
   t->unanswered = sessions.size() + 1;
@@ -37,9 +51,13 @@ void renewals::renew(std::vector<core::renewal_item> items, core::time_point dea
                           }));
   }
   look(t, std::move(to_look));
+  tell_losses(t);
 }
 
 void renewals::kept(const turn_ptr& t, const std::string& session, const kept_or_failure& what) {
+  // Even if the turn is over: the next one need not ask again.
+  if (what && !what->has_value()) shared_.session_is_gone(session);
+  if (t->over) return;
   if (!what) return fail(t, {what.error()});
   if (what->has_value()) {
     t->so_far.sent_at = std::min(t->so_far.sent_at, (*what)->sent_at);
@@ -134,7 +152,7 @@ void renewals::look_closer(const turn_ptr& t) {
         own->session == shared_.held(item.which)->session) {
       shared_.hold(item.which, *own);
     } else {
-      lose(t, item, now->at);
+      note_loss(t, item, now->at);
     }
     look_closer(t);
   });
@@ -143,40 +161,114 @@ void renewals::look_closer(const turn_ptr& t) {
 // The end --------------------------------------------------------------------------------------
 
 /// Records that the term is over. What is there instead says why.
-void renewals::lose(const turn_ptr& t, const core::renewal_item& item, const mirror& now) {
-  const bool taken =
-      std::ranges::any_of(now.holders(), [](const slot_holder& one) { return !one.ours; });
-  t->so_far.lost.push_back(
-      {.which = item.which,
-       .why = taken ? core::loss_reason::taken_over : core::loss_reason::revoked});
+void renewals::note_loss(const turn_ptr& t, const core::renewal_item& item, const mirror& now) {
+  const held_term& held = *shared_.held(item.which);
+  t->lost[item.which] = {.why = why_lost(now),
+                         .ended_with_session = now.lock_is_left_as(held.text, held.lock_index)};
+}
+
+bool renewals::is_dead(const turn& t, const core::renewal_item& item) const {
+  return t.dead.contains(shared_.held(item.which)->session);
+}
+
+/// True if an answer that is awaited may show that the store's lock-delay leaves this term room.
+bool renewals::may_have_room(const turn& t, const core::renewal_item& item) const {
+  if (!ours(item)) return false;
+  const held_term& held = *shared_.held(item.which);
+  const bool is_delayed = held.lock_delay > core::duration::zero() &&
+                          held.key == lock_key(shared_.spec(item.which).name);
+  const auto found = t.lost.find(item.which);
+  const bool may_be_left = found == t.lost.end() || found->second.ended_with_session;
+  // With both there is nothing to wait for.
+  return is_delayed && may_be_left && (found == t.lost.end() || !is_dead(t, item));
+}
+
+std::optional<core::renewal_loss> renewals::loss_of(const turn& t,
+                                                    const core::renewal_item& item) const {
+  const auto found = t.lost.find(item.which);
+  // Not ours when the renewal was asked for, or released since.
+  if (!ours(item)) {
+    return core::renewal_loss{
+        .which = item.which,
+        .why = found == t.lost.end() ? why_lost(shared_.seen(item.which)) : found->second.why};
+  }
+  if (!is_dead(t, item)) {
+    if (found == t.lost.end()) return std::nullopt;
+    return core::renewal_loss{.which = item.which, .why = found->second.why};
+  }
+  core::renewal_loss out{.which = item.which, .why = core::loss_reason::session_invalid};
+  if (found == t.lost.end()) return out;
+  if (found->second.ended_with_session) {
+    out.room = shared_.held(item.which)->lock_delay;
+  } else if (was_taken_before(item.which, found->second.why)) {
+    out.why = found->second.why;
+  }
+  return out;
+}
+
+/// True if something else has happened to the key of a term before its session ended.
+bool renewals::was_taken_before(core::election_index which, core::loss_reason seen) const {
+  const bool is_lock = shared_.held(which)->key == lock_key(shared_.spec(which).name);
+  const bool stays = shared_.with.consul.behavior == settings::session_behavior::release;
+  return is_lock && (stays || seen == core::loss_reason::taken_over);
 }
 
 /// Counts one answer that was awaited.
 void renewals::answered(const turn_ptr& t) {
-  if (--t->unanswered > 0 || t->over) return;
+  --t->unanswered;
+  tell_losses(t);
+}
+
+/// Answers the renewal if that need not wait: everything is known, or a loss is.
+void renewals::tell_losses(const turn_ptr& t) {
+  if (t->over) return;
+  if (t->unanswered == 0) return finish(t);
+  const auto is_lost = [&](const core::renewal_item& one) { return loss_of(*t, one).has_value(); };
+  const auto is_dead_one = [&](const core::renewal_item& one) {
+    return ours(one) && is_dead(*t, one);
+  };
+  // The others need not wait for the answer to a look that may be long under way.
+  if (!std::ranges::all_of(t->items, is_lost) && std::ranges::none_of(t->items, is_dead_one)) {
+    return;
+  }
+  const auto waits = [&](const core::renewal_item& one) {
+    return is_lost(one) && may_have_room(*t, one);
+  };
+  if (std::ranges::none_of(t->items, waits)) return finish(t);
+  if (t->patience) return;
+  t->patience.emplace(shared_.loop);
+  t->patience->after(room_patience, shared_.guarded([this, noted = std::weak_ptr(t)] {
+    if (const turn_ptr there = noted.lock()) finish(there);
+  }));
+}
+
+/// What is known of losses counts all the same.
+void renewals::fail(const turn_ptr& t, unknown why) {
+  if (t->over) return;
+  const auto is_lost = [&](const core::renewal_item& one) { return loss_of(*t, one).has_value(); };
+  if (std::ranges::any_of(t->items, is_lost)) return finish(t);
+  t->over = true;
+  shared_.answer(std::move(t->done), renew_outcome(std::move(why)));
+}
+
+void renewals::finish(const turn_ptr& t) {
+  if (std::exchange(t->over, true)) return;
+  if (t->patience) t->patience->cancel();
   renewal& out = t->so_far;
   for (const core::renewal_item& item : t->items) {
-    const auto is_this = [&](const core::renewal_loss& one) { return one.which == item.which; };
-    if (ours(item) && t->dead.contains(shared_.held(item.which)->session)) {
-      std::erase_if(out.lost, is_this);
-      out.lost.push_back({.which = item.which, .why = core::loss_reason::session_invalid});
-    } else if (!ours(item) && std::ranges::none_of(out.lost, is_this)) {
-      // Not ours when the renewal was asked for, or released since.
-      lose(t, item, shared_.seen(item.which));
+    if (auto lost = loss_of(*t, item)) {
+      out.lost.push_back(*lost);
+    } else if (t->unanswered > 0) {
+      out.unknown.push_back(item.which);
     }
   }
   std::ranges::sort(out.lost, {}, &core::renewal_loss::which);
-  if (out.ttl == core::duration::max()) {
-    // No session of ours is alive: all terms are lost, so these values do not matter.
+  if (t->unanswered > 0 || out.ttl == core::duration::max()) {
+    // Nothing is renewed, so these values do not matter.
     out.sent_at = shared_.loop.now();
     out.ttl = shared_.with.ttl;
   }
   shared_.answer(std::move(t->done), renew_outcome(std::move(out)));
-}
-
-void renewals::fail(const turn_ptr& t, unknown why) {
-  if (std::exchange(t->over, true)) return;
-  shared_.answer(std::move(t->done), renew_outcome(std::move(why)));
 }
 
 }  // namespace tenure::stores::consul

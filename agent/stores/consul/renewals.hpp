@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -17,6 +19,11 @@ namespace tenure::stores::consul {
 /// a transaction has shown, since it was sent, that each key is as we left it. If somebody else has
 /// written a key, its election is read: an operator may have changed the number of slots.
 ///
+/// A loss is told as soon as it is known, whatever else is still awaited. Consul's lock-delay
+/// leaves a term room only if both answers say so: the session is gone, and its end is what
+/// happened to the lock key. It does not protect a key that was released or deleted before, nor a
+/// semaphore.
+///
 /// Consul's leader answers a renewal without asking the others. A replaced leader may confirm a
 /// renewal that its successor never learns of; decision 33 says why no lease outlives its session
 /// even then.
@@ -30,15 +37,22 @@ class renewals {
              handler<renew_outcome> done);
 
  private:
+  /// What a read has shown of a term that is over.
+  struct loss {
+    core::loss_reason why = core::loss_reason::revoked;
+    bool ended_with_session = false;  ///< if that is gone, its end is what happened to the lock key
+  };
   struct turn {
     std::vector<core::renewal_item> items;
     core::time_point deadline{};
     handler<renew_outcome> done;
     renewal so_far;
-    std::set<std::string, std::less<>> dead;   ///< sessions that are gone
-    std::vector<core::renewal_item> suspects;  ///< whose keys are not as we left them
-    std::size_t unanswered = 0;  ///< renewals and the look that have not been answered
-    bool over = false;           ///< it has failed
+    std::set<std::string, std::less<>> dead;    ///< sessions that are gone
+    std::map<core::election_index, loss> lost;  ///< by what keys show
+    std::vector<core::renewal_item> suspects;   ///< whose keys are not as we left them
+    std::size_t unanswered = 0;             ///< renewals and the look that have not been answered
+    bool over = false;                      ///< it has been answered
+    std::optional<base::timer> patience{};  ///< with an answer that may show room
   };
   using turn_ptr = std::shared_ptr<turn>;
 
@@ -48,10 +62,17 @@ class renewals {
                  const std::vector<std::size_t>& item_of, std::vector<core::renewal_item> left,
                  const transaction_reply& what);
   void look_closer(const turn_ptr& t);
-  void lose(const turn_ptr& t, const core::renewal_item& item, const mirror& now);
+  void note_loss(const turn_ptr& t, const core::renewal_item& item, const mirror& now);
   void answered(const turn_ptr& t);
+  void tell_losses(const turn_ptr& t);
   void fail(const turn_ptr& t, unknown why);
+  void finish(const turn_ptr& t);
   [[nodiscard]] bool ours(const core::renewal_item& item) const;
+  [[nodiscard]] bool is_dead(const turn& t, const core::renewal_item& item) const;
+  [[nodiscard]] bool was_taken_before(core::election_index which, core::loss_reason seen) const;
+  [[nodiscard]] bool may_have_room(const turn& t, const core::renewal_item& item) const;
+  [[nodiscard]] std::optional<core::renewal_loss> loss_of(const turn& t,
+                                                          const core::renewal_item& item) const;
 
   shared_state& shared_;
 };

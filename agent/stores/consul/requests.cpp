@@ -108,6 +108,14 @@ std::string sequencer_of(std::string_view key, std::uint64_t lock_index, std::st
       .append(session);
 }
 
+std::string text_of(const slot_holder& one) {
+  const bool has_moved = core::number(one.version) != one.index;
+  return signature_text({.identity = one.identity,
+                         .mark = one.mark,
+                         .version = has_moved ? one.version : core::no_version,
+                         .slot = one.slot});
+}
+
 std::vector<operation> campaign_transaction(const settings::election& election, const basis& on,
                                             const std::string& session, const std::string& text) {
   const std::string key = lock_key(election.name);

@@ -50,6 +50,9 @@ std::vector<folder> folders_of(const std::vector<settings::election>& elections)
 /// (key, LockIndex, session), with which a program can ask Consul whether we still hold.
 std::string sequencer_of(std::string_view key, std::uint64_t lock_index, std::string_view session);
 
+/// What the key of a holder says. A term that has moved says its version.
+std::string text_of(const slot_holder& one);
+
 /// Takes a slot, if the lock key is as `on` says. With one slot the session locks that key; with
 /// several it locks its contender's key and writes itself into the lock key, and deletes the keys
 /// of contenders that are dead.

@@ -58,6 +58,7 @@ void session_keeper::make(core::time_point deadline) {
           return answer(std::unexpected(unknown{cluster_.present() + ": " + id.error().why}));
         }
         ours_.insert(*id);
+        made_.insert(*id);
         present_ = {.id = *id, .sent_at = what->sent_at, .ttl = ttl_};
         answer(*present_);
       },
@@ -101,7 +102,9 @@ void session_keeper::keep(const std::string& id, core::time_point deadline,
 
 void session_keeper::forget(std::string_view id) {
   if (present_ && present_->id == id) present_.reset();
-  if (const auto known = ours_.find(id); known != ours_.end()) ours_.erase(known);
+  for (auto* all : {&ours_, &made_, &endless_}) {
+    if (const auto known = all->find(id); known != all->end()) all->erase(known);
+  }
 }
 
 void session_keeper::end(core::time_point deadline, std::move_only_function<void()> done) {

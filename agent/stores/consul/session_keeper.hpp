@@ -53,10 +53,16 @@ class session_keeper {
   void keep(const std::string& id, core::time_point deadline, handler<kept_or_failure> done);
 
   /// True if a renewal of this session can be relied on: it was made or renewed less than its TTL
-  /// ago, by our own count, or has no TTL. A leader that was replaced while it stood still answers
-  /// a renewal that waits for it; the present one may then be about to end a session that nobody
-  /// has renewed since (decision 33).
+  /// ago, by our own count, or it is known to have none, as the settings want it. A leader that was
+  /// replaced while it stood still answers a renewal that waits for it; the present one may then be
+  /// about to end a session that nobody has renewed since (decision 33).
   [[nodiscard]] bool is_fresh(std::string_view id) const;
+
+  /// How long Consul grants what this session has locked to nobody after its end, as far as we
+  /// know: that of an earlier run may have been made with other settings.
+  [[nodiscard]] core::duration lock_delay_of(std::string_view id) const {
+    return made_.contains(id) ? wish_.lock_delay : core::duration::zero();
+  }
 
   /// Call when the session is gone: the next campaign gets another one.
   void forget(std::string_view id);
@@ -77,7 +83,9 @@ class session_keeper {
   core::duration ttl_;
   std::set<std::string, std::less<>>& ours_;
   std::optional<kept_session> present_;
-  std::vector<session_handler> waiting_;  ///< for the session under way
+  std::set<std::string, std::less<>> made_;     ///< here, and not known to be gone
+  std::set<std::string, std::less<>> endless_;  ///< have no TTL by Consul's word
+  std::vector<session_handler> waiting_;        ///< for the session under way
   base::timer ready_;
 };
 

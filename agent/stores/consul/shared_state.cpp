@@ -115,7 +115,17 @@ held_term& shared_state::hold(core::election_index which, const slot_holder& own
   held->key = own.key;
   held->session = own.session;
   held->index = own.index;
+  held->lock_index = own.lock_index;
+  held->text = text_of(own);
+  held->lock_delay = sessions.lock_delay_of(own.session);
+  held->is_session_gone = false;
   return *held;
+}
+
+void shared_state::session_is_gone(std::string_view id) {
+  for (auto& one : held_) {
+    if (one && one->session == id) one->is_session_gone = true;
+  }
 }
 
 unknown shared_state::broken_reply(const malformed& what) const {

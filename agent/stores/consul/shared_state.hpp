@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -28,8 +29,13 @@ struct held_term {
       key;  ///< the key that our session locks: the lock key, or a contender's key of a semaphore
   std::string session;
   std::uint64_t index = 0;  ///< the key was written last at this index
-  bool is_clean = false;    ///< nothing ran in the slot when it was granted
-  std::uint32_t slot = 0;   ///< see core::holder
+  std::uint64_t lock_index = 0;
+  std::string text;        ///< what the key says
+  bool is_clean = false;   ///< nothing ran in the slot when it was granted
+  std::uint32_t slot = 0;  ///< see core::holder
+  /// How long Consul grants the lock key to nobody after the end of the session, as far as we know.
+  core::duration lock_delay{};
+  bool is_session_gone = false;  ///< Consul says so
 };
 
 /// The result of a consistent read of one election.
@@ -67,6 +73,9 @@ class shared_state {
 
   /// The term of `own`, which Consul shows as ours, is held from now on.
   held_term& hold(core::election_index which, const slot_holder& own);
+
+  /// Consul says that this session is gone.
+  void session_is_gone(std::string_view id);
 
   /// "http://...: why", for what the present agent has answered.
   [[nodiscard]] unknown broken_reply(const malformed& what) const;

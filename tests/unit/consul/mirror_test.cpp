@@ -143,6 +143,26 @@ TEST_F(ConsulMirror, ATermThatWasMovedKeepsItsVersion) {
   EXPECT_EQ(m.holders().front().index, 30U);
 }
 
+TEST_F(ConsulMirror, ALockIsLeftByASessionThatEndedIfItStillSaysWhatItsHolderWrote) {
+  mirror m = of();
+  const key_value held = lock(10, our_session, 3, "a");
+  m.replace({{held}}, 10);
+  EXPECT_FALSE(m.lock_is_left_as(held.value, 3)) << "it is held";
+  key_value left = held;
+  left.session.clear();
+  left.modify_index = 12;
+  m.follow({{left}}, 12);
+  EXPECT_TRUE(m.lock_is_left_as(held.value, 3));
+  EXPECT_FALSE(m.lock_is_left_as(held.value, 2)) << "locked again since";
+  m.follow({{lock(14, "", 3)}}, 14);
+  EXPECT_FALSE(m.lock_is_left_as(held.value, 3)) << "released";
+  left.flags = 0;
+  m.follow({{left}}, 15);
+  EXPECT_FALSE(m.lock_is_left_as(held.value, 3)) << "written by another program";
+  m.follow({}, 16);
+  EXPECT_FALSE(m.lock_is_left_as("", 0)) << "deleted";
+}
+
 TEST_F(ConsulMirror, AHolderOfASemaphoreIsNamedAndAlive) {
   mirror m = of(3);
   m.replace({{semaphore_key(20, 3, {other_session, third_session}, 2), contender(15, other_session),

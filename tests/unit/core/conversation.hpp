@@ -148,9 +148,13 @@ class conversation {
   std::string is_renewed(duration sent, duration ttl = 15s, core::version version = five) {
     return says(event::renewed{.version = version, .sent_at = start_of_talk + sent, .ttl = ttl});
   }
-  std::string is_lost(loss_reason why = loss_reason::session_invalid,
-                      core::version version = five) {
-    return says(event::lost{.version = version, .why = why});
+  std::string is_lost(loss_reason why = loss_reason::session_invalid, core::version version = five,
+                      duration room = 0s) {
+    return says(event::lost{.version = version, .why = why, .room = room});
+  }
+  /// Our session has ended, and the store grants nothing to others for `room` after that.
+  std::string session_ends(duration room) {
+    return is_lost(loss_reason::session_invalid, five, room);
   }
   std::string is_released() { return says(event::released{let_go.number}); }
   std::string release_is_unknown() { return says(event::release_unknown{let_go.number}); }

@@ -241,22 +241,22 @@ TEST(Loss, ObservationFromBeforeOurGrantSaysNothing) {
 }
 
 TEST(Loss, GraceReachesAsFarAsTheStoresOwnLockDelayLeavesRoom) {
-  conversation c(with(member(), [](auto& s) { s.store_lock_delay = 5s; }));
+  conversation c;
   c.becomes_active();
   // 5 s less 1 % less kill_budget, from the send at 0: the session may have ended right after it.
-  EXPECT_THAT(c.is_lost(), HasSubstr("stop by 4.45s: session_invalid"));
+  EXPECT_THAT(c.session_ends(5s), HasSubstr("stop by 4.45s: session_invalid"));
 }
 
 TEST(Loss, ADeletedKeyHasNoLockDelayAndLeavesNoRoom) {
-  conversation c(with(member(), [](auto& s) { s.store_lock_delay = 5s; }));
+  conversation c;
   c.becomes_active();
   EXPECT_THAT(c.at(1s).says(shows_free()), HasSubstr("stop by 1s: revoked"));
 }
 
 TEST(Loss, RoomOfALockDelayEndsWithTheNewsThatAnotherHolds) {
-  conversation c(with(member(), [](auto& s) { s.store_lock_delay = 5s; }));
+  conversation c;
   c.becomes_active();
-  EXPECT_THAT(c.is_lost(), HasSubstr("stop by 4.45s: session_invalid"));
+  EXPECT_THAT(c.session_ends(5s), HasSubstr("stop by 4.45s: session_invalid"));
   EXPECT_EQ(c.at(2s).says(shows_free(core::version{6})), "publish")
       << "the session has taken the key along";
   // An operator had deleted the key before, and a deleted key has no lock-delay.
@@ -264,26 +264,23 @@ TEST(Loss, RoomOfALockDelayEndsWithTheNewsThatAnotherHolds) {
 }
 
 TEST(Loss, LockDelayThatMayBeOverLeavesNoRoom) {
-  conversation c(with(member(), [](auto& s) { s.store_lock_delay = 5s; }));
+  conversation c;
   c.becomes_active();
-  EXPECT_THAT(c.at(6s).is_lost(), HasSubstr("stop by 6s: session_invalid"));
+  EXPECT_THAT(c.at(6s).session_ends(5s), HasSubstr("stop by 6s: session_invalid"));
 }
 
 TEST(Loss, RoomIsCountedFromTheLastSendNotFromWhenWeLearnOfIt) {
-  conversation c(with(member(), [](auto& s) {
-    s.when = *resolve({.ttl = 60s});
-    s.store_lock_delay = 15s;
-  }));
+  conversation c(with(member(), [](auto& s) { s.when = *resolve({.ttl = 60s}); }));
   c.starts();
   c.at(10ms).is_granted(five, 0s, 60s, true);
   c.workload_starts();
-  EXPECT_THAT(c.at(10s).is_lost(), HasSubstr("stop by 14.35s: session_invalid"));
+  EXPECT_THAT(c.at(10s).session_ends(15s), HasSubstr("stop by 14.35s: session_invalid"));
 }
 
 TEST(Loss, RoomNeverReachesBeyondKillAt) {
-  conversation c(with(member(), [](auto& s) { s.store_lock_delay = 60s; }));
+  conversation c;
   c.becomes_active();
-  EXPECT_THAT(c.is_lost(), HasSubstr("stop by 14.35s"));
+  EXPECT_THAT(c.session_ends(60s), HasSubstr("stop by 14.35s"));
 }
 
 TEST(Loss, DuringADrainShortensIt) {

@@ -74,7 +74,9 @@ class walk {
       case 8:
         return event::renewed{.version = ours, .sent_at = recently(), .ttl = 15s};
       case 9:
-        return one_in(3) ? election_event(event::lost{.version = ours}) : event::woke{};
+        return one_in(3) ? election_event(event::lost{
+                               .version = ours, .room = one_in(2) ? duration(15s) : duration(0s)})
+                         : event::woke{};
       case 10:
         return shows({mine(ours)}, ours);
       case 11:
@@ -234,7 +236,6 @@ TEST_P(ElectionWalk, KeepsTheRulesWhateverHappens) {
                s.slots = seed % 5 == 0 ? 3 : 1;
                s.checked_always = seed % 4 == 0;
                s.on_lost = seed % 7 == 0 ? after_loss::exit : after_loss::standby;
-               s.store_lock_delay = seed % 3 == 0 ? duration(15s) : duration::zero();
              }));
     one.run(400);
     if (HasFatalFailure()) return;

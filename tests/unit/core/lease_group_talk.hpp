@@ -62,10 +62,13 @@ class session_talk {
 
   /// The store answers the renewal in flight.
   void acknowledge(duration sent, duration ttl = 15s, std::span<const renewal_loss> lost = {},
-                   std::optional<attempt> number = {}) {
+                   std::optional<attempt> number = {},
+                   std::span<const election_index> unknown = {}) {
     const attempt which = number.value_or(last_renewal_);
     out_.renew.reset();
-    subject_.renewed(moment_now(), which, start_of_talk + sent, ttl, lost, out_);
+    subject_.renewed(
+        moment_now(), which,
+        {.sent_at = start_of_talk + sent, .ttl = ttl, .lost = lost, .unknown = unknown}, out_);
     note();
   }
   void renewal_is_unknown() {

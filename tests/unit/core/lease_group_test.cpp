@@ -64,8 +64,9 @@ TEST(Session, TermsThatTheStoreSaysAreOverAreLostAndTheOthersRenewed) {
   session_talk s(3);
   for (std::uint32_t i = 0; i < 3; ++i) s.activate(i, core::version{5 + i}, 0s);
   s.at(5s).wake();
-  const std::vector<renewal_loss> lost{{election_index{2}, loss_reason::revoked},
-                                       {election_index{0}, loss_reason::session_invalid}};
+  const std::vector<renewal_loss> lost{
+      {.which = election_index{2}, .why = loss_reason::revoked},
+      {.which = election_index{0}, .why = loss_reason::session_invalid}};
   s.at(5100ms).acknowledge(5s, 15s, lost);
   EXPECT_EQ(s.one(0).view().last_loss, loss_reason::session_invalid);
   EXPECT_EQ(s.one(1).view().phase, phase::active);
@@ -75,13 +76,47 @@ TEST(Session, TermsThatTheStoreSaysAreOverAreLostAndTheOthersRenewed) {
   EXPECT_THAT(s.terms_in_renewal(), ElementsAre(6)) << "what is lost is not renewed";
 }
 
+TEST(Session, ALossIsTakenAtOnceAlthoughTheRestIsUnknownWhichIsTriedAgainSoon) {
+  session_talk s(3);
+  for (std::uint32_t i = 0; i < 3; ++i) s.activate(i, core::version{5 + i}, 0s);
+  s.at(5s).wake();
+  const std::vector<renewal_loss> lost{{.which = election_index{1}}};
+  const std::vector<election_index> unknown{election_index{2}};
+  s.at(5100ms).acknowledge(5s, 15s, lost, {}, unknown);
+  EXPECT_EQ(s.one(0).view().lease->sent_at, start_of_talk + 5s);
+  EXPECT_EQ(s.one(1).view().last_loss, loss_reason::session_invalid);
+  EXPECT_EQ(s.one(2).view().phase, phase::active) << "unknown is not no";
+  EXPECT_EQ(s.one(2).view().lease->sent_at, start_of_talk);
+  s.at(5200ms).wake();
+  ASSERT_TRUE(s.renewal());
+  EXPECT_THAT(s.terms_in_renewal(), ElementsAre(5, 7));
+}
+
+TEST(Session, ALossCarriesTheRoomThatTheStoreLeaves) {
+  session_talk s(2);
+  for (std::uint32_t i = 0; i < 2; ++i) s.activate(i, core::version{5 + i}, 0s);
+  s.at(500ms).wake();
+  s.at(5s).wake();
+  s.forget();
+  const std::vector<renewal_loss> lost{{.which = election_index{0}, .room = 10s},
+                                       {.which = election_index{1}}};
+  s.at(5100ms).acknowledge(5s, 15s, lost);
+  std::vector<time_point> kills;
+  for (const addressed& one : s.orders()) {
+    if (const auto* stop = std::get_if<command::stop_workload>(&one.what)) {
+      kills.push_back(stop->kill_by);
+    }
+  }
+  EXPECT_THAT(kills, ElementsAre(start_of_talk + 9400ms, start_of_talk + 5100ms));
+}
+
 TEST(Session, LossNamedForATermThatIsNotInTheRenewalIsIgnored) {
   session_talk s(2);
   s.activate(0, five, 0s);
   s.at(5s).wake();
   s.at(5100ms).wake();
   s.activate(1, core::version{6}, 5100ms);
-  const std::vector<renewal_loss> lost{{election_index{1}, loss_reason::revoked}};
+  const std::vector<renewal_loss> lost{{.which = election_index{1}, .why = loss_reason::revoked}};
   s.at(6s).acknowledge(5s, 15s, lost);
   EXPECT_EQ(s.one(1).view().phase, phase::active) << "granted after the renewal was sent";
 }
