@@ -14,8 +14,9 @@ namespace tenure::stores::consul {
 
 /// Flags of the lock key of an election with one slot (Consul's api/lock.go).
 inline constexpr std::uint64_t lock_flags = 0x2ddccbc058a50c18;
-/// Flags of the lock key and of the contenders of an election with several (api/semaphore.go). Keys
-/// that the commands of Consul's guide made have no flags, and keep having none.
+/// Flags of the lock key and of the contenders of an election with several (api/semaphore.go). A
+/// lock key that the commands of Consul's guide made has no flags, and keeps having none. Whatever
+/// flags a contender has, it counts.
 inline constexpr std::uint64_t semaphore_flags = 0xe0f69a2baa414de0;
 
 /// The prefix of all keys of an election.
@@ -54,7 +55,7 @@ struct signature {
   std::string identity;
   std::string mark;  ///< empty: of another program, e.g. `consul lock`
   /// The version of a term whose key was written anew since it began; otherwise the key's own
-  /// index is the version.
+  /// index is the version. Anybody can write this: it counts only if it is below that index.
   core::version version = core::no_version;
   std::uint32_t slot = 0;  ///< see core::holder
 };

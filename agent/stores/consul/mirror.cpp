@@ -97,10 +97,9 @@ void mirror::read(std::span<const key_value> all) {
     if (kv.key == lock_key_) read_lock(kv);
   }
   for (const key_value& kv : all) {
-    if (!kv.key.starts_with(prefix_) || kv.key == lock_key_) continue;
-    if (kv.flags == flags_) read_contender(kv);
-    read_record(kv);
+    if (kv.key.starts_with(prefix_) && kv.key != lock_key_) read_record(kv);
   }
+  read_contenders(all);
   std::ranges::sort(holders_, {}, &slot_holder::version);
   // The holders that are alive, for the next write.
   std::erase_if(body_.holders, [this](const std::string& session) {
@@ -145,18 +144,44 @@ void mirror::read_lock(const key_value& kv) {
   limit_ = body_.limit;
 }
 
-void mirror::read_contender(const key_value& kv) {
-  const std::string_view name = std::string_view(kv.key).substr(prefix_.size());
-  if (name == kv.session) {
-    const bool holds = std::ranges::find(body_.holders, kv.session) != body_.holders.end();
-    if (shape_ == lock_shape::semaphore && holds) {
-      holders_.push_back(holder_of(kv));
-    } else if (self_->sessions.contains(kv.session)) {
+/// A holder of a semaphore counts while its session is alive. As the official client does, we take
+/// each session for alive that locks any key below the prefix, whatever its name and its flags: who
+/// prunes one that others count lets more hold than may. We hold by our contender's key alone.
+void mirror::read_contenders(std::span<const key_value> all) {
+  std::map<std::string_view, const key_value*> alive;
+  for (const key_value& kv : all) {
+    if (!kv.key.starts_with(prefix_) || kv.session.empty()) continue;
+    const bool is_contender = name_below(kv) == kv.session;
+    if (!is_contender && self_->sessions.contains(kv.session)) continue;
+    const key_value*& its = alive[kv.session];
+    if (its == nullptr || is_contender) its = &kv;
+  }
+  const std::set<std::string_view> listed(body_.holders.begin(), body_.holders.end());
+  for (const key_value& kv : all) {
+    if (!kv.key.starts_with(prefix_) || kv.key == lock_key_) continue;
+    const std::string_view name = name_below(kv);
+    const bool is_own = self_->sessions.contains(name);
+    if (kv.session.empty() && is_session_id(name) && !is_own && !alive.contains(name)) {
+      // Of anything else we cannot know whether it is a contender's key.
+      const bool is_contender = kv.flags == semaphore_flags || listed.contains(name);
+      if (is_contender && dead_.size() < most_erased) {
+        dead_.push_back({.key = kv.key, .index = kv.modify_index});
+      }
+    } else if (is_own && name == kv.session && !listed.contains(name)) {
       ousted_.push_back(kv.session);
     }
-  } else if (kv.session.empty() && is_session_id(name) && dead_.size() < most_erased) {
-    dead_.push_back({.key = kv.key, .index = kv.modify_index});
   }
+  for (const std::string& session : body_.holders) {
+    const auto found = alive.find(session);
+    if (found == alive.end()) continue;
+    const key_value& its = *found->second;
+    holders_.push_back(name_below(its) == session ? holder_of(its) : stranger_by(its));
+  }
+}
+
+/// What comes after the prefix.
+std::string_view mirror::name_below(const key_value& kv) const {
+  return std::string_view(kv.key).substr(prefix_.size());
 }
 
 void mirror::read_record(const key_value& kv) {
@@ -192,10 +217,21 @@ slot_holder mirror::holder_of(const key_value& kv) const {
                   .lock_index = kv.lock_index,
                   .ours = by.mark == self_->mark || self_->sessions.contains(kv.session),
                   .slot = by.slot};
-  if (by.version != core::no_version) out.version = by.version;
+  // Anything else is not a version of the past, and was not written by us.
+  if (by.version != core::no_version && by.version < out.version) out.version = by.version;
   // `consul lock` writes no name.
   if (out.identity.empty()) out.identity = "session " + kv.session;
   return out;
+}
+
+/// A holder of whom another key shows that it is alive.
+slot_holder mirror::stranger_by(const key_value& kv) {
+  return {.key = kv.key,
+          .session = kv.session,
+          .identity = "session " + kv.session,
+          .version = core::version{kv.modify_index},
+          .index = kv.modify_index,
+          .lock_index = kv.lock_index};
 }
 
 const slot_holder* mirror::find_own() const {

@@ -133,9 +133,11 @@ class mirror {
 
   void read(std::span<const key_value> all);
   void read_lock(const key_value& kv);
-  void read_contender(const key_value& kv);
+  void read_contenders(std::span<const key_value> all);
   void read_record(const key_value& kv);
+  [[nodiscard]] std::string_view name_below(const key_value& kv) const;
   [[nodiscard]] slot_holder holder_of(const key_value& kv) const;
+  [[nodiscard]] static slot_holder stranger_by(const key_value& kv);
   [[nodiscard]] std::uint64_t turns() const;
   [[nodiscard]] bool identity_in_use() const;
   [[nodiscard]] std::uint32_t free_slots() const;

@@ -143,6 +143,17 @@ TEST_F(ConsulMirror, ATermThatWasMovedKeepsItsVersion) {
   EXPECT_EQ(m.holders().front().index, 30U);
 }
 
+/// Whatever else a key says: members remember the largest version that they have seen.
+TEST_F(ConsulMirror, AVersionThatIsNotBelowItsKeysIndexIsNotOne) {
+  for (const char* version : {"30", "31", "18446744073709551615", "0"}) {
+    mirror m = of();
+    key_value bad = lock(30, other_session, 1);
+    bad.value = std::string("b tenure-b ") + version;
+    m.replace({{bad}}, 30);
+    EXPECT_EQ(core::number(m.holders().front().version), 30U) << version;
+  }
+}
+
 TEST_F(ConsulMirror, ALockIsLeftByASessionThatEndedIfItStillSaysWhatItsHolderWrote) {
   mirror m = of();
   const key_value held = lock(10, our_session, 3, "a");
@@ -175,6 +186,44 @@ TEST_F(ConsulMirror, AHolderOfASemaphoreIsNamedAndAlive) {
   EXPECT_THAT(now.body.holders, testing::ElementsAre(other_session)) << "the dead are pruned";
   ASSERT_EQ(now.dead.size(), 1U);
   EXPECT_EQ(now.dead.front().key, "db/" + third_session);
+}
+
+TEST_F(ConsulMirror, AHolderIsAliveByAnyKeyThatItLocksWhateverItsFlags) {
+  mirror m = of(3);
+  key_value plain = contender(15, other_session);
+  plain.flags = 0;
+  key_value elsewhere = contender(16, third_session);
+  elsewhere.key = "db/elsewhere";
+  elsewhere.value = "a tenure-a 7";
+  m.replace({{semaphore_key(20, 3, {other_session, third_session}, 2), plain, elsewhere}}, 20);
+  ASSERT_EQ(m.holders().size(), 2U);
+  EXPECT_EQ(m.holders()[0].session, other_session);
+  EXPECT_EQ(m.holders()[1].identity, "session " + third_session);
+  EXPECT_EQ(core::number(m.holders()[1].version), 16U);
+  EXPECT_EQ(m.find_own(), nullptr) << "that key does not say who holds";
+  EXPECT_EQ(m.holders()[1].mark, "");
+}
+
+TEST_F(ConsulMirror, WeHoldByOurContendersKeyAlone) {
+  mirror m = of(2);
+  key_value elsewhere = contender(16, our_session);
+  elsewhere.key = "db/x/" + our_session;
+  m.replace({{semaphore_key(20, 2, {our_session}, 2), elsewhere}}, 20);
+  EXPECT_TRUE(m.holders().empty());
+  EXPECT_TRUE(m.basis_now().body.holders.empty());
+}
+
+TEST_F(ConsulMirror, OnlyContendersAreDeletedWhenTheirSessionsHaveEnded) {
+  mirror m = of(2);
+  key_value plain = contender(15, other_session, false);
+  plain.flags = 0;
+  key_value listed = contender(16, third_session, false);
+  listed.flags = 0;
+  m.replace({{semaphore_key(20, 2, {third_session}, 2), contender(14, our_session, false), plain,
+              listed}},
+            20);
+  ASSERT_EQ(m.basis_now().dead.size(), 1U);
+  EXPECT_EQ(m.basis_now().dead.front().key, "db/" + third_session);
 }
 
 TEST_F(ConsulMirror, ASlotThatWasReleasedCleanlyIsBelievedAndAMissedHolderIsNot) {
