@@ -136,10 +136,13 @@ void campaigns::delayed(const attempt_ptr& a) {
 }
 
 /// Takes over a term that an earlier call, or an earlier run of this agent, has begun: renews its
-/// session if that can be relied on, and if nobody has written something else into its key.
+/// session if that can be relied on, and if nobody has written something else into its key. Whether
+/// the session of an earlier run has no TTL, its renewal says.
 void campaigns::adopt(const attempt_ptr& a, const looked& now, const slot_holder& own) {
   const bool is_overwritten = own.mark != shared_.self.mark;
-  if (is_overwritten || !shared_.sessions.is_fresh(own.session)) {
+  const bool may_be_relied_on =
+      shared_.sessions.is_fresh(own.session) || shared_.with.consul.without_ttl;
+  if (is_overwritten || !may_be_relied_on) {
     slot_holder next = own;
     if (is_overwritten) {
       next.identity = shared_.self.identity;
@@ -148,17 +151,19 @@ void campaigns::adopt(const attempt_ptr& a, const looked& now, const slot_holder
     }
     return move(a, next, now.at.basis_now());
   }
-  shared_.sessions.keep(
-      own.session, a->deadline,
-      shared_.guarded([this, a, own, seen_at = now.sent_at](const kept_or_failure& kept) {
-        if (!kept) return fail(a, kept.error());
-        if (!kept->has_value()) {
-          return fail(a, "the session of our own key " + own.key + " has just ended");
-        }
-        kept_session session = **kept;
-        session.sent_at = std::min(session.sent_at, seen_at);
-        won(a, shared_.hold(a->which, own), session);
-      }));
+  shared_.sessions.keep(own.session, a->deadline,
+                        shared_.guarded([this, a, own, on = now.at.basis_now(),
+                                         seen_at = now.sent_at](const kept_or_failure& kept) {
+                          if (!kept) return fail(a, kept.error());
+                          if (!kept->has_value()) {
+                            return fail(
+                                a, "the session of our own key " + own.key + " has just ended");
+                          }
+                          if (!shared_.sessions.is_fresh(own.session)) return move(a, own, on);
+                          kept_session session = **kept;
+                          session.sent_at = std::min(session.sent_at, seen_at);
+                          won(a, shared_.hold(a->which, own), session);
+                        }));
 }
 
 /// Continues the term in a session whose end we know.

@@ -36,11 +36,12 @@ void session_keeper::obtain(core::time_point deadline, session_handler done) {
 }
 
 bool session_keeper::is_fresh(std::string_view id) const {
-  if (!wish_.ttl) return true;
+  if (!wish_.ttl) return made_.contains(id) || endless_.contains(id);
   return present_ && present_->id == id && loop_.now() - present_->sent_at < present_->ttl;
 }
 
 void session_keeper::keep_ready() {
+  if (!wish_.ttl) return;
   ready_.after(ttl_ / looks_at_ready, [this] { keep_ready(); });
   const core::time_point now = loop_.now();
   // A renewal of terms keeps it ready, too.
@@ -91,10 +92,12 @@ void session_keeper::keep(const std::string& id, core::time_point deadline,
           return done(std::unexpected("the session was renewed through " + cluster_.present() +
                                       ", and too late to rely on that"));
         }
+        if (!*ttl) endless_.insert(id);
         // One that an earlier run of this agent has made may last longer than is asked for now.
         const kept_session kept{
             .id = id, .sent_at = what->sent_at, .ttl = std::min(ttl_, ttl->value_or(ttl_))};
-        if (!present_ || present_->id == id) present_ = kept;
+        const bool is_as_wished = wish_.ttl || is_fresh(id);
+        if (is_as_wished && (!present_ || present_->id == id)) present_ = kept;
         done(std::optional(kept));
       },
       priority::urgent);

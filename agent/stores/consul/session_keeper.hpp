@@ -45,7 +45,8 @@ class session_keeper {
   void obtain(core::time_point deadline, session_handler done);
 
   /// Makes a session now and renews it every half of its TTL, so that a campaign has to write its
-  /// lock alone. Until `end` or `close`.
+  /// lock alone. Until `end` or `close`. Does nothing if sessions have no TTL: one that is left by
+  /// an agent that dies would stay for ever.
   void keep_ready();
 
   /// Renews a session by one request. Also an error if the request was sent when the session was no
