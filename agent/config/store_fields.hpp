@@ -109,7 +109,8 @@ inline constexpr auto store_fields = [] {
         .derivation = "that of the Consul agent that is asked",
         .range = accepts::consul_name,
         .metavar = "NAME",
-        .doc = "The datacenter of Consul that keeps the leases"},
+        .doc =
+            "The datacenter of Consul that keeps the leases, which must be that of the endpoints"},
        {.which = setting::name_space,
         .key = "namespace",
         .type = field_type::identity,

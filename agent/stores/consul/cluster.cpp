@@ -83,6 +83,11 @@ std::optional<reply_error> error_in(const http::client_reply& what) {
   return failed ? read_refusal(failed->failed) : std::nullopt;
 }
 
+bool only_reads(const operation& one) {
+  return std::holds_alternative<check_index>(one) || std::holds_alternative<check_session>(one) ||
+         std::holds_alternative<check_absent>(one) || std::holds_alternative<fetch>(one);
+}
+
 /// 0 if there is none, or what is there is not an index.
 std::uint64_t index_in(const http::client_reply& what) {
   const std::string* text = what.value("X-Consul-Index");
@@ -116,6 +121,7 @@ struct cluster::state : std::enable_shared_from_this<cluster::state> {
   std::vector<std::unique_ptr<http::http_client>> for_waits;
   std::string token_file;
   std::string query;  ///< what every request has for its query
+  tenancy where;      ///< what every operation says
   std::function<void(const core::contact_event&)> hears;
   std::size_t present = 0;
   std::string token;
@@ -228,6 +234,7 @@ cluster::cluster(base::event_loop& on, const http::http_connector& connect,
   TENURE_CHECK(!endpoints.empty());
   state_->token_file = with.token_file;
   state_->query = query_of(where, name_space);
+  state_->where = {.name_space = name_space, .partition = where.partition};
   state_->hears = std::move(hears);
   const http::tls_settings tls{.ca_file = with.ca_file,
                                .certificate_file = with.certificate_file,
@@ -258,6 +265,13 @@ std::expected<void, std::string> cluster::check() {
     if (auto checked = one->check(); !checked) return checked;
   }
   return {};
+}
+
+request cluster::transaction(std::span<const operation> all) const {
+  return {.method = "PUT",
+          .path = "/v1/txn",
+          .query = std::ranges::all_of(all, only_reads) ? "consistent" : "",
+          .body = transaction_request(all, state_->where)};
 }
 
 void cluster::call(request what, core::time_point deadline, done_handler done, priority as) {

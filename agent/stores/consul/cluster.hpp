@@ -5,6 +5,7 @@
 #include <expected>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "http/client/http_client.hpp"
 #include "settings/consul.hpp"
 #include "settings/security.hpp"
+#include "stores/consul/codec.hpp"
 #include "stores/consul/reply_error.hpp"
 #include "stores/store.hpp"
 
@@ -72,6 +74,9 @@ class cluster {
   /// Reads the files that the settings name. The error names the file and says what is wrong with
   /// it.
   std::expected<void, std::string> check();
+
+  /// The request that executes a transaction. One that only reads is consistent.
+  [[nodiscard]] request transaction(std::span<const operation> all) const;
 
   /// Calls `done` once, by the deadline.
   void call(request what, core::time_point deadline, done_handler done,

@@ -119,8 +119,15 @@ struct discard {
 using operation = std::variant<check_session, check_index, check_absent, lock, unlock, write, erase,
                                fetch, discard>;
 
+/// Where the keys of an operation are. Consul takes it from the operation itself, not from the
+/// request's query. Empty: as the token says, mostly "default".
+struct tenancy {
+  std::string name_space{};
+  std::string partition{};
+};
+
 /// PUT /v1/txn. Precondition: no more than `most_operations`.
-std::string transaction_request(std::span<const operation> all);
+std::string transaction_request(std::span<const operation> all, const tenancy& in = {});
 
 /// A key as Consul shows it.
 struct key_value {
@@ -177,5 +184,9 @@ struct agent_reply {
 };
 
 parsed<agent_reply> parse_agent(std::string_view body);
+
+/// True if a Consul of this version knows partitions: an older one ignores them in a request's
+/// query.
+bool has_partitions(std::string_view version);
 
 }  // namespace tenure::stores::consul

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/duration_text.hpp"
+#include "base/number_text.hpp"
 #include "stores/consul/codec.hpp"
 #include "stores/json_codec.hpp"
 
@@ -199,6 +200,16 @@ parsed<std::vector<key_value>> parse_keys(std::string_view body) {
   const bool sorted = std::ranges::is_sorted(out, std::ranges::less_equal{}, &key_value::key);
   if (!sorted) by.refuse("Key", "is there twice or not in order");
   return unless_refused(std::move(out), by, body);
+}
+
+bool has_partitions(std::string_view version) {
+  constexpr std::pair since{1U, 11U};
+  const std::size_t dot = version.find('.');
+  if (dot == std::string_view::npos) return false;
+  const std::string_view rest = version.substr(dot + 1);
+  const auto major = base::read_number<unsigned>(version.substr(0, dot));
+  const auto minor = base::read_number<unsigned>(rest.substr(0, rest.find('.')));
+  return major && minor && std::pair(*major, *minor) >= since;
 }
 
 parsed<agent_reply> parse_agent(std::string_view body) {

@@ -80,11 +80,14 @@ std::string session_request(const session_wish& what) {
   return written(out);
 }
 
-std::string transaction_request(std::span<const operation> all) {
+std::string transaction_request(std::span<const operation> all, const tenancy& in) {
   TENURE_CHECK(all.size() <= most_operations);
   ordered_json out = ordered_json::array();
   for (const operation& one : all) {
-    out.push_back({{"KV", std::visit([](const auto& what) { return to_json(what); }, one)}});
+    ordered_json kv = std::visit([](const auto& what) { return to_json(what); }, one);
+    if (!in.name_space.empty()) kv["Namespace"] = in.name_space;
+    if (!in.partition.empty()) kv["Partition"] = in.partition;
+    out.push_back({{"KV", std::move(kv)}});
   }
   return written(out);
 }

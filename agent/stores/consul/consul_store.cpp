@@ -135,6 +135,7 @@ class consul_store final : public store {
   }
   void describe_server(const reply_or_failure& what);
   void check_token();
+  [[nodiscard]] std::string misplaced() const;
   void refuse_to_open(std::string why);
   void opened();
   void live(core::election_index which);
@@ -184,9 +185,31 @@ void consul_store::check_token() {
                       shared_.guarded([this](const reply_or_failure& what) {
                         if (!what && is_final(what.error().meaning))
                           return refuse_to_open(what.error().why);
+                        if (std::string why = misplaced(); !why.empty())
+                          return refuse_to_open(std::move(why));
                         // Even if no agent has answered: the watcher goes on until one does.
                         shared_.watches.start();
                       }));
+}
+
+/// Why the agent that was asked cannot keep leases where the settings want them; empty if it can,
+/// as far as it says what it is.
+std::string consul_store::misplaced() const {
+  const settings::consul& where = shared_.with.consul;
+  const std::string at = shared_.agents.present();
+  if (!where.datacenter.empty() && !self_.cluster_id.empty() &&
+      where.datacenter != self_.cluster_id) {
+    return at + " is an agent of datacenter " + self_.cluster_id + ", and datacenter is " +
+           where.datacenter +
+           ": a session is of a node of its own datacenter; give the address of an agent there";
+  }
+  if (!where.partition.empty() && !self_.server_version.empty() &&
+      !has_partitions(self_.server_version)) {
+    return at + " is Consul " + self_.server_version +
+           ", which knows no partitions and would keep the locks outside of them; remove the "
+           "setting, or take Consul Enterprise 1.11 or later";
+  }
+  return {};
 }
 
 /// A token that may not read the agent's own description can still keep leases.
@@ -195,6 +218,10 @@ void consul_store::describe_server(const reply_or_failure& what) {
       what ? parse_agent(what->body) : std::unexpected(malformed{.why = what.error().why});
   if (!said) {
     self_.warnings = {"the version of Consul is unknown: " + said.error().why};
+    if (!shared_.with.consul.partition.empty()) {
+      self_.warnings.emplace_back(
+          "partition is ignored by Consul before 1.11, and the agent does not say what it is");
+    }
     return;
   }
   self_.server_version = said->version;

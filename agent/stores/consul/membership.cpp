@@ -63,8 +63,8 @@ void membership::write_from(std::size_t first) {
                             .value = signature_text({.identity = identity_, .mark = mark_}),
                             .session = session_});
   }
-  cluster_.call({.method = "PUT", .path = "/v1/txn", .body = transaction_request(names)},
-                loop_.now() + call_patience, guarded([this, end](const reply_or_failure& what) {
+  cluster_.call(cluster_.transaction(names), loop_.now() + call_patience,
+                guarded([this, end](const reply_or_failure& what) {
                   what && what->status == 200 ? write_from(end) : later(&membership::again);
                 }));
 }

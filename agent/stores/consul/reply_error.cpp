@@ -38,7 +38,10 @@ constexpr row table[] = {
      "choose a ttl in this range, or set session_ttl_min of all Consul servers"},
     {500, "No path to datacenter", error_meaning::invalid, "check the name of the datacenter"},
     {500, "Missing node registration", error_meaning::unknown,
-     "the agent has not joined its cluster yet"},
+     "the agent has not joined its cluster yet, or is of another datacenter than the one that is "
+     "set: a session is of a node of its own datacenter"},
+    {500, "cross datacenter lock", error_meaning::invalid,
+     "give the address of an agent of that datacenter: a session is of a node of its own"},
     {500, "Missing check", error_meaning::invalid,
      "each check of a session must exist at the agent that is asked"},
     {500, "is in critical state", error_meaning::unknown,

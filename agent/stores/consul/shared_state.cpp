@@ -21,11 +21,6 @@ std::vector<mirror> mirrors_of(const std::vector<settings::election>& elections,
   return out;
 }
 
-bool only_reads(const operation& one) {
-  return std::holds_alternative<check_index>(one) || std::holds_alternative<check_session>(one) ||
-         std::holds_alternative<check_absent>(one) || std::holds_alternative<fetch>(one);
-}
-
 }  // namespace
 
 shared_state::shared_state(base::event_loop& where, const http::http_connector& connect, setup what,
@@ -80,12 +75,7 @@ void shared_state::read(core::election_index which, core::time_point deadline, r
 
 void shared_state::transact(const std::vector<operation>& what, core::time_point deadline,
                             transaction_handler then, priority as) {
-  const bool reads = std::ranges::all_of(what, only_reads);
-  agents.call({.method = "PUT",
-               .path = "/v1/txn",
-               .query = reads ? "consistent" : "",
-               .body = transaction_request(what)},
-              deadline,
+  agents.call(agents.transaction(what), deadline,
               guarded([this, what, then = std::move(then)](const reply_or_failure& reply) mutable {
                 if (!reply) return then(std::unexpected(unknown{reply.error().why}));
                 if (reply->status == 404) {

@@ -77,6 +77,28 @@ void fake_consul::put(const std::string& key, const std::string& value, std::uin
         {"ModifyIndex", index_}};
 }
 
+void fake_consul::serve_only(const std::string& name_space, const std::string& partition) {
+  const std::lock_guard lock(mutex_);
+  name_space_ = name_space;
+  partition_ = partition;
+}
+
+/// Of an operation, Consul does not look at the request's query.
+bool fake_consul::is_elsewhere(const std::string& name, const std::string& request) const {
+  if (name_space_.empty() || name == "self") return false;
+  if (name != "look" && name != "write") {
+    const std::string target = target_of(request);
+    return !target.contains("ns=" + name_space_) || !target.contains("partition=" + partition_);
+  }
+  for (const json& one : json::parse(body_in(request))) {
+    const json& kv = one["KV"];
+    if (kv.value("Namespace", "") != name_space_ || kv.value("Partition", "") != partition_) {
+      return true;
+    }
+  }
+  return false;
+}
+
 std::uint64_t fake_consul::index() const {
   const std::lock_guard lock(mutex_);
   return index_;
@@ -101,6 +123,7 @@ void fake_consul::answer_as_consul(peer& to, const std::string& request) {
 fake_consul::reply fake_consul::truth(const std::string& request) {
   const std::lock_guard lock(mutex_);
   const std::string name = consul_name_of(request);
+  if (is_elsewhere(name, request)) return {.status = 403, .body = "Permission denied"};
   if (name == "self") return {.body = R"({"Config":{"Datacenter":"dc1","Version":"1.8.7"}})"};
   if (name == "look" || name == "write") return transaction(body_in(request));
   if (target_of(request).starts_with("/v1/kv/")) {

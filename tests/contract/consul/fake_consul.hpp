@@ -45,6 +45,11 @@ class fake_consul {
   reply truth(const std::string& request);
   static void say(peer& to, const reply& what);
 
+  /// From now on answers only requests for this namespace and partition, as a Consul in which
+  /// nothing else is allowed: each must name them in its query, and each operation of a transaction
+  /// itself.
+  void serve_only(const std::string& name_space, const std::string& partition);
+
   /// Writes a key as another program would.
   void put(const std::string& key, const std::string& value, std::uint64_t flags = 0);
 
@@ -55,6 +60,7 @@ class fake_consul {
   using keys = std::map<std::string, nlohmann::json>;
 
   void answer_as_consul(peer& to, const std::string& request);
+  [[nodiscard]] bool is_elsewhere(const std::string& name, const std::string& request) const;
   [[nodiscard]] std::uint64_t index() const;
   reply session_call(const std::string& name, const std::string& request);
   reply shown(const std::string& key, bool all) const;
@@ -63,6 +69,8 @@ class fake_consul {
 
   mutable std::mutex mutex_;                   ///< of all that follows but the server
   std::map<std::string, std::string> ttl_of_;  ///< per session
+  std::string name_space_;                     ///< empty: any
+  std::string partition_;
   keys keys_;
   std::uint64_t index_ = 5;
   fake_http http_;  ///< last: its threads use the rest

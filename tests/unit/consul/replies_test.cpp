@@ -221,6 +221,15 @@ TEST(ConsulReply, AnAgentTellsItsVersion) {
   EXPECT_FALSE(parse_agent("{}"));
 }
 
+TEST(ConsulReply, PartitionsExistSince111) {
+  for (const char* version : {"1.11.0", "1.21.0", "1.21.0+ent", "2.0.0", "1.100.1"}) {
+    EXPECT_TRUE(has_partitions(version)) << version;
+  }
+  for (const char* version : {"1.8.7", "1.10.12", "0.11.0", "1", "", "x.11.0", "1.x"}) {
+    EXPECT_FALSE(has_partitions(version)) << version;
+  }
+}
+
 TEST(ConsulReply, AnErrorRepeatsOnlyTheBeginningOfABody) {
   const std::string said = why(parse_keys("\x1b[2J" + std::string(5000, 'x')));
   EXPECT_LT(said.size(), 200U);

@@ -57,5 +57,17 @@ TEST(ConsulRequest, ATransactionHasItsOperationsInOrder) {
             R"({"KV":{"Verb":"get","Key":"k"}},{"KV":{"Verb":"delete","Key":"k"}}])");
 }
 
+/// Consul takes the place of a key from its operation, and not from the request's query.
+TEST(ConsulRequest, EachOperationSaysInWhichNamespaceAndPartitionItIs) {
+  const std::vector<operation> all{fetch{"k"}, discard{"l"}};
+  EXPECT_EQ(transaction_request(all, {.name_space = "team", .partition = "edge"}),
+            R"([{"KV":{"Verb":"get","Key":"k","Namespace":"team","Partition":"edge"}},)"
+            R"({"KV":{"Verb":"delete","Key":"l","Namespace":"team","Partition":"edge"}}])");
+  EXPECT_EQ(transaction_request(all, {.name_space = "team"}),
+            R"([{"KV":{"Verb":"get","Key":"k","Namespace":"team"}},)"
+            R"({"KV":{"Verb":"delete","Key":"l","Namespace":"team"}}])")
+      << "Consul before 1.11 refuses what it does not know";
+}
+
 }  // namespace
 }  // namespace tenure::stores::consul
