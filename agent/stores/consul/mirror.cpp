@@ -106,6 +106,29 @@ void mirror::read(std::span<const key_value> all) {
     return std::ranges::find(holders_, session, &slot_holder::session) == holders_.end();
   });
   if (!holders_.empty()) retry_at_ = core::never;
+  if (index_ >= expected_.index) expected_ = {};
+}
+
+std::vector<std::string> mirror::vanished(std::span<const key_value> all,
+                                          std::uint64_t index) const {
+  const auto find = [all](std::string_view key) {
+    const auto at = std::ranges::lower_bound(all, key, {}, &key_value::key);
+    return at != all.end() && at->key == key ? &*at : nullptr;
+  };
+  const key_value* const lock = find(lock_key_);
+  if (lock == nullptr && written_ > 0) return {lock_key_};
+  std::vector<std::string> out;
+  const bool is_news = !expected_.key.empty() && index >= expected_.index;
+  if (is_news && find(expected_.key) == nullptr) out.push_back(expected_.key);
+  // Who releases a semaphore takes itself out of it in the same step.
+  const auto body = lock == nullptr ? std::nullopt : parse_semaphore(lock->value);
+  for (const slot_holder& one : holders_) {
+    if (!body || one.key == lock_key_ || find(one.key) != nullptr) continue;
+    if (std::ranges::find(body->holders, one.session) != body->holders.end()) {
+      out.push_back(one.key);
+    }
+  }
+  return out;
 }
 
 void mirror::read_lock(const key_value& kv) {

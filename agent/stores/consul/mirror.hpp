@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/vacancies.hpp"
@@ -84,6 +85,16 @@ class mirror {
   /// The same, as the next thing that an unbroken watch shows.
   void follow(std::span<const key_value> all, std::uint64_t index);
 
+  /// Keys that are there by what was shown so far, or that we have written, and that `all` as of
+  /// `index` does not have. They may be gone, or the token may not read them any more.
+  [[nodiscard]] std::vector<std::string> vanished(std::span<const key_value> all,
+                                                  std::uint64_t index) const;
+
+  /// We have written this key at `index`: a later state that does not have it is news.
+  void expect(std::string key, std::uint64_t index) {
+    expected_ = {.key = std::move(key), .index = index};
+  }
+
   /// What is shown is as of this index or a later one. 0: nothing is known.
   [[nodiscard]] std::uint64_t index() const { return index_; }
 
@@ -131,6 +142,11 @@ class mirror {
     bool ours = false;
   };
 
+  struct written_key {
+    std::string key;  ///< empty: none
+    std::uint64_t index = 0;
+  };
+
   void read(std::span<const key_value> all);
   void read_lock(const key_value& kv);
   void read_contenders(std::span<const key_value> all);
@@ -169,6 +185,7 @@ class mirror {
   std::optional<core::release_record> last_release_;
   core::version released_ = core::no_version;  ///< the term released last, if cleanly
 
+  written_key expected_;  ///< by us, and not seen yet
   std::int64_t last_accepted_unix_ms_ = 0;
   core::time_point retry_at_ = core::never;
   core::vacancies vacancies_;  ///< at first, nothing is known about any slot

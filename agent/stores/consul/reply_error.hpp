@@ -27,6 +27,12 @@ struct reply_error {
   std::string_view advice{};  ///< what the user can do; empty if only another try helps
 };
 
+/// What to do about a token that may read less than before.
+inline constexpr std::string_view lost_permission =
+    "the token may read less than before; give it a policy with key_prefix \"ELECTION/\" { policy "
+    "= "
+    "\"write\" }";
+
 /// "No cluster leader; advice", for people.
 std::string text(const reply_error& what);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "stores/consul/absences.hpp"
 #include "stores/consul/layout.hpp"
 #include "stores/consul/requests.hpp"
 
@@ -56,21 +57,29 @@ void shared_state::close() {
 
 void shared_state::read(core::election_index which, core::time_point deadline, read_handler then) {
   const std::uint64_t known = seen(which).index();
-  agents.call(
-      read_request(prefix_of(spec(which).name)), deadline,
-      guarded([this, which, known, then = std::move(then)](const reply_or_failure& what) mutable {
-        if (!what) return then(std::unexpected(unknown{what.error().why}));
-        const auto keys = keys_in(*what, seen(which).prefix());
-        if (!keys) return then(std::unexpected(broken_reply(keys.error())));
-        looked out{.at = seen(which), .sent_at = what->sent_at};
-        // A watch that is not broken, and this read, which is of a later state.
-        if (watches.live(which) && what->index >= known) {
-          out.at.follow(*keys, what->index);
-        } else {
-          out.at.replace(*keys, what->index);
-        }
-        then(std::move(out));
-      }));
+  agents.call(read_request(prefix_of(spec(which).name)), deadline,
+              guarded([this, which, known, deadline,
+                       then = std::move(then)](const reply_or_failure& what) mutable {
+                if (!what) return then(std::unexpected(unknown{what.error().why}));
+                auto keys = keys_in(*what, seen(which).prefix());
+                if (!keys) return then(std::unexpected(broken_reply(keys.error())));
+                auto vanished = seen(which).vanished(*keys, what->index);
+                auto show = [this, which, known, keys = std::move(*keys), index = what->index,
+                             sent_at = what->sent_at, then = std::move(then)](
+                                const std::expected<void, call_failure>& gone) mutable {
+                  if (!gone) return then(std::unexpected(unknown{gone.error().why}));
+                  looked out{.at = seen(which), .sent_at = sent_at};
+                  // A watch that is not broken, and this read, which is of a later state.
+                  if (watches.live(which) && index >= known) {
+                    out.at.follow(keys, index);
+                  } else {
+                    out.at.replace(keys, index);
+                  }
+                  then(std::move(out));
+                };
+                if (vanished.empty()) return show({});
+                confirm_absent(agents, std::move(vanished), deadline, guarded(std::move(show)));
+              }));
 }
 
 void shared_state::transact(const std::vector<operation>& what, core::time_point deadline,
@@ -109,6 +118,7 @@ held_term& shared_state::hold(core::election_index which, const slot_holder& own
   held->text = text_of(own);
   held->lock_delay = sessions.lock_delay_of(own.session);
   held->is_session_gone = false;
+  mirrors[core::place(which)].expect(own.key, own.index);
   return *held;
 }
 

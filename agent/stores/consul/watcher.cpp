@@ -1,10 +1,12 @@
 #include "stores/consul/watcher.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "core/backoff.hpp"
 #include "core/check.hpp"
+#include "stores/consul/absences.hpp"
 #include "stores/consul/layout.hpp"
 
 namespace tenure::stores::consul {
@@ -89,7 +91,10 @@ void watcher::connect(place at) {
                   if (!what) return fail(at, what.error());
                   auto keys = keys_in(*what, all_[at].what.prefix);
                   if (!keys) return fail(at, {.why = cluster_.present() + ": " + keys.error().why});
-                  connected(at, *what, *keys);
+                  make_sure(at, *what, std::move(*keys),
+                            [this, at, answer = *what](std::span<const key_value> all) {
+                              connected(at, answer, all);
+                            });
                 }));
 }
 
@@ -130,13 +135,20 @@ void watcher::answered(place at, const reply_or_failure& what) {
     one.idle = 0;
     auto keys = keys_in(*what, one.what.prefix);
     if (!keys) return fail(at, {.why = cluster_.present() + ": " + keys.error().why});
-    // An index that goes back: Consul was restored from a backup, or has forgotten what was
-    // deleted long ago.
-    show(at, what->index, *keys, what->index < one.index);
-    if (!tell(at, tell_.changed)) return;
+    return make_sure(at, *what, std::move(*keys),
+                     [this, at, pause, index = what->index](std::span<const key_value> all) {
+                       // An index that goes back: Consul was restored from a backup, or has
+                       // forgotten what was deleted long ago.
+                       show(at, index, all, index < all_[at].index);
+                       if (tell(at, tell_.changed)) ask_after(at, pause);
+                     });
   }
+  ask_after(at, pause);
+}
+
+void watcher::ask_after(place at, core::duration pause) {
   if (pause == core::duration::zero()) return ask(at);
-  one.next->after(pause, current(at, [this, at] { ask(at); }));
+  all_[at].next->after(pause, current(at, [this, at] { ask(at); }));
 }
 
 void watcher::look(core::election_index which, std::move_only_function<void()> done) {
@@ -150,29 +162,55 @@ void watcher::look(core::election_index which, std::move_only_function<void()> d
 
 void watcher::begin_look(place at) {
   auto waiting = std::exchange(all_[at].wait_for_look, {});
-  const std::uint64_t known = all_[at].index;
   cluster_.call(read_request(all_[at].what.prefix), loop_.now() + read_patience,
-                current(at, [this, at, known,
+                current(at, [this, at, known = all_[at].index,
                              waiting = std::move(waiting)](const reply_or_failure& what) mutable {
                   if (!what) return fail(at, what.error());
                   auto keys = keys_in(*what, all_[at].what.prefix);
                   if (!keys) return fail(at, {.why = cluster_.present() + ": " + keys.error().why});
-                  // The blocking query may have shown a later state meanwhile.
-                  if (what->index < known || what->index > all_[at].index) {
-                    show(at, what->index, *keys, what->index < known);
-                    if (!tell(at, tell_.changed)) return;
-                  }
-                  const auto valid = still_here(at);
-                  for (auto& done : waiting) {
-                    done();
-                    if (!valid()) return;
-                  }
-                  if (all_[at].wait_for_look.empty()) {
-                    all_[at].looks = false;
-                  } else {
-                    begin_look(at);
-                  }
+                  make_sure(at, *what, std::move(*keys),
+                            [this, at, known, index = what->index,
+                             waiting = std::move(waiting)](std::span<const key_value> all) mutable {
+                              looked(at, known, index, all, std::move(waiting));
+                            });
                 }));
+}
+
+/// `known`: the index when this look began.
+void watcher::looked(place at, std::uint64_t known, std::uint64_t index,
+                     std::span<const key_value> keys,
+                     std::vector<std::move_only_function<void()>> waiting) {
+  // The blocking query may have shown a later state meanwhile.
+  if (index < known || index > all_[at].index) {
+    show(at, index, keys, index < known);
+    if (!tell(at, tell_.changed)) return;
+  }
+  const auto valid = still_here(at);
+  for (auto& done : waiting) {
+    done();
+    if (!valid()) return;
+  }
+  if (all_[at].wait_for_look.empty()) {
+    all_[at].looks = false;
+  } else {
+    begin_look(at);
+  }
+}
+
+/// Calls `then` with the keys of an answer once it is sure that those which it lacks are gone.
+void watcher::make_sure(place at, const reply& what, std::vector<key_value> keys,
+                        std::move_only_function<void(std::span<const key_value>)> then) {
+  std::vector<std::string> vanished;
+  for (const core::election_index which : all_[at].what.elections) {
+    const mirror& m = mirrors_[core::place(which)];
+    std::ranges::move(m.vanished(keys, what.index), std::back_inserter(vanished));
+  }
+  if (vanished.empty()) return then(keys);
+  confirm_absent(cluster_, std::move(vanished), loop_.now() + read_patience,
+                 current(at, [this, at, keys = std::move(keys), then = std::move(then)](
+                                 std::expected<void, call_failure> gone) mutable {
+                   gone ? then(keys) : fail(at, std::move(gone.error()));
+                 }));
 }
 
 /// Shows the keys to the mirrors. `anew`: changes may have been missed.

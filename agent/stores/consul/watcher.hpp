@@ -25,6 +25,9 @@ namespace tenure::stores::consul {
 /// a change that comes early is followed by a read. If such answers follow each other, the next
 /// query waits, so that the server is not kept busy.
 ///
+/// What is shown without keys that were there may be a state in which they are gone, or all that
+/// the token may read by now: the watcher makes sure before it shows that to anybody.
+///
 /// Used on its loop only. No handler is called after its destruction.
 class watcher {
  public:
@@ -74,9 +77,14 @@ class watcher {
 
   void connect(place at);
   void ask(place at);
+  void ask_after(place at, core::duration pause);
   void answered(place at, const reply_or_failure& what);
   void begin_look(place at);
   void connected(place at, const reply& what, std::span<const key_value> keys);
+  void looked(place at, std::uint64_t known, std::uint64_t index, std::span<const key_value> keys,
+              std::vector<std::move_only_function<void()>> waiting);
+  void make_sure(place at, const reply& what, std::vector<key_value> keys,
+                 std::move_only_function<void(std::span<const key_value>)> then);
   void show(place at, std::uint64_t index, std::span<const key_value> keys, bool anew);
   bool tell(place at, const std::function<void(core::election_index)>& news);
   void hear(place at);

@@ -226,6 +226,34 @@ TEST_F(ConsulMirror, OnlyContendersAreDeletedWhenTheirSessionsHaveEnded) {
   EXPECT_EQ(m.basis_now().dead.front().key, "db/" + third_session);
 }
 
+TEST_F(ConsulMirror, WhatWasThereAndIsNotShownHasVanished) {
+  mirror m = of(2);
+  EXPECT_THAT(m.vanished({}, 7), testing::IsEmpty());
+  const auto at = [](std::uint64_t index, std::vector<std::string> holders) {
+    return semaphore_key(index, 2, holders, index);
+  };
+  m.replace({{at(20, {other_session, third_session}), contender(15, other_session),
+              contender(16, third_session)}},
+            20);
+  EXPECT_THAT(m.vanished({}, 21), testing::ElementsAre("db/.lock"));
+  EXPECT_THAT(
+      m.vanished({{at(21, {other_session, third_session}), contender(15, other_session)}}, 21),
+      testing::ElementsAre("db/" + third_session));
+  EXPECT_THAT(m.vanished({{at(21, {other_session}), contender(15, other_session)}}, 21),
+              testing::IsEmpty())
+      << "who releases takes itself out of the holders";
+}
+
+TEST_F(ConsulMirror, WhatWeHaveWrittenIsExpectedFromThenOn) {
+  mirror m = of();
+  m.replace({}, 7);
+  m.expect("db/.lock", 9);
+  EXPECT_THAT(m.vanished({}, 8), testing::IsEmpty()) << "a state of before";
+  EXPECT_THAT(m.vanished({}, 9), testing::ElementsAre("db/.lock"));
+  m.follow({}, 9);
+  EXPECT_THAT(m.vanished({}, 10), testing::IsEmpty()) << "it was deleted";
+}
+
 TEST_F(ConsulMirror, ASlotThatWasReleasedCleanlyIsBelievedAndAMissedHolderIsNot) {
   const auto watched = [this](std::uint64_t changes) {
     mirror m = of(2);

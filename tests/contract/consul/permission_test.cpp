@@ -1,0 +1,100 @@
+// Tokens that change while a member holds and watches: what it may not see any more is not gone.
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "hostile_scene.hpp"
+
+namespace tenure::tests {
+namespace {
+
+using namespace std::chrono_literals;
+using nlohmann::json;
+using testing::AllOf;
+using testing::HasSubstr;
+
+constexpr const char* to_sessions_alone = R"(session_prefix "" { policy = "write" })";
+constexpr const char* to_all = R"(
+key_prefix "db0/" { policy = "write" }
+session_prefix "" { policy = "write" })";
+
+class ConsulPermission : public ConsulScene {
+ protected:
+  void begin() {
+    start({.token = "11111111-2222-3333-4444-555555555555"});
+    policy_ = made("/v1/acl/policy", {{"Name", "tenure"}, {"Rules", to_all}}).at("ID");
+    const json token = made("/v1/acl/token", {{"Policies", {{{"ID", policy_}}}}});
+    write_token(token.at("SecretID"));
+  }
+
+  json made(const std::string& path, const json& what) const {
+    return json::parse(put(path, what.dump()));
+  }
+
+  void allow(const char* rules) const {
+    made("/v1/acl/policy/" + policy_, {{"ID", policy_}, {"Name", "tenure"}, {"Rules", rules}});
+  }
+
+  void write_token(const std::string& secret) const {
+    std::ofstream(folder_ / "new") << secret << "\n";
+    std::filesystem::rename(folder_ / "new", folder_ / "token");
+  }
+
+  stores::setup with_token(const std::string& identity, std::uint32_t slots = 1) const {
+    stores::setup out = settings(identity, 60s, slots);
+    out.secure.token_file = folder_ / "token";
+    return out;
+  }
+
+  temporary_directory folder_;
+  std::string policy_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Servers, ConsulPermission, testing::ValuesIn(servers::consul_releases()),
+                         [](const auto& one) { return one.param.name; });
+
+TEST_P(ConsulPermission, AHolderWhoseTokenMayNotReadAnyMoreIsNotToldThatItsKeyIsGone) {
+  begin();
+  for (const std::uint32_t slots : {1U, 2U}) {
+    SCOPED_TRACE(slots);
+    cluster_->call("DELETE", "/v1/kv/db0/?recurse");
+    auto a = join(with_token("a", slots));
+    const stores::grant held = a->hold();
+    const auto seen = a->watch();
+    ASSERT_TRUE(loop_.run_until([&] { return seen->shows(std::not_fn(nobody)); }));
+    allow(to_sessions_alone);
+    int turns = 0;
+    // Each write ends a blocking query, the first of which began under the old policy.
+    ASSERT_TRUE(eventually(loop_, [&] {
+      put("/v1/kv/db0/wake", std::to_string(++turns));
+      return !seen->broken.empty() || seen->shows(nobody);
+    }));
+    EXPECT_FALSE(seen->shows(nobody));
+    EXPECT_THAT(seen->broken, testing::Contains(HasSubstr("key_prefix")));
+    EXPECT_THAT(words(a->renew(term(held.version))), HasSubstr("unknown: "));
+    allow(to_all);
+    ASSERT_TRUE(
+        eventually(loop_, [&] { return words(a->renew(term(held.version))) == "renewed"; }));
+    const auto again = a->watch();
+    ASSERT_TRUE(loop_.run_until([&] { return !again->seen.empty(); }));
+    EXPECT_FALSE(nobody(again->seen.front()));
+    // What is really gone is shown as that.
+    cluster_->call("DELETE", "/v1/kv/db0/?recurse");
+    EXPECT_TRUE(loop_.run_until([&] { return again->shows(nobody); }));
+    EXPECT_EQ(words(a->renew(term(held.version))), "lost: revoked");
+  }
+}
+
+TEST_P(ConsulPermission, WhoMayNotReadAnyMoreIsNotGrantedWhatItDoesNotSee) {
+  begin();
+  auto a = join(with_token("a"));
+  a->hold();
+  auto b = join(with_token("b"));
+  allow(to_sessions_alone);
+  const auto said = b->acquire();
+  EXPECT_THAT(words(said), AllOf(HasSubstr("unknown: "), HasSubstr("key_prefix")));
+}
+
+}  // namespace
+}  // namespace tenure::tests
