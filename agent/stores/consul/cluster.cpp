@@ -44,7 +44,7 @@ struct one_call {
   bool answered = false;       ///< by the cluster, even with a refusal
   std::size_t endpoint = 0;    ///< being asked now
   std::size_t endpoints_left;  ///< still to be asked after this one
-  bool read_again = false;     ///< the token, because the one before was refused
+  std::string token{};         ///< that it was sent with
 };
 
 using call_ptr = std::shared_ptr<one_call>;
@@ -104,7 +104,7 @@ struct cluster::state : std::enable_shared_from_this<cluster::state> {
   void failed(const call_ptr& c, call_failure why);
   void finish(const call_ptr& c, reply_or_failure outcome);
   void leave(std::size_t endpoint);
-  bool read_token_again();
+  void read_token_again();
   void tell(const core::contact_event& what) const {
     if (hears) hears(what);
   }
@@ -129,13 +129,11 @@ struct cluster::state : std::enable_shared_from_this<cluster::state> {
   bool closed = false;
 };
 
-/// True if the file has another token than before. One that cannot be read, as while it is being
-/// replaced, leaves the token as it was.
-bool cluster::state::read_token_again() {
-  if (token_file.empty()) return false;
+/// A file that cannot be read, as while it is being replaced, leaves the token as it was.
+void cluster::state::read_token_again() {
+  if (token_file.empty()) return;
   token_read_at = loop.now();
-  auto read = read_token(token_file);
-  return read && std::exchange(token, *read) != *read;
+  if (auto read = read_token(token_file)) token = std::move(*read);
 }
 
 std::vector<http::header> cluster::state::headers() {
@@ -166,9 +164,11 @@ void cluster::state::send(const call_ptr& c) {
                                                       c->what.method + " " + c->what.path}));
   }
   auto& through = c->waits ? for_waits : endpoints;
+  auto with = headers();
+  c->token = token;
   through[c->endpoint]->send({.method = c->what.method,
                               .target = target(c->what),
-                              .headers = headers(),
+                              .headers = std::move(with),
                               .body = c->what.body,
                               .urgent = c->as == priority::urgent},
                              try_deadline(*c, now), [self = shared_from_this(), c, now](auto what) {
@@ -187,9 +187,10 @@ void cluster::state::answered(const call_ptr& c, core::time_point sent_at,
                            .index = index_in(*what),
                            .sent_at = sent_at});
   }
-  if (error->meaning == error_meaning::denied && !std::exchange(c->read_again, true) &&
-      read_token_again()) {
-    return send(c);
+  if (error->meaning == error_meaning::denied) {
+    read_token_again();
+    // Another call may have read it before this one was refused.
+    if (token != c->token) return send(c);
   }
   c->answered = !is_of_this_endpoint(error->meaning);
   const std::string said = text(*error);

@@ -1,5 +1,6 @@
 // Tokens that change while a member holds and watches: what it may not see any more is not gone.
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -94,6 +95,60 @@ TEST_P(ConsulPermission, WhoMayNotReadAnyMoreIsNotGrantedWhatItDoesNotSee) {
   allow(to_sessions_alone);
   const auto said = b->acquire();
   EXPECT_THAT(words(said), AllOf(HasSubstr("unknown: "), HasSubstr("key_prefix")));
+}
+
+// A token that is replaced in its file while calls are under way --------------------------------
+
+class ConsulToken : public HostileConsul {
+ protected:
+  void write_token(const std::string& secret) const {
+    std::ofstream(folder_ / "new") << secret << "\n";
+    std::filesystem::rename(folder_ / "new", folder_ / "token");
+  }
+
+  temporary_directory folder_;
+};
+
+/// Both calls of a renewal have left with the old token when it is replaced: each is sent again
+/// with the new one, although only one of them can find that the file has changed.
+TEST_F(ConsulToken, EachCallThatWasRefusedIsSentAgainWithTheTokenOfNow) {
+  write_token("old");
+  stores::setup with = settings("a");
+  with.secure.token_file = folder_ / "token";
+  auto a = join(with);
+  const stores::grant held = a->hold();
+  a->answer_within(patience);
+  std::atomic<int> arrived = 0;
+  std::atomic<bool> replaced = false;
+  for (const char* name : {"renew", "look"}) {
+    fake_.on(name, [&](peer& to, const std::string& request) {
+      if (request.contains("X-Consul-Token: new"))
+        return fake_consul::say(to, fake_.truth(request));
+      // Not before both have left, and whichever is last replaces the file.
+      if (++arrived == 2) {
+        write_token("new");
+        replaced = true;
+      }
+      while (!replaced) {
+        if (to.closed_within(1ms)) return;
+      }
+      status("403 Forbidden", "ACL not found")(to, request);
+    });
+  }
+  EXPECT_EQ(words(a->renew(term(held.version))), "renewed");
+  EXPECT_EQ(arrived, 2) << "no call was sent more than once with the old one";
+}
+
+TEST_F(ConsulToken, ATokenThatStaysRefusedIsNotSentAgainAndAgain) {
+  write_token("old");
+  stores::setup with = settings("a");
+  with.secure.token_file = folder_ / "token";
+  auto a = join(with);
+  const stores::grant held = a->hold();
+  fake_.on("renew", status("403 Forbidden", "ACL not found"));
+  const int before = fake_.count("renew");
+  expect_unknown(words(a->renew(term(held.version))), "the token is unknown to Consul");
+  EXPECT_EQ(fake_.count("renew"), before + 1);
 }
 
 }  // namespace
