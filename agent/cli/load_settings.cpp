@@ -69,6 +69,7 @@ void warn_of_exposed_secrets(config::configuration& s) {
 std::expected<config::configuration, int> load_settings(const invocation& what) {
   config::inputs in;
   in.environment = config::environment();
+  in.has_consul_token = config::is_set(config::consul_token);
   in.flags = flags_of(what);
   in.host_name = default_identity();
   in.in_pod = config::this_pod();

@@ -52,6 +52,8 @@ struct inputs {
   std::vector<name_and_value> flags;
   std::string host_name;        ///< the default identity
   std::optional<pod> in_pod{};  ///< what a pod knows of its cluster
+  /// `consul_token` is set. The token itself is never given here.
+  bool has_consul_token = false;
   /// Nothing is required, because only the time budget is of interest. Missing settings stay empty.
   bool partial = false;
   /// The file is checked by itself: suggestions are written as in a file, not as flags.
@@ -61,6 +63,9 @@ struct inputs {
 /// True for TENURE_ and for the variables of other tools that are understood. Others, and the
 /// secrets among them, need not be read.
 bool may_be_setting(std::string_view variable);
+
+/// The variable in which the command `consul` looks for a token.
+inline constexpr std::string_view consul_token = "CONSUL_HTTP_TOKEN";
 
 /// The variables by which a pod finds the API server of its cluster.
 inline constexpr std::string_view pod_host = "KUBERNETES_SERVICE_HOST";

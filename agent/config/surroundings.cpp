@@ -55,6 +55,11 @@ std::vector<name_and_value> environment() {
   return out;
 }
 
+bool is_set(std::string_view variable) {
+  const char* const value = std::getenv(std::string(variable).c_str());
+  return value != nullptr && *value != '\0';
+}
+
 std::optional<pod> this_pod(const std::string& folder) {
   const char* const host = std::getenv(pod_host.data());
   const char* const port = std::getenv(pod_port.data());

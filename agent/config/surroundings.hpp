@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "config/load.hpp"
@@ -15,6 +16,9 @@ file_result read_file(const std::string& path);
 /// The environment variables of this process that may be settings (`may_be_setting`). Not to be
 /// called while another thread changes the environment.
 std::vector<name_and_value> environment();
+
+/// True if this variable is set, and not empty. No more of its value is read.
+bool is_set(std::string_view variable);
 
 /// What Kubernetes has given to this pod; nothing if this is none, or one without a token in
 /// `folder`.

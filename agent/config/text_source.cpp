@@ -132,6 +132,18 @@ const settings::store_kind* kind_of_store(const raw_settings& out) {
   return name == nullptr ? nullptr : settings::find_store_kind(*name);
 }
 
+/// False if all endpoints are plain http: then the command `consul` does not use what it knows of
+/// TLS. True if they are not known.
+bool may_use_tls(const raw_settings& out) {
+  const auto is_endpoint = [](const assignment& one) { return one.which == setting::endpoint; };
+  const auto given = std::find_if(out.given.rbegin(), out.given.rend(), is_endpoint);
+  if (given == out.given.rend()) return true;
+  const auto* const all = std::get_if<std::vector<std::string>>(&given->what);
+  return all == nullptr || std::ranges::any_of(*all, [](const std::string& one) {
+           return one.starts_with("https://");
+         });
+}
+
 bool is_given(const raw_settings& out, setting which) {
   return out.bad.test(static_cast<std::size_t>(which)) ||
          std::ranges::count(out.given, which, &assignment::which) > 0;
@@ -193,6 +205,8 @@ void take_consul_variables(std::span<const name_and_value> variables, raw_settin
   for (const auto& [variable, which] : consul_variables) {
     const std::string* const content = find(variables, variable);
     if (content == nullptr || is_given(out, which)) continue;
+    const bool is_of_tls = std::ranges::find(tls_settings, which) != tls_settings.end();
+    if (is_of_tls && !may_use_tls(out)) continue;
     std::string text = *content;
     if (which == setting::endpoint) {
       const std::string* const tls = find(variables, consul_ssl);

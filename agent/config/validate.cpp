@@ -31,6 +31,7 @@ class assembly {
     out_.probe_listen.is_chosen = known_.is_given(setting::probe_listen);
     check_store();
     check_access(out_, known_);
+    warn_of_token();
     check_elections();
     check_target(out_, known_);
     check_identity();
@@ -69,6 +70,16 @@ class assembly {
     if (out_.store.empty() || settings::find_store_kind(out_.store) != nullptr) return;
     known_.reject(setting::store, "store " + quote(out_.store) + " is not in this build",
                   "give " + choices(settings::store_names));
+  }
+
+  /// Consul would be asked without the token that the command `consul` would use here.
+  void warn_of_token() {
+    const settings::store_kind* const kind = settings::find_store_kind(out_.store);
+    if (kind == nullptr || !kind->has_agents || !in_.has_consul_token) return;
+    if (known_.is_given(setting::token_file) || known_.is_bad(setting::token_file)) return;
+    out_.warnings.push_back(
+        {std::string(consul_token), "the token in this variable is not used: it is never read",
+         "write it to a file, and name that with " + known_.written(setting::token_file)});
   }
 
   void check_elections() {

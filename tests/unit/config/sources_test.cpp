@@ -72,6 +72,44 @@ TEST(Sources, VariablesOfTheCommandConsulAreUnderstoodForConsulAlone) {
   EXPECT_EQ(good(other).secure.token_file, "");
 }
 
+/// As the command `consul`: on many machines they are set for all programs.
+TEST(Sources, WhatConsulsVariablesSayOfTlsDoesNotMatterToAPlainEndpoint) {
+  inputs in;
+  in.host_name = "host-1";
+  in.flags = {{"--store", "consul"}, {"--election", "db"}};
+  in.environment = {{"CONSUL_HTTP_ADDR", "http://127.0.0.1:8500"},
+                    {"CONSUL_CACERT", "/ca.pem"},
+                    {"CONSUL_CLIENT_CERT", "/c.pem"},
+                    {"CONSUL_CLIENT_KEY", "/c.key"},
+                    {"CONSUL_TLS_SERVER_NAME", "consul"}};
+  EXPECT_EQ(good(in).secure, security());
+  in.flags.emplace_back("--endpoint", "https://consul.example:8501");
+  EXPECT_EQ(good(in).secure.ca_file, "/ca.pem");
+  EXPECT_EQ(good(in).secure.certificate_file, "/c.pem");
+  in.flags.back().second = "http://127.0.0.1:8500";
+  in.flags.emplace_back("--ca-file", "/own.pem");
+  EXPECT_THAT(problems_of(in), ElementsAre(HasSubstr("nothing would be encrypted")))
+      << "our own setting is a mistake there";
+}
+
+TEST(Sources, ATokenInAVariableIsWarnedOfAndNotUsed) {
+  inputs in;
+  in.host_name = "host-1";
+  in.flags = {{"--store", "consul"}, {"--election", "db"}, {"--endpoint", "http://127.0.0.1:8500"}};
+  EXPECT_THAT(good(in).warnings, IsEmpty());
+  in.has_consul_token = true;
+  const configuration warned = good(in);
+  EXPECT_EQ(warned.secure.token_file, "");
+  ASSERT_EQ(warned.warnings.size(), 1U);
+  EXPECT_THAT(render(warned.warnings.front()),
+              testing::AllOf(StartsWith("CONSUL_HTTP_TOKEN"), HasSubstr("--token-file")));
+  in.flags.emplace_back("--token-file", "/run/token");
+  EXPECT_THAT(good(in).warnings, IsEmpty());
+  inputs other = minimal();
+  other.has_consul_token = true;
+  EXPECT_THAT(good(other).warnings, IsEmpty());
+}
+
 inputs in_a_pod(const std::string& store) {
   inputs in;
   in.host_name = "host-1";
