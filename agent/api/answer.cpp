@@ -23,11 +23,11 @@ wire::problem uncertainty(const verdict& what, const election_snapshot& election
   switch (what.is) {
     case validity::behind:
       return {.code = "cache_behind",
-              .message = of + "has not reached this version yet",
+              .message = of + "may not have reached this term yet",
               .action = action};
     case validity::expired:
       return {.code = "lease_may_be_over",
-              .message = "the lease of this version has run out by what " + of + "last showed",
+              .message = "the lease of this term has run out by what " + of + "last showed",
               .action = action};
     default:
       if (!seen.contact.reachable(at.now)) {

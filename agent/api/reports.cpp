@@ -64,7 +64,9 @@ std::optional<std::vector<wire::member_report>> members_of(const election_snapsh
 std::string refusal_text(const term_question& asked, const verdict& what,
                          const election_snapshot& election,
                          const std::optional<core::holder>& shown) {
-  const std::string version = "version " + std::to_string(core::number(asked.version));
+  const std::string version = asked.version == core::no_version
+                                  ? "the term with this sequencer"
+                                  : "version " + std::to_string(core::number(asked.version));
   const std::string of = " of election \"" + election.name + "\"";
   const std::string now = !shown ? "; nobody holds it now"
                                  : "; " + shown->identity + " holds it now, under version " +
@@ -74,6 +76,8 @@ std::string refusal_text(const term_question& asked, const verdict& what,
       return version + of + " has not been granted by this store" + now;
     case validity::other_holder:
       return version + of + " is not held by " + asked.holder.value_or("") + now;
+    case validity::other_sequencer:
+      return version + of + " is in force by another sequencer" + now;
     case validity::ending:
       return version + of + " is being given up, and nobody may act under it any more" + now;
     default:
@@ -162,7 +166,8 @@ wire::verification verification_of(const term_question& asked, const verdict& wh
                          .identity = seen.identity,
                          .store = store_of(seen, at),
                          .cluster_id = seen.cluster_id};
-  const auto in_question = std::ranges::find(what.holders, asked.version, &core::holder::version);
+  const auto in_question = std::ranges::find_if(
+      what.holders, [&](const core::holder& one) { return is_about(asked, one); });
   if (in_question != what.holders.end()) {
     out.holder = *in_question;
   } else if (!what.holders.empty()) {

@@ -133,7 +133,7 @@ routed route_history(const http::request& asked, std::size_t place) {
 /// The defect of the parameters of verify; empty if `to` was set. Unknown parameters are errors:
 /// otherwise a misspelt `holder` would silently skip a check.
 std::string read_question(const http::request& asked, calls::verify& to) {
-  static constexpr std::array<std::string_view, 3> known{"version", "holder", "fresh"};
+  static constexpr std::array<std::string_view, 4> known{"version", "sequencer", "holder", "fresh"};
   for (const http::parameter& one : asked.target.query) {
     if (std::ranges::find(known, one.name) == known.end()) {
       return "\"" + one.name + "\" is not a parameter of verify";
@@ -141,15 +141,24 @@ std::string read_question(const http::request& asked, calls::verify& to) {
     if (is_repeated(asked, one.name)) return "\"" + one.name + "\" is given more than once";
   }
   const std::string* version = asked.query_value("version");
-  if (version == nullptr) return "verify needs the version that is to be checked";
-  // In the exact form that answers use, so that clients can compare versions as text.
-  const auto number = base::read_number<std::uint64_t>(*version);
-  if (!number || version->starts_with('0')) {
-    return "\"" + *version + "\" is not a version: a whole number from 1 to 2^64-1";
+  const std::string* sequencer = asked.query_value("sequencer");
+  if (version == nullptr && sequencer == nullptr) {
+    return "verify needs the version or the sequencer that is to be checked";
   }
-  to.what.version = core::version{*number};
+  if (version != nullptr) {
+    // In the exact form that answers use, so that clients can compare versions as text.
+    const auto number = base::read_number<std::uint64_t>(*version);
+    if (!number || version->starts_with('0')) {
+      return "\"" + *version + "\" is not a version: a whole number from 1 to 2^64-1";
+    }
+    to.what.version = core::version{*number};
+  }
+  if (sequencer != nullptr) {
+    if (sequencer->empty()) return "sequencer is empty; leave it out to check the version alone";
+    to.what.sequencer = *sequencer;
+  }
   if (const std::string* holder = asked.query_value("holder")) {
-    if (holder->empty()) return "holder is empty; leave it out to check the version alone";
+    if (holder->empty()) return "holder is empty; leave it out to check the term alone";
     to.what.holder = *holder;
   }
   if (const std::string* fresh = asked.query_value("fresh")) {

@@ -18,9 +18,11 @@ struct knowledge {
   std::vector<core::holder> holders;  ///< those of `shown` that may act
 };
 
-std::optional<core::holder> find(const std::vector<core::holder>& among, core::version version) {
-  const auto found = std::ranges::find(among, version, &core::holder::version);
-  return found == among.end() ? std::nullopt : std::optional(*found);
+/// The holder of the term in question, by its version if that is given.
+const core::holder* find(const std::vector<core::holder>& among, const term_question& asked) {
+  const auto found =
+      std::ranges::find_if(among, [&](const core::holder& one) { return is_about(asked, one); });
+  return found == among.end() ? nullptr : &*found;
 }
 
 /// `shown`, without a term of our session that is not, or no longer, ours to act under.
@@ -34,11 +36,18 @@ std::vector<core::holder> who_may_act(const std::vector<core::holder>& shown,
 }
 
 validity rule(const term_question& asked, const knowledge& known, std::uint32_t slots) {
-  if (const auto match = find(known.holders, asked.version)) {
-    return !asked.holder || *asked.holder == match->identity ? validity::valid
-                                                             : validity::other_holder;
+  const bool is_cached = known.from == source::cache;
+  if (const core::holder* const match = find(known.holders, asked)) {
+    if (asked.holder && *asked.holder != match->identity) return validity::other_holder;
+    if (!asked.sequencer || *asked.sequencer == match->sequencer) return validity::valid;
+    // A term may go on by another one, which the watch has not shown yet.
+    return is_cached ? validity::behind : validity::other_sequencer;
   }
-  if (find(known.shown, asked.version)) return validity::ending;
+  if (find(known.shown, asked) != nullptr) return validity::ending;
+  // Sequencers have no order.
+  if (asked.version == core::no_version) {
+    return is_cached ? validity::behind : validity::not_held;
+  }
 
   core::version newest = core::no_version;
   for (const core::holder& h : known.shown) newest = std::max(newest, h.version);
@@ -57,9 +66,15 @@ std::string_view name(source what) {
   return names[static_cast<std::size_t>(what)];
 }
 
+bool is_about(const term_question& asked, const core::holder& one) {
+  return asked.version == core::no_version ? one.sequencer == asked.sequencer
+                                           : one.version == asked.version;
+}
+
 std::string_view name(validity what) {
-  static constexpr std::array<std::string_view, 6> names{"valid",       "superseded",   "not_held",
-                                                         "not_granted", "other_holder", "ending"};
+  static constexpr std::array<std::string_view, 7> names{
+      "valid",        "superseded",      "not_held", "not_granted",
+      "other_holder", "other_sequencer", "ending"};
   TENURE_CHECK(is_certain(what));
   return names[static_cast<std::size_t>(what)];
 }
@@ -69,9 +84,12 @@ verdict judge(const term_question& asked, const election_snapshot& election, con
   const core::election_view& view = election.view;
   const std::string& identity = seen.identity;
   verdict out;
-  if (held_by_us(view, at.now) && (election.slots == 1 || view.lease->version == asked.version)) {
-    const std::vector<core::holder> ours{
-        {.identity = identity, .version = view.lease->version, .ours = true}};
+  const core::holder own{.identity = identity,
+                         .version = view.lease ? view.lease->version : core::no_version,
+                         .ours = true,
+                         .sequencer = view.sequencer};
+  if (held_by_us(view, at.now) && (election.slots == 1 || is_about(asked, own))) {
+    const std::vector<core::holder> ours{own};
     out.from = source::lease;
     out.is = rule(asked,
                   {.from = out.from, .as_of = view.lease->version, .shown = ours, .holders = ours},

@@ -38,12 +38,13 @@ enum class source : std::uint8_t {
 };
 
 enum class validity : std::uint8_t {
-  valid,         ///< the term is in force
-  superseded,    ///< over: there is a holder under a newer version
-  not_held,      ///< over, or never begun; the store is past this version
-  not_granted,   ///< the store has not reached this version: the stamp is wrong
-  other_holder,  ///< the version is in force, but under another holder
-  ending,        ///< ours, but its stop_at has passed, even if the store still shows it
+  valid,            ///< the term is in force
+  superseded,       ///< over: there is a holder under a newer version
+  not_held,         ///< over, or never begun; the store is past this version
+  not_granted,      ///< the store has not reached this version: the stamp is wrong
+  other_holder,     ///< the version is in force, but under another holder
+  other_sequencer,  ///< the version is in force, but by another sequencer
+  ending,           ///< ours, but its stop_at has passed, even if the store still shows it
   // Cannot tell. None of these is a yes or a no.
   unwatched,  ///< the watch is broken or has not shown anything yet, or the store does not answer
   behind,     ///< newer than the watch's last state: it may have been granted since
@@ -58,6 +59,10 @@ constexpr bool is_certain(validity v) {
 std::string_view name(source s);
 /// Precondition: `v` is certain.
 std::string_view name(validity v);
+
+/// True if this is the holder of the term in question: by its version, or if that is not given, by
+/// its sequencer.
+bool is_about(const term_question& asked, const core::holder& one);
 
 struct verdict {
   validity is = validity::unwatched;

@@ -199,6 +199,9 @@ constexpr std::array verify_words{option{.name = "ELECTION",
                                          .takes = value_kind::election}};
 constexpr std::array verify_flags{
     option{.name = "--version", .metavar = "N", .doc = "The version to check [TENURE_VERSION]"},
+    option{.name = "--sequencer",
+           .metavar = "TEXT",
+           .doc = "The store's own proof of the term, instead of the version or beside it"},
     option{
         .name = "--holder",
         .metavar = "IDENTITY",

@@ -66,6 +66,7 @@ struct holder {
   /// Which of the slots it holds, from 0 on: no two holders have the same number at a time. 0 where
   /// the store does not say, as for a program that knows no such number (`etcdctl lock`).
   std::uint32_t slot = 0;
+  std::string sequencer{};  ///< the store's own proof of this term, see event::granted; opaque
 
   friend bool operator==(const holder&, const holder&) = default;
 };

@@ -143,10 +143,12 @@ std::string write(const history_report& what);
 /// Nothing if the body is not a history.
 std::optional<history_report> read_history(std::string_view body);
 
-/// "Does this holder (any holder, if none is given) still hold under this version?"
+/// "Does this holder (any holder, if none is given) still hold under this version, or by this
+/// sequencer?" One of the two is given, or both.
 struct term_question {
-  core::version version = core::no_version;
+  core::version version = core::no_version;  ///< `no_version`: of any
   std::optional<std::string> holder{};
+  std::optional<std::string> sequencer{};
 
   friend bool operator==(const term_question&, const term_question&) = default;
 };

@@ -89,6 +89,7 @@ static void describe(maybe_const<history_report> auto& of, auto& with) {
 static void describe(maybe_const<term_question> auto& of, auto& with) {
   with.version(of.version);
   with("holder", of.holder);
+  with("sequencer", of.sequencer);
 }
 
 static void describe(maybe_const<verification> auto& of, auto& with) {
@@ -224,8 +225,8 @@ std::optional<verification> read_verification(std::string_view body) {
   const nlohmann::json answer = parsed(body);
   verification out;
   const bool is_clear = member(answer, "valid").is_boolean() && read(answer, out);
-  return is_clear && out.asked.version != core::no_version ? std::optional(std::move(out))
-                                                           : std::nullopt;
+  const bool is_about_a_term = out.asked.version != core::no_version || out.asked.sequencer;
+  return is_clear && is_about_a_term ? std::optional(std::move(out)) : std::nullopt;
 }
 
 std::string write(const older_status& what) {

@@ -120,6 +120,7 @@ std::string& object_writer::named(std::string_view name) {
 }
 
 void object_writer::version(std::optional<core::version> version) {
+  if (version == core::no_version) version.reset();
   (*this)("version", version);
   std::optional<std::string> text;
   if (version) text = std::to_string(core::number(*version));

@@ -83,7 +83,7 @@ class object_writer {
     time(name, unix_ms == 0 ? std::nullopt : std::optional(unix_ms));
   }
   /// "version" as a number, and "version_text" with the same digits for readers whose numbers are
-  /// doubles (JavaScript, jq), which are exact only up to 2^53.
+  /// doubles (JavaScript, jq), which are exact only up to 2^53. Both are null if there is none.
   void version(std::optional<core::version> version);
   /// "holder", "version" and "version_text".
   void holder(const std::optional<core::holder>& who);

@@ -163,6 +163,62 @@ TEST(Verdict, OwnSlotIsVouchedForByTheLeaseAndTheOthersByTheWatch) {
   EXPECT_EQ(s.from_cache(9).is, validity::valid);
 }
 
+// Sequencers ------------------------------------------------------------------------------------
+
+const std::vector<core::holder> b_holds_by_proof{
+    {.identity = "b", .version = version{9}, .sequencer = "proof"}};
+
+struct judged_by_sequencer : judged {
+  static wire::term_question question(std::uint64_t version, const std::string& sequencer) {
+    return {.version = core::version{version}, .sequencer = sequencer};
+  }
+  api::validity cached(std::uint64_t version, const std::string& sequencer) {
+    return api::judge(question(version, sequencer), db(), seen, at).is;
+  }
+  api::validity stored(std::uint64_t version, const std::string& sequencer) {
+    return api::judge(question(version, sequencer), db(), at,
+                      {.seen = {.as_of = core::version{20}, .holders = b_holds_by_proof},
+                       .asked_at = at.now})
+        .is;
+  }
+};
+
+TEST(Verdict, ASequencerIsInForceWhileItsTermIs) {
+  judged_by_sequencer s;
+  s.watch_shows(b_holds_by_proof, version{9});
+  for (const std::uint64_t asked : {0U, 9U}) {
+    EXPECT_EQ(s.cached(asked, "proof"), validity::valid);
+    EXPECT_EQ(s.stored(asked, "proof"), validity::valid);
+  }
+  EXPECT_EQ(s.cached(7, "proof"), validity::superseded) << "both must be those of one term";
+}
+
+TEST(Verdict, AnotherSequencerMayBeNewerThanTheCacheAndIsANoOfTheStore) {
+  judged_by_sequencer s;
+  s.watch_shows(b_holds_by_proof, version{9});
+  EXPECT_EQ(s.cached(0, "other"), validity::behind);
+  EXPECT_EQ(s.cached(9, "other"), validity::behind) << "a term may go on by another one";
+  EXPECT_EQ(s.stored(0, "other"), validity::not_held);
+  EXPECT_EQ(s.stored(9, "other"), validity::other_sequencer);
+}
+
+TEST(Verdict, OwnSequencerIsVouchedForByTheLeaseAndNoOtherWhileItLasts) {
+  judged_by_sequencer s;
+  s.hold(phase::active);  // version 7 by "proof-7" until 10 s
+  EXPECT_EQ(s.cached(0, "proof-7"), validity::valid);
+  EXPECT_EQ(s.cached(7, "proof-7"), validity::valid);
+  EXPECT_EQ(s.cached(0, "other"), validity::not_held);
+  EXPECT_EQ(s.cached(7, "other"), validity::other_sequencer);
+  s.db().slots = 2;
+  EXPECT_EQ(s.cached(0, "proof-7"), validity::valid);
+  EXPECT_EQ(s.cached(0, "other"), validity::unwatched) << "of another slot, perhaps";
+  s.watch_shows({{.identity = "me", .version = version{7}, .ours = true, .sequencer = "proof-7"}},
+                version{7});
+  s.advance(10s);
+  EXPECT_EQ(s.stored(0, "proof-7"), validity::not_held);
+  EXPECT_EQ(s.cached(0, "proof-7"), validity::ending);
+}
+
 TEST(Verdict, FreshOneIsAsOldAsItsQuestion) {
   judged s;
   EXPECT_EQ(s.from_store(b_holds, 9, 9).is, validity::valid);

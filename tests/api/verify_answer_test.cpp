@@ -17,7 +17,8 @@ using testing::HasSubstr;
 struct watched : scene {
   watched() {
     view().phase = core::phase::observer;
-    watch_shows({{.identity = "b", .version = version{9}}}, version{9});
+    watch_shows({{.identity = "b", .version = version{9}, .sequencer = "db/.lock@3@s"}},
+                version{9});
   }
 };
 
@@ -29,7 +30,7 @@ TEST(VerifyAnswer, ValidTermIs200WithWhatItRestsOn) {
   EXPECT_EQ(
       r.body,
       R"({"valid":true,"election":"db",)"
-      R"("asked":{"version":9,"version_text":"9","holder":"b"},)"
+      R"("asked":{"version":9,"version_text":"9","holder":"b","sequencer":null},)"
       R"("holder":"b","version":9,"version_text":"9",)"
       R"("holders":[{"identity":"b","version":9,"slot":0}],"source":"cache",)"
       R"("as_of":"2026-01-31T12:00:00.000Z","age_ms":250,"expires_in_ms":null,)"
@@ -50,6 +51,31 @@ TEST(VerifyAnswer, TermThatIsOverIs409WithTheReasonAndWhoHoldsNow) {
   EXPECT_EQ(body["holder"], "b");
   EXPECT_EQ(body["version"], 9);
   EXPECT_EQ(body["asked"]["version"], 7);
+}
+
+TEST(VerifyAnswer, ASequencerStandsForTheVersionOrIsCheckedBesideIt) {
+  watched s;
+  const http::response r = s.ask("/v1/elections/db/verify?sequencer=db%2F.lock%403%40s");
+  EXPECT_EQ(r.status, 200U);
+  const json said = json::parse(r.body);
+  EXPECT_EQ(said["asked"], (json{{"version", nullptr},
+                                 {"version_text", nullptr},
+                                 {"holder", nullptr},
+                                 {"sequencer", "db/.lock@3@s"}}));
+  EXPECT_EQ(said["holder"], "b");
+  EXPECT_EQ(said["version"], 9);
+  EXPECT_EQ(s.ask("/v1/elections/db/verify?version=9&sequencer=db%2F.lock%403%40s").status, 200U);
+  EXPECT_EQ(s.json("/v1/elections/db/verify?sequencer=other")["error"]["code"], "cache_behind");
+
+  const auto asked = s.call<api::calls::verify>(
+                          scene::get("/v1/elections/db/verify?version=9&sequencer=x&fresh=1"))
+                         .value();
+  const api::fresh_view now{.seen = *s.view().seen, .asked_at = s.at.now};
+  const http::response no = api::answer_fresh(asked, s.seen, s.at, now);
+  EXPECT_EQ(no.status, 409U);
+  EXPECT_EQ(json::parse(no.body)["reason"], "other_sequencer");
+  EXPECT_THAT(no.body,
+              HasSubstr("version 9 of election \\\"db\\\" is in force by another sequencer"));
 }
 
 TEST(VerifyAnswer, WhatCannotBeVouchedForIs503ThatSaysWhatToDo) {
@@ -73,7 +99,9 @@ TEST(VerifyAnswer, QuestionThatIsNotInOrderIs400AndIsNotGuessedAt) {
   for (const char* query :
        {"", "?version=", "?version=0", "?version=-1", "?version=+9", "?version=09", "?version=9x",
         "?version=18446744073709551616", "?version=9&holder=", "?version=9&fresh=yes",
-        "?version=9&hodler=c", "?version=9&version=7", "?version=9&holder=b&holder=c"}) {
+        "?version=9&hodler=c", "?version=9&version=7", "?version=9&holder=b&holder=c",
+        "?sequencer=", "?version=9&sequencer=", "?sequencer=a&sequencer=b",
+        "?version=0&sequencer=a", "?holder=b"}) {
     for (const char* fresh : {"", "&fresh=1"}) {
       const std::string target = std::string("/v1/elections/db/verify") + query + fresh;
       if (target.ends_with("verify&fresh=1")) continue;

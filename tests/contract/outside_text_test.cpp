@@ -25,13 +25,13 @@ TEST_P(StoreContract, NamesOfOthersCanBePrinted) {
     return seen.holders.size() == 1 && seen.members;
   };
   ASSERT_TRUE(loop_.run_until([&] { return watched->shows(shows_a); }));
-  EXPECT_THAT(watched->seen.back().holders, ElementsAre(core::holder{shown_name, g.version}));
+  EXPECT_THAT(watched->seen.back().holders, ElementsAre(other(shown_name, g.version)));
   EXPECT_THAT(*watched->seen.back().members, ElementsAre(shown_name));
-  EXPECT_THAT(b->read().holders, ElementsAre(core::holder{shown_name, g.version}));
+  EXPECT_THAT(b->read().holders, ElementsAre(other(shown_name, g.version)));
   const auto refused = b->acquire();
   ASSERT_TRUE(std::holds_alternative<stores::refusal>(refused));
   EXPECT_THAT(std::get<stores::refusal>(refused).seen.holders,
-              ElementsAre(core::holder{shown_name, g.version}));
+              ElementsAre(other(shown_name, g.version)));
 }
 
 TEST_P(StoreContract, WhatOthersSaidWhenTheyReleasedCanBePrinted) {

@@ -28,6 +28,34 @@ TEST_P(StoreContract, FirstCandidateIsGrantedForTheTtlFromBeforeItsCall) {
   EXPECT_FALSE(g.sequencer.empty());
 }
 
+/// So anybody can check it by an agent of its own.
+TEST_P(StoreContract, TheSequencerOfAGrantIsShownToAllWhoLook) {
+  for (const std::uint32_t slots : {1U, 2U}) {
+    SCOPED_TRACE(slots);
+    const auto with = [&](const char* identity) {
+      stores::setup out = settings(identity, std::chrono::seconds(10), slots);
+      out.elections.front().name += "-of-" + std::to_string(slots);
+      return out;
+    };
+    auto a = join(with("a"));
+    auto b = join(with("b"));
+    const auto watched = b->watch();
+    const grant first = a->hold();
+    const auto shows = [&](const grant& what) {
+      return [&](const core::observation& seen) {
+        return !seen.holders.empty() && seen.holders.front().version == what.version;
+      };
+    };
+    EXPECT_EQ(a->read().holders.front().sequencer, first.sequencer);
+    EXPECT_EQ(b->read().holders.front().sequencer, first.sequencer);
+    ASSERT_TRUE(loop_.run_until([&] { return watched->shows(shows(first)); }));
+    EXPECT_EQ(watched->seen.back().holders.front().sequencer, first.sequencer);
+    a->renew({{.which = core::election_index{0}, .version = first.version}});
+    EXPECT_EQ(b->read().holders.front().sequencer, first.sequencer)
+        << "it lasts as long as the term";
+  }
+}
+
 TEST_P(StoreContract, SecondCandidateIsRefusedAndToldWhoHolds) {
   auto a = join(settings("a"));
   auto b = join(settings("b"));
@@ -244,7 +272,7 @@ TEST_P(StoreContract, EachHolderHasTheSmallestFreeSlotForItsTerm) {
   const grant fourth = d->hold();
   EXPECT_EQ(fourth.slot, 1U);
   const auto shows_slot = [&](const core::observation& o) {
-    return std::ranges::find(o.holders, own("d", fourth.version, 1)) != o.holders.end();
+    return testing::Value(o.holders, testing::Contains(own("d", fourth.version, 1)));
   };
   EXPECT_TRUE(loop_.run_until([&] { return shown->shows(shows_slot); }));
   EXPECT_EQ(c->hold().slot, 2U) << "asked for again, also behind a change of the others";

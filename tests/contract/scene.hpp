@@ -1,5 +1,7 @@
 #pragma once
 
+#include <gmock/gmock.h>
+
 #include <boost/asio/io_context.hpp>
 #include <chrono>
 #include <expected>
@@ -34,14 +36,21 @@ class loop {
   http::asio_loop events_{context_.get_executor()};
 };
 
-/// What the store shows of a holder: to itself, and to others.
-inline core::holder own(const std::string& identity, core::version version,
-                        std::uint32_t slot = 0) {
-  return {.identity = identity, .version = version, .ours = true, .slot = slot};
+/// What the store shows of a holder, besides its sequencer: to itself, and to others.
+inline testing::Matcher<core::holder> shown(const std::string& identity, core::version version,
+                                            bool ours, std::uint32_t slot) {
+  return testing::AllOf(testing::Field("identity", &core::holder::identity, identity),
+                        testing::Field("version", &core::holder::version, version),
+                        testing::Field("ours", &core::holder::ours, ours),
+                        testing::Field("slot", &core::holder::slot, slot));
 }
-inline core::holder other(const std::string& identity, core::version version,
-                          std::uint32_t slot = 0) {
-  return {.identity = identity, .version = version, .slot = slot};
+inline testing::Matcher<core::holder> own(const std::string& identity, core::version version,
+                                          std::uint32_t slot = 0) {
+  return shown(identity, version, true, slot);
+}
+inline testing::Matcher<core::holder> other(const std::string& identity, core::version version,
+                                            std::uint32_t slot = 0) {
+  return shown(identity, version, false, slot);
 }
 
 /// What a watch has shown so far.

@@ -25,9 +25,10 @@ std::unexpected<std::string> missing(const std::string& what) {
 /// The term in question, and how to ask.
 struct verify_query {
   std::string election;
-  std::string version;                ///< as given; the agent checks it
-  std::optional<std::string> holder;  ///< nothing: any holder
-  bool fresh = false;                 ///< ask for a read of the store
+  std::string version;                   ///< as given; the agent checks it. Empty: any
+  std::optional<std::string> holder;     ///< nothing: any holder
+  std::optional<std::string> sequencer;  ///< nothing: any
+  bool fresh = false;                    ///< ask for a read of the store
 };
 
 /// What a reply means for a caller that wants a yes or a no.
@@ -49,13 +50,14 @@ std::expected<verify_query, std::string> query_of(const invocation& given) {
     return missing("which election? give its name, or set TENURE_ELECTION");
   }
   const auto asked = given.value("--version");
-  const bool own_term = !asked && own_election == out.election;
+  out.sequencer = given.value("--sequencer");
+  const bool own_term = !asked && !out.sequencer && own_election == out.election;
   const auto version = own_term ? variable("TENURE_VERSION") : asked;
-  if (!version) {
+  if (!version && !out.sequencer) {
     return missing("which version of \"" + out.election +
-                   "\"? give --version; TENURE_VERSION is that of TENURE_ELECTION");
+                   "\"? give --version or --sequencer; TENURE_VERSION is that of TENURE_ELECTION");
   }
-  out.version = *version;
+  out.version = version.value_or("");
   out.holder = given.value("--holder");
   if (own_term && !out.holder) out.holder = variable("TENURE_IDENTITY");
   out.fresh = given.has("--fresh");
@@ -64,17 +66,26 @@ std::expected<verify_query, std::string> query_of(const invocation& given) {
 
 /// Path and query, percent-encoded.
 std::string target_of(const verify_query& what) {
-  std::string out =
-      path_of(what.election) + "/verify?version=" + base::percent_encoded(what.version);
-  if (what.holder) out += "&holder=" + base::percent_encoded(*what.holder);
-  return what.fresh ? out + "&fresh=1" : out;
+  std::string out = path_of(what.election) + "/verify";
+  auto add = [&, joint = '?'](std::string_view name, const std::string& value) mutable {
+    out.append(1, std::exchange(joint, '&')).append(name).append("=");
+    out += base::percent_encoded(value);
+  };
+  // An empty version is the agent's to refuse, unless there is something else to ask about.
+  if (!what.version.empty() || !what.sequencer) add("version", what.version);
+  if (what.sequencer) add("sequencer", *what.sequencer);
+  if (what.holder) add("holder", *what.holder);
+  if (what.fresh) add("fresh", "1");
+  return out;
 }
 
 /// True if the verdict answers our question. Its text is printable already.
 bool answers(const wire::verification& said, const verify_query& asked) {
-  return said.election == base::printable(asked.election) &&
-         text(said.asked.version) == asked.version &&
-         said.asked.holder.value_or("") == base::printable(asked.holder.value_or(""));
+  const std::string version =
+      said.asked.version == core::no_version ? "" : text(said.asked.version);
+  return said.election == base::printable(asked.election) && version == asked.version &&
+         said.asked.holder.value_or("") == base::printable(asked.holder.value_or("")) &&
+         said.asked.sequencer.value_or("") == base::printable(asked.sequencer.value_or(""));
 }
 
 std::string basis(const wire::verification& said) {

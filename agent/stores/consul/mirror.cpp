@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "stores/consul/layout.hpp"
+#include "stores/consul/requests.hpp"
 #include "stores/free_slot.hpp"
 #include "stores/records/agreement_text.hpp"
 #include "stores/records/order_text.hpp"
@@ -313,8 +314,11 @@ core::observation mirror::observe() const {
   core::observation out;
   out.as_of = core::version{index_};
   for (const slot_holder& one : holders_) {
-    out.holders.push_back(
-        {.identity = one.identity, .version = one.version, .ours = one.ours, .slot = one.slot});
+    out.holders.push_back({.identity = one.identity,
+                           .version = one.version,
+                           .ours = one.ours,
+                           .slot = one.slot,
+                           .sequencer = sequencer_of(one.key, one.lock_index, one.session)});
   }
   if (holders_.empty()) out.retry_at = retry_at_;
   out.last_release = last_release_;

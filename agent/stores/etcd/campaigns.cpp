@@ -156,7 +156,7 @@ void campaigns::won(const attempt_ptr& a, const contender& own, const kept_lease
   const core::version version{own.create_revision};
   session_.held(a->which) = held_term{.version = version, .key = own.key, .lease = own.lease};
   grant out{.version = version,
-            .sequencer = own.key + "@" + std::to_string(own.create_revision),
+            .sequencer = sequencer_of(own),
             .ttl = kept.ttl,
             .sent_at = kept.sent_at,
             .slot = own.slot};

@@ -181,6 +181,10 @@ bool mirror::shows(std::span<const key_value> all) const {
   return count == contenders_.size();
 }
 
+std::string sequencer_of(const contender& one) {
+  return one.key + "@" + std::to_string(one.create_revision);
+}
+
 core::observation mirror::observe() const {
   core::observation out;
   out.as_of = core::version{revision_};
@@ -189,7 +193,8 @@ core::observation mirror::observe() const {
     out.holders.push_back({.identity = one.identity,
                            .version = core::version{one.create_revision},
                            .ours = one.ours,
-                           .slot = one.slot});
+                           .slot = one.slot,
+                           .sequencer = sequencer_of(one)});
   }
   out.last_release = last_release_;
   out.agreed = agreed_;

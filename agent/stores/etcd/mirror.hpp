@@ -29,6 +29,9 @@ struct contender {
   std::uint32_t slot = 0;      ///< see core::holder
 };
 
+/// (key, create_revision), with which a program can ask etcd whether a term still lasts.
+std::string sequencer_of(const contender& one);
+
 /// The run that looks at an election: tells its own keys from those of others.
 struct own_run {
   lease_ids ids;

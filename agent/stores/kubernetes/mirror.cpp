@@ -58,6 +58,12 @@ core::version version_of(const lease_object& now, const core::version* before) {
 
 }  // namespace
 
+std::string sequencer_of(std::string_view name_space, const lease_object& lease,
+                         core::version version) {
+  return std::string(name_space) + "/" + lease.name + "/" + lease.uid + "@" +
+         std::to_string(core::number(version));
+}
+
 mirror::mirror(settings::election election, const own_run& self, core::duration ttl)
     : election_(std::move(election)),
       self_(&self),
@@ -370,8 +376,11 @@ core::observation mirror::observe(core::time_point now) const {
   for (slot_holder& one : all) {
     const lease_object& its = *lease(slot_name(election_.name, one.slot));
     if (its.duration_s.value_or(ttl_s_) < counted_s_) one.ours = false;
-    out.holders.push_back(
-        {.identity = one.identity, .version = one.version, .ours = one.ours, .slot = one.slot});
+    out.holders.push_back({.identity = one.identity,
+                           .version = one.version,
+                           .ours = one.ours,
+                           .slot = one.slot,
+                           .sequencer = sequencer_of(self_->name_space, its, one.version)});
     out.expires_at = std::min(out.expires_at, one.expires_at);
     if (!one.ours) out.retry_at = std::min(out.retry_at, one.expires_at);
   }

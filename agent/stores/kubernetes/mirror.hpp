@@ -22,7 +22,12 @@ namespace tenure::stores::kubernetes {
 struct own_run {
   std::string mark;      ///< see `mark_of`
   std::string identity;  ///< as it is in a Lease, see `signature_text`
+  std::string name_space{};
 };
+
+/// `NAMESPACE/LEASE/UID@VERSION`: one term of one Lease, also if another one has had its name.
+std::string sequencer_of(std::string_view name_space, const lease_object& lease,
+                         core::version version);
 
 /// The Leases of an election are read in two parts: a Lease that a Go program has made has no
 /// label.

@@ -39,9 +39,10 @@ shared_state::shared_state(base::event_loop& where, const http::http_connector& 
                            const std::vector<settings::endpoint>& endpoints, watcher::handlers on)
     : loop(where),
       with(std::move(what)),
-      self{.mark = mark_of(with.session), .identity = base::printable(with.identity)},
-      name_space(with.name_space.empty() ? "default" : with.name_space),
-      path("/apis/coordination.k8s.io/v1/namespaces/" + name_space + "/leases"),
+      self{.mark = mark_of(with.session),
+           .identity = base::printable(with.identity),
+           .name_space = with.name_space.empty() ? "default" : with.name_space},
+      path("/apis/coordination.k8s.io/v1/namespaces/" + self.name_space + "/leases"),
       servers(loop, connect, endpoints, with.secure,
               with.elections.size() * calls_per_election + other_calls, with.hears),
       mirrors(mirrors_of(with, self)),
@@ -189,8 +190,7 @@ void shared_state::remove(const lease_object& before, core::time_point deadline,
 held_term& shared_state::hold(core::election_index which, std::uint32_t slot, core::version version,
                               const lease_object& lease) {
   auto& its = held_[core::place(which)];
-  const std::string sequencer =
-      name_space + "/" + lease.name + "/" + lease.uid + "@" + std::to_string(core::number(version));
+  const std::string sequencer = sequencer_of(self.name_space, lease, version);
   // A restored store gives versions again.
   if (!its || its->sequencer != sequencer) {
     its.emplace();

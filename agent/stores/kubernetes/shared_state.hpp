@@ -118,7 +118,6 @@ class shared_state {
   base::event_loop& loop;
   const setup with;
   own_run self;
-  const std::string name_space;
   const std::string path;  ///< where the Leases of our namespace are
   cluster servers;
   std::vector<mirror> mirrors;  ///< per election

@@ -435,8 +435,11 @@ core::observation lease_table::observe(const subject& what, std::span<const row>
   const std::uint32_t slots = seen.agreed.slots > 0 ? seen.agreed.slots : what.slots;
   for (const row& one : live) {
     const bool ours = one.session == self_.session;
-    seen.holders.push_back(
-        {.identity = one.identity, .version = one.version, .ours = ours, .slot = one.slot});
+    seen.holders.push_back({.identity = one.identity,
+                            .version = one.version,
+                            .ours = ours,
+                            .slot = one.slot,
+                            .sequencer = sequencer(what, one.version)});
     seen.expires_at = std::min(seen.expires_at, one.expires_at);
     seen.identity_in_use = seen.identity_in_use || (!ours && one.identity == self_.identity);
   }

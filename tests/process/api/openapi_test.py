@@ -20,7 +20,8 @@ from agent import Agent, ask, until
 
 NAMES = ("db", "nope")
 # Lets calls that need more than their path get past its refusal.
-QUERIES = {"/v1/elections/{name}/verify": ("", "?version=1", "?version=2", "?version=1&fresh=1"),
+QUERIES = {"/v1/elections/{name}/verify": ("", "?version=1", "?version=2", "?version=1&fresh=1", "?sequencer=x",
+                                                    "?version=1&sequencer=x&fresh=1"),
            "/v1/elections/{name}": ("", "?index=0", "?index=x"),
            "/v1/elections/{name}/history": ("", "?limit=1", "?limit=0"),
            "/v1/elections": ("", "?index=0", "?wait=3s"),

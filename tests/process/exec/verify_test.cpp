@@ -85,17 +85,27 @@ class Verify : public ::testing::TestWithParam<place> {
 
   finished verify(const program& whom, const std::string& holder, std::uint64_t version,
                   bool fresh) {
-    std::vector<std::string> words{tenure_binary(),
-                                   "verify",
-                                   election,
-                                   "--api",
-                                   "http://127.0.0.1:" + std::to_string(port_of(whom)),
-                                   "--version",
-                                   std::to_string(version),
-                                   "--holder",
-                                   holder};
+    return ask(whom, {"--version", std::to_string(version), "--holder", holder}, fresh);
+  }
+  finished verify(const program& whom, const std::string& sequencer, bool fresh) {
+    return ask(whom, {"--sequencer", sequencer}, fresh);
+  }
+  finished ask(const program& whom, const std::vector<std::string>& question, bool fresh) {
+    std::vector<std::string> words{tenure_binary(), "verify", election, "--api",
+                                   "http://127.0.0.1:" + std::to_string(port_of(whom))};
+    words.insert(words.end(), question.begin(), question.end());
     if (fresh) words.emplace_back("--fresh");
     return run(words, in_);
+  }
+
+  /// What a holder's agent shows of its own term.
+  static std::string sequencer_of(const program& holder) {
+    static const std::string mark = R"("sequencer":")";
+    const std::string answer = get(holder, election_path);
+    const auto at = answer.find(mark);
+    if (at == std::string::npos) return {};
+    const auto begin = at + mark.size();
+    return answer.substr(begin, answer.find('"', begin) - begin);
   }
 
   temporary_directory in_;
@@ -126,6 +136,12 @@ TEST_P(Verify, RequestThatWasDelayedUntilItsHolderHoldsAgainIsRefused) {
   const std::uint64_t third = sees(*worker, "a", second);
   ASSERT_GT(third, second) << a->err();
   ASSERT_EQ(sees(*a, "a", second), third) << a->err();
+  const std::string proof = sequencer_of(*a);
+  ASSERT_FALSE(proof.empty()) << a->err();
+  for (const bool fresh : {false, true}) {
+    EXPECT_EQ(verify(*worker, proof, fresh).status, 0) << worker->err();
+    EXPECT_EQ(verify(*worker, proof + "0", fresh).status, 1);
+  }
   // Request 1 arrives: its member holds again, but not under that version.
   for (const program* asked : {worker.get(), a.get()}) {
     for (const bool fresh : {false, true}) {
@@ -258,7 +274,9 @@ INSTANTIATE_TEST_SUITE_P(On, Verify, ::testing::ValuesIn(places()),
 TEST(VerifyInAWorkload, ChecksItsOwnTermByDefaultAndNothingElseByMistake) {
   const temporary_directory in;
   const std::string tenure = tenure_binary();
-  const std::string script = tenure + " verify; echo own=$?; " +                 //
+  const std::string script = tenure + " verify; echo own=$?; " + tenure +
+                             " verify --sequencer \"$TENURE_SEQUENCER\"; echo proof=$?; " + tenure +
+                             " verify --sequencer x; echo wrong=$?; " +          //
                              tenure + " verify --fresh; echo fresh=$?; " +       //
                              tenure + " verify --output json; " +                //
                              tenure + " verify --holder b; echo b=$?; " +        //
@@ -271,8 +289,8 @@ TEST(VerifyInAWorkload, ChecksItsOwnTermByDefaultAndNothingElseByMistake) {
   member a(in, {.command = {"sh", "-c", script}});
   ASSERT_EQ(a.process().wait(), 0) << a.process().err();
   const std::string out = a.process().out();
-  for (const char* line : {"own=0\n", "fresh=0\n", "b=1\n", "one=0\n", "newer=1\n", "never=1\n",
-                           "other=2\n", "unknown=2\n", "word=2\n"}) {
+  for (const char* line : {"own=0\n", "proof=0\n", "wrong=1\n", "fresh=0\n", "b=1\n", "one=0\n",
+                           "newer=1\n", "never=1\n", "other=2\n", "unknown=2\n", "word=2\n"}) {
     EXPECT_TRUE(has(out, line)) << line << out << a.process().err();
   }
   EXPECT_TRUE(has(out, R"({"valid":true,"election":"test","asked":{"version":1,)")) << out;

@@ -50,8 +50,11 @@ void replace(mirror& m, const std::vector<key_value>& all, std::uint64_t revisio
   m.replace(all, revision);
 }
 
+/// Without their sequencers.
 std::vector<core::holder> holders(const mirror& m) {
-  return m.observe().holders;
+  std::vector<core::holder> out = m.observe().holders;
+  for (core::holder& one : out) one.sequencer.clear();
+  return out;
 }
 
 core::holder holder(const std::string& identity, std::uint64_t version) {

@@ -270,9 +270,10 @@ TEST_F(KubernetesMirror, OursIsKnownByItsMark) {
   m.take(held(11, "earlier-name_tenure-a", 2), at(0));
   ASSERT_TRUE(m.find_own());
   EXPECT_EQ(m.find_own()->identity, "earlier-name");
-  EXPECT_THAT(m.observe(at(0)).holders,
-              ElementsAre(core::holder{
-                  .identity = "earlier-name", .version = core::version{11}, .ours = true}));
+  EXPECT_THAT(m.observe(at(0)).holders, ElementsAre(core::holder{.identity = "earlier-name",
+                                                                 .version = core::version{11},
+                                                                 .ours = true,
+                                                                 .sequencer = "/db/uid-of-db@11"}));
   EXPECT_EQ(m.observe(at(0)).retry_at, core::never) << "we do not wait for ourselves";
 }
 

@@ -98,6 +98,7 @@ TEST(Reading, WhatIsNestedWithoutEndIsNothing) {
 TEST(Reading, AVerdictThatDoesNotSayWhatItAnswersIsNone) {
   const std::string said = R"({"valid":true,"election":"db","holder":"b","version":7)";
   EXPECT_TRUE(read_verification(said + R"(,"asked":{"version_text":"7"}})"));
+  EXPECT_TRUE(read_verification(said + R"(,"asked":{"sequencer":"proof"}})"));
   for (const char* other :
        {"}", R"(,"asked":7})", R"(,"asked":{"version":7}})", R"(,"asked":{"version_text":"x"}})"}) {
     EXPECT_FALSE(read_verification(said + other)) << other;

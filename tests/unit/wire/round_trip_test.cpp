@@ -181,21 +181,22 @@ TEST(RoundTrip, OlderStatus) {
 TEST(RoundTrip, Verification) {
   for (const std::string& t : texts()) {
     const auto of = [](const std::string& text) {
-      return verification{.valid = false,
-                          .reason = text,
-                          .message = text,
-                          .action = text,
-                          .election = text,
-                          .asked = {.version = version{UINT64_MAX}, .holder = text},
-                          .holder = core::holder{.identity = text, .version = version{9}},
-                          .holders = {{.identity = text, .version = version{9}}},
-                          .source = text,
-                          .as_of_unix_ms = noon,
-                          .age_ms = 250,
-                          .expires_in_ms = 10'000,
-                          .identity = text,
-                          .store = full(text).store,
-                          .cluster_id = text};
+      return verification{
+          .valid = false,
+          .reason = text,
+          .message = text,
+          .action = text,
+          .election = text,
+          .asked = {.version = version{UINT64_MAX}, .holder = text, .sequencer = text},
+          .holder = core::holder{.identity = text, .version = version{9}},
+          .holders = {{.identity = text, .version = version{9}}},
+          .source = text,
+          .as_of_unix_ms = noon,
+          .age_ms = 250,
+          .expires_in_ms = 10'000,
+          .identity = text,
+          .store = full(text).store,
+          .cluster_id = text};
     };
     const std::string body = write(of(t));
     expect_one_line_of_json(body);
@@ -204,6 +205,9 @@ TEST(RoundTrip, Verification) {
   const verification yes{
       .valid = true, .election = "db", .asked = {.version = version{7}}, .source = "cache"};
   EXPECT_EQ(read_verification(write(yes)), yes);
+  const verification by_sequencer{
+      .valid = true, .election = "db", .asked = {.sequencer = "proof"}, .source = "cache"};
+  EXPECT_EQ(read_verification(write(by_sequencer)), by_sequencer);
 }
 
 TEST(RoundTrip, Problem) {
