@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -53,6 +54,15 @@ guarded_pod::guarded_pod(stage& s, const pod_machine& on, agent_hooks agent, boo
   };
   judge_.on_start = [this, which](std::uint64_t version, bool late) {
     stage_.referee.starts(pod_.number, which, version, late);
+  };
+  on_.stops = [this, which](core::time_point kill_by) {
+    std::set<std::uint64_t> alive;
+    for (const auto& [pid, one] : processes_.all()) {
+      if (one.alive() && one.version != 0) alive.insert(one.version);
+    }
+    for (const std::uint64_t version : alive) {
+      stage_.referee.stops(pod_.number, which, version, on_.clock.world(kill_by));
+    }
   };
   processes_.workload_ended = [this, which](std::uint64_t version) {
     stage_.referee.ends(pod_.number, which, version);

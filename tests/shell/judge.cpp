@@ -62,6 +62,10 @@ const char* name(rule r) {
       return "campaigns_while_aside";
     case rule::campaigns_while_unhealthy:
       return "campaigns_while_unhealthy";
+    case rule::ignores_its_loss:
+      return "ignores_its_loss";
+    case rule::grace_without_delay:
+      return "grace_without_delay";
     case rule::no_holder:
       return "no_holder";
     case rule::busy_loop:
@@ -138,6 +142,11 @@ void judge::erased(const std::string& key, std::uint64_t create_revision, erased
   changed_[one.which] = world_.now;
   one.erased_at = world_.now;
   one.how = how;
+  // One that began earlier followed another holder.
+  const auto delay = delays_.find(key);
+  if (delay != delays_.end() && delay->second.since == world_.now) {
+    one.delayed_until = delay->second.until;
+  }
   const std::string version = std::to_string(create_revision);
   say(key + " of version " + version +
       (how == erased_by::transaction ? " is released"
@@ -342,7 +351,8 @@ void judge::check_beside(const running_one& starts, const std::string& who) {
   };
   if (was_taken_away(*starts.of)) return;
   for (const running_one& other : all) {
-    if (other.foreign || other.of->slot != starts.of->slot || !counts(other)) continue;
+    if (starts.foreign || other.foreign || other.of->slot != starts.of->slot || !counts(other))
+      continue;
     if (slots_ > 1) {
       broke(rule::slot_twice, who + " and pod " + std::to_string(other.pod) + " in slot " +
                                   std::to_string(starts.of->slot));
@@ -404,6 +414,20 @@ void judge::foreign_starts(std::size_t client, const std::string& which, const s
   say(who + " holds " + which);
   running_[which].push_back(starting);
   found->second->alive = true;
+}
+
+void judge::stops(std::size_t pod, const std::string& which, std::uint64_t version,
+                  world_time kill_by) {
+  // Clocks are read in nanoseconds, and run at their own rates.
+  constexpr core::duration rounding = std::chrono::milliseconds(1);
+  const term* const one = of(pod, which, version);
+  if (one == nullptr || !one->told || one->erased_at > world_.now) return;
+  const world_time free_from = std::max(world_.now, one->delayed_until);
+  if (kill_by <= free_from + rounding) return;
+  const auto more = std::chrono::duration<double>(kill_by - free_from).count();
+  broke(rule::grace_without_delay, "pod " + std::to_string(pod) + " in version " +
+                                       std::to_string(version) + ": " + std::to_string(more) +
+                                       " s");
 }
 
 /// Who is to hold next is named in the store, and orders to resume are left there: neither is

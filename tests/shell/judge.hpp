@@ -42,6 +42,9 @@ enum class rule : std::uint8_t {
   campaigns_while_paused,   ///< it was paused, and not resumed
   campaigns_while_aside,    ///< it has resigned, and stands aside for a while
   campaigns_while_unhealthy,
+  ignores_its_loss,  ///< it has heard that its session is gone, and goes on in a term that is over
+  grace_without_delay,  ///< it was told that its term is over, and gives its workload more time
+                        ///< than the store lets pass before it grants that to others
   no_holder,  ///< all is well again, and nobody is active
   busy_loop,
 };
@@ -66,6 +69,9 @@ class judge final : public store_witness {
                const std::string& value) override;
   void moved(std::uint64_t version, const std::string& to, std::int64_t lease) override;
   void erased(const std::string& key, std::uint64_t create_revision, erased_by how) override;
+  void delayed(const std::string& key, world_time until) override {
+    delays_[key] = {.since = world_.now, .until = until};
+  }
   void restored(const std::vector<restored_key>& there, std::uint64_t revision) override;
   void leases_begin_anew() override;
 
@@ -102,6 +108,20 @@ class judge final : public store_witness {
   std::function<bool(std::size_t pod, std::uint64_t version)> lives_by_mistake;
   /// Another client of the store acts as the holder by this key. `client`: no pod has this number.
   void foreign_starts(std::size_t client, const std::string& which, const std::string& key);
+
+  // How terms end.
+  /// The store tells its member that this term is over; before the member hears of it.
+  void told_over(std::size_t pod, const std::string& which, std::uint64_t version) {
+    if (term* const one = of(pod, which, version)) one->told = true;
+  }
+  /// An agent has its workload of this version killed by then. What it does without having been
+  /// told that its term is over is no matter of this: it may have lost it to somebody who took it
+  /// away.
+  void stops(std::size_t pod, const std::string& which, std::uint64_t version, world_time kill_by);
+  [[nodiscard]] bool is_over(std::size_t pod, const std::string& which, std::uint64_t version) {
+    const term* const one = of(pod, which, version);
+    return one != nullptr && one->erased_at <= world_.now;
+  }
 
   // Orders that members have accepted.
   /// It may hear last that its own answer counts, but in the time that an order has.
@@ -156,11 +176,13 @@ class judge final : public store_witness {
     world_time placed_at{};  ///< when it took its place among those that are there
     world_time erased_at = sim::world_never;
     erased_by how{};
-    world_time started_at{};  ///< its workload, last
-    bool alive = false;       ///< its workload
-    bool clean = false;       ///< its agent said so
-    bool came_clean = false;  ///< who held before it had been left clean when it came
-    bool is_back = false;     ///< a restore has brought it back after its end
+    world_time started_at{};     ///< its workload, last
+    bool alive = false;          ///< its workload
+    bool clean = false;          ///< its agent said so
+    bool came_clean = false;     ///< who held before it had been left clean when it came
+    bool is_back = false;        ///< a restore has brought it back after its end
+    bool told = false;           ///< its member was told that it is over
+    world_time delayed_until{};  ///< after its end, the store grants it to nobody before
   };
   struct running_one {
     std::size_t pod;
@@ -182,6 +204,10 @@ class judge final : public store_witness {
     std::uint64_t of_others = 0;
     bool has_watched = false;
     std::int64_t accepted_unix_ms = 0;
+  };
+  struct delay {
+    world_time since{};
+    world_time until{};
   };
   struct highest_one {
     std::uint64_t version = 0;
@@ -214,6 +240,7 @@ class judge final : public store_witness {
   std::uint64_t last_number_ = 0;
   std::map<std::string, std::vector<running_one>> running_;
   std::map<std::string, world_time> changed_;
+  std::map<std::string, delay> delays_;  ///< by key
   std::map<std::string, highest_one> highest_;
   std::map<std::pair<std::size_t, std::string>, standing_aside> aside_;
   std::uint64_t entered_ = 0;

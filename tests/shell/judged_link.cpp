@@ -63,6 +63,7 @@ void judged_link::start(core::version version, const std::vector<std::string>& e
 
 void judged_link::stop(core::time_point kill_by, int signal) {
   on_.referee.may_end("its agent stops it");
+  if (on_.stops) on_.stops(kill_by);
   link_->stop(kill_by, signal);
 }
 

@@ -23,8 +23,10 @@ class judged_store final : public stores::forwarding_store {
   void acquire(core::election_index which, core::version above, core::time_point deadline,
                stores::handler<stores::acquire_outcome> done) override {
     to_.campaigns(which);
+    ++to_.acquires;
     inner().acquire(which, above, deadline,
                     [this, which, done = std::move(done)](stores::acquire_outcome what) mutable {
+                      --to_.acquires;
                       const auto* got = std::get_if<stores::grant>(&what);
                       if (got == nullptr) return done(std::move(what));
                       const std::uint64_t version = number(which, got->version);
@@ -42,8 +44,10 @@ class judged_store final : public stores::forwarding_store {
 
   void renew(std::vector<core::renewal_item> items, core::time_point deadline,
              stores::handler<stores::renew_outcome> done) override {
+    ++to_.renewals;
     inner().renew(
         items, deadline, [this, items, done = std::move(done)](stores::renew_outcome what) mutable {
+          --to_.renewals;
           const auto* got = std::get_if<stores::renewal>(&what);
           if (got == nullptr) return done(std::move(what));
           for (const core::renewal_item& one : items) {
@@ -51,6 +55,8 @@ class judged_store final : public stores::forwarding_store {
                 got->lost, [&](const core::renewal_loss& l) { return l.which == one.which; });
             const bool open = std::ranges::find(got->unknown, one.which) != got->unknown.end();
             if (!lost && !open) believes(one.which, one.version, got->sent_at, got->ttl);
+            if (lost)
+              stage_.referee.told_over(on_.number, name(one.which), number(one.which, one.version));
           }
           done(std::move(what));
           to_.believes();

@@ -180,6 +180,26 @@ bool member::is_held_back_by_versions(std::size_t election) const {
          view(election).held_back.why == core::campaign_obstacle::old_version;
 }
 
+/// A loss waits a moment for news that may leave it room. The timer is of the agent's own loop: one
+/// that stands still has heard nothing yet, as far as it can act.
+void member::hears_that_session_is_gone(const std::string& id) {
+  constexpr core::duration longest_patience = 250ms;
+  if (ended_ || !opened() || heard_.renewals == 0 || heard_.acquires > 0) return;
+  for (std::size_t e = 0; e < stage_.elections.size(); ++e) {
+    const core::election_view& one = view(e);
+    if (!one.lease || !one.sequencer.ends_with("@" + id)) continue;
+    const std::uint64_t version = stage_.judged(e, one.lease->version);
+    if (!stage_.referee.is_over(on_.number, stage_.elections[e], version)) continue;
+    looks_.push_back(std::make_unique<base::timer>(*loop_));
+    looks_.back()->after(longest_patience, [this, version, e] {
+      if (!is_in(version)) return;
+      stage_.referee.broke(rule::ignores_its_loss, "pod " + std::to_string(on_.number) +
+                                                       " in version " + std::to_string(version) +
+                                                       " of " + stage_.elections[e]);
+    });
+  }
+}
+
 void member::judge_campaign(core::election_index which) {
   stage_.referee.campaigns(on_.number, stage_.elections[core::place(which)], on_.is_ill(stage_));
 }

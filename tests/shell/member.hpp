@@ -57,6 +57,8 @@ class member {
   /// What it answers a client now: the version under which it is active; nothing: it is not, or
   /// does not answer.
   [[nodiscard]] std::optional<core::version> answer(std::size_t election);
+  /// A renewal is answered: this session of Consul is gone.
+  void hears_that_session_is_gone(const std::string& id);
   /// True while it is in this term, and has not begun to give it up.
   [[nodiscard]] bool is_in(std::uint64_t version) const;
 
@@ -73,6 +75,7 @@ class member {
   log::logger log_;
   modelled_surroundings machine_;
   std::unique_ptr<runtime::agent> agent_;
+  std::vector<std::unique_ptr<base::timer>> looks_;  ///< of the judge, by its own time
   bool ended_ = false;
   bool told_to_end_ = false;
 };

@@ -159,7 +159,8 @@ class modelled_client final : public http::http_client {
     network_.carry(
         pod_, number_,
         [this, noted = std::weak_ptr(one), alive = std::weak_ptr(alive_), network = &network_,
-         pod = pod_, number = number_, agent = agent_, asked = std::move(what)]() mutable {
+         pod = pod_, number = number_, agent = agent_, target = what.target,
+         asked = std::move(what)]() mutable {
           const auto back = [=,
                              this](std::expected<http::client_reply, http::client_error> answer) {
             network->carry(pod, number, [=, this, answer = std::move(answer)]() mutable {
@@ -167,7 +168,9 @@ class modelled_client final : public http::http_client {
               if (!there) return;
               there->post([=, this, answer = std::move(answer)]() mutable {
                 const auto waiting = noted.lock();
-                if (!alive.expired() && waiting) finish(waiting, std::move(answer));
+                if (alive.expired() || !waiting) return;
+                if (answer && network->hears) network->hears(pod, target, *answer);
+                finish(waiting, std::move(answer));
               });
             });
           };

@@ -27,6 +27,9 @@ class modelled_network {
     of(pod, server).most_delay = most;
   }
 
+  /// Called before an agent gets the answer to a request for this target; may be empty.
+  std::function<void(std::size_t pod, const std::string& target, const http::client_reply&)> hears;
+
   /// Clients of the servers for one agent: that of "http://N.store:2379" talks to server N.
   http::http_connector connector(std::size_t pod, const std::shared_ptr<process>& agent);
 

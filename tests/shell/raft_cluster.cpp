@@ -27,6 +27,15 @@ bool raft_cluster::believes_to_lead(std::size_t m) const {
   return members_[m].up && world_.now < members_[m].leads_until && (!leads(m) || !led());
 }
 
+bool raft_cluster::has_replaced_leader() const {
+  for (std::size_t m = 0; m < most_members; ++m) {
+    const member& one = members_[m];
+    const bool believes = one.frozen ? one.leads_until != world_time{} : believes_to_lead(m);
+    if (one.up && believes && (!leads(m) || !led())) return true;
+  }
+  return false;
+}
+
 std::uint64_t raft_cluster::applied_by_all() const {
   std::uint64_t least = committed_;
   for (const member& one : members_) least = std::min(least, one.applied);

@@ -46,6 +46,8 @@ class raft_cluster {
   [[nodiscard]] bool leads(std::size_t m) const { return static_cast<int>(m) == leader_; }
   /// It has been replaced as leader, and has not noticed yet.
   [[nodiscard]] bool believes_to_lead(std::size_t m) const;
+  /// Some leader that was replaced may still answer as one, at once or when it goes on.
+  [[nodiscard]] bool has_replaced_leader() const;
   /// Since when such a leader has not heard from the others.
   [[nodiscard]] world_time alone_since(std::size_t m) const { return members_[m].alone_since; }
   [[nodiscard]] std::uint64_t term(std::size_t m) const { return members_[m].term; }

@@ -116,6 +116,10 @@ class scenario {
     const auto tell = [this](const std::string& what) { say(what); };
     stage_.promised = [this](std::int64_t id) { return servers_->promised(id); };
     if (stage_.store == kept_in::consul) {
+      network_.hears = [this](std::size_t p, const std::string& target,
+                              const http::client_reply& said) {
+        hears_of_session(p, target, said);
+      };
       troubles_ = std::make_unique<consul_troubles>(
           stage_, dynamic_cast<modelled_consul&>(*servers_), seed, tell);
     } else {
@@ -123,6 +127,12 @@ class scenario {
                                                   seed, tell);
     }
     troubles_->operator_comes = [this] { accept_versions(); };
+  }
+
+  void hears_of_session(std::size_t p, const std::string& target, const http::client_reply& said) {
+    constexpr std::string_view renewal = "/v1/session/renew/";
+    if (said.status != 404 || !target.starts_with(renewal) || !pods_[p]->agent) return;
+    pods_[p]->agent->hears_that_session_is_gone(target.substr(renewal.size()));
   }
 
   struct pod {

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "world.hpp"
+
 namespace tenure::shell {
 
 /// Why a key is gone.
@@ -27,6 +29,8 @@ class store_witness {
   virtual void moved(std::uint64_t /*version*/, const std::string& /*to*/, std::int64_t /*lease*/) {
   }
   virtual void erased(const std::string& key, std::uint64_t create_revision, erased_by how) = 0;
+  /// Who holds by this key is about to lose it, and the store grants it to nobody before.
+  virtual void delayed(const std::string& /*key*/, world_time /*until*/) {}
   /// The cluster was restored from a backup: from now on its history is the one that had `there`,
   /// and goes on after `revision`.
   virtual void restored(const std::vector<restored_key>& there, std::uint64_t revision) = 0;

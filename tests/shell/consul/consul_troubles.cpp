@@ -5,6 +5,9 @@
 #include <string_view>
 #include <utility>
 
+#include "consul/foreign_locker.hpp"
+#include "consul/foreign_semaphore.hpp"
+
 namespace tenure::shell {
 namespace {
 
@@ -39,21 +42,39 @@ void consul_troubles::plan(world_time quiet) {
     stage_.in.at(before(quiet), [this] { write_nonsense(); });
   }
   for (auto times = forces_releases_ ? dice_.between(std::int64_t{1}, 4) : 0; times > 0; --times) {
-    stage_.in.at(before(quiet), [this] {
-      const std::string& which = any_election();
-      if (consul_.release_one(which)) say_("an operator releases " + which + " by force");
-    });
+    stage_.in.at(before(quiet), [this] { force_release(); });
   }
-  // `consul lock` contends for one slot.
-  const std::size_t clients = has_clients_ && stage_.slots == 1 ? 1 + dice_.below(most_clients) : 0;
+  const std::size_t clients = has_clients_ ? 1 + dice_.below(most_clients) : 0;
   for (std::size_t i = 0; i < clients; ++i) {
-    stage_.in.at(before(quiet), [this, number = first_client + i, quiet] {
-      if (stage_.in.now >= quiet) return;
-      say_("another client contends");
-      clients_.push_back(
-          std::make_unique<foreign_locker>(stage_, number, any_election(), dice_.bits()));
-    });
+    stage_.in.at(before(quiet),
+                 [this, number = first_client + i, quiet] { add_client(number, quiet); });
   }
+}
+
+/// Some destroy the session as well, a moment later: that is too late for a lock-delay.
+void consul_troubles::force_release() {
+  const std::string& which = any_election();
+  const auto session = consul_.release_one(which);
+  if (!session) return;
+  say_("an operator releases " + which + " by force");
+  if (!dice_.chance(500'000)) return;
+  stage_.in.after(dice_.spread(1ms, stage_.when.ttl), [this, id = *session] {
+    if (consul_.destroy(id)) say_("an operator destroys the session " + id);
+  });
+}
+
+/// `consul lock` for one slot, `consul lock -n` for several.
+void consul_troubles::add_client(std::size_t number, world_time quiet) {
+  if (stage_.in.now >= quiet) return;
+  say_("another client contends");
+  const std::string& which = any_election();
+  const std::uint64_t seed = dice_.bits();
+  if (stage_.slots == 1) {
+    clients_.push_back(std::make_unique<foreign_locker>(stage_, number, which, seed));
+  } else {
+    clients_.push_back(std::make_unique<foreign_semaphore>(stage_, number, which, seed));
+  }
+  clients_.back()->contend();
 }
 
 void consul_troubles::plan_restore(world_time quiet) {
@@ -79,6 +100,7 @@ void consul_troubles::write_nonsense() {
                           std::string(R"({"Limit":-1,"Holders":[]})"),
                           std::string(R"({"Limit":2,"Holders":{"x":1}})"),
                           std::string("pod-0 tenure-0 0"),
+                          std::string("pod-0 tenure-0 18446744073709551615"),
                           std::string("term=99999999 clean")};
   const std::array keys{which + "/",       which + "/nonsense",  which + "/.lock",
                         ours + "release",  ours + "agreement",   ours + "members/nonsense",

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "consul/foreign_locker.hpp"
+#include "consul/foreign_contender.hpp"
 #include "consul/modelled_consul.hpp"
 #include "store_troubles.hpp"
 
@@ -26,6 +26,8 @@ class consul_troubles final : public store_troubles {
  private:
   void plan_restore(world_time quiet);
   void write_nonsense();
+  void force_release();
+  void add_client(std::size_t number, world_time quiet);
 
   modelled_consul& consul_;
   bool restores_;
@@ -33,7 +35,7 @@ class consul_troubles final : public store_troubles {
   bool has_nonsense_;
   bool forces_releases_;
   consul_state snapshot_;
-  std::vector<std::unique_ptr<foreign_locker>> clients_;
+  std::vector<std::unique_ptr<foreign_contender>> clients_;
 };
 
 }  // namespace tenure::shell

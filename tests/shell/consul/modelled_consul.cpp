@@ -98,11 +98,16 @@ modelled_consul::modelled_consul(world& in, store_witness& seen_by)
       world_(in),
       witness_(seen_by),
       sessions_(in, members_, state_,
-                [this](const std::string& id) {
-                  sessions_.delay_keys_of(id);
-                  state_.end_session(id);
-                  wrote(erased_by::expiry);
-                }),
+                {.ended =
+                     [this](const std::string& id) {
+                       sessions_.delay_keys_of(id);
+                       state_.end_session(id);
+                       wrote(erased_by::expiry);
+                     },
+                 .delayed =
+                     [this](const std::string& key, world_time until) {
+                       if (key.ends_with("/.lock")) witness_.delayed(key, until);
+                     }}),
       terms_(seen_by) {}
 
 void modelled_consul::handle(std::size_t server, http::client_request asked, reply done) {
@@ -221,19 +226,23 @@ std::vector<consul_state::refused> modelled_consul::delayed(
   return out;
 }
 
-/// `acquire` and `release` name a session; without them the value is written alone.
+/// `acquire` and `release` name a session, `cas` an index; without them the value is written alone.
 void modelled_consul::put(const call_ptr& c) {
   const std::string* const acquire = parameter(c->target, "acquire");
   const std::string* const release = parameter(c->target, "release");
   const std::string* const flags = parameter(c->target, "flags");
+  const std::string* const index = parameter(c->target, "cas");
   const std::string* const session = acquire != nullptr ? acquire : release;
   consul_state::operation one{
-      .verb = acquire != nullptr   ? "lock"
-              : release != nullptr ? "unlock"
-                                   : "set",
+      .verb = c->asked.method == "DELETE" ? "delete"
+              : acquire != nullptr        ? "lock"
+              : release != nullptr        ? "unlock"
+              : index != nullptr          ? "cas"
+                                          : "set",
       .key = key_in(c->target),
       .value = c->asked.body,
       .flags = flags == nullptr ? 0 : base::read_number<std::uint64_t>(*flags).value_or(0),
+      .index = index == nullptr ? 0 : base::read_number<std::uint64_t>(*index).value_or(0),
       .session = session == nullptr ? "" : *session};
   at_leader(c, [this, c, one] {
     if (!delayed({one}).empty()) return answer(c, 200, "false");
@@ -396,18 +405,22 @@ bool modelled_consul::delete_one(const std::string& election) {
 
 bool modelled_consul::revoke_one(const std::string& election) {
   const auto holders = consul_terms::holders(state_, election);
-  if (!members_.led() || holders.empty()) return false;
-  sessions_.delay_keys_of(holders.front().session);
-  state_.end_session(holders.front().session);
-  wrote(erased_by::somebody);
-  return true;
+  return !holders.empty() && destroy(holders.front().session);
 }
 
-bool modelled_consul::release_one(const std::string& election) {
+std::optional<std::string> modelled_consul::release_one(const std::string& election) {
   const auto holders = consul_terms::holders(state_, election);
-  if (!members_.led() || holders.empty()) return false;
+  if (!members_.led() || holders.empty()) return std::nullopt;
   state_.transact(
       {{.verb = "unlock", .key = holders.front().key, .session = holders.front().session}});
+  wrote(erased_by::somebody);
+  return holders.front().session;
+}
+
+bool modelled_consul::destroy(const std::string& session) {
+  if (!members_.led() || state_.find_session(session) == nullptr) return false;
+  sessions_.delay_keys_of(session);
+  state_.end_session(session);
   wrote(erased_by::somebody);
   return true;
 }

@@ -5,6 +5,7 @@
 #include <list>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,8 +35,11 @@ class modelled_consul final : public modelled_cluster {
   bool revoke_one(const std::string& election) override;
   /// An operator writes this key, whoever holds it.
   void write(const std::string& key, const std::string& value, std::uint64_t flags);
-  /// An operator releases the lock of this election by force; false if nobody holds it.
-  bool release_one(const std::string& election);
+  /// An operator releases the lock of this election by force: of this session. Nothing: nobody
+  /// holds it.
+  std::optional<std::string> release_one(const std::string& election);
+  /// An operator ends this session; false if it is gone.
+  bool destroy(const std::string& session);
   /// An operator deletes this key.
   void erase(const std::string& key);
   /// An operator deletes all keys with this prefix that no session holds.

@@ -18,17 +18,22 @@ void consul_sessions::kept(const std::string& id) {
     promised_[one->number] = sim::world_never;
     return;
   }
-  const world_time until = world_.now + lives_in_ttls * *one->ttl;
-  ends_[id] = until;
+  latest_[id] = world_.now + lives_in_ttls * *one->ttl;
   promise(one->number, world_.now + *one->ttl);
-  world_.at(until, [this, id] { check(id); });
+  end_at(id, world_.now + world_.dice.between(*one->ttl, lives_in_ttls * *one->ttl));
+}
+
+void consul_sessions::end_at(const std::string& id, world_time when) {
+  ends_[id] = when;
+  world_.at(when, [this, id] { check(id); });
 }
 
 void consul_sessions::kept_by_replaced(const std::string& id) {
   const auto found = ends_.find(id);
   const auto* const one = state_.find_session(id);
   if (one == nullptr || found == ends_.end()) return;
-  promise(one->number, found->second);
+  promise(one->number, latest_[id]);
+  end_at(id, latest_[id]);
 }
 
 void consul_sessions::promise(std::uint64_t number, world_time until) {
@@ -40,12 +45,14 @@ void consul_sessions::check(const std::string& id) {
   const auto found = ends_.find(id);
   if (found == ends_.end() || found->second > world_.now) return;
   if (!members_.led()) return world_.after(looks_again_after, [this, id] { check(id); });
+  if (world_.now < latest_[id] && members_.has_replaced_leader()) return end_at(id, latest_[id]);
   ends_.erase(found);
-  if (state_.find_session(id) != nullptr) ended_(id);
+  if (state_.find_session(id) != nullptr) on_.ended(id);
 }
 
 void consul_sessions::begin_all_anew() {
   ends_.clear();
+  latest_.clear();
   for (const auto& [id, one] : state_.sessions()) kept(id);
 }
 
@@ -53,6 +60,7 @@ void consul_sessions::delay_keys_of(const std::string& id) {
   const core::duration delay = state_.find_session(id)->lock_delay;
   if (delay == core::duration::zero()) return;
   for (const std::string& key : state_.keys_of(id)) {
+    on_.delayed(key, world_.now + delay);
     for (std::size_t m = 0; m < raft_cluster::most_members; ++m) {
       if (members_.well(m)) delays_[m][key] = world_.now + delay;
     }

@@ -13,14 +13,20 @@
 namespace tenure::shell {
 
 /// The times of the sessions of the modelled Consul. The leader alone counts them: a session ends
-/// when it was not renewed for twice its TTL, and a new leader counts all of them from their
-/// beginning. And the lock-delays that follow, which each server keeps in its memory.
+/// when it was not renewed for its TTL, or up to as long again, as the documentation of Consul
+/// leaves open; a new leader counts all of them from their beginning. Where a leader that was
+/// replaced may have renewed it, a session ends as late as all releases end it, at twice its TTL:
+/// decision 33 relies on that. And the lock-delays that follow, which each server keeps in its
+/// memory.
 class consul_sessions {
  public:
-  /// `ended`: called when the time of a session is over.
-  consul_sessions(world& in, const raft_cluster& members, const consul_state& state,
-                  std::function<void(const std::string& id)> ended)
-      : world_(in), members_(members), state_(state), ended_(std::move(ended)) {}
+  struct handlers {
+    std::function<void(const std::string& id)> ended;  ///< the time of a session is over
+    /// Nobody is granted this key before.
+    std::function<void(const std::string& key, world_time until)> delayed;
+  };
+  consul_sessions(world& in, const raft_cluster& members, const consul_state& state, handlers on)
+      : world_(in), members_(members), state_(state), on_(std::move(on)) {}
 
   /// It was made or renewed at the leader, just now.
   void kept(const std::string& id);
@@ -43,12 +49,14 @@ class consul_sessions {
  private:
   void promise(std::uint64_t number, world_time until);
   void check(const std::string& id);
+  void end_at(const std::string& id, world_time when);
 
   world& world_;
   const raft_cluster& members_;
   const consul_state& state_;
-  std::function<void(const std::string&)> ended_;
+  handlers on_;
   std::map<std::string, world_time> ends_;
+  std::map<std::string, world_time> latest_;  ///< at twice their TTL
   std::map<std::uint64_t, world_time> promised_;
   std::array<std::map<std::string, world_time>, raft_cluster::most_members> delays_;
 };

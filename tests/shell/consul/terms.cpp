@@ -30,8 +30,10 @@ std::vector<std::string> words(const std::string& text) {
 std::uint64_t version_of(const consul_state::entry& one) {
   constexpr std::size_t place = 2;
   const auto said = words(one.value);
-  const bool has_moved = said.size() > place && !said[place].starts_with("slot=");
-  return has_moved ? std::stoull(said[place]) : one.modify;
+  if (said.size() <= place || said[place].starts_with("slot=")) return one.modify;
+  const std::uint64_t version = std::stoull(said[place]);
+  // Anybody can write something else there.
+  return version > 0 && version < one.modify ? version : one.modify;
 }
 
 std::string owner_of(const consul_state& in, const std::string& session) {
@@ -62,16 +64,26 @@ std::vector<consul_terms::holder> consul_terms::holders(const consul_state& in,
   }
   const json body = json::parse(there->value, nullptr, false);
   if (!body.is_object() || !body.contains("Holders")) return {};
+  // Whose session locks any key below the prefix is alive; its contender's key says since when it
+  // holds.
+  std::map<std::string, std::string> alive;
+  for (const std::string& key : in.keys_under(election + "/")) {
+    const std::string& session = in.find(key)->session;
+    if (!session.empty()) alive.emplace(session, key);
+  }
   std::vector<holder> out;
   for (const auto& [place, one] : body.at("Holders").items()) {
     const std::string session = one.is_string() ? one.get<std::string>() : place;
-    const std::string key = election + "/" + session;
-    const auto* const contender = in.find(key);
-    if (contender == nullptr || contender->session != session) continue;
+    const auto by = alive.find(session);
+    if (by == alive.end()) continue;
+    const std::string own = election + "/" + session;
+    const auto* const contender = in.find(own);
+    const bool is_named = contender != nullptr && contender->session == session;
+    const std::string& key = is_named ? own : by->second;
     out.push_back({.key = key,
                    .session = session,
                    .owner = owner_of(in, session),
-                   .version = version_of(*contender)});
+                   .version = version_of(*in.find(key))});
   }
   std::ranges::sort(out, {}, &holder::version);
   return out;

@@ -32,6 +32,7 @@ struct guard_machine {
   // when it has just ordered a start.
   std::function<void()> before_renewal{};
   std::function<void()> after_start{};
+  std::function<void(core::time_point kill_by)> stops{};  ///< an agent orders it; may be empty
   /// Since when the guard has got its time; `world_never`: it does not, or is dead.
   world_time guard_able_since = sim::world_never;
 
