@@ -40,6 +40,7 @@ void agreements::judge(const attempt_ptr& a) {
   a->next = m.agreed();
   a->open = m.open();
   a->is_resized = a->what.slots > 0;
+  a->first = seen(a, 0);
   a->to_close.clear();
   if (a->next.slots == 0) a->next.slots = shared_.spec(a->which).slots;
   if (a->is_resized) {
@@ -50,8 +51,10 @@ void agreements::judge(const attempt_ptr& a) {
       return finish(a, too_many_hold(shared_.spec(a->which).name, held.size(), a->next.slots));
     }
     const open_slots before = std::exchange(a->open, resized(a->open, held, a->next.slots));
-    std::ranges::set_difference(before.numbers, a->open.numbers, std::back_inserter(a->to_close));
-    std::erase(a->to_close, 0U);
+    std::vector<std::uint32_t> to_close;
+    std::ranges::set_difference(before.numbers, a->open.numbers, std::back_inserter(to_close));
+    std::erase(to_close, 0U);
+    for (const std::uint32_t slot : to_close) a->to_close.push_back(seen(a, slot));
   }
   if (a->what.accept_versions) {
     a->next.versions_from = core::version{m.version() + 1};
@@ -64,23 +67,22 @@ void agreements::judge(const attempt_ptr& a) {
   close_next(a);
 }
 
+agreements::seen_lease agreements::seen(const attempt_ptr& a, std::uint32_t slot) {
+  seen_lease out{.name = slot_name(shared_.spec(a->which).name, slot)};
+  if (const lease_object* const lease = shared_.seen(a->which).lease(out.name)) out.lease = *lease;
+  return out;
+}
+
 void agreements::close_next(const attempt_ptr& a) {
-  if (a->to_close.empty()) return write(a);
-  const std::string name = slot_name(shared_.spec(a->which).name, a->to_close.back());
+  if (a->to_close.empty()) return write_first(a);
+  const seen_lease before = std::move(a->to_close.back());
   a->to_close.pop_back();
-  const note_change notes{{std::string(epoch_annotation), std::to_string(a->open.epoch)}};
-  auto then = [this, a](const std::expected<written_lease, call_failure>& what) {
-    wrote(a, what, &agreements::close_next);
-  };
-  if (const lease_object* const lease = shared_.seen(a->which).lease(name)) {
-    shared_.change(a->which, *lease, {}, notes, a->deadline, std::move(then));
-  } else {
-    shared_.create(a->which, name, {}, notes, a->deadline, std::move(then));
-  }
+  write(a, before, {{std::string(epoch_annotation), std::to_string(a->open.epoch)}},
+        &agreements::close_next);
 }
 
 /// The first Lease says what is agreed; it may be the Lease of a slot that is closed with that.
-void agreements::write(const attempt_ptr& a) {
+void agreements::write_first(const attempt_ptr& a) {
   note_change notes;
   if (a->is_resized) {
     notes[std::string(slots_annotation)] = slots_text(a->open);
@@ -91,23 +93,22 @@ void agreements::write(const attempt_ptr& a) {
   if (a->what.accept_versions) {
     notes[std::string(agreement_annotation)] = agreement_text(a->next);
   }
-  auto then = [this, a](const std::expected<written_lease, call_failure>& what) {
-    wrote(a, what, &agreements::agreed);
-  };
-  const std::string& name = shared_.spec(a->which).name;
-  if (const lease_object* const lease = shared_.seen(a->which).lease(name)) {
-    shared_.change(a->which, *lease, {}, notes, a->deadline, std::move(then));
-  } else {
-    shared_.create(a->which, name, {}, notes, a->deadline, std::move(then));
-  }
+  write(a, a->first, notes, &agreements::agreed);
 }
 
-void agreements::wrote(const attempt_ptr& a, const std::expected<written_lease, call_failure>& what,
+void agreements::write(const attempt_ptr& a, const seen_lease& before, const note_change& notes,
                        void (agreements::*then)(const attempt_ptr&)) {
-  if (what) return (this->*then)(a);
-  const error_meaning why = what.error().meaning;
-  if (why == error_meaning::conflict || why == error_meaning::missing) return look(a);
-  finish(a, unknown{what.error().why});
+  auto wrote = [this, a, then](const std::expected<written_lease, call_failure>& what) {
+    if (what) return (this->*then)(a);
+    const error_meaning why = what.error().meaning;
+    if (why == error_meaning::conflict || why == error_meaning::missing) return look(a);
+    finish(a, unknown{what.error().why});
+  };
+  if (before.lease) {
+    shared_.change(a->which, *before.lease, {}, notes, a->deadline, std::move(wrote));
+  } else {
+    shared_.create(a->which, before.name, {}, notes, a->deadline, std::move(wrote));
+  }
 }
 
 void agreements::finish(const attempt_ptr& a, agree_outcome outcome) {
