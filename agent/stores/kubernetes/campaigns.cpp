@@ -1,5 +1,6 @@
 #include "stores/kubernetes/campaigns.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "stores/kubernetes/layout.hpp"
@@ -110,11 +111,12 @@ void campaigns::asked(const attempt_ptr& a, const vacancy& of,
 }
 
 /// Takes over a term that an earlier call, or an earlier run of this agent, has begun. It is
-/// renewed: only then it is known since when others wait.
+/// renewed: only then it is known since when others wait. They never wait for less than before: if
+/// the reply is lost, the guard of the earlier run still counts on that.
 void campaigns::adopt(const attempt_ptr& a, const slot_holder& own) {
   const lease_object& lease =
       *shared_.seen(a->which).lease(slot_name(shared_.spec(a->which).name, own.slot));
-  const spec_change spec{.duration_s = shared_.ttl_s(),
+  const spec_change spec{.duration_s = std::max(lease.duration_s.value_or(0), shared_.ttl_s()),
                          .renewed_ms = renewal_time(shared_.with.wall_ms(), lease.renewed_ms)};
   const note_change notes{
       {std::string(term_annotation),

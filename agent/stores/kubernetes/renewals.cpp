@@ -44,7 +44,8 @@ void renewals::renew_one(const turn_ptr& t, const core::renewal_item& item, int 
   const lease_object* const lease = own_lease(item);
   // The watch may have shown another state of it than there is now.
   if (lease == nullptr) return look(t, item, tries);
-  const spec_change spec{.renewed_ms = renewal_time(shared_.with.wall_ms(), lease->renewed_ms)};
+  spec_change spec{.renewed_ms = renewal_time(shared_.with.wall_ms(), lease->renewed_ms)};
+  if (shared_.held(item.which)->is_renewed) spec.duration_s = shared_.ttl_s();
   note_change notes;
   const std::string term = term_text(
       {.transitions = lease->transitions, .version = item.version, .mark = shared_.self.mark});
@@ -99,6 +100,10 @@ void renewals::lose(const turn_ptr& t, const core::renewal_item& item) {
 void renewals::answered(const turn_ptr& t) {
   if (--t->unanswered > 0 || t->over) return;
   std::ranges::sort(t->so_far.lost, {}, &core::renewal_loss::which);
+  for (const core::renewal_item& item : t->items) {
+    auto& held = shared_.held(item.which);
+    if (held && held->version == item.version) held->is_renewed = true;
+  }
   // All terms are lost, so this does not matter.
   if (t->so_far.sent_at == core::never) t->so_far.sent_at = shared_.loop.now();
   shared_.answer(std::move(t->done), renew_outcome(std::move(t->so_far)));

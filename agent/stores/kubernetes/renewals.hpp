@@ -12,6 +12,9 @@ namespace tenure::stores::kubernetes {
 /// renewal that succeeds shows that nobody else has held since the last one. A Lease that somebody
 /// has written is read: only what is still our term is renewed.
 ///
+/// A Lease that lasts longer than our ttl is shortened by the second renewal of a term, see
+/// `held_term::is_renewed`.
+///
 /// Used on its loop only.
 class renewals {
  public:

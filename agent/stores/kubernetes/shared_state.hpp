@@ -24,6 +24,10 @@ struct held_term {
   std::string sequencer;
   std::uint32_t slot = 0;
   bool is_clean = false;  ///< nothing ran in the slot when it was granted
+  /// The agent has the answer to a renewal, so whoever kills its workload counts on our ttl. Before
+  /// that it may be counting on a longer one, of the agent whose term was adopted: the Lease is not
+  /// shortened.
+  bool is_renewed = false;
 };
 
 /// A Lease as a write has left it.

@@ -1,0 +1,55 @@
+// An agent that follows another under one guard, with another ttl, at a fake Kubernetes that loses
+// replies.
+
+#include "hostile_kubernetes.hpp"
+
+namespace tenure::tests {
+namespace {
+
+class KubernetesAdoption : public HostileKubernetes {
+ protected:
+  /// The next run of the agent "a".
+  std::unique_ptr<member> run_with(std::chrono::seconds ttl) { return join(settings("a", 1, ttl)); }
+
+  [[nodiscard]] int lasts() const { return fake_.lease("db0")["spec"]["leaseDurationSeconds"]; }
+};
+
+/// Until the next agent has its answer, the guard counts on the longer lease.
+TEST_F(KubernetesAdoption, DoesNotShortenTheLeaseEvenIfItsReplyIsLost) {
+  const stores::grant first = run_with(std::chrono::seconds(60))->hold();
+  auto next = run_with(std::chrono::seconds(5));
+  fake_.on("write", [this](peer& to, const std::string& request) {
+    fake_.truth(request);
+    status("504 Gateway Timeout", status_json(504, "Timeout"))(to, request);
+  });
+  expect_unknown(words(next->acquire()));
+  EXPECT_EQ(lasts(), 60);
+  fake_.repent();
+  const stores::grant adopted = next->hold();
+  EXPECT_EQ(adopted.version, first.version);
+  EXPECT_EQ(adopted.ttl, std::chrono::seconds(5)) << "the agent counts on less than others do";
+  EXPECT_EQ(lasts(), 60);
+}
+
+TEST_F(KubernetesAdoption, ShortensTheLeaseOnceARenewalWasAnswered) {
+  run_with(std::chrono::seconds(60))->hold();
+  auto next = run_with(std::chrono::seconds(5));
+  const stores::grant adopted = next->hold();
+  EXPECT_EQ(words(next->renew(term(adopted.version))), "renewed");
+  EXPECT_EQ(lasts(), 60);
+  fake_.on("write", status("500 So", status_json(500, "InternalError")));
+  expect_unknown(words(next->renew(term(adopted.version))));
+  fake_.repent();
+  EXPECT_EQ(words(next->renew(term(adopted.version))), "renewed");
+  EXPECT_EQ(lasts(), 5);
+}
+
+TEST_F(KubernetesAdoption, MakesTheLeaseLongerAtOnce) {
+  run_with(std::chrono::seconds(5))->hold();
+  auto next = run_with(std::chrono::seconds(60));
+  EXPECT_EQ(next->hold().ttl, std::chrono::seconds(60));
+  EXPECT_EQ(lasts(), 60);
+}
+
+}  // namespace
+}  // namespace tenure::tests
