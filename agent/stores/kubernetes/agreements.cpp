@@ -50,7 +50,8 @@ void agreements::judge(const attempt_ptr& a) {
     if (held.size() > a->next.slots) {
       return finish(a, too_many_hold(shared_.spec(a->which).name, held.size(), a->next.slots));
     }
-    const open_slots before = std::exchange(a->open, resized(a->open, held, a->next.slots));
+    const open_slots before = a->open;
+    a->open = resized(m.largest_epoch(), std::move(held), a->next.slots);
     std::vector<std::uint32_t> to_close;
     std::ranges::set_difference(before.numbers, a->open.numbers, std::back_inserter(to_close));
     std::erase(to_close, 0U);

@@ -60,8 +60,24 @@ void campaigns::judge(const attempt_ptr& a) {
   if (const auto own = m.find_own()) return adopt(a, *own);
   if (const std::string why = m.trouble(); !why.empty()) return fail(a, why);
   const auto found = m.find_vacancy(shared_.loop.now());
-  if (found && m.agrees()) return campaign(a, *found);
+  if (!m.agrees()) return finish(a, refusal{m.observe(shared_.loop.now())});
+  if (found && (found->is_agreed || found->slot == 0)) return campaign(a, *found);
+  if (const auto change = m.find_list_change(shared_.loop.now())) return write_list(a, *change);
+  // The watch shows a free slot, so a refusal would be followed by the next try at once.
+  if (std::string why = m.why_closed(shared_.loop.now()); !why.empty()) {
+    return fail(a, std::move(why));
+  }
   finish(a, refusal{m.observe(shared_.loop.now())});
+}
+
+void campaigns::write_list(const attempt_ptr& a, const list_change& what) {
+  shared_.change(a->which, what.first, {}, {{std::string(slots_annotation), slots_text(what.list)}},
+                 a->deadline, [this, a](const std::expected<written_lease, call_failure>& wrote) {
+                   if (!wrote && !is_overtaken(wrote.error(), true)) {
+                     return fail(a, wrote.error().why);
+                   }
+                   wrote ? judge(a) : look_first(a);
+                 });
 }
 
 void campaigns::campaign(const attempt_ptr& a, const vacancy& of) {

@@ -37,6 +37,7 @@ class campaigns {
   void begin(const attempt_ptr& a);
   void look_first(const attempt_ptr& a);
   void judge(const attempt_ptr& a);
+  void write_list(const attempt_ptr& a, const list_change& what);
   void campaign(const attempt_ptr& a, const vacancy& of);
   void asked(const attempt_ptr& a, const vacancy& of,
              const std::expected<written_lease, call_failure>& what);

@@ -5,7 +5,6 @@
 #include <set>
 #include <utility>
 
-#include "base/number_text.hpp"
 #include "stores/kubernetes/layout.hpp"
 #include "stores/records/agreement_text.hpp"
 #include "stores/records/order_text.hpp"
@@ -34,11 +33,9 @@ bool is_released_cleanly(const lease_object& one) {
          term->transitions == one.transitions && term->version == note->said.version;
 }
 
-/// A Lease without an epoch was never closed. One whose epoch cannot be read is not taken.
-std::uint64_t epoch_of(const lease_object& one) {
-  const std::string_view text = one.note(epoch_annotation);
-  if (text.empty()) return 0;
-  return base::read_number<std::uint64_t>(text).value_or(std::numeric_limits<std::uint64_t>::max());
+/// Nothing if it cannot be read: then the slot is not taken.
+std::optional<std::uint64_t> epoch_of(const lease_object& one) {
+  return parse_epoch(one.note(epoch_annotation));
 }
 
 bool is_same_term(const lease_object& a, const lease_object& b) {
@@ -198,7 +195,20 @@ core::time_point mirror::expiry_of(const entry& one) const {
 open_slots mirror::open() const {
   const entry* const its = first();
   auto list = its == nullptr ? std::nullopt : parse_slots(its->object.note(slots_annotation));
-  return list ? std::move(*list) : first_slots(slots());
+  if (list) return std::move(*list);
+  std::vector<std::uint32_t> held;
+  for (const slot_holder& one : holders()) held.push_back(one.slot);
+  return slots_around(std::move(held), slots(), largest_epoch());
+}
+
+std::uint64_t mirror::largest_epoch() const {
+  const entry* const its = first();
+  const auto list = its == nullptr ? std::nullopt : parse_slots(its->object.note(slots_annotation));
+  std::uint64_t out = list ? list->epoch : 0;
+  for (const auto& [name, one] : leases_) {
+    if (is_slot(name)) out = std::max(out, epoch_of(one.object).value_or(0));
+  }
+  return out;
 }
 
 core::agreement mirror::agreed() const {
@@ -209,7 +219,8 @@ core::agreement mirror::agreed() const {
   const auto list = parse_slots(its->object.note(slots_annotation));
   out.slots = list ? static_cast<std::uint32_t>(list->numbers.size()) : 0;
   // A Go program keeps it as a lock.
-  if (!list && !its->object.holder.empty()) out.slots = 1;
+  const std::string& holder = its->object.holder;
+  if (!list && !holder.empty() && parse_signature(holder).mark.empty()) out.slots = 1;
   return out;
 }
 
@@ -230,28 +241,65 @@ std::uint32_t mirror::free_slots() const {
   return taken < slots() ? slots() - taken : 0;
 }
 
+const mirror::entry* mirror::in_slot(std::uint32_t slot) const {
+  const auto found = leases_.find(slot_name(election_.name, slot));
+  return found == leases_.end() ? nullptr : &found->second;
+}
+
+/// True if as many hold as there are open slots, in these or in others.
+bool mirror::is_full(const open_slots& open, core::time_point now) const {
+  std::size_t held = 0;
+  for (const auto& [name, one] : leases_) {
+    if (is_slot(name) && !one.object.holder.empty() && now < expiry_of(one)) ++held;
+  }
+  return held >= open.numbers.size();
+}
+
 std::optional<vacancy> mirror::find_vacancy(core::time_point now) const {
   vacancy out{.open = open(), .is_agreed = false, .is_clean = vacancies_.doubtful() == 0};
   const entry* const its = first();
   out.is_agreed = its != nullptr && parse_slots(its->object.note(slots_annotation)).has_value();
-  std::uint32_t held = 0;
-  for (const auto& [name, one] : leases_) {
-    if (is_slot(name) && !one.object.holder.empty() && now < expiry_of(one)) ++held;
-  }
-  if (held >= out.open.numbers.size()) return std::nullopt;
+  if (is_full(out.open, now)) return std::nullopt;
   for (const std::uint32_t slot : out.open.numbers) {
-    const auto found = leases_.find(slot_name(election_.name, slot));
+    const entry* const there = in_slot(slot);
     out.slot = slot;
-    if (found == leases_.end()) return out;
-    const entry& one = found->second;
-    if (epoch_of(one.object) > out.open.epoch) continue;
-    const bool is_free = one.object.holder.empty();
-    if (!is_free && now < expiry_of(one)) continue;
-    out.lease = one.object;
+    if (there == nullptr) return out;
+    const auto epoch = epoch_of(there->object);
+    if (!epoch || *epoch > out.open.epoch) continue;
+    const bool is_free = there->object.holder.empty();
+    if (!is_free && now < expiry_of(*there)) continue;
+    out.lease = there->object;
     out.is_clean = out.is_clean && is_free;
     return out;
   }
   return std::nullopt;
+}
+
+std::optional<list_change> mirror::find_list_change(core::time_point now) const {
+  const entry* const its = first();
+  if (its == nullptr) return std::nullopt;
+  list_change out{.first = its->object, .list = open()};
+  if (is_full(out.list, now)) return std::nullopt;
+  const std::uint64_t before = out.list.epoch;
+  for (const std::uint32_t slot : out.list.numbers) {
+    const entry* const there = in_slot(slot);
+    const auto epoch = there == nullptr ? std::nullopt : epoch_of(there->object);
+    out.list.epoch = std::max(out.list.epoch, epoch.value_or(0));
+  }
+  const bool lacks = !parse_slots(its->object.note(slots_annotation)).has_value();
+  return lacks || out.list.epoch > before ? std::optional(std::move(out)) : std::nullopt;
+}
+
+std::string mirror::why_closed(core::time_point now) const {
+  const open_slots its = open();
+  if (is_full(its, now) || find_vacancy(now)) return {};
+  for (const std::uint32_t slot : its.numbers) {
+    const entry* const there = in_slot(slot);
+    if (there == nullptr || epoch_of(there->object)) continue;
+    return "the Lease " + there->object.name + " has an annotation " +
+           std::string(epoch_annotation) + " that is not a number; take it off";
+  }
+  return {};
 }
 
 /// True if Kubernetes' coordinated leader election wants somebody else to hold it.

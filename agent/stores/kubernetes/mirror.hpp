@@ -57,6 +57,12 @@ struct vacancy {
   bool is_clean = false;                ///< nothing runs in any free slot
 };
 
+/// The list of open slots has to be written before a free slot can be taken.
+struct list_change {
+  lease_object first;  ///< the Lease with the list, which the write relies on
+  open_slots list;
+};
+
 /// What Kubernetes holds of one election: the newest state of each of its Leases that was read,
 /// watched or written.
 ///
@@ -96,11 +102,21 @@ class mirror {
   /// True if the number of slots is not the one in our settings.
   [[nodiscard]] bool agrees() const;
   [[nodiscard]] core::agreement agreed() const;
-  /// Which Leases may be held; as our settings say if nothing is agreed on.
+  /// Which Leases may be held. If nothing is agreed on: as many as our settings say, those that are
+  /// held first.
   [[nodiscard]] open_slots open() const;
+  /// Of all slots' Leases and of the list.
+  [[nodiscard]] std::uint64_t largest_epoch() const;
 
   /// The smallest slot that can be taken now, if there is one.
   [[nodiscard]] std::optional<vacancy> find_vacancy(core::time_point now) const;
+
+  /// What has to be written before a free slot can be taken: the list lacks, or its epoch is before
+  /// that of the slot.
+  [[nodiscard]] std::optional<list_change> find_list_change(core::time_point now) const;
+
+  /// Why a free slot cannot be taken, and what to do; empty if none is free, or one can be taken.
+  [[nodiscard]] std::string why_closed(core::time_point now) const;
 
   /// Why we may not hold, and what to do; empty if we may.
   [[nodiscard]] std::string trouble() const;
@@ -143,6 +159,8 @@ class mirror {
   void count_slots(const entry* before, const entry* after);
   [[nodiscard]] bool is_preferred_to(const lease_object& lease) const;
   [[nodiscard]] const entry* first() const;
+  [[nodiscard]] const entry* in_slot(std::uint32_t slot) const;
+  [[nodiscard]] bool is_full(const open_slots& open, core::time_point now) const;
   [[nodiscard]] bool is_slot(std::string_view name) const;
   [[nodiscard]] core::time_point expiry_of(const entry& one) const;
   [[nodiscard]] std::uint32_t free_slots() const;

@@ -82,5 +82,39 @@ TEST_F(KubernetesSlots, AreNotClosedUnderTheOneWhoTakesAnother) {
   EXPECT_EQ(note("db0.slot-1", "tenure.dev/epoch"), "") << "a slot that is held is not closed";
 }
 
+// Slots that are closed, and not to stay so ------------------------------------------------------
+
+TEST_F(KubernetesSlots, ThatWereClosedByOneWhoGaveUpAreTakenAgain) {
+  leave_only_the_last(2);
+  fake_.annotate("db0", "tenure.dev/epoch", "3");
+  auto a = join("a", 2);
+  const int before = fake_.count("write");
+  EXPECT_EQ(a->hold().slot, 0U);
+  EXPECT_EQ(fake_.count("write") - before, 2) << "the list, then the slot";
+  EXPECT_EQ(note("db0", "tenure.dev/slots"), "3 0 1");
+}
+
+TEST_F(KubernetesSlots, AreTakenAgainAfterTheFirstLeaseWasDeleted) {
+  auto a = join("a", 3);
+  a->hold();
+  ASSERT_TRUE(std::holds_alternative<core::agreement>(a->agree({.slots = 1})));
+  ASSERT_TRUE(std::holds_alternative<core::agreement>(a->agree({.slots = 3})));
+  ASSERT_NE(note("db0.slot-2", "tenure.dev/epoch"), "");
+  fake_.remove("db0");
+  for (std::uint32_t slot = 0; slot < 3; ++slot) {
+    EXPECT_EQ(join("b" + std::to_string(slot), 3)->hold().slot, slot);
+  }
+  EXPECT_EQ(words(join("c", 3)->acquire()), "refused");
+}
+
+TEST_F(KubernetesSlots, WhoseEpochCannotBeReadAreNotTakenAndThatIsSaid) {
+  leave_only_the_last(2);
+  fake_.annotate("db0", "tenure.dev/epoch", "soon");
+  auto a = join("a", 2);
+  EXPECT_EQ(words(a->acquire()),
+            "unknown: the Lease db0 has an annotation tenure.dev/epoch that is not a number; take "
+            "it off");
+}
+
 }  // namespace
 }  // namespace tenure::tests

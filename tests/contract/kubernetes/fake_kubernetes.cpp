@@ -230,6 +230,14 @@ void fake_kubernetes::put(const std::string& name, const json& spec) {
           {"spec", spec}});
 }
 
+void fake_kubernetes::annotate(const std::string& name, const std::string& key,
+                               const std::string& value) {
+  const std::lock_guard lock(mutex_);
+  json changed = leases_.at(name);
+  changed["metadata"]["annotations"][key] = value;
+  keep(std::move(changed), "MODIFIED");
+}
+
 void fake_kubernetes::remove(const std::string& name) {
   const std::lock_guard lock(mutex_);
   if (leases_.contains(name)) keep(json(leases_[name]), "DELETED");

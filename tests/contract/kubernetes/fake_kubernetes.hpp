@@ -49,6 +49,7 @@ class fake_kubernetes {
 
   /// Writes a Lease as another program would, or an operator.
   void put(const std::string& name, const nlohmann::json& spec);
+  void annotate(const std::string& name, const std::string& key, const std::string& value);
   void remove(const std::string& name);
   /// The Lease with this name; null if there is none.
   [[nodiscard]] nlohmann::json lease(const std::string& name) const;

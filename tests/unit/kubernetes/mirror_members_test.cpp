@@ -49,7 +49,7 @@ TEST_F(KubernetesMembers, SlotsAreTakenFromTheSmallestOn) {
   read(m, {}, 5);
   ASSERT_TRUE(m.find_vacancy(at(0)));
   EXPECT_EQ(m.find_vacancy(at(0))->slot, 0U);
-  EXPECT_EQ(m.find_vacancy(at(0))->open, first_slots(3));
+  EXPECT_EQ(m.find_vacancy(at(0))->open, slots_around({}, 3));
   EXPECT_FALSE(m.find_vacancy(at(0))->is_agreed);
   m.take(note(slot(0, 10, other_), slots_annotation, "0 0 1 2"), at(0));
   EXPECT_EQ(m.find_vacancy(at(0))->slot, 1U);
@@ -77,10 +77,50 @@ TEST_F(KubernetesMembers, ASlotThatIsClosedIsNotTaken) {
   EXPECT_EQ(m.find_vacancy(at(0))->slot, 1U);
 }
 
-TEST_F(KubernetesMembers, AnEpochThatCannotBeReadClosesASlot) {
+TEST_F(KubernetesMembers, AnEpochThatCannotBeReadClosesASlotAndIsSaid) {
   mirror m = of();
   read(m, {note(lease("db", 10), epoch_annotation, "soon")}, 10);
   EXPECT_FALSE(m.find_vacancy(at(0)));
+  EXPECT_THAT(m.why_closed(at(0)), testing::HasSubstr("the Lease db has an annotation"));
+  m.take(note(lease("db", 11), slots_annotation, "3 0"), at(0));
+  EXPECT_EQ(m.why_closed(at(0)), "") << "it can be taken";
+}
+
+/// Whoever closed it has given up, or died.
+TEST_F(KubernetesMembers, ASlotThatIsClosedForAListThatNeverCameIsOpenedByAnotherList) {
+  mirror m = of(3);
+  const lease_object first = note(slot(0, 10, other_), slots_annotation, "1 0 1 2");
+  const lease_object closed = note(lease(slot_name("db", 1), 9), epoch_annotation, "4");
+  read(m, {first, closed, slot(2, 8, "c_tenure-c")}, 10);
+  EXPECT_FALSE(m.find_vacancy(at(0)));
+  const auto change = m.find_list_change(at(0));
+  ASSERT_TRUE(change);
+  EXPECT_EQ(change->first, first) << "what the write relies on";
+  EXPECT_EQ(change->list, (open_slots{.epoch = 4, .numbers = {0, 1, 2}}));
+  EXPECT_EQ(m.why_closed(at(0)), "");
+  m.take(note(slot(0, 11, other_), slots_annotation, slots_text(change->list)), at(0));
+  EXPECT_EQ(m.find_vacancy(at(0))->slot, 1U);
+  EXPECT_FALSE(m.find_list_change(at(0)));
+}
+
+TEST_F(KubernetesMembers, WithoutAListSlotsAreTakenUnderTheLargestEpoch) {
+  mirror m = of(2);
+  read(m, {note(lease(slot_name("db", 1), 9), epoch_annotation, "4"), slot(5, 8, other_)}, 10);
+  ASSERT_TRUE(m.find_vacancy(at(0))) << "the first Lease was deleted";
+  EXPECT_EQ(m.find_vacancy(at(0))->slot, 0U);
+  EXPECT_EQ(m.find_vacancy(at(0))->open, (open_slots{.epoch = 4, .numbers = {0, 5}}))
+      << "who holds keeps the slot";
+  EXPECT_FALSE(m.find_list_change(at(0))) << "it is written with the Lease";
+  EXPECT_EQ(m.largest_epoch(), 4U);
+}
+
+TEST_F(KubernetesMembers, AListThatWasTakenOffIsWrittenAgain) {
+  mirror m = of(2);
+  read(m, {slot(0, 10, other_)}, 10);
+  EXPECT_EQ(m.agreed().slots, 0U) << "no Go program holds it";
+  const auto change = m.find_list_change(at(0));
+  ASSERT_TRUE(change);
+  EXPECT_EQ(change->list, (open_slots{.epoch = 0, .numbers = {0, 1}}));
 }
 
 TEST_F(KubernetesMembers, WhoHoldsASlotThatIsNotOpenStillCounts) {

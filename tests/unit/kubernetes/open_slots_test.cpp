@@ -8,12 +8,17 @@ namespace {
 using testing::ElementsAre;
 
 TEST(OpenSlots, BeginAtZero) {
-  EXPECT_EQ(first_slots(3), (open_slots{.epoch = 0, .numbers = {0, 1, 2}}));
+  EXPECT_EQ(slots_around({}, 3), (open_slots{.epoch = 0, .numbers = {0, 1, 2}}));
+}
+
+TEST(OpenSlots, AreAtLeastThoseThatAreHeld) {
+  EXPECT_EQ(slots_around({5, 1}, 3, 4), (open_slots{.epoch = 4, .numbers = {0, 1, 5}}));
+  EXPECT_THAT(slots_around({5, 1}, 1).numbers, ElementsAre(1, 5));
 }
 
 TEST(OpenSlots, AreWrittenAndReadBack) {
   for (const open_slots& one :
-       {first_slots(1), open_slots{.epoch = 7, .numbers = {2, 4294967295U}}}) {
+       {slots_around({}, 1), open_slots{.epoch = 7, .numbers = {2, 4294967295U}}}) {
     EXPECT_EQ(parse_slots(slots_text(one)), one);
   }
   EXPECT_EQ(slots_text({.epoch = 7, .numbers = {0, 3}}), "7 0 3");
@@ -26,16 +31,23 @@ TEST(OpenSlots, AnotherTextIsNotAList) {
   }
 }
 
+TEST(OpenSlots, AnEpochIsANumberThatCanBeCountedOn) {
+  EXPECT_EQ(parse_epoch(""), 0U) << "never closed";
+  EXPECT_EQ(parse_epoch("7"), 7U);
+  for (const char* text : {" ", "soon", "-1", "7 ", "9223372036854775808"}) {
+    EXPECT_FALSE(parse_epoch(text)) << '"' << text << '"';
+  }
+}
+
 TEST(OpenSlots, AnotherNumberOfThemIsALaterList) {
-  EXPECT_EQ(resized(first_slots(1), {0}, 3), (open_slots{.epoch = 1, .numbers = {0, 1, 2}}));
-  EXPECT_EQ(resized({.epoch = 4, .numbers = {0, 1, 2}}, {}, 1),
-            (open_slots{.epoch = 5, .numbers = {0}}));
+  EXPECT_EQ(resized(0, {0}, 3), (open_slots{.epoch = 1, .numbers = {0, 1, 2}}));
+  EXPECT_EQ(resized(4, {}, 1), (open_slots{.epoch = 5, .numbers = {0}}));
 }
 
 TEST(OpenSlots, WhatIsHeldStaysOpen) {
-  EXPECT_THAT(resized(first_slots(4), {3}, 1).numbers, ElementsAre(3));
-  EXPECT_THAT(resized(first_slots(4), {3, 1}, 2).numbers, ElementsAre(1, 3));
-  EXPECT_THAT(resized(first_slots(4), {3}, 3).numbers, ElementsAre(0, 1, 3));
+  EXPECT_THAT(resized(0, {3}, 1).numbers, ElementsAre(3));
+  EXPECT_THAT(resized(0, {3, 1}, 2).numbers, ElementsAre(1, 3));
+  EXPECT_THAT(resized(0, {3}, 3).numbers, ElementsAre(0, 1, 3));
 }
 
 }  // namespace
