@@ -58,6 +58,7 @@ struct status {
   std::string reason{};     ///< "Conflict"
   std::string message{};    ///< printable, one line
   bool has_causes = false;  ///< it names fields of the object that was sent
+  std::string kind{};       ///< of what it is about: "leases"
 };
 
 /// Nothing if the body is not a Status.

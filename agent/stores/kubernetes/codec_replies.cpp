@@ -92,12 +92,13 @@ void require_kind(const fields& from, std::string_view kind) {
 
 status status_of(const fields& from) {
   const json* const details = from.find("details");
-  const bool named = details != nullptr && details->is_object() && details->contains("causes") &&
-                     !details->at("causes").empty();
+  const bool has_details = details != nullptr && details->is_object();
+  const bool named = has_details && details->contains("causes") && !details->at("causes").empty();
   return {.code = from.number<int>("code"),
           .reason = from.ascii("reason"),
           .message = server_text(from.text("message")),
-          .has_causes = named};
+          .has_causes = named,
+          .kind = has_details ? fields(*details, from.judged()).ascii("kind") : ""};
 }
 
 std::optional<watch_event::type> type_named(std::string_view name) {

@@ -31,7 +31,8 @@ constexpr const settings::store_kind& kubernetes_kind = *settings::find_store_ki
 /// True for an error that only a change of the configuration can end.
 bool is_final(error_meaning what) {
   return what == error_meaning::denied || what == error_meaning::unsupported ||
-         what == error_meaning::invalid || what == error_meaning::missing;
+         what == error_meaning::invalid || what == error_meaning::missing ||
+         what == error_meaning::nowhere;
 }
 
 class kubernetes_store final : public store {
@@ -129,6 +130,7 @@ class kubernetes_store final : public store {
     TENURE_CHECK(core::place(which) < shared_.mirrors.size());
   }
   void describe_server(const reply_or_failure& what);
+  void look_for_namespace();
   void refuse_to_open(std::string why);
   void opened();
   void live(core::election_index which);
@@ -164,7 +166,9 @@ void kubernetes_store::open(handler<std::expected<description, open_error>> done
   shared_.servers.call({.path = "/version"}, shared_.loop.now() + start_patience,
                        shared_.guarded([this](const reply_or_failure& what) {
                          describe_server(what);
-                         shared_.watches.start();
+                         const bool reached =
+                             what || what.error().meaning != error_meaning::unknown;
+                         reached ? look_for_namespace() : shared_.watches.start();
                        }));
 }
 
@@ -177,6 +181,23 @@ void kubernetes_store::describe_server(const reply_or_failure& what) {
   } else {
     self_.warnings = {"the version of Kubernetes is unknown: " + said.error().why};
   }
+}
+
+/// Lists and watches of a namespace that does not exist are empty, so we try what would fail: to
+/// create a Lease, without doing it. A user who may not create any is refused, and goes on.
+void kubernetes_store::look_for_namespace() {
+  const std::string& name = shared_.with.elections.front().name;
+  shared_.servers.call({.method = "POST",
+                        .path = shared_.path,
+                        .query = "dryRun=All",
+                        .body = creation(name, {}, {}, {})},
+                       shared_.loop.now() + start_patience,
+                       shared_.guarded([this](const reply_or_failure& what) {
+                         if (!what && what.error().meaning == error_meaning::nowhere) {
+                           return refuse_to_open(what.error().why);
+                         }
+                         shared_.watches.start();
+                       }));
 }
 
 /// Connected, for the first time or again.

@@ -42,27 +42,29 @@ void membership::keep() {
 
 void membership::keep(core::election_index which) {
   const std::string name = member_name(shared_.spec(which).name, shared_.self.mark);
-  write(which, shared_.seen(which).lease(name));
+  write(which, shared_.seen(which).lease(name), true);
 }
 
-void membership::write(core::election_index which, const lease_object* known) {
+/// `may_repeat`: if our Lease is not as we know it, it is written once more as it is. Whatever else
+/// fails, the next turn tries again with what there is then.
+void membership::write(core::election_index which, const lease_object* known, bool may_repeat) {
   const std::int64_t now_ms = shared_.with.wall_ms();
   spec_change spec{.holder = shared_.signature(),
                    .duration_s = name_lasts_s,
                    .renewed_ms = renewal_time(now_ms, known == nullptr ? 0 : known->renewed_ms)};
   const core::time_point deadline = shared_.loop.now() + call_patience;
   const std::string name = member_name(shared_.spec(which).name, shared_.self.mark);
-  // After any failure, the next turn tries again with what there is then.
-  auto then = guarded(
-      [this, which, name, deadline](const std::expected<written_lease, call_failure>& what) {
-        if (!what && what.error().meaning == error_meaning::conflict) {
-          shared_.fetch(which, name, deadline, guarded([this, which](const auto& fetched) {
-                          if (fetched && !fetched->has_value()) write(which, nullptr);
-                        }));
-        } else if (!what && what.error().meaning == error_meaning::missing) {
-          write(which, nullptr);
-        }
-      });
+  auto then = guarded([this, which, name, deadline, may_repeat, was_known = known != nullptr](
+                          const std::expected<written_lease, call_failure>& what) {
+    if (what || !may_repeat) return;
+    if (what.error().meaning == error_meaning::missing && was_known) {
+      write(which, nullptr, false);
+    } else if (what.error().meaning == error_meaning::conflict) {
+      shared_.fetch(which, name, deadline, guarded([this, which](const auto& fetched) {
+                      if (fetched) write(which, *fetched ? &**fetched : nullptr, false);
+                    }));
+    }
+  });
   if (known == nullptr) {
     spec.acquired_ms = now_ms;
     spec.transitions = 0;

@@ -33,7 +33,7 @@ class membership {
  private:
   void keep();
   void keep(core::election_index which);
-  void write(core::election_index which, const lease_object* known);
+  void write(core::election_index which, const lease_object* known, bool may_repeat);
   void clean_up(core::election_index which);
   template <class Handler>
   auto guarded(Handler what);

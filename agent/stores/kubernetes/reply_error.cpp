@@ -29,7 +29,7 @@ constexpr row table[] = {
     {401, any_reason, error_meaning::denied,
      "the token is unknown to the API server, or expired: check its file"},
     {403, any_reason, error_meaning::denied, give_rights},
-    {404, "NotFound", error_meaning::missing, "check the name of the namespace"},
+    {404, "NotFound", error_meaning::missing, ""},
     {405, any_reason, error_meaning::unsupported, not_kubernetes},
     {406, any_reason, error_meaning::unsupported, not_kubernetes},
     {409, "Conflict", error_meaning::conflict, ""},
@@ -63,6 +63,11 @@ reply_error read_error(unsigned status_code, std::string_view body) {
   if (said->code == 422) {
     // A JSON Patch whose test fails names no field of the object.
     out.meaning = said->has_causes ? error_meaning::invalid : error_meaning::conflict;
+    return out;
+  }
+  if (said->code == 404 && said->kind == "namespaces") {
+    out.meaning = error_meaning::nowhere;
+    out.advice = "create the namespace, or give another one";
     return out;
   }
   const auto* const found = std::ranges::find_if(table, [&](const row& one) {

@@ -11,6 +11,7 @@ namespace tenure::stores::kubernetes {
 ///
 ///   conflict     the object is not what the request relies on, or is there already: read it again
 ///   missing      there is no such object
+///   nowhere      unknown; a refusal to open: there is no such namespace
 ///   expired      the watch cannot go on from where it was: read everything again
 ///   busy         unknown, and the server says that it has too much to do: later again
 ///   unknown      it may or may not have happened; other servers, then again
@@ -23,6 +24,7 @@ enum class error_meaning : std::uint8_t {
   unknown,
   conflict,
   missing,
+  nowhere,
   expired,
   busy,
   denied,

@@ -31,6 +31,7 @@ std::string lease_in(const std::string& request) {
 std::string kubernetes_name_of(const std::string& request) {
   const std::string method = method_of(request);
   if (path_of(request) == "/version") return "version";
+  if (method == "POST" && target_of(request).contains("dryRun")) return "try";
   if (method == "POST") return "create";
   if (method == "PATCH") return "write";
   if (method == "DELETE") return "delete";
@@ -83,6 +84,12 @@ std::string status_json(int code, const std::string& reason, const std::string& 
       .dump();
 }
 
+std::string no_namespace_json() {
+  json out = json::parse(status_json(404, "NotFound", "namespaces \"default\" not found"));
+  out["details"] = {{"name", "default"}, {"kind", "namespaces"}};
+  return out.dump();
+}
+
 fake_kubernetes::fake_kubernetes()
     : http_([this](peer& to, const std::string& request) { answer_as_kubernetes(to, request); },
             kubernetes_name_of) {}
@@ -96,7 +103,7 @@ void fake_kubernetes::change(const std::string& name, const std::function<void(j
 }
 
 void fake_kubernetes::repent() {
-  for (const char* name : {"version", "list", "watch", "get", "create", "write", "delete"}) {
+  for (const char* name : {"version", "try", "list", "watch", "get", "create", "write", "delete"}) {
     repent(name);
   }
 }
@@ -163,6 +170,7 @@ fake_kubernetes::reply fake_kubernetes::truth(const std::string& request) {
   const std::string what = kubernetes_name_of(request);
   const std::string name = lease_in(request);
   if (what == "version") return {.body = {{"gitVersion", "v1.35.4"}}};
+  if (what == "try") return try_to_create(json::parse(body_in(request)));
   if (what == "list") return {.body = listed(target_of(request))};
   if (what == "create") return create(json::parse(body_in(request)));
   const auto found = leases_.find(name);
@@ -182,6 +190,14 @@ void fake_kubernetes::keep(json lease, const char* type) {
   } else {
     leases_[name] = std::move(lease);
   }
+}
+
+/// What `create` would answer.
+fake_kubernetes::reply fake_kubernetes::try_to_create(json lease) const {
+  const std::string name = lease["metadata"]["name"];
+  if (leases_.contains(name)) return failure(409, "AlreadyExists", name + " already exists");
+  lease["metadata"]["uid"] = "uid-of-a-try";
+  return {.status = 201, .body = std::move(lease)};
 }
 
 fake_kubernetes::reply fake_kubernetes::create(json lease) {

@@ -17,8 +17,8 @@ namespace tenure::tests {
 /// test with it is about replies that no API server gives, or that a real one gives only when it is
 /// overloaded, restored or misconfigured.
 ///
-/// The names of requests: "version"; "list" and "watch" of Leases; "get", "create", "write" (a
-/// PATCH) and "delete" of one.
+/// The names of requests: "version"; "list" and "watch" of Leases; "get", "create", "try" (a
+/// creation with dryRun), "write" (a PATCH) and "delete" of one.
 class fake_kubernetes {
  public:
   using answer = fake_http::answer;
@@ -70,6 +70,7 @@ class fake_kubernetes {
                                                 const std::string& target) const;
   [[nodiscard]] nlohmann::json listed(const std::string& target) const;
   void keep(nlohmann::json lease, const char* type);
+  [[nodiscard]] reply try_to_create(nlohmann::json lease) const;
   reply create(nlohmann::json lease);
   reply patch(const std::string& name, const nlohmann::json& operations);
   reply erase(const std::string& name, const nlohmann::json& options);
@@ -84,5 +85,7 @@ class fake_kubernetes {
 
 /// A metav1.Status, as API servers answer errors.
 std::string status_json(int code, const std::string& reason, const std::string& message = "no");
+/// The answer to a creation in a namespace that does not exist.
+std::string no_namespace_json();
 
 }  // namespace tenure::tests

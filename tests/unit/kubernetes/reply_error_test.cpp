@@ -56,6 +56,15 @@ TEST(KubernetesError, ATestOfAPatchThatFailsNamesNoField) {
       error_meaning::invalid);
 }
 
+TEST(KubernetesError, ANamespaceThatIsMissingIsNotAMissingLease) {
+  const reply_error said =
+      read_error(404, status_text(404, "NotFound", R"({"name":"team","kind":"namespaces"})"));
+  EXPECT_EQ(said.meaning, error_meaning::nowhere);
+  EXPECT_THAT(text(said), HasSubstr("create the namespace"));
+  EXPECT_EQ(read_error(404, status_text(404, "NotFound", R"({"kind":"leases"})")).meaning,
+            error_meaning::missing);
+}
+
 /// Anything can be in front of an API server, and answer for it.
 TEST(KubernetesError, WhatIsNotInTheWordsOfKubernetesIsNoAnswerOfIts) {
   for (const unsigned status : {404U, 409U, 410U, 422U, 500U, 502U, 503U}) {
