@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
+#include <string_view>
 #include <utility>
 
 #include "stores/json_codec.hpp"
@@ -31,6 +33,25 @@ std::string pointer_to(std::string_view folder, std::string_view name) {
       out += "~1";
     } else {
       out += c;
+    }
+  }
+  return out;
+}
+
+/// The text of a JSON document with the escapes that Go's encoder makes. An API server compares the
+/// texts of JSON strings when it tests what a patch expects (evanphx/json-patch), and its own are
+/// Go's. All these characters can only be inside of strings.
+std::string as_go_writes(const ordered_json& document) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 5> escapes{
+      {{"&", "\\u0026"},
+       {"<", "\\u003c"},
+       {">", "\\u003e"},
+       {"\xe2\x80\xa8", "\\u2028"},
+       {"\xe2\x80\xa9", "\\u2029"}}};
+  std::string out = written(document);
+  for (const auto& [raw, escaped] : escapes) {
+    for (std::size_t at = out.find(raw); at != std::string::npos; at = out.find(raw, at)) {
+      out.replace(at, raw.size(), escaped);
     }
   }
   return out;
@@ -78,7 +99,7 @@ std::string patch(const lease_object& seen, const spec_change& spec, const note_
       if (value) added[key] = *value;
     }
     if (!added.empty()) all.push_back(operation("add", folder, std::move(added)));
-    return written(all);
+    return as_go_writes(all);
   }
   for (const auto& [key, value] : notes) {
     if (value) {
@@ -87,7 +108,7 @@ std::string patch(const lease_object& seen, const spec_change& spec, const note_
       all.push_back({{"op", "remove"}, {"path", pointer_to(folder, key)}});
     }
   }
-  return written(all);
+  return as_go_writes(all);
 }
 
 bool is_result(const lease_object& shown, const lease_object* seen, const spec_change& spec,

@@ -114,6 +114,17 @@ TEST(KubernetesRequest, TheFirstAnnotationsMakeTheirFolder) {
       << "nothing is taken away from nothing";
 }
 
+/// An API server compares the texts of strings, and writes its own as Go does.
+TEST(KubernetesRequest, APatchEscapesAsGoDoes) {
+  lease_object before = seen();
+  before.spec = R"({"holderIdentity":"R&D <1>\u2028\u2029 \\u0026 \u00e4"})";
+  const std::string sent = patch(before, {.holder = "a&b"}, {{"tenure.dev/term", "<"}});
+  EXPECT_THAT(sent,
+              testing::HasSubstr("\"R\\u0026D \\u003c1\\u003e\\u2028\\u2029 \\\\u0026 \xc3\xa4\""));
+  EXPECT_EQ(sent.find_first_of("&<>"), std::string::npos) << sent;
+  EXPECT_EQ(json::parse(sent)[3]["value"]["holderIdentity"], "a&b");
+}
+
 // What a write leaves -----------------------------------------------------------------------------
 
 lease_object written_lease() {
