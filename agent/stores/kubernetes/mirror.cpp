@@ -18,6 +18,10 @@ namespace {
 constexpr std::chrono::seconds server_clocks_differ{2};
 /// A Lease that nobody renews is deleted after so many times the time that it is shown.
 constexpr int lives_until_deleted = 2;
+/// Leases of one election that are kept; more of them are not shown. Slots that matter come on top.
+constexpr std::size_t most_kept = 10'000;
+/// As in the settings.
+constexpr std::uint32_t most_slots = 1000;
 
 std::optional<core::release_record> release_of(const lease_object& one) {
   auto note = parse_release_record(one.note(release_annotation));
@@ -75,13 +79,13 @@ bool mirror::has(const lease_object& one) const {
 
 void mirror::take_all(part which, std::span<const lease_object> all, std::uint64_t version,
                       core::time_point now, std::int64_t date_ms, bool missed) {
-  const auto is_of_part = [&](const std::string& name) {
-    return (name == election_.name) == (which == part::first);
-  };
+  // What was deleted since is not brought back.
+  const bool is_late = !missed && version < reached(which);
   std::set<std::string, std::less<>> there;
   for (const lease_object& one : all) {
-    if (!has(one) || !is_of_part(one.name)) continue;
+    if (!has(one) || part_of(one.name) != which) continue;
     there.insert(one.name);
+    if (is_late && !leases_.contains(one.name)) continue;
     const auto age = std::chrono::milliseconds(date_ms - one.created_ms);
     const bool is_old = date_ms == 0 || age > order_stays + server_clocks_differ;
     put(one, now, missed, is_old);
@@ -89,39 +93,42 @@ void mirror::take_all(part which, std::span<const lease_object> all, std::uint64
   std::vector<std::string> away;
   for (const auto& [name, known] : leases_) {
     const bool is_later = !missed && known.object.resource_version > version;
-    if (is_of_part(name) && !there.contains(name) && !is_later) away.push_back(name);
+    if (part_of(name) == which && !there.contains(name) && !is_later) away.push_back(name);
   }
-  for (const std::string& name : away) drop(name, version);
-  std::erase_if(gone_, [&](const auto& one) {
-    return is_of_part(one.first) && (missed || one.second <= version);
-  });
-  listed(which) = missed ? version : std::max(listed(which), version);
+  for (const std::string& name : away) drop(name);
   if (missed) {
-    version_ = version;
+    reached(which) = version_ = version;
     vacancies_ = core::vacancies(free_slots());
   } else {
-    reach(version);
+    reach(which, version);
   }
 }
 
 void mirror::take(const lease_object& one, core::time_point now) {
+  version_ = std::max(version_, one.resource_version);
   const auto known = leases_.find(one.name);
-  const auto gone = gone_.find(one.name);
-  reach(one.resource_version);
-  if (known != leases_.end() && known->second.object.resource_version >= one.resource_version)
-    return;
-  if (gone != gone_.end() && gone->second >= one.resource_version) return;
-  const part its = one.name == election_.name ? part::first : part::others;
-  // Written before a list that does not have it.
-  if (known == leases_.end() && one.resource_version <= listed(its)) return;
-  put(one, now, false, false);
+  const std::uint64_t shown =
+      known == leases_.end() ? reached(part_of(one.name)) : known->second.object.resource_version;
+  if (one.resource_version > shown) put(one, now, false, false);
 }
 
-void mirror::take_away(std::string_view name, std::uint64_t version, core::time_point /*now*/) {
-  reach(version);
+void mirror::take_away(std::string_view name, std::uint64_t version) {
   const auto known = leases_.find(name);
-  if (known != leases_.end() && known->second.object.resource_version > version) return;
-  drop(std::string(name), version);
+  const bool is_later = known != leases_.end() && known->second.object.resource_version > version;
+  if (!is_later) drop(std::string(name));
+  reach(part_of(name), version);
+}
+
+void mirror::reach(part which, std::uint64_t version) {
+  reached(which) = std::max(reached(which), version);
+  version_ = std::max(version_, version);
+}
+
+/// Anybody who may write Leases can write many.
+bool mirror::is_worth_keeping(const lease_object& one) const {
+  const auto slot = slot_named(election_.name, one.name);
+  const bool may_matter = slot && (*slot < most_slots || !one.holder.empty());
+  return may_matter || leases_.size() < most_kept || leases_.contains(one.name);
 }
 
 void mirror::put(const lease_object& one, core::time_point now, bool missed, bool is_stale) {
@@ -129,6 +136,7 @@ void mirror::put(const lease_object& one, core::time_point now, bool missed, boo
   const entry* const before = known == leases_.end() ? nullptr : &known->second;
   if (before != nullptr && !missed && before->object.resource_version > one.resource_version)
     return;
+  if (!is_worth_keeping(one)) return;
   const bool goes_on = before != nullptr && is_same_term(before->object, one);
   entry after{.object = one, .changed_at = now, .is_stale = is_stale};
   const bool is_known = goes_on && core::number(before->version) <= one.resource_version;
@@ -138,7 +146,6 @@ void mirror::put(const lease_object& one, core::time_point now, bool missed, boo
   if (may_count_on && before->object.spec == one.spec) after.changed_at = before->changed_at;
   if (before != nullptr && before->object.uid == one.uid) after.is_stale = before->is_stale;
   if (is_slot(one.name)) count_slots(before, &after);
-  gone_.erase(one.name);
   leases_.insert_or_assign(one.name, std::move(after));
   if (one.name == election_.name) {
     const auto accepted = parse_agreement(one.note(agreement_annotation));
@@ -149,15 +156,12 @@ void mirror::put(const lease_object& one, core::time_point now, bool missed, boo
   vacancies_.limit(free_slots());
 }
 
-void mirror::drop(const std::string& name, std::uint64_t version) {
+void mirror::drop(const std::string& name) {
   const auto known = leases_.find(name);
-  if (known != leases_.end()) {
-    if (is_slot(name)) count_slots(&known->second, nullptr);
-    leases_.erase(known);
-    vacancies_.limit(free_slots());
-  }
-  auto& as_of = gone_[name];
-  as_of = std::max(as_of, version);
+  if (known == leases_.end()) return;
+  if (is_slot(name)) count_slots(&known->second, nullptr);
+  leases_.erase(known);
+  vacancies_.limit(free_slots());
 }
 
 /// Keeps the doubts: see core::vacancies.
@@ -414,16 +418,30 @@ core::time_point mirror::next_change(core::time_point now) const {
 
 // What is shown --------------------------------------------------------------------------------
 
+bool mirror::has_slots(part which) const {
+  if (which == part::first || open().numbers.back() != 0) return true;
+  return std::ranges::any_of(holders(), [](const slot_holder& one) { return one.slot != 0; });
+}
+
+/// The parts are shown by different watches, of which one may be ahead. A term of ours is over if
+/// it is not there and the part with its Lease has been shown up to its version. As long as we have
+/// none, that has to hold for each part in which we may be granted one.
+core::version mirror::as_of() const {
+  if (ours_) return core::version{reached(ours_->slot == 0 ? part::first : part::others)};
+  if (!has_slots(part::others)) return core::version{reached(part::first)};
+  return core::version{std::min(reached(part::first), reached(part::others))};
+}
+
 core::observation mirror::observe(core::time_point now) const {
   core::observation out;
-  out.as_of = core::version{version_};
+  out.as_of = as_of();
   // A holder from whom others may take the slot no longer holds. When our own term ends, we know
   // better.
   std::vector<slot_holder> all = holders();
   std::erase_if(all, [now](const slot_holder& one) { return !one.ours && now >= one.expires_at; });
   for (slot_holder& one : all) {
     const lease_object& its = *lease(slot_name(election_.name, one.slot));
-    if (its.duration_s.value_or(ttl_s_) < counted_s_) one.ours = false;
+    if (ours_ && its.duration_s.value_or(0) < ours_->duration_s) one.ours = false;
     out.holders.push_back({.identity = one.identity,
                            .version = one.version,
                            .ours = one.ours,

@@ -78,18 +78,24 @@ class mirror {
   void take_all(part which, std::span<const lease_object> all, std::uint64_t version,
                 core::time_point now, std::int64_t date_ms, bool missed);
 
-  /// A Lease as it was read, watched or written; ignored if a later state of it is known.
+  /// A Lease as it was read, watched or written; ignored if a later state of it is known, or if it
+  /// was deleted since.
   void take(const lease_object& one, core::time_point now);
 
   /// There is no such Lease as of `version`.
-  void take_away(std::string_view name, std::uint64_t version, core::time_point now);
+  void take_away(std::string_view name, std::uint64_t version);
+
+  /// A watch of this part has shown everything up to here.
+  void reach(part which, std::uint64_t version);
 
   /// True if a Lease with this name and these labels is of this election.
   [[nodiscard]] bool has(const lease_object& one) const;
 
-  /// Everything up to here has been shown. 0: nothing is known.
+  /// The largest version that is known of, of whatever. 0: nothing is known.
   [[nodiscard]] std::uint64_t version() const { return version_; }
-  void reach(std::uint64_t version) { version_ = std::max(version_, version); }
+
+  /// True if Leases of this part are slots that are open or held.
+  [[nodiscard]] bool has_slots(part which) const;
 
   /// The Lease with this name as it is known, or null.
   [[nodiscard]] const lease_object* lease(std::string_view name) const;
@@ -135,9 +141,14 @@ class mirror {
   /// Leases of members and orders that nobody needs: they were not renewed for a long time.
   [[nodiscard]] std::vector<lease_object> left_behind(core::time_point now) const;
 
-  /// We count on our term for this long after each write. If its Lease says less, others do not
-  /// wait for us, and it is not shown as ours. 0: we hold no term.
-  void count_on(std::int64_t duration_s) { counted_s_ = duration_s; }
+  /// A term of ours, on which we count for so long after each write. If its Lease says less, others
+  /// do not wait for us, and it is not shown as ours.
+  struct counted_term {
+    std::uint32_t slot = 0;
+    std::int64_t duration_s = 0;
+  };
+  /// Nothing: we hold no term.
+  void count_on(std::optional<counted_term> ours) { ours_ = ours; }
 
   [[nodiscard]] core::observation observe(core::time_point now) const;
 
@@ -153,9 +164,17 @@ class mirror {
     bool is_stale = false;  ///< an order that was left long before it was first seen
   };
 
-  std::uint64_t& listed(part which) { return listed_.at(static_cast<std::size_t>(which)); }
+  std::uint64_t& reached(part which) { return reached_.at(static_cast<std::size_t>(which)); }
+  [[nodiscard]] std::uint64_t reached(part which) const {
+    return reached_.at(static_cast<std::size_t>(which));
+  }
+  [[nodiscard]] part part_of(std::string_view name) const {
+    return name == election_.name ? part::first : part::others;
+  }
+  [[nodiscard]] bool is_worth_keeping(const lease_object& one) const;
+  [[nodiscard]] core::version as_of() const;
   void put(const lease_object& one, core::time_point now, bool missed, bool is_stale);
-  void drop(const std::string& name, std::uint64_t version);
+  void drop(const std::string& name);
   void count_slots(const entry* before, const entry* after);
   [[nodiscard]] bool is_preferred_to(const lease_object& lease) const;
   [[nodiscard]] const entry* first() const;
@@ -177,10 +196,10 @@ class mirror {
   std::int64_t ttl_s_;
   std::uint64_t version_ = 0;
   std::map<std::string, entry, std::less<>> leases_;  ///< by name
-  std::array<std::uint64_t, 2> listed_{};             ///< per part: the version of its newest list
-  /// As of which version, for those that a list has not confirmed yet.
-  std::map<std::string, std::uint64_t, std::less<>> gone_;
-  std::int64_t counted_s_ = 0;
+  /// Per part: everything up to here has been listed or watched, so a Lease of an earlier version
+  /// that is not here was deleted.
+  std::array<std::uint64_t, 2> reached_{};
+  std::optional<counted_term> ours_;
   std::int64_t last_accepted_unix_ms_ = 0;
   core::vacancies vacancies_;  ///< at first, nothing is known about any slot
 };

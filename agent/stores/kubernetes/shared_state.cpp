@@ -198,13 +198,13 @@ held_term& shared_state::hold(core::election_index which, std::uint32_t slot, co
     its->sequencer = sequencer;
     its->slot = slot;
   }
-  seen(which).count_on(ttl_s_);
+  seen(which).count_on(mirror::counted_term{.slot = slot, .duration_s = ttl_s_});
   return *its;
 }
 
 void shared_state::let_go(core::election_index which) {
   held_[core::place(which)].reset();
-  seen(which).count_on(0);
+  seen(which).count_on(std::nullopt);
 }
 
 unknown shared_state::broken_reply(const malformed& what) const {

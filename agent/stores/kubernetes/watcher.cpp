@@ -236,17 +236,16 @@ bool watcher::take(place at, const watch_event& what) {
   std::vector<core::election_index> news;
   for (const core::election_index which : one.what.elections) {
     mirror& m = mirrors_[core::place(which)];
-    if (what.what == bookmark) {
-      m.reach(what.resource_version);
-      continue;
+    if (what.what != bookmark && m.has(what.object)) {
+      if (what.what == deleted) {
+        m.take_away(what.object.name, what.resource_version);
+      } else {
+        m.take(what.object, loop_.now());
+      }
+      news.push_back(which);
     }
-    if (!m.has(what.object)) continue;
-    if (what.what == deleted) {
-      m.take_away(what.object.name, what.resource_version, loop_.now());
-    } else {
-      m.take(what.object, loop_.now());
-    }
-    news.push_back(which);
+    if (one.what.has_first) m.reach(part::first, what.resource_version);
+    if (one.what.has_others) m.reach(part::others, what.resource_version);
   }
   return tell(news, tell_.changed, at);
 }

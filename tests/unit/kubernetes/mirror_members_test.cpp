@@ -170,6 +170,52 @@ TEST_F(KubernetesMembers, ADoubtOfOneSlotIsADoubtOfAll) {
   EXPECT_FALSE(is_clean(m, 1)) << "nobody said whether the workload of slot 1 is dead";
 }
 
+// As of which version -----------------------------------------------------------------------------
+
+/// The first Lease and the others have a watch each.
+TEST_F(KubernetesMembers, ANewTermIsNotOverWhileTheWatchOfItsLeaseIsBehind) {
+  mirror m = of(2);
+  read(m, {note(slot(0, 9, other_), slots_annotation, "0 0 1")}, 10);
+  m.reach(part::first, 105);
+  EXPECT_EQ(m.observe(at(0)).as_of, core::version{10})
+      << "our campaign for slot 1 may be under way";
+  m.take(slot(1, 100, us_), at(0));
+  m.count_on(mirror::counted_term{.slot = 1, .duration_s = 15});
+  EXPECT_EQ(m.observe(at(0)).as_of, core::version{10}) << "a reply shows one Lease, no more";
+  m.reach(part::others, 101);
+  EXPECT_EQ(m.observe(at(0)).as_of, core::version{101});
+}
+
+TEST_F(KubernetesMembers, ATermThatIsGoneIsOverThoughTheOtherWatchIsBehind) {
+  mirror m = of(2);
+  read(m, {note(slot(0, 9, other_), slots_annotation, "0 0 1"), slot(1, 10, us_)}, 10);
+  m.count_on(mirror::counted_term{.slot = 1, .duration_s = 15});
+  m.take_away(slot_name("db", 1), 20);
+  EXPECT_EQ(m.observe(at(0)).as_of, core::version{20});
+}
+
+TEST_F(KubernetesMembers, TheWatchOfMembersDoesNotCountForAnElectionOfOneSlot) {
+  mirror m = of();
+  read(m, {lease("db", 10)}, 10);
+  m.reach(part::first, 20);
+  EXPECT_FALSE(m.has_slots(part::others));
+  EXPECT_EQ(m.observe(at(0)).as_of, core::version{20});
+  m.take(note(lease("db", 21), slots_annotation, "1 2"), at(0));
+  EXPECT_TRUE(m.has_slots(part::others)) << "it had more slots once";
+  EXPECT_EQ(m.observe(at(0)).as_of, core::version{10});
+}
+
+TEST_F(KubernetesMembers, SoManyAreNotKeptThatTheyFillTheMemory) {
+  mirror m = of(2);
+  read(m, {}, 5);
+  for (std::uint64_t i = 0; i < 10'010; ++i) {
+    m.take(member(10 + i, "x_tenure-" + std::to_string(i)), at(0));
+  }
+  EXPECT_EQ(m.left_behind(at(61)).size(), 10'000U);
+  m.take(slot(1, 20'000, other_), at(0));
+  EXPECT_THAT(m.holders(), SizeIs(1)) << "what is held counts all the same";
+}
+
 // Members -----------------------------------------------------------------------------------------
 
 TEST_F(KubernetesMembers, AreShownWhileTheyRenew) {

@@ -96,7 +96,7 @@ TEST_F(KubernetesMirror, AfterAGapVersionsMayGoBack) {
 TEST_F(KubernetesMirror, ALateReplyDoesNotBringADeletedLeaseBack) {
   mirror m = of();
   read(m, {held(10, foreign_)}, 10);
-  m.take_away("db", 20, at(1));
+  m.take_away("db", 20);
   m.take(held(15, foreign_, 1, 1), at(2));
   EXPECT_THAT(m.holders(), IsEmpty());
   m.take(held(21, foreign_, 1, 2), at(3));
@@ -114,10 +114,18 @@ TEST_F(KubernetesMirror, ALateReplyDoesNotBringBackWhatAListDoesNotHave) {
   EXPECT_THAT(m.holders(), IsEmpty()) << "nor after a list that came late";
 }
 
+TEST_F(KubernetesMirror, ALateListDoesNotBringBackWhatWasDeletedSince) {
+  mirror m = of();
+  read(m, {held(10, foreign_)}, 10);
+  m.take_away("db", 20);
+  read(m, {held(10, foreign_)}, 15, 1, false);
+  EXPECT_THAT(m.holders(), IsEmpty());
+}
+
 TEST_F(KubernetesMirror, ALateDeletionDoesNotTakeANewLeaseAway) {
   mirror m = of();
   read(m, {held(20, foreign_)}, 20);
-  m.take_away("db", 15, at(1));
+  m.take_away("db", 15);
   EXPECT_THAT(m.holders(), SizeIs(1));
 }
 
@@ -237,7 +245,7 @@ TEST_F(KubernetesMirror, ADeletionMakesDoubt) {
     mirror m = of();
     read(m, {held(10, other_)}, 10);
     if (!was_held) m.take(released(12, 10), at(1));
-    m.take_away("db", 20, at(2));
+    m.take_away("db", 20);
     EXPECT_FALSE(is_clean(m, 2)) << was_held;
     EXPECT_FALSE(m.find_vacancy(at(2))->lease) << "it is made";
   }
@@ -280,14 +288,18 @@ TEST_F(KubernetesMirror, OursIsKnownByItsMark) {
 TEST_F(KubernetesMirror, ATermThatOthersDoNotWaitForIsNotOurs) {
   mirror m = of();
   read(m, {held(10, us_)}, 10);
-  m.count_on(15);
+  m.count_on(mirror::counted_term{.slot = 0, .duration_s = 15});
   EXPECT_TRUE(m.observe(at(0)).holders.front().ours);
   lease_object shorter = held(11, us_, 1, 1);
   shorter.duration_s = 14;
   m.take(shorter, at(1));
   EXPECT_FALSE(m.observe(at(1)).holders.front().ours);
   EXPECT_EQ(m.observe(at(1)).retry_at, at(15));
-  m.count_on(0);
+  shorter.resource_version = 12;
+  shorter.duration_s.reset();
+  m.take(shorter, at(2));
+  EXPECT_FALSE(m.observe(at(2)).holders.front().ours) << "Go programs do not wait at all";
+  m.count_on(std::nullopt);
   EXPECT_TRUE(m.observe(at(1)).holders.front().ours) << "an earlier run's, which we do not hold";
 }
 
