@@ -135,6 +135,7 @@ class kubernetes_store final : public store {
   void opened();
   void live(core::election_index which);
   void broken(const std::vector<core::election_index>& which, const call_failure& what);
+  void note(bool is_trouble, std::string text);
   void heard() {
     if (shared_.with.hears) shared_.with.hears(core::contact::showed{});
   }
@@ -148,6 +149,7 @@ class kubernetes_store final : public store {
   orders orders_;
   membership membership_;
   description self_;
+  bool members_hidden_ = false;  ///< the watch of members and orders is broken
   handler<std::expected<description, open_error>>
       opening_;  ///< until the first connection or failure
 };
@@ -202,12 +204,11 @@ void kubernetes_store::look_for_namespace() {
 
 /// Connected, for the first time or again.
 void kubernetes_store::live(core::election_index which) {
-  const auto followed = [this](std::uint32_t i) {
-    return shared_.watches.live(core::election_index{i});
-  };
-  bool all = true;
-  for (std::uint32_t i = 0; i < shared_.mirrors.size(); ++i) all = all && followed(i);
+  const bool all = shared_.watches.all_live();
   if (all) opened();
+  if (all && std::exchange(members_hidden_, false)) {
+    note(false, "the members and orders of all elections are shown again");
+  }
   if (!shared_.closed()) subscriptions_.live(which);
   if (!shared_.closed() && all && shared_.with.announce) membership_.appear();
 }
@@ -218,7 +219,14 @@ void kubernetes_store::broken(const std::vector<core::election_index>& which,
   if (is_final(what.meaning)) refuse_to_open(what.why);
   if (opening_) self_.warnings.push_back("Kubernetes cannot be used yet, retrying: " + what.why);
   opened();
+  if (which.empty() && !std::exchange(members_hidden_, true)) {
+    note(true, "members and orders are not shown, retrying: " + what.why);
+  }
   if (!shared_.closed()) subscriptions_.broken(which, what.why);
+}
+
+void kubernetes_store::note(bool is_trouble, std::string text) {
+  if (shared_.with.notes) shared_.with.notes({.is_trouble = is_trouble, .text = std::move(text)});
 }
 
 void kubernetes_store::refuse_to_open(std::string why) {

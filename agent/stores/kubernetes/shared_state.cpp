@@ -31,7 +31,6 @@ std::vector<mirror> mirrors_of(const setup& with, const own_run& self) {
 struct shared_state::reading {
   core::time_point deadline{};
   read_handler then;
-  bool missed = false;  ///< no watch follows the election
   std::size_t left = 2;
 };
 
@@ -72,7 +71,6 @@ void shared_state::read(core::election_index which, core::time_point deadline, r
   const auto all = std::make_shared<reading>();
   all->deadline = deadline;
   all->then = std::move(then);
-  all->missed = !watches.live(which);
   list(which, part::first, all);
   list(which, part::others, all);
 }
@@ -93,8 +91,9 @@ void shared_state::list(core::election_index which, part its, const std::shared_
                  if (!what) return fail(what.error().why);
                  const auto listed = parse_list(what->body);
                  if (!listed) return fail(broken_reply(listed.error()).why);
+                 const bool missed = !watches.live(which, its);
                  seen(which).take_all(its, listed->items, listed->resource_version, loop.now(),
-                                      what->date_ms, all->missed);
+                                      what->date_ms, missed);
                  if (--all->left > 0) return;
                  learned(which);
                  all->then({});

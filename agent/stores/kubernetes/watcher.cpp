@@ -36,7 +36,7 @@ constexpr std::size_t most_single = 16;
 }  // namespace
 
 std::vector<scope> scopes_of(const std::vector<settings::election>& elections) {
-  scope everything{.selector = {}, .has_first = true, .has_others = true, .has_slots = true};
+  scope everything{.selector = {}, .has_first = true, .has_others = true};
   for (std::uint32_t i = 0; i < elections.size(); ++i) {
     everything.elections.push_back(core::election_index{i});
   }
@@ -47,16 +47,12 @@ std::vector<scope> scopes_of(const std::vector<settings::election>& elections) {
     const std::string& name = elections[i].name;
     out.push_back({.selector = "fieldSelector=metadata.name%3D" + name,
                    .has_first = true,
-                   .has_slots = true,
                    .elections = {core::election_index{i}}});
     names.append(names.empty() ? "" : ",").append(name);
   }
-  const bool has_slots =
-      std::ranges::any_of(elections, [](const auto& one) { return one.slots > 1; });
   out.push_back({.selector = "labelSelector=" + base::percent_encoded(std::string(election_label) +
                                                                       " in (" + names + ")"),
                  .has_others = true,
-                 .has_slots = has_slots,
                  .elections = everything.elections});
   return out;
 }
@@ -94,10 +90,30 @@ void watcher::close() {
   }
 }
 
-bool watcher::live(core::election_index which) const {
-  return std::ranges::all_of(all_, [which](const watched& one) {
-    return one.live || std::ranges::find(one.what.elections, which) == one.what.elections.end();
+bool watcher::live(core::election_index which, part its) const {
+  return std::ranges::all_of(all_, [&](const watched& one) {
+    const bool is_watched = its == part::first ? one.what.has_first : one.what.has_others;
+    return one.live || !is_watched ||
+           std::ranges::find(one.what.elections, which) == one.what.elections.end();
   });
+}
+
+bool watcher::live(core::election_index which) const {
+  const mirror& m = mirrors_[core::place(which)];
+  return live(which, part::first) && (!m.has_slots(part::others) || live(which, part::others));
+}
+
+bool watcher::all_live() const {
+  return std::ranges::all_of(all_, &watched::live);
+}
+
+bool watcher::has_slots(place at, core::election_index of) const {
+  return all_[at].what.has_first || mirrors_[core::place(of)].has_slots(part::others);
+}
+
+bool watcher::has_slots(place at) const {
+  return std::ranges::any_of(all_[at].what.elections,
+                             [&](core::election_index one) { return has_slots(at, one); });
 }
 
 /// True until the scope is connected anew, or all is closed.
@@ -213,12 +229,14 @@ void watcher::take(place at, std::string_view piece) {
   const std::size_t cost = piece.size() + documents->size() * document_bytes;
   one.stream->pause(taken_.take(loop_.now(), static_cast<std::int64_t>(cost)));
   const auto valid = still_here(at);
+  bool has_news = false;
   for (const std::string& document : *documents) {
     const auto event = parse_event(document);
     if (!event) return fail(at, {.why = cluster_.present() + ": " + event.error().why});
     if (!take(at, *event) || !valid()) return;
+    has_news = has_news || event->what != watch_event::type::bookmark;
   }
-  if (documents->empty()) return;
+  if (!has_news) return;
   one.owes = false;
   check_later(at);
   hear(at);
@@ -255,7 +273,7 @@ void watcher::check_later(place at) {
 }
 
 core::duration watcher::check_after(place at) const {
-  return all_[at].what.has_slots ? check_after_ : std::max(check_after_, check_members_after);
+  return has_slots(at) ? check_after_ : std::max(check_after_, check_members_after);
 }
 
 void watcher::check(place at) {
@@ -285,9 +303,9 @@ bool watcher::tell(const std::vector<core::election_index>& whom,
 
 void watcher::hear(place at) {
   all_[at].heard = true;
-  const bool all_heard = std::ranges::all_of(
-      all_, [](const watched& one) { return one.heard || !one.what.has_slots; });
-  if (!all_heard) return;
+  for (place i = 0; i < all_.size(); ++i) {
+    if (!all_[i].heard && has_slots(i)) return;
+  }
   for (watched& one : all_) one.heard = false;
   cluster_.warm_up(loop_.now() + connect_patience);
   if (tell_.heard) tell_.heard();
@@ -312,7 +330,11 @@ void watcher::fail(place at, call_failure what) {
   drop_stream(at);
   if (what.meaning != error_meaning::expired) cluster_.move_on();
   one.next->after(pauses.after(before + 1, loop_.random_bits()), [this, at] { connect(at); });
-  tell_.broken(std::vector(one.what.elections), what);
+  std::vector<core::election_index> whom;
+  for (const core::election_index which : one.what.elections) {
+    if (has_slots(at, which)) whom.push_back(which);
+  }
+  tell_.broken(whom, what);
 }
 
 }  // namespace tenure::stores::kubernetes

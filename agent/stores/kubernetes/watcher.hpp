@@ -21,7 +21,6 @@ struct scope {
       selector;  ///< what the query selects, percent-encoded; empty: all Leases of the namespace
   bool has_first = false;   ///< the Leases with the elections' names
   bool has_others = false;  ///< those with the elections' label
-  bool has_slots = false;   ///< some of them may be held
   std::vector<core::election_index> elections{};
 };
 
@@ -32,10 +31,11 @@ std::vector<scope> scopes_of(const std::vector<settings::election>& elections);
 /// Keeps the mirrors of all elections up to date: lists the Leases of each scope, then watches from
 /// there, on a stream of its own. When that breaks, the watcher starts again by itself.
 ///
-/// A silent stream may be dead: so the watcher lists again when it has shown nothing for
-/// `check_after`. If that list had something new, and the stream does not show it until the next
-/// one is due, the stream is opened again. A holder renews more often, so an idle standby asks
-/// nothing; a stream that shows no slots, but only members and orders, is looked after every 30 s.
+/// A silent stream may be dead, and bookmarks also come from an API server that has lost its etcd:
+/// so the watcher lists again when the stream has shown no change for `check_after`. If that list
+/// had something new, and the stream does not show it until the next one is due, the stream is
+/// opened again. A holder renews more often, so an idle standby asks nothing; a stream that shows
+/// no slots, but only members and orders, is looked after every 30 s.
 ///
 /// Used on its loop only. No handler is called after its destruction.
 class watcher {
@@ -43,7 +43,8 @@ class watcher {
   struct handlers {
     std::function<void(core::election_index)> changed;  ///< its mirror may show something new
     std::function<void(core::election_index)> live;     ///< its mirror is followed again
-    /// An attempt to list or watch these has failed, and why.
+    /// An attempt to list or watch has failed, and why: the mirrors of these are not followed. None
+    /// of them: it was about members and orders only.
     std::function<void(const std::vector<core::election_index>&, const call_failure&)> broken;
     std::function<void()>
         heard;  ///< the mirrors show what Kubernetes holds as of now; may be empty
@@ -61,8 +62,12 @@ class watcher {
   /// Ends everything; no handler is called afterwards.
   void close();
 
-  /// True while every change is on its way to the mirror.
+  /// True while every change of who holds is on its way to the mirror.
   [[nodiscard]] bool live(core::election_index which) const;
+  /// The same of every change of this part.
+  [[nodiscard]] bool live(core::election_index which, part its) const;
+  /// The same of everything.
+  [[nodiscard]] bool all_live() const;
 
  private:
   struct watched {
@@ -91,6 +96,8 @@ class watcher {
   void check_later(place at);
   [[nodiscard]] core::duration check_after(place at) const;
   void check(place at);
+  [[nodiscard]] bool has_slots(place at, core::election_index of) const;
+  [[nodiscard]] bool has_slots(place at) const;
   bool tell(const std::vector<core::election_index>& whom,
             const std::function<void(core::election_index)>& news, place at);
   void hear(place at);

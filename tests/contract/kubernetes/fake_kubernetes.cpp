@@ -132,16 +132,22 @@ void fake_kubernetes::answer_as_kubernetes(peer& to, const std::string& request)
 }
 
 void fake_kubernetes::watch(peer& to, const std::string& request) {
+  begin_watch(to);
+  watch_on(to, request);
+}
+
+void fake_kubernetes::watch_on(peer& to, const std::string& request) {
   const std::string target = target_of(request);
   std::uint64_t known = std::stoull(parameter(target, "resourceVersion"));
-  begin_watch(to);
-  for (;;) {
+  const int ends = ends_;
+  while (ends == ends_) {
     for (const event& one : events_after(known, target)) {
       if (!show(to, one.what.dump() + "\n")) return;
       known = one.version;
     }
     if (to.closed_within(between_looks)) return;
   }
+  to.reset();
 }
 
 std::vector<fake_kubernetes::event> fake_kubernetes::events_after(std::uint64_t version,

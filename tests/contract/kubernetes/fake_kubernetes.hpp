@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -47,6 +48,13 @@ class fake_kubernetes {
   static void begin_watch(peer& to);
   static bool show(peer& to, const std::string& text);
 
+  /// Watches as an API server, until `end_watches` or the client ends it.
+  void watch(peer& to, const std::string& request);
+  /// The same after `begin_watch`.
+  void watch_on(peer& to, const std::string& request);
+  /// Resets all watches that are open.
+  void end_watches() { ++ends_; }
+
   /// Writes a Lease as another program would, or an operator.
   void put(const std::string& name, const nlohmann::json& spec);
   void annotate(const std::string& name, const std::string& key, const std::string& value);
@@ -65,7 +73,6 @@ class fake_kubernetes {
   };
 
   void answer_as_kubernetes(peer& to, const std::string& request);
-  void watch(peer& to, const std::string& request);
   [[nodiscard]] std::vector<event> events_after(std::uint64_t version,
                                                 const std::string& target) const;
   [[nodiscard]] nlohmann::json listed(const std::string& target) const;
@@ -80,7 +87,8 @@ class fake_kubernetes {
   std::vector<event> events_;
   std::uint64_t version_ = 5;
   std::uint64_t made_ = 0;
-  fake_http http_;  ///< last: its threads use the rest
+  std::atomic<int> ends_ = 0;  ///< how often all watches were ended
+  fake_http http_;             ///< last: its threads use the rest
 };
 
 /// A metav1.Status, as API servers answer errors.

@@ -193,6 +193,48 @@ TEST_F(HostileKubernetesWatch, AWatchThatIsRefusedLaterIsToldAndEndsNoTerm) {
   expect_usable(*a);
 }
 
+/// The watch of the Leases with the election's label: in an election of one slot, those of members
+/// and orders.
+class HostileKubernetesLabel : public HostileKubernetesWatch {
+ protected:
+  void break_watches_by_label() {
+    fake_.on("watch", [this](peer& to, const std::string& request) {
+      if (target_of(request).contains("labelSelector")) {
+        return status("500 So", status_json(500, "InternalError"))(to, request);
+      }
+      fake_.watch(to, request);
+    });
+  }
+};
+
+TEST_F(HostileKubernetesLabel, ThatCannotBeWatchedDoesNotKeepADeadHolderAlive) {
+  fake_.put("db0", {{"holderIdentity", "go-program"}, {"leaseDurationSeconds", 2}});
+  break_watches_by_label();
+  auto a = join();
+  a->answer_within(patience);
+  EXPECT_TRUE(eventually(loop_, [&] { return words(a->acquire()) == "granted"; }));
+}
+
+TEST_F(HostileKubernetesLabel, ThatCannotBeWatchedDoesNotBreakTheWatchOfTheElection) {
+  stores::setup with = settings("a");
+  std::vector<stores::notice> said;
+  with.notes = [&](const stores::notice& one) { said.push_back(one); };
+  auto a = join(with);
+  const auto seen = a->watch();
+  ASSERT_TRUE(loop_.run_until([&] { return seen->shows(nobody); }));
+  break_watches_by_label();
+  fake_.end_watches();
+  ASSERT_TRUE(eventually(loop_, [&] { return !said.empty(); }));
+  EXPECT_TRUE(said[0].is_trouble);
+  EXPECT_THAT(said[0].text, HasSubstr("members and orders are not shown, retrying: "));
+  hold_as_another();
+  EXPECT_TRUE(loop_.run_until([&] { return seen->shows(std::not_fn(nobody)); }));
+  EXPECT_TRUE(seen->broken.empty()) << seen->broken.front();
+  fake_.repent();
+  EXPECT_TRUE(eventually(loop_, [&] { return said.size() == 2; }));
+  EXPECT_FALSE(said[1].is_trouble);
+}
+
 /// All of it is valid, as fast as the network carries it.
 TEST_F(HostileKubernetesWatch, EventsWithoutEndAreTakenAndRenewalsGoOn) {
   auto a = join();
@@ -240,6 +282,33 @@ TEST_F(HostileKubernetesWatch, AWatchThatShowsNobodyGrantsNothing) {
   expect_unknown(words(b->acquire()), "again and again");
   EXPECT_EQ(words(a->renew(term(held.version))), "renewed");
   expect_usable(*a);
+}
+
+/// An API server that has lost its etcd goes on sending bookmarks.
+TEST_F(HostileKubernetesWatch, BookmarksDoNotShowThatAWatchIsUpToDate) {
+  const auto sent = std::make_shared<std::atomic<bool>>(false);
+  fake_.on("watch", [this, sent](peer& to, const std::string& request) {
+    fake_kubernetes::begin_watch(to);
+    for (int i = 0; i < 3; ++i) {
+      fake_kubernetes::show(to, event_text("BOOKMARK", [&](json& one) {
+                              one["metadata"]["resourceVersion"] = std::to_string(fake_.version());
+                            }));
+      to.delivered();
+    }
+    *sent = true;
+    fake_.watch_on(to, request);
+  });
+  stores::setup with = settings("a");
+  int shown = 0;
+  with.hears = [&](const core::contact_event& what) {
+    shown += std::holds_alternative<core::contact::showed>(what) ? 1 : 0;
+  };
+  auto a = join(with);
+  const auto seen = a->watch();
+  ASSERT_TRUE(eventually(loop_, [&] { return sent->load() && seen->shows(nobody); }));
+  hold_as_another();
+  ASSERT_TRUE(loop_.run_until([&] { return seen->shows(std::not_fn(nobody)); }));
+  EXPECT_EQ(shown, 2) << "the first list, and the change";
 }
 
 /// A stream may be dead without a word: what it should have shown is found by a list.
