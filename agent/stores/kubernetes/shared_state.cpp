@@ -14,11 +14,6 @@ namespace {
 constexpr std::size_t calls_per_election = 6;
 constexpr std::size_t other_calls = 64;
 
-/// A holder renews three times in a ttl. This is a little later.
-core::duration check_after(core::duration ttl) {
-  return ttl * 5 / 12;
-}
-
 std::vector<mirror> mirrors_of(const setup& with, const own_run& self) {
   std::vector<mirror> out;
   out.reserve(with.elections.size());
@@ -45,7 +40,7 @@ shared_state::shared_state(base::event_loop& where, const http::http_connector& 
       servers(loop, connect, endpoints, with.secure,
               with.elections.size() * calls_per_election + other_calls, with.hears),
       mirrors(mirrors_of(with, self)),
-      watches(loop, servers, mirrors, path, scopes_of(with.elections), check_after(with.ttl), on),
+      watches(loop, servers, mirrors, path, scopes_of(with.elections), with.ttl, on),
       ttl_s_(std::chrono::ceil<std::chrono::seconds>(with.ttl).count()),
       changed_(on.changed),
       held_(with.elections.size()) {}

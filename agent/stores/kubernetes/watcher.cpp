@@ -17,9 +17,23 @@ constexpr core::backoff pauses{.first = std::chrono::milliseconds(50),
                                .most = std::chrono::seconds(2)};
 /// When a watch that has lived for this long breaks, earlier failures no longer count.
 constexpr core::duration steady_after = std::chrono::seconds(5);
-/// After how long the server ends a watch, at random in between, so that not all end together.
-constexpr std::uint64_t least_watch_s = 300;
-constexpr std::uint64_t more_watch_s = 300;
+/// How old a stream gets before it is replaced, at random in between, so that not all are replaced
+/// together. Proxies that end connections for their age leave them more.
+constexpr core::duration least_age = std::chrono::minutes(4);
+constexpr core::duration more_age = std::chrono::minutes(1);
+/// A stream that has shown nothing for this long is replaced, or for the time after which it is
+/// checked, if that is in between. Balancers cut connections that are silent for 50 s and more.
+constexpr core::duration least_silence = std::chrono::seconds(10);
+constexpr core::duration most_silence = std::chrono::seconds(25);
+/// For how long a stream and its successor are both followed. The client notices within about ten
+/// seconds that a server is gone (http_client::stream).
+constexpr core::duration proven_after = std::chrono::seconds(15);
+/// After a successor that could not be opened.
+constexpr core::duration replace_again_after = std::chrono::seconds(2);
+/// When the server ends a watch that nothing has replaced: while a server is busy, so that leases
+/// that run out do so before. And how many there are at least between two renewals.
+constexpr core::duration least_watch = std::chrono::minutes(10);
+constexpr int ttls_per_watch = 3;
 
 /// What a watch may send: so much at once, which is more than ten thousand elections send at their
 /// start, and so much a second from then on. Each document counts as this many bytes more than it
@@ -27,6 +41,12 @@ constexpr std::uint64_t more_watch_s = 300;
 constexpr std::int64_t most_at_once = std::int64_t{32} << 20U;
 constexpr std::int64_t most_a_second = std::int64_t{4} << 20U;
 constexpr std::size_t document_bytes = 2048;
+
+/// A part of `most`, at random.
+core::duration up_to(core::duration most, std::uint64_t random_bits) {
+  return core::duration(
+      static_cast<core::duration::rep>(random_bits % static_cast<std::uint64_t>(most.count())));
+}
 
 constexpr core::duration check_members_after = std::chrono::seconds(30);
 
@@ -58,20 +78,15 @@ std::vector<scope> scopes_of(const std::vector<settings::election>& elections) {
 }
 
 watcher::watcher(base::event_loop& on, cluster& through, std::vector<mirror>& mirrors,
-                 std::string path, std::vector<scope> scopes, core::duration check_after,
-                 handlers tell)
+                 std::string path, std::vector<scope> scopes, core::duration ttl, handlers tell)
     : loop_(on),
       cluster_(through),
       mirrors_(mirrors),
       path_(std::move(path)),
-      check_after_(check_after),
+      ttl_(ttl),
       tell_(std::move(tell)),
       taken_(most_at_once, most_a_second) {
-  for (scope& one : scopes) {
-    watched& its = all_.emplace_back();
-    its.what = std::move(one);
-    its.next = std::make_unique<base::timer>(loop_);
-  }
+  for (scope& one : scopes) all_.push_back(std::make_unique<watched>(loop_, std::move(one)));
 }
 
 watcher::~watcher() {
@@ -84,17 +99,14 @@ void watcher::start() {
 
 void watcher::close() {
   alive_.reset();
-  for (watched& one : all_) {
-    one.next->cancel();
-    one.stream.reset();
-  }
+  for (place at = 0; at < all_.size(); ++at) drop_streams(at);
 }
 
 bool watcher::live(core::election_index which, part its) const {
-  return std::ranges::all_of(all_, [&](const watched& one) {
-    const bool is_watched = its == part::first ? one.what.has_first : one.what.has_others;
-    return one.live || !is_watched ||
-           std::ranges::find(one.what.elections, which) == one.what.elections.end();
+  return std::ranges::all_of(all_, [&](const auto& one) {
+    const bool is_watched = its == part::first ? one->what.has_first : one->what.has_others;
+    const auto& elections = one->what.elections;
+    return one->live || !is_watched || std::ranges::find(elections, which) == elections.end();
   });
 }
 
@@ -104,22 +116,31 @@ bool watcher::live(core::election_index which) const {
 }
 
 bool watcher::all_live() const {
-  return std::ranges::all_of(all_, &watched::live);
+  return std::ranges::all_of(all_, [](const auto& one) { return one->live; });
 }
 
 bool watcher::has_slots(place at, core::election_index of) const {
-  return all_[at].what.has_first || mirrors_[core::place(of)].has_slots(part::others);
+  return all_[at]->what.has_first || mirrors_[core::place(of)].has_slots(part::others);
 }
 
 bool watcher::has_slots(place at) const {
-  return std::ranges::any_of(all_[at].what.elections,
+  return std::ranges::any_of(all_[at]->what.elections,
                              [&](core::election_index one) { return has_slots(at, one); });
+}
+
+/// True if somebody else holds a Lease of this scope: then it matters for how long nothing was
+/// missed.
+bool watcher::counts_leases(place at) const {
+  return std::ranges::any_of(all_[at]->what.elections, [&](core::election_index one) {
+    return has_slots(at, one) && std::ranges::any_of(mirrors_[core::place(one)].holders(),
+                                                     [](const auto& who) { return !who.ours; });
+  });
 }
 
 /// True until the scope is connected anew, or all is closed.
 auto watcher::still_here(place at) {
-  return [this, at, generation = all_[at].generation, alive = std::weak_ptr(alive_)] {
-    return !alive.expired() && generation == all_[at].generation;
+  return [this, at, generation = all_[at]->generation, alive = std::weak_ptr(alive_)] {
+    return !alive.expired() && generation == all_[at]->generation;
   };
 }
 
@@ -133,23 +154,23 @@ auto watcher::current(place at, Handler what) {
 
 // Connecting -----------------------------------------------------------------------------------
 
-void watcher::drop_stream(place at) {
-  watched& one = all_[at];
+void watcher::drop_streams(place at) {
+  watched& one = *all_[at];
   ++one.generation;
   one.live = one.owes = false;
   one.stream.reset();
-  one.documents = {};
-  one.next->cancel();
+  one.successor.reset();
+  for (base::timer* timer : {&one.next_check, &one.replacement, &one.retry}) timer->cancel();
 }
 
 void watcher::connect(place at) {
-  drop_stream(at);
-  list(at, true, [this, at](bool) { open_stream(at); });
+  drop_streams(at);
+  list(at, true, [this, at](bool) { all_[at]->stream = open_stream(at); });
 }
 
 void watcher::list(place at, bool missed, std::move_only_function<void(bool is_new)> then) {
   cluster_.call(
-      {.path = path_, .query = all_[at].what.selector}, loop_.now() + connect_patience,
+      {.path = path_, .query = all_[at]->what.selector}, loop_.now() + connect_patience,
       current(at, [this, at, missed, then = std::move(then)](const reply_or_failure& what) mutable {
         if (!what) return fail(at, what.error());
         const auto all = parse_list(what->body);
@@ -161,7 +182,7 @@ void watcher::list(place at, bool missed, std::move_only_function<void(bool is_n
 
 /// Shows a list to the mirrors; true if they have learned something.
 bool watcher::show(place at, const lease_list& all, std::int64_t date_ms, bool missed) {
-  watched& one = all_[at];
+  watched& one = *all_[at];
   if (missed) one.version = all.resource_version;
   bool is_new = false;
   for (const core::election_index which : one.what.elections) {
@@ -179,39 +200,30 @@ bool watcher::show(place at, const lease_list& all, std::int64_t date_ms, bool m
   return is_new;
 }
 
-void watcher::open_stream(place at) {
-  watched& one = all_[at];
-  const std::uint64_t lasts = least_watch_s + loop_.random_bits() % more_watch_s;
-  request what{.path = path_, .query = one.what.selector};
-  what.query +=
-      std::string(what.query.empty() ? "" : "&") +
-      "watch=true&allowWatchBookmarks=true&resourceVersion=" + std::to_string(one.version) +
-      "&timeoutSeconds=" + std::to_string(lasts);
-  auto status = std::make_shared<unsigned>(0);
-  one.stream = cluster_.stream(
-      what, loop_.now() + connect_patience,
-      {.head = current(at,
-                       [this, at, status](const http::reply_head& head) {
-                         *status = head.status;
-                         if (head.status == 200) confirmed(at);
-                       }),
-       .data = current(at,
-                       [this, at, status](std::string_view piece) {
-                         if (*status == 200) return take(at, piece);
-                         fail(at, read_error(*status, piece));
-                       }),
-       .ended = current(at, [this, at](std::optional<http::client_error> why) {
-         // The server ends each watch some time.
-         fail(at, {.meaning = why ? error_meaning::unknown : error_meaning::expired,
-                   .why = why ? std::move(why->text) : cluster_.present() + " has ended a watch"});
-       })});
+std::unique_ptr<lease_stream> watcher::open_stream(place at) {
+  const watched& one = *all_[at];
+  const watch_request what{.path = path_,
+                           .selector = one.what.selector,
+                           .version = one.version,
+                           .lasts = std::max(least_watch, ttls_per_watch * ttl_) +
+                                    up_to(least_watch, loop_.random_bits())};
+  return std::make_unique<lease_stream>(
+      cluster_, what, loop_.now() + connect_patience,
+      lease_stream::handlers{
+          .confirmed = [this, at](const lease_stream& which) { confirmed(at, which); },
+          .shows = [this, at](lease_stream& which, const auto& events,
+                              std::size_t bytes) { take(at, which, events, bytes); },
+          .ended = [this, at](const lease_stream& which,
+                              const call_failure& why) { ended(at, which, why); }});
 }
 
-void watcher::confirmed(place at) {
-  watched& one = all_[at];
+void watcher::confirmed(place at, const lease_stream& which) {
+  watched& one = *all_[at];
+  if (&which == one.successor.get()) return successor_confirmed(at);
   one.live = true;
   one.live_since = loop_.now();
   check_later(at);
+  is_new(at);
   hear(at);
   std::vector<core::election_index> followed;
   for (const core::election_index which : one.what.elections) {
@@ -222,20 +234,19 @@ void watcher::confirmed(place at) {
 
 // Following ------------------------------------------------------------------------------------
 
-void watcher::take(place at, std::string_view piece) {
-  watched& one = all_[at];
-  const auto documents = one.documents.feed(piece);
-  if (!documents) return fail(at, {.why = cluster_.present() + ": " + documents.error().why});
-  const std::size_t cost = piece.size() + documents->size() * document_bytes;
-  one.stream->pause(taken_.take(loop_.now(), static_cast<std::int64_t>(cost)));
+void watcher::take(place at, lease_stream& from, std::span<const watch_event> events,
+                   std::size_t bytes) {
+  watched& one = *all_[at];
+  const std::size_t cost = bytes + events.size() * document_bytes;
+  from.pause(taken_.take(loop_.now(), static_cast<std::int64_t>(cost)));
+  one.silent_since = loop_.now();
   const auto valid = still_here(at);
   bool has_news = false;
-  for (const std::string& document : *documents) {
-    const auto event = parse_event(document);
-    if (!event) return fail(at, {.why = cluster_.present() + ": " + event.error().why});
-    if (!take(at, *event) || !valid()) return;
-    has_news = has_news || event->what != watch_event::type::bookmark;
+  for (const watch_event& event : events) {
+    if (!take(at, event) || !valid()) return;
+    has_news = has_news || event.what != watch_event::type::bookmark;
   }
+  if (!one.successor) replace_later(at);
   if (!has_news) return;
   one.owes = false;
   check_later(at);
@@ -245,12 +256,8 @@ void watcher::take(place at, std::string_view piece) {
 /// False if the stream is over, or all was closed.
 bool watcher::take(place at, const watch_event& what) {
   using enum watch_event::type;
-  if (what.what == error) {
-    fail(at, {.meaning = what.error.code == 410 ? error_meaning::expired : error_meaning::unknown,
-              .why = cluster_.present() + " has ended a watch: " + what.error.message});
-    return false;
-  }
-  const watched& one = all_[at];
+  watched& one = *all_[at];
+  one.version = std::max(one.version, what.resource_version);
   std::vector<core::election_index> news;
   for (const core::election_index which : one.what.elections) {
     mirror& m = mirrors_[core::place(which)];
@@ -268,21 +275,70 @@ bool watcher::take(place at, const watch_event& what) {
   return tell(news, tell_.changed, at);
 }
 
-void watcher::check_later(place at) {
-  all_[at].next->after(check_after(at), current(at, [this, at] { check(at); }));
+void watcher::ended(place at, const lease_stream& which, const call_failure& why) {
+  &which == all_[at]->stream.get() ? fail(at, why) : successor_ended(at, why);
 }
 
+// Replacing a stream ---------------------------------------------------------------------------
+
+void watcher::replace_later(place at) {
+  watched& one = *all_[at];
+  const core::duration silence = std::clamp(check_after(at), least_silence, most_silence);
+  const core::time_point due = std::min(one.replace_at, one.silent_since + silence);
+  one.replacement.at(std::max(due, one.replace_from), [this, at] { replace(at); });
+}
+
+void watcher::replace(place at) {
+  watched& one = *all_[at];
+  // Where nobody is waited for, a break costs nothing.
+  if (!counts_leases(at)) return one.replacement.after(least_silence, [this, at] { replace(at); });
+  one.successor = open_stream(at);
+}
+
+void watcher::successor_confirmed(place at) {
+  all_[at]->replacement.after(proven_after, [this, at] {
+    watched& one = *all_[at];
+    one.stream = std::exchange(one.successor, nullptr);
+    is_new(at);
+  });
+}
+
+/// The stream itself goes on.
+void watcher::successor_ended(place at, const call_failure& why) {
+  watched& one = *all_[at];
+  one.successor.reset();
+  if (why.meaning != error_meaning::expired) cluster_.move_on();
+  one.replace_from = loop_.now() + replace_again_after;
+  replace_later(at);
+}
+
+/// The stream has just taken the place of another one, or of none.
+void watcher::is_new(place at) {
+  watched& one = *all_[at];
+  one.replace_at = loop_.now() + least_age + up_to(more_age, loop_.random_bits());
+  one.silent_since = loop_.now();
+  replace_later(at);
+}
+
+// Looking after a stream -----------------------------------------------------------------------
+
+void watcher::check_later(place at) {
+  all_[at]->next_check.after(check_after(at), [this, at] { check(at); });
+}
+
+/// A holder renews three times in a ttl. This is a little later.
 core::duration watcher::check_after(place at) const {
-  return has_slots(at) ? check_after_ : std::max(check_after_, check_members_after);
+  const core::duration after = ttl_ * 5 / 12;
+  return has_slots(at) ? after : std::max(after, check_members_after);
 }
 
 void watcher::check(place at) {
-  if (all_[at].owes) {
+  if (all_[at]->owes) {
     return fail(at, {.why = cluster_.present() +
                             " does not show on a watch what it shows when it is asked"});
   }
   list(at, false, [this, at](bool is_new) {
-    watched& one = all_[at];
+    watched& one = *all_[at];
     one.owes = is_new;
     check_later(at);
     hear(at);
@@ -302,39 +358,33 @@ bool watcher::tell(const std::vector<core::election_index>& whom,
 }
 
 void watcher::hear(place at) {
-  all_[at].heard = true;
+  all_[at]->heard = true;
   for (place i = 0; i < all_.size(); ++i) {
-    if (!all_[i].heard && has_slots(i)) return;
+    if (!all_[i]->heard && has_slots(i)) return;
   }
-  for (watched& one : all_) one.heard = false;
+  for (const auto& one : all_) one->heard = false;
   cluster_.warm_up(loop_.now() + connect_patience);
   if (tell_.heard) tell_.heard();
 }
 
 // Failing --------------------------------------------------------------------------------------
 
-void watcher::fail(place at, const reply_error& what) {
-  if (what.meaning == error_meaning::denied) cluster_.doubt_token();
-  fail(at, {.meaning = what.meaning,
-            .why = cluster_.present() + " does not let us watch: " + text(what)});
-}
-
 /// Connects again once without a pause, as the next server may work; not if it breaks again and
 /// again.
-void watcher::fail(place at, call_failure what) {
-  watched& one = all_[at];
+void watcher::fail(place at, const call_failure& why) {
+  watched& one = *all_[at];
   const bool was_live = one.live;
   if (was_live && loop_.now() - one.live_since >= steady_after) one.failures = 0;
   const std::uint32_t before = one.failures++;
   if (was_live && before == 0) return connect(at);
-  drop_stream(at);
-  if (what.meaning != error_meaning::expired) cluster_.move_on();
-  one.next->after(pauses.after(before + 1, loop_.random_bits()), [this, at] { connect(at); });
+  drop_streams(at);
+  if (why.meaning != error_meaning::expired) cluster_.move_on();
+  one.retry.after(pauses.after(before + 1, loop_.random_bits()), [this, at] { connect(at); });
   std::vector<core::election_index> whom;
   for (const core::election_index which : one.what.elections) {
     if (has_slots(at, which)) whom.push_back(which);
   }
-  tell_.broken(whom, what);
+  tell_.broken(whom, why);
 }
 
 }  // namespace tenure::stores::kubernetes

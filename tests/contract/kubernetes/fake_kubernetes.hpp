@@ -3,31 +3,24 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "fake_http.hpp"
+#include "lease_model.hpp"
 
 namespace tenure::tests {
 
 /// A fake: it stands in for a kube-apiserver, keeps Leases of one namespace as that does where it
-/// is not told otherwise, and lies where it is. Nothing in it checks a token or runs out; every
-/// test with it is about replies that no API server gives, or that a real one gives only when it is
-/// overloaded, restored or misconfigured.
-///
-/// The names of requests: "version"; "list" and "watch" of Leases; "get", "create", "try" (a
-/// creation with dryRun), "write" (a PATCH) and "delete" of one.
+/// is not told otherwise, and lies where it is. Every test with it is about replies that no API
+/// server gives, or that a real one gives only when it is overloaded, restored or misconfigured.
 class fake_kubernetes {
  public:
   using answer = fake_http::answer;
 
-  struct reply {
-    int status = 200;
-    nlohmann::json body{};
-  };
+  using reply = lease_model::reply;
 
   fake_kubernetes();
 
@@ -67,33 +60,14 @@ class fake_kubernetes {
   [[nodiscard]] int count(const std::string& name) const { return http_.count(name); }
 
  private:
-  struct event {
-    std::uint64_t version = 0;
-    nlohmann::json what;
-  };
-
   void answer_as_kubernetes(peer& to, const std::string& request);
-  [[nodiscard]] std::vector<event> events_after(std::uint64_t version,
-                                                const std::string& target) const;
-  [[nodiscard]] nlohmann::json listed(const std::string& target) const;
-  void keep(nlohmann::json lease, const char* type);
-  [[nodiscard]] reply try_to_create(nlohmann::json lease) const;
-  reply create(nlohmann::json lease);
-  reply patch(const std::string& name, const nlohmann::json& operations);
-  reply erase(const std::string& name, const nlohmann::json& options);
+  [[nodiscard]] std::vector<lease_model::event> events_after(std::uint64_t version,
+                                                             const std::string& target) const;
 
   mutable std::mutex mutex_;  ///< of all that follows but the server
-  std::map<std::string, nlohmann::json> leases_;
-  std::vector<event> events_;
-  std::uint64_t version_ = 5;
-  std::uint64_t made_ = 0;
+  lease_model model_;
   std::atomic<int> ends_ = 0;  ///< how often all watches were ended
   fake_http http_;             ///< last: its threads use the rest
 };
-
-/// A metav1.Status, as API servers answer errors.
-std::string status_json(int code, const std::string& reason, const std::string& message = "no");
-/// The answer to a creation in a namespace that does not exist.
-std::string no_namespace_json();
 
 }  // namespace tenure::tests
