@@ -145,6 +145,8 @@ void mirror::put(const lease_object& one, core::time_point now, bool missed, boo
   const bool may_count_on = goes_on && (!missed || !is_slot(one.name));
   if (may_count_on && before->object.spec == one.spec) after.changed_at = before->changed_at;
   if (before != nullptr && before->object.uid == one.uid) after.is_stale = before->is_stale;
+  const bool is_same = before != nullptr && before->object.spec == one.spec;
+  after.lives = is_same ? before->lives : before != nullptr || !missed;
   if (is_slot(one.name)) count_slots(before, &after);
   leases_.insert_or_assign(one.name, std::move(after));
   if (one.name == election_.name) {
@@ -364,6 +366,8 @@ bool mirror::identity_in_use(std::span<const slot_holder> holders, core::time_po
     if (!is_shown_member(name, one, now)) continue;
     const signature by = parse_signature(one.object.holder);
     if (by.identity != self_->identity || one.version >= earliest) continue;
+    // An earlier run of ours that has crashed is in the list until its time is over.
+    if (by.mark != self_->mark && !one.lives) continue;
     earliest = one.version;
     ours = by.mark == self_->mark;
   }

@@ -162,6 +162,7 @@ class mirror {
     core::version version =
         core::no_version;   ///< its term's version; a member's: that of its creation
     bool is_stale = false;  ///< an order that was left long before it was first seen
+    bool lives = false;     ///< it was made or changed since the election was first seen
   };
 
   std::uint64_t& reached(part which) { return reached_.at(static_cast<std::size_t>(which)); }

@@ -247,8 +247,9 @@ TEST_F(KubernetesMembers, AreDeletedLongAfterTheyWereShownLast) {
 TEST_F(KubernetesMembers, ANamesakeThatCameFirstOrHoldsIsReported) {
   mirror first = of();
   read(first, {member(10, "a_tenure-b"), member(11, us_)}, 11);
-  EXPECT_TRUE(first.observe(at(0)).identity_in_use);
-  EXPECT_FALSE(first.observe(at(31)).identity_in_use) << "it renews no more";
+  first.take(member(12, "a_tenure-b", 1), at(1));
+  EXPECT_TRUE(first.observe(at(1)).identity_in_use);
+  EXPECT_FALSE(first.observe(at(32)).identity_in_use) << "it renews no more";
   mirror later = of();
   read(later, {member(10, us_), member(11, "a_tenure-b")}, 11);
   EXPECT_FALSE(later.observe(at(0)).identity_in_use) << "the other one is told";
@@ -256,6 +257,24 @@ TEST_F(KubernetesMembers, ANamesakeThatCameFirstOrHoldsIsReported) {
   EXPECT_TRUE(later.observe(at(0)).identity_in_use) << "it holds";
   later.take(slot(0, 13, us_), at(0));
   EXPECT_FALSE(later.observe(at(0)).identity_in_use);
+}
+
+/// A pod that crashes and is started again under its name finds what its earlier run has left.
+TEST_F(KubernetesMembers, ANamesakeThatWasNotSeenToLiveIsNotReported) {
+  mirror m = of();
+  read(m, {member(10, "a_tenure-b"), member(11, us_)}, 11);
+  EXPECT_FALSE(m.observe(at(0)).identity_in_use);
+  read(m, {member(10, "a_tenure-b"), member(11, us_)}, 12, 5, true);
+  EXPECT_FALSE(m.observe(at(5)).identity_in_use);
+  read(m, {member(13, "a_tenure-b", 1), member(11, us_)}, 14, 6, true);
+  EXPECT_TRUE(m.observe(at(6)).identity_in_use) << "it has renewed";
+}
+
+TEST_F(KubernetesMembers, ANamesakeThatComesWhileWeWatchLives) {
+  mirror m = of();
+  read(m, {}, 5);
+  m.take(member(10, "a_tenure-b"), at(0));
+  EXPECT_TRUE(m.observe(at(0)).identity_in_use) << "and we are in no list";
 }
 
 TEST_F(KubernetesMembers, AMemberThatRenewsStaysTheFirst) {
