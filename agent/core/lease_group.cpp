@@ -64,54 +64,73 @@ void lease_group::settle(const moment& at, group_effects& out) {
     if (at.now < deadline_) return;
     renewal_failed(at);
   }
-  if (at.now < due_) return;
+  if (at.now >= due_) return begin_renewal(at, false, out);
+  if (at.now < unanswered_due_) return;
+  unanswered_due_ = never;
+  if (due_ - at.now >= min_try_timeout) begin_renewal(at, true, out);
+}
+
+void lease_group::begin_renewal(const moment& at, bool of_unanswered, group_effects& out) {
   for (std::size_t i = 0; i < elections_.size(); ++i) {
+    const election_index which{static_cast<std::uint32_t>(i)};
+    if (of_unanswered && !std::ranges::binary_search(unanswered_, which)) continue;
     if (elections_[i].wants_renewal()) {
-      batch_.push_back(
-          {election_index{static_cast<std::uint32_t>(i)}, elections_[i].view().lease->version});
+      batch_.push_back({which, elections_[i].view().lease->version});
     }
   }
-  due_ = never;
+  (of_unanswered ? unanswered_due_ : due_) = never;
   if (batch_.empty()) return;
+  batch_of_unanswered_ = of_unanswered;
   number_ = attempt{static_cast<std::uint64_t>(number_) + 1};
   deadline_ = at.now + try_time(at.now);
+  if (of_unanswered) deadline_ = std::min(deadline_, due_);
   out.renew = command::renew{.number = number_, .deadline = deadline_};
 }
 
 /// The first try leaves room for a second one before the earliest stop_at, even if the store
-/// granted a shorter ttl than was asked for.
+/// granted a shorter ttl than was asked for. A term that the store does not answer for has an
+/// earlier one, which is not that of the others.
 duration lease_group::try_time(time_point now) const {
   time_point stop_at = never;
+  time_point stop_unanswered_at = never;
   for (const renewal_item& item : batch_) {
-    stop_at = std::min(stop_at, elections_[place(item.which)].view().lease->stop_at);
+    const bool is_answered = !std::ranges::binary_search(unanswered_, item.which);
+    time_point& earliest = is_answered ? stop_at : stop_unanswered_at;
+    earliest = std::min(earliest, elections_[place(item.which)].view().lease->stop_at);
   }
-  const duration left = failures_ == 0 ? (stop_at - now) / tries_in_budget : stop_at - now;
+  if (stop_at == never) stop_at = stop_unanswered_at;
+  const std::uint32_t failures = batch_of_unanswered_ ? unanswered_tries_ : failures_;
+  const duration left = failures == 0 ? (stop_at - now) / tries_in_budget : stop_at - now;
   return std::clamp(left, min_try_timeout, std::max(min_try_timeout, when_.try_timeout()));
 }
 
 void lease_group::renewed(const moment& at, attempt number, const renewal_answer& said,
                           group_effects& out) {
   if (batch_.empty() || number != number_) return;
+  if (!batch_of_unanswered_) failures_ = 0;
+  due_ = std::min(due_, said.sent_at + when_.renew);
   const std::vector<renewal_item> asked = std::move(batch_);
   batch_.clear();
-  if (said.unknown.empty()) {
-    failures_ = 0;
-    due_ = std::min(due_, said.sent_at + when_.renew);
-  } else {
-    try_again(at);
-  }
   std::vector<renewal_loss> losses(said.lost.begin(), said.lost.end());
   std::ranges::sort(losses, {}, &renewal_loss::which);
+  std::vector<election_index> doubts(said.unanswered.begin(), said.unanswered.end());
+  std::ranges::sort(doubts);
+  unanswered_.clear();
   for (const renewal_item& item : asked) {
+    if (std::ranges::binary_search(doubts, item.which)) {
+      unanswered_.push_back(item.which);
+      continue;
+    }
     const auto loss = std::ranges::lower_bound(losses, item.which, {}, &renewal_loss::which);
     if (loss != losses.end() && loss->which == item.which) {
       apply(at, item.which,
             event::lost{.version = item.version, .why = loss->why, .room = loss->room}, out);
-    } else if (std::ranges::find(said.unknown, item.which) == said.unknown.end()) {
+    } else {
       apply(at, item.which,
             event::renewed{.version = item.version, .sent_at = said.sent_at, .ttl = said.ttl}, out);
     }
   }
+  try_unanswered_again(at);
   find_first_wake();
   settle(at, out);
 }
@@ -125,14 +144,26 @@ void lease_group::renewal_unknown(const moment& at, attempt number, group_effect
 /// Unknown is not lost: try again until the elections themselves give up at stop_at.
 void lease_group::renewal_failed(const moment& at) {
   batch_.clear();
-  try_again(at);
+  if (batch_of_unanswered_) return try_unanswered_again(at);
+  unanswered_.clear();
+  unanswered_due_ = never;
+  ++failures_;
+  due_ = std::min(due_, at.now + pause_after(failures_, at.entropy));
 }
 
-void lease_group::try_again(const moment& at) {
-  ++failures_;
+/// The next renewal of all includes them; if it comes first, nothing is to be done.
+void lease_group::try_unanswered_again(const moment& at) {
+  unanswered_tries_ = unanswered_.empty() ? 0 : unanswered_tries_ + 1;
+  unanswered_due_ = never;
+  if (unanswered_.empty()) return;
+  const time_point again = at.now + pause_after(unanswered_tries_, at.entropy);
+  if (due_ - again >= min_try_timeout) unanswered_due_ = again;
+}
+
+duration lease_group::pause_after(std::uint32_t failures, std::uint64_t entropy) const {
   const backoff pauses{.first = first_renewal_pause,
                        .most = std::max(first_renewal_pause, when_.try_timeout())};
-  due_ = std::min(due_, at.now + pauses.after(failures_, at.entropy));
+  return pauses.after(failures, entropy);
 }
 
 void lease_group::find_first_wake() {
@@ -140,7 +171,7 @@ void lease_group::find_first_wake() {
 }
 
 time_point lease_group::next_wake() const {
-  return std::min(first_wake_, batch_.empty() ? due_ : deadline_);
+  return std::min(first_wake_, batch_.empty() ? std::min(due_, unanswered_due_) : deadline_);
 }
 
 }  // namespace tenure::core

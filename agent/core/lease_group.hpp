@@ -66,14 +66,16 @@ struct renewal_answer {
   duration ttl{};
   std::span<const renewal_loss> lost{};
   /// Neither renewed nor lost: what became of these is unknown.
-  std::span<const election_index> unknown{};
+  std::span<const election_index> unanswered{};
 };
 
 /// Keeps the elections of one agent and renews all their leases with one call every `renew`, so
 /// that ten thousand elections cost the store as much as one.
 ///
 /// A renewal starts when the oldest acknowledged one is `renew` old. A failed try is unknown, never
-/// a loss, and is repeated with jitter inside the budget; each try has its own deadline.
+/// a loss, and is repeated with jitter inside the budget; each try has its own deadline. If only
+/// some terms of a try are unknown, these alone are tried again until the next renewal of all is
+/// due, which must not wait for them.
 ///
 /// Not thread-safe; one thread drives it.
 class lease_group {
@@ -91,8 +93,8 @@ class lease_group {
   void wake(const moment& at, group_effects& out);
 
   /// The renewal `number` was answered: every term in it is held for `ttl` from `sent_at`, except
-  /// those in `lost`, which the store says are over, and those whose outcome is unknown, which are
-  /// tried again. Ignored if `number` is not in flight.
+  /// those in `lost`, which the store says are over, and those that are unanswered, which are tried
+  /// again. Ignored if `number` is not in flight.
   void renewed(const moment& at, attempt number, const renewal_answer& said, group_effects& out);
 
   /// The outcome of renewal `number` is unknown.
@@ -113,10 +115,12 @@ class lease_group {
   void apply(const moment& at, election_index which, const election_event& what,
              group_effects& out);
   void settle(const moment& at, group_effects& out);
+  void begin_renewal(const moment& at, bool of_unanswered, group_effects& out);
   void renewal_failed(const moment& at);
-  void try_again(const moment& at);
+  void try_unanswered_again(const moment& at);
   void find_first_wake();
   [[nodiscard]] duration try_time(time_point now) const;
+  [[nodiscard]] duration pause_after(std::uint32_t failures, std::uint64_t entropy) const;
 
   timing when_;
   std::vector<election> elections_;
@@ -128,6 +132,11 @@ class lease_group {
   time_point deadline_ = never;  ///< the deadline of the renewal in flight
   time_point due_ = never;       ///< when the next renewal should start
   std::uint32_t failures_ = 0;   ///< tries in a row whose outcome is unknown
+
+  std::vector<election_index> unanswered_;  ///< in the last try that was answered; ascending
+  bool batch_of_unanswered_ = false;        ///< the renewal in flight is of these alone
+  time_point unanswered_due_ = never;       ///< when such a one should start
+  std::uint32_t unanswered_tries_ = 0;      ///< tries in a row with some of these
 };
 
 }  // namespace tenure::core

@@ -19,10 +19,13 @@ const core::command::stop_workload* stop_order(const core::group_effects& in,
 }
 
 /// How long before the first stop a renewal is answered now. Nothing if all terms to be renewed are
-/// over. Call before the lease group gets the answer.
-std::optional<core::duration> renewal_margin(const core::lease_group& of, core::time_point now) {
+/// over or unanswered. Call before the lease group gets the answer.
+std::optional<core::duration> renewal_margin(const core::lease_group& of,
+                                             std::span<const core::election_index> unanswered,
+                                             core::time_point now) {
   core::time_point first = core::never;
   for (const core::renewal_item& item : of.renewing()) {
+    if (std::ranges::find(unanswered, item.which) != unanswered.end()) continue;
     const auto& lease = of.at(item.which).view().lease;
     if (lease && lease->version == item.version) first = std::min(first, lease->stop_at);
   }
@@ -193,11 +196,17 @@ void election_driver::renew(const core::command::renew& c) {
       return carry_out();
     }
     const auto& done = std::get<stores::renewal>(what);
-    with_.listener.store_answered(store_request::renewal);
-    with_.listener.renewed(renewal_margin(group_, loop_.now()));
+    std::vector<core::election_index> unanswered;
+    for (const auto& one : done.unanswered) unanswered.push_back(one.which);
+    if (unanswered.empty()) {
+      with_.listener.store_answered(store_request::renewal);
+    } else {
+      with_.listener.store_failed(store_request::renewal, done.unanswered.front().why);
+    }
+    with_.listener.renewed(renewal_margin(group_, unanswered, loop_.now()));
     group_.renewed(
         moment(), c.number,
-        {.sent_at = done.sent_at, .ttl = done.ttl, .lost = done.lost, .unknown = done.unknown},
+        {.sent_at = done.sent_at, .ttl = done.ttl, .lost = done.lost, .unanswered = unanswered},
         effects_);
     carry_out();
     with_.workload.renewed();

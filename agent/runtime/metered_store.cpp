@@ -17,9 +17,10 @@ outcome outcome_of(const stores::grant&) {
 outcome outcome_of(const stores::refusal&) {
   return outcome::refused;
 }
-/// One request for all elections of an agent: lost if any of them is lost.
+/// One request for all elections of an agent: lost if any of them is lost, else unknown if any is.
 outcome outcome_of(const stores::renewal& what) {
-  return what.lost.empty() ? outcome::done : outcome::lost;
+  if (!what.lost.empty()) return outcome::lost;
+  return what.unanswered.empty() ? outcome::done : outcome::unknown;
 }
 outcome outcome_of(const stores::released&) {
   return outcome::done;

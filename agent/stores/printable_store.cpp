@@ -54,7 +54,9 @@ void clean(refusal& what) {
 }
 /// The sequencer is the store's proof, and must reach the resource byte by byte.
 void clean(grant&) {}
-void clean(renewal&) {}
+void clean(renewal& what) {
+  for (unanswered_renewal& one : what.unanswered) clean(one.why);
+}
 void clean(released&) {}
 void clean(order_written& what) {
   if (what.reply) clean(*what.reply);

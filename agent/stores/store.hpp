@@ -55,13 +55,20 @@ struct refusal {
 
 using acquire_outcome = std::variant<grant, refusal, unknown>;
 
-/// Every requested term holds for `ttl` from `sent_at`, except those in `lost`, and those whose
-/// outcome is unknown: a loss is told at once, even if nothing is known yet of other terms.
+/// Whether one term of a renewal was renewed is not known, and `why`; see `unknown`.
+struct unanswered_renewal {
+  core::election_index which{};
+  std::string why;
+};
+
+/// Every requested term holds for `ttl` from `sent_at`, except those in `lost` and in `unanswered`:
+/// a loss is told at once, even if nothing is known yet of other terms, and a store that renews
+/// each term by itself may answer for some of them. If nothing is known of any, it is `unknown`.
 struct renewal {
   core::time_point sent_at{};
   core::duration ttl{};
   std::vector<core::renewal_loss> lost;
-  std::vector<core::election_index> unknown{};
+  std::vector<unanswered_renewal> unanswered{};
 };
 
 using renew_outcome = std::variant<renewal, unknown>;

@@ -53,7 +53,8 @@ class judged_store final : public stores::forwarding_store {
           for (const core::renewal_item& one : items) {
             const bool lost = std::ranges::any_of(
                 got->lost, [&](const core::renewal_loss& l) { return l.which == one.which; });
-            const bool open = std::ranges::find(got->unknown, one.which) != got->unknown.end();
+            const bool open = std::ranges::any_of(
+                got->unanswered, [&](const auto& u) { return u.which == one.which; });
             if (!lost && !open) believes(one.which, one.version, got->sent_at, got->ttl);
             if (lost)
               stage_.referee.told_over(on_.number, name(one.which), number(one.which, one.version));

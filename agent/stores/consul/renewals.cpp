@@ -246,7 +246,10 @@ void renewals::tell_losses(const turn_ptr& t) {
 void renewals::fail(const turn_ptr& t, unknown why) {
   if (t->over) return;
   const auto is_lost = [&](const core::renewal_item& one) { return loss_of(*t, one).has_value(); };
-  if (std::ranges::any_of(t->items, is_lost)) return finish(t);
+  if (std::ranges::any_of(t->items, is_lost)) {
+    t->why_unanswered = std::move(why.why);
+    return finish(t);
+  }
   t->over = true;
   shared_.answer(std::move(t->done), renew_outcome(std::move(why)));
 }
@@ -259,7 +262,7 @@ void renewals::finish(const turn_ptr& t) {
     if (auto lost = loss_of(*t, item)) {
       out.lost.push_back(*lost);
     } else if (t->unanswered > 0) {
-      out.unknown.push_back(item.which);
+      out.unanswered.push_back({.which = item.which, .why = t->why_unanswered});
     }
   }
   std::ranges::sort(out.lost, {}, &core::renewal_loss::which);

@@ -50,8 +50,9 @@ class renewals {
     std::set<std::string, std::less<>> dead;    ///< sessions that are gone
     std::map<core::election_index, loss> lost;  ///< by what keys show
     std::vector<core::renewal_item> suspects;   ///< whose keys are not as we left them
-    std::size_t unanswered = 0;             ///< renewals and the look that have not been answered
-    bool over = false;                      ///< it has been answered
+    std::size_t unanswered = 0;  ///< renewals and the look that have not been answered
+    bool over = false;           ///< it has been answered
+    std::string why_unanswered = "another term's loss was told before the rest was answered";
     std::optional<base::timer> patience{};  ///< with an answer that may show room
   };
   using turn_ptr = std::shared_ptr<turn>;

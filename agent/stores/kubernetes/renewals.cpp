@@ -12,19 +12,26 @@ namespace {
 /// How often one renewal writes a Lease that others write, too.
 constexpr int most_renewals = 5;
 
+/// When each of several terms must be renewed. The caller counts all as unknown at its deadline, so
+/// one that is not answered must not keep the others until then.
+core::time_point deadline_of_each(core::time_point now, core::time_point deadline,
+                                  std::size_t terms) {
+  return terms > 1 ? now + (deadline - now) * 7 / 8 : deadline;
+}
+
 }  // namespace
 
 void renewals::renew(std::vector<core::renewal_item> items, core::time_point deadline,
                      handler<renew_outcome> done) {
   auto t = std::make_shared<turn>();
   t->items = std::move(items);
-  t->deadline = deadline;
+  t->deadline = deadline_of_each(shared_.loop.now(), deadline, t->items.size());
   t->done = std::move(done);
   t->so_far.sent_at = core::never;
   t->so_far.ttl = std::chrono::seconds(shared_.ttl_s());
-  t->unanswered = t->items.size() + 1;
+  t->under_way = t->items.size() + 1;
   for (const core::renewal_item& item : t->items) renew_one(t, item, 0);
-  answered(t);
+  ended(t);
 }
 
 /// The Lease of a term as it is known; null if that is no longer our term.
@@ -40,7 +47,6 @@ const lease_object* renewals::own_lease(const core::renewal_item& item) {
 }
 
 void renewals::renew_one(const turn_ptr& t, const core::renewal_item& item, int tries) {
-  if (t->over) return;
   const lease_object* const lease = own_lease(item);
   // The watch may have shown another state of it than there is now.
   if (lease == nullptr) return look(t, item, tries);
@@ -53,14 +59,14 @@ void renewals::renew_one(const turn_ptr& t, const core::renewal_item& item, int 
   shared_.change(
       item.which, *lease, spec, notes, t->deadline,
       [this, t, item, tries](const std::expected<written_lease, call_failure>& what) {
-        if (t->over) return;
         if (what) {
           t->so_far.sent_at = std::min(t->so_far.sent_at, what->sent_at);
-          return answered(t);
+          t->renewed.push_back(item);
+          return ended(t);
         }
         const error_meaning why = what.error().meaning;
         if (why != error_meaning::conflict && why != error_meaning::missing) {
-          return fail(t, what.error().why);
+          return fail(t, item, what.error().why);
         }
         look(t, item, tries + 1);
       },
@@ -71,14 +77,14 @@ void renewals::look(const turn_ptr& t, const core::renewal_item& item, int tries
   const auto& held = shared_.held(item.which);
   if (!held || held->version != item.version) return lose(t, item);
   if (tries > most_renewals) {
-    return fail(t, "the Lease of our own term in \"" + shared_.spec(item.which).name +
-                       "\" was written again and again at " + shared_.servers.present());
+    return fail(
+        t, item,
+        "the Lease of our own term was written again and again at " + shared_.servers.present());
   }
   shared_.fetch(
       item.which, slot_name(shared_.spec(item.which).name, held->slot), t->deadline,
       [this, t, item, tries](const auto& fetched) {
-        if (t->over) return;
-        if (!fetched) return fail(t, fetched.error().why);
+        if (!fetched) return fail(t, item, fetched.error().why);
         // What was fetched may be older than what the watch has shown since.
         if (!fetched->has_value() || own_lease(item) == nullptr) return lose(t, item);
         renew_one(t, item, tries + 1);
@@ -93,25 +99,33 @@ void renewals::lose(const turn_ptr& t, const core::renewal_item& item) {
   t->so_far.lost.push_back(
       {.which = item.which,
        .why = taken ? core::loss_reason::taken_over : core::loss_reason::revoked});
-  answered(t);
+  ended(t);
 }
 
-/// Counts one term that is renewed or lost.
-void renewals::answered(const turn_ptr& t) {
-  if (--t->unanswered > 0 || t->over) return;
-  std::ranges::sort(t->so_far.lost, {}, &core::renewal_loss::which);
-  for (const core::renewal_item& item : t->items) {
+void renewals::fail(const turn_ptr& t, const core::renewal_item& item, std::string why) {
+  t->so_far.unanswered.push_back(
+      {.which = item.which,
+       .why = "election \"" + shared_.spec(item.which).name + "\": " + std::move(why)});
+  ended(t);
+}
+
+/// The outcome of one term has come.
+void renewals::ended(const turn_ptr& t) {
+  if (--t->under_way > 0) return;
+  renewal& all = t->so_far;
+  if (!all.unanswered.empty() && all.unanswered.size() == t->items.size()) {
+    return shared_.answer(std::move(t->done),
+                          renew_outcome(unknown{std::move(all.unanswered.front().why)}));
+  }
+  for (const core::renewal_item& item : t->renewed) {
     auto& held = shared_.held(item.which);
     if (held && held->version == item.version) held->is_renewed = true;
   }
+  std::ranges::sort(all.lost, {}, &core::renewal_loss::which);
+  std::ranges::sort(all.unanswered, {}, &unanswered_renewal::which);
   // All terms are lost, so this does not matter.
-  if (t->so_far.sent_at == core::never) t->so_far.sent_at = shared_.loop.now();
-  shared_.answer(std::move(t->done), renew_outcome(std::move(t->so_far)));
-}
-
-void renewals::fail(const turn_ptr& t, std::string why) {
-  if (std::exchange(t->over, true)) return;
-  shared_.answer(std::move(t->done), renew_outcome(unknown{std::move(why)}));
+  if (all.sent_at == core::never) all.sent_at = shared_.loop.now();
+  shared_.answer(std::move(t->done), renew_outcome(std::move(all)));
 }
 
 }  // namespace tenure::stores::kubernetes

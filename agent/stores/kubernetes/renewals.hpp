@@ -8,9 +8,11 @@
 
 namespace tenure::stores::kubernetes {
 
-/// `renew` for Kubernetes: one write for each term, which relies on all that its Lease says; so a
+/// `renew` for Kubernetes: one write for each term. It relies on all that its Lease says; so a
 /// renewal that succeeds shows that nobody else has held since the last one. A Lease that somebody
 /// has written is read: only what is still our term is renewed.
+///
+/// A term whose write fails is unanswered, and the others are renewed.
 ///
 /// A Lease that lasts longer than our ttl is shortened by the second renewal of a term, see
 /// `held_term::is_renewed`.
@@ -29,16 +31,16 @@ class renewals {
     core::time_point deadline{};
     handler<renew_outcome> done;
     renewal so_far;
-    std::size_t unanswered = 0;  ///< terms of which nothing is known yet
-    bool over = false;           ///< it has failed
+    std::size_t under_way = 0;  ///< terms whose outcome has not come yet
+    std::vector<core::renewal_item> renewed{};
   };
   using turn_ptr = std::shared_ptr<turn>;
 
   void renew_one(const turn_ptr& t, const core::renewal_item& item, int tries);
   void look(const turn_ptr& t, const core::renewal_item& item, int tries);
   void lose(const turn_ptr& t, const core::renewal_item& item);
-  void answered(const turn_ptr& t);
-  void fail(const turn_ptr& t, std::string why);
+  void fail(const turn_ptr& t, const core::renewal_item& item, std::string why);
+  void ended(const turn_ptr& t);
   [[nodiscard]] const lease_object* own_lease(const core::renewal_item& item);
 
   shared_state& shared_;

@@ -191,7 +191,8 @@ TEST_F(ConsulLateAnswer, OfTheTermsInAnotherSessionNothingIsSaid) {
   ASSERT_TRUE(told) << words(said);
   ASSERT_EQ(told->lost.size(), 1U);
   EXPECT_EQ(told->lost.front().which, core::election_index{0});
-  EXPECT_EQ(told->unknown, std::vector{core::election_index{1}});
+  ASSERT_EQ(told->unanswered.size(), 1U);
+  EXPECT_EQ(told->unanswered.front().which, core::election_index{1});
 }
 
 }  // namespace

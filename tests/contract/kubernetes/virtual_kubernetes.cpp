@@ -94,14 +94,14 @@ void virtual_kubernetes::send(const http::client_request& what, http::reply_hand
   const std::string name = lease_model::name_of(what.method, what.target);
   ++count_[name];
   const auto told = told_.find(name);
-  if (told != told_.end() && !told->second) return;
+  const auto reply = told == told_.end() ? truth(what) : told->second(what);
+  if (!reply) return;
   const auto on_its_way = std::make_shared<std::pair<base::timer, http::reply_handler>>(
       std::piecewise_construct, std::forward_as_tuple(loop_),
       std::forward_as_tuple(std::move(done)));
-  const auto reply = told == told_.end() ? truth(what) : told->second(what);
   on_its_way->first.after(latency, [on_its_way, reply]() mutable {
     const auto kept = std::move(on_its_way);
-    kept->second(std::move(reply));
+    kept->second(std::move(*reply));
   });
 }
 
@@ -127,12 +127,13 @@ bool virtual_kubernetes::is_open(const watch_ptr& which) const {
 
 void virtual_kubernetes::begin(const watch_ptr& which, const http::client_request& what) {
   const auto told = told_.find("watch");
-  if (!is_open(which) || (told != told_.end() && !told->second)) return;
-  http::client_reply said = told == told_.end() ? virtual_reply(200, "") : told->second(what);
+  if (!is_open(which)) return;
+  const auto said = told == told_.end() ? virtual_reply(200, "") : told->second(what);
+  if (!said) return;
   which->known = lease_model::begin_of(which->target);
-  which->on.head(said);
-  if (said.status != 200) {
-    if (is_open(which) && !said.body.empty()) which->on.data(said.body);
+  which->on.head(*said);
+  if (said->status != 200) {
+    if (is_open(which) && !said->body.empty()) which->on.data(said->body);
     if (is_open(which)) which->on.ended(std::nullopt);
     return;
   }

@@ -4,6 +4,7 @@
 #include <list>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "http/client/http_client.hpp"
@@ -27,8 +28,8 @@ class virtual_kubernetes {
   void show();
 
   /// From now on requests of this name are answered so; the clients wait a millisecond for each
-  /// answer. Null: no answer ever.
-  using answer = std::function<http::client_reply(const http::client_request&)>;
+  /// answer. Nothing: no answer ever.
+  using answer = std::function<std::optional<http::client_reply>(const http::client_request&)>;
   void on(const std::string& name, answer how) { told_[name] = std::move(how); }
   void repent() { told_.clear(); }
   /// What the model answers.

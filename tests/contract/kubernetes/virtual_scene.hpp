@@ -42,10 +42,10 @@ class VirtualKubernetes : public testing::Test {
   }
 
   /// Passes up to a second, until it is answered.
-  std::string acquire(stores::store& who) {
+  std::string acquire(stores::store& who, std::uint32_t which = 0) {
     std::string out;
-    who.acquire(core::election_index{0}, core::no_version, loop_.now() + std::chrono::seconds(1),
-                [&](const stores::acquire_outcome& what) {
+    who.acquire(core::election_index{which}, core::no_version,
+                loop_.now() + std::chrono::seconds(1), [&](const stores::acquire_outcome& what) {
                   out = words(what);
                   if (const auto* held = std::get_if<stores::grant>(&what)) held_ = *held;
                 });

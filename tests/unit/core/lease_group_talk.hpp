@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -63,13 +64,19 @@ class session_talk {
   /// The store answers the renewal in flight.
   void acknowledge(duration sent, duration ttl = 15s, std::span<const renewal_loss> lost = {},
                    std::optional<attempt> number = {},
-                   std::span<const election_index> unknown = {}) {
+                   std::span<const election_index> unanswered = {}) {
     const attempt which = number.value_or(last_renewal_);
     out_.renew.reset();
     subject_.renewed(
         moment_now(), which,
-        {.sent_at = start_of_talk + sent, .ttl = ttl, .lost = lost, .unknown = unknown}, out_);
+        {.sent_at = start_of_talk + sent, .ttl = ttl, .lost = lost, .unanswered = unanswered},
+        out_);
     note();
+  }
+  /// As `acknowledge`, but the store says nothing of this election.
+  void acknowledge_all_but(std::uint32_t which, duration sent) {
+    const std::array<election_index, 1> unanswered{election_index{which}};
+    acknowledge(sent, 15s, {}, {}, unanswered);
   }
   void renewal_is_unknown() {
     out_.renew.reset();

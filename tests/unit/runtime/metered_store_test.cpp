@@ -121,11 +121,12 @@ TEST(MeteredStore, ARenewalThatLosesATermIsLostAndOnlyAcknowledgedOnesAreTimed) 
   };
   renew(stores::renewal{});
   renew(stores::renewal{.sent_at = {}, .ttl = {}, .lost = {{.which = db}}});
+  renew(stores::renewal{.lost = {}, .unanswered = {{.which = db, .why = "forbidden"}}});
   renew(stores::unknown{});
   EXPECT_TRUE(m.counted("renew", "done", 1));
   EXPECT_TRUE(m.counted("renew", "lost", 1));
-  EXPECT_TRUE(m.counted("renew", "unknown", 1));
-  EXPECT_THAT(m.page(), HasSubstr("tenure_lease_renewal_duration_seconds_count 2\n"));
+  EXPECT_TRUE(m.counted("renew", "unknown", 2));
+  EXPECT_THAT(m.page(), HasSubstr("tenure_lease_renewal_duration_seconds_count 3\n"));
 }
 
 TEST(MeteredStore, AWatchAnswersWhenItFirstShowsSomethingAndWhenItBreaks) {

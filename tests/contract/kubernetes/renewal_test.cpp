@@ -1,0 +1,99 @@
+// One write for each term: what becomes of the others if one cannot be written.
+
+#include "virtual_scene.hpp"
+
+namespace tenure::tests {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+class KubernetesRenewals : public HostileKubernetes {
+ protected:
+  /// A member that holds "db0" and "db1".
+  std::unique_ptr<member> hold_two() {
+    auto made =
+        join(settings_for("kubernetes", fake_.endpoint(), "a", std::chrono::seconds(60), 1, 2));
+    terms_ = {{.which = core::election_index{0}, .version = made->hold(0).version},
+              {.which = core::election_index{1}, .version = made->hold(1).version}};
+    return made;
+  }
+
+  /// From now on the Lease of "db1" cannot be written.
+  void refuse_writes_of_the_second(fake_kubernetes::answer how) {
+    fake_.on("write", [this, how = std::move(how)](peer& to, const std::string& request) {
+      if (path_of(request).ends_with("/db1")) return how(to, request);
+      fake_kubernetes::say(to, fake_.truth(request));
+    });
+  }
+
+  void expect_first_renewed_alone(member& who) {
+    const auto came = who.renew(terms_);
+    ASSERT_TRUE(std::holds_alternative<stores::renewal>(came)) << words(came);
+    const auto& done = std::get<stores::renewal>(came);
+    EXPECT_THAT(done.lost, IsEmpty());
+    ASSERT_THAT(done.unanswered, SizeIs(1));
+    EXPECT_EQ(done.unanswered[0].which, core::election_index{1});
+    EXPECT_THAT(done.unanswered[0].why, HasSubstr("election \"db1\": "));
+  }
+
+  std::vector<core::renewal_item> terms_;
+};
+
+TEST_F(KubernetesRenewals, OfOtherTermsGoOnIfOneIsRefused) {
+  auto a = hold_two();
+  for (const char* line : {"403 Forbidden", "500 So"}) {
+    refuse_writes_of_the_second(status(line, status_json(std::stoi(line), "Forbidden")));
+    expect_first_renewed_alone(*a);
+  }
+  fake_.repent();
+  const auto came = a->renew(terms_);
+  ASSERT_TRUE(std::holds_alternative<stores::renewal>(came));
+  EXPECT_THAT(std::get<stores::renewal>(came).unanswered, IsEmpty());
+}
+
+TEST_F(KubernetesRenewals, OfWhichNoneIsAnsweredAreUnknown) {
+  auto a = hold_two();
+  fake_.on("write", status("500 So", status_json(500, "InternalError")));
+  EXPECT_THAT(words(a->renew(terms_)), HasSubstr("unknown: election \"db0\": "));
+}
+
+TEST_F(KubernetesRenewals, TellOfALossThoughAnotherTermIsUnknown) {
+  auto a = hold_two();
+  refuse_writes_of_the_second(status("500 So", status_json(500, "InternalError")));
+  hold_as_another();
+  const auto came = a->renew(terms_);
+  ASSERT_TRUE(std::holds_alternative<stores::renewal>(came));
+  EXPECT_THAT(std::get<stores::renewal>(came).lost,
+              ElementsAre(testing::Field(&core::renewal_loss::which, core::election_index{0})));
+  EXPECT_THAT(std::get<stores::renewal>(came).unanswered, SizeIs(1));
+}
+
+/// A webhook may take longer than a renewal has, and the caller counts all as unknown at its
+/// deadline.
+TEST_F(VirtualKubernetes, ARenewalIsAnsweredInTimeThoughOneOfItsTermsIsNot) {
+  stores::setup with = settings("a", std::chrono::seconds(60));
+  with.elections.push_back({.name = "db1"});
+  auto a = join(with);
+  std::vector<core::renewal_item> terms;
+  for (const std::uint32_t i : {0U, 1U}) {
+    ASSERT_EQ(acquire(*a, i), "granted");
+    terms.push_back({.which = core::election_index{i}, .version = held_.version});
+  }
+  api_.on("write", [&](const http::client_request& what) -> std::optional<http::client_reply> {
+    if (what.target.ends_with("/db1")) return std::nullopt;
+    return api_.truth(what);
+  });
+  std::optional<stores::renew_outcome> came;
+  a->renew(terms, loop_.now() + std::chrono::seconds(8),
+           [&](auto what) { came = std::move(what); });
+  loop_.pass(std::chrono::milliseconds(7100));
+  ASSERT_TRUE(came) << "before its deadline";
+  ASSERT_TRUE(std::holds_alternative<stores::renewal>(*came));
+  EXPECT_THAT(std::get<stores::renewal>(*came).unanswered, SizeIs(1));
+}
+
+}  // namespace
+}  // namespace tenure::tests
