@@ -99,11 +99,19 @@ void agreements::write_first(const attempt_ptr& a) {
 
 void agreements::write(const attempt_ptr& a, const seen_lease& before, const note_change& notes,
                        void (agreements::*then)(const attempt_ptr&)) {
-  auto wrote = [this, a, then](const std::expected<written_lease, call_failure>& what) {
+  const bool is_listed = before.lease && shared_.seen(a->which).has(*before.lease);
+  auto wrote = [this, a, then, is_listed,
+                name = before.name](const std::expected<written_lease, call_failure>& what) {
     if (what) return (this->*then)(a);
     const error_meaning why = what.error().meaning;
-    if (why == error_meaning::conflict || why == error_meaning::missing) return look(a);
-    finish(a, unknown{what.error().why});
+    if (why != error_meaning::conflict && why != error_meaning::missing) {
+      return finish(a, unknown{what.error().why});
+    }
+    if (is_listed) return look(a);
+    // Lists show only Leases with our label, which somebody may have taken off this one.
+    shared_.fetch(a->which, name, a->deadline, [this, a](const auto& fetched) {
+      fetched ? look(a) : finish(a, unknown{fetched.error().why});
+    });
   };
   if (before.lease) {
     shared_.change(a->which, *before.lease, {}, notes, a->deadline, std::move(wrote));

@@ -44,13 +44,32 @@ void campaigns::begin(const attempt_ptr& a) {
   is_known ? judge(a) : look_first(a);
 }
 
+/// False once it has tried too often.
+bool campaigns::may_look(const attempt_ptr& a) {
+  if (++a->tries <= most_tries) return true;
+  fail(a, "others came first again and again in election \"" + shared_.spec(a->which).name +
+              "\" at " + shared_.servers.present());
+  return false;
+}
+
 void campaigns::look_first(const attempt_ptr& a) {
-  if (++a->tries > most_tries) {
-    return fail(a, "others came first again and again in election \"" +
-                       shared_.spec(a->which).name + "\" at " + shared_.servers.present());
-  }
+  if (!may_look(a)) return;
   shared_.read(a->which, a->deadline, [this, a](std::expected<void, unknown> read) {
     read ? judge(a) : fail(a, std::move(read.error().why));
+  });
+}
+
+/// Lists show only Leases with our label, which somebody may have taken off this one.
+void campaigns::look_at(const attempt_ptr& a, std::uint32_t slot) {
+  if (!may_look(a)) return;
+  const std::string name = slot_name(shared_.spec(a->which).name, slot);
+  shared_.fetch(a->which, name, a->deadline, [this, a, name](const auto& fetched) {
+    if (!fetched) return fail(a, fetched.error().why);
+    const std::string other =
+        fetched->has_value() ? shared_.seen(a->which).other_owner(**fetched) : "";
+    if (other.empty()) return judge(a);
+    fail(a, "the Lease " + name + " is of election \"" + other + "\" by its label " +
+                std::string(election_label) + "; delete it, or choose another name");
   });
 }
 
@@ -109,11 +128,8 @@ void campaigns::campaign(const attempt_ptr& a, const vacancy& of) {
 void campaigns::asked(const attempt_ptr& a, const vacancy& of,
                       const std::expected<written_lease, call_failure>& what) {
   if (!what && is_overtaken(what.error(), of.lease.has_value())) {
-    if (of.lease || of.slot == 0) return look_first(a);
-    // A list shows only Leases with our label, which somebody may have taken away.
-    return shared_.fetch(
-        a->which, slot_name(shared_.spec(a->which).name, of.slot), a->deadline,
-        [this, a](const auto& fetched) { fetched ? look_first(a) : fail(a, fetched.error().why); });
+    const bool is_listed = of.slot == 0 || (of.lease && shared_.seen(a->which).has(*of.lease));
+    return is_listed ? look_first(a) : look_at(a, of.slot);
   }
   if (!what) return fail(a, what.error().why);
   const lease_object& lease = what->lease;

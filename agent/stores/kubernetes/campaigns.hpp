@@ -35,7 +35,9 @@ class campaigns {
   using attempt_ptr = std::shared_ptr<attempt>;
 
   void begin(const attempt_ptr& a);
+  [[nodiscard]] bool may_look(const attempt_ptr& a);
   void look_first(const attempt_ptr& a);
+  void look_at(const attempt_ptr& a, std::uint32_t slot);
   void judge(const attempt_ptr& a);
   void write_list(const attempt_ptr& a, const list_change& what);
   void campaign(const attempt_ptr& a, const vacancy& of);

@@ -98,13 +98,14 @@ std::string creation(const std::string& name, const annotations& labels, const s
 
 /// PATCH of a Lease (RFC 6902) that is executed only if the Lease is as `seen`: the same object,
 /// with this resourceVersion and with this spec. The spec is compared because a store that was
-/// restored from a backup gives a resourceVersion again.
-std::string patch(const lease_object& seen, const spec_change& spec, const note_change& notes);
+/// restored from a backup gives a resourceVersion again. Labels that it lacks are added.
+std::string patch(const lease_object& seen, const annotations& labels, const spec_change& spec,
+                  const note_change& notes);
 
 /// True if such a write can have made `shown` out of `seen` (null: out of no Lease): what the write
 /// did not change is as it was, and no version goes back.
-bool is_result(const lease_object& shown, const lease_object* seen, const spec_change& spec,
-               const note_change& notes);
+bool is_result(const lease_object& shown, const lease_object* seen, const annotations& labels,
+               const spec_change& spec, const note_change& notes);
 
 /// DELETE of a Lease that is executed only if it is as `seen`.
 std::string deletion(const lease_object& seen);

@@ -61,6 +61,28 @@ ordered_json operation(std::string_view op, std::string path, ordered_json value
   return {{"op", op}, {"path", std::move(path)}, {"value", std::move(value)}};
 }
 
+/// Adds and removes members of an object of texts that is as `seen`.
+void change_texts(ordered_json& operations, std::string_view folder, const annotations& seen,
+                  const note_change& what) {
+  if (seen.empty()) {
+    ordered_json added = ordered_json::object();
+    for (const auto& [key, value] : what) {
+      if (value) added[key] = *value;
+    }
+    if (!added.empty()) {
+      operations.push_back(operation("add", std::string(folder), std::move(added)));
+    }
+    return;
+  }
+  for (const auto& [key, value] : what) {
+    if (value) {
+      operations.push_back(operation("add", pointer_to(folder, key), *value));
+    } else if (seen.contains(key)) {
+      operations.push_back({{"op", "remove"}, {"path", pointer_to(folder, key)}});
+    }
+  }
+}
+
 ordered_json tests_of(const lease_object& seen) {
   ordered_json all = ordered_json::array();
   all.push_back(operation("test", "/metadata/uid", seen.uid));
@@ -86,33 +108,24 @@ std::string creation(const std::string& name, const annotations& labels, const s
                   {"spec", std::move(its)}});
 }
 
-std::string patch(const lease_object& seen, const spec_change& spec, const note_change& notes) {
+std::string patch(const lease_object& seen, const annotations& labels, const spec_change& spec,
+                  const note_change& notes) {
   ordered_json all = tests_of(seen);
   ordered_json its = ordered_json::parse(seen.spec);
   all.push_back(operation("test", "/spec", its));
   change(its, spec);
   all.push_back(operation("replace", "/spec", std::move(its)));
-  const std::string folder = "/metadata/annotations";
-  if (seen.notes.empty()) {
-    ordered_json added = ordered_json::object();
-    for (const auto& [key, value] : notes) {
-      if (value) added[key] = *value;
-    }
-    if (!added.empty()) all.push_back(operation("add", folder, std::move(added)));
-    return as_go_writes(all);
+  note_change added_labels;
+  for (const auto& [key, value] : labels) {
+    if (!seen.labels.contains(key)) added_labels.emplace(key, value);
   }
-  for (const auto& [key, value] : notes) {
-    if (value) {
-      all.push_back(operation("add", pointer_to(folder, key), *value));
-    } else if (seen.notes.contains(key)) {
-      all.push_back({{"op", "remove"}, {"path", pointer_to(folder, key)}});
-    }
-  }
+  change_texts(all, "/metadata/labels", seen.labels, added_labels);
+  change_texts(all, "/metadata/annotations", seen.notes, notes);
   return as_go_writes(all);
 }
 
-bool is_result(const lease_object& shown, const lease_object* seen, const spec_change& spec,
-               const note_change& notes) {
+bool is_result(const lease_object& shown, const lease_object* seen, const annotations& labels,
+               const spec_change& spec, const note_change& notes) {
   static const lease_object none;
   const lease_object& before = seen == nullptr ? none : *seen;
   if (seen != nullptr && shown.uid != before.uid) return false;
@@ -122,7 +135,9 @@ bool is_result(const lease_object& shown, const lease_object* seen, const spec_c
     return one.second ? found != shown.notes.end() && found->second == *one.second
                       : found == shown.notes.end();
   });
-  return has_notes && shown.holder == spec.holder.value_or(before.holder) &&
+  const bool has_labels = std::ranges::all_of(
+      labels, [&](const auto& one) { return shown.labels.contains(one.first); });
+  return has_notes && has_labels && shown.holder == spec.holder.value_or(before.holder) &&
          shown.duration_s == (spec.duration_s ? spec.duration_s : before.duration_s) &&
          shown.transitions == spec.transitions.value_or(before.transitions) &&
          shown.renewed_ms == spec.renewed_ms.value_or(before.renewed_ms);

@@ -77,6 +77,12 @@ bool mirror::has(const lease_object& one) const {
          (label != one.labels.end() && label->second == election_.name);
 }
 
+std::string mirror::other_owner(const lease_object& one) const {
+  const auto label = one.labels.find(election_label);
+  const bool is_other = label != one.labels.end() && label->second != election_.name;
+  return one.name != election_.name && is_other ? label->second : "";
+}
+
 void mirror::take_all(part which, std::span<const lease_object> all, std::uint64_t version,
                       core::time_point now, std::int64_t date_ms, bool missed) {
   // What was deleted since is not brought back.
@@ -93,7 +99,8 @@ void mirror::take_all(part which, std::span<const lease_object> all, std::uint64
   std::vector<std::string> away;
   for (const auto& [name, known] : leases_) {
     const bool is_later = !missed && known.object.resource_version > version;
-    if (part_of(name) == which && !there.contains(name) && !is_later) away.push_back(name);
+    if (part_of(name) != which || there.contains(name) || is_later) continue;
+    if (has(known.object)) away.push_back(name);
   }
   for (const std::string& name : away) drop(name);
   if (missed) {
@@ -110,6 +117,19 @@ void mirror::take(const lease_object& one, core::time_point now) {
   const std::uint64_t shown =
       known == leases_.end() ? reached(part_of(one.name)) : known->second.object.resource_version;
   if (one.resource_version > shown) put(one, now, false, false);
+}
+
+void mirror::take_fetched(const lease_object& one, core::time_point now) {
+  if (has(one)) return take(one, now);
+  const auto known = leases_.find(one.name);
+  const bool is_later =
+      known == leases_.end() || one.resource_version > known->second.object.resource_version;
+  if (is_later && other_owner(one).empty()) put(one, now, false, false);
+}
+
+void mirror::take_missing(const std::string& name) {
+  const auto known = leases_.find(name);
+  if (known != leases_.end() && !has(known->second.object)) drop(name);
 }
 
 void mirror::take_away(std::string_view name, std::uint64_t version) {

@@ -82,6 +82,12 @@ class mirror {
   /// was deleted since.
   void take(const lease_object& one, core::time_point now);
 
+  /// The same of a Lease that was asked for by its name: it may lack our label, which somebody has
+  /// taken off. Lists and watches show nothing of such a Lease.
+  void take_fetched(const lease_object& one, core::time_point now);
+  /// There is no such Lease now.
+  void take_missing(const std::string& name);
+
   /// There is no such Lease as of `version`.
   void take_away(std::string_view name, std::uint64_t version);
 
@@ -90,6 +96,8 @@ class mirror {
 
   /// True if a Lease with this name and these labels is of this election.
   [[nodiscard]] bool has(const lease_object& one) const;
+  /// Of which other election a Lease is by its label; empty: of none.
+  [[nodiscard]] std::string other_owner(const lease_object& one) const;
 
   /// The largest version that is known of, of whatever. 0: nothing is known.
   [[nodiscard]] std::uint64_t version() const { return version_; }

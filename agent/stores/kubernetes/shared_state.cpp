@@ -103,6 +103,7 @@ void shared_state::fetch(
       {.path = path + "/" + name}, deadline,
       guarded([this, which, name, then = std::move(then)](const reply_or_failure& what) mutable {
         if (!what && what.error().meaning == error_meaning::missing) {
+          seen(which).take_missing(name);
           return then(std::optional<lease_object>());
         }
         if (!what) return then(std::unexpected(what.error()));
@@ -110,11 +111,17 @@ void shared_state::fetch(
         if (!lease) {
           return then(std::unexpected(call_failure{.why = broken_reply(lease.error()).why}));
         }
-        seen(which).take(*lease, loop.now());
+        seen(which).take_fetched(*lease, loop.now());
         learned(which);
         then(std::optional(std::move(*lease)));
       }),
       as);
+}
+
+/// What tells a Lease of an election from those of others; the first one has its name.
+annotations shared_state::labels_of(core::election_index which, const std::string& name) const {
+  if (name == spec(which).name) return {};
+  return {{std::string(election_label), spec(which).name}};
 }
 
 // Writing --------------------------------------------------------------------------------------
@@ -122,30 +129,31 @@ void shared_state::fetch(
 void shared_state::create(core::election_index which, const std::string& name,
                           const spec_change& its, const note_change& notes,
                           core::time_point deadline, write_handler then, priority as) {
-  annotations labels;
-  if (name != spec(which).name) labels.emplace(election_label, spec(which).name);
-  servers.call(
-      {.method = "POST", .path = path, .body = creation(name, labels, its, notes)}, deadline,
-      guarded([this, which, name, its, notes,
-               then = std::move(then)](const reply_or_failure& what) mutable {
-        wrote(which, name, what, std::move(then),
-              [&](const lease_object& shown) { return is_result(shown, nullptr, its, notes); });
-      }),
-      as);
+  annotations labels = labels_of(which, name);
+  servers.call({.method = "POST", .path = path, .body = creation(name, labels, its, notes)},
+               deadline,
+               guarded([this, which, name, labels, its, notes,
+                        then = std::move(then)](const reply_or_failure& what) mutable {
+                 wrote(which, name, what, std::move(then), [&](const lease_object& shown) {
+                   return is_result(shown, nullptr, labels, its, notes);
+                 });
+               }),
+               as);
 }
 
 void shared_state::change(core::election_index which, const lease_object& before,
                           const spec_change& its, const note_change& notes,
                           core::time_point deadline, write_handler then, priority as) {
+  annotations labels = labels_of(which, before.name);
   servers.call({.method = "PATCH",
                 .path = path + "/" + before.name,
-                .body = patch(before, its, notes),
+                .body = patch(before, labels, its, notes),
                 .content_type = "application/json-patch+json"},
                deadline,
-               guarded([this, which, before, its, notes,
+               guarded([this, which, before, labels, its, notes,
                         then = std::move(then)](const reply_or_failure& what) mutable {
                  wrote(which, before.name, what, std::move(then), [&](const lease_object& shown) {
-                   return is_result(shown, &before, its, notes);
+                   return is_result(shown, &before, labels, its, notes);
                  });
                }),
                as);

@@ -116,6 +116,7 @@ class shared_state {
   void wrote(core::election_index which, const std::string& name, const reply_or_failure& what,
              write_handler then, const std::function<bool(const lease_object&)>& is_expected);
   void learned(core::election_index which);
+  [[nodiscard]] annotations labels_of(core::election_index which, const std::string& name) const;
 
  public:
   // In order of dependency.

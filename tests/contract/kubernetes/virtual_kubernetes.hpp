@@ -24,6 +24,7 @@ class virtual_kubernetes {
 
   /// What is kept. Call `show` after a change.
   lease_model& model() { return model_; }
+  [[nodiscard]] const lease_model& model() const { return model_; }
   /// Shows the watches what has changed.
   void show();
 

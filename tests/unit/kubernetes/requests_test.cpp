@@ -68,18 +68,18 @@ TEST(KubernetesRequest, AWriteIsExecutedOnlyIfTheLeaseIsWhatWasSeen) {
   json spec = json::parse(seen().spec);
   spec.update(spec_of_all());
   expected.push_back({{"op", "replace"}, {"path", "/spec"}, {"value", spec}});
-  EXPECT_EQ(json::parse(patch(seen(), all_of_it, {})), expected);
+  EXPECT_EQ(json::parse(patch(seen(), {}, all_of_it, {})), expected);
 }
 
 TEST(KubernetesRequest, AWriteKeepsWhatItDoesNotChange) {
   json spec = json::parse(seen().spec);
   spec["renewTime"] = "2026-01-31T12:00:00.250000Z";
-  const json sent = json::parse(patch(seen(), {.renewed_ms = noon_ms}, {}));
+  const json sent = json::parse(patch(seen(), {}, {.renewed_ms = noon_ms}, {}));
   EXPECT_EQ(sent.back(), (json{{"op", "replace"}, {"path", "/spec"}, {"value", spec}}));
 }
 
 TEST(KubernetesRequest, ANewHolderForgetsWhoWasPreferred) {
-  const json sent = json::parse(patch(seen(), {.holder = "a", .forget_preferred = true}, {}));
+  const json sent = json::parse(patch(seen(), {}, {.holder = "a", .forget_preferred = true}, {}));
   EXPECT_EQ(sent[2], test_of_spec()) << "the test is of the spec as it was";
   EXPECT_FALSE(sent.back()["value"].contains("preferredHolder"));
   EXPECT_EQ(sent.back()["value"]["ofTheFuture"], json::parse(R"({"a":[1]})"));
@@ -88,7 +88,7 @@ TEST(KubernetesRequest, ANewHolderForgetsWhoWasPreferred) {
 /// RFC 6901: a slash in a name is written ~1, a tilde ~0.
 TEST(KubernetesRequest, AnnotationsAreAddedAndTakenAwayOneByOne) {
   const lease_object lease = seen({{"tenure.dev/term", "x"}, {"other.example/a~b", "kept"}});
-  const json sent = json::parse(patch(lease, {},
+  const json sent = json::parse(patch(lease, {}, {},
                                       {{"tenure.dev/epoch", "2"},
                                        {"tenure.dev/term", std::nullopt},
                                        {"tenure.dev/release", std::nullopt},
@@ -105,12 +105,12 @@ TEST(KubernetesRequest, AnnotationsAreAddedAndTakenAwayOneByOne) {
 
 TEST(KubernetesRequest, TheFirstAnnotationsMakeTheirFolder) {
   const json sent = json::parse(
-      patch(seen(), {}, {{"tenure.dev/epoch", "2"}, {"tenure.dev/term", std::nullopt}}));
+      patch(seen(), {}, {}, {{"tenure.dev/epoch", "2"}, {"tenure.dev/term", std::nullopt}}));
   ASSERT_EQ(sent.size(), 5U) << sent;
   EXPECT_EQ(sent[4], (json{{"op", "add"},
                            {"path", "/metadata/annotations"},
                            {"value", {{"tenure.dev/epoch", "2"}}}}));
-  EXPECT_EQ(json::parse(patch(seen(), {}, {{"tenure.dev/term", std::nullopt}})).size(), 4U)
+  EXPECT_EQ(json::parse(patch(seen(), {}, {}, {{"tenure.dev/term", std::nullopt}})).size(), 4U)
       << "nothing is taken away from nothing";
 }
 
@@ -118,11 +118,27 @@ TEST(KubernetesRequest, TheFirstAnnotationsMakeTheirFolder) {
 TEST(KubernetesRequest, APatchEscapesAsGoDoes) {
   lease_object before = seen();
   before.spec = R"({"holderIdentity":"R&D <1>\u2028\u2029 \\u0026 \u00e4"})";
-  const std::string sent = patch(before, {.holder = "a&b"}, {{"tenure.dev/term", "<"}});
+  const std::string sent = patch(before, {}, {.holder = "a&b"}, {{"tenure.dev/term", "<"}});
   EXPECT_THAT(sent,
               testing::HasSubstr("\"R\\u0026D \\u003c1\\u003e\\u2028\\u2029 \\\\u0026 \xc3\xa4\""));
   EXPECT_EQ(sent.find_first_of("&<>"), std::string::npos) << sent;
   EXPECT_EQ(json::parse(sent)[3]["value"]["holderIdentity"], "a&b");
+}
+
+TEST(KubernetesRequest, APatchAddsTheLabelsThatAreMissing) {
+  const auto added = [](const annotations& has) {
+    lease_object before = seen();
+    before.labels = has;
+    const json sent = json::parse(patch(before, {{"tenure.dev/election", "db"}}, {}, {}));
+    return sent.size() == 4 ? json() : sent[4];
+  };
+  EXPECT_EQ(added({}), (json{{"op", "add"},
+                             {"path", "/metadata/labels"},
+                             {"value", {{"tenure.dev/election", "db"}}}}));
+  EXPECT_EQ(
+      added({{"app", "x"}}),
+      (json{{"op", "add"}, {"path", "/metadata/labels/tenure.dev~1election"}, {"value", "db"}}));
+  EXPECT_EQ(added({{"tenure.dev/election", "other"}}), json()) << "it is not ours to take";
 }
 
 // What a write leaves -----------------------------------------------------------------------------
@@ -145,12 +161,13 @@ TEST(KubernetesResult, IsTheLeaseWithWhatWasWritten) {
   before.renewed_ms = noon_ms - 1000;
   before.notes = {{"b", "2"}, {"c", "3"}};
   const spec_change renewal{.renewed_ms = noon_ms};
-  EXPECT_TRUE(is_result(shown, &before, renewal, {{"a", "1"}, {"c", std::nullopt}}));
-  EXPECT_FALSE(is_result(shown, &before, {}, {})) << "the time of the renewal is not as it was";
-  EXPECT_FALSE(is_result(shown, &before, renewal, {{"a", "2"}}));
-  EXPECT_FALSE(is_result(shown, &before, renewal, {{"b", std::nullopt}}));
-  EXPECT_FALSE(is_result(shown, &before, renewal, {{"d", "4"}}));
-  EXPECT_TRUE(is_result(shown, &shown, {}, {})) << "a write that changes nothing gives no version";
+  EXPECT_TRUE(is_result(shown, &before, {}, renewal, {{"a", "1"}, {"c", std::nullopt}}));
+  EXPECT_FALSE(is_result(shown, &before, {}, {}, {})) << "the time of the renewal is not as it was";
+  EXPECT_FALSE(is_result(shown, &before, {}, renewal, {{"a", "2"}}));
+  EXPECT_FALSE(is_result(shown, &before, {}, renewal, {{"b", std::nullopt}}));
+  EXPECT_FALSE(is_result(shown, &before, {}, renewal, {{"d", "4"}}));
+  EXPECT_TRUE(is_result(shown, &shown, {}, {}, {}))
+      << "a write that changes nothing gives no version";
 }
 
 TEST(KubernetesResult, KeepsWhatWasNotWritten) {
@@ -158,7 +175,7 @@ TEST(KubernetesResult, KeepsWhatWasNotWritten) {
   const auto is_good = [&](const std::function<void(lease_object&)>& change) {
     lease_object shown = before;
     change(shown);
-    return is_result(shown, &before, {}, {});
+    return is_result(shown, &before, {}, {}, {});
   };
   EXPECT_TRUE(is_good([](lease_object& one) { one.resource_version = 50; }));
   EXPECT_TRUE(is_good([](lease_object& one) { one.labels.emplace("of", "an operator"); }));
@@ -174,9 +191,12 @@ TEST(KubernetesResult, OfACreationHasNothingElse) {
   lease_object shown = written_lease();
   shown.transitions = 4;
   shown.renewed_ms = noon_ms + 1;
-  EXPECT_TRUE(is_result(shown, nullptr, all_of_it, {{"a", "1"}}));
-  EXPECT_FALSE(is_result(shown, nullptr, {.holder = "a_tenure-a"}, {}));
-  EXPECT_TRUE(is_result({.name = "db", .uid = "u", .resource_version = 7}, nullptr, {}, {}));
+  EXPECT_TRUE(is_result(shown, nullptr, {}, all_of_it, {{"a", "1"}}));
+  EXPECT_FALSE(is_result(shown, nullptr, {}, {.holder = "a_tenure-a"}, {}));
+  EXPECT_FALSE(is_result(shown, nullptr, {{"of", "db"}}, all_of_it, {{"a", "1"}}));
+  shown.labels.emplace("of", "db");
+  EXPECT_TRUE(is_result(shown, nullptr, {{"of", "db"}}, all_of_it, {{"a", "1"}}));
+  EXPECT_TRUE(is_result({.name = "db", .uid = "u", .resource_version = 7}, nullptr, {}, {}, {}));
 }
 
 TEST(KubernetesRequest, ADeletionIsOfTheLeaseThatWasSeen) {

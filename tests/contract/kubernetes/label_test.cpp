@@ -1,0 +1,85 @@
+// Leases of slots whose label somebody has taken off, or has never put on: neither lists nor
+// watches show them.
+
+#include "virtual_scene.hpp"
+
+namespace tenure::tests {
+namespace {
+
+using nlohmann::json;
+using std::chrono::seconds;
+using testing::HasSubstr;
+
+class KubernetesLabel : public VirtualKubernetes {
+ protected:
+  /// One member holds the first slot of two; another one has opened the store.
+  KubernetesLabel() {
+    first_ = join(settings("a", seconds(60), 2));
+    EXPECT_EQ(acquire(*first_), "granted");
+    second_ = join(settings("b", seconds(60), 2));
+  }
+
+  [[nodiscard]] json labels() const {
+    return api_.model().lease("db0.slot-1")["metadata"].value("labels", json::object());
+  }
+
+  store_ptr first_;
+  store_ptr second_;
+};
+
+TEST_F(KubernetesLabel, ThatIsMissingIsPutOnByWhoTakesTheSlot) {
+  api_.model().put("db0.slot-1", json::object());
+  EXPECT_EQ(acquire(*second_), "granted");
+  EXPECT_EQ(held_.slot, 1U);
+  EXPECT_EQ(labels(), (json{{"tenure.dev/election", "db0"}}));
+  EXPECT_EQ(renew(*second_), "renewed");
+}
+
+TEST_F(KubernetesLabel, ThatIsMissingDoesNotHideWhoHolds) {
+  const json spec{{"holderIdentity", "go-program"}, {"leaseDurationSeconds", 60}};
+  api_.model().put("db0.slot-1", spec);
+  EXPECT_EQ(acquire(*second_), "refused");
+  loop_.pass(seconds(50));
+  EXPECT_EQ(acquire(*second_), "refused");
+  // Nobody sees that it renews.
+  json renewed = spec;
+  renewed["renewTime"] = "2026-01-31T12:00:00.000000Z";
+  api_.model().put("db0.slot-1", renewed);
+  EXPECT_EQ(renew(*first_), "renewed");
+  loop_.pass(seconds(11));
+  EXPECT_EQ(acquire(*second_), "refused");
+  loop_.pass(seconds(40));
+  EXPECT_EQ(renew(*first_), "renewed");
+  loop_.pass(seconds(21));
+  EXPECT_EQ(acquire(*second_), "granted") << "it renews no more";
+  EXPECT_EQ(labels(), (json{{"tenure.dev/election", "db0"}}));
+}
+
+TEST_F(KubernetesLabel, ThatWasTakenOffALeaseWhichIsDeletedIsNoTrouble) {
+  api_.model().put("db0.slot-1", {{"holderIdentity", "go-program"}, {"leaseDurationSeconds", 60}});
+  EXPECT_EQ(acquire(*second_), "refused");
+  api_.model().remove("db0.slot-1");
+  loop_.pass(seconds(61));
+  EXPECT_EQ(acquire(*second_), "granted");
+}
+
+TEST_F(KubernetesLabel, OfAnotherElectionIsNotTouched) {
+  api_.model().put("db0.slot-1", json::object());
+  api_.model().merge("db0.slot-1", {{"labels", {{"tenure.dev/election", "other"}}}});
+  EXPECT_THAT(acquire(*second_),
+              HasSubstr("unknown: the Lease db0.slot-1 is of election \"other\" by its label"));
+  EXPECT_EQ(labels(), (json{{"tenure.dev/election", "other"}}));
+}
+
+TEST_F(KubernetesLabel, ThatIsMissingDoesNotKeepASlotOpen) {
+  api_.model().put("db0.slot-1", json::object());
+  std::optional<stores::agree_outcome> came;
+  first_->agree(core::election_index{0}, {.slots = 1}, loop_.now() + seconds(1),
+                [&](auto what) { came = std::move(what); });
+  loop_.pass(seconds(1));
+  ASSERT_TRUE(came);
+  EXPECT_TRUE(std::holds_alternative<core::agreement>(*came));
+}
+
+}  // namespace
+}  // namespace tenure::tests
