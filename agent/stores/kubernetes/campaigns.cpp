@@ -39,8 +39,8 @@ void campaigns::acquire(core::election_index which, core::time_point deadline,
 void campaigns::begin(const attempt_ptr& a) {
   const mirror& m = shared_.seen(a->which);
   // The mirror may lag: it may still show what we have released, or a term of ours that is over.
-  const bool is_known = shared_.watches.live(a->which) && m.trouble().empty() && m.agrees() &&
-                        !m.find_own() && m.find_vacancy(shared_.loop.now());
+  const bool has_room = !m.trouble().empty() || m.find_vacancy(shared_.loop.now());
+  const bool is_known = shared_.watches.live(a->which) && m.agrees() && !m.find_own() && has_room;
   is_known ? judge(a) : look_first(a);
 }
 
@@ -77,7 +77,8 @@ void campaigns::look_at(const attempt_ptr& a, std::uint32_t slot) {
 void campaigns::judge(const attempt_ptr& a) {
   const mirror& m = shared_.seen(a->which);
   if (const auto own = m.find_own()) return adopt(a, *own);
-  if (const std::string why = m.trouble(); !why.empty()) return fail(a, why);
+  // The watch will show when that is over; why it is so is said in the log.
+  if (!m.trouble().empty()) return finish(a, refusal{m.observe(shared_.loop.now())});
   const auto found = m.find_vacancy(shared_.loop.now());
   if (!m.agrees()) return finish(a, refusal{m.observe(shared_.loop.now())});
   if (found && (found->is_agreed || found->slot == 0)) return campaign(a, *found);

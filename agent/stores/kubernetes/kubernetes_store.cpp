@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -41,7 +42,7 @@ class kubernetes_store final : public store {
                    const std::vector<settings::endpoint>& endpoints)
       : shared_(
             on, connect, std::move(with), endpoints,
-            {.changed = [this](core::election_index which) { subscriptions_.changed(which); },
+            {.changed = [this](core::election_index which) { changed(which); },
              .live = [this](core::election_index which) { live(which); },
              .broken = [this](const auto& which, const call_failure& what) { broken(which, what); },
              .heard = [this] { heard(); }}),
@@ -133,6 +134,7 @@ class kubernetes_store final : public store {
   void look_for_namespace();
   void refuse_to_open(std::string why);
   void opened();
+  void changed(core::election_index which);
   void live(core::election_index which);
   void broken(const std::vector<core::election_index>& which, const call_failure& what);
   void note(bool is_trouble, std::string text);
@@ -149,6 +151,7 @@ class kubernetes_store final : public store {
   orders orders_;
   membership membership_;
   description self_;
+  std::map<core::election_index, std::string> troubles_;  ///< as they were said
   bool members_hidden_ = false;  ///< the watch of members and orders is broken
   handler<std::expected<description, open_error>>
       opening_;  ///< until the first connection or failure
@@ -202,6 +205,20 @@ void kubernetes_store::look_for_namespace() {
                        }));
 }
 
+/// Says why we may not hold an election, once when that begins and once when it is over.
+void kubernetes_store::changed(core::election_index which) {
+  std::string why = shared_.seen(which).trouble();
+  const auto said = troubles_.find(which);
+  if (!why.empty() && (said == troubles_.end() || said->second != why)) {
+    note(true, why);
+    troubles_[which] = std::move(why);
+  } else if (why.empty() && said != troubles_.end()) {
+    note(false, "any member may hold the Lease " + shared_.spec(which).name + " again");
+    troubles_.erase(said);
+  }
+  if (!shared_.closed()) subscriptions_.changed(which);
+}
+
 /// Connected, for the first time or again.
 void kubernetes_store::live(core::election_index which) {
   const bool all = shared_.watches.all_live();
@@ -210,6 +227,7 @@ void kubernetes_store::live(core::election_index which) {
     note(false, "the members and orders of all elections are shown again");
   }
   if (!shared_.closed()) subscriptions_.live(which);
+  if (!shared_.closed()) changed(which);
   if (!shared_.closed() && all && shared_.with.announce) membership_.appear();
 }
 

@@ -87,8 +87,11 @@ std::optional<std::string> order_named(std::string_view election, std::string_vi
   return id ? std::optional(std::string(*id)) : std::nullopt;
 }
 
-std::string preference_id(std::string_view uid, std::int64_t transitions) {
-  return std::string(preference_prefix).append(uid).append("/").append(std::to_string(transitions));
+std::string preference_id(std::string_view uid, std::uint64_t resource_version) {
+  return std::string(preference_prefix)
+      .append(uid)
+      .append("/")
+      .append(std::to_string(resource_version));
 }
 
 bool is_preference(std::string_view order_id) {

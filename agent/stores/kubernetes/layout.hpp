@@ -49,10 +49,10 @@ std::string order_name(std::string_view election, std::string_view id);
 /// The id of the order with this name; nothing if it is not an order of the election.
 std::optional<std::string> order_named(std::string_view election, std::string_view name);
 
-/// The id of the order to finish the term with this number of transitions. No member leaves it: the
-/// holder derives it from its Lease when Kubernetes' coordinated leader election prefers another
-/// holder.
-std::string preference_id(std::string_view uid, std::int64_t transitions);
+/// The id of the order to finish a term. No member leaves it: the holder derives it from its Lease
+/// when Kubernetes' coordinated leader election prefers another holder. Each version of the Lease
+/// asks again, as the member may have refused.
+std::string preference_id(std::string_view uid, std::uint64_t resource_version);
 bool is_preference(std::string_view order_id);
 
 /// Tells the Leases of our runs from those of others: the same for all runs of the agent under one

@@ -498,7 +498,7 @@ core::observation mirror::observe(core::time_point now) const {
   const auto own = std::ranges::find(all, true, &slot_holder::ours);
   if (own != all.end() && own->slot == 0 && is_preferred_to(*lease(election_.name))) {
     const lease_object& its = *lease(election_.name);
-    out.orders.push_back({.id = preference_id(its.uid, its.transitions),
+    out.orders.push_back({.id = preference_id(its.uid, its.resource_version),
                           .wanted = {.what = core::order_action::resign, .member = self_->identity},
                           .version = own->version});
   }

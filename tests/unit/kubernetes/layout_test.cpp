@@ -48,7 +48,7 @@ TEST(KubernetesLayout, MembersAndOrdersAreToldApart) {
   EXPECT_FALSE(order_named("db", "other.order-0f"));
 }
 
-TEST(KubernetesLayout, AnOrderOfKubernetesIsOfOneTerm) {
+TEST(KubernetesLayout, AnOrderOfKubernetesIsOfOneVersionOfTheLease) {
   EXPECT_TRUE(is_preference(preference_id("u", 3)));
   EXPECT_NE(preference_id("u", 3), preference_id("u", 4));
   EXPECT_NE(preference_id("u", 3), preference_id("v", 3));

@@ -312,11 +312,15 @@ TEST_F(KubernetesMirror, APreferredHolderEndsOurTermByAnOrder) {
   read(m, {lease}, 10);
   const core::observation shown = m.observe(at(0));
   ASSERT_THAT(shown.orders, SizeIs(1));
-  EXPECT_EQ(shown.orders[0].id, preference_id(lease.uid, 3));
+  EXPECT_EQ(shown.orders[0].id, preference_id(lease.uid, 10));
   EXPECT_EQ(shown.orders[0].wanted.what, core::order_action::resign);
   EXPECT_EQ(shown.orders[0].wanted.member, "a");
   EXPECT_EQ(shown.orders[0].version, core::version{10});
   EXPECT_THAT(m.trouble(), testing::HasSubstr("held by c next"));
+  lease.resource_version = 11;
+  lease.spec = "renewed";
+  m.take(lease, at(1));
+  EXPECT_NE(m.observe(at(1)).orders[0].id, shown.orders[0].id) << "each renewal asks again";
 }
 
 TEST_F(KubernetesMirror, WhoIsPreferredHasNoTrouble) {
