@@ -28,6 +28,10 @@ constexpr core::duration token_lasts = std::chrono::minutes(1);
 /// When to ask again a server that is too busy and does not say.
 constexpr core::duration usual_retry = std::chrono::milliseconds(200);
 constexpr std::int64_t most_retry_seconds = 60;
+/// Those who wait for a busy server do not come back all at once: some wait for so much longer.
+constexpr int jitter_part = 4;
+
+constexpr unsigned status_busy = 429;
 
 std::expected<std::string, std::string> read_token(const std::string& file) {
   auto read = read_secret("the token file", file, most_token_bytes);
@@ -44,10 +48,12 @@ struct one_call {
   cluster::done_handler done;
   priority as = priority::other;
   core::time_point asked_at{};
-  bool answered = false;                 ///< by the cluster, even with a refusal
-  std::size_t endpoint = 0;              ///< being asked now
-  std::size_t endpoints_left;            ///< still to be asked after this one
-  bool read_again = false;               ///< the token, because the one before was refused
+  bool answered = false;       ///< by the cluster, even with a refusal
+  std::size_t endpoint = 0;    ///< being asked now
+  std::size_t endpoints_left;  ///< still to be asked after this one
+  bool read_again = false;     ///< the token, because the one before was refused
+  bool presses = false;        ///< goes to a busy server now
+  bool has_pressed = false;
   std::unique_ptr<base::timer> again{};  ///< while a server is too busy
 };
 
@@ -59,12 +65,19 @@ bool is_of_this_endpoint(error_meaning what) {
          what == error_meaning::busy;
 }
 
+/// One of the API servers.
+struct api_server {
+  std::unique_ptr<http::http_client> client;
+  core::time_point busy_until = core::time_point::min();  ///< by its own word
+  std::string busy_why{};
+};
+
 /// Divides what is left of a call's time among the servers that may still have to be asked.
 core::time_point try_deadline(const one_call& c, core::time_point now) {
   return now + (c.deadline - now) / static_cast<int>(c.endpoints_left + 1);
 }
 
-core::duration retry_after(const http::client_reply& what) {
+core::duration retry_after(const http::reply_head& what) {
   const std::string* const text = what.value("Retry-After");
   const auto seconds = text == nullptr ? std::nullopt : base::read_number<std::int64_t>(*text);
   if (!seconds || *seconds < 0) return usual_retry;
@@ -93,7 +106,9 @@ struct cluster::state : std::enable_shared_from_this<cluster::state> {
   void send(const call_ptr& c);
   void answered(const call_ptr& c, core::time_point sent_at,
                 std::expected<http::client_reply, http::client_error> what);
-  bool wait_for(const call_ptr& c, core::duration pause);
+  void wait_for(const call_ptr& c, core::time_point ready);
+  void is_busy(std::size_t endpoint, core::duration pause, std::string why);
+  [[nodiscard]] std::size_t ready_from(std::size_t endpoint) const;
   void failed(const call_ptr& c, call_failure why);
   void finish(const call_ptr& c, reply_or_failure outcome);
   void leave(std::size_t endpoint);
@@ -103,13 +118,13 @@ struct cluster::state : std::enable_shared_from_this<cluster::state> {
   }
   [[nodiscard]] std::vector<http::header> headers(const request& what);
   [[nodiscard]] std::string name(std::size_t endpoint) const {
-    return settings::text(endpoints[endpoint]->server());
+    return settings::text(servers[endpoint].client->server());
   }
 
   explicit state(base::event_loop& on) : loop(on) {}
 
   base::event_loop& loop;
-  std::vector<std::unique_ptr<http::http_client>> endpoints;
+  std::vector<api_server> servers;
   std::string token_file;
   std::function<void(const core::contact_event&)> hears;
   std::size_t present = 0;
@@ -142,11 +157,19 @@ std::vector<http::header> cluster::state::headers(const request& what) {
 void cluster::state::send(const call_ptr& c) {
   const core::time_point now = loop.now();
   if (now >= c->deadline) {
+    const api_server& asked = servers[c->endpoint];
+    if (now < asked.busy_until) {
+      return finish(
+          c, std::unexpected(call_failure{.meaning = error_meaning::busy, .why = asked.busy_why}));
+    }
     return finish(c,
                   std::unexpected(call_failure{.why = "no time is left before its deadline for " +
                                                       c->what.method + " " + c->what.path}));
   }
-  endpoints[c->endpoint]->send(
+  c->endpoint = ready_from(c->endpoint);
+  const core::time_point ready = servers[c->endpoint].busy_until;
+  if (now < ready && !std::exchange(c->presses, false)) return wait_for(c, ready);
+  servers[c->endpoint].client->send(
       {.method = c->what.method,
        .target = c->what.path + (c->what.query.empty() ? "" : "?") + c->what.query,
        .headers = headers(c->what),
@@ -160,6 +183,7 @@ void cluster::state::send(const call_ptr& c) {
 void cluster::state::answered(const call_ptr& c, core::time_point sent_at,
                               std::expected<http::client_reply, http::client_error> what) {
   if (!what) return failed(c, {.why = std::move(what.error().text)});
+  if (what->status != status_busy) servers[c->endpoint].busy_until = core::time_point::min();
   if (what->status == 200 || what->status == 201) {
     c->answered = true;
     const std::int64_t date = date_in(*what);
@@ -170,27 +194,53 @@ void cluster::state::answered(const call_ptr& c, core::time_point sent_at,
       read_token_again()) {
     return send(c);
   }
-  if (error.meaning == error_meaning::busy && wait_for(c, retry_after(*what))) return;
-  c->answered = !is_of_this_endpoint(error.meaning);
   const std::string said = text(error);
-  failed(c, {.meaning = error.meaning,
-             .why = name(c->endpoint) + " answered " + std::to_string(what->status) +
-                    (said.empty() ? "" : ": ") + said});
+  std::string why = name(c->endpoint) + " answered " + std::to_string(what->status) +
+                    (said.empty() ? "" : ": ") + said;
+  if (error.meaning == error_meaning::busy) {
+    is_busy(c->endpoint, retry_after(*what), std::move(why));
+    return send(c);
+  }
+  c->answered = !is_of_this_endpoint(error.meaning);
+  failed(c, {.meaning = error.meaning, .why = std::move(why)});
 }
 
-/// Asks again after a pause, if there is time for that.
-bool cluster::state::wait_for(const call_ptr& c, core::duration pause) {
-  if (c->deadline - loop.now() <= pause) return false;
+void cluster::state::is_busy(std::size_t endpoint, core::duration pause, std::string why) {
+  servers[endpoint].busy_until = loop.now() + pause;
+  servers[endpoint].busy_why = std::move(why);
+  if (endpoint == present) present = ready_from(present);
+}
+
+/// This server, or the next one that is not busy; this one if all are.
+std::size_t cluster::state::ready_from(std::size_t endpoint) const {
+  for (std::size_t i = 0; i < servers.size(); ++i) {
+    const std::size_t next = (endpoint + i) % servers.size();
+    if (servers[next].busy_until <= loop.now()) return next;
+  }
+  return endpoint;
+}
+
+/// Waits until the server wants to be asked again, or until the deadline. A call that keeps leases
+/// asks once more when half of its time is over: without it the lease would run out for certain.
+void cluster::state::wait_for(const call_ptr& c, core::time_point ready) {
+  const core::time_point now = loop.now();
+  const auto more = static_cast<core::duration::rep>(
+      loop.random_bits() % static_cast<std::uint64_t>((ready - now).count() / jitter_part + 1));
+  core::time_point until = ready + core::duration(more);
+  const core::time_point half = now + (c->deadline - now) / 2;
+  if (c->as == priority::urgent && half < until && !std::exchange(c->has_pressed, true)) {
+    c->presses = true;
+    until = half;
+  }
   paused.push_back(c);
   c->again = std::make_unique<base::timer>(loop);
   // Neither owns the other: what is paused ends with the state.
-  c->again->after(pause, [this, which = c.get()] {
+  c->again->at(std::min(until, c->deadline), [this, which = c.get()] {
     const auto found = std::ranges::find(paused, which, &call_ptr::get);
     const call_ptr due = std::move(*found);
     paused.erase(found);
     send(due);
   });
-  return true;
 }
 
 void cluster::state::failed(const call_ptr& c, call_failure why) {
@@ -199,12 +249,12 @@ void cluster::state::failed(const call_ptr& c, call_failure why) {
   leave(c->endpoint);
   if (c->endpoints_left == 0) return finish(c, std::unexpected(std::move(why)));
   --c->endpoints_left;
-  c->endpoint = (c->endpoint + 1) % endpoints.size();
+  c->endpoint = (c->endpoint + 1) % servers.size();
   send(c);
 }
 
 void cluster::state::leave(std::size_t endpoint) {
-  if (endpoint == present) present = (present + 1) % endpoints.size();
+  if (endpoint == present) present = ready_from((present + 1) % servers.size());
 }
 
 /// Calls the handler later, never from within the call.
@@ -231,12 +281,12 @@ cluster::cluster(base::event_loop& on, const http::http_connector& connect,
                                .key_file = with.key_file,
                                .server_name = with.server_name};
   for (const settings::endpoint& one : endpoints) {
-    state_->endpoints.push_back(connect(one, tls,
-                                        {.body_bytes = most_list_bytes,
-                                         .connections = connections,
-                                         .reserved = reserved_connections,
-                                         .waiting = most_calls,
-                                         .warm = warm_connections}));
+    state_->servers.push_back({.client = connect(one, tls,
+                                                 {.body_bytes = most_list_bytes,
+                                                  .connections = connections,
+                                                  .reserved = reserved_connections,
+                                                  .waiting = most_calls,
+                                                  .warm = warm_connections})});
   }
 }
 
@@ -248,27 +298,34 @@ std::expected<void, std::string> cluster::check() {
   if (!state_->token_file.empty()) {
     if (auto read = read_token(state_->token_file); !read) return std::unexpected(read.error());
   }
-  for (const auto& one : state_->endpoints) {
-    if (auto checked = one->check(); !checked) return checked;
+  for (const auto& one : state_->servers) {
+    if (auto checked = one.client->check(); !checked) return checked;
   }
   return {};
 }
 
 void cluster::call(request what, core::time_point deadline, done_handler done, priority as) {
-  state_->send(
-      std::make_shared<one_call>(one_call{.what = std::move(what),
-                                          .deadline = deadline,
-                                          .done = std::move(done),
-                                          .as = as,
-                                          .asked_at = state_->loop.now(),
-                                          .endpoint = state_->present,
-                                          .endpoints_left = state_->endpoints.size() - 1}));
+  state_->send(std::make_shared<one_call>(one_call{.what = std::move(what),
+                                                   .deadline = deadline,
+                                                   .done = std::move(done),
+                                                   .as = as,
+                                                   .asked_at = state_->loop.now(),
+                                                   .endpoint = state_->present,
+                                                   .endpoints_left = state_->servers.size() - 1}));
 }
 
 std::unique_ptr<http::http_stream> cluster::stream(const request& what,
                                                    core::time_point head_deadline,
                                                    http::stream_handlers on) {
-  return state_->endpoints[state_->present]->stream(
+  on.head = [self = state_, endpoint = state_->present,
+             head = std::move(on.head)](const http::reply_head& came) mutable {
+    if (came.status == status_busy) {
+      self->is_busy(endpoint, retry_after(came),
+                    self->name(endpoint) + " has too much to do to serve a watch");
+    }
+    head(came);
+  };
+  return state_->servers[state_->present].client->stream(
       {.method = what.method,
        .target = what.path + (what.query.empty() ? "" : "?") + what.query,
        .headers = state_->headers(what)},
@@ -276,7 +333,7 @@ std::unique_ptr<http::http_stream> cluster::stream(const request& what,
 }
 
 void cluster::warm_up(core::time_point deadline) {
-  state_->endpoints[state_->present]->warm_up(deadline);
+  state_->servers[state_->present].client->warm_up(deadline);
 }
 
 void cluster::move_on() {
@@ -287,6 +344,10 @@ void cluster::doubt_token() {
   state_->token_read_at = core::time_point::min();
 }
 
+core::time_point cluster::ready_at() const {
+  return state_->servers[state_->present].busy_until;
+}
+
 std::string cluster::present() const {
   return state_->name(state_->present);
 }
@@ -294,7 +355,7 @@ std::string cluster::present() const {
 void cluster::close() {
   if (std::exchange(state_->closed, true)) return;
   state_->paused.clear();
-  for (const auto& one : state_->endpoints) one->close();
+  for (const auto& one : state_->servers) one.client->close();
 }
 
 }  // namespace tenure::stores::kubernetes

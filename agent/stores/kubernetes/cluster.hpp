@@ -51,7 +51,8 @@ enum class priority : std::uint8_t { urgent, other };
 /// Calls go to one server, the present one, until it fails; then the next one becomes the present
 /// one. A call whose outcome is unknown at one server is tried at the others within its deadline,
 /// so requests must be safe to repeat: each write relies on what it replaces, and a repeated one
-/// fails. A server that says that it is too busy is asked again when it says, within the deadline.
+/// fails. A server that says that it is too busy is asked again when it says, by any call; until
+/// then calls go to the others or wait, up to their deadlines.
 /// The token is read from its file every minute, and when the one that we have is refused.
 ///
 /// Used on its loop only. No handler is called from within the call that takes it.
@@ -89,6 +90,9 @@ class cluster {
 
   /// Reads the token again before the next request: the present one was refused.
   void doubt_token();
+
+  /// When the present server wants to be asked again; it may be in the past.
+  [[nodiscard]] core::time_point ready_at() const;
 
   /// The URL of the present server.
   [[nodiscard]] std::string present() const;

@@ -292,6 +292,10 @@ void watcher::replace(place at) {
   watched& one = *all_[at];
   // Where nobody is waited for, a break costs nothing.
   if (!counts_leases(at)) return one.replacement.after(least_silence, [this, at] { replace(at); });
+  if (const core::time_point ready = cluster_.ready_at(); loop_.now() < ready) {
+    return one.replacement.at(ready + up_to(replace_again_after, loop_.random_bits()),
+                              [this, at] { replace(at); });
+  }
   one.successor = open_stream(at);
 }
 

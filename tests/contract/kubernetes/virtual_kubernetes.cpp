@@ -57,11 +57,13 @@ class virtual_client final : public http::http_client {
             std::unexpected(http::client_error{.text = "no answer in time"})));
       });
     });
+    at_.asked_ = server_.host;
     at_.send(what, finish);
   }
   void warm_up(core::time_point) override {}
   std::unique_ptr<http::http_stream> stream(http::client_request what, core::time_point,
                                             http::stream_handlers on) override {
+    at_.asked_ = server_.host;
     return std::make_unique<virtual_stream>(at_, at_.open(what, std::move(on)));
   }
   void close() override { alive_.reset(); }

@@ -33,6 +33,8 @@ class virtual_kubernetes {
   using answer = std::function<std::optional<http::client_reply>(const http::client_request&)>;
   void on(const std::string& name, answer how) { told_[name] = std::move(how); }
   void repent() { told_.clear(); }
+  /// The host of the server that is asked now.
+  [[nodiscard]] const std::string& asked() const { return asked_; }
   /// What the model answers.
   http::client_reply truth(const http::client_request& what);
 
@@ -70,6 +72,7 @@ class virtual_kubernetes {
   [[nodiscard]] bool is_open(const watch_ptr& which) const;
 
   hand_loop& loop_;
+  std::string asked_;
   lease_model model_;
   std::map<std::string, answer> told_;
   std::map<std::string, int> count_;
