@@ -141,6 +141,18 @@ void campaigns::asked(const attempt_ptr& a, const vacancy& of,
   held_term& held = shared_.hold(a->which, of.slot, core::version{lease.resource_version}, lease);
   held.is_clean = of.is_clean;
   won(a, held, what->sent_at);
+  note_version(a, lease);
+}
+
+/// The write that took the slot could not know its own version. Until the Lease says it, whoever
+/// sees it first after somebody else's write takes a larger one for it. If this fails, the first
+/// renewal does it.
+void campaigns::note_version(const attempt_ptr& a, const lease_object& lease) {
+  const std::string term = term_text({.transitions = lease.transitions,
+                                      .version = core::version{lease.resource_version},
+                                      .mark = shared_.self.mark});
+  shared_.change(a->which, lease, {}, {{std::string(term_annotation), term}}, a->deadline,
+                 [](const std::expected<written_lease, call_failure>&) {});
 }
 
 /// Takes over a term that an earlier call, or an earlier run of this agent, has begun. It is

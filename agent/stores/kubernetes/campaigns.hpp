@@ -43,6 +43,7 @@ class campaigns {
   void campaign(const attempt_ptr& a, const vacancy& of);
   void asked(const attempt_ptr& a, const vacancy& of,
              const std::expected<written_lease, call_failure>& what);
+  void note_version(const attempt_ptr& a, const lease_object& lease);
   void adopt(const attempt_ptr& a, const slot_holder& own);
   void won(const attempt_ptr& a, const held_term& held, core::time_point sent_at);
   void fail(const attempt_ptr& a, std::string why);

@@ -16,8 +16,8 @@ namespace tenure::stores::kubernetes {
 inline constexpr std::string_view election_label = "tenure.dev/election";
 
 /// `TRANSITIONS VERSION MARK`: the version of the term of the run with this mark that has this
-/// number of transitions. Absent until the first renewal, as a write does not know its
-/// resourceVersion.
+/// number of transitions. A write does not know its own resourceVersion, so this is written right
+/// after it.
 inline constexpr std::string_view term_annotation = "tenure.dev/term";
 /// Which term of this slot was released last, and how (release_record_text.hpp).
 inline constexpr std::string_view release_annotation = "tenure.dev/release";

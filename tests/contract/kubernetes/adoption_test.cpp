@@ -16,7 +16,7 @@ class KubernetesAdoption : public HostileKubernetes {
 
 /// Until the next agent has its answer, the guard counts on the longer lease.
 TEST_F(KubernetesAdoption, DoesNotShortenTheLeaseEvenIfItsReplyIsLost) {
-  const stores::grant first = run_with(std::chrono::seconds(60))->hold();
+  const stores::grant first = hold(*run_with(std::chrono::seconds(60)));
   auto next = run_with(std::chrono::seconds(5));
   fake_.on("write", [this](peer& to, const std::string& request) {
     fake_.truth(request);
@@ -25,16 +25,16 @@ TEST_F(KubernetesAdoption, DoesNotShortenTheLeaseEvenIfItsReplyIsLost) {
   expect_unknown(words(next->acquire()));
   EXPECT_EQ(lasts(), 60);
   fake_.repent();
-  const stores::grant adopted = next->hold();
+  const stores::grant adopted = hold(*next);
   EXPECT_EQ(adopted.version, first.version);
   EXPECT_EQ(adopted.ttl, std::chrono::seconds(5)) << "the agent counts on less than others do";
   EXPECT_EQ(lasts(), 60);
 }
 
 TEST_F(KubernetesAdoption, ShortensTheLeaseOnceARenewalWasAnswered) {
-  run_with(std::chrono::seconds(60))->hold();
+  hold(*run_with(std::chrono::seconds(60)));
   auto next = run_with(std::chrono::seconds(5));
-  const stores::grant adopted = next->hold();
+  const stores::grant adopted = hold(*next);
   EXPECT_EQ(words(next->renew(term(adopted.version))), "renewed");
   EXPECT_EQ(lasts(), 60);
   fake_.on("write", status("500 So", status_json(500, "InternalError")));
@@ -45,9 +45,9 @@ TEST_F(KubernetesAdoption, ShortensTheLeaseOnceARenewalWasAnswered) {
 }
 
 TEST_F(KubernetesAdoption, MakesTheLeaseLongerAtOnce) {
-  run_with(std::chrono::seconds(5))->hold();
+  hold(*run_with(std::chrono::seconds(5)));
   auto next = run_with(std::chrono::seconds(60));
-  EXPECT_EQ(next->hold().ttl, std::chrono::seconds(60));
+  EXPECT_EQ(hold(*next).ttl, std::chrono::seconds(60));
   EXPECT_EQ(lasts(), 60);
 }
 

@@ -87,7 +87,7 @@ TEST_P(KubernetesChange, ThatShowsSomethingElseGrantsNothing) {
 
 TEST_P(KubernetesChange, ThatShowsSomethingElseRenewsNothing) {
   auto a = join();
-  const stores::grant held = a->hold();
+  const stores::grant held = hold(*a);
   fake_.change("write", GetParam().how);
   expect_unknown(words(a->renew(term(held.version))), "another Lease than was written");
   expect_usable(*a);
@@ -95,7 +95,7 @@ TEST_P(KubernetesChange, ThatShowsSomethingElseRenewsNothing) {
 
 TEST_P(KubernetesRelease, ThatShowsSomethingElseReleasesNothing) {
   auto a = join();
-  const stores::grant held = a->hold();
+  const stores::grant held = hold(*a);
   fake_.change("write", GetParam().how);
   expect_unknown(words(a->release(0, held.version)), "another Lease than was written");
   expect_usable(*a);
@@ -128,7 +128,7 @@ TEST_F(HostileKubernetes, ACampaignThatWasExecutedAndNotAnsweredIsFoundAgain) {
 
 TEST_F(HostileKubernetes, ARenewalThatWasExecutedAndNotAnsweredIsNotALoss) {
   auto a = join();
-  const stores::grant held = a->hold();
+  const stores::grant held = hold(*a);
   fake_.on("write", executed_and_lost(fake_, "504 Gateway Timeout"));
   expect_unknown(words(a->renew(term(held.version))));
   fake_.repent("write");
@@ -138,7 +138,7 @@ TEST_F(HostileKubernetes, ARenewalThatWasExecutedAndNotAnsweredIsNotALoss) {
 
 TEST_F(HostileKubernetes, AReleaseThatWasExecutedAndNotAnsweredIsDoneTheNextTime) {
   auto a = join();
-  const stores::grant held = a->hold();
+  const stores::grant held = hold(*a);
   fake_.on("write", executed_and_lost(fake_, "503 Service Unavailable"));
   expect_unknown(words(a->release(0, held.version)));
   EXPECT_EQ(fake_.lease("db0")["spec"]["holderIdentity"], "");
@@ -151,7 +151,7 @@ TEST_F(HostileKubernetes, AReleaseThatWasExecutedAndNotAnsweredIsDoneTheNextTime
 
 TEST_F(HostileKubernetes, ALeaseThatSomebodyWritesAgainAndAgainIsUnknown) {
   auto a = join();
-  const stores::grant held = a->hold();
+  const stores::grant held = hold(*a);
   fake_.on("write", status("409 Conflict", status_json(409, "Conflict", "modified")));
   a->answer_within(patience);
   expect_unknown(words(a->renew(term(held.version))), "again and again");
@@ -170,7 +170,7 @@ TEST_F(HostileKubernetes, ALeaseThatIsThereAndIsNotIsUnknown) {
 
 TEST_F(HostileKubernetes, ATermThatAnotherTookIsLost) {
   auto a = join();
-  const stores::grant held = a->hold();
+  const stores::grant held = hold(*a);
   hold_as_another();
   EXPECT_EQ(words(a->renew(term(held.version))), "lost: taken_over");
   EXPECT_EQ(words(a->release(0, held.version)), "released");
@@ -179,17 +179,17 @@ TEST_F(HostileKubernetes, ATermThatAnotherTookIsLost) {
 
 TEST_F(HostileKubernetes, ATermWhoseLeaseWasDeletedIsLost) {
   auto a = join();
-  const stores::grant held = a->hold();
+  const stores::grant held = hold(*a);
   fake_.remove("db0");
   EXPECT_EQ(words(a->renew(term(held.version))), "lost: revoked");
   EXPECT_TRUE(fake_.lease("db0").is_null()) << "a renewal does not make it again";
-  EXPECT_GT(a->hold().version, held.version);
+  EXPECT_GT(hold(*a).version, held.version);
 }
 
 /// Others wait for as long as the Lease says.
 TEST_F(HostileKubernetes, ATermWhoseLeaseWasShortenedIsLost) {
   auto a = join();
-  const stores::grant held = a->hold();
+  const stores::grant held = hold(*a);
   json spec = fake_.lease("db0")["spec"];
   spec["leaseDurationSeconds"] = 5;
   fake_.put("db0", spec);
@@ -198,7 +198,7 @@ TEST_F(HostileKubernetes, ATermWhoseLeaseWasShortenedIsLost) {
 
 TEST_F(HostileKubernetes, AnAnnotationOfAnOperatorDoesNotEndATerm) {
   auto a = join();
-  const stores::grant held = a->hold();
+  const stores::grant held = hold(*a);
   fake_.put("db0", fake_.lease("db0")["spec"]);
   EXPECT_EQ(words(a->renew(term(held.version))), "renewed");
 }
@@ -206,7 +206,7 @@ TEST_F(HostileKubernetes, AnAnnotationOfAnOperatorDoesNotEndATerm) {
 /// A store that was restored gives a version again: to another spec.
 TEST_F(HostileKubernetes, AVersionThatIsGivenAgainIsNotTheLeaseThatWeKnow) {
   auto a = join();
-  const stores::grant held = a->hold();
+  const stores::grant held = hold(*a);
   const json ours = fake_.lease("db0");
   hold_as_another();
   const auto as_ours = [&](peer& to, const std::string& request) {

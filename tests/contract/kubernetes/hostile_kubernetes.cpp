@@ -37,6 +37,18 @@ std::unique_ptr<member> HostileKubernetes::join(const stores::setup& with) {
   return made;
 }
 
+stores::grant HostileKubernetes::hold(member& who, std::uint32_t which) {
+  const stores::grant out = who.hold(which);
+  const std::string name =
+      "db" + std::to_string(which) + (out.slot == 0 ? "" : ".slot-" + std::to_string(out.slot));
+  EXPECT_TRUE(eventually(loop_, [&] {
+    const nlohmann::json notes = fake_.lease(name)["metadata"]["annotations"];
+    return notes.is_object() && notes.contains("tenure.dev/term");
+  }));
+  who.read(which);
+  return out;
+}
+
 void HostileKubernetes::hold_as_another() {
   fake_.put(
       "db0",

@@ -45,6 +45,9 @@ class HostileKubernetes : public testing::Test {
     return join(settings(identity, slots));
   }
 
+  /// Acquires, and waits until the Lease says the version of the term, which a second write does.
+  stores::grant hold(member& who, std::uint32_t which = 0);
+
   /// The Lease of "db0" is there, and nobody holds it.
   void make_lease() { fake_.put("db0", nlohmann::json::object()); }
   /// A Go program holds it.

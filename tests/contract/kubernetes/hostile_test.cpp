@@ -22,13 +22,13 @@ TEST_F(HostileKubernetes, TheFakeIsTakenForAnApiServerAsLongAsItDoesNotLie) {
     auto a = join("a", slots);
     auto b = join("b", slots);
     const auto seen = b->watch();
-    const stores::grant held = a->hold();
+    const stores::grant held = hold(*a);
     EXPECT_TRUE(loop_.run_until([&] { return seen->shows(std::not_fn(nobody)); }));
     EXPECT_EQ(words(b->acquire()), slots == 1 ? "refused" : "granted");
     EXPECT_EQ(words(a->renew(term(held.version))), "renewed");
     EXPECT_EQ(words(a->release(0, held.version)), "released");
     EXPECT_EQ(a->read().holders.size(), slots - 1);
-    EXPECT_GT(a->hold().version, held.version);
+    EXPECT_GT(hold(*a).version, held.version);
   }
 }
 
@@ -110,7 +110,7 @@ TEST_P(HostileKubernetesReply, ToTheReadBeforeACampaignIsUnknown) {
 
 TEST_P(HostileKubernetesReply, ToARenewalIsUnknown) {
   auto a = join();
-  const stores::grant held = a->hold();
+  const stores::grant held = hold(*a);
   fake_.on("write", GetParam().how);
   expect_unknown(words(a->renew(term(held.version))));
   expect_usable(*a);
@@ -118,7 +118,7 @@ TEST_P(HostileKubernetesReply, ToARenewalIsUnknown) {
 
 TEST_P(HostileKubernetesReply, ToTheLookAfterAConflictIsUnknown) {
   auto a = join();
-  const stores::grant held = a->hold();
+  const stores::grant held = hold(*a);
   fake_.on("write", status("409 Conflict", status_json(409, "Conflict")));
   fake_.on("get", GetParam().how);
   expect_unknown(words(a->renew(term(held.version))));
@@ -127,7 +127,7 @@ TEST_P(HostileKubernetesReply, ToTheLookAfterAConflictIsUnknown) {
 
 TEST_P(HostileKubernetesReply, ToAReleaseIsUnknown) {
   auto a = join();
-  const stores::grant held = a->hold();
+  const stores::grant held = hold(*a);
   fake_.on("write", GetParam().how);
   expect_unknown(words(a->release(0, held.version)));
   expect_usable(*a);
@@ -135,7 +135,7 @@ TEST_P(HostileKubernetesReply, ToAReleaseIsUnknown) {
 
 TEST_P(HostileKubernetesReply, ToTheReadBeforeAReleaseIsUnknown) {
   auto a = join();
-  const stores::grant held = a->hold();
+  const stores::grant held = hold(*a);
   fake_.on("list", GetParam().how);
   // We do not know that term: the store reads whether it is there.
   expect_unknown(words(a->release(0, core::version{core::number(held.version) + 1})));
@@ -176,7 +176,7 @@ TEST_F(HostileKubernetes, AnErrorIsUnknownAndItsReasonShown) {
       {"413 So", status_json(413, "RequestEntityTooLarge", "too large"), "too large"},
   };
   auto a = join();
-  const stores::grant held = a->hold();
+  const stores::grant held = hold(*a);
   auto b = join("b");
   for (const refusal_of_a_call& one : all_refusals) {
     SCOPED_TRACE(std::string(one.line) + ": " + one.said);
@@ -191,7 +191,7 @@ TEST_F(HostileKubernetes, AnErrorIsUnknownAndItsReasonShown) {
 /// A field of what we write is not valid: another try does not help, and nobody else holds.
 TEST_F(HostileKubernetes, ALeaseThatKubernetesRefusesIsNotAConflict) {
   auto a = join();
-  const stores::grant held = a->hold();
+  const stores::grant held = hold(*a);
   const std::string invalid =
       R"({"kind":"Status","apiVersion":"v1","status":"Failure","message":"spec is invalid",)"
       R"("reason":"Invalid","code":422,"details":{"causes":[{"field":"spec"}]}})";
@@ -204,7 +204,7 @@ TEST_F(HostileKubernetes, ALeaseThatKubernetesRefusesIsNotAConflict) {
 TEST_F(HostileKubernetes, ARedirectIsNotFollowed) {
   fake_kubernetes other;
   auto a = join();
-  const stores::grant held = a->hold();
+  const stores::grant held = hold(*a);
   for (const char* line : {"301 Moved Permanently", "302 Found", "307 Temporary Redirect"}) {
     for (const char* name : lease_calls) {
       fake_.on(name, [line, to_other = other.endpoint()](peer& to, const std::string& request) {
@@ -234,7 +234,7 @@ fake_kubernetes::answer busy(fake_kubernetes& fake, std::atomic<int>& times,
 
 TEST_F(HostileKubernetes, AServerThatIsTooBusyIsAskedAgainWhenItSays) {
   auto a = join();
-  const stores::grant held = a->hold();
+  const stores::grant held = hold(*a);
   a->answer_within(patience);
   for (const char* retry_after : {"0", "soon", "-5", "1"}) {
     std::atomic<int> times = 2;
@@ -248,7 +248,7 @@ TEST_F(HostileKubernetes, AServerThatIsTooBusyIsAskedAgainWhenItSays) {
 
 TEST_F(HostileKubernetes, AServerThatIsTooBusyForTheDeadlineIsAskedOnceMoreForALeaseThatIsHeld) {
   auto a = join();
-  const stores::grant held = a->hold();
+  const stores::grant held = hold(*a);
   std::atomic<int> times = 1'000'000;
   int asked = 2;
   for (const char* retry_after : {"5", "60", "999999999999"}) {
@@ -309,7 +309,7 @@ TEST_F(KubernetesToken, ATokenThatWasReplacedIsReadAgainWithinTheSameCall) {
   write_token("first\n");
   accept("first");
   auto a = join(with_token());
-  const stores::grant held = a->hold();
+  const stores::grant held = hold(*a);
   write_token("second\n");
   accept("second");
   EXPECT_EQ(words(a->renew(term(held.version))), "renewed");
@@ -320,7 +320,7 @@ TEST_F(KubernetesToken, ATokenThatIsRefusedIsTriedOnceAndItsFileIsNamed) {
   write_token("first");
   accept("first");
   auto a = join(with_token());
-  const stores::grant held = a->hold();
+  const stores::grant held = hold(*a);
   accept("another");
   const int before = fake_.count("write");
   expect_unknown(words(a->renew(term(held.version))), "check its file");
@@ -336,7 +336,7 @@ TEST_F(KubernetesToken, AFileThatIsBeingReplacedLeavesTheTokenAsItWas) {
   write_token("first");
   accept("first");
   auto a = join(with_token());
-  const stores::grant held = a->hold();
+  const stores::grant held = hold(*a);
   write_token("two words");
   EXPECT_EQ(words(a->renew(term(held.version))), "renewed");
   accept("second");
@@ -369,7 +369,7 @@ TEST_F(HostileKubernetes, RepliesInSmallChunksAreReadWhole) {
   for (const char* name : lease_calls) fake_.on(name, in_chunks);
   auto a = join();
   a->answer_within(patience);
-  const stores::grant held = a->hold();
+  const stores::grant held = hold(*a);
   EXPECT_EQ(words(a->renew(term(held.version))), "renewed");
   EXPECT_EQ(words(a->release(0, held.version)), "released");
 }
@@ -377,7 +377,7 @@ TEST_F(HostileKubernetes, RepliesInSmallChunksAreReadWhole) {
 /// The reply to one request must never be read as that to another.
 TEST_F(HostileKubernetes, AReplyThatComesTooLateIsNotTakenForALaterOne) {
   auto a = join();
-  const stores::grant held = a->hold();
+  const stores::grant held = hold(*a);
   std::promise<void> over;
   const std::shared_future<void> is_over = over.get_future().share();
   std::atomic<int> late = 0;

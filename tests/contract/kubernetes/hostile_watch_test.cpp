@@ -31,7 +31,7 @@ class HostileKubernetesWatch : public HostileKubernetes {
 
   /// A term is kept although no watch works, and is seen to end once one does.
   void expect_leases_work(member& a) {
-    const stores::grant held = a.hold();
+    const stores::grant held = hold(a);
     EXPECT_EQ(words(a.renew(term(held.version))), "renewed");
     fake_.repent();
     a.answer_within(patience);
@@ -183,7 +183,7 @@ TEST_F(HostileKubernetesWatch, AWatchThatIsRefusedLaterIsToldAndEndsNoTerm) {
     to.close();
   });
   auto a = join();
-  const stores::grant held = a->hold();
+  const stores::grant held = hold(*a);
   const auto seen = a->watch();
   ASSERT_TRUE(loop_.run_until([&] { return seen->shows(std::not_fn(nobody)); }));
   *breaks = true;
@@ -238,7 +238,7 @@ TEST_F(HostileKubernetesLabel, ThatCannotBeWatchedDoesNotBreakTheWatchOfTheElect
 /// All of it is valid, as fast as the network carries it.
 TEST_F(HostileKubernetesWatch, EventsWithoutEndAreTakenAndRenewalsGoOn) {
   auto a = join();
-  const stores::grant held = a->hold();
+  const stores::grant held = hold(*a);
   a->close();
   // The threads of the fake end after this test.
   const auto sent = std::make_shared<std::atomic<std::uint64_t>>(0);
@@ -253,7 +253,7 @@ TEST_F(HostileKubernetesWatch, EventsWithoutEndAreTakenAndRenewalsGoOn) {
   });
   a = join();
   a->answer_within(patience);
-  const stores::grant again = a->hold();
+  const stores::grant again = hold(*a);
   EXPECT_EQ(again.version, held.version);
   ASSERT_TRUE(eventually(loop_, [&] { return *sent > 1000; }));
   for (int i = 0; i < 20; ++i) EXPECT_EQ(words(a->renew(term(held.version))), "renewed");
@@ -263,7 +263,7 @@ TEST_F(HostileKubernetesWatch, EventsWithoutEndAreTakenAndRenewalsGoOn) {
 /// What a watch shows grants nothing and ends nothing: the write says who holds.
 TEST_F(HostileKubernetesWatch, AWatchThatShowsNobodyGrantsNothing) {
   auto a = join();
-  const stores::grant held = a->hold();
+  const stores::grant held = hold(*a);
   for (const char* name : {"list", "watch"}) {
     fake_.on(name, [](peer& to, const std::string& request) {
       if (target_of(request).contains("watch=true")) {

@@ -48,7 +48,7 @@ TEST_F(KubernetesMember, OfANamespaceThatDoesNotExistIsNotStarted) {
 TEST_F(KubernetesMember, WhoMayNotCreateLeasesIsStarted) {
   fake_.on("try", status("403 Forbidden", status_json(403, "Forbidden", "cannot create")));
   make_lease();
-  join()->hold();
+  hold(*join());
 }
 
 }  // namespace

@@ -16,8 +16,8 @@ class KubernetesRenewals : public HostileKubernetes {
   std::unique_ptr<member> hold_two() {
     auto made =
         join(settings_for("kubernetes", fake_.endpoint(), "a", std::chrono::seconds(60), 1, 2));
-    terms_ = {{.which = core::election_index{0}, .version = made->hold(0).version},
-              {.which = core::election_index{1}, .version = made->hold(1).version}};
+    terms_ = {{.which = core::election_index{0}, .version = hold(*made, 0).version},
+              {.which = core::election_index{1}, .version = hold(*made, 1).version}};
     return made;
   }
 
