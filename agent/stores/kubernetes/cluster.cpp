@@ -42,6 +42,22 @@ std::expected<std::string, std::string> read_token(const std::string& file) {
   return read;
 }
 
+/// `text` without the token, which a server, or something in front of it, may send back with all
+/// that it was sent. Also without the beginning of a token that is cut off at the end of the text.
+std::string without(const std::string& token, std::string text) {
+  constexpr std::size_t least = 8;
+  constexpr std::string_view shown = "***";
+  if (token.empty()) return text;
+  const std::string_view beginning = std::string_view(token).substr(0, least);
+  for (auto at = text.find(beginning); at != std::string::npos; at = text.find(beginning, at)) {
+    std::size_t size = 0;
+    while (at + size < text.size() && size < token.size() && text[at + size] == token[size]) ++size;
+    text.replace(at, size, shown);
+    at += shown.size();
+  }
+  return text;
+}
+
 struct one_call {
   request what;
   core::time_point deadline;
@@ -51,6 +67,7 @@ struct one_call {
   bool answered = false;       ///< by the cluster, even with a refusal
   std::size_t endpoint = 0;    ///< being asked now
   std::size_t endpoints_left;  ///< still to be asked after this one
+  std::string token{};         ///< that it was sent with
   bool read_again = false;     ///< the token, because the one before was refused
   bool presses = false;        ///< goes to a busy server now
   bool has_pressed = false;
@@ -169,10 +186,12 @@ void cluster::state::send(const call_ptr& c) {
   c->endpoint = ready_from(c->endpoint);
   const core::time_point ready = servers[c->endpoint].busy_until;
   if (now < ready && !std::exchange(c->presses, false)) return wait_for(c, ready);
+  std::vector<http::header> with = headers(c->what);
+  c->token = token;
   servers[c->endpoint].client->send(
       {.method = c->what.method,
        .target = c->what.path + (c->what.query.empty() ? "" : "?") + c->what.query,
-       .headers = headers(c->what),
+       .headers = std::move(with),
        .body = c->what.body,
        .urgent = c->as == priority::urgent},
       try_deadline(*c, now), [self = shared_from_this(), c, now](auto what) {
@@ -189,9 +208,10 @@ void cluster::state::answered(const call_ptr& c, core::time_point sent_at,
     const std::int64_t date = date_in(*what);
     return finish(c, reply{.body = std::move(what->body), .date_ms = date, .sent_at = sent_at});
   }
-  const reply_error error = read_error(what->status, what->body);
+  const reply_error error = read_error(what->status, without(token, what->body));
+  // Another call may have read the next token meanwhile.
   if (error.meaning == error_meaning::denied && !std::exchange(c->read_again, true) &&
-      read_token_again()) {
+      (token != c->token || read_token_again())) {
     return send(c);
   }
   const std::string said = text(error);
@@ -346,6 +366,10 @@ void cluster::doubt_token() {
 
 core::time_point cluster::ready_at() const {
   return state_->servers[state_->present].busy_until;
+}
+
+std::string cluster::without_token(std::string text) const {
+  return without(state_->token, std::move(text));
 }
 
 std::string cluster::present() const {

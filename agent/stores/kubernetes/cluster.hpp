@@ -88,6 +88,9 @@ class cluster {
   /// Makes the next server the present one, because the present one cannot be relied on.
   void move_on();
 
+  /// `text`, which a server may have said, without our token.
+  [[nodiscard]] std::string without_token(std::string text) const;
+
   /// Reads the token again before the next request: the present one was refused.
   void doubt_token();
 

@@ -184,7 +184,8 @@ void kubernetes_store::describe_server(const reply_or_failure& what) {
   if (said) {
     self_.server_version = *said;
   } else {
-    self_.warnings = {"the version of Kubernetes is unknown: " + said.error().why};
+    self_.warnings = {"the version of Kubernetes is unknown: " +
+                      shared_.servers.without_token(said.error().why)};
   }
 }
 

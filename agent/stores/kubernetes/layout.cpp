@@ -54,6 +54,11 @@ std::string why_not_a_name(std::string_view election) {
     begins = c == '.';
   }
   if (begins) return "it ends with a dot, or is empty";
+  for (const std::string_view suffix : {slot_suffix, member_suffix, order_suffix}) {
+    if (election.contains(suffix)) {
+      return "\"" + std::string(suffix) + "\" in it is for Leases of other elections";
+    }
+  }
   return {};
 }
 
@@ -117,18 +122,21 @@ signature parse_signature(std::string_view text) {
 
 std::string term_text(const term_note& what) {
   return std::to_string(what.transitions) + " " + std::to_string(core::number(what.version)) + " " +
-         what.mark;
+         what.mark + (what.released_ms ? " " + std::to_string(*what.released_ms) : "");
 }
 
 std::optional<term_note> parse_term(std::string_view text) {
   const auto words = words_of(text);
-  if (words.size() != 3) return std::nullopt;
+  if (words.size() != 3 && words.size() != 4) return std::nullopt;
   const auto transitions = base::read_number<std::int64_t>(words[0]);
   const auto version = base::read_number<std::uint64_t>(words[1]);
-  if (!transitions || !version) return std::nullopt;
+  const auto released =
+      words.size() == 4 ? base::read_number<std::int64_t>(words[3]) : std::nullopt;
+  if (!transitions || !version || released.has_value() != (words.size() == 4)) return std::nullopt;
   return term_note{.transitions = *transitions,
                    .version = core::version{*version},
-                   .mark = std::string(words[2])};
+                   .mark = std::string(words[2]),
+                   .released_ms = released};
 }
 
 std::string micro_time(std::int64_t unix_ms) {

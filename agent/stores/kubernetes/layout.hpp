@@ -15,9 +15,9 @@ namespace tenure::stores::kubernetes {
 /// On every Lease but the first one of an election: which election it is part of.
 inline constexpr std::string_view election_label = "tenure.dev/election";
 
-/// `TRANSITIONS VERSION MARK`: the version of the term of the run with this mark that has this
-/// number of transitions. A write does not know its own resourceVersion, so this is written right
-/// after it.
+/// `TRANSITIONS VERSION MARK [RELEASED_MS]`: the version of the term of the run with this mark that
+/// has this number of transitions, and when it was released. A write does not know its own
+/// resourceVersion, so this is written right after it.
 inline constexpr std::string_view term_annotation = "tenure.dev/term";
 /// Which term of this slot was released last, and how (release_record_text.hpp).
 inline constexpr std::string_view release_annotation = "tenure.dev/release";
@@ -77,6 +77,9 @@ struct term_note {
   std::int64_t transitions = 0;
   core::version version = core::no_version;
   std::string mark{};
+  /// What the Lease says as `renewTime` since the release of the term: who has held it since has
+  /// written another one.
+  std::optional<std::int64_t> released_ms{};
 };
 std::string term_text(const term_note& what);
 std::optional<term_note> parse_term(std::string_view text);

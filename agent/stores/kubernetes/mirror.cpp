@@ -29,12 +29,14 @@ std::optional<core::release_record> release_of(const lease_object& one) {
 }
 
 /// True if the last term of this slot was released after everything in it had ended. A later holder
-/// of another program has more transitions, and an operator who frees a Lease writes no note.
+/// of another program has more transitions, or at least another time, and an operator who frees a
+/// Lease writes no note.
 bool is_released_cleanly(const lease_object& one) {
   const auto note = parse_release_record(one.note(release_annotation));
   const auto term = parse_term(one.note(term_annotation));
   return one.holder.empty() && note && note->clean && term &&
-         term->transitions == one.transitions && term->version == note->said.version;
+         term->transitions == one.transitions && term->version == note->said.version &&
+         term->released_ms == one.renewed_ms;
 }
 
 /// Nothing if it cannot be read: then the slot is not taken.

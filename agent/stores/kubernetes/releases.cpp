@@ -62,7 +62,8 @@ void releases::give_up(const attempt_ptr& a, const slot_holder& own) {
     notes.emplace(release_annotation, a->note);
     notes.emplace(term_annotation, term_text({.transitions = lease.transitions,
                                               .version = own.version,
-                                              .mark = shared_.self.mark}));
+                                              .mark = shared_.self.mark,
+                                              .released_ms = spec.renewed_ms}));
   }
   shared_.change(
       a->which, lease, spec, notes, a->deadline,

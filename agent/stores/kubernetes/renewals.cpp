@@ -42,6 +42,8 @@ const lease_object* renewals::own_lease(const core::renewal_item& item) {
   const auto own = m.find_own();
   if (!own || own->version != item.version || own->slot != held->slot) return nullptr;
   const lease_object* const lease = m.lease(slot_name(shared_.spec(item.which).name, held->slot));
+  // One that was made again is not the one that was granted, whatever it says.
+  if (lease->uid != held->uid) return nullptr;
   // Others count by what the Lease says.
   return lease->duration_s.value_or(0) >= shared_.ttl_s() ? lease : nullptr;
 }

@@ -198,6 +198,7 @@ held_term& shared_state::hold(core::election_index which, std::uint32_t slot, co
     its.emplace();
     its->version = version;
     its->sequencer = sequencer;
+    its->uid = lease.uid;
     its->slot = slot;
   }
   seen(which).count_on(mirror::counted_term{.slot = slot, .duration_s = ttl_s_});
@@ -210,7 +211,7 @@ void shared_state::let_go(core::election_index which) {
 }
 
 unknown shared_state::broken_reply(const malformed& what) const {
-  return {servers.present() + ": " + what.why};
+  return {servers.present() + ": " + servers.without_token(what.why)};
 }
 
 }  // namespace tenure::stores::kubernetes

@@ -22,6 +22,7 @@ namespace tenure::stores::kubernetes {
 struct held_term {
   core::version version = core::no_version;
   std::string sequencer;
+  std::string uid;  ///< of its Lease
   std::uint32_t slot = 0;
   bool is_clean = false;  ///< nothing ran in the slot when it was granted
   /// The agent has the answer to a renewal, so whoever kills its workload counts on our ttl. Before

@@ -174,7 +174,9 @@ void watcher::list(place at, bool missed, std::move_only_function<void(bool is_n
       current(at, [this, at, missed, then = std::move(then)](const reply_or_failure& what) mutable {
         if (!what) return fail(at, what.error());
         const auto all = parse_list(what->body);
-        if (!all) return fail(at, {.why = cluster_.present() + ": " + all.error().why});
+        if (!all)
+          return fail(at,
+                      {.why = cluster_.present() + ": " + cluster_.without_token(all.error().why)});
         const bool is_new = show(at, *all, what->date_ms, missed);
         then(is_new);
       }));

@@ -21,6 +21,13 @@ TEST(KubernetesLayout, AnElectionIsNamedAsALeaseMayBe) {
   }
 }
 
+TEST(KubernetesLayout, AnElectionIsNotNamedAsALeaseOfAnotherOne) {
+  for (const char* name : {"db.slot-1", "db.member-x", "db.order-1", "a.slot-b.c"}) {
+    EXPECT_THAT(why_not_a_name(name), HasSubstr("is for Leases of other elections")) << name;
+  }
+  EXPECT_THAT(why_not_a_name("slot-1.db-member-2"), IsEmpty());
+}
+
 TEST(KubernetesLayout, TheFirstSlotIsNamedAsGoProgramsNameIt) {
   EXPECT_EQ(slot_name("db", 0), "db");
   EXPECT_EQ(slot_name("db", 12), "db.slot-12");
@@ -86,8 +93,13 @@ TEST(KubernetesLayout, ATermIsNotedAndReadBack) {
   EXPECT_EQ(read->transitions, 3);
   EXPECT_EQ(read->version, core::version{40});
   EXPECT_EQ(read->mark, "tenure-1");
-  for (const char* text :
-       {"", "3", "3 40", "x 40 m", "3 -4 m", "3 40 m n", "3 18446744073709551616 m"}) {
+  EXPECT_EQ(read->released_ms, std::nullopt);
+  const auto released = parse_term(
+      term_text({.transitions = 3, .version = {}, .mark = "m", .released_ms = 1'769'860'800'250}));
+  ASSERT_TRUE(released);
+  EXPECT_EQ(released->released_ms, 1'769'860'800'250);
+  for (const char* text : {"", "3", "3 40", "x 40 m", "3 -4 m", "3 40 m n", "3 40 m 1 2",
+                           "3 18446744073709551616 m"}) {
     EXPECT_FALSE(parse_term(text)) << text;
   }
 }

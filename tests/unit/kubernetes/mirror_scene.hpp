@@ -55,7 +55,8 @@ class KubernetesMirror : public testing::Test {
                       release_record_text(core::version{term}, "b", {.clean = clean}));
     out.notes.emplace(term_annotation, term_text({.transitions = transitions,
                                                   .version = core::version{term},
-                                                  .mark = "tenure-b"}));
+                                                  .mark = "tenure-b",
+                                                  .released_ms = out.renewed_ms}));
     return out;
   }
 

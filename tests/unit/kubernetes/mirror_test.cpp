@@ -223,9 +223,12 @@ TEST_F(KubernetesMirror, AReleaseThatDoesNotFitTheTermIsNotBelieved) {
   EXPECT_FALSE(after(held(12, ""))) << "an operator has freed it";
   EXPECT_FALSE(after(note(released(12, 10), release_annotation, "9 clean - 0 b")))
       << "the note is of another version than the term";
-  EXPECT_FALSE(after(note(released(12, 10), term_annotation, "2 10 tenure-b")))
+  EXPECT_FALSE(after(note(released(12, 10), term_annotation, "2 10 tenure-b 0")))
       << "of other transitions";
   EXPECT_FALSE(after(note(released(12, 10), term_annotation, ""))) << "of no known term";
+  lease_object untold = released(16, 10);
+  untold.renewed_ms = 1;
+  EXPECT_FALSE(after(untold)) << "another program has held it since, and counted no transition";
   lease_object foreign = released(15, 10);
   foreign.transitions = 2;
   foreign.spec = "another program has held it since";
