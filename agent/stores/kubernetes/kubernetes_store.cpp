@@ -217,6 +217,7 @@ void kubernetes_store::changed(core::election_index which) {
     note(false, "any member may hold the Lease " + shared_.spec(which).name + " again");
     troubles_.erase(said);
   }
+  membership_.changed(which);
   if (!shared_.closed()) subscriptions_.changed(which);
 }
 

@@ -12,6 +12,8 @@ namespace {
 /// How long a name stays after its member's last renewal.
 constexpr std::int64_t name_lasts_s = 30;
 constexpr core::duration keep_every = std::chrono::seconds(name_lasts_s) / 3;
+/// How often namesakes are answered.
+constexpr core::duration answer_every = std::chrono::seconds(1);
 constexpr core::duration call_patience = std::chrono::seconds(5);
 /// How many Leases that others left behind are deleted at a time: all members see them, and try.
 constexpr std::size_t most_deleted = 4;
@@ -31,7 +33,19 @@ void membership::appear() {
   keep();
 }
 
+void membership::changed(core::election_index which) {
+  if (!appears_ || !alive_) return;
+  std::vector<std::string> now = shared_.seen(which).namesakes(shared_.loop.now());
+  std::vector<std::string>& before = namesakes_[which];
+  const bool is_news = !std::ranges::includes(before, now);
+  before = std::move(now);
+  // Unless that was just now.
+  const core::time_point soon = std::max(shared_.loop.now(), core::later(kept_at_, answer_every));
+  if (is_news && soon < timer_.when()) timer_.at(soon, [this] { keep(); });
+}
+
 void membership::keep() {
+  kept_at_ = shared_.loop.now();
   for (std::uint32_t i = 0; i < shared_.with.elections.size(); ++i) {
     const core::election_index which{i};
     keep(which);

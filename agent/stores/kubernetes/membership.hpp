@@ -2,7 +2,9 @@
 
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "stores/kubernetes/shared_state.hpp"
@@ -13,7 +15,9 @@ namespace tenure::stores::kubernetes {
 inline constexpr std::size_t most_announced = 100;
 
 /// Our name in the list of members of each election: a Lease that we renew three times in its
-/// duration. Others stop showing it once they have not seen it change for that duration.
+/// duration. Others stop showing it once they have not seen it change for that duration. When a
+/// namesake appears, we renew at once, so that it sees that we live.
+///
 /// Independent of who holds: failures are retried here and not reported. Also deletes the Leases of
 /// members and orders that nobody needs.
 ///
@@ -24,6 +28,9 @@ class membership {
 
   /// Call when the cluster can be reached: announces us, unless that is under way or done.
   void appear();
+
+  /// Call when the mirror of this election may show something new.
+  void changed(core::election_index which);
 
   /// Removes our name, by the deadline or not at all. `done` is called in a later turn of the loop.
   void leave(core::time_point deadline, handler<release_outcome> done);
@@ -41,6 +48,8 @@ class membership {
   shared_state& shared_;
   base::timer timer_;
   bool appears_ = false;
+  core::time_point kept_at_ = core::time_point::min();
+  std::map<core::election_index, std::vector<std::string>> namesakes_;  ///< that were answered
   /// Owned by this object alone; handlers check through it whether this object still exists.
   std::shared_ptr<const bool> alive_ = std::make_shared<const bool>(true);
 };

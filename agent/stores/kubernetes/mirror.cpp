@@ -18,6 +18,10 @@ namespace {
 constexpr std::chrono::seconds server_clocks_differ{2};
 /// A Lease that nobody renews is deleted after so many times the time that it is shown.
 constexpr int lives_until_deleted = 2;
+/// How long a namesake that was in the first list, and was not seen to change, counts as another
+/// run that lives. It answers to the appearance of our name in milliseconds (membership.hpp).
+/// Longer, it is an earlier run of ours that has crashed.
+constexpr std::chrono::seconds namesake_doubt{2};
 /// Leases of one election that are kept; more of them are not shown. Slots that matter come on top.
 constexpr std::size_t most_kept = 10'000;
 /// As in the settings.
@@ -388,12 +392,25 @@ bool mirror::identity_in_use(std::span<const slot_holder> holders, core::time_po
     if (!is_shown_member(name, one, now)) continue;
     const signature by = parse_signature(one.object.holder);
     if (by.identity != self_->identity || one.version >= earliest) continue;
-    // An earlier run of ours that has crashed is in the list until its time is over.
-    if (by.mark != self_->mark && !one.lives) continue;
+    if (by.mark != self_->mark && !one.lives && now >= one.changed_at + namesake_doubt) continue;
     earliest = one.version;
     ours = by.mark == self_->mark;
   }
   return !ours;
+}
+
+/// True if another run with our identity holds the Lease.
+bool mirror::is_namesake(const entry& one) const {
+  const signature by = parse_signature(one.object.holder);
+  return by.identity == self_->identity && by.mark != self_->mark;
+}
+
+std::vector<std::string> mirror::namesakes(core::time_point now) const {
+  std::vector<std::string> out;
+  for (const auto& [name, one] : leases_) {
+    if (is_shown_member(name, one, now) && is_namesake(one)) out.push_back(name);
+  }
+  return out;
 }
 
 // Members and orders ---------------------------------------------------------------------------
@@ -434,7 +451,11 @@ std::vector<lease_object> mirror::left_behind(core::time_point now) const {
 core::time_point mirror::next_change(core::time_point now) const {
   core::time_point out = core::never;
   for (const auto& [name, one] : leases_) {
-    if (is_shown_member(name, one, now)) out = std::min(out, expiry_of(one));
+    if (is_shown_member(name, one, now)) {
+      out = std::min(out, expiry_of(one));
+      const core::time_point doubted_until = one.changed_at + namesake_doubt;
+      if (is_namesake(one) && now < doubted_until) out = std::min(out, doubted_until);
+    }
     if (is_shown_order(name, one, now)) out = std::min(out, one.changed_at + order_stays);
     const bool is_held = is_slot(name) && !one.object.holder.empty();
     if (is_held && now < expiry_of(one)) out = std::min(out, expiry_of(one));

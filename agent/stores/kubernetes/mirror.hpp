@@ -146,6 +146,9 @@ class mirror {
   };
   [[nodiscard]] std::optional<kept_order> order(std::string_view id, core::time_point now) const;
 
+  /// The Leases of members that have our identity and are other runs, sorted.
+  [[nodiscard]] std::vector<std::string> namesakes(core::time_point now) const;
+
   /// Leases of members and orders that nobody needs: they were not renewed for a long time.
   [[nodiscard]] std::vector<lease_object> left_behind(core::time_point now) const;
 
@@ -195,6 +198,7 @@ class mirror {
   [[nodiscard]] std::uint32_t slots() const;
   [[nodiscard]] bool identity_in_use(std::span<const slot_holder> holders,
                                      core::time_point now) const;
+  [[nodiscard]] bool is_namesake(const entry& one) const;
   [[nodiscard]] bool is_shown_member(const std::string& name, const entry& one,
                                      core::time_point now) const;
   [[nodiscard]] bool is_shown_order(const std::string& name, const entry& one,

@@ -1,9 +1,12 @@
 // The list of members at a fake Kubernetes where it cannot be kept.
 
-#include "hostile_kubernetes.hpp"
+#include "virtual_scene.hpp"
 
 namespace tenure::tests {
 namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
 
 class KubernetesMember : public HostileKubernetes {
  protected:
@@ -49,6 +52,66 @@ TEST_F(KubernetesMember, WhoMayNotCreateLeasesIsStarted) {
   fake_.on("try", status("403 Forbidden", status_json(403, "Forbidden", "cannot create")));
   make_lease();
   hold(*join());
+}
+
+class KubernetesNamesake : public VirtualKubernetes {
+ protected:
+  /// A run of the agent "a" that is in the list of members.
+  store_ptr join_run(const std::string& session) {
+    stores::setup with = settings("a", seconds(60));
+    with.session = session;
+    with.announce = true;
+    return join(with);
+  }
+
+  bool is_in_use(stores::store& who) {
+    std::optional<bool> shown;
+    who.read(core::election_index{0}, loop_.now() + seconds(1), [&](const auto& what) {
+      const auto* const seen = std::get_if<core::observation>(&what);
+      shown = seen != nullptr && seen->identity_in_use;
+    });
+    loop_.pass(milliseconds(10));
+    EXPECT_TRUE(shown);
+    return shown.value_or(false);
+  }
+};
+
+TEST_F(KubernetesNamesake, ThatLivesAnswersAtOnceAndStaysInUse) {
+  auto first = join_run("1");
+  loop_.pass(seconds(3));
+  auto second = join_run("2");
+  EXPECT_TRUE(is_in_use(*second));
+  EXPECT_FALSE(is_in_use(*first));
+  for (int i = 0; i < 20; ++i) {
+    loop_.pass(seconds(2));
+    EXPECT_TRUE(is_in_use(*second)) << i;
+  }
+}
+
+/// As a crashed pod that is started again.
+TEST_F(KubernetesNamesake, ThatHasCrashedIsForgottenInAMoment) {
+  auto first = join_run("1");
+  loop_.pass(seconds(3));
+  first->close();
+  auto second = join_run("2");
+  EXPECT_TRUE(is_in_use(*second));
+  loop_.pass(seconds(1));
+  EXPECT_FALSE(is_in_use(*second));
+}
+
+TEST_F(KubernetesNamesake, DoesNotMakeUsWriteWithoutPause) {
+  auto first = join_run("1");
+  loop_.pass(seconds(3));
+  const int before = api_.count("write");
+  for (int i = 0; i < 50; ++i) {
+    api_.model().put("db0.member-tenure-" + std::to_string(i),
+                     {{"holderIdentity", "a_tenure-" + std::to_string(i)}});
+    api_.model().merge("db0.member-tenure-" + std::to_string(i),
+                       {{"labels", {{"tenure.dev/election", "db0"}}}});
+    api_.show();
+    loop_.pass(milliseconds(100));
+  }
+  EXPECT_LE(api_.count("write") - before, 6) << "in five seconds";
 }
 
 }  // namespace

@@ -260,14 +260,26 @@ TEST_F(KubernetesMembers, ANamesakeThatCameFirstOrHoldsIsReported) {
 }
 
 /// A pod that crashes and is started again under its name finds what its earlier run has left.
-TEST_F(KubernetesMembers, ANamesakeThatWasNotSeenToLiveIsNotReported) {
+TEST_F(KubernetesMembers, ANamesakeThatDoesNotAnswerIsReportedForAMomentOnly) {
   mirror m = of();
   read(m, {member(10, "a_tenure-b"), member(11, us_)}, 11);
-  EXPECT_FALSE(m.observe(at(0)).identity_in_use);
+  EXPECT_TRUE(m.observe(at(0)).identity_in_use);
+  EXPECT_EQ(m.next_change(at(0)), at(2));
+  EXPECT_FALSE(m.observe(at(2)).identity_in_use);
   read(m, {member(10, "a_tenure-b"), member(11, us_)}, 12, 5, true);
   EXPECT_FALSE(m.observe(at(5)).identity_in_use);
   read(m, {member(13, "a_tenure-b", 1), member(11, us_)}, 14, 6, true);
   EXPECT_TRUE(m.observe(at(6)).identity_in_use) << "it has renewed";
+  EXPECT_TRUE(m.observe(at(10)).identity_in_use);
+}
+
+TEST_F(KubernetesMembers, NamesakesAreOtherRunsOfOurIdentity) {
+  mirror m = of();
+  read(m, {member(10, "a_tenure-c"), member(11, us_), member(12, other_), member(13, "a_tenure-b")},
+       13);
+  EXPECT_THAT(m.namesakes(at(0)),
+              ElementsAre(member_name("db", "tenure-b"), member_name("db", "tenure-c")));
+  EXPECT_THAT(m.namesakes(at(30)), IsEmpty());
 }
 
 TEST_F(KubernetesMembers, ANamesakeThatComesWhileWeWatchLives) {
