@@ -153,6 +153,7 @@ class assembly {
       out_.timing = *resolved;
       check_whole_seconds();
       check_least_ttl();
+      check_least_renew();
       return;
     }
     for (core::timing_problem& p : resolved.error()) {
@@ -179,6 +180,20 @@ class assembly {
                     " grants no less than " + core::text(kind->least_ttl) +
                     " unless its servers are configured to",
                 "set session_ttl_min of all Consul servers, or give a longer one");
+  }
+
+  void check_least_renew() {
+    const settings::store_kind* const kind = settings::find_store_kind(out_.store);
+    if (kind == nullptr || out_.timing.renew >= kind->least_renew) return;
+    const bool is_given = known_.is_given(setting::renew);
+    known_.reject(is_given ? setting::renew : setting::ttl,
+                  "renew is " + core::text(out_.timing.renew) +
+                      (is_given ? "" : ", a third of ttl") + "; in " + std::string(kind->name) +
+                      " a lease is not renewed more often than "
+                      "every " +
+                      core::text(kind->least_renew),
+                  is_given ? "give a longer one"
+                           : "give a ttl of at least " + core::text(3 * kind->least_renew));
   }
 
   /// The setting whose line the user should look at: one that was given, because defaults that

@@ -17,13 +17,14 @@ struct store_kind {
   std::string_view example;  ///< an endpoint, for messages
   std::uint16_t default_port =
       0;  ///< the port of a URL that names none; 0: an endpoint is the path of a file
-  bool whole_seconds = false;   ///< leases last whole seconds; the store rounds up
-  core::duration expiry_lag{};  ///< how late the store may notice that a lease has run out
-  bool doubles_ttl = false;     ///< a lease that is not renewed ends at twice its TTL
-  bool has_agents = false;      ///< Consul: endpoints may be Unix sockets or lack a scheme
-  bool has_tokens = false;      ///< who signs in has a token, not a password; there are namespaces
-  bool in_pods = false;         ///< a pod knows where the store is, and has a token for it
-  core::duration least_ttl{};   ///< that servers grant unless they are configured otherwise
+  bool whole_seconds = false;    ///< leases last whole seconds; the store rounds up
+  core::duration expiry_lag{};   ///< how late the store may notice that a lease has run out
+  bool doubles_ttl = false;      ///< a lease that is not renewed ends at twice its TTL
+  bool has_agents = false;       ///< Consul: endpoints may be Unix sockets or lack a scheme
+  bool has_tokens = false;       ///< who signs in has a token, not a password; there are namespaces
+  bool in_pods = false;          ///< a pod knows where the store is, and has a token for it
+  core::duration least_ttl{};    ///< that servers grant unless they are configured otherwise
+  core::duration least_renew{};  ///< a lease must not be renewed more often
 
   [[nodiscard]] constexpr bool is_file() const { return default_port == 0; }
 };
@@ -54,7 +55,9 @@ inline constexpr std::array store_kinds{
                .whole_seconds = true,
                .expiry_lag = std::chrono::milliseconds(100),
                .has_tokens = true,
-               .in_pods = true},
+               .in_pods = true,
+               // Go programs see a renewal only if it is of another second.
+               .least_renew = std::chrono::seconds(1)},
 };
 
 inline constexpr auto store_names = [] {

@@ -140,7 +140,7 @@ TEST_P(Adoption, PortThatWasTakenMeanwhileIsMissedAloud) {
 }
 
 TEST_P(Adoption, AdoptedLeaseIsRenewed) {
-  auto a = join("a", "2s");
+  auto a = join("a", "3s");
   ASSERT_TRUE(runs_as(in_, "a")) << a->process().err();
   const auto workload = a->workload();
   replace_agent(*a);
@@ -179,7 +179,7 @@ TEST_P(Adoption, WorkloadThatEndsByItselfEndsTheNextAgentToo) {
 }
 
 TEST_P(Adoption, CrashBetweenGrantAndStartCostsNoTtl) {
-  auto gone = join("x", "1s");
+  auto gone = join("x", "3s");
   ASSERT_TRUE(runs_as(in_, "x")) << gone->process().err();
   gone->pull_the_plug();
   auto a = join("a", long_ttl, {"--lock-delay", "5m"});
@@ -203,7 +203,7 @@ INSTANTIATE_TEST_SUITE_P(On, AdoptionFromServer, ::testing::ValuesIn(server_plac
                          [](const auto& instance) { return instance.param.name; });
 
 TEST_P(AdoptionFromServer, ThatDoesNotAnswerCostsTheWorkloadItsLife) {
-  auto a = join("a", "2s");
+  auto a = join("a", "3s");
   const auto first = runs_as(in_, "a");
   ASSERT_TRUE(first) << a->process().err();
   const auto workload = a->workload();

@@ -115,12 +115,12 @@ class Verify : public ::testing::TestWithParam<place> {
 
 TEST_P(Verify, RequestThatWasDelayedUntilItsHolderHoldsAgainIsRefused) {
   const auto worker = agent("worker", {"--observe"});
-  auto a = agent("a", {"--ttl", "2s"});
+  auto a = agent("a", {"--ttl", "3s"});
   const std::uint64_t first = sees(*worker, "a");
   ASSERT_GT(first, 0U) << a->err() << worker->err();
   // Request 1 leaves `a` now, stamped (a, first), and is slow.
 
-  auto b = agent("b", {"--ttl", "2s"});
+  auto b = agent("b", {"--ttl", "3s"});
   a->send(SIGTERM);
   ASSERT_EQ(a->wait(), 0) << a->err();
   const std::uint64_t second = sees(*worker, "b", first);
@@ -130,7 +130,7 @@ TEST_P(Verify, RequestThatWasDelayedUntilItsHolderHoldsAgainIsRefused) {
     EXPECT_EQ(verify(*worker, "b", second, fresh).status, 0) << worker->err();
   }
 
-  a = agent("a", {"--ttl", "2s"});
+  a = agent("a", {"--ttl", "3s"});
   b->send(SIGTERM);
   ASSERT_EQ(b->wait(), 0) << b->err();
   const std::uint64_t third = sees(*worker, "a", second);
@@ -199,7 +199,7 @@ TEST_P(Verify, EveryHolderOfSeveralSlotsIsValid) {
 }
 
 TEST_P(Verify, FloodOfFreshReadsDoesNotCostTheLease) {
-  const auto a = agent("a", {"--ttl", "2s"});
+  const auto a = agent("a", {"--ttl", "3s"});
   const std::uint64_t version = sees(*a, "a");
   ASSERT_GT(version, 0U) << a->err();
   const std::string path = election_path + "/verify?fresh=1&version=" + std::to_string(version);

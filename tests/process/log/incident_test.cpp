@@ -122,18 +122,18 @@ INSTANTIATE_TEST_SUITE_P(On, Incident, ::testing::ValuesIn(places()),
 constexpr const char* long_ttl = "10m";
 
 TEST_P(Incident, HolderVanishes) {
-  auto a = join("a", "2s");
+  auto a = join("a", "3s");
   told_by(*a, "workload started");
-  auto b = join("b", "2s");
+  auto b = join("b", "3s");
   told_by(*b, "standing by");
   a->pull_the_plug();
   EXPECT_THAT(told_by(*b, "workload started"), ElementsAreArray(wanted_here("vanished", "b")));
 }
 
 TEST_P(Incident, HolderHangsAndComesBack) {
-  auto a = join("a", "2s");
+  auto a = join("a", "3s");
   told_by(*a, "workload started");
-  auto b = join("b", "2s");
+  auto b = join("b", "3s");
   told_by(*b, "standing by");
   const auto agent = a->agent();
   ASSERT_TRUE(agent);
@@ -148,7 +148,7 @@ TEST_P(Incident, HolderHangsAndComesBack) {
 }
 
 TEST_P(Incident, StoreIsSilentForAMoment) {
-  auto a = join("a", long_ttl, {"--renew", "300ms"});
+  auto a = join("a", long_ttl, {"--renew", "1s"});
   told_by(*a, "workload started");
   silence_store();
   told_by(*a, "does not answer");
@@ -157,7 +157,7 @@ TEST_P(Incident, StoreIsSilentForAMoment) {
 }
 
 TEST_P(Incident, StoreIsSilentForLongerThanTheLease) {
-  auto a = join("a", "2s", {}, {"sh", "-c", "trap '' TERM; while :; do sleep 0.05; done"});
+  auto a = join("a", "3s", {}, {"sh", "-c", "trap '' TERM; while :; do sleep 0.05; done"});
   told_by(*a, "workload started");
   silence_store();
   told_by(*a, "was ended by SIGKILL");

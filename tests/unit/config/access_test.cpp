@@ -283,6 +283,21 @@ TEST(Access, KubernetesOutsideOfAPodNeedsAnEndpoint) {
                           "--endpoint https://kubernetes.default.svc"));
 }
 
+TEST(Access, KubernetesIsRenewedOnceASecondAtMost) {
+  const auto with = [](const std::string& text) {
+    return problems_of(kubernetes_file("endpoint: https://a\n" + text));
+  };
+  EXPECT_THAT(with("ttl: 3s\n"), IsEmpty());
+  EXPECT_THAT(with("ttl: 2s\nrenew: 1s\n"), IsEmpty());
+  EXPECT_THAT(with("ttl: 2s\n"),
+              ElementsAre("tenure.yaml:4:1: renew is 666.667ms, a third of ttl; in kubernetes a "
+                          "lease is not renewed more often than every 1s; give a ttl of at least "
+                          "3s"));
+  EXPECT_THAT(with("renew: 500ms\n"),
+              ElementsAre("tenure.yaml:4:1: renew is 500ms; in kubernetes a lease is not renewed "
+                          "more often than every 1s; give a longer one"));
+}
+
 TEST(Access, EtcdGrantsWholeSeconds) {
   const auto with_ttl = [](const std::string& ttl) {
     return etcd_file("endpoint: https://a\nttl: " + ttl + "\n");

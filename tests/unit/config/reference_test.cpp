@@ -61,7 +61,8 @@ TEST(Reference, RangesInWordsAreThoseInForce) {
   EXPECT_EQ(core::max_ttl, std::chrono::hours(24));
   EXPECT_EQ(range(setting::drain), "0s to 24h");
   EXPECT_EQ(core::max_drain, std::chrono::hours(24));
-  EXPECT_EQ(range(setting::renew), core::text(core::min_try_timeout) + " to ttl");
+  EXPECT_EQ(range(setting::renew),
+            core::text(core::min_try_timeout) + " to ttl; for `kubernetes` 1s to ttl");
   EXPECT_EQ(range(setting::drift), "0% to " + std::to_string(core::max_drift_ppm / 10'000) + "%");
   EXPECT_THAT(std::string(range(setting::elections)), HasSubstr(std::to_string(max_elections)));
   EXPECT_THAT(std::string(range(setting::endpoint)), HasSubstr(std::to_string(max_endpoints)));
