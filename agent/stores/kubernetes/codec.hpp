@@ -110,6 +110,13 @@ bool is_result(const lease_object& shown, const lease_object* seen, const annota
 /// DELETE of a Lease that is executed only if it is as `seen`.
 std::string deletion(const lease_object& seen);
 
+/// POST of a SelfSubjectAccessReview: may our user do `verb` with the Lease of this name, or with all
+/// if it is empty?
+std::string access_review(const std::string& name_space, const std::string& verb,
+                          const std::string& lease);
+/// The answer; nothing if the body is not one.
+std::optional<bool> parse_access(std::string_view body);
+
 /// GET /version: "v1.35.4"; printable.
 parsed<std::string> parse_version(std::string_view body);
 

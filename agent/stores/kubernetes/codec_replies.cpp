@@ -170,6 +170,16 @@ bool is_deletion(std::string_view body, std::string_view name) {
   return parse_lease(body, name).has_value();
 }
 
+std::optional<bool> parse_access(std::string_view body) {
+  const auto document = read_object(body);
+  if (!document) return std::nullopt;
+  verdict by;
+  const fields all(*document, by);
+  if (all.text("kind") != "SelfSubjectAccessReview") return std::nullopt;
+  const bool allowed = all.object("status").flag("allowed");
+  return by.why.empty() ? std::optional(allowed) : std::nullopt;
+}
+
 parsed<watch_event> parse_event(std::string_view text) {
   const auto document = read_object(text);
   if (!document) return std::unexpected(document.error());

@@ -143,6 +143,18 @@ bool is_result(const lease_object& shown, const lease_object* seen, const annota
          shown.renewed_ms == spec.renewed_ms.value_or(before.renewed_ms);
 }
 
+std::string access_review(const std::string& name_space, const std::string& verb,
+                          const std::string& lease) {
+  ordered_json asked{{"namespace", name_space},
+                     {"verb", verb},
+                     {"group", "coordination.k8s.io"},
+                     {"resource", "leases"}};
+  if (!lease.empty()) asked["name"] = lease;
+  return written({{"apiVersion", "authorization.k8s.io/v1"},
+                  {"kind", "SelfSubjectAccessReview"},
+                  {"spec", {{"resourceAttributes", std::move(asked)}}}});
+}
+
 std::string deletion(const lease_object& seen) {
   return written(
       {{"apiVersion", "v1"},

@@ -16,6 +16,7 @@
 #include "stores/kubernetes/releases.hpp"
 #include "stores/kubernetes/renewals.hpp"
 #include "stores/kubernetes/shared_state.hpp"
+#include "stores/kubernetes/start_check.hpp"
 #include "stores/kubernetes/subscriptions.hpp"
 
 namespace tenure::stores {
@@ -52,7 +53,8 @@ class kubernetes_store final : public store {
         subscriptions_(shared_),
         agreements_(shared_),
         orders_(shared_),
-        membership_(shared_) {}
+        membership_(shared_),
+        start_check_(shared_) {}
 
   ~kubernetes_store() override { close(); }
 
@@ -130,8 +132,6 @@ class kubernetes_store final : public store {
   void check(core::election_index which) const {
     TENURE_CHECK(core::place(which) < shared_.mirrors.size());
   }
-  void describe_server(const reply_or_failure& what);
-  void look_for_namespace();
   void refuse_to_open(std::string why);
   void opened();
   void changed(core::election_index which);
@@ -150,6 +150,7 @@ class kubernetes_store final : public store {
   agreements agreements_;
   orders orders_;
   membership membership_;
+  start_check start_check_;
   description self_;
   std::map<core::election_index, std::string> troubles_;  ///< as they were said
   bool members_hidden_ = false;  ///< the watch of members and orders is broken
@@ -168,42 +169,11 @@ void kubernetes_store::open(handler<std::expected<description, open_error>> done
     return;
   }
   // Even if no server has answered: the watcher goes on until one does.
-  shared_.servers.call({.path = "/version"}, shared_.loop.now() + start_patience,
-                       shared_.guarded([this](const reply_or_failure& what) {
-                         describe_server(what);
-                         const bool reached =
-                             what || what.error().meaning != error_meaning::unknown;
-                         reached ? look_for_namespace() : shared_.watches.start();
-                       }));
-}
-
-/// A user who may not ask for the version can still keep leases.
-void kubernetes_store::describe_server(const reply_or_failure& what) {
-  const auto said =
-      what ? parse_version(what->body) : std::unexpected(malformed{.why = what.error().why});
-  if (said) {
-    self_.server_version = *said;
-  } else {
-    self_.warnings = {"the version of Kubernetes is unknown: " +
-                      shared_.servers.without_token(said.error().why)};
-  }
-}
-
-/// Lists and watches of a namespace that does not exist are empty, so we try what would fail: to
-/// create a Lease, without doing it. A user who may not create any is refused, and goes on.
-void kubernetes_store::look_for_namespace() {
-  const std::string& name = shared_.with.elections.front().name;
-  shared_.servers.call({.method = "POST",
-                        .path = shared_.path,
-                        .query = "dryRun=All",
-                        .body = creation(name, {}, {}, {})},
-                       shared_.loop.now() + start_patience,
-                       shared_.guarded([this](const reply_or_failure& what) {
-                         if (!what && what.error().meaning == error_meaning::nowhere) {
-                           return refuse_to_open(what.error().why);
-                         }
-                         shared_.watches.start();
-                       }));
+  start_check_.run(start_patience, [this](start_check::findings found) {
+    self_.server_version = std::move(found.server_version);
+    self_.warnings = std::move(found.warnings);
+    found.refusal ? refuse_to_open(*found.refusal) : shared_.watches.start();
+  });
 }
 
 /// Says why we may not hold an election, once when that begins and once when it is over.

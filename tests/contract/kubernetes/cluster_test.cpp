@@ -55,5 +55,31 @@ TEST_F(KubernetesCluster, ANamespaceThatDoesNotExistEndsTheStart) {
               testing::HasSubstr("namespaces \"nowhere\" not found; create the namespace"));
 }
 
+/// A standby writes nothing: without a question, it would find out when it is to take over.
+TEST_F(KubernetesCluster, VerbsThatARoleLacksAreNamedAtTheStart) {
+  const auto warnings = [this](const std::string& name, std::vector<std::string> verbs,
+                               bool announce) {
+    stores::setup with = settings("a");
+    with.announce = announce;
+    with.secure.token_file =
+        server_->add_user(name, {.verbs = std::move(verbs), .name_space = name_space_}, name_space_)
+            .token_file;
+    member a(loop_, with);
+    const auto opened = a.open();
+    EXPECT_TRUE(opened) << opened.error().text;
+    return opened ? opened->warnings : std::vector<std::string>();
+  };
+  const auto lack = [this](const std::string& verbs) {
+    return testing::HasSubstr("lacks verbs for Leases in namespace " + name_space_ + ": " + verbs +
+                              ";");
+  };
+  EXPECT_THAT(warnings("all", servers::kubernetes_rights().verbs, true), testing::IsEmpty());
+  EXPECT_THAT(warnings("reader", {"get", "list", "watch"}, true),
+              testing::ElementsAre(lack("create, delete, patch")));
+  EXPECT_THAT(warnings("keeper", {"get", "list", "watch", "patch"}, true),
+              testing::ElementsAre(lack("create, delete")));
+  EXPECT_THAT(warnings("unlisted", {"get", "list", "watch", "patch"}, false), testing::IsEmpty());
+}
+
 }  // namespace
 }  // namespace tenure::tests

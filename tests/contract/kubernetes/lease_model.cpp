@@ -64,6 +64,12 @@ std::string status_json(int code, const std::string& reason, const std::string& 
       .dump();
 }
 
+json review(bool allowed) {
+  return {{"kind", "SelfSubjectAccessReview"},
+          {"apiVersion", "authorization.k8s.io/v1"},
+          {"status", {{"allowed", allowed}}}};
+}
+
 std::string no_namespace_json() {
   json out = json::parse(status_json(404, "NotFound", "namespaces \"default\" not found"));
   out["details"] = {{"name", "default"}, {"kind", "namespaces"}};
@@ -72,6 +78,7 @@ std::string no_namespace_json() {
 
 std::string lease_model::name_of(const std::string& method, const std::string& target) {
   if (target == "/version") return "version";
+  if (target.ends_with("/selfsubjectaccessreviews")) return "review";
   if (method == "POST" && target.contains("dryRun")) return "try";
   if (method == "POST") return "create";
   if (method == "PATCH") return "write";
@@ -109,6 +116,7 @@ lease_model::reply lease_model::answer(const std::string& method, const std::str
   const std::string what = name_of(method, target);
   const std::string name = lease_in(target);
   if (what == "version") return {.body = {{"gitVersion", "v1.35.4"}}};
+  if (what == "review") return {.status = 201, .body = review(true)};
   if (what == "list") return {.body = listed(target)};
   if (what == "try") return try_to_create(json::parse(body));
   if (what == "create") return create(json::parse(body));

@@ -22,7 +22,7 @@ class lease_model {
   };
 
   /// The name of a request: "version"; "list" and "watch" of Leases; "get", "create", "try" (a
-  /// creation with dryRun), "write" (a PATCH) and "delete" of one.
+  /// creation with dryRun), "write" (a PATCH) and "delete" of one; "review" of what we may do.
   static std::string name_of(const std::string& method, const std::string& target);
 
   /// Carries a request out; not "watch".
@@ -58,6 +58,8 @@ class lease_model {
 
 /// A metav1.Status, as API servers answer errors.
 std::string status_json(int code, const std::string& reason, const std::string& message = "no");
+/// The answer to a SelfSubjectAccessReview.
+nlohmann::json review(bool allowed);
 /// The answer to a creation in a namespace that does not exist.
 std::string no_namespace_json();
 
