@@ -187,6 +187,14 @@ bool election::seen_gone(core::version ours) const {
          std::ranges::none_of(view_.seen->holders, holds_it);
 }
 
+/// True if the watch has shown a state after the grant of term `version`, in which nobody holds
+/// it.
+bool election::shown_over(core::version version) const {
+  return view_.seen && view_.seen->as_of >= version &&
+         std::ranges::find(view_.seen->holders, version, &holder::version) ==
+             view_.seen->holders.end();
+}
+
 attempt election::next_attempt() {
   last_attempt_ = attempt{static_cast<std::uint64_t>(last_attempt_) + 1};
   return last_attempt_;

@@ -163,6 +163,7 @@ class election {
   void note_heir(const observation& seen, const moment& at);
   void note_acceptance(const observation& seen, const moment& at, effects& out);
   [[nodiscard]] bool seen_gone(core::version ours) const;
+  [[nodiscard]] bool shown_over(core::version version) const;
   void remember(core::version seen);
   [[nodiscard]] attempt next_attempt();
 

@@ -19,6 +19,11 @@ void election::on(const moment& at, const event::workload_found& e, effects& out
   inherited_ = e.version;
   remember(e.stopping ? e.version : core::version{number(e.version) - 1});
   out.add(command::publish{});
+  if (shown_over(e.version)) {
+    const bool room = view_.seen->holders.size() < settings_.slots;
+    give_up(room ? loss_reason::revoked : loss_reason::taken_over, at.now, at, out);
+    return;
+  }
   auto* pause = std::get_if<state::pause>(&c->acquire);
   if (pause != nullptr && view_.since != never) pause->until = at.now;
   // This member stands aside, so it is about to release the lease the workload needs.

@@ -67,6 +67,33 @@ TEST(Adopt, TermThatTheWatchNoLongerShowsEndsBeforeTheStoreHasAnswered) {
             "publish, candidate > draining: revoked, publish, stop by 1s: revoked");
 }
 
+TEST(Adopt, WhatIsFoundAfterTheNewsOfItsEndIsKilledAtOnce) {
+  for (const bool stopping : {false, true}) {
+    conversation free;
+    free.starts();
+    free.says(event::guard_away{});
+    free.says(shows_free(core::version{9}));
+    EXPECT_EQ(free.at(1s).says(of_term_five(stopping)),
+              "publish, candidate > draining: revoked, publish, stop by 1s: revoked");
+    conversation taken;
+    taken.starts();
+    taken.says(event::guard_away{});
+    taken.says(shows_other());
+    EXPECT_EQ(taken.at(1s).says(of_term_five(stopping)),
+              "publish, candidate > draining: taken_over, publish, stop by 1s: taken_over");
+  }
+}
+
+TEST(Adopt, WhatIsFoundWhileTheStoreStillShowsItsTermHasItsDrain) {
+  conversation c;
+  c.starts();
+  c.says(event::guard_away{});
+  c.says(shows({{"me", five}}, core::version{9}));
+  EXPECT_EQ(c.at(1s).says(of_term_five(true)),
+            "publish, candidate > draining: guard_gone, publish, stop by 21s: guard_gone")
+      << "it is of the session of an agent before";
+}
+
 TEST(Adopt, RenewalOfTheNewTermMovesNoDeadlineOfWhatStillRunsUnderTheOldOne) {
   conversation c = adopting();
   c.is_granted(six, 1s);
