@@ -74,10 +74,9 @@ void election::on(const moment& at, const event::workload_unseen&, effects& out)
   const core::lease* lease = held();
   const bool maybe_held = (c != nullptr && c->maybe_held) || (d != nullptr && d->maybe_held);
   if (workload_term() == no_version || (lease == nullptr && !maybe_held)) return;
-  // An acquire that timed out may have renewed the lease of the found workload.
+  // A renewal that is under way, or an acquire that timed out, may prolong it still.
   const duration ttl = lease != nullptr ? lease->ttl : settings_.when.ttl;
-  const time_point renewed_at =
-      lease != nullptr ? lease->sent_at : later(at.now, settings_.when.try_timeout());
+  const time_point renewed_at = later(at.now, settings_.when.try_timeout());
   // By the store's clock, which may run slow by as much as it may run fast.
   const time_point until = later(renewed_at, 2 * ttl - settings_.when.of(ttl).safe_until);
   taken_away(loss_reason::guard_gone, at.now, at, out).unseen_until = until;

@@ -411,6 +411,12 @@ TEST(Unseen, LeaseIsNeitherRenewedNorReleasedAndRunsOut) {
   EXPECT_THAT(c.at(c.next_wake()).wakes(), HasSubstr("acquire"));
 }
 
+TEST(Unseen, RenewalUnderWayMayHaveProlongedTheLease) {
+  conversation c = unseen();
+  EXPECT_EQ(c.at(7s).is_renewed(5s), "") << "sent before, and answered now";
+  EXPECT_GT(c.next_wake(), 6s + 15s) << "it may have been carried out as late as now";
+}
+
 TEST(Unseen, AgentThatEndsLeavesTheLeaseBehind) {
   conversation c = unseen();
   const std::string ordered = c.at(7s).shuts_down();
