@@ -23,6 +23,10 @@ static_assert(guard_is_late_after <= core::min_ttl / 20, "not later than the lea
 /// An unrelated process that was started just now does not count as a doubtful one if it ends
 /// within this time.
 constexpr core::duration strangers_end_within = std::chrono::seconds(1);
+/// An answer to our hello that takes longer shows the guard's clock too roughly: a difference as
+/// long as that could hide in it. Then we say hello again, but not for ever.
+constexpr core::duration clock_is_read_within = std::chrono::milliseconds(100);
+constexpr int most_hellos = 5;
 /// Pause between two looks at what is left.
 constexpr core::duration kill_again = std::chrono::milliseconds(10);
 
@@ -57,6 +61,7 @@ struct guard_link::impl : std::enable_shared_from_this<impl> {
   void on_packet(const guard::packet& what);
   void say_hello();
   void on_hello(const guard::message::guard_hello& what);
+  [[nodiscard]] bool asks_again();
   [[nodiscard]] std::optional<guard_unusable> doubt(const guard::message::guard_hello& what) const;
   [[nodiscard]] found_workload take_over(const guard::message::guard_hello& what);
   void on_hang_up();
@@ -95,10 +100,12 @@ struct guard_link::impl : std::enable_shared_from_this<impl> {
   core::time_point kill_by = core::never;
   core::time_point in_doubt_from = core::never;  ///< processes left then may belong to the workload
   core::time_point said_hello_at{};
-  bool greeted = false;  ///< the guard has answered
-  bool gone = false;     ///< the guard is gone
-  bool killing = false;  ///< we kill instead of the guard
-  bool closed = false;   ///< the link was destroyed
+  int hellos = 0;                     ///< that we have said
+  guard::session_id first_session{};  ///< of the guard's first answer: the next ones have ours
+  bool greeted = false;               ///< the guard has answered
+  bool gone = false;                  ///< the guard is gone
+  bool killing = false;               ///< we kill instead of the guard
+  bool closed = false;                ///< the link was destroyed
 };
 
 // --- what the guard says ---------------------------------------------------------------------
@@ -169,18 +176,23 @@ void guard_link::impl::say_hello() {
   std::ranges::copy(std::string_view(session.id).substr(0, what.session.size()),
                     what.session.begin());
   said_hello_at = loop.now();
+  ++hellos;
   outbox.send(place::hello, what);
 }
 
 void guard_link::impl::on_hello(const guard::message::guard_hello& what) {
-  if (std::exchange(greeted, true)) return;
+  if (greeted) return;
+  if (hellos == 1) first_session = what.session;
+  const auto why = doubt(what);
+  if (!why && asks_again()) return;
+  greeted = true;
   greeting.cancel();
-  if (const auto why = doubt(what)) return emit(*why);
+  if (why) return emit(*why);
   guard_ready ready;
   ready.last_term = core::version{page.granted.load()};
   ready.api_port = static_cast<std::uint16_t>(page.api_port.load());
-  if (what.session != guard::session_id{})
-    ready.session.assign(what.session.begin(), what.session.end());
+  if (first_session != guard::session_id{})
+    ready.session.assign(first_session.begin(), first_session.end());
   if (what.running != guard::message::guard_hello::nothing_runs) {
     left.expect_mark(mark_of(ready.session, core::version{what.version}));
     ready.found = take_over(what);
@@ -189,8 +201,15 @@ void guard_link::impl::on_hello(const guard::message::guard_hello& what) {
   emit(ready);
 }
 
+bool guard_link::impl::asks_again() {
+  if (loop.now() - said_hello_at <= clock_is_read_within || hellos == most_hellos) return false;
+  say_hello();
+  await_hello(guard_hangs_after);
+  return true;
+}
+
 /// Deadlines must be the same instants for both sides. The guard read its clock after our hello and
-/// before now; a difference smaller than this span is harmless.
+/// before now.
 std::optional<guard_unusable> guard_link::impl::doubt(
     const guard::message::guard_hello& what) const {
   const core::time_point theirs{core::duration(what.clock)};

@@ -1,0 +1,156 @@
+// The agent's end of a guard whose answers are slow. With real guards: tests/process/guard.
+#include "workload/guard_link.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <deque>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "guard/guard_protocol.hpp"
+
+namespace tenure::workload {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::ElementsAre;
+
+/// A loop whose clock the test moves.
+class moved_loop final : public base::event_loop {
+ public:
+  [[nodiscard]] core::time_point now() const override { return now_; }
+  [[nodiscard]] std::uint64_t random_bits() override { return 0; }
+  void post(task what) override { tasks_.push_back(std::move(what)); }
+
+  void pass(core::duration time) {
+    now_ += time;
+    timers_.call_due(now_);
+    while (!tasks_.empty()) std::exchange(tasks_, {}).front()();
+  }
+
+ private:
+  void timers_changed() override {}
+
+  core::time_point now_{1h};
+  std::deque<task> tasks_;
+};
+
+/// Stands in for a guard in another container: the test says what it answers, and when.
+class scripted_guard final : public guard::guard_access,
+                             public guard::guard_connection,
+                             public guard::visible_workload {
+ public:
+  scripted_guard(guard::guard_page& page, int& hellos, handlers& on)
+      : page_(page), hellos_(hellos), handlers_(on) {}
+
+  [[nodiscard]] guard::guard_connection& connection() override { return *this; }
+  [[nodiscard]] guard::guard_page& page() override { return page_; }
+  [[nodiscard]] tenure_page* worker_page() override { return nullptr; }
+  [[nodiscard]] guard::visible_workload& workload() override { return *this; }
+
+  void open(handlers on) override { handlers_ = std::move(on); }
+  void close() override { handlers_ = {}; }
+  [[nodiscard]] bool send(std::span<const std::byte> packet) override {
+    const auto what = guard::parse(packet);
+    if (what && guard::as<guard::message::hello>(*what)) ++hellos_;
+    return true;
+  }
+
+  [[nodiscard]] bool in_sight() const override { return false; }
+  void follow(pid_t) override {}
+  void expect_mark(std::string) override {}
+  void forget() override {}
+  [[nodiscard]] guard::remains kill_all() override { return guard::remains::nothing; }
+  [[nodiscard]] process::survivors doubtful() const override { return {}; }
+
+ private:
+  guard::guard_page& page_;
+  int& hellos_;
+  handlers& handlers_;
+};
+
+class SlowHello : public testing::Test {
+ protected:
+  /// The guard reads its clock now, which is ahead of ours by so much.
+  [[nodiscard]] guard::message::guard_hello reading(core::duration ahead) const {
+    return {.clock = (loop_.now() + ahead).time_since_epoch().count()};
+  }
+  void arrives(const guard::message::guard_hello& what) {
+    const auto sealed = guard::sealed(what, 0);
+    on_.packet(std::as_bytes(std::span(&sealed, 1)));
+  }
+  [[nodiscard]] std::vector<std::string> heard() const {
+    std::vector<std::string> out;
+    for (const guard_event& one : events_) {
+      out.emplace_back(std::holds_alternative<guard_ready>(one)      ? "ready"
+                       : std::holds_alternative<guard_unusable>(one) ? "unusable"
+                       : std::holds_alternative<guard_hangs>(one)    ? "hangs"
+                                                                     : "other");
+    }
+    return out;
+  }
+
+  moved_loop loop_;
+  guard::guard_page page_;
+  int hellos_ = 0;
+  guard::guard_connection::handlers on_;
+  std::vector<guard_event> events_;
+  guard_link link_{loop_, std::make_unique<scripted_guard>(page_, hellos_, on_),
+                   guard_link::own_session{.id = "own"},
+                   [this](const guard_event& what) { events_.push_back(what); }};
+};
+
+TEST_F(SlowHello, QuickAnswerWithTheRightClockIsBelieved) {
+  loop_.pass(10ms);
+  arrives(reading(0ms));
+  EXPECT_THAT(heard(), ElementsAre("ready"));
+  EXPECT_EQ(hellos_, 1);
+}
+
+TEST_F(SlowHello, AnswerThatTookLongShowsTheClockTooRoughlyAndIsAskedForAgain) {
+  const auto ahead = reading(800ms);
+  loop_.pass(900ms);
+  arrives(ahead);
+  EXPECT_THAT(heard(), ElementsAre()) << "it was read after our hello, and before now";
+  EXPECT_EQ(hellos_, 2);
+  loop_.pass(10ms);
+  arrives(reading(800ms));
+  EXPECT_THAT(heard(), ElementsAre("unusable"));
+}
+
+TEST_F(SlowHello, GuardThatIsSlowEachTimeIsBelievedAtLast) {
+  for (int i = 0; i < 5; ++i) {
+    loop_.pass(300ms);
+    arrives(reading(0ms));
+  }
+  EXPECT_THAT(heard(), ElementsAre("ready"));
+  EXPECT_EQ(hellos_, 5);
+}
+
+TEST_F(SlowHello, GuardThatFallsSilentInBetweenHangs) {
+  loop_.pass(900ms);
+  arrives(reading(0ms));
+  loop_.pass(900ms);
+  EXPECT_THAT(heard(), ElementsAre());
+  loop_.pass(100ms);
+  loop_.pass(100ms);
+  EXPECT_THAT(heard(), ElementsAre("hangs"));
+}
+
+TEST_F(SlowHello, SessionIsThatOfTheFirstAnswer) {
+  auto first = reading(0ms);
+  std::ranges::copy(std::string("0123456789abcdef0123456789abcdef"), first.session.begin());
+  loop_.pass(900ms);
+  arrives(first);
+  auto second = reading(0ms);
+  std::ranges::copy(std::string("own00000000000000000000000000000"), second.session.begin());
+  arrives(second);
+  ASSERT_THAT(heard(), ElementsAre("ready"));
+  EXPECT_EQ(std::get<guard_ready>(events_.front()).session, "0123456789abcdef0123456789abcdef");
+}
+
+}  // namespace
+}  // namespace tenure::workload
