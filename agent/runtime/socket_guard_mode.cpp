@@ -129,9 +129,9 @@ void socket_guard_mode::on(const workload::guard_recovers&) {
   feed(core::event::guard_back{});
 }
 
+/// Also before the elections have begun: a guard may have come back and gone by then.
 void socket_guard_mode::lose(bool workload_in_sight) {
   if (!workload_in_sight && owner_->may_run()) let_lease_run_out();
-  if (!driver().begun()) return;
   is_killed_ = workload_in_sight;
   feed(core::event::guard_away{});
 }

@@ -215,11 +215,11 @@ std::optional<guard_unusable> guard_link::impl::doubt(
   const core::time_point theirs{core::duration(what.clock)};
   const core::time_point now = loop.now();
   if (theirs >= said_hello_at && theirs <= now) return std::nullopt;
-  return guard_unusable{
-      "its clock (CLOCK_BOOTTIME) shows " + core::text(theirs - core::time_point{}) +
-      ", and ours " + core::text(now - core::time_point{}) +
-      ": one of us is in a time namespace of its own, and deadlines would not be the same instants "
-      "to both; run both in the same time namespace"};
+  // Without numbers, which differ each time: a reason that was logged is not logged again.
+  return guard_unusable{std::string("its clock (CLOCK_BOOTTIME) is ") +
+                        (theirs < said_hello_at ? "behind" : "ahead of") +
+                        " ours: one of us is in a time namespace of its own, and deadlines would "
+                        "not be the same instants to both; run both in the same time namespace"};
 }
 
 found_workload guard_link::impl::take_over(const guard::message::guard_hello& what) {
