@@ -59,8 +59,8 @@ void order_relay::give(core::election_index which, core::left_order what,
       });
 }
 
-/// No member is known to have taken the order. Once it is gone from the store, nobody can; its
-/// contents at that moment show whether somebody had.
+/// No member is known to have taken the order. Once it is gone from the store, nobody can; if
+/// somebody had, it stays there, and has the answer.
 void order_relay::withdraw(const std::string& id) {
   const auto found = waiting_.find(id);
   if (found == waiting_.end() || store_ == nullptr) return;
@@ -80,8 +80,8 @@ void order_relay::withdraw(const std::string& id) {
           return cannot_tell(failed->why);
         }
         const auto& was = std::get<stores::order_written>(dropped);
-        if (!was.done) return cannot_tell("the order is not in the store any more");
         if (was.reply) return finish(id, result_of(*was.reply, member));
+        if (!was.done) return cannot_tell("the order is not in the store any more");
         finish(id, std::unexpected(api::refusal(
                        503, "no_taker",
                        member + " has not taken the order within " + core::text(lasts_) +

@@ -91,8 +91,8 @@ using release_outcome = std::variant<released, unknown>;
 struct order_written {
   /// False: the order no longer existed, or somebody else had answered it before.
   bool done = true;
-  /// For a dropped order only: the answer that a member had already given, and acts on. Nothing:
-  /// nobody had answered, and nobody can any more.
+  /// For an order that was to be dropped and was not: the answer that a member had already given,
+  /// and acts on.
   std::optional<core::order_reply> reply{};
 };
 
@@ -238,9 +238,10 @@ class store {
                             core::order_reply reply, core::time_point deadline,
                             handler<order_outcome> done) = 0;
 
-  /// Takes an order back, answered or not, and says which. After that nobody can answer it. For an
-  /// order that is not there the answer is unknown: it may have been answered before it
-  /// disappeared, and a repeated drop finds nothing.
+  /// Takes an order back that nobody has answered: after that nobody can. One that was answered
+  /// stays until its time is over, because the member that has answered may have to find out there
+  /// whether its answer counts. For an order that is not there the answer is unknown: it may have
+  /// been answered before it disappeared, and a repeated drop finds nothing.
   virtual void drop_order(core::election_index which, const std::string& id,
                           core::time_point deadline, handler<order_outcome> done) = 0;
 

@@ -111,13 +111,8 @@ struct fetch {
   std::string key;
 };
 
-/// Deletes the key if it exists, without a check.
-struct discard {
-  std::string key;
-};
-
-using operation = std::variant<check_session, check_index, check_absent, lock, unlock, write, erase,
-                               fetch, discard>;
+using operation =
+    std::variant<check_session, check_index, check_absent, lock, unlock, write, erase, fetch>;
 
 /// Where the keys of an operation are. Consul takes it from the operation itself, not from the
 /// request's query. Empty: as the token says, mostly "default".
@@ -161,7 +156,7 @@ struct failed_operation {
 
 struct transaction_reply {
   /// In the order of the operations: the key of each that checks it, shows it, writes it, locks or
-  /// unlocks it; nothing for `check_absent`, `erase` and `discard`.
+  /// unlocks it; nothing for `check_absent` and `erase`.
   std::vector<key_value> shown;
   std::vector<failed_operation> failed;  ///< not empty: nothing was executed
 };

@@ -103,9 +103,6 @@ expected_key expected_of(const check_absent&) {
 expected_key expected_of(const erase&) {
   return {};
 }
-expected_key expected_of(const discard&) {
-  return {};
-}
 
 bool shows(const key_value& shown, const expected_key& expected) {
   return shown.key == *expected.key && (!expected.index || shown.modify_index == *expected.index) &&

@@ -61,9 +61,6 @@ ordered_json to_json(const erase& what) {
 ordered_json to_json(const fetch& what) {
   return verb("get", what.key);
 }
-ordered_json to_json(const discard& what) {
-  return verb("delete", what.key);
-}
 
 }  // namespace
 

@@ -13,6 +13,8 @@ namespace {
 
 /// The shortest TTL that Consul grants unless its servers are configured otherwise.
 constexpr core::duration usual_ttl = std::chrono::seconds(10);
+/// How often one drop tries again because the order was answered in between.
+constexpr int most_drops = 4;
 
 }  // namespace
 
@@ -97,17 +99,56 @@ void orders::read_answer(const std::string& key, const std::string& expected,
 
 void orders::drop(core::election_index which, const std::string& id, core::time_point deadline,
                   handler<order_outcome> done) {
-  const std::string key = order_key(shared_.spec(which).name, id);
-  carry_out(
-      {fetch{key}, discard{key}}, deadline,
-      [id](const transaction_reply& what) -> order_outcome {
-        if (!what.failed.empty()) return order_written{.done = false};
+  look_and_drop(order_key(shared_.spec(which).name, id), id, deadline, std::move(done), 0);
+}
+
+void orders::look_and_drop(const std::string& key, const std::string& id, core::time_point deadline,
+                           handler<order_outcome> done, int tries) {
+  shared_.transact(
+      {fetch{key}}, deadline,
+      [this, key, id, deadline, done = std::move(done),
+       tries](std::expected<transaction_reply, unknown> read) mutable {
+        if (!read) return shared_.answer(std::move(done), order_outcome(std::move(read.error())));
+        if (!read->failed.empty()) {
+          const failed_operation& why = read->failed.front();
+          return shared_.answer(
+              std::move(done),
+              why.why == failure::other
+                  ? order_outcome(unknown{shared_.agents.present() + ": " + why.what})
+                  : order_outcome(order_written{.done = false}));
+        }
         auto was =
-            what.shown.size() == 1 ? parse_order(id, what.shown.front().value) : std::nullopt;
-        if (!was) return unknown{"what was in the order's key is not an order"};
-        return order_written{.reply = std::move(was->reply)};
-      },
-      std::move(done));
+            read->shown.size() == 1 ? parse_order(id, read->shown.front().value) : std::nullopt;
+        if (!was) {
+          return shared_.answer(
+              std::move(done),
+              order_outcome(unknown{"what was in the order's key is not an order"}));
+        }
+        if (was->reply) {
+          return shared_.answer(
+              std::move(done),
+              order_outcome(order_written{.done = false, .reply = std::move(was->reply)}));
+        }
+        drop_unchanged(key, id, read->shown.front().modify_index, deadline, std::move(done), tries);
+      });
+}
+
+/// A key that was written since it was read was answered, or is gone.
+void orders::drop_unchanged(const std::string& key, const std::string& id, std::uint64_t index,
+                            core::time_point deadline, handler<order_outcome> done, int tries) {
+  shared_.transact(
+      {check_index{.key = key, .index = index}, erase{.key = key, .index = index}}, deadline,
+      [this, key, id, deadline, done = std::move(done),
+       tries](std::expected<transaction_reply, unknown> written) mutable {
+        if (!written) {
+          return shared_.answer(std::move(done), order_outcome(std::move(written.error())));
+        }
+        const bool is_gone = written->failed.empty();
+        if (is_gone || tries == most_drops) {
+          return shared_.answer(std::move(done), order_outcome(order_written{.done = is_gone}));
+        }
+        look_and_drop(key, id, deadline, std::move(done), tries + 1);
+      });
 }
 
 void orders::carry_out(const std::vector<operation>& what, core::time_point deadline,

@@ -33,6 +33,11 @@ class orders {
   void read_answer(const std::string& key, const std::string& expected, core::time_point deadline,
                    handler<order_outcome> done);
 
+  void look_and_drop(const std::string& key, const std::string& id, core::time_point deadline,
+                     handler<order_outcome> done, int tries);
+  void drop_unchanged(const std::string& key, const std::string& id, std::uint64_t index,
+                      core::time_point deadline, handler<order_outcome> done, int tries);
+
   shared_state& shared_;
   void leave_in(const std::string& session, core::election_index which,
                 const core::left_order& what, core::time_point deadline,

@@ -10,6 +10,9 @@
 namespace tenure::stores::etcd {
 namespace {
 
+/// How often one drop tries again because the order was answered in between.
+constexpr int most_drops = 4;
+
 /// The value that the transaction has read; null if there is none.
 const std::string* value_read(const transaction_reply& what) {
   for (const transaction_reply::part& one : what.parts) {
@@ -21,15 +24,6 @@ const std::string* value_read(const transaction_reply& what) {
 
 order_outcome left(const transaction_reply& what) {
   return order_written{.done = what.succeeded};
-}
-
-/// The order was read before it was deleted, in the same transaction.
-order_outcome dropped(const std::string& id, const transaction_reply& what) {
-  if (!what.succeeded) return order_written{.done = false};
-  const std::string* const value = value_read(what);
-  auto was = value == nullptr ? std::nullopt : parse_order(id, *value);
-  if (!was) return unknown{"what was in the order's key is not an order"};
-  return order_written{.reply = std::move(was->reply)};
 }
 
 }  // namespace
@@ -87,36 +81,76 @@ void orders::answer(core::election_index which, const std::string& id, core::ord
 
 void orders::drop(core::election_index which, const std::string& id, core::time_point deadline,
                   handler<order_outcome> done) {
-  const std::string key = order_key(session_.spec(which).name, id);
-  carry_out(
-      {.when = {{.key = key,
-                 .what = compare::field::create_revision,
-                 .is = compare::relation::greater,
-                 .number = 0}},
-       .then = {range{.key = key, .end = {}}, erase{.key = key}},
-       .otherwise = {}},
-      deadline, [id](const transaction_reply& what) { return dropped(id, what); }, std::move(done));
-  // The analyzer does not see who owns what a std::move_only_function holds.
-}  // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks)
+  look_and_drop(order_key(session_.spec(which).name, id), id, deadline, std::move(done), 0);
+}
+
+void orders::look_and_drop(const std::string& key, const std::string& id, core::time_point deadline,
+                           handler<order_outcome> done, int tries) {
+  transact({.when = {}, .then = {range{.key = key, .end = {}}}, .otherwise = {}}, deadline,
+           [this, key, id, deadline, done = std::move(done),
+            tries](std::expected<transaction_reply, order_outcome> read) mutable {
+             if (!read) return session_.answer(std::move(done), std::move(read.error()));
+             const std::string* const value = value_read(*read);
+             if (value == nullptr) {
+               return session_.answer(std::move(done), order_outcome(order_written{.done = false}));
+             }
+             auto was = parse_order(id, *value);
+             if (!was) {
+               return session_.answer(
+                   std::move(done),
+                   order_outcome(unknown{"what was in the order's key is not an order"}));
+             }
+             if (was->reply) {
+               return session_.answer(
+                   std::move(done),
+                   order_outcome(order_written{.done = false, .reply = std::move(was->reply)}));
+             }
+             drop_unchanged(key, id, *value, deadline, std::move(done), tries);
+           });
+}
+
+/// A key that has changed since it was read was answered, or is gone.
+void orders::drop_unchanged(const std::string& key, const std::string& id, const std::string& value,
+                            core::time_point deadline, handler<order_outcome> done, int tries) {
+  const compare same{
+      .key = key, .what = compare::field::value, .is = compare::relation::equal, .value = value};
+  transact({.when = {same}, .then = {erase{.key = key}}, .otherwise = {}}, deadline,
+           [this, key, id, deadline, done = std::move(done),
+            tries](std::expected<transaction_reply, order_outcome> written) mutable {
+             if (!written) return session_.answer(std::move(done), std::move(written.error()));
+             if (written->succeeded || tries == most_drops) {
+               return session_.answer(std::move(done),
+                                      order_outcome(order_written{.done = written->succeeded}));
+             }
+             look_and_drop(key, id, deadline, std::move(done), tries + 1);
+           });
+}
 
 void orders::carry_out(const transaction& what, core::time_point deadline, reader meaning,
                        handler<order_outcome> done) {
+  transact(what, deadline,
+           [this, meaning = std::move(meaning),
+            done = std::move(done)](std::expected<transaction_reply, order_outcome> reply) mutable {
+             session_.answer(std::move(done), reply ? meaning(*reply) : std::move(reply.error()));
+           });
+}
+
+void orders::transact(const transaction& what, core::time_point deadline,
+                      handler<std::expected<transaction_reply, order_outcome>> done) {
   session_.endpoints.call(
       transaction_path, transaction_request(what), deadline,
-      session_.guarded([this, meaning = std::move(meaning),
-                        done = std::move(done)](const reply_or_failure& reply) mutable {
+      session_.guarded([this, done = std::move(done)](const reply_or_failure& reply) mutable {
         if (!reply) {
           // The order's lease ended before the answer arrived.
           const bool gone = reply.error().meaning == error_meaning::lease_gone;
-          return session_.answer(std::move(done), gone ? order_outcome(order_written{.done = false})
-                                                       : order_outcome(unknown{reply.error().why}));
+          return done(std::unexpected(gone ? order_outcome(order_written{.done = false})
+                                           : order_outcome(unknown{reply.error().why})));
         }
-        const auto parsed = parse_transaction(reply->body);
+        auto parsed = parse_transaction(reply->body);
         if (!parsed) {
-          return session_.answer(std::move(done),
-                                 order_outcome(session_.broken_reply(parsed.error())));
+          return done(std::unexpected(order_outcome(session_.broken_reply(parsed.error()))));
         }
-        session_.answer(std::move(done), meaning(*parsed));
+        done(std::move(*parsed));
       }));
 }
 

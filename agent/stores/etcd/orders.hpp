@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <expected>
 #include <functional>
 #include <string>
 
@@ -30,6 +31,13 @@ class orders {
   using reader = std::move_only_function<order_outcome(const transaction_reply&)>;
   void carry_out(const transaction& what, core::time_point deadline, reader meaning,
                  handler<order_outcome> done);
+  /// `done` gets the reply, or what has become of the order without one.
+  void transact(const transaction& what, core::time_point deadline,
+                handler<std::expected<transaction_reply, order_outcome>> done);
+  void look_and_drop(const std::string& key, const std::string& id, core::time_point deadline,
+                     handler<order_outcome> done, int tries);
+  void drop_unchanged(const std::string& key, const std::string& id, const std::string& value,
+                      core::time_point deadline, handler<order_outcome> done, int tries);
 
   session& session_;
   std::string us_;  ///< identifies this run in its answers

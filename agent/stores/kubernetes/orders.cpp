@@ -99,14 +99,16 @@ void orders::drop_again(core::election_index which, const std::string& id,
                                 order_outcome(unknown{"what was in the order's Lease is not an "
                                                       "order"}));
         }
+        if (was->reply) {
+          return shared_.answer(
+              std::move(done),
+              order_outcome(order_written{.done = false, .reply = std::move(was->reply)}));
+        }
         shared_.remove(
             **fetched, deadline,
-            [this, which, id, deadline, done = std::move(done), tries,
-             reply = std::move(was->reply)](const reply_or_failure& what) mutable {
-              if (what) {
-                return shared_.answer(std::move(done),
-                                      order_outcome(order_written{.reply = std::move(reply)}));
-              }
+            [this, which, id, deadline, done = std::move(done),
+             tries](const reply_or_failure& what) mutable {
+              if (what) return shared_.answer(std::move(done), order_outcome(order_written{}));
               if (what.error().meaning == error_meaning::conflict && tries < most_drops) {
                 return drop_again(which, id, deadline, std::move(done), tries + 1);
               }

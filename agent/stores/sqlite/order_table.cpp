@@ -69,7 +69,7 @@ order_written order_table::drop(std::string_view election, const std::string& id
     auto rows = select_reply_.rows(election, id);
     if (rows.next()) out.reply = reply_in(rows, 0);
   }
-  out.done = delete_.run(election, id) == 1;
+  out.done = !out.reply && delete_.run(election, id) == 1;
   return out;
 }
 

@@ -42,8 +42,7 @@ TEST(ConsulRequest, ATransactionHasItsOperationsInOrder) {
       write{.key = "k", .value = "\0\xff"s, .flags = 1},
       write{.key = "k", .value = "v", .index = 0},
       erase{.key = "k", .index = 9},
-      fetch{"k"},
-      discard{"k"}};
+      fetch{"k"}};
   EXPECT_EQ(transaction_request(all),
             R"([{"KV":{"Verb":"check-session","Key":"k","Session":"s"}},)"
             R"({"KV":{"Verb":"check-index","Key":"k","Index":7}},)"
@@ -54,18 +53,19 @@ TEST(ConsulRequest, ATransactionHasItsOperationsInOrder) {
             R"({"KV":{"Verb":"set","Key":"k","Value":"AP8=","Flags":1}},)"
             R"({"KV":{"Verb":"cas","Key":"k","Value":"dg==","Flags":0,"Index":0}},)"
             R"({"KV":{"Verb":"delete-cas","Key":"k","Index":9}},)"
-            R"({"KV":{"Verb":"get","Key":"k"}},{"KV":{"Verb":"delete","Key":"k"}}])");
+            R"({"KV":{"Verb":"get","Key":"k"}}])");
 }
 
 /// Consul takes the place of a key from its operation, and not from the request's query.
 TEST(ConsulRequest, EachOperationSaysInWhichNamespaceAndPartitionItIs) {
-  const std::vector<operation> all{fetch{"k"}, discard{"l"}};
-  EXPECT_EQ(transaction_request(all, {.name_space = "team", .partition = "edge"}),
-            R"([{"KV":{"Verb":"get","Key":"k","Namespace":"team","Partition":"edge"}},)"
-            R"({"KV":{"Verb":"delete","Key":"l","Namespace":"team","Partition":"edge"}}])");
+  const std::vector<operation> all{fetch{"k"}, erase{.key = "l", .index = 9}};
+  EXPECT_EQ(
+      transaction_request(all, {.name_space = "team", .partition = "edge"}),
+      R"([{"KV":{"Verb":"get","Key":"k","Namespace":"team","Partition":"edge"}},)"
+      R"({"KV":{"Verb":"delete-cas","Key":"l","Index":9,"Namespace":"team","Partition":"edge"}}])");
   EXPECT_EQ(transaction_request(all, {.name_space = "team"}),
             R"([{"KV":{"Verb":"get","Key":"k","Namespace":"team"}},)"
-            R"({"KV":{"Verb":"delete","Key":"l","Namespace":"team"}}])")
+            R"({"KV":{"Verb":"delete-cas","Key":"l","Index":9,"Namespace":"team"}}])")
       << "Consul before 1.11 refuses what it does not know";
 }
 

@@ -129,6 +129,7 @@ TEST(OrderRelay, WhatWasTakenBeforeItIsTakenBackIsReportedAsItWasAnswered) {
     s.store.leaving(stores::order_written{});
     s.io.run_one();  // its time is over, and the watch has not shown the answer
     s.store.dropping(stores::order_written{
+        .done = false,
         .reply = obeyed ? core::order_reply{.accepted = true}
                         : core::order_reply{.code = "not_holder", .message = "c does"}});
     ASSERT_EQ(s.results.size(), 1U);
