@@ -16,6 +16,10 @@ namespace {
 constexpr core::duration between_looks = 100ms;
 /// For a guard that is told to end, with all the time that it and its agent want.
 constexpr core::duration ends_within = 20s;
+/// Of its agent, to a guard.
+constexpr int orders_before = 6;
+/// For a guard or an agent that gets its time, to kill in rounds.
+constexpr core::duration killing_takes = 200ms;
 constexpr std::uint32_t half = 500'000;
 
 guard_machine draw(stage& s, const pod_machine& pod, modelled_processes& processes,
@@ -23,6 +27,7 @@ guard_machine draw(stage& s, const pod_machine& pod, modelled_processes& process
   rng& dice = s.in.dice;
   guard_machine out{.in = s.in,
                     .clock = pod.clock,
+                    .clock_off = pod.guard_clock_off,
                     .processes = processes,
                     .referee = referee,
                     .rules = {.stop_signal = SIGTERM,
@@ -178,7 +183,12 @@ std::unique_ptr<workload::workload_owner> guarded_pod::connect(way_to_guard over
                                                                const std::shared_ptr<process>& loop,
                                                                const runtime::guard_wish& how,
                                                                runtime::guard_handler to) {
-  return std::make_unique<judged_link>(on_, agent_, std::move(over), loop, how, std::move(to));
+  auto made = std::make_unique<judged_link>(on_, agent_, std::move(over), loop, how, std::move(to));
+  made->out_of_sight = [this](std::uint64_t version) {
+    stage_.referee.out_of_sight(pod_.number, stage_.elections.front(), version);
+  };
+  made->in_sight = [this] { stage_.referee.in_sight(pod_.number, stage_.elections.front()); };
+  return made;
 }
 
 // --- what the judge looks at -----------------------------------------------------------------
@@ -189,6 +199,7 @@ void guarded_pod::tick() {
                .agent_pid = agent_ ? agent_->pid : 0,
                .agent = agent_ ? agent_->able_since : sim::world_never,
                .agent_reaches = agent_ ? agent_->reaches_since() : sim::world_never});
+  if (agent_ && agent_->link != nullptr) agent_->link->look();
   check_guard_ends();
   const bool all_is_over = on_.accepts_agents || (!agent_ && some_process() == nullptr);
   if (!guard_->lives() && !guard_comes_ && !away_ && all_is_over) {
@@ -220,6 +231,14 @@ void guarded_pod::clean_up() {
   }
 }
 
+bool guarded_pod::agent_has_guard() const {
+  return agent_ && agent_->link != nullptr && agent_->link->is_usable();
+}
+
+world_time guarded_pod::agent_able_since() const {
+  return agent_ ? agent_->able_since : sim::world_never;
+}
+
 bool guarded_pod::could_kill(const modelled_process& what) const {
   const world_time due = judge_.due(what.version);
   const bool hung = what.hangs || what.hung_until > due;
@@ -234,6 +253,24 @@ bool guarded_pod::lives_by_mistake(std::uint64_t version) const {
   if (world_.now < judge_.due(version)) return true;
   return std::ranges::any_of(processes_.all(), [&](const auto& one) {
     return one.second.alive() && one.second.version == version && could_kill(one.second);
+  });
+}
+
+bool guarded_pod::outlives_news(std::uint64_t version, world_time heard_at) const {
+  if (!agent_) return false;
+  // The order may have to wait for others that are before it, each for room in the socket.
+  const core::duration takes =
+      stage_.when.kill_budget + orders_before * on_.socket_delay + killing_takes;
+  return std::ranges::any_of(processes_.all(), [&](const auto& of) {
+    const modelled_process& one = of.second;
+    if (!one.alive() || one.version != version || one.hangs) return false;
+    const world_time from = std::max({heard_at, one.born, one.hung_until});
+    const auto is_late = [&](world_time able_since) {
+      return able_since != sim::world_never && std::max(from, able_since) + takes < world_.now;
+    };
+    const world_time by_guard = std::max(on_.guard_able_since, agent_->orders_since());
+    return (guard_->lives() && is_late(by_guard)) ||
+           (!one.hidden() && is_late(agent_->reaches_since()));
   });
 }
 

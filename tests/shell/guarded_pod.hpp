@@ -65,10 +65,16 @@ class guarded_pod {
   void boots();
   void mend();
 
+  /// True if its agent may rely on a guard, as far as it has heard.
+  [[nodiscard]] bool agent_has_guard() const;
+  [[nodiscard]] world_time agent_able_since() const;
   /// True if something of this workload lives before its deadline, or although the guard, or the
   /// agent in its place, could have killed it then. Nobody could if it hung in the kernel, or if it
   /// was started late by a guard that had stood still.
   [[nodiscard]] bool lives_by_mistake(std::uint64_t version) const;
+  /// True if something of this workload lives although guard or agent could have killed it since
+  /// the agent has heard that its term is over.
+  [[nodiscard]] bool outlives_news(std::uint64_t version, world_time heard_at) const;
 
  private:
   void start_guard();

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <string_view>
 #include <utility>
 
 namespace tenure::shell {
 namespace {
+
+constexpr std::string_view name_of_pods = "pod-";
 
 /// "db0" of "db0/5f…"; empty for what is not a contender.
 std::string election_of(const std::string& key) {
@@ -15,64 +18,6 @@ std::string election_of(const std::string& key) {
 }
 
 }  // namespace
-
-const char* name(rule r) {
-  switch (r) {
-    case rule::none:
-      return "none";
-    case rule::guard:
-      return "guard";
-    case rule::too_many_running:
-      return "too_many_running";
-    case rule::outlives_lease:
-      return "outlives_lease";
-    case rule::started_without_lease:
-      return "started_without_lease";
-    case rule::started_too_early:
-      return "started_too_early";
-    case rule::version_not_larger:
-      return "version_not_larger";
-    case rule::believed_what_is_not:
-      return "believed_what_is_not";
-    case rule::believed_what_was_gone:
-      return "believed_what_was_gone";
-    case rule::believed_beyond_promise:
-      return "believed_beyond_promise";
-    case rule::clean_without_release:
-      return "clean_without_release";
-    case rule::takes_two_slots:
-      return "takes_two_slots";
-    case rule::slot_twice:
-      return "slot_twice";
-    case rule::version_below_seen:
-      return "version_below_seen";
-    case rule::silent_about_versions:
-      return "silent_about_versions";
-    case rule::secret_in_log:
-      return "secret_in_log";
-    case rule::granted_while_held:
-      return "granted_while_held";
-    case rule::released_in_use:
-      return "released_in_use";
-    case rule::shows_what_is_not:
-      return "shows_what_is_not";
-    case rule::campaigns_while_paused:
-      return "campaigns_while_paused";
-    case rule::campaigns_while_aside:
-      return "campaigns_while_aside";
-    case rule::campaigns_while_unhealthy:
-      return "campaigns_while_unhealthy";
-    case rule::ignores_its_loss:
-      return "ignores_its_loss";
-    case rule::grace_without_delay:
-      return "grace_without_delay";
-    case rule::no_holder:
-      return "no_holder";
-    case rule::busy_loop:
-      return "busy_loop";
-  }
-  return "unknown";
-}
 
 void judge::say(const std::string& what) const {
   if (!traced_) return;
@@ -110,7 +55,7 @@ void judge::created(const std::string& key, std::uint64_t revision, std::int64_t
     return one.which == which && one.owner == value && one.lease >> session_shift == session &&
            !one.is_back;
   };
-  if (lease != 0 && value.starts_with("pod-") && std::ranges::any_of(present_, is_second)) {
+  if (lease != 0 && value.starts_with(name_of_pods) && std::ranges::any_of(present_, is_second)) {
     broke(rule::takes_two_slots, value + " in version " + std::to_string(revision));
   }
   term& made = terms_.emplace_back(term{.which = which,
@@ -118,11 +63,14 @@ void judge::created(const std::string& key, std::uint64_t revision, std::int64_t
                                         .owner = value,
                                         .version = revision,
                                         .lease = lease,
+                                        .of_slots = agreed_slots(which),
                                         .number = ++last_number_,
                                         .created_at = world_.now,
                                         .placed_at = world_.now});
   made.came_clean = was_left_clean(made);
   present_[revision] = &made;
+  if (value.starts_with(name_of_pods))
+    on_grant(std::stoul(value.substr(name_of_pods.size())), which);
 }
 
 void judge::moved(std::uint64_t version, const std::string& to, std::int64_t lease) {
@@ -162,7 +110,8 @@ void judge::erased(const std::string& key, std::uint64_t create_revision, erased
   if (how != erased_by::transaction) return;
   // What was taken away goes on for a moment, even if a restore brings its key back.
   const bool was_interrupted = one.is_back && one.started_at < one.placed_at;
-  if (one.alive && !was_interrupted) {
+  const bool left_alone = one.granted_to && is_left_alone(*one.granted_to);
+  if (one.alive && !was_interrupted && !left_alone) {
     broke(rule::released_in_use, "the workload of version " + version + " runs");
   }
   const auto& pod = one.granted_to;
@@ -213,11 +162,24 @@ void judge::restored(const std::vector<restored_key>& there, std::uint64_t revis
   // an order to resume.
   for (auto& [who, one] : aside_) {
     if (one.heir_until != world_time{}) one.heir_until = sim::world_never;
-    if (one.resumed_until != world_time{}) one.resumed_until = world_.now + stores::order_stays;
+    if (one.resumed_until != world_time{}) one.resumed_until = world_.now + order_stays_;
   }
   for (auto& [which, highest] : highest_) {
     if (highest.version > revision) highest = {};
   }
+}
+
+std::size_t judge::agreed_slots(const std::string& which) const {
+  const auto found = agreed_.find(which);
+  return found == agreed_.end() ? slots_ : found->second;
+}
+
+std::size_t judge::slots_of(const std::string& which) const {
+  std::size_t out = agreed_slots(which);
+  for (const auto& [version, one] : present_) {
+    if (one->which == which) out = std::max(out, one->of_slots);
+  }
+  return out;
 }
 
 judge::term* judge::of(std::size_t pod, const std::string& which, std::uint64_t version) {
@@ -235,8 +197,10 @@ void judge::believes(std::size_t pod, const std::string& which, std::uint64_t ve
       std::to_string(
           std::chrono::duration<double>((sent_at + ttl).time_since_epoch() - std::chrono::hours(1))
               .count()));
-  const term* const one = of(pod, which, version);
+  term* const one = of(pod, which, version);
   if (one == nullptr) return broke(rule::believed_what_is_not, who + " of " + which);
+  one->sent_at = std::max(one->sent_at, sent_at);
+  one->believed_until = std::max(one->believed_until, sent_at + ttl);
   if (one->erased_at < sent_at) {
     const auto ago = std::chrono::duration<double>(sent_at - one->erased_at).count();
     return broke(rule::believed_what_was_gone,
@@ -254,45 +218,21 @@ void judge::granted(std::size_t pod, const std::string& which, std::uint64_t ver
   const std::string who = "pod " + std::to_string(pod) + " in version " + std::to_string(version);
   const auto found = std::ranges::find_if(terms_.rbegin(), terms_.rend(), [&](const term& one) {
     return one.version == version && one.which == which && (key.empty() || one.key == key) &&
-           one.owner == "pod-" + std::to_string(pod);
+           one.owner == members_[pod].identity;
   });
   if (found == terms_.rend()) return broke(rule::believed_what_is_not, who + " of " + which);
   found->granted_to = pod;
   found->slot = slot;
+  // After a restore it may be granted again what was over.
+  found->news_due = sim::world_never;
+  found->told_over = false;
   // Written by the request itself, or found by it: then others may have gone until it was answered.
   const world_time at = found->placed_at >= sent_at ? found->placed_at : world_.now;
   const auto held = std::ranges::count_if(terms_, [&](const term& other) {
     return other.which == which && other.number < found->number && other.erased_at > at;
   });
-  if (static_cast<std::size_t>(held) < slots_) return;
+  if (static_cast<std::size_t>(held) < slots_of(which)) return;
   broke(rule::granted_while_held, who + ": " + std::to_string(held) + " held it");
-}
-
-void judge::enters(std::size_t pod, const std::string& which, std::uint64_t version) {
-  seen_versions& seen = seen_[{pod, which}];
-  if (version == std::exchange(seen.present, version)) return;
-  const std::uint64_t most = std::max({seen.granted, seen.known_to_guard, seen.of_others});
-  if (version <= most) {
-    broke(rule::version_below_seen, "pod " + std::to_string(pod) + " in version " +
-                                        std::to_string(version) + " after " + std::to_string(most));
-  }
-  seen.granted = std::max(seen.granted, version);
-  if (has_guards_) seen.known_to_guard = std::max(seen.known_to_guard, version);
-}
-
-void judge::shown(std::size_t pod, const std::string& which, const core::observation& what) {
-  seen_versions& seen = seen_[{pod, which}];
-  const bool is_news = seen.has_watched && what.agreed.accepted_unix_ms > seen.accepted_unix_ms;
-  seen.has_watched = true;
-  seen.accepted_unix_ms = std::max(seen.accepted_unix_ms, what.agreed.accepted_unix_ms);
-  if (is_news) {
-    const std::uint64_t before = core::number(what.agreed.versions_from) - 1;
-    seen.granted = std::min(seen.granted, before);
-    seen.known_to_guard = std::min(seen.known_to_guard, before);
-    seen.of_others = std::min(seen.of_others, before);
-  }
-  if (slots_ > 1 || what.holders.empty() || what.holders.back().ours) return;
-  seen.of_others = std::max(seen.of_others, core::number(what.holders.back().version));
 }
 
 /// Orders that were there stay as long again: those that had not run out when the last leader was
@@ -302,7 +242,7 @@ void judge::leases_begin_anew() {
   for (auto& [who, one] : aside_) {
     if (one.resumed_until == world_time{}) continue;
     if (one.resumed_until + longest_without_leader < world_.now) continue;
-    one.resumed_until = std::max(one.resumed_until, world_.now + stores::order_stays);
+    one.resumed_until = std::max(one.resumed_until, world_.now + order_stays_);
   }
 }
 
@@ -329,7 +269,7 @@ bool judge::was_left_clean(const term& before) const {
 void judge::believes_clean(std::size_t pod, const std::string& which, std::uint64_t version) {
   const term* const one = of(pod, which, version);
   // With several slots it may be the place of another one that is free.
-  if (slots_ > 1 || one == nullptr) return;
+  if (slots_of(which) > 1 || one == nullptr) return;
   // A restore that follows may put who held before it behind it.
   if (one->came_clean || was_left_clean(*one)) return;
   // A restore may bring a key back, or a version of before under the same key. Its agent has seen
@@ -351,15 +291,16 @@ void judge::check_beside(const running_one& starts, const std::string& who) {
   };
   if (was_taken_away(*starts.of)) return;
   for (const running_one& other : all) {
-    if (starts.foreign || other.foreign || other.of->slot != starts.of->slot || !counts(other))
+    if (starts.foreign || other.foreign || other.of->slot != starts.of->slot || !counts(other)) {
       continue;
-    if (slots_ > 1) {
+    }
+    if (slots_of(starts.of->which) > 1) {
       broke(rule::slot_twice, who + " and pod " + std::to_string(other.pod) + " in slot " +
                                   std::to_string(starts.of->slot));
     }
   }
   const auto beside = std::ranges::count_if(all, counts);
-  if (static_cast<std::size_t>(beside) < slots_) return;
+  if (static_cast<std::size_t>(beside) < slots_of(starts.of->which)) return;
   const auto& first = *std::ranges::find_if(all, counts);
   broke(rule::too_many_running,
         who + " beside " + std::to_string(beside) + ", " + (first.foreign ? "client " : "pod ") +
@@ -384,13 +325,13 @@ void judge::starts(std::size_t pod, const std::string& which, std::uint64_t vers
   check_beside(starting, who);
   // A restore has put who held before it behind it. One that it has brought back has waited before.
   const bool is_of_present = !was_taken_away(*one);
-  if (slots_ == 1 && is_of_present && !one->is_back && has_predecessor(*one) &&
+  if (slots_of(which) == 1 && is_of_present && !one->is_back && has_predecessor(*one) &&
       !was_left_clean(*one) && world_.now < one->created_at + lock_delay_) {
     broke(rule::started_too_early, who);
   }
   auto& highest = highest_[which];
   const bool goes_on = version == highest.version && pod == highest.pod;
-  if (slots_ == 1 && version <= highest.version && !goes_on && is_of_present) {
+  if (slots_of(which) == 1 && version <= highest.version && !goes_on && is_of_present) {
     broke(rule::version_not_larger, who + " after version " + std::to_string(highest.version));
   }
   // What was taken away goes on for a moment.
@@ -414,53 +355,6 @@ void judge::foreign_starts(std::size_t client, const std::string& which, const s
   say(who + " holds " + which);
   running_[which].push_back(starting);
   found->second->alive = true;
-}
-
-void judge::stops(std::size_t pod, const std::string& which, std::uint64_t version,
-                  world_time kill_by) {
-  // Clocks are read in nanoseconds, and run at their own rates.
-  constexpr core::duration rounding = std::chrono::milliseconds(1);
-  const term* const one = of(pod, which, version);
-  if (one == nullptr || !one->told || one->erased_at > world_.now) return;
-  const world_time free_from = std::max(world_.now, one->delayed_until);
-  if (kill_by <= free_from + rounding) return;
-  const auto more = std::chrono::duration<double>(kill_by - free_from).count();
-  broke(rule::grace_without_delay, "pod " + std::to_string(pod) + " in version " +
-                                       std::to_string(version) + ": " + std::to_string(more) +
-                                       " s");
-}
-
-/// Who is to hold next is named in the store, and orders to resume are left there: neither is
-/// forgotten.
-void judge::begins_anew(std::size_t pod) {
-  for (auto& [of, one] : aside_) {
-    if (of.first == pod) {
-      one = {.resumed_until = one.resumed_until, .heir_until = one.heir_until};
-    }
-  }
-  for (auto& [who, seen] : seen_) {
-    if (who.first != pod) continue;
-    seen = {.present = seen.present, .known_to_guard = seen.known_to_guard};
-  }
-}
-
-void judge::guard_begins(std::size_t pod) {
-  for (auto& [who, seen] : seen_) {
-    if (who.first == pod) seen.known_to_guard = 0;
-  }
-}
-
-void judge::campaigns(std::size_t pod, const std::string& which, bool ill) {
-  const std::string who = "pod " + std::to_string(pod) + " of " + which;
-  if (ill) broke(rule::campaigns_while_unhealthy, who);
-  const auto found = aside_.find({pod, which});
-  if (found == aside_.end()) return;
-  const standing_aside& one = found->second;
-  if (world_.now < one.resumed_until) return;
-  if (world_.now > one.paused_from) broke(rule::campaigns_while_paused, who);
-  if (world_.now < one.until && world_.now >= one.heir_until) {
-    broke(rule::campaigns_while_aside, who);
-  }
 }
 
 void judge::ends(std::size_t pod, const std::string& which, std::uint64_t version) {

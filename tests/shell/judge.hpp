@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -10,46 +11,12 @@
 #include <vector>
 
 #include "core/vocabulary.hpp"
+#include "rule.hpp"
 #include "store_witness.hpp"
 #include "stores/store.hpp"
 #include "world.hpp"
 
 namespace tenure::shell {
-
-/// What must never happen. Each is a sentence of docs/safety.md, as far as a store's client can
-/// break it.
-enum class rule : std::uint8_t {
-  none,
-  guard,                    ///< one of `guard_rule`, in one of the pods
-  too_many_running,         ///< more workloads run than there are slots, and nobody took a key away
-  outlives_lease,           ///< the store may grant to the next one, and the workload is not dead
-  started_without_lease,    ///< no grant to this member, or one that was over
-  started_too_early,        ///< the previous holder has not released, and lock_delay is not over
-  version_not_larger,       ///< a workload starts under no larger version than one before
-  believed_what_is_not,     ///< a grant of a key that was never written, or is another's
-  believed_what_was_gone,   ///< the key was gone before the request was sent
-  believed_beyond_promise,  ///< the leader has not promised to keep the lease for so long
-  clean_without_release,    ///< "the previous holder has released": it has not
-  takes_two_slots,          ///< one agent has two keys of one election
-  slot_twice,               ///< two workloads run in slots of the same number
-  version_below_seen,       ///< a term of no larger version than its member had seen, and nobody
-                            ///< accepted that
-  silent_about_versions,    ///< versions have moved back, and the log does not say what to do
-  secret_in_log,            ///< a token or a password
-  granted_while_held,       ///< a grant of an election that another term held then
-  released_in_use,          ///< a key is given up while its workload runs, or its agent acts by it
-  shows_what_is_not,        ///< a watch that works shows other holders than there are
-  campaigns_while_paused,   ///< it was paused, and not resumed
-  campaigns_while_aside,    ///< it has resigned, and stands aside for a while
-  campaigns_while_unhealthy,
-  ignores_its_loss,  ///< it has heard that its session is gone, and goes on in a term that is over
-  grace_without_delay,  ///< it was told that its term is over, and gives its workload more time
-                        ///< than the store lets pass before it grants that to others
-  no_holder,  ///< all is well again, and nobody is active
-  busy_loop,
-};
-
-const char* name(rule r);
 
 /// Compares what members do with what is true. The first broken rule is kept.
 class judge final : public store_witness {
@@ -57,11 +24,19 @@ class judge final : public store_witness {
   /// `traced`: what happens is printed.
   judge(world& in, bool traced) : world_(in), traced_(traced) {}
 
-  /// Of every election. `lock_delay`: as the slowest clock measures it.
-  void begin(std::size_t slots, core::duration lock_delay, bool has_guards) {
+  /// Of every election. `slots`: until its members have agreed. `lock_delay`: as the slowest clock
+  /// measures it. `ttl`: as the slowest clock does. `order_stays`: how long an order can be found.
+  void begin(std::size_t slots, core::duration lock_delay, core::duration ttl,
+             core::duration order_stays, bool has_guards) {
     slots_ = slots;
     lock_delay_ = lock_delay;
+    ttl_ = ttl;
+    order_stays_ = order_stays;
     has_guards_ = has_guards;
+  }
+  /// The next pod.
+  void takes_part(std::string identity, std::size_t slots) {
+    members_.push_back({.identity = std::move(identity), .slots = slots});
   }
 
   // What is true of the store.
@@ -74,6 +49,22 @@ class judge final : public store_witness {
   }
   void restored(const std::vector<restored_key>& there, std::uint64_t revision) override;
   void leases_begin_anew() override;
+  /// If nobody has agreed any more, the number stays until somebody does.
+  void agreed(const std::string& election, std::uint32_t slots) override {
+    if (slots != 0) agreed_[election] = slots;
+  }
+  void order_gone(const std::string& text, erased_by how) override;
+  /// How many may hold this election now. Those that held before another number was agreed on go
+  /// on.
+  [[nodiscard]] std::size_t slots_of(const std::string& which) const;
+  /// The number that was agreed on last.
+  [[nodiscard]] std::size_t agreed_slots(const std::string& which) const;
+
+  /// Called again and again: looks for what has gone on for too long.
+  void look();
+
+  /// Called when the store has granted this election to a pod, before anybody hears of it.
+  std::function<void(std::size_t pod, const std::string& which)> on_grant;
 
   // What members do. `which`: their election.
   /// A grant or a renewal is believed, for `ttl` from `sent_at`.
@@ -84,10 +75,28 @@ class judge final : public store_witness {
   /// empty: by its version alone. `sent_at`: of the grant.
   void granted(std::size_t pod, const std::string& which, std::uint64_t version,
                const std::string& key, world_time sent_at, std::uint32_t slot);
-  /// It enters this term, and has not begun to give it up.
+  /// It is in this term, and has not begun to give it up.
   void enters(std::size_t pod, const std::string& which, std::uint64_t version);
   /// What its watch shows.
   void shown(std::size_t pod, const std::string& which, const core::observation& what);
+  /// The store has told it that this term is over. `delay`: the store's own, before it grants to
+  /// somebody else after that. `in_time`: it must be believed.
+  void told_lost(std::size_t pod, const std::string& which, std::uint64_t version,
+                 core::duration delay, bool in_time);
+  /// It gives this term up, and says that the store has taken it away.
+  void gives_up_as_lost(std::size_t pod, const std::string& which, std::uint64_t version);
+  /// It does not hear what became of its acquire; it repeats that, or releases.
+  void does_not_know(std::size_t pod, const std::string& which) {
+    unknown_since_.try_emplace({pod, which}, world_.now);
+  }
+  void finds_out(std::size_t pod, const std::string& which) { unknown_since_.erase({pod, which}); }
+  /// Its guard is gone, or hangs, and nobody can tell what lives of this term.
+  void out_of_sight(std::size_t pod, const std::string& which, std::uint64_t version);
+  /// Its guard has reported the end of that after all.
+  void in_sight(std::size_t pod, const std::string& which);
+  void renews(std::size_t pod, const std::string& which, std::uint64_t version);
+  /// Since when the agent of this pod has got its time; `world_never`: it has not.
+  std::function<world_time(std::size_t pod)> well_since;
   void believes_clean(std::size_t pod, const std::string& which, std::uint64_t version);
   /// It gives up its term, and says that all that ran under it is dead, and that it need not be
   /// waited for.
@@ -106,16 +115,18 @@ class judge final : public store_witness {
   /// Asked about a workload that lives too long. False if nobody could have ended it: there
   /// docs/safety.md leaves protection to the version.
   std::function<bool(std::size_t pod, std::uint64_t version)> lives_by_mistake;
+  /// Asked about a workload whose agent knows since `heard_at` that its term is over. True if it
+  /// lives although it could have been killed since.
+  std::function<bool(std::size_t pod, std::uint64_t version, world_time heard_at)> outlives_news;
+  /// True if nothing has stopped the workload of this pod for longer than a lease lasts, and its
+  /// agent has said that others get the lease when it runs out.
+  std::function<bool(std::size_t pod)> is_left_alone;
   /// Another client of the store acts as the holder by this key. `client`: no pod has this number.
   void foreign_starts(std::size_t client, const std::string& which, const std::string& key);
 
   // How terms end.
-  /// The store tells its member that this term is over; before the member hears of it.
-  void told_over(std::size_t pod, const std::string& which, std::uint64_t version) {
-    if (term* const one = of(pod, which, version)) one->told = true;
-  }
   /// An agent has its workload of this version killed by then. What it does without having been
-  /// told that its term is over is no matter of this: it may have lost it to somebody who took it
+  /// told so by a renewal is no matter of this: it may have lost it to somebody who took it
   /// away.
   void stops(std::size_t pod, const std::string& which, std::uint64_t version, world_time kill_by);
   [[nodiscard]] bool is_over(std::size_t pod, const std::string& which, std::uint64_t version) {
@@ -129,12 +140,12 @@ class judge final : public store_witness {
     standing_aside& one = aside_[{pod, which}];
     // An order to resume that was given before may still come, and counts then.
     if (world_.now < one.resumed_until) return;
-    one.paused_from = world_.now + stores::order_stays;
+    one.paused_from = world_.now + order_stays_;
   }
   /// It may hear of that as late as an order can be.
   void resumes(std::size_t pod, const std::string& which) {
     standing_aside& one = aside_[{pod, which}];
-    one = {.resumed_until = world_.now + stores::order_stays, .heir_until = one.heir_until};
+    one = {.resumed_until = world_.now + order_stays_, .heir_until = one.heir_until};
   }
   void stands_aside(std::size_t pod, const std::string& which, world_time until) {
     aside_[{pod, which}].until = until;
@@ -147,8 +158,13 @@ class judge final : public store_witness {
   void begins_anew(std::size_t pod);
   /// Its guard is replaced by one that knows nothing yet.
   void guard_begins(std::size_t pod);
-  /// It asks for a lease. `ill`: its health is checked, and it must have been found ill.
-  void campaigns(std::size_t pod, const std::string& which, bool ill);
+  /// What is true of a member that asks for a lease.
+  struct candidate {
+    bool ill = false;          ///< its health is checked, and it must have been found ill
+    bool adopts = false;       ///< its guard keeps the workload of an earlier agent
+    bool lacks_guard = false;  ///< it should have one
+  };
+  void campaigns(std::size_t pod, const std::string& which, const candidate& what);
 
   void broke(rule what, const std::string& details);
   /// A rule of another judge; `name` is its name.
@@ -171,17 +187,22 @@ class judge final : public store_witness {
     std::uint64_t version = 0;
     std::int64_t lease = 0;
     std::uint32_t slot = 0;
+    std::size_t of_slots = 0;  ///< so many may hold when it came
     std::uint64_t number = 0;  ///< in the order in which they came to the store
     world_time created_at{};
     world_time placed_at{};  ///< when it took its place among those that are there
     world_time erased_at = sim::world_never;
     erased_by how{};
-    world_time started_at{};     ///< its workload, last
-    bool alive = false;          ///< its workload
-    bool clean = false;          ///< its agent said so
+    world_time started_at{};  ///< its workload, last
+    world_time sent_at{};     ///< of what its agent believes
+    world_time believed_until{};
+    world_time news_due = sim::world_never;  ///< its agent knows that it is over: nothing runs on
+    bool told_over = false;                  ///< its agent, by the store
+    bool told_by_renewal = false;            ///< so it is, by the answer to a renewal
+    bool alive = false;                      ///< its workload
+    bool clean = false;                      ///< its agent said so
     bool came_clean = false;     ///< who held before it had been left clean when it came
     bool is_back = false;        ///< a restore has brought it back after its end
-    bool told = false;           ///< its member was told that it is over
     world_time delayed_until{};  ///< after its end, the store grants it to nobody before
   };
   struct running_one {
@@ -209,18 +230,42 @@ class judge final : public store_witness {
     world_time since{};
     world_time until{};
   };
+  /// What the watch of an agent has shown last: versions of holders.
+  struct shown_state {
+    std::uint64_t as_of = 0;
+    std::vector<std::uint64_t> all{};
+    std::vector<std::uint64_t> own{};  ///< by its own session
+    std::uint32_t agreed = 0;          ///< slots
+    bool identity_in_use = false;
+
+    /// True if this state comes after the grant of `version`, which is not among `these`.
+    [[nodiscard]] bool is_without(std::uint64_t version,
+                                  const std::vector<std::uint64_t>& these) const {
+      return as_of >= version && std::ranges::find(these, version) == these.end();
+    }
+  };
   struct highest_one {
     std::uint64_t version = 0;
     std::size_t pod = 0;
   };
 
+  using of_member = std::pair<std::size_t, std::string>;  ///< a pod, and an election
+  struct member_facts {
+    std::string identity;
+    std::size_t slots = 1;
+  };
+
   void say(const std::string& what) const;
+  void look_at_workloads();
+  void look_at_unknown();
+  [[nodiscard]] const char* dispute_of(std::size_t pod, const shown_state& what) const;
   /// The newest term that this pod was granted under this version; null: it was not.
   [[nodiscard]] term* of(std::size_t pod, const std::string& which, std::uint64_t version);
   /// True if the one that held before this term has said that it need not be waited for, or if
   /// there was none.
   [[nodiscard]] bool was_left_clean(const term& before) const;
   [[nodiscard]] bool has_predecessor(const term& before) const;
+  void note_news(std::size_t pod, const std::string& which, bool has_room);
   void check_beside(const running_one& starts, const std::string& who);
   [[nodiscard]] bool was_taken_away(const term& one) const {
     return one.how == erased_by::somebody && one.erased_at <= world_.now;
@@ -230,19 +275,26 @@ class judge final : public store_witness {
   bool traced_;
   std::size_t slots_ = 1;
   core::duration lock_delay_{};
+  core::duration order_stays_{};
+  core::duration ttl_{};
+  std::vector<member_facts> members_;
+  std::map<std::string, std::size_t> agreed_;
   bool has_guards_ = false;
   rule broken_ = rule::none;
   std::string broken_name_;
   std::string details_;
   std::deque<term> terms_;
   std::map<std::uint64_t, term*> present_;  ///< what the store has now, by version
-  std::map<std::pair<std::size_t, std::string>, seen_versions> seen_;
+  std::map<of_member, seen_versions> seen_;
+  std::map<of_member, shown_state> shown_;
   std::uint64_t last_number_ = 0;
   std::map<std::string, std::vector<running_one>> running_;
   std::map<std::string, world_time> changed_;
   std::map<std::string, delay> delays_;  ///< by key
   std::map<std::string, highest_one> highest_;
-  std::map<std::pair<std::size_t, std::string>, standing_aside> aside_;
+  std::map<of_member, standing_aside> aside_;
+  std::map<of_member, world_time> unknown_since_;
+  std::map<of_member, std::uint64_t> out_of_sight_;  ///< versions
   std::uint64_t entered_ = 0;
 };
 

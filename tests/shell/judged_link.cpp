@@ -8,6 +8,22 @@
 
 namespace tenure::shell {
 
+using namespace std::chrono_literals;
+
+namespace {
+
+/// A guard that hangs is noticed within two looks of a second, the second of them for what it has
+/// acknowledged meanwhile.
+constexpr core::duration notices_within = 2500ms;
+/// For an agent that gets its time, to kill in rounds.
+constexpr core::duration kills_within = 400ms;
+
+}  // namespace
+
+world_time agent_process::orders_since() const {
+  return link == nullptr ? sim::world_never : link->orders_since();
+}
+
 world_time agent_process::reaches_since() const {
   return link == nullptr ? sim::world_never : link->reaches_since();
 }
@@ -40,11 +56,18 @@ judged_link::~judged_link() {
   if (of_->link == this) of_->link = nullptr;
 }
 
-world_time judged_link::reaches_since() const {
-  if (!in_sight_ || !link_->may_run() || of_->able_since == sim::world_never) {
-    return sim::world_never;
-  }
+/// Since when it runs, and knows of the workload.
+world_time judged_link::knows_since() const {
+  if (!link_->may_run() || of_->able_since == sim::world_never) return sim::world_never;
   return std::max(greeted_at_, of_->able_since);
+}
+
+world_time judged_link::orders_since() const {
+  return link_->gone() ? sim::world_never : knows_since();
+}
+
+world_time judged_link::reaches_since() const {
+  return in_sight_ ? knows_since() : sim::world_never;
 }
 
 // --- what the agent wants --------------------------------------------------------------------
@@ -52,28 +75,34 @@ world_time judged_link::reaches_since() const {
 void judged_link::arm(core::version version, core::time_point stop_at, core::time_point kill_at) {
   if (const auto goes_wrong = std::exchange(on_.before_renewal, nullptr)) goes_wrong();
   on_.referee.armed(core::number(version), stop_at, kill_at);
+  if (on_.clock_off != 0ns) {
+    on_.referee.broke(guard_rule::used_with_other_clock, std::to_string(core::number(version)));
+  }
+  if (unheard_since_ == sim::world_never) unheard_since_ = on_.in.now;
+  kill_at_ = kill_at;
   link_->arm(version, stop_at, kill_at);
 }
 
 void judged_link::start(core::version version, const std::vector<std::string>& environment) {
   on_.referee.asks_for_start(of_->pid, core::number(version));
+  running_ = core::number(version);
   link_->start(version, environment);
   if (const auto goes_wrong = std::exchange(on_.after_start, nullptr)) goes_wrong();
 }
 
 void judged_link::stop(core::time_point kill_by, int signal) {
-  on_.referee.may_end("its agent stops it");
+  on_.referee.all_may_end("its agent stops it");
   if (on_.stops) on_.stops(kill_by);
   link_->stop(kill_by, signal);
 }
 
 void judged_link::bye(std::optional<int> exit_code) {
-  on_.referee.may_end("its agent ends");
+  on_.referee.all_may_end("its agent ends");
   link_->bye(exit_code);
 }
 
 void judged_link::end_orphans() {
-  on_.referee.may_end("its agent ends it without the guard");
+  on_.referee.all_may_end("its agent ends it without the guard");
   link_->end_orphans();
 }
 
@@ -85,6 +114,8 @@ void judged_link::judge(const workload::guard_event& what) {
 
 void judged_link::on(const workload::guard_ready& what) {
   greeted_at_ = on_.in.now;
+  usable_ = true;
+  if (what.found) running_ = core::number(what.found->version);
   const bool is_news = guard_number_ == on_.guards;
   const std::string told = what.session.empty() ? session_ : what.session;
   on_.referee.found(of_->pid, what.found ? core::number(what.found->version) : 0,
@@ -94,7 +125,7 @@ void judged_link::on(const workload::guard_ready& what) {
 }
 
 void judged_link::on(const workload::guard_unusable& what) {
-  on_.referee.broke(guard_rule::no_progress, "unusable: " + what.why);
+  if (on_.clock_off == 0ns) on_.referee.broke(guard_rule::refused_though_well, what.why);
 }
 
 void judged_link::on(const workload::workload_started& what) {
@@ -114,10 +145,52 @@ void judged_link::on(const workload::workload_exited&) {
   const world_time guard_well_since =
       has_guard ? std::max(on_.guard_able_since, of_->able_since) : sim::world_never;
   on_.referee.exited(of_->pid, std::exchange(doubtful_, false), in_sight_, guard_well_since);
+  if (has_guard) in_sight();
 }
 
-void judged_link::on(const workload::guard_hangs&) {
+void judged_link::on(const workload::workload_doubtful& what) {
+  doubtful_ = true;
+  out_of_sight(core::number(what.version));
+}
+
+void judged_link::on(const workload::guard_hangs& what) {
   on_.referee.hangs(guard_number_ == on_.guards ? on_.guard_able_since : sim::world_never);
+  lost(what.workload_in_sight);
+}
+
+void judged_link::on(const workload::guard_recovers&) {
+  usable_ = true;
+  lost_at_ = unheard_since_ = sim::world_never;
+}
+
+void judged_link::lost(bool workload_in_sight) {
+  usable_ = false;
+  lost_at_ = std::min(lost_at_, on_.in.now);
+  if (!workload_in_sight && link_->may_run()) out_of_sight(running_);
+}
+
+// --- what goes on for too long -----------------------------------------------------------------
+
+void judged_link::look() {
+  look_at_hearing();
+  look_at_survivors();
+}
+
+void judged_link::look_at_hearing() {
+  if (link_->acknowledged() >= kill_at_) unheard_since_ = sim::world_never;
+  if (!usable_ || unheard_since_ == sim::world_never || of_->able_since == sim::world_never) return;
+  if (std::max(unheard_since_, of_->able_since) + notices_within >= on_.in.now) return;
+  on_.referee.broke(guard_rule::hang_unnoticed, "since its agent has armed it");
+}
+
+void judged_link::look_at_survivors() const {
+  const world_time able = std::max(lost_at_, reaches_since());
+  if (usable_ || able == sim::world_never) return;
+  for (const auto& [pid, one] : on_.processes.all()) {
+    if (!one.alive() || one.version != running_ || one.hidden() || one.hangs) continue;
+    if (std::max({able, one.born, one.hung_until}) + kills_within >= on_.in.now) continue;
+    on_.referee.broke(guard_rule::outlives_guard, "process " + std::to_string(pid));
+  }
 }
 
 }  // namespace tenure::shell

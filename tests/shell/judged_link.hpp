@@ -24,6 +24,8 @@ struct agent_process {
   std::vector<std::shared_ptr<modelled_line>> lines{};  ///< its ends close when it is dead
   judged_link* link = nullptr;                          ///< its newest; null: it has none
 
+  /// Since when it could have the guard kill the workload; `world_never`: it could not.
+  [[nodiscard]] world_time orders_since() const;
   /// Since when it could kill the workload without the guard; `world_never`: it could not.
   [[nodiscard]] world_time reaches_since() const;
 };
@@ -59,9 +61,19 @@ class judged_link final : public workload::workload_owner {
   [[nodiscard]] bool gone() const override { return link_->gone(); }
   void end_orphans() override;
 
+  [[nodiscard]] world_time orders_since() const;
   [[nodiscard]] world_time reaches_since() const;
+  /// True while the agent may rely on the guard, as far as it has heard.
+  [[nodiscard]] bool is_usable() const { return usable_; }
+  /// Called again and again.
+  void look();
+  /// Called with the version of a workload of which nobody can tell any more whether it lives.
+  std::function<void(std::uint64_t version)> out_of_sight;
+  /// Called when a guard has reported its end.
+  std::function<void()> in_sight;
 
  private:
+  [[nodiscard]] world_time knows_since() const;
   void judge(const workload::guard_event& what);
   void on(const workload::guard_ready& what);
   void on(const workload::guard_unusable& what);
@@ -70,11 +82,14 @@ class judged_link final : public workload::workload_owner {
   void on(const workload::start_failed& what);
   void on(const workload::workload_survives&) {}
   void on(const workload::workload_exited&);
-  void on(const workload::workload_doubtful&) { doubtful_ = true; }
-  void on(const workload::signalled&) {}
-  void on(const workload::guard_gone&) {}
-  void on(const workload::guard_hangs&);
-  void on(const workload::guard_recovers&) {}
+  void on(const workload::workload_doubtful& what);
+  void on(const workload::signalled&) { usable_ = false; }
+  void on(const workload::guard_gone& what) { lost(what.workload_in_sight); }
+  void on(const workload::guard_hangs& what);
+  void on(const workload::guard_recovers&);
+  void lost(bool workload_in_sight);
+  void look_at_hearing();
+  void look_at_survivors() const;
 
   guard_machine& on_;
   std::shared_ptr<agent_process> of_;
@@ -84,6 +99,11 @@ class judged_link final : public workload::workload_owner {
   std::uint64_t guard_number_;
   world_time greeted_at_ = sim::world_never;
   bool doubtful_ = false;
+  bool usable_ = false;
+  world_time lost_at_ = sim::world_never;        ///< the guard, as the agent has heard
+  std::uint64_t running_ = 0;                    ///< the version that was started last, or found
+  core::time_point kill_at_{};                   ///< as last armed
+  world_time unheard_since_ = sim::world_never;  ///< armed, and not acknowledged
   std::unique_ptr<workload::guard_link> link_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -23,10 +24,16 @@ class judged_store final : public stores::forwarding_store {
   void acquire(core::election_index which, core::version above, core::time_point deadline,
                stores::handler<stores::acquire_outcome> done) override {
     to_.campaigns(which);
+    const std::uint64_t number_of_it = ++asked_[core::place(which)];
     ++to_.acquires;
     inner().acquire(which, above, deadline,
-                    [this, which, done = std::move(done)](stores::acquire_outcome what) mutable {
+                    [this, which, deadline, number_of_it,
+                     done = std::move(done)](stores::acquire_outcome what) mutable {
                       --to_.acquires;
+                      const bool is_newest = number_of_it == asked_[core::place(which)];
+                      if (is_newest && std::holds_alternative<stores::unknown>(what)) {
+                        stage_.referee.does_not_know(on_.number, name(which));
+                      }
                       const auto* got = std::get_if<stores::grant>(&what);
                       if (got == nullptr) return done(std::move(what));
                       const std::uint64_t version = number(which, got->version);
@@ -37,35 +44,45 @@ class judged_store final : public stores::forwarding_store {
                       if (got->released_cleanly) {
                         stage_.referee.believes_clean(on_.number, name(which), version);
                       }
+                      to_.hears();
+                      const bool is_late = now() >= deadline;
                       done(std::move(what));
-                      to_.believes();
+                      to_.believes(is_late ? std::optional(version) : std::nullopt);
                     });
   }
 
   void renew(std::vector<core::renewal_item> items, core::time_point deadline,
              stores::handler<stores::renew_outcome> done) override {
+    for (const core::renewal_item& one : items) {
+      stage_.referee.renews(on_.number, name(one.which), number(one.which, one.version));
+    }
     ++to_.renewals;
     inner().renew(
-        items, deadline, [this, items, done = std::move(done)](stores::renew_outcome what) mutable {
+        items, deadline,
+        [this, items, deadline, done = std::move(done)](stores::renew_outcome what) mutable {
           --to_.renewals;
           const auto* got = std::get_if<stores::renewal>(&what);
           if (got == nullptr) return done(std::move(what));
           for (const core::renewal_item& one : items) {
-            const bool lost = std::ranges::any_of(
-                got->lost, [&](const core::renewal_loss& l) { return l.which == one.which; });
-            const bool open = std::ranges::any_of(
-                got->unanswered, [&](const auto& u) { return u.which == one.which; });
-            if (!lost && !open) believes(one.which, one.version, got->sent_at, got->ttl);
-            if (lost)
-              stage_.referee.told_over(on_.number, name(one.which), number(one.which, one.version));
+            const auto lost = std::ranges::find(got->lost, one.which, &core::renewal_loss::which);
+            if (lost != got->lost.end()) {
+              hears_of_loss(one, lost->room, now() < deadline);
+            } else if (std::ranges::find(got->unanswered, one.which,
+                                         &stores::unanswered_renewal::which) ==
+                       got->unanswered.end()) {
+              believes(one.which, one.version, got->sent_at, got->ttl);
+            }
           }
+          to_.hears();
           done(std::move(what));
-          to_.believes();
+          to_.believes(std::nullopt);
         });
   }
 
   void release(core::election_index which, core::version version, stores::release_details how,
                core::time_point deadline, stores::handler<stores::release_outcome> done) override {
+    ++asked_[core::place(which)];
+    stage_.referee.finds_out(on_.number, name(which));
     if (how.clean) {
       stage_.referee.says_clean(on_.number, name(which), number(which, version));
       if (stage_.host != nullptr) stage_.host->rows().gives_up(number(which, version));
@@ -123,6 +140,7 @@ class judged_store final : public stores::forwarding_store {
   /// With the versions as the judge numbers them.
   [[nodiscard]] core::observation judged(core::election_index which, core::observation what) const {
     for (core::holder& one : what.holders) one.version = core::version{number(which, one.version)};
+    what.as_of = core::version{number(which, what.as_of)};
     what.agreed.versions_from = core::version{number(which, what.agreed.versions_from)};
     return what;
   }
@@ -132,6 +150,12 @@ class judged_store final : public stores::forwarding_store {
                             on_.clock.world(sent_at), ttl, stage_.promised);
   }
 
+  void hears_of_loss(const core::renewal_item& what, core::duration room, bool in_time) {
+    stage_.referee.told_lost(on_.number, name(what.which), number(what.which, what.version),
+                             on_.clock.takes(room), in_time);
+  }
+  [[nodiscard]] core::time_point now() const { return on_.clock.local(stage_.in.now); }
+
   /// The member hears that its answer counts, if that is one to an order of another agent.
   void hears_yes(core::election_index which, const std::string& id) {
     if (pauses_.erase(id) > 0) stage_.referee.paused(on_.number, name(which));
@@ -140,6 +164,7 @@ class judged_store final : public stores::forwarding_store {
   stage& stage_;
   const pod_machine& on_;
   heard_of_store& to_;
+  std::map<std::size_t, std::uint64_t> asked_;  ///< for leases and releases, of each election
   std::map<std::size_t, std::vector<core::left_order>> orders_;  ///< that the watch shows
   std::set<std::string> pauses_;  ///< accepted, and not heard yet whether that counts
 };

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -20,8 +21,11 @@ struct heard_of_store {
   std::size_t acquires = 0;  ///< the same
   /// Called before the agent asks for a lease.
   std::function<void(core::election_index)> campaigns;
-  /// Called when the agent has heard of a grant or a renewal.
-  std::function<void()> believes;
+  /// Called before the agent hears of a grant or a renewal.
+  std::function<void()> hears;
+  /// Called when it has heard of that. `late`: the version of a grant whose request had run out of
+  /// time.
+  std::function<void(std::optional<std::uint64_t> late)> believes;
 };
 
 /// The same store; the judge hears of each answer before the agent does.

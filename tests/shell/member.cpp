@@ -1,5 +1,6 @@
 #include "member.hpp"
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <utility>
@@ -27,7 +28,7 @@ std::string session_of(std::size_t pod, std::uint32_t incarnation) {
 
 settings::agent settings_of(stage& s, const pod_machine& on) {
   settings::agent out;
-  out.identity = identity_of(on.number);
+  out.identity = on.identity;
   out.timing = s.when;
   out.stop_signal = SIGTERM;
   out.unlisted = s.in.dice.chance(500'000);
@@ -42,10 +43,16 @@ settings::agent settings_of(stage& s, const pod_machine& on) {
   }
   if (s.host != nullptr) out.endpoints.push_back(s.host->path());
   for (const std::string& name : s.elections) {
-    out.elections.push_back({.name = name, .slots = static_cast<std::uint32_t>(s.slots)});
+    out.elections.push_back({.name = name, .slots = on.slots});
   }
   if (!s.password_file.empty()) {
     out.secure = {.user = std::string(accounts::user), .password_file = s.password_file};
+  }
+  if (s.hooked) {
+    out.hooks = {.gain_http = "http://127.0.0.1/active",
+                 .gain_command = {"gain"},
+                 .stop_http = "http://127.0.0.1/standby",
+                 .stop_command = {"stop"}};
   }
   if (s.guard_socket) out.guard_dir = "/run/guard";
   if (on.checks_health) {
@@ -53,35 +60,38 @@ settings::agent settings_of(stage& s, const pod_machine& on) {
     out.health.interval = s.when.ttl / 4;
     out.health.timeout = s.when.ttl / 8;
     out.health.failures = 2;
-    if (!s.guarded) out.health.when = settings::health_time::always;
+    if (on.checks_always) out.health.when = settings::health_time::always;
   }
   return out;
 }
 
 }  // namespace
 
-member::member(stage& s, const pod_machine& on, std::uint32_t incarnation, guarded_pod* guarded,
-               bool trace)
+member::member(stage& s, const pod_machine& on, std::uint32_t incarnation,
+               const owned_workload& owned, bool trace)
     : stage_(s),
       on_(on),
       loop_(std::make_shared<process>(s.in, on.clock)),
       heard_{.shown = std::vector<std::optional<std::vector<std::uint64_t>>>(s.elections.size()),
              .campaigns = [this](core::election_index which) { judge_campaign(which); },
-             .believes = [this] { judge_beliefs(); }},
+             .hears = [this] { note_overdue(); },
+             .believes = [this](std::optional<std::uint64_t> late) { judge_beliefs(late); }},
+      guarded_(owned.guarded),
       log_(log::log_form::logfmt,
            trace || !s.password_file.empty() ? log::log_level::info : log::log_level::error,
            [this, trace](const std::string& line) {
              judge_line(line);
              if (trace) std::printf("            %s\n", line.c_str());
            }),
-      machine_(s, on, loop_, guarded, heard_),
+      machine_(s, on, loop_, owned, heard_),
+      settings_(settings_of(s, on)),
       agent_(std::make_unique<runtime::agent>(
-          runtime::agent_options{.settings = settings_of(s, on),
+          runtime::agent_options{.settings = settings_,
                                  .session = session_of(on.number, incarnation),
                                  .started_by_guard = s.guarded},
-          machine_, log_, [this, guarded](int status) {
+          machine_, log_, [this](int status) {
             ended_ = true;
-            if (guarded != nullptr) guarded->agent_exits(status);
+            if (guarded_ != nullptr) guarded_->agent_exits(status);
           })) {
   s.referee.begins_anew(on.number);
   loop_->post([this] { agent_->start(); });
@@ -104,7 +114,7 @@ void member::order(std::size_t election, core::order what) {
     stage_.referee.resumes(what.member.empty() ? on_.number : number_of(what.member), which);
   }
   if (!what.heir.empty()) {
-    const core::duration longest = stage_.when.drain + 2 * stage_.when.ttl + stores::order_stays;
+    const core::duration longest = stage_.when.drain + 2 * stage_.when.ttl + stage_.longest_order();
     stage_.referee.is_heir(number_of(what.heir), which, stage_.in.now + longest);
   }
   machine_.asked_by().order(
@@ -140,22 +150,65 @@ std::optional<core::version> member::answer(std::size_t election) {
 bool member::is_in(std::uint64_t version) const {
   if (ended_ || !opened()) return false;
   for (std::size_t e = 0; e < stage_.elections.size(); ++e) {
-    const core::election_view& one = view(e);
-    const bool in_term = one.phase == core::phase::pending || one.phase == core::phase::active;
-    if (in_term && one.lease && stage_.judged(e, one.lease->version) == version) return true;
+    const core::lease* const one = term_of(e);
+    if (one != nullptr && stage_.judged(e, one->version) == version) return true;
   }
   return false;
 }
 
+/// The term that it is in; null: it is in none, or gives it up.
+const core::lease* member::term_of(std::size_t election) const {
+  const core::election_view& one = view(election);
+  const bool in_term = one.phase == core::phase::pending || one.phase == core::phase::active;
+  return in_term && one.lease ? &*one.lease : nullptr;
+}
+
+bool member::is_in_term() const {
+  if (ended_ || !opened()) return false;
+  for (std::size_t e = 0; e < stage_.elections.size(); ++e) {
+    if (term_of(e) != nullptr) return true;
+  }
+  return false;
+}
+
+void member::note_overdue() {
+  overdue_.clear();
+  for (std::size_t e = 0; e < stage_.elections.size(); ++e) {
+    const core::lease* const one = term_of(e);
+    if (one == nullptr || one->stop_at > loop_->now()) continue;
+    overdue_.push_back(stage_.judged(e, one->version));
+  }
+}
+
 /// What the elections have made of what the store has said.
-void member::judge_beliefs() {
+void member::judge_beliefs(std::optional<std::uint64_t> late) {
+  for (std::size_t e = 0; e < stage_.elections.size(); ++e) {
+    const core::lease* const one = term_of(e);
+    if (one == nullptr) continue;
+    const std::uint64_t version = stage_.judged(e, one->version);
+    const std::string who =
+        "pod " + std::to_string(on_.number) + " in version " + std::to_string(version);
+    if (late == version) stage_.referee.broke(rule::believed_late_grant, who);
+    if (std::ranges::find(overdue_, version) != overdue_.end()) {
+      stage_.referee.broke(rule::believed_late_reply, who);
+    }
+    stage_.referee.enters(on_.number, stage_.elections[e], version);
+    stage_.referee.believes(on_.number, stage_.elections[e], version, on_.clock.world(one->sent_at),
+                            one->ttl, stage_.promised);
+  }
+}
+
+void member::judge_losses() const {
+  if (ended_ || !opened()) return;
+  using core::loss_reason;
   for (std::size_t e = 0; e < stage_.elections.size(); ++e) {
     const core::election_view& one = view(e);
-    if (one.phase != core::phase::pending && one.phase != core::phase::active) continue;
-    const std::uint64_t version = stage_.judged(e, one.lease->version);
-    stage_.referee.enters(on_.number, stage_.elections[e], version);
-    stage_.referee.believes(on_.number, stage_.elections[e], version,
-                            on_.clock.world(one.lease->sent_at), one.lease->ttl, stage_.promised);
+    const bool by_the_store = one.last_loss == loss_reason::taken_over ||
+                              one.last_loss == loss_reason::revoked ||
+                              one.last_loss == loss_reason::session_invalid;
+    if (one.phase != core::phase::draining || !by_the_store || !one.lease) continue;
+    stage_.referee.gives_up_as_lost(on_.number, stage_.elections[e],
+                                    stage_.judged(e, one.lease->version));
   }
 }
 
@@ -201,7 +254,11 @@ void member::hears_that_session_is_gone(const std::string& id) {
 }
 
 void member::judge_campaign(core::election_index which) {
-  stage_.referee.campaigns(on_.number, stage_.elections[core::place(which)], on_.is_ill(stage_));
+  const core::election_view& one = view(core::place(which));
+  stage_.referee.campaigns(on_.number, stage_.elections[core::place(which)],
+                           {.ill = on_.is_ill(stage_),
+                            .adopts = one.phase == core::phase::candidate && one.workload_running,
+                            .lacks_guard = guarded_ != nullptr && !guarded_->agent_has_guard()});
 }
 
 }  // namespace tenure::shell

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,9 +18,8 @@ namespace tenure::shell {
 /// One agent process: the `runtime::agent` that ships, from its start to its end.
 class member {
  public:
-  /// `guarded`: where it finds its guard; null if nobody guards the workload. `trace`: its log is
-  /// printed.
-  member(stage& s, const pod_machine& on, std::uint32_t incarnation, guarded_pod* guarded,
+  /// `trace`: its log is printed.
+  member(stage& s, const pod_machine& on, std::uint32_t incarnation, const owned_workload& owned,
          bool trace);
   /// SIGKILL: nothing is said to anybody.
   ~member();
@@ -61,19 +61,34 @@ class member {
   void hears_that_session_is_gone(const std::string& id);
   /// True while it is in this term, and has not begun to give it up.
   [[nodiscard]] bool is_in(std::uint64_t version) const;
+  /// True while it is in any term.
+  [[nodiscard]] bool is_in_term() const;
+  /// It is in the list of members, if the store can be reached.
+  [[nodiscard]] bool announces() const { return !settings_.unlisted; }
+  /// Its watch shows that another run uses its identity.
+  [[nodiscard]] bool is_told_of_twin(std::size_t election) const {
+    return !ended_ && opened() && view(election).seen && view(election).seen->identity_in_use;
+  }
+  /// Called again and again: judges why it gives terms up.
+  void judge_losses() const;
 
  private:
+  [[nodiscard]] const core::lease* term_of(std::size_t election) const;
   void judge_campaign(core::election_index which);
-  void judge_beliefs();
+  void note_overdue();
+  void judge_beliefs(std::optional<std::uint64_t> late);
   void judge_line(const std::string& line);
 
   stage& stage_;
   const pod_machine& on_;
   std::shared_ptr<process> loop_;
   heard_of_store heard_;
+  guarded_pod* guarded_;
+  std::vector<std::uint64_t> overdue_;  ///< terms that it should have stopped before it heard
   bool has_said_how_to_accept_ = false;
   log::logger log_;
   modelled_surroundings machine_;
+  settings::agent settings_;
   std::unique_ptr<runtime::agent> agent_;
   std::vector<std::unique_ptr<base::timer>> looks_;  ///< of the judge, by its own time
   bool ended_ = false;

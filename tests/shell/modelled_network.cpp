@@ -159,20 +159,23 @@ class modelled_client final : public http::http_client {
     network_.carry(
         pod_, number_,
         [this, noted = std::weak_ptr(one), alive = std::weak_ptr(alive_), network = &network_,
-         pod = pod_, number = number_, agent = agent_, target = what.target,
-         asked = std::move(what)]() mutable {
-          const auto back = [=,
-                             this](std::expected<http::client_reply, http::client_error> answer) {
-            network->carry(pod, number, [=, this, answer = std::move(answer)]() mutable {
-              const auto there = agent.lock();
-              if (!there) return;
-              there->post([=, this, answer = std::move(answer)]() mutable {
-                const auto waiting = noted.lock();
-                if (alive.expired() || !waiting) return;
-                if (answer && network->hears) network->hears(pod, target, *answer);
-                finish(waiting, std::move(answer));
+         pod = pod_, number = number_, agent = agent_, asked = std::move(what)]() mutable {
+          const auto back = [=, this, target = asked.target](
+                                std::expected<http::client_reply, http::client_error> answer) {
+            auto carry = [=, this, answer = std::move(answer)]() mutable {
+              network->carry(pod, number, [=, this, answer = std::move(answer)]() mutable {
+                const auto there = agent.lock();
+                if (!there) return;
+                there->post([=, this, answer = std::move(answer)]() mutable {
+                  const auto waiting = noted.lock();
+                  if (alive.expired() || !waiting) return;
+                  if (answer && network->hears) network->hears(pod, target, *answer);
+                  finish(waiting, std::move(answer));
+                });
               });
-            });
+            };
+            const core::duration later = network->lateness_of(pod, target);
+            later > 0ns ? network->world_.after(later, std::move(carry)) : carry();
           };
           if (!network->servers_.listens(number)) {
             return back(failed(http::sending::not_sent, "connection refused"));

@@ -3,6 +3,8 @@
 #include <array>
 #include <functional>
 #include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "http/client/http_client.hpp"
@@ -30,6 +32,12 @@ class modelled_network {
   /// Called before an agent gets the answer to a request for this target; may be empty.
   std::function<void(std::size_t pod, const std::string& target, const http::client_reply&)> hears;
 
+  /// Answers to what this pod asks of `target`, a part of a path, come later by so much; zero: no
+  /// more.
+  void answer_late(std::size_t pod, std::string target, core::duration by) {
+    late_[pod] = {.target = std::move(target), .by = by};
+  }
+
   /// Clients of the servers for one agent: that of "http://N.store:2379" talks to server N.
   http::http_connector connector(std::size_t pod, const std::shared_ptr<process>& agent);
 
@@ -44,6 +52,14 @@ class modelled_network {
     std::vector<world::task> held;  ///< until it is healed
   };
 
+  struct lateness {
+    std::string target;
+    core::duration by{};
+  };
+
+  [[nodiscard]] core::duration lateness_of(std::size_t pod, const std::string& target) const {
+    return target.contains(late_[pod].target) ? late_[pod].by : core::duration{};
+  }
   link& of(std::size_t pod, std::size_t server) { return links_[pod][server]; }
   /// One message of its own: what is sent into a cut is lost, or comes when that is healed.
   void carry(std::size_t pod, std::size_t server, world::task arrive);
@@ -51,6 +67,7 @@ class modelled_network {
   world& world_;
   modelled_cluster& servers_;
   std::array<std::array<link, modelled_cluster::most_servers>, most_pods> links_;
+  std::array<lateness, most_pods> late_;
 };
 
 }  // namespace tenure::shell

@@ -128,13 +128,13 @@ std::expected<std::unique_ptr<stores::store>, stores::open_error> modelled_surro
 
 runtime::guard_result modelled_surroundings::connect_parent_guard(const runtime::guard_wish& how,
                                                                   runtime::guard_handler on_event) {
-  if (guarded_ == nullptr) return std::unexpected(std::string("there is no guard"));
-  return guarded_->connect_parent(loop_, how, std::move(on_event));
+  if (owned_.guarded == nullptr) return std::unexpected(std::string("there is no guard"));
+  return owned_.guarded->connect_parent(loop_, how, std::move(on_event));
 }
 
 std::unique_ptr<runtime::guard_search> modelled_surroundings::search_guard(
     runtime::guard_search::handler found) {
-  return std::make_unique<modelled_search>(loop_, *guarded_, std::move(found));
+  return std::make_unique<modelled_search>(loop_, *owned_.guarded, std::move(found));
 }
 
 std::vector<std::unique_ptr<health::health_check>> modelled_surroundings::make_health_checks(

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "guarded_pod.hpp"
+#include "hooked_workload.hpp"
 #include "judged_store.hpp"
 #include "process.hpp"
 #include "runtime/surroundings.hpp"
@@ -40,13 +41,18 @@ class modelled_listeners final : public runtime::agent_listeners {
   std::optional<runtime::served_agent> serves_;
 };
 
+/// Who owns the workload of a pod; neither: it asks its agent by itself.
+struct owned_workload {
+  guarded_pod* guarded = nullptr;
+  hooked_workload* hooked = nullptr;
+};
+
 /// What one agent gets from its modelled machine.
 class modelled_surroundings final : public runtime::surroundings {
  public:
-  /// `guarded`: null if there is no guard.
   modelled_surroundings(stage& s, const pod_machine& on, std::shared_ptr<process> loop,
-                        guarded_pod* guarded, heard_of_store& to)
-      : stage_(s), on_(on), loop_(std::move(loop)), guarded_(guarded), to_(to) {}
+                        const owned_workload& owned, heard_of_store& to)
+      : stage_(s), on_(on), loop_(std::move(loop)), owned_(owned), to_(to) {}
 
   [[nodiscard]] base::event_loop& loop() override { return *loop_; }
   [[nodiscard]] base::clock_reading read_clocks() override;
@@ -56,7 +62,9 @@ class modelled_surroundings final : public runtime::surroundings {
                                                            runtime::guard_handler) override;
   [[nodiscard]] std::unique_ptr<runtime::guard_search> search_guard(
       runtime::guard_search::handler found) override;
-  [[nodiscard]] workload::hooks make_hooks(const settings::hooks&) override { return {}; }
+  [[nodiscard]] workload::hooks make_hooks(const settings::hooks&) override {
+    return owned_.hooked != nullptr ? owned_.hooked->make_hooks(loop_) : workload::hooks{};
+  }
   [[nodiscard]] std::vector<std::unique_ptr<health::health_check>> make_health_checks(
       const settings::health& with) override;
   [[nodiscard]] modelled_listeners& asked_by() override { return listeners_; }
@@ -72,7 +80,7 @@ class modelled_surroundings final : public runtime::surroundings {
   stage& stage_;
   const pod_machine& on_;
   std::shared_ptr<process> loop_;
-  guarded_pod* guarded_;
+  owned_workload owned_;
   heard_of_store& to_;
   modelled_listeners listeners_;
   std::shared_ptr<agent_fate> fate_ = std::make_shared<agent_fate>();

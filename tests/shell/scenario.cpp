@@ -6,13 +6,17 @@
 #include <cstdio>
 #include <memory>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
+#include "ambushes.hpp"
+#include "cast.hpp"
 #include "consul/consul_troubles.hpp"
 #include "core/check.hpp"
 #include "etcd/etcd_troubles.hpp"
 #include "guarded_pod.hpp"
+#include "hooked_workload.hpp"
 #include "member.hpp"
 #include "reader.hpp"
 #include "sqlite/host_faults.hpp"
@@ -29,7 +33,12 @@ constexpr int patience_in_ttls = 4;
 /// A watch may be so far behind.
 constexpr int ttls_behind = 5;
 constexpr core::duration slack = 5s;
+/// Between two looks of the judge.
+constexpr core::duration between_looks = 100ms;
 constexpr core::duration operator_looks_every = 4s;
+/// Parts of a world draw from dice of their own, so that none changes what the others draw.
+constexpr std::uint64_t salt_of_ambushes = 0xa3b1'57ce'0d42'9f68;
+constexpr std::uint64_t salt_of_cast = 0x5e1d'903a'c7b6'24f1;
 /// A world with more steps than this has an endless loop.
 constexpr std::uint64_t most_events = 3'000'000;
 
@@ -56,7 +65,8 @@ class scenario {
                .referee = judge_,
                .when = draw_timing(world_.dice, store),
                .elections = {},
-               .store = store} {
+               .store = store},
+        cast_(stage_, seed ^ salt_of_cast) {
     store == kept_in::sqlite ? share_file() : plan_troubles(~seed);
     stage_.guarded = world_.dice.chance(650'000);
     stage_.guard_socket = stage_.guarded && world_.dice.chance(500'000);
@@ -67,21 +77,44 @@ class scenario {
     for (std::size_t e = 0; e < elections; ++e)
       stage_.elections.push_back("db" + std::to_string(e));
     stage_.slots = world_.dice.chance(250'000) ? 2 : 1;
-    judge_.begin(stage_.slots, stage_.when.lock_delay * 99 / 100, stage_.guarded);
+    judge_.begin(stage_.slots, stage_.when.lock_delay * 99 / 100, stage_.when.ttl * 101 / 100,
+                 stage_.longest_order(), stage_.guarded);
     judge_.is_in = [this](std::size_t p, std::uint64_t version) {
       return pods_[p]->agent && pods_[p]->agent->is_in(version);
     };
     judge_.lives_by_mistake = [this](std::size_t p, std::uint64_t version) {
-      return !pods_[p]->guarded || pods_[p]->guarded->lives_by_mistake(version);
+      const pod& one = *pods_[p];
+      if (one.hooked) return one.hooked->lives_by_mistake(one.well_since());
+      return !one.guarded || one.guarded->lives_by_mistake(version);
     };
+    judge_.outlives_news = [this](std::size_t p, std::uint64_t version, world_time heard_at) {
+      const pod& one = *pods_[p];
+      if (one.guarded) return one.guarded->outlives_news(version, heard_at);
+      if (one.hooked) return one.hooked->outlives_news(one.well_since(), heard_at);
+      return heard_at + one.machine.clock.takes(stage_.when.grace) + 1ms < world_.now;
+    };
+    judge_.is_left_alone = [this](std::size_t p) {
+      return pods_[p]->hooked && pods_[p]->hooked->is_left_alone_for(stage_.when.ttl * 101 / 100);
+    };
+    judge_.well_since = [this](std::size_t p) { return pods_[p]->well_since(); };
+    cast_.draw();
     const std::size_t pods = 2 + world_.dice.below(most_pods - 1);
     for (std::size_t p = 0; p < pods; ++p) {
       pods_.push_back(std::make_unique<pod>(pod_machine{
           .number = p, .clock = draw_clock(), .checks_health = world_.dice.chance(500'000)}));
+      const pod_machine& on = pods_.back()->machine;
+      cast_.give_part(pods_.back()->machine);
+      judge_.takes_part(on.identity, on.slots);
       start_readers(p);
       if (stage_.guarded) guard(p);
+      if (stage_.hooked) pods_[p]->hooked = std::make_unique<hooked_workload>(stage_, on);
       world_.after(world_.dice.between(core::duration{}, 3s), [this, p] { open(p); });
     }
+    ambushes_ = std::make_unique<ambushes>(stage_, seed ^ salt_of_ambushes, pods,
+                                           [this](const std::string& what) { say(what); });
+    judge_.on_grant = [this](std::size_t p, const std::string& which) {
+      ambushes_->granted(p, which);
+    };
   }
 
   tests::seed_outcome run() {
@@ -92,7 +125,10 @@ class scenario {
                 [this, quiet] { fault(quiet); });
     }
     if (troubles_) troubles_->plan(quiet);
+    ambushes_->plan(quiet);
     const world_time began = world_.now;
+    describe_cast();
+    look();
     go_until(quiet);
     mend();
     go_until(quiet + patience + patience_in_ttls * stage_.when.ttl);
@@ -144,14 +180,47 @@ class scenario {
       const auto active = agent->answer(election);
       return active ? core::number(*active) : 0;
     }
+    /// Since when its agent has got its time.
+    [[nodiscard]] world_time well_since() const {
+      if (!agent || paused) return sim::world_never;
+      if (!guarded) return machine.looked_on_from;
+      const world_time able = guarded->agent_able_since();
+      return able == sim::world_never ? able : std::max(able, machine.looked_on_from);
+    }
 
     pod_machine machine;
-    std::unique_ptr<guarded_pod> guarded;  ///< null: nobody guards its workload
+    [[nodiscard]] owned_workload owned() const {
+      return {.guarded = guarded.get(), .hooked = hooked.get()};
+    }
+
+    std::unique_ptr<guarded_pod> guarded;     ///< null: nobody guards its workload
+    std::unique_ptr<hooked_workload> hooked;  ///< null: no hooks tell it
     std::unique_ptr<member> agent;
     bool paused = false;
     std::vector<std::unique_ptr<reader>> readers;
     std::uint32_t incarnation = 0;
   };
+
+  void look() {
+    judge_.look();
+    for (const auto& one : pods_) {
+      if (!one->agent) continue;
+      one->agent->judge_losses();
+      if (one->guarded && one->agent->is_in_term() && !one->guarded->agent_has_guard()) {
+        judge_.broke(rule::holds_without_guard, "pod " + std::to_string(one->machine.number));
+      }
+    }
+    world_.after(between_looks, [this] { look(); });
+  }
+
+  void describe_cast() const {
+    for (const auto& one : pods_) {
+      const pod_machine& on = one->machine;
+      say("pod " + std::to_string(on.number) + " is " + on.identity + ", " +
+          std::to_string(on.slots) + " slots" +
+          (on.has_odd_guard() ? ", with another clock in its guard's container" : ""));
+    }
+  }
 
   /// In steps, so that a broken rule ends it.
   void go_until(world_time end) {
@@ -184,7 +253,8 @@ class scenario {
   }
 
   void start_readers(std::size_t p) {
-    for (std::size_t e = 0; !stage_.guarded && e < stage_.elections.size(); ++e) {
+    const bool reads = !stage_.guarded && !stage_.hooked;
+    for (std::size_t e = 0; reads && e < stage_.elections.size(); ++e) {
       pods_[p]->readers.push_back(
           std::make_unique<reader>(stage_, pods_[p]->machine, e, [this, one = pods_[p].get(), e] {
             auto said = one->answer(e);
@@ -206,6 +276,7 @@ class scenario {
     for (const auto& one : pods_) {
       one->agent.reset();
       one->readers.clear();
+      if (one->hooked) one->hooked->restart();
       if (one->guarded) one->guarded->vanish(world_.dice.between(core::duration{}, 3s));
       judge_.all_end(one->machine.number);
     }
@@ -254,7 +325,7 @@ class scenario {
     one.machine.looked_on_from = world_.now;
     one.paused = false;
     one.agent =
-        std::make_unique<member>(stage_, one.machine, ++one.incarnation, one.guarded.get(), trace_);
+        std::make_unique<member>(stage_, one.machine, ++one.incarnation, one.owned(), trace_);
   }
 
   /// As the kubelet does with a container.
@@ -378,6 +449,7 @@ class scenario {
       case 14:
         say("killed" + pod_name + for_long);
         if (pods_[p]->guarded) return pods_[p]->guarded->vanish(lasts);
+        if (pods_[p]->hooked) pods_[p]->hooked->restart();
         return kill_agent(p, lasts);
       case 15:
         say("killed the agent alone of" + pod_name + for_long);
@@ -393,6 +465,10 @@ class scenario {
         return world_.at(world_.now + dice.between(lasts, quiet - world_.now),
                          [this, p] { pods_[p]->machine.sick_since.reset(); });
       case 18:
+        if (pods_[p]->hooked) {
+          say("deaf is the workload of" + pod_name + for_long);
+          return pods_[p]->hooked->go_deaf(lasts);
+        }
         if (!pods_[p]->guarded) return;
         say("a workload ends in" + pod_name);
         return pods_[p]->guarded->end_workload();
@@ -429,7 +505,8 @@ class scenario {
 
   /// A person asks the agent of pod `p`, for its own member or for another one.
   void order(std::size_t p) {
-    if (!pods_[p]->agent) return;
+    // Of twins nobody could say who is meant.
+    if (!pods_[p]->agent || cast_.has_twins()) return;
     rng& dice = world_.dice;
     using action = core::order_action;
     const std::size_t other = dice.below(pods_.size());
@@ -439,6 +516,9 @@ class scenario {
     if (dice.chance(250'000)) what.member = identity_of(dice.below(pods_.size()));
     if (what.what == action::transfer) what.heir = identity_of(other);
     if (what.what == action::resign) what.aside = dice.between(core::duration{}, 5s);
+    if (cast_.disagrees() && dice.chance(400'000)) {
+      what = {.what = action::set, .slots = dice.chance(500'000) ? 1U : 2U};
+    }
     say("order to pod " + std::to_string(p) + ": " + std::string(core::name(what.what)) + " " +
         what.member + " " + what.heir);
     const std::size_t e = dice.below(stage_.elections.size());
@@ -450,6 +530,7 @@ class scenario {
     say("all is well again");
     if (host_) host_->healed();
     if (troubles_) troubles_->mend();
+    ambushes_->mend();
     for (std::size_t s = 0; s < modelled_cluster::most_servers; ++s) {
       servers_->start(s);
       servers_->thaw(s);
@@ -468,16 +549,21 @@ class scenario {
         start(p);
         pause(p, false);
       }
+      if (pods_[p]->hooked) pods_[p]->hooked->mend();
     }
     // Orders that were given before may still be on their way.
-    world_.after(stores::order_stays + 1s, [this] { resume_all(); });
+    world_.after(stage_.longest_order() + 1s, [this] { resume_all(); });
   }
 
   void resume_all() {
+    for (std::size_t e = 0; cast_.disagrees() && e < stage_.elections.size(); ++e) {
+      if (!pods_[0]->agent) continue;
+      pods_[0]->agent->order(e,
+                             {.what = core::order_action::set, .slots = pods_[0]->machine.slots});
+    }
     for (const auto& one : pods_) {
       for (std::size_t e = 0; one->agent && e < stage_.elections.size(); ++e) {
-        one->agent->order(
-            e, {.what = core::order_action::resume, .member = identity_of(one->machine.number)});
+        one->agent->order(e, {.what = core::order_action::resume, .member = one->machine.identity});
       }
     }
   }
@@ -485,8 +571,16 @@ class scenario {
   [[nodiscard]] std::vector<std::uint64_t> holders_of(std::size_t election) const {
     if (host_) return host_->rows().holders(stage_.elections[election]);
     auto out = servers_->contenders(stage_.elections[election]);
-    if (out.size() > stage_.slots) out.resize(stage_.slots);
+    const std::size_t slots = judge_.slots_of(stage_.elections[election]);
+    if (out.size() > slots) out.resize(slots);
     return out;
+  }
+
+  /// Members that do not agree on the number of slots may show the first holder alone.
+  [[nodiscard]] bool is_true(const std::vector<std::uint64_t>& shown,
+                             const std::vector<std::uint64_t>& truth) const {
+    if (!cast_.disagrees() || shown.empty() || truth.empty()) return shown == truth;
+    return shown.front() == truth.front();
   }
 
   /// A watch that works may be behind, as servers lag and connections are slow; one that is behind
@@ -501,7 +595,7 @@ class scenario {
         if (!one->agent || one->paused) continue;
         const auto& shown = one->agent->shown(e);
         const world_time from = std::max(changed_at, one->machine.looked_on_from);
-        if (!shown || *shown == truth || world_.now - from <= bound) continue;
+        if (!shown || is_true(*shown, truth) || world_.now - from <= bound) continue;
         judge_.broke(rule::shows_what_is_not, stage_.elections[e] + ": pod " +
                                                   std::to_string(one->machine.number) +
                                                   " shows another holder for too long");
@@ -516,15 +610,48 @@ class scenario {
       const auto truth = holders_of(e);
       for (const auto& one : pods_) {
         const auto shown = one->agent ? one->agent->shown(e) : std::nullopt;
-        if (shown && *shown == truth) continue;
+        if (shown && is_true(*shown, truth)) continue;
         judge_.broke(rule::shows_what_is_not,
                      name + (shown ? ": another holder" : ": the watch does not work"));
       }
     }
     for (const std::string& name : stage_.elections) {
-      if (judge_.running(name) == std::min(stage_.slots, pods_.size())) continue;
+      const std::size_t agreed = judge_.agreed_slots(name);
+      const std::size_t running = judge_.running(name);
+      const std::size_t able = std::min(agreed, able_to_hold(agreed));
+      // One that held before another number was agreed on goes on to hold; and so do twins that
+      // have got a slot each before the store showed one to the other.
+      const bool may_be_more = cast_.disagrees() || cast_.has_twins();
+      if (running == able) continue;
+      if (may_be_more && running > able && running <= judge_.slots_of(name)) continue;
       judge_.broke(rule::no_holder,
                    name + ": " + std::to_string(judge_.running(name)) + " workloads run");
+    }
+    if (cast_.has_twins()) check_twins();
+  }
+
+  /// Those that may hold an election with so many slots, where all is well. A run that may not
+  /// keeps its twin from it.
+  [[nodiscard]] std::size_t able_to_hold(std::size_t slots) const {
+    std::set<std::string> able;
+    std::set<std::string> blocked;
+    for (const auto& one : pods_) {
+      const pod_machine& on = one->machine;
+      (on.slots == slots && !on.has_odd_guard() ? able : blocked).insert(on.identity);
+    }
+    std::erase_if(able, [&](const std::string& one) { return blocked.contains(one); });
+    return able.size();
+  }
+
+  /// Of two runs with one identity, both of which the store shows, one is told of the other.
+  void check_twins() {
+    const member* const first = pods_[0]->agent.get();
+    const member* const second = pods_[1]->agent.get();
+    if (first == nullptr || second == nullptr) return;
+    if (!first->announces() || !second->announces()) return;
+    for (std::size_t e = 0; e < stage_.elections.size(); ++e) {
+      if (first->is_told_of_twin(e) || second->is_told_of_twin(e)) continue;
+      judge_.broke(rule::twin_unnoticed, stage_.elections[e]);
     }
   }
 
@@ -537,6 +664,8 @@ class scenario {
   std::unique_ptr<sqlite_host> host_;  ///< null: there is none
   stage stage_;
   std::unique_ptr<store_troubles> troubles_;  ///< null: the store is SQLite
+  cast cast_;
+  std::unique_ptr<ambushes> ambushes_;
   std::vector<std::unique_ptr<pod>> pods_;
 };
 

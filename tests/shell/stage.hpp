@@ -33,11 +33,12 @@ struct stage {
   judge& referee;
   core::timing when;
   std::vector<std::string> elections;
-  std::size_t slots = 1;  ///< how many may hold an election at a time
+  std::size_t slots = 1;  ///< how many may hold an election at a time, if all members agree
   /// True: a guard in each pod starts and kills a workload. False: workloads run all the time, and
   /// ask their agent before they act.
   bool guarded = true;
   bool guard_socket = false;  ///< guards have containers of their own; else they start their agents
+  bool hooked = false;        ///< nobody guards workloads, and hooks tell them when to act
   /// The password file of the store's user; empty: the agents have no user.
   std::string password_file{};
   /// Until when the store has ever promised to keep this lease.
@@ -45,6 +46,12 @@ struct stage {
   kept_in store = kept_in::etcd;
   sqlite_host* host = nullptr;  ///< with the lease file that all share; null: there is none
   settings::consul consul{};    ///< what sessions of Consul are like
+
+  /// How long an order can be found in the store. Consul grants its session 10 s if not less, and
+  /// may end it as late as at twice its TTL.
+  [[nodiscard]] core::duration longest_order() const {
+    return store == kept_in::consul ? 2 * std::chrono::seconds(10) : stores::order_stays;
+  }
 
   /// What the judge calls a version: one number is of one election. Those of etcd and Consul are
   /// already.
@@ -58,15 +65,21 @@ struct stage {
 struct pod_machine {
   std::size_t number;
   machine_clock clock;
-  core::duration asleep{};     ///< what it has slept
-  core::duration wall_off{};   ///< of its wall clock from the truth
-  bool checks_health = false;  ///< of its workload
+  std::string identity{};            ///< under which its agent takes part; two pods may have one
+  std::uint32_t slots = 1;           ///< as its agent is configured
+  core::duration guard_clock_off{};  ///< of its guard's container, which has a clock of its own
+  core::duration asleep{};           ///< what it has slept
+  core::duration wall_off{};         ///< of its wall clock from the truth
+  bool checks_health = false;        ///< of its workload
+  bool checks_always = false;        ///< also while its workload does not run
   std::optional<world_time> sick_since{};
   world_time looked_on_from{};  ///< its agent has run without a pause since
 
+  /// Its guard has another clock than its agent, which must not use it.
+  [[nodiscard]] bool has_odd_guard() const { return guard_clock_off != core::duration{}; }
   /// True if an agent that checks all the time must have found its workload ill by now.
   [[nodiscard]] bool is_ill(const stage& s) const {
-    return checks_health && !s.guarded && sick_since &&
+    return checks_health && checks_always && sick_since &&
            s.in.now - std::max(*sick_since, looked_on_from) > s.when.ttl;
   }
 };

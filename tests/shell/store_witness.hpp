@@ -34,6 +34,10 @@ class store_witness {
   /// The cluster was restored from a backup: from now on its history is the one that had `there`,
   /// and goes on after `revision`.
   virtual void restored(const std::vector<restored_key>& there, std::uint64_t revision) = 0;
+  /// From now on so many may hold; 0: nobody has agreed on a number.
+  virtual void agreed(const std::string& /*election*/, std::uint32_t /*slots*/) {}
+  /// An order of one member to another is not in the store any more; `text`: what it was last.
+  virtual void order_gone(const std::string& /*text*/, erased_by /*how*/) {}
   /// A new leader counts all leases from their beginning, those of orders too.
   virtual void leases_begin_anew() {}
 };

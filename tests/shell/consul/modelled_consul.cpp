@@ -197,8 +197,12 @@ void modelled_consul::transact(const call_ptr& c) {
     return at_leader(c, [this, c, all] {
       consul_state::outcome out{.errors = delayed(all)};
       if (out.errors.empty()) {
+        const auto orders = orders_in(all);
         out = state_.transact(all);
         wrote(erased_by::transaction);
+        for (const auto& [key, text] : orders) {
+          if (state_.find(key) == nullptr) witness_.order_gone(text, erased_by::transaction);
+        }
       }
       answer(c, out.errors.empty() ? 200 : 409, text_of(out));
     });
@@ -213,6 +217,17 @@ void modelled_consul::transact(const call_ptr& c) {
     return look(known_when_alone_[c->server]);
   }
   at_leader(c, [this, look] { look(state_); });
+}
+
+/// The orders that these operations name, as they are now.
+std::map<std::string, std::string> modelled_consul::orders_in(
+    const std::vector<consul_state::operation>& all) const {
+  std::map<std::string, std::string> out;
+  for (const auto& one : all) {
+    const auto* const there = state_.find(one.key);
+    if (there != nullptr && one.key.contains("/.tenure/orders/")) out[one.key] = there->value;
+  }
+  return out;
 }
 
 std::vector<consul_state::refused> modelled_consul::delayed(

@@ -88,6 +88,8 @@ class modelled_consul final : public modelled_cluster {
   void at_leader(const call_ptr& c, std::move_only_function<void()> work);
   [[nodiscard]] std::vector<consul_state::refused> delayed(
       const std::vector<consul_state::operation>& all) const;
+  [[nodiscard]] std::map<std::string, std::string> orders_in(
+      const std::vector<consul_state::operation>& all) const;
   void wrote(erased_by how);
   void wake();
   void elected();

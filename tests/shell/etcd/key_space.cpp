@@ -1,6 +1,31 @@
 #include "etcd/key_space.hpp"
 
+#include <optional>
+#include <string_view>
+
+#include "base/number_text.hpp"
+
 namespace tenure::shell {
+namespace {
+
+constexpr std::string_view agreement_name = ".tenure.agreement";
+constexpr std::string_view orders_name = ".tenure.orders/";
+
+/// Of "slots=2 ..."; nothing for nonsense.
+std::optional<std::uint32_t> slots_in(std::string_view text) {
+  constexpr std::string_view word = "slots=";
+  if (!text.starts_with(word)) return std::nullopt;
+  text.remove_prefix(word.size());
+  return base::read_number<std::uint32_t>(text.substr(0, text.find(' ')));
+}
+
+/// "db0" of "db0.tenure.agreement"; empty for another key.
+std::string agrees_on(const std::string& key) {
+  if (!key.ends_with(agreement_name)) return {};
+  return key.substr(0, key.size() - agreement_name.size());
+}
+
+}  // namespace
 
 const key_space::change* key_space::find(const std::string& key, std::uint64_t at) const {
   const auto found = keys_.find(key);
@@ -57,15 +82,20 @@ void key_space::put(const std::string& key, const std::string& value, std::int64
   all.push_back({.mod = revision_, .create = create, .value = value, .lease = lease});
   log_.emplace_back(revision_, key);
   if (!there) witness_.created(key, revision_, lease, value);
+  const std::string which = agrees_on(key);
+  if (!which.empty()) witness_.agreed(which, slots_in(value).value_or(0));
 }
 
 bool key_space::erase(const std::string& key, erased_by how) {
   const auto found = keys_.find(key);
   if (found == keys_.end() || found->second.back().erased) return false;
   const std::uint64_t create = found->second.back().create;
+  const std::string was = found->second.back().value;
   found->second.push_back({.mod = revision_, .create = 0, .value = {}, .lease = 0, .erased = true});
   log_.emplace_back(revision_, key);
   witness_.erased(key, create, how);
+  if (const std::string which = agrees_on(key); !which.empty()) witness_.agreed(which, 0);
+  if (key.contains(orders_name)) witness_.order_gone(was, how);
   return true;
 }
 
@@ -83,6 +113,10 @@ void key_space::restore(const backup& from, std::uint64_t bump) {
   std::vector<restored_key> there;
   for (const auto& [key, what] : under("")) there.push_back({key, what->create});
   witness_.restored(there, revision_);
+  for (const auto& [key, what] : under("")) {
+    const std::string which = agrees_on(key);
+    if (!which.empty()) witness_.agreed(which, slots_in(what->value).value_or(0));
+  }
 }
 
 }  // namespace tenure::shell

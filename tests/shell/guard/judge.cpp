@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
+#include <cstddef>
 #include <cstdio>
 #include <set>
 #include <utility>
@@ -37,10 +38,13 @@ constexpr std::array names{"none",
                            "finds_what_is_not",
                            "session_lost",
                            "hangs_though_well",
+                           "hang_unnoticed",
+                           "outlives_guard",
+                           "used_with_other_clock",
+                           "refused_though_well",
                            "page_outlives_agent",
-                           "no_progress",
-                           "never_ends",
-                           "busy_loop"};
+                           "never_ends"};
+static_assert(names.size() == static_cast<std::size_t>(guard_rule::never_ends) + 1);
 
 bool lasts(world_time since, core::duration for_long, world_time now) {
   return since != sim::world_never && since + for_long < now;
@@ -164,7 +168,7 @@ void guard_judge::hangs(world_time guard_well_since) {
 void guard_judge::starts(std::uint64_t version, world_time decided_at) {
   say("the guard starts " + version_text(version));
   running_ = version;
-  has_cause_ = stopped_early_.contains(version);
+  has_cause_ = stopped_early_.erase(version) > 0;
   kill_due_.reset();
   last_alive_ = world_.now;
   const auto found = deadlines_.find(version);
@@ -182,7 +186,13 @@ world_time guard_judge::due(std::uint64_t version) const {
 void guard_judge::may_end(const std::string& why) {
   if (!has_cause_ && running_ != 0) say("may end: " + why);
   has_cause_ = true;
-  for (const auto& [agent, of] : told_) stopped_early_.insert(of.asked);
+}
+
+void guard_judge::all_may_end(const std::string& why) {
+  may_end(why);
+  for (const auto& [agent, of] : told_) {
+    if (of.asked != 0) stopped_early_.insert(of.asked);
+  }
 }
 
 /// Just after a renewal, guard or agent may still act on the deadline before it.

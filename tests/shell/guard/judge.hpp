@@ -29,10 +29,12 @@ enum class guard_rule : std::uint8_t {
   finds_what_is_not,      ///< an agent hears of no workload, or of another than runs
   session_lost,           ///< an agent is not given the session of the agents before
   hangs_though_well,      ///< a guard that runs on time is reported to hang
+  hang_unnoticed,         ///< a guard acknowledges no deadline, and its agent goes on with it
+  outlives_guard,         ///< alive after its guard was lost, although the agent could kill it
+  used_with_other_clock,  ///< a guard whose clock is not that of its agent is given deadlines
+  refused_though_well,    ///< a guard with the right clock is not used
   page_outlives_agent,    ///< the worker page says "active" where the guard has ended it alone
-  no_progress,            ///< all is well again, and no workload runs under a lease
   never_ends,             ///< a guard that is to end does not
-  busy_loop,
 };
 
 const char* name(guard_rule r);
@@ -70,8 +72,10 @@ class guard_judge {
   // What becomes of the workload.
   /// `decided_at`: when the guard began the turn in which it starts it.
   void starts(std::uint64_t version, world_time decided_at);
-  /// From now on it may be ended at any time: it was ordered.
+  /// From now on what runs may be ended at any time.
   void may_end(const std::string& why);
+  /// So may what was to be started and is not yet: it was ordered.
+  void all_may_end(const std::string& why);
   /// `signo`: SIGKILL, or one that asks it to end.
   void told_to_end(std::uint64_t version, int signo, const char* by_whom);
 

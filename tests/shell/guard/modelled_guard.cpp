@@ -176,7 +176,7 @@ void modelled_guard::kill() {
 void modelled_guard::signal(int signo) {
   if (signo == SIGTERM || signo == SIGINT) {
     told_to_end_ = true;
-    on_.referee.may_end("the guard was told to end");
+    on_.referee.all_may_end("the guard was told to end");
   }
   signals_.insert(signo);
   wake();
@@ -210,7 +210,7 @@ bool modelled_guard::has_something() const {
 
 void modelled_guard::told(std::uint64_t version, int signo) {
   // Also one that was started after that, by an order which had come before.
-  if (told_to_end_) on_.referee.may_end("the guard was told to end");
+  if (told_to_end_) on_.referee.all_may_end("the guard was told to end");
   on_.referee.told_to_end(version, signo, "the guard");
   tenure_term shown{};
   const bool read = tenure_read(&memory_->worker, &shown) != 0;
@@ -245,7 +245,7 @@ void modelled_guard::turn() {
 
 void modelled_guard::sleep() {
   if (has_something()) return wake();
-  const world_time rings = on_.clock.world(timer_);
+  const world_time rings = on_.world(timer_);
   if (rings == sim::world_never) return;
   on_.in.at(rings, [this, noted = std::weak_ptr(here_), set_to = timer_] {
     if (!noted.expired() && timer_ == set_to) wake();
@@ -256,7 +256,7 @@ void modelled_guard::ends(int status) {
   lives_ = false;
   on_.guard_able_since = sim::world_never;
   on_.referee.say(status == SIGKILL ? "the guard is killed" : "the guard ends");
-  on_.referee.may_end("the guard is gone");
+  on_.referee.all_may_end("the guard is gone");
   if (socket_.line()) socket_.line()->wakes_guard = nullptr;
   socket_.close();
   for (auto& one : std::exchange(knocks_, {})) one(nullptr);
@@ -304,7 +304,7 @@ std::optional<guard::child_change> modelled_guard::next_child() {
     // What ends by itself, or by somebody else's hand, takes the rest with it.
     if (one->pid == tree_.leader()) on_.referee.may_end("its first process has ended");
     if (one->pid == agent_.pid() && (one->status & 0x7f) == 0) {
-      on_.referee.may_end("its agent has ended");
+      on_.referee.all_may_end("its agent has ended");
     }
     on_.processes.reap(one->pid);
     return out;

@@ -19,6 +19,7 @@ namespace tenure::shell {
 struct guard_machine {
   world& in;
   machine_clock clock;
+  core::duration clock_off{};  ///< of the guard's container from the agent's
   modelled_processes& processes;
   guard_judge& referee;
   guard::guard_rules rules;
@@ -36,7 +37,11 @@ struct guard_machine {
   /// Since when the guard has got its time; `world_never`: it does not, or is dead.
   world_time guard_able_since = sim::world_never;
 
-  [[nodiscard]] core::time_point now() const { return clock.local(in.now); }
+  [[nodiscard]] core::time_point now() const { return clock.local(in.now) + clock_off; }
+  /// When the guard's clock shows this.
+  [[nodiscard]] world_time world(core::time_point when) const {
+    return when == core::never ? sim::world_never : clock.world(when - clock_off);
+  }
 };
 
 /// The memory that a guard shares with its agents; it outlives each of them.

@@ -17,6 +17,7 @@ bool lease_rows::open() {
   if (db_ && files_.in_place()) return true;
   if (db_) db_->abandon();
   all_ = {};
+  agreements_ = {};
   db_.reset();
   if (sqlite::identify(path_) == sqlite::file_identity{}) return false;
   auto opened = sqlite::connection::open(path_, {});
@@ -32,7 +33,20 @@ bool lease_rows::open() {
   all_ = sqlite::statement(*db_,
                            "SELECT election, session, version, acquired_ns, expires_ns, identity "
                            "FROM lease WHERE boot_id = ?");
+  agreements_ = sqlite::statement(*db_, "SELECT election, slots FROM agreement");
   return true;
+}
+
+void lease_rows::read_agreements() {
+  std::map<std::string, std::uint32_t> there;
+  auto rows = agreements_.rows();
+  while (rows.next()) there[rows.text(0)] = static_cast<std::uint32_t>(rows.integer(1));
+  if (there == agreed_) return;
+  for (const auto& [election, slots] : agreed_) {
+    if (!there.contains(election)) witness_.agreed(election, 0);
+  }
+  for (const auto& [election, slots] : there) witness_.agreed(election, slots);
+  agreed_ = std::move(there);
 }
 
 /// Rows of this boot, and until when they promise. False: they cannot be read now.
@@ -49,6 +63,7 @@ bool lease_rows::read(const machine_clock& clock, const std::string& boot_id,
              .acquired_ns = rows.integer(3)},
         seen_row{.until = clock.world(sqlite::instant(rows.integer(4))), .identity = rows.text(5)});
   }
+  read_agreements();
   return !db_->failed();
 }
 
@@ -146,6 +161,7 @@ void lease_rows::rebooted() {
   }
   // The next one to open the file is alone with it, as after a real reboot.
   all_ = {};
+  agreements_ = {};
   db_.reset();
 }
 

@@ -76,6 +76,7 @@ class lease_rows {
   [[nodiscard]] bool open();
   [[nodiscard]] bool read(const machine_clock& clock, const std::string& boot_id,
                           std::map<name, seen_row>& out);
+  void read_agreements();
   /// The number of a lease of this session.
   [[nodiscard]] std::int64_t next_lease(const std::string& session);
   void end(const name& which, const row& what, erased_by how);
@@ -88,6 +89,8 @@ class lease_rows {
   numbering numbers_;
   std::unique_ptr<stores::sqlite::connection> db_;
   stores::sqlite::statement all_;  ///< rows of one boot
+  stores::sqlite::statement agreements_;
+  std::map<std::string, std::uint32_t> agreed_;  ///< slots, as last read
   stores::sqlite::file_set files_;
   std::map<name, row> rows_;              ///< of terms that go on
   std::set<name> ended_;                  ///< rows that mean nothing any more
