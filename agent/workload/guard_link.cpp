@@ -448,6 +448,8 @@ void guard_link::start(core::version version, const std::vector<std::string>& en
   if (self_->gone) return self_->emit_soon(start_failed{.version = version, .error = EPIPE});
   if (self_->state == impl::work::none) {
     self_->version = version;
+    // A store that was restored may have counted up to a buried version once more.
+    if (self_->is_buried(core::number(version))) self_->buried = core::no_version;
     self_->left.expect_mark(mark);
     self_->state = impl::work::asked;
     self_->kill_by = core::never;

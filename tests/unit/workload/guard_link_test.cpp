@@ -59,7 +59,7 @@ class scripted_guard final : public guard::guard_access,
     return true;
   }
 
-  [[nodiscard]] bool in_sight() const override { return false; }
+  [[nodiscard]] bool in_sight() const override { return true; }
   void follow(pid_t) override {}
   void expect_mark(std::string) override {}
   void forget() override {}
@@ -78,7 +78,8 @@ class SlowHello : public testing::Test {
   [[nodiscard]] guard::message::guard_hello reading(core::duration ahead) const {
     return {.clock = (loop_.now() + ahead).time_since_epoch().count()};
   }
-  void arrives(const guard::message::guard_hello& what) {
+  template <typename Message>
+  void arrives(const Message& what) {
     const auto sealed = guard::sealed(what, 0);
     on_.packet(std::as_bytes(std::span(&sealed, 1)));
   }
@@ -150,6 +151,22 @@ TEST_F(SlowHello, SessionIsThatOfTheFirstAnswer) {
   arrives(second);
   ASSERT_THAT(heard(), ElementsAre("ready"));
   EXPECT_EQ(std::get<guard_ready>(events_.front()).session, "0123456789abcdef0123456789abcdef");
+}
+
+/// A store that was restored may count up to a version once more, and an operator may accept that.
+TEST_F(SlowHello, TermWhoseWorkloadTheAgentHasKilledMayBeginOnceMore) {
+  constexpr core::version again{18};
+  const auto runs = [&](pid_t pid) {
+    link_.arm(again, loop_.now() + 1s, loop_.now() + 2s);
+    link_.start(again, {});
+    arrives(guard::message::started{.version = core::number(again), .pid = pid});
+    return std::holds_alternative<workload_started>(events_.back());
+  };
+  arrives(reading(0ms));
+  ASSERT_TRUE(runs(7));
+  loop_.pass(1min);
+  ASSERT_TRUE(std::holds_alternative<workload_exited>(events_.back()));
+  EXPECT_TRUE(runs(8));
 }
 
 }  // namespace
