@@ -7,6 +7,7 @@ int main(int argc, char** argv) {
   return tenure::tests::run_seed_program(
       {.name = "shell_sim",
        .replay_command = "./dev sim --shell",
+       .usual_seeds = 100'000,
        .run = [](std::uint64_t seed) { return run_seed(seed); },
        .replay = [](std::uint64_t seed, std::size_t) { return run_seed(seed, true); }},
       argc, argv);

@@ -33,6 +33,7 @@ int main(int argc, char** argv) {
   return tenure::tests::run_seed_program(
       {.name = "sim",
        .replay_command = "./dev sim",
+       .usual_seeds = 100'000,
        .run = [](std::uint64_t seed) { return neutral(run_seed(seed, nullptr)); },
        .replay = replay},
       argc, argv);

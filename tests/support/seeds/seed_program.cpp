@@ -22,6 +22,7 @@ constexpr int exit_interrupted = 130;
 struct options {
   seed_request bulk{.jobs = std::max(1U, std::thread::hardware_concurrency())};
   std::optional<std::uint64_t> replay;
+  bool counts = false;  ///< a number of seeds was given
   std::size_t lines = trace_lines;
   std::string_view expect;  ///< rules, or "any"; empty: none is to be broken
   bool twice = false;
@@ -32,13 +33,13 @@ void print_usage(const seed_program& what, std::FILE* to) {
   std::fprintf(
       to,
       "usage: %s [--seeds N] [--from S|random] [--jobs J]\n"
-      "                                  run N seeds (default 1000, from 1)\n"
+      "                                  run N seeds (default %llu, from 1)\n"
       "       ... --seed S [--lines L]   replay one, with its last L lines\n"
       "       ... --expect RULE,...|any  exit 0 if one of these is broken before any other\n"
       "       ... --twice                exit 0 if both runs are the same\n"
       "       ... --help\n"
       "exit status: 0 well, 1 a rule was broken, 2 wrong usage, 130 interrupted\n",
-      what.name);
+      what.name, static_cast<unsigned long long>(what.usual_seeds));
 }
 
 /// A number, or "random": seeds that nobody has tried are drawn when the program runs.
@@ -50,6 +51,7 @@ bool read_beginning(std::string_view text, std::uint64_t& out) {
 
 std::optional<options> parse(const seed_program& what, int argc, char** argv) {
   options out;
+  out.bulk.seeds = what.usual_seeds;
   for (int i = 1; i < argc; ++i) {
     const std::string_view flag = argv[i];
     if (flag == "--help" || flag == "-h") {
@@ -62,7 +64,7 @@ std::optional<options> parse(const seed_program& what, int argc, char** argv) {
     }
     const std::string_view value = ++i < argc ? argv[i] : "";
     bool good = false;
-    if (flag == "--seeds") good = read_argument(value, out.bulk.seeds);
+    if (flag == "--seeds") good = out.counts = read_argument(value, out.bulk.seeds);
     if (flag == "--from") good = read_beginning(value, out.bulk.from);
     if (flag == "--jobs") good = read_argument(value, out.bulk.jobs) && out.bulk.jobs > 0;
     if (flag == "--lines") good = read_argument(value, out.lines);
@@ -75,6 +77,10 @@ std::optional<options> parse(const seed_program& what, int argc, char** argv) {
       print_usage(what, stderr);
       return std::nullopt;
     }
+  }
+  if (out.replay && out.counts) {
+    std::fprintf(stderr, "%s: --seed replays one seed; to begin at it, use --from\n", what.name);
+    return std::nullopt;
   }
   return out;
 }

@@ -10,8 +10,9 @@ namespace tenure::tests {
 
 /// A simulator as a program: what it calls itself, and how it runs a seed.
 struct seed_program {
-  const char* name;            ///< in its usage
-  const char* replay_command;  ///< without the seed: "./dev sim"
+  const char* name;                  ///< in its usage
+  const char* replay_command;        ///< without the seed: "./dev sim"
+  std::uint64_t usual_seeds = 1000;  ///< if nobody says how many
   /// Called by several threads at a time.
   std::function<seed_outcome(std::uint64_t seed)> run;
   /// Runs it and prints what a person needs to understand it, the last `lines` events among it.
