@@ -255,8 +255,10 @@ bool world::claims(std::size_t m) const {
 
 void world::judge_state() {
   std::size_t claiming = 0;
+  std::size_t running = 0;
   for (std::size_t m = 0; m < members; ++m) {
     const member& it = all[m];
+    if (it.runs && !is_excused(m)) ++running;
     if (!claims(m)) {
       if (sleeps_for_ever(m)) violated(rule::no_holder);
       continue;
@@ -265,6 +267,8 @@ void world::judge_state() {
     if (now >= it.known.may_stop_at) violated(rule::claim_beyond_lease);
   }
   if (claiming > 1) violated(rule::too_many_claims);
+  // Also when an excuse has run out since the second one began.
+  if (running > 1) violated(rule::too_many_running);
 }
 
 /// A candidate that may campaign, has seen that the lease is free, and will
