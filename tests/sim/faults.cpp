@@ -118,6 +118,10 @@ void faults::strike(const trouble& t) {
       break;
     case fault::agent_crash:
       victim.crash();
+      if (stage_.drawn.takes_after_crash) {
+        plan({.what = fault::delete_key, .pod = t.pod, .election = t.election, .repeated = true},
+             stage_.dice.between(core::duration{}, stage_.drawn.when.try_timeout()));
+      }
       break;
     case fault::agent_pause:
       victim.pause();
@@ -153,6 +157,10 @@ void faults::operators(const trouble& t) {
       const bool for_good = stage_.dice.chance(200'000);
       victim.tell(t.election, core::event::resign{for_good ? core::duration::max() : t.lasts},
                   core::loss_reason::resigned);
+      if (stage_.drawn.crashes_after_order) {
+        plan({.what = fault::agent_crash, .pod = t.pod, .election = t.election, .repeated = true},
+             stage_.dice.spread(1ms, stage_.drawn.when.ttl / 4));
+      }
       break;
     }
     case fault::shutdown:

@@ -1,6 +1,7 @@
 #include "mix.hpp"
 
 #include <algorithm>
+#include <initializer_list>
 #include <iterator>
 
 #include "core/check.hpp"
@@ -97,12 +98,16 @@ void draw_slow_path(rng& dice, mix& m) {
       m.known_faults = 0;
       m.elections = 1;
       m.pods = 1;
-      m.late_most = std::max(m.late_most, m.when.ttl);
+      m.late_most = m.when.ttl + 3s;
       m.picked_lost_ppm /= 8;
-      m.ambush_ppm = most_ambushes_ppm;
+      m.picked_late_ppm = static_cast<std::uint32_t>(dice.between(300'000, 600'000));
+      m.ambush_ppm = most_ambushes_ppm / 3;
+      m.series_ppm = 0;
+      m.planned_faults *= 4;
+      m.crashes_after_order = true;
     }
     know(fault::resign);
-    know(fault::agent_crash);
+    if (!m.crashes_after_order) know(fault::agent_crash);
   } else {
     // Renewals that the store gets to when their term is over.
     pick(mail::renew);
@@ -114,27 +119,60 @@ void draw_slow_path(rng& dice, mix& m) {
   }
 }
 
+void know_only(mix& m, std::initializer_list<fault> these) {
+  m.known_faults = 0;
+  for (const fault f : these) m.known_faults |= 1U << static_cast<unsigned>(f);
+}
+
+void pick_only(mix& m, std::initializer_list<mail> these) {
+  m.picked_mail = 0;
+  for (const mail kind : these) m.picked_mail |= 1U << static_cast<unsigned>(kind);
+}
+
+/// A grant of another term than what runs, before the watch shows that: one that comes late within
+/// its try is to be renewed at once, while what runs dies.
+void draw_quick_renewals(rng& dice, mix& m) {
+  core::timing_request asked{.ttl = m.when.ttl, .drain = m.when.drain};
+  asked.renew = dice.between(m.when.ttl / 20, m.when.ttl / 10);
+  asked.kill_budget = m.when.ttl / 8;
+  const auto valid = core::resolve(asked);
+  if (!valid) return;
+  m.when = *valid;
+  m.late_most = m.when.try_timeout() * 6 / 5;
+  m.picked_late_ppm = std::max(m.picked_late_ppm, 700'000U);
+  pick_only(m, {mail::acquire, mail::granted, mail::shown});
+  know_only(m, {fault::agent_crash});
+  m.takes_after_crash = true;
+  m.pods = 1;
+}
+
 /// Agents that crash again and again, while operators take away what the next one is to find, and
 /// its first questions are slow.
 void draw_hand_downs(rng& dice, mix& m) {
-  if (m.always_slow || !dice.chance(150'000)) return;
+  if (m.always_slow || !dice.chance(250'000)) return;
   m.always_slow = true;
-  m.picked_mail = 0;
-  for (const mail kind : {mail::acquire, mail::granted}) {
-    m.picked_mail |= 1U << static_cast<unsigned>(kind);
-  }
   m.picked_lost_ppm /= 8;
   m.late_most = std::min(m.late_most, m.when.ttl / 2);
-  m.known_faults = 0;
-  for (const fault f :
-       {fault::agent_crash, fault::delete_key, fault::revoke_session, fault::pod_pause}) {
-    m.known_faults |= 1U << static_cast<unsigned>(f);
+  pick_only(m, {mail::acquire, mail::granted});
+  m.pods = static_cast<std::uint32_t>(dice.between(2, 3));
+  switch (dice.below(4)) {
+    case 0:
+      // It may not go on with what it finds.
+      know_only(m, {fault::agent_crash, fault::unhealthy});
+      break;
+    case 1:
+      know_only(m,
+                {fault::agent_crash, fault::delete_key, fault::revoke_session, fault::pod_pause});
+      break;
+    default:
+      draw_quick_renewals(dice, m);
+      break;
   }
   m.elections = 1;
-  m.pods = std::max(m.pods, 2U);
-  m.series_ppm = std::max(m.series_ppm, 300'000U);
-  m.ambush_ppm = most_ambushes_ppm;
   m.planned_faults *= 2;
+  // Each crash in its own time.
+  m.series_ppm = m.takes_after_crash ? 0 : std::max(m.series_ppm, 300'000U);
+  m.ambush_ppm = m.takes_after_crash ? 0 : most_ambushes_ppm;
 }
 
 void draw_store(rng& dice, mix& m) {
@@ -170,7 +208,6 @@ mix draw_mix(rng& dice) {
   draw_cast(dice, m);
   draw_network(dice, m);
   draw_store(dice, m);
-  draw_machines(dice, m);
 
   for (std::size_t f = 0; f < fault_kinds; ++f) {
     // A restored backup breaks the promise of growing versions: seldom, so that the promise is
@@ -187,6 +224,7 @@ mix draw_mix(rng& dice) {
   }
   draw_slow_path(dice, m);
   draw_hand_downs(dice, m);
+  draw_machines(dice, m);
   m.faulty = m.when.ttl * dice.between(40, 90);
   // Long enough for what is under way to arrive, a drain, an expiry, the store's own delay, and
   // the longest pauses between tries of everything that has to be tried again.

@@ -92,10 +92,12 @@ struct mix {
   // When, and what.
   std::uint32_t known_faults = 0;  ///< a bit for each `fault`
   std::uint32_t planned_faults = 0;
-  std::uint32_t ambush_ppm = 0;  ///< a fault follows a change of phase at once
-  std::uint32_t series_ppm = 0;  ///< a fault that strikes does so several times
-  core::duration faulty{};       ///< for so long
-  core::duration quiet{};        ///< then everybody must have recovered
+  std::uint32_t ambush_ppm = 0;      ///< a fault follows a change of phase at once
+  std::uint32_t series_ppm = 0;      ///< a fault that strikes does so several times
+  bool takes_after_crash = false;    ///< an operator deletes what the agent that died has held
+  bool crashes_after_order = false;  ///< an agent that was told to resign dies soon
+  core::duration faulty{};           ///< for so long
+  core::duration quiet{};            ///< then everybody must have recovered
 
   [[nodiscard]] bool knows(fault f) const {
     return (known_faults >> static_cast<unsigned>(f) & 1U) != 0;

@@ -230,7 +230,7 @@ void pod::freeze() {
   stage_.note("pod %u: stands still", number_);
   if (!frozen_) frozen_at_ = clock_.local(stage_.now);
   frozen_ = true;
-  stage_.judge.froze(number_);
+  stage_.judge.froze(stage_.now, number_);
 }
 
 void pod::thaw() {

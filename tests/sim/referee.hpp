@@ -95,8 +95,10 @@ class referee {
   void workload_began(world_time now, std::size_t pod, std::size_t election, core::version version,
                       core::duration kill_takes);
   void workload_ended(world_time now, std::size_t pod, std::size_t election);
+  /// Those that run at the end of the world are too many, too, if they are.
+  void ends(world_time now);
   /// The whole pod stands still: only versions protect the resource from now on.
-  void froze(std::size_t pod);
+  void froze(world_time now, std::size_t pod);
   void thawed(world_time now, std::size_t pod);
   /// A write to the protected resource, which knows the highest version that it has accepted.
   void wrote(world_time now, std::size_t pod, std::size_t election, core::version version,
@@ -179,6 +181,8 @@ class referee {
   [[nodiscard]] bool unaware(std::size_t pod, std::size_t election, core::version version) const;
   [[nodiscard]] bool excused(world_time now, std::size_t pod, std::size_t election) const;
   [[nodiscard]] bool oversleeps(world_time now, std::size_t pod, std::size_t election) const;
+  void count_running(world_time now, std::size_t pod, std::size_t election);
+  [[nodiscard]] world_time dead_after_news(std::size_t pod, std::size_t election) const;
   [[nodiscard]] world_time killed_by(std::size_t pod, std::size_t election) const;
   [[nodiscard]] std::size_t count_claims(world_time now, std::size_t election,
                                          std::size_t but_for) const;

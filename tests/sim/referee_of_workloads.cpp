@@ -27,6 +27,12 @@ core::duration shrunk(core::duration d) {
 void referee::workload_began(world_time now, std::size_t pod, std::size_t election,
                              core::version version, core::duration kill_takes) {
   running_[pod][election] = {.alive = true, .version = version, .kill_takes = kill_takes};
+  count_running(now, pod, election);
+}
+
+/// Called when a workload begins, and when one ends or gets another excuse: two that ran beside
+/// each other after the excuse of one had run out are still there then.
+void referee::count_running(world_time now, std::size_t pod, std::size_t election) {
   std::size_t count = 0;
   for (std::size_t other = 0; other < mix_.pods; ++other) {
     if (running_[other][election].alive && !excused(now, other, election)) ++count;
@@ -35,10 +41,30 @@ void referee::workload_began(world_time now, std::size_t pod, std::size_t electi
 }
 
 void referee::workload_ended(world_time now, std::size_t pod, std::size_t election) {
+  if (now > dead_after_news(pod, election) && !oversleeps(now, pod, election)) {
+    violated(rule::outlived_news, now, pod, election);
+  }
+  count_running(now, pod, election);
   running_[pod][election].alive = false;
   if (now > killed_by(pod, election) && !oversleeps(now, pod, election)) {
     violated(rule::outlived_lease, now, pod, election);
   }
+}
+
+void referee::ends(world_time now) {
+  for (std::size_t e = 0; e < mix_.elections; ++e) count_running(now, 0, e);
+}
+
+/// An operator has taken its lease away, and its agent has heard of that: then it is dead as soon
+/// as a kill can be, but for the time that the store itself waits. `world_never`: it has not heard.
+world_time referee::dead_after_news(std::size_t pod, std::size_t election) const {
+  const running& r = running_[pod][election];
+  const removal* const gone = removed(pod, election, r.version);
+  if (gone == nullptr || gone->news == world_never || r.given_again) return world_never;
+  const core::duration grace =
+      std::max(core::duration{}, mix_.store_lock_delay - mix_.when.kill_budget);
+  return std::max(gone->news, gone->at + stretched(grace)) + mix_.socket_delay_most + r.kill_takes +
+         rounding;
 }
 
 /// By then its guard has killed it, if the machine does not stand still.
@@ -72,17 +98,13 @@ bool referee::excused(world_time now, std::size_t pod, std::size_t election) con
   const core::duration delay = shrunk(mix_.store_lock_delay) + shrunk(mix_.when.lock_delay);
   if (gone->is_waited_for && now < gone->at + delay) return false;
   // It ends at its own deadline at the latest, and once it was told, as soon as a kill can.
-  world_time dead_by = killed_by(pod, election);
-  if (gone->news != world_never) {
-    const core::duration grace =
-        std::max(core::duration{}, mix_.store_lock_delay - mix_.when.kill_budget);
-    dead_by = std::min(dead_by, std::max(gone->news, gone->at + stretched(grace)) +
-                                    mix_.socket_delay_most + r.kill_takes + rounding);
-  }
-  return now <= dead_by;
+  return now <= std::min(killed_by(pod, election), dead_after_news(pod, election));
 }
 
-void referee::froze(std::size_t pod) {
+void referee::froze(world_time now, std::size_t pod) {
+  for (std::size_t e = 0; e < mix_.elections; ++e) {
+    if (running_[pod][e].alive) count_running(now, pod, e);
+  }
   standstills_[pod].lasts = true;
 }
 

@@ -30,6 +30,8 @@ const char* name(rule r) {
       return "entered_lost_term";
     case rule::outlived_lease:
       return "outlived_lease";
+    case rule::outlived_news:
+      return "outlived_news";
     case rule::stopped_without_cause:
       return "stopped_without_cause";
     case rule::killed_without_cause:

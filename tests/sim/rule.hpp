@@ -19,6 +19,7 @@ enum class rule : std::uint8_t {
   armed_after_stop_at,     ///< an answer that arrived after stop_at was believed
   entered_lost_term,       ///< a term is entered whose end the watch has shown before
   outlived_lease,          ///< a workload is alive longer than SIGKILL at kill_at can take
+  outlived_news,           ///< the same of SIGKILL when its agent has heard that its term is over
   stopped_without_cause,   ///< a term ends although nothing has happened to it
   killed_without_cause,    ///< the guard ends a workload that it should let run
   claim_beyond_lease,      ///< "I hold" after stop_at

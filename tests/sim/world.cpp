@@ -113,6 +113,7 @@ class world {
   /// has ended.
   void check_recovered() {
     over_ = true;
+    stage_.judge.ends(stage_.now);
     std::size_t able = 0;
     for (std::size_t p = 0; p < pods_.size(); ++p) {
       if (pods_[p].ending()) stage_.judge.violated(rule::did_not_end, stage_.now, p, 0);

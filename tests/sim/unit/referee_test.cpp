@@ -230,7 +230,7 @@ TEST_F(Referee, WorkloadOutlivesItsLease) {
 /// The guard kills within its first instant; a standstill is no excuse for more than that.
 TEST_F(Referee, FrozenPodIsExcusedUntilItsGuardHasHadItsInstant) {
   hold(0, v5, 1s);
-  judge.froze(0);
+  judge.froze(at(2s), 0);
   hold(1, v6, 20s);
   EXPECT_EQ(broken(), rule::none);
   judge.thawed(at(21s), 0);
@@ -240,7 +240,7 @@ TEST_F(Referee, FrozenPodIsExcusedUntilItsGuardHasHadItsInstant) {
 
 TEST_F(Referee, FrozenPodThatWakesInTimeHasNoExcuse) {
   hold(0, v5, 1s);
-  judge.froze(0);
+  judge.froze(at(1500ms), 0);
   judge.thawed(at(2s), 0);
   judge.workload_began(at(2s), 1, 0, v6, kill_takes);
   EXPECT_EQ(broken(), rule::too_many_running);
@@ -261,6 +261,42 @@ TEST_F(Referee, RemovalExcusesNobodyFromLockDelay) {
   judge.removed_by_operator(at(2s), 0, 0, v5);
   hold(1, v6, 2s + drawn.when.lock_delay / 2);
   EXPECT_EQ(broken(), rule::too_many_running);
+}
+
+/// The next one began while it was excused, and nothing else begins afterwards.
+TEST_F(Referee, ExcuseThatRunsOutLeavesOneTooMany) {
+  hold(0, v5, 1s);
+  judge.removed_by_operator(at(2s), 0, 0, v5);
+  hold(1, v6, 3s);
+  judge.told_lost(at(4s), 0, 0, v5, true);
+  EXPECT_EQ(broken(), rule::none);
+  judge.ends(at(5s));
+  EXPECT_EQ(broken(), rule::too_many_running);
+}
+
+TEST_F(Referee, SoItDoesIfOneOfThemEndsInTheEnd) {
+  hold(0, v5, 1s);
+  judge.removed_by_operator(at(2s), 0, 0, v5);
+  hold(1, v6, 3s);
+  judge.told_lost(at(4s), 0, 0, v5, true);
+  judge.workload_ended(at(5s), 1, 0);
+  EXPECT_EQ(broken(), rule::too_many_running);
+}
+
+TEST_F(Referee, WorkloadDeadAfterTheNewsAndTheTimeOfAKillIsRight) {
+  hold(0, v5, 1s);
+  judge.removed_by_operator(at(2s), 0, 0, v5);
+  judge.told_lost(at(3s), 0, 0, v5, true);
+  judge.workload_ended(at(3s + drawn.socket_delay_most + kill_takes), 0, 0);
+  EXPECT_EQ(broken(), rule::none);
+}
+
+TEST_F(Referee, WorkloadOutlivesTheNewsOfItsEnd) {
+  hold(0, v5, 1s);
+  judge.removed_by_operator(at(2s), 0, 0, v5);
+  judge.told_lost(at(3s), 0, 0, v5, true);
+  judge.workload_ended(at(3s + drawn.socket_delay_most + kill_takes + 1ms), 0, 0);
+  EXPECT_EQ(broken(), rule::outlived_news);
 }
 
 TEST_F(Referee, EveryStopNeedsItsCause) {
