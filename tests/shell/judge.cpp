@@ -235,6 +235,18 @@ void judge::granted(std::size_t pod, const std::string& which, std::uint64_t ver
   broke(rule::granted_while_held, who + ": " + std::to_string(held) + " held it");
 }
 
+/// A restore may let the store count up to the same version once more. If the pod whose
+/// workload runs under it enters that term, the workload goes on in it.
+void judge::go_on_in(term& granted) {
+  for (running_one& one : running_[granted.which]) {
+    const bool is_its = !one.foreign && one.pod == granted.granted_to;
+    if (!is_its || one.of == &granted || one.of->version != granted.version) continue;
+    granted.started_at = one.of->started_at;
+    granted.alive = std::exchange(one.of->alive, false);
+    one.of = &granted;
+  }
+}
+
 /// Orders that were there stay as long again: those that had not run out when the last leader was
 /// lost. A cluster is without a leader for a few seconds.
 void judge::leases_begin_anew() {

@@ -266,6 +266,7 @@ class judge final : public store_witness {
   [[nodiscard]] bool was_left_clean(const term& before) const;
   [[nodiscard]] bool has_predecessor(const term& before) const;
   void note_news(std::size_t pod, const std::string& which, bool has_room);
+  void go_on_in(term& granted);
   void check_beside(const running_one& starts, const std::string& who);
   [[nodiscard]] bool was_taken_away(const term& one) const {
     return one.how == erased_by::somebody && one.erased_at <= world_.now;

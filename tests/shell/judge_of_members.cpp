@@ -19,6 +19,7 @@ std::string name_of(std::size_t pod, std::uint64_t version) {
 // --- what the store tells them -----------------------------------------------------------------
 
 void judge::enters(std::size_t pod, const std::string& which, std::uint64_t version) {
+  if (term* const one = of(pod, which, version)) go_on_in(*one);
   seen_versions& seen = seen_[{pod, which}];
   const shown_state& shown = shown_[{pod, which}];
   const std::string who = name_of(pod, version);
