@@ -134,6 +134,11 @@ bool election::adopting() const {
   return c != nullptr && c->found;
 }
 
+bool election::may_go_on() const {
+  const auto* c = in<state::candidate>();
+  return c != nullptr && c->found && !c->found->stopping;
+}
+
 bool election::holding() const {
   return held() != nullptr;
 }

@@ -62,6 +62,9 @@ class election {
   /// True while a workload that was found running waits for the store to confirm its term.
   [[nodiscard]] bool adopting() const;
 
+  /// True while that workload may go on: nobody has asked it to stop.
+  [[nodiscard]] bool may_go_on() const;
+
   /// No campaign begins before then, after a resign or because the workload was unhealthy.
   [[nodiscard]] time_point aside_until() const { return std::max(aside_until_, rest_until_); }
 

@@ -12,6 +12,7 @@
 #include "settings/election.hpp"
 #include "settings/health.hpp"
 #include "settings/hooks.hpp"
+#include "settings/kubernetes.hpp"
 #include "settings/listen_address.hpp"
 #include "settings/security.hpp"
 #include "settings/target.hpp"
@@ -60,6 +61,7 @@ struct agent {
   settings::hooks hooks;
   settings::health health;
   settings::target target;  ///< for `tenure agent` only
+  settings::kubernetes kubernetes;
 
   listener listen;
   std::string socket{};       ///< the path of a Unix socket; empty: none

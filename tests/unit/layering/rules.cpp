@@ -28,6 +28,8 @@ const std::vector<room>& table_of_rooms() {
       {"config", {"core", "base", "settings"}},
       {"http", {"core", "base", "settings"}},
       {"stores", {"core", "base", "settings", "http"}},
+      // What is done to Kubernetes apart from leases, with any store: it gets a client from above.
+      {"kube", {"core", "base", "log", "settings"}},
       // Knows nothing of sockets but its own, and of no store.
       {"guard", {"core", "base", "log", "settings", "process"}},
       {"workload", {"core", "base", "log", "settings", "http", "process", "guard"}},
@@ -37,7 +39,7 @@ const std::vector<room>& table_of_rooms() {
       // Shows what is published; api serves the page without knowing what is on it.
       {"metrics", {"core", "base", "http", "api"}},
       {"runtime",
-       {"core", "base", "log", "settings", "process", "http", "stores", "guard", "workload",
+       {"core", "base", "log", "settings", "process", "http", "stores", "kube", "guard", "workload",
         "health", "api", "metrics"}},
       {"cli",
        {"core", "base", "settings", "process", "config", "http", "guard", "workload", "wire", "api",

@@ -43,6 +43,7 @@ INSTANTIATE_TEST_SUITE_P(
                       sample{"HttpKnowsNoStore", "http/a.cpp", "#include \"stores/store.hpp\"\n"},
                       sample{"StoresKnowNoApi", "stores/etcd/a.cpp", "#include \"api/a.hpp\"\n"},
                       sample{"ApiKnowsNoStore", "api/a.cpp", "#include \"stores/store.hpp\"\n"},
+                      sample{"KubeKnowsNoStore", "kube/a.cpp", "#include \"stores/store.hpp\"\n"},
                       sample{"ConfigKnowsNoHttp", "config/a.cpp", "#include \"http/a.hpp\"\n"},
                       sample{"GuardKnowsNoHttp", "guard/a.cpp", "#include \"http/a.hpp\"\n"},
                       sample{"RuntimeKnowsNoCli", "runtime/a.cpp", "#include \"cli/a.hpp\"\n"},

@@ -1,0 +1,260 @@
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "base/json_nesting.hpp"
+#include "base/number_text.hpp"
+#include "base/printable_text.hpp"
+#include "kube/codec.hpp"
+
+namespace tenure::kube {
+namespace {
+
+using nlohmann::json;
+using settings::traffic;
+
+/// Pods have more levels than other objects that agents read.
+constexpr std::size_t most_levels = 64;
+constexpr std::size_t most_excerpt_bytes = 60;
+constexpr std::string_view version_words = "version ";
+constexpr std::string_view managed_by = "endpointslice.kubernetes.io/managed-by";
+constexpr std::string_view of_the_controller = "endpointslice-controller.k8s.io";
+constexpr std::string_view service_name = "kubernetes.io/service-name";
+
+/// Reads members of JSON objects, and keeps the first reason why the whole cannot be used.
+class reader {
+ public:
+  void require(bool holds, std::string_view what) {
+    if (!holds && why_.empty()) why_ = what;
+  }
+  [[nodiscard]] const std::string& why() const { return why_; }
+
+  /// The member at this path; null if one of its parts is absent or null.
+  const json* find(const json& in, std::initializer_list<std::string_view> path) {
+    const json* at = &in;
+    for (const std::string_view name : path) {
+      require(at->is_object(), "something in it is not an object");
+      if (!at->is_object()) return nullptr;
+      const auto found = at->find(name);
+      if (found == at->end() || found->is_null()) return nullptr;
+      at = &*found;
+    }
+    return at;
+  }
+
+  /// Empty if absent.
+  std::string text(const json& in, std::initializer_list<std::string_view> path) {
+    const json* const found = find(in, path);
+    if (found == nullptr) return {};
+    require(found->is_string(), "something in it is not a text");
+    return found->is_string() ? found->get<std::string>() : std::string();
+  }
+
+  /// Empty if absent.
+  const json& list(const json& in, std::initializer_list<std::string_view> path) {
+    static const json nothing = json::array();
+    const json* const found = find(in, path);
+    if (found == nullptr) return nothing;
+    require(found->is_array(), "something in it is not a list");
+    return found->is_array() ? *found : nothing;
+  }
+
+ private:
+  std::string why_;
+};
+
+std::unexpected<std::string> unusable(const std::string& why, std::string_view body) {
+  return std::unexpected(why + ": " + base::printable(body, most_excerpt_bytes));
+}
+
+std::expected<json, std::string> read_object(std::string_view body) {
+  if (body.contains('\0')) return unusable("it is not JSON", body);
+  if (base::nests_deeper(body, most_levels)) return unusable("it is nested too deeply", body);
+  json out = json::parse(body, nullptr, /*allow_exceptions=*/false);
+  if (!out.is_object()) return unusable("it is not a JSON object", body);
+  return out;
+}
+
+core::version version_in(std::string_view digits) {
+  return core::version{base::read_number<std::uint64_t>(digits).value_or(0)};
+}
+
+marked_object base_of(const json& from, reader& by) {
+  marked_object out{.name = by.text(from, {"metadata", "name"}),
+                    .uid = by.text(from, {"metadata", "uid"}),
+                    .resource_version = by.text(from, {"metadata", "resourceVersion"})};
+  by.require(!out.name.empty(), "it has no name");
+  by.require(!out.uid.empty(), "it has no uid");
+  by.require(!out.resource_version.empty(), "it has no resourceVersion");
+  return out;
+}
+
+// --- pods ------------------------------------------------------------------------------------
+
+const json* condition_of(const json& pod, std::string_view type, reader& by) {
+  for (const json& one : by.list(pod, {"status", "conditions"})) {
+    if (by.text(one, {"type"}) == type) return &one;
+  }
+  return nullptr;
+}
+
+/// "version 7: this pod is active in the election db"
+core::version version_of_message(std::string_view message) {
+  if (!message.starts_with(version_words)) return core::no_version;
+  message.remove_prefix(version_words.size());
+  return version_in(message.substr(0, message.find(':')));
+}
+
+bool awaits_the_condition(const json& pod, reader& by) {
+  return std::ranges::any_of(by.list(pod, {"spec", "readinessGates"}), [&by](const json& one) {
+    return by.text(one, {"conditionType"}) == active_condition;
+  });
+}
+
+bool has_label(const json& pod, const traffic_terms& of, reader& by) {
+  return by.text(pod, {"metadata", "labels", election_label}) == of.election;
+}
+
+void read_gate(const json& pod, const traffic_terms& of, marked_object& out, reader& by) {
+  const json* const found = condition_of(pod, active_condition, by);
+  const named if_true = out.name == of.its.pod_name ? named::us : named::other;
+  if (found != nullptr) {
+    out.version = version_of_message(by.text(*found, {"message"}));
+    if (by.text(*found, {"status"}) == "True") out.who = if_true;
+  }
+  out.is_complete = found != nullptr;
+  const json* const ready = condition_of(pod, "Ready", by);
+  out.is_ready = ready != nullptr && by.text(*ready, {"status"}) == "True";
+  if (if_true != named::us) return;
+  if (!has_label(pod, of, by)) {
+    out.flaw = "the pod has no label " + std::string(election_label) + ": " +
+               std::string(of.election) +
+               ", so that other pods of the election cannot be found; add it to the pod template";
+  } else if (!awaits_the_condition(pod, by)) {
+    out.flaw = "nothing awaits the condition; add `readinessGates: [{conditionType: " +
+               std::string(active_condition) + "}]` to the pod template";
+  }
+}
+
+void read_label(const json& pod, const traffic_terms& of, marked_object& out, reader& by) {
+  const std::string role = by.text(pod, {"metadata", "labels", role_label});
+  out.version = version_in(by.text(pod, {"metadata", "annotations", version_annotation}));
+  if (role == "active") out.who = out.name == of.its.pod_name ? named::us : named::other;
+  out.is_listed = has_label(pod, of, by);
+  out.is_complete = out.is_listed && (role == "active" || role == "standby");
+}
+
+marked_object pod_of(const json& from, const traffic_terms& of, reader& by) {
+  marked_object out = base_of(from, by);
+  const std::string phase = by.text(from, {"status", "phase"});
+  out.is_over = phase == "Succeeded" || phase == "Failed";
+  if (of.its.traffic == traffic::gate) {
+    read_gate(from, of, out, by);
+  } else {
+    read_label(from, of, out, by);
+  }
+  return out;
+}
+
+// --- slices ----------------------------------------------------------------------------------
+
+std::vector<std::string> addresses_for(const std::string& type, const settings::kubernetes& its) {
+  std::vector<std::string> out;
+  std::ranges::copy_if(its.pod_addresses, std::back_inserter(out), [&](const std::string& one) {
+    return type == (one.contains(':') ? "IPv6" : "IPv4");
+  });
+  return out;
+}
+
+/// One endpoint that is exactly what we would write.
+bool is_our_endpoint(const json& one, const marked_object& slice, const settings::kubernetes& its,
+                     reader& by) {
+  const json* const ready = by.find(one, {"conditions", "ready"});
+  const json* const addresses = by.find(one, {"addresses"});
+  return addresses != nullptr && *addresses == json(slice.addresses) && ready != nullptr &&
+         *ready == true && by.text(one, {"targetRef", "uid"}) == its.pod_uid &&
+         by.text(one, {"nodeName"}) == its.pod_node;
+}
+
+bool names_pod(const json& endpoint, const settings::kubernetes& its, reader& by) {
+  return by.text(endpoint, {"targetRef", "kind"}) == "Pod" &&
+         by.text(endpoint, {"targetRef", "name"}) == its.pod_name;
+}
+
+std::string flaw_of(const json& from, const marked_object& slice, reader& by) {
+  const std::string type = by.text(from, {"addressType"});
+  if (by.text(from, {"metadata", "labels", managed_by}) == of_the_controller) {
+    return "EndpointSlice " + slice.name +
+           " belongs to Kubernetes' own controller, as its Service has a selector; make a Service "
+           "without a selector, and a slice for it";
+  }
+  if (by.text(from, {"metadata", "labels", service_name}).empty()) {
+    return "EndpointSlice " + slice.name + " has no label " + std::string(service_name) +
+           ", so that no Service uses it; add it";
+  }
+  if (!slice.addresses.empty()) return {};
+  return "EndpointSlice " + slice.name + " is for " + type +
+         ", and pod_address has no such address; remove the slice from traffic_slice, or give the "
+         "pod one";
+}
+
+marked_object slice_of(const json& from, const settings::kubernetes& its, reader& by) {
+  marked_object out = base_of(from, by);
+  out.version = version_in(by.text(from, {"metadata", "annotations", version_annotation}));
+  out.addresses = addresses_for(by.text(from, {"addressType"}), its);
+  out.flaw = flaw_of(from, out, by);
+  const json& all = by.list(from, {"endpoints"});
+  if (all.empty()) return out;
+  const bool ours =
+      std::ranges::all_of(all, [&](const json& one) { return names_pod(one, its, by); });
+  out.who = ours ? named::us : named::other;
+  out.is_complete = all.size() == 1 && is_our_endpoint(all.front(), out, its, by) &&
+                    by.text(from, {"metadata", "annotations", holder_annotation}) == its.pod_name;
+  return out;
+}
+
+}  // namespace
+
+std::expected<std::vector<marked_object>, std::string> read_reply(const traffic_request& asked,
+                                                                  std::string_view body,
+                                                                  const traffic_terms& of) {
+  const auto document = read_object(body);
+  if (!document) return std::unexpected(document.error());
+  reader by;
+  const bool is_list = asked.what == traffic_request::kind::list;
+  const bool in_slices = of.its.traffic == traffic::endpoints;
+  const std::string_view kind = is_list ? "PodList" : in_slices ? "EndpointSlice" : "Pod";
+  by.require(by.text(*document, {"kind"}) == kind, "it is not a " + std::string(kind));
+  std::vector<marked_object> out;
+  if (is_list) {
+    for (const json& one : by.list(*document, {"items"})) {
+      by.require(has_label(one, of, by), "it has a pod that was not asked for");
+      out.push_back(pod_of(one, of, by));
+    }
+    by.require(by.text(*document, {"metadata", "continue"}).empty(), "it is not the whole list");
+  } else {
+    out.push_back(in_slices ? slice_of(*document, of.its, by) : pod_of(*document, of, by));
+    by.require(out.back().name == asked.object, "it is about another object");
+  }
+  if (!by.why().empty()) return unusable(by.why(), body);
+  return out;
+}
+
+std::optional<bool> read_review(std::string_view body) {
+  const auto document = read_object(body);
+  if (!document) return std::nullopt;
+  reader by;
+  const json* const allowed = by.find(*document, {"status", "allowed"});
+  if (allowed == nullptr || !allowed->is_boolean()) return std::nullopt;
+  return allowed->get<bool>();
+}
+
+std::string read_uid(std::string_view body, std::string_view name) {
+  const auto document = read_object(body);
+  if (!document) return {};
+  reader by;
+  const bool is_it = by.text(*document, {"metadata", "name"}) == name;
+  return is_it ? by.text(*document, {"metadata", "uid"}) : std::string();
+}
+
+}  // namespace tenure::kube

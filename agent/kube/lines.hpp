@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string_view>
+
+#include "kube/right.hpp"
+#include "kube/traffic_switch.hpp"
+#include "log/logger.hpp"
+#include "log/speaker.hpp"
+#include "settings/kubernetes.hpp"
+
+/// What the log says of what is done to Kubernetes: one function per line.
+namespace tenure::kube {
+
+/// Whose line it is.
+struct pod_speaker {
+  log::speaker who;
+  const settings::kubernetes& its;
+};
+
+void say(log::logger& to, const pod_speaker& by, const notice::named_us& what);
+void say(log::logger& to, const pod_speaker& by, const notice::not_named& what);
+void say(log::logger& to, const pod_speaker& by, const notice::works_again& what);
+void say(log::logger& to, const pod_speaker& by, const notice::overtaken& what);
+void say(log::logger& to, const pod_speaker& by, const notice::failed& what);
+
+/// At the start: our ServiceAccount may not do what the settings need.
+void say_right_missing(log::logger& to, std::string_view identity, const right& what);
+
+/// For who looks into it (level debug).
+void say_event_missed(log::logger& to, std::string_view identity, std::string_view why);
+/// Said once: no Event can be written.
+void say_no_events(log::logger& to, std::string_view identity, std::string_view why,
+                   const right& what);
+
+}  // namespace tenure::kube

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "settings/kubernetes.hpp"
+
+namespace tenure::kube {
+
+/// A verb on a resource, as a Role of RBAC allows it.
+struct right {
+  std::string_view verb;            ///< "patch"
+  std::string_view group;           ///< "": the core group
+  std::string_view resource;        ///< "pods"
+  std::string_view sub_resource{};  ///< "status"
+  std::string name_space;
+  std::string name{};  ///< the one object; empty: all in the namespace
+};
+
+/// All rights that these settings need. `lease_namespace`: where Events on Leases are written.
+std::vector<right> rights_for(const settings::kubernetes& its, std::string_view lease_namespace);
+
+/// "patch pods/status in namespace team".
+std::string text(const right& what);
+
+/// The rule that gives it, as a Role has it:
+/// `{apiGroups: [""], resources: [pods/status], verbs: [patch]}`.
+std::string rule_for(const right& what);
+
+}  // namespace tenure::kube
