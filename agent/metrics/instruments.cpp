@@ -82,6 +82,14 @@ instruments::instruments(const constants& about) {
   adoptions_ =
       kept_.add_counter({"tenure_workload_adoptions_total",
                          "Workloads of an agent that had ended which this one has gone on with."});
+  if (about.has_traffic) {
+    traffic_shown_ = kept_.add_gauge(
+        {"tenure_traffic_shown",
+         "1 while Kubernetes names this pod as the active one, as far as it has acknowledged."});
+    traffic_failures_ = kept_.add_counter(
+        {"tenure_traffic_failures_total",
+         "Requests about the traffic to the active pod that Kubernetes has not carried out."});
+  }
   sleeps_ = kept_.add_counter(
       {"tenure_clock_sleeps_total", "How often the machine has slept while the agent ran."});
   sleep_seconds_ = kept_.add_counter(
@@ -138,6 +146,14 @@ void instruments::health_is(core::health verdict) {
 
 void instruments::workload_adopted() {
   adoptions_.add();
+}
+
+void instruments::traffic_named(bool is) {
+  traffic_shown_.set(is ? 1 : 0);
+}
+
+void instruments::traffic_failed() {
+  traffic_failures_.add();
 }
 
 void instruments::slept(core::duration lasted) {

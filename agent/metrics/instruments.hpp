@@ -25,7 +25,8 @@ inline constexpr std::size_t outcomes = 4;
 /// What never changes while the agent runs.
 struct constants {
   core::timing when;
-  bool has_health = false;  ///< the workload has health checks
+  bool has_health = false;   ///< the workload has health checks
+  bool has_traffic = false;  ///< Kubernetes is told which pod is active
 };
 
 /// All that the agent counts and measures, and the page that shows it.
@@ -58,6 +59,10 @@ class instruments {
   /// The workload of an agent that has ended continues under this one.
   void workload_adopted();
 
+  /// Precondition of these two: `has_traffic`.
+  void traffic_named(bool is);
+  void traffic_failed();
+
   void slept(core::duration lasted);
   void was_late(core::duration by);
   void wall_clock_jumped();
@@ -79,6 +84,8 @@ class instruments {
   counter unhealthy_;
   core::health health_ = core::health::unknown;
   counter adoptions_;
+  gauge traffic_shown_;
+  counter traffic_failures_;
   counter sleeps_;
   counter sleep_seconds_;
   counter delays_;

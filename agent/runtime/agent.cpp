@@ -6,6 +6,7 @@
 #include "base/boot_time.hpp"
 #include "base/number_text.hpp"
 #include "base/wall_time.hpp"
+#include "kube/wish_of.hpp"
 #include "runtime/exit_status.hpp"
 #include "runtime/lines.hpp"
 #include "runtime/metered_store.hpp"
@@ -16,7 +17,8 @@ namespace {
 /// Between attempts to open a store on which an earlier agent's workload depends.
 constexpr core::duration open_pause = std::chrono::milliseconds(200);
 
-/// How long the store may take to remove our name at the end.
+/// How long the store may take to remove our name at the end, and Kubernetes to show that this pod
+/// is not active any more.
 constexpr core::duration leave_patience = std::chrono::milliseconds(500);
 
 stores::setup store_setup(const agent_options& o) {
@@ -41,8 +43,9 @@ agent::agent(agent_options options, surroundings& on, log::logger& to,
       machine_(on),
       log_(to),
       on_end_(std::move(ended)),
-      instruments_(
-          {.when = options_.settings.timing, .has_health = options_.settings.health.is_checked()}),
+      instruments_({.when = options_.settings.timing,
+                    .has_health = options_.settings.health.is_checked(),
+                    .has_traffic = options_.settings.kubernetes.writes_traffic()}),
       shown_(published_, base::hex(on.loop().random_bits()), options_.settings.identity,
              options_.settings.store, options_.settings.elections, !options_.settings.observe),
       workload_(make_workload_mode({.settings = options_.settings,
@@ -97,7 +100,38 @@ void agent::open_store(const workload::guard_ready& left) {
   if (ended_ || store_) return;
   left_ = left;
   if (!left.session.empty()) options_.session = left.session;
+  announce();
   try_store();
+}
+
+void agent::announce() {
+  const settings::kubernetes& its = options_.settings.kubernetes;
+  if (!its.is_used() || !its.cluster) return;
+  auto api = machine_.make_kubernetes_api(*its.cluster);
+  if (!api) return say_cannot_tell_kubernetes(log_, options_.settings.identity, api.error());
+  announcer_ = std::make_unique<kube::announcer>(
+      kube::announcer::parts{.loop = machine_.loop(),
+                             .through = std::move(*api),
+                             .settings = options_.settings,
+                             .to = log_,
+                             .wanted = [this] { return wanted_traffic(); },
+                             .named = [this](bool is) { instruments_.traffic_named(is); },
+                             .failed = [this] { instruments_.traffic_failed(); },
+                             .unix_ms = [this] { return machine_.read_clocks().unix_ms(); }});
+  announcer_->begin();
+}
+
+/// Before the elections begin, what an earlier agent has left behind tells.
+kube::traffic_wish agent::wanted_traffic() const {
+  using kind = kube::traffic_wish::kind;
+  const auto& found = left_.found;
+  const bool may_go_on = found && !found->ended && !found->stopping;
+  kube::traffic_wish out{.what = may_go_on ? kind::as_it_is : kind::standby};
+  if (driver_.begun()) {
+    out = kube::wish_of(elections().at(core::election_index{0}), machine_.loop().now());
+  }
+  if (out.what == kind::standby) out.version = left_.last_term;
+  return out;
 }
 
 void agent::try_store() {
@@ -125,7 +159,7 @@ void agent::store_failed_to_open(const stores::open_error& why) {
   const auto& found = left_.found;
   if (!found || found->ended || found->stopping || now + open_pause >= found->stop_at) {
     say_cannot_use_store(log_, store, why.text);
-    return end(exit_failed);
+    return end_in_order(exit_failed);
   }
   if (failures_.let_through("open", now)) {
     say_store_tried_again(log_, store, why.text, found->stop_at - now);
@@ -144,7 +178,7 @@ void agent::store_opened(std::expected<stores::description, stores::open_error> 
   const settings::agent& s = options_.settings;
   if (s.timing.ttl < what->min_ttl || s.timing.ttl > what->max_ttl) {
     say_ttl_impossible(log_, s.store, s.timing.ttl, *what);
-    return end(exit_bad_settings);
+    return end_in_order(exit_bad_settings);
   }
   // A store that was not reached is reported by the first operation that fails.
   if (!what->server_version.empty()) store_reached(*what);
@@ -226,6 +260,18 @@ bool agent::serve() {
 void agent::phase_changed(core::election_index which, const core::command::transition& what) {
   workload_->phase_changed(what);
   health_->phase_changed(which, what);
+  if (!announcer_) return;
+  // After the other commands of this step: the workload is asked to stop first.
+  machine_.loop().post([this, which, what] {
+    if (!ended_) announcer_->phase_changed(which, elections().at(which), what);
+  });
+}
+
+void agent::view_changed(core::election_index) {
+  if (!announcer_) return;
+  machine_.loop().post([this] {
+    if (!ended_) announcer_->look();
+  });
 }
 
 void agent::orders_shown(core::election_index which, const std::vector<core::left_order>& what) {
@@ -247,10 +293,12 @@ void agent::finished(core::election_index, core::loss_reason why) {
   // After the other commands of this step, which may still be on their way. Nothing is held any
   // more, so it does no harm if our name stays a moment longer.
   machine_.loop().post([this, as_workload] {
-    store_->leave(machine_.loop().now() + leave_patience,
-                  [this, as_workload](const stores::release_outcome&) {
-                    end(*status_, as_workload && *status_ == exit_ok);
-                  });
+    const core::time_point by = machine_.loop().now() + leave_patience;
+    const auto one_is_done = [this, as_workload, left = std::make_shared<int>(announcer_ ? 2 : 1)] {
+      if (--*left == 0) end(*status_, as_workload && *status_ == exit_ok);
+    };
+    store_->leave(by, [one_is_done](const stores::release_outcome&) { one_is_done(); });
+    if (announcer_) announcer_->settle(by, one_is_done);
   });
 }
 
@@ -267,8 +315,15 @@ void agent::shut_down(int signo, core::loss_reason why) {
   }
   reports_.stopping();
   orders_.stop();
-  if (!driver_.begun() || workload_->is_lapsing()) return end(exit_ok);
+  if (!driver_.begun() || workload_->is_lapsing()) return end_in_order(exit_ok);
   driver_.feed_all(core::event::shutdown{why});
+}
+
+/// Nothing of ours runs that could wait for this: Kubernetes may be told first.
+void agent::end_in_order(int status) {
+  if (!announcer_) return end(status, false);
+  announcer_->settle(machine_.loop().now() + leave_patience,
+                     [this, status] { end(status, false); });
 }
 
 /// Everything is released: closes what is open, in order.
@@ -285,6 +340,7 @@ void agent::end(int status, bool as_workload) {
   orders_.close();
   machine_.asked_by().stop();
   if (store_) store_->close();
+  if (announcer_) announcer_->close();
   // Not from within a call of one of them, where this may run.
   machine_.loop().post([this] {
     workload_->close();

@@ -9,6 +9,7 @@
 
 #include "api/snapshot.hpp"
 #include "core/lease_group.hpp"
+#include "kube/announcer.hpp"
 #include "log/logger.hpp"
 #include "log/repeats.hpp"
 #include "metrics/instruments.hpp"
@@ -53,11 +54,14 @@ class agent final : private election_host, private workload_host {
   void store_opened(std::expected<stores::description, stores::open_error> what);
   void store_reached(const stores::description& what);
   void begin_elections();
-  void finish(int status, bool as_workload);
+  void announce();
+  [[nodiscard]] kube::traffic_wish wanted_traffic() const;
+  void end_in_order(int status);
   void end(int status, bool as_workload);
 
   // For the elections.
   void phase_changed(core::election_index which, const core::command::transition& what) override;
+  void view_changed(core::election_index which) override;
   void orders_shown(core::election_index which, const std::vector<core::left_order>& what) override;
   void finished(core::election_index which, core::loss_reason why) override;
 
@@ -85,6 +89,7 @@ class agent final : private election_host, private workload_host {
   order_executor orders_;
   std::unique_ptr<workload_health> health_;
   std::unique_ptr<stores::store> store_;
+  std::unique_ptr<kube::announcer> announcer_;  ///< null: Kubernetes is told nothing
 
   base::timer opening_;           ///< the next attempt to open the store after a failure
   log::repeats failures_;         ///< how often these attempts have failed

@@ -246,6 +246,7 @@ void election_driver::carry_out(core::election_index which, const core::command:
 
 void election_driver::carry_out(core::election_index which, const core::command::publish&) {
   with_.listener.view_changed(which);
+  with_.host.view_changed(which);
 }
 
 void election_driver::carry_out(core::election_index, const core::command::forget_grants& c) {

@@ -16,6 +16,8 @@ class election_host {
 
   /// Must not feed the driver.
   virtual void phase_changed(core::election_index which, const core::command::transition& what) = 0;
+  /// Something in the view of this election has changed. Must not feed the driver.
+  virtual void view_changed(core::election_index which) = 0;
   /// The watch shows these orders; the election has got everything else that it shows already.
   virtual void orders_shown(core::election_index which,
                             const std::vector<core::left_order>& what) = 0;

@@ -145,6 +145,11 @@ void say_store_tried_again(log::logger& to, std::string_view store, std::string_
       {{"store", store}, {"why", why}});
 }
 
+void say_cannot_tell_kubernetes(log::logger& to, std::string_view identity, std::string_view why) {
+  to.write(log::log_level::error, "Kubernetes is not told which pod is active: " + std::string(why),
+           {{"identity", identity}});
+}
+
 void say_ttl_impossible(log::logger& to, std::string_view store, core::duration ttl,
                         const stores::description& what) {
   to.write(log::log_level::error, "the store cannot keep leases of this ttl; set --ttl",

@@ -82,6 +82,9 @@ void say_store_lost(log::logger& to, std::string_view identity, const store_fail
 void say_store_back(log::logger& to, std::string_view identity, std::string_view store,
                     core::duration gone_for);
 
+/// The settings ask for it, and it cannot be done.
+void say_cannot_tell_kubernetes(log::logger& to, std::string_view identity, std::string_view why);
+
 // --- the lease -------------------------------------------------------------------------------
 
 /// Others hold the lease, and this member waits for it.

@@ -3,6 +3,8 @@
 #include <utility>
 
 #include "base/memory.hpp"
+#include "http/client/http_network.hpp"
+#include "runtime/kubernetes_api.hpp"
 #include "workload/guard_link.hpp"
 
 namespace tenure::runtime {
@@ -73,6 +75,11 @@ workload::hooks process_surroundings::make_hooks(const settings::hooks& with) {
 std::vector<std::unique_ptr<health::health_check>> process_surroundings::make_health_checks(
     const settings::health& with) {
   return health::make_health_checks(loop_, with);
+}
+
+std::expected<std::unique_ptr<kube::api_server>, std::string>
+process_surroundings::make_kubernetes_api(const settings::pod_cluster& to) {
+  return runtime::make_kubernetes_api(loop_, http::over_network(loop_.executor()), to);
 }
 
 /// Drops code that only the start needs: reading command lines and files.

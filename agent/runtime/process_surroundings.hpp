@@ -26,6 +26,8 @@ class process_surroundings final : public surroundings {
   [[nodiscard]] workload::hooks make_hooks(const settings::hooks& with) override;
   [[nodiscard]] std::vector<std::unique_ptr<health::health_check>> make_health_checks(
       const settings::health& with) override;
+  [[nodiscard]] std::expected<std::unique_ptr<kube::api_server>, std::string> make_kubernetes_api(
+      const settings::pod_cluster& to) override;
   [[nodiscard]] agent_listeners& asked_by() override { return listeners_; }
   void settled() override;
 

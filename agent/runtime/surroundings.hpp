@@ -18,6 +18,7 @@
 #include "guard/target.hpp"
 #include "health/health_check.hpp"
 #include "http/server/traffic.hpp"
+#include "kube/api_server.hpp"
 #include "log/log_line.hpp"
 #include "settings/agent.hpp"
 #include "settings/listen_address.hpp"
@@ -104,6 +105,10 @@ class surroundings {
   [[nodiscard]] virtual workload::hooks make_hooks(const settings::hooks& with) = 0;
   [[nodiscard]] virtual std::vector<std::unique_ptr<health::health_check>> make_health_checks(
       const settings::health& with) = 0;
+
+  /// The API server of the cluster in which this pod runs.
+  [[nodiscard]] virtual std::expected<std::unique_ptr<kube::api_server>, std::string>
+  make_kubernetes_api(const settings::pod_cluster& to) = 0;
 
   [[nodiscard]] virtual agent_listeners& asked_by() = 0;
 

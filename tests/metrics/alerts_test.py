@@ -103,6 +103,11 @@ class Alerts(Scene):
         self.addCleanup(exporter.close)
         self.fires(self.watched("fake"), "TenureTooManyActive", election="db")
 
+    def test_TenureTrafficAstray(self):
+        exporter = faults.FakeExporter(self.port("fake"), faults.FakeExporter.ASTRAY)
+        self.addCleanup(exporter.close)
+        self.fires(self.watched("fake"), "TenureTrafficAstray", instance=self.instance("fake"))
+
     def test_TenureVersionWentBack(self):
         server = self.watched("late")
         for term in (1, 2):

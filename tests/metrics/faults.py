@@ -42,10 +42,10 @@ class FileLock:
 
 
 class FakeExporter:
-    """Two members that both say that they are active. Not real agents: no fault here makes those
-    overlap, or Tenure would be broken."""
+    """A page that no real agent shows here: by default of two members that both say that they are active, since no
+    fault makes those overlap, or Tenure would be broken."""
 
-    PAGE = "\n".join([
+    OVERLAP = "\n".join([
         "# HELP tenure_election_active Made up by a test.",
         "# TYPE tenure_election_active gauge",
         'tenure_election_active{election="db",member="a"} 1',
@@ -54,8 +54,17 @@ class FakeExporter:
         "# TYPE tenure_election_slots gauge",
         'tenure_election_slots{election="db"} 1', ""])
 
-    def __init__(self, port: int) -> None:
-        page = self.PAGE.encode()
+    # An active member in a pod whose Kubernetes does not do what it is asked: tests/k8s has real ones.
+    ASTRAY = "\n".join([
+        "# HELP tenure_election_active Made up by a test.",
+        "# TYPE tenure_election_active gauge",
+        'tenure_election_active{election="db"} 1',
+        "# HELP tenure_traffic_shown Made up by a test.",
+        "# TYPE tenure_traffic_shown gauge",
+        "tenure_traffic_shown 0", ""])
+
+    def __init__(self, port: int, text: str = OVERLAP) -> None:
+        page = text.encode()
 
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:

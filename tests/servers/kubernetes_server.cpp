@@ -149,7 +149,9 @@ kubernetes_user kubernetes_server::add_user(const std::string& name,
 }
 
 void kubernetes_server::allow(const kubernetes_user& who, const kubernetes_rights& rights) {
-  const std::string name = who.name + ":" + rights.resource;
+  // "pods/status": no name of an object has a slash.
+  std::string name = who.name + ":" + rights.resource;
+  std::ranges::replace(name, '/', '.');
   const auto write = [&](const std::string& kinds, const json& object) {
     const std::string path = rbac_path(rights.name_space, kinds);
     secure_answer done = call("POST", path, object.dump());

@@ -67,6 +67,10 @@ class modelled_surroundings final : public runtime::surroundings {
   }
   [[nodiscard]] std::vector<std::unique_ptr<health::health_check>> make_health_checks(
       const settings::health& with) override;
+  [[nodiscard]] std::expected<std::unique_ptr<kube::api_server>, std::string> make_kubernetes_api(
+      const settings::pod_cluster&) override {
+    return std::unexpected("there is no model of it");
+  }
   [[nodiscard]] modelled_listeners& asked_by() override { return listeners_; }
   void settled() override {}
 

@@ -52,6 +52,19 @@ TEST(MetricsPage, ActiveEndsByTheClockAlone) {
                     Not(HasSubstr("tenure_lease_stop_in_seconds{"))));
 }
 
+TEST(MetricsPage, TrafficIsShownWhereKubernetesIsToldWhichPodIsActive) {
+  dashboard d;
+  metrics::instruments in({.when = *core::resolve({}), .has_traffic = true});
+  const auto page = [&] { return in.page(d.published, [&] { return d.now.at; }); };
+  EXPECT_THAT(d.page(), Not(HasSubstr("tenure_traffic")));
+  EXPECT_THAT(page(), AllOf(HasSubstr("tenure_traffic_shown 0\n"),
+                            HasSubstr("tenure_traffic_failures_total 0\n")));
+  in.traffic_named(true);
+  in.traffic_failed();
+  EXPECT_THAT(page(), AllOf(HasSubstr("tenure_traffic_shown 1\n"),
+                            HasSubstr("tenure_traffic_failures_total 1\n")));
+}
+
 TEST(MetricsPage, TheClockIsReadAgainForEveryFewElections) {
   dashboard d;
   for (int i = 0; i < 999; ++i) d.now.add("e" + std::to_string(i));

@@ -1,0 +1,93 @@
+#include "runtime/kubernetes_api.hpp"
+
+#include <utility>
+
+#include "settings/endpoint.hpp"
+#include "stores/kubernetes/cluster.hpp"
+
+namespace tenure::runtime {
+namespace {
+
+using stores::kubernetes::call_failure;
+using stores::kubernetes::cluster;
+using stores::kubernetes::error_meaning;
+using stores::kubernetes::reply_or_failure;
+
+constexpr std::uint16_t https_port = 443;
+/// Requests that wait for a connection: one for each pod of an election.
+constexpr std::size_t most_calls = 1024;
+/// An answer: all pods of an election.
+constexpr std::size_t most_bytes = std::size_t{16} * 1024 * 1024;
+
+/// The client of the store knows what a store needs, and says so.
+std::string without_advice(std::string why) {
+  return why.substr(0, why.find("; give the user of the token"));
+}
+
+kube::api_failure failure_of(call_failure what) {
+  using enum kube::api_refusal;
+  kube::api_failure out{.why = without_advice(std::move(what.why))};
+  switch (what.meaning) {
+    case error_meaning::conflict:
+      out.what = conflict;
+      break;
+    case error_meaning::missing:
+      out.what = missing;
+      break;
+    case error_meaning::denied:
+      out.what = out.why.contains(" answered 401") ? unauthorized : forbidden;
+      break;
+    case error_meaning::invalid:
+      out.what = invalid;
+      break;
+    default:
+      break;
+  }
+  return out;
+}
+
+kube::api_reply reply_of(reply_or_failure what) {
+  if (!what) return std::unexpected(failure_of(std::move(what.error())));
+  if (what->body.size() > most_bytes) {
+    return std::unexpected(
+        kube::api_failure{.why = "its answer has " + std::to_string(what->body.size()) +
+                                 " bytes, more than " + std::to_string(most_bytes)});
+  }
+  return std::move(what->body);
+}
+
+class pod_cluster_api final : public kube::api_server {
+ public:
+  pod_cluster_api(base::event_loop& on, const http::http_connector& connect,
+                  settings::endpoint server, const settings::security& with)
+      : cluster_(on, connect, {std::move(server)}, with, most_calls, {}) {}
+
+  void call(kube::api_request what, core::time_point deadline, handler done) override {
+    cluster_.call({.method = std::move(what.method),
+                   .path = std::move(what.path),
+                   .query = std::move(what.query),
+                   .body = std::move(what.body),
+                   .content_type = std::move(what.content_type)},
+                  deadline, [done = std::move(done)](reply_or_failure reply) mutable {
+                    done(reply_of(std::move(reply)));
+                  });
+  }
+
+  void close() override { cluster_.close(); }
+
+ private:
+  cluster cluster_;
+};
+
+}  // namespace
+
+std::expected<std::unique_ptr<kube::api_server>, std::string> make_kubernetes_api(
+    base::event_loop& on, const http::http_connector& connect, const settings::pod_cluster& to) {
+  auto server = settings::parse_endpoint(to.endpoint, https_port);
+  if (!server) return std::unexpected("the API server " + settings::text(server.error()));
+  return std::make_unique<pod_cluster_api>(
+      on, connect, std::move(*server),
+      settings::security{.ca_file = to.ca_file, .token_file = to.token_file});
+}
+
+}  // namespace tenure::runtime
