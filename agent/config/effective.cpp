@@ -12,9 +12,12 @@ std::string origin_text(const configuration& s, const field& f) {
   return f.fallback.empty() ? "default: " + std::string(f.derivation) : "default";
 }
 
-/// True for settings that would be refused when the text is loaded.
+/// True for settings that would be refused when the text is loaded, or have no effect here.
 bool means_nothing(const configuration& s, const field& f) {
   if (f.section == group::health && !s.health.is_checked()) return true;
+  if (f.section == group::kubernetes && !s.kubernetes.cluster && !s.kubernetes.is_used()) {
+    return true;
+  }
   const settings::store_kind* const kind = settings::find_store_kind(s.store);
   if (std::ranges::find(token_settings, f.which) != token_settings.end()) {
     return kind == nullptr || !kind->has_tokens;

@@ -16,6 +16,8 @@ inline constexpr std::array<std::string_view, 2> after_loss{"standby", "exit"};
 inline constexpr std::array<std::string_view, 2> health_times{"active", "always"};
 inline constexpr std::array<std::string_view, 2> on_standby{"stop", "run"};
 inline constexpr std::array<std::string_view, 2> on_gains{"nothing", "signal"};
+inline constexpr std::array<std::string_view, 4> traffic_ways{"probe", "gate", "label",
+                                                              "endpoints"};
 inline constexpr std::array<std::string_view, 4> formats{"auto", "text", "logfmt", "json"};
 inline constexpr std::array<std::string_view, 4> levels{"debug", "info", "warn", "error"};
 
@@ -28,6 +30,8 @@ inline constexpr std::string_view consul_name =
     "1 to 253 printable ASCII characters without blanks; `consul` only";
 inline constexpr std::string_view namespace_name =
     "1 to 253 printable ASCII characters without blanks; `consul` and `kubernetes` only";
+inline constexpr std::string_view object_name =
+    "up to 253 small letters, digits, `-` and `.`, as Kubernetes names objects";
 inline constexpr std::string_view check_ids =
     "one or a list of up to 32 ids, which must exist at every Consul agent that is asked; `consul` "
     "only";

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "config/field_words.hpp"
+#include "config/kubernetes_fields.hpp"
 #include "config/places.hpp"
 #include "config/store_fields.hpp"
 #include "config/values.hpp"
@@ -496,8 +497,11 @@ constexpr auto other_fields = std::to_array<field>({
 /// In the order of `setting`.
 constexpr auto rows = [] {
   std::array<field, setting_count> out{};
-  static_assert(store_fields.size() + other_fields.size() == setting_count);
-  std::ranges::copy(other_fields, std::ranges::copy(store_fields, out.begin()).out);
+  static_assert(store_fields.size() + other_fields.size() + kubernetes_fields.size() ==
+                setting_count);
+  auto at = std::ranges::copy(store_fields, out.begin()).out;
+  at = std::ranges::copy(other_fields, at).out;
+  std::ranges::copy(kubernetes_fields, at);
   return out;
 }();
 

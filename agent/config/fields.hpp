@@ -80,9 +80,17 @@ enum class setting : std::uint8_t {
   control_token_file,
   log_format,
   log_level,
+  traffic,
+  traffic_slice,
+  events,
+  pod_name,
+  pod_namespace,
+  pod_uid,
+  pod_node,
+  pod_address,
 };
 
-inline constexpr std::size_t setting_count = static_cast<std::size_t>(setting::log_level) + 1;
+inline constexpr std::size_t setting_count = static_cast<std::size_t>(setting::pod_address) + 1;
 
 /// What belongs together in rules.
 inline constexpr std::array tls_settings{setting::ca_file, setting::certificate_file,
@@ -120,7 +128,17 @@ enum class field_type : std::uint8_t {
   listen,        ///< "127.0.0.1:4040" or "off"
 };
 
-enum class group : std::uint8_t { store, election, timing, process, hooks, health, http, log };
+enum class group : std::uint8_t {
+  store,
+  election,
+  timing,
+  process,
+  hooks,
+  health,
+  http,
+  log,
+  kubernetes
+};
 
 struct configuration;
 struct field;
@@ -180,8 +198,9 @@ inline std::string key_of(setting which) {
 /// "Time budget", the heading of a group.
 constexpr std::string_view title(group section) {
   // In the order of the enumeration.
-  constexpr std::array<std::string_view, 8> titles{"Store", "Election", "Time budget", "Workload",
-                                                   "Hooks", "Health",   "HTTP",        "Log"};
+  constexpr std::array<std::string_view, 9> titles{"Store",    "Election", "Time budget",
+                                                   "Workload", "Hooks",    "Health",
+                                                   "HTTP",     "Log",      "Kubernetes"};
   return titles[static_cast<std::size_t>(section)];
 }
 

@@ -38,7 +38,8 @@ struct pod {
   std::string endpoint;  ///< the API server: "https://10.96.0.1:443"
   std::string folder;  ///< the files of the pod's ServiceAccount: its token, and who may vouch for
                        ///< the server
-  std::string name_space;  ///< the pod's namespace; empty: unknown
+  std::string name_space;   ///< the pod's namespace; empty: unknown
+  std::string host_name{};  ///< the pod's name, unless it uses the network of its node
 };
 
 /// All sources of a configuration. A flag wins over the environment, the environment over the file,

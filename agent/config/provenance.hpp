@@ -77,6 +77,10 @@ void check_hooks(const configuration& s, provenance& known);
 /// Checks the settings of health checks, and fills in what follows from other settings.
 void check_health(configuration& s, provenance& known);
 
+/// Checks what is done to Kubernetes, and fills in what a pod knows of itself. Precondition: the
+/// elections are known.
+void check_kubernetes(configuration& s, const inputs& in, provenance& known);
+
 /// Checks the settings of a workload that another process starts.
 void check_target(const configuration& s, provenance& known);
 

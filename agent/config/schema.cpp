@@ -280,6 +280,18 @@ void add_target_rules(json& rules) {
   rules.push_back(if_then(signals, {{"allOf", needs}}));
 }
 
+/// One pod is shown as active, for one election.
+void add_traffic_rules(json& rules) {
+  json written = required(setting::traffic);
+  written["properties"] = {
+      {field_of(setting::traffic).key, {{"enum", json::array({"gate", "label", "endpoints"})}}}};
+  const json one = {
+      {"not", has(setting::observe, true)},
+      {"properties", {{"elections", {{"maxItems", 1}}}, {"slots", {{"maximum", 1}}}}}};
+  rules.push_back(if_then(std::move(written), one));
+  rules.push_back(if_then(required(setting::traffic_slice), has(setting::traffic, "endpoints")));
+}
+
 /// Requirements of single stores.
 json store_rules() {
   json files = json::array();
@@ -314,6 +326,7 @@ std::string json_schema() {
   json rules = store_rules();
   for (json& one : health_rules()) rules.push_back(std::move(one));
   add_target_rules(rules);
+  add_traffic_rules(rules);
   const json schema = {
       {"$schema", "http://json-schema.org/draft-07/schema#"},
       {"title", "Tenure configuration"},

@@ -68,7 +68,8 @@ std::optional<pod> this_pod(const std::string& folder) {
   const bool is_v6 = address.contains(':');
   pod out{.endpoint = "https://" + (is_v6 ? "[" + address + "]" : address) + ":" + port,
           .folder = folder,
-          .name_space = {}};
+          .name_space = {},
+          .host_name = host_name()};
   if (::access((folder + "/token").c_str(), F_OK) != 0) return std::nullopt;
   if (auto said = read_file(folder + "/namespace")) {
     out.name_space = said->text.substr(0, said->text.find('\n'));

@@ -40,6 +40,7 @@ class assembly {
     check_hooks(out_, known_);
     check_health(out_, known_);
     check_listeners();
+    check_kubernetes(out_, in_, known_);
     return std::move(out_);
   }
 

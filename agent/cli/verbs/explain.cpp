@@ -97,6 +97,21 @@ void print_target(const settings::target& t) {
   }
 }
 
+void print_traffic(const settings::kubernetes& its) {
+  using settings::traffic;
+  std::puts(its.traffic == traffic::gate
+                ? "\nKubernetes learns which pod is active by its condition tenure.dev/active, for "
+                  "a readinessGate:"
+            : its.traffic == traffic::label
+                ? "\nKubernetes learns which pod is active by its label tenure.dev/role, for the "
+                  "selector of a Service:"
+                : "\nKubernetes learns which pod is active by the only endpoint of a Service's "
+                  "EndpointSlice:");
+  std::puts(
+      "written once the workload runs, taken back when it is asked to stop. No stop waits for "
+      "that.");
+}
+
 }  // namespace
 
 int run_explain(const invocation& what) {
@@ -116,6 +131,7 @@ int run_explain(const invocation& what) {
     if (delay > core::duration::zero()) print_lock_delay(delay);
     if (settings->health.is_checked()) print_health(settings->health, settings->timing.ttl);
     if (settings->target.given()) print_target(settings->target);
+    if (settings->kubernetes.writes_traffic()) print_traffic(settings->kubernetes);
   }
   return runtime::exit_ok;
 }

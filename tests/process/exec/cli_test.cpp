@@ -147,6 +147,17 @@ TEST(Cli, ExplainKnowsThatASessionWithoutATtlNeverEndsByItself) {
                   "\"worst_failover_seconds\": null"));
 }
 
+TEST(Cli, ExplainShowsHowKubernetesLearnsWhichPodIsActive) {
+  const temporary_directory in;
+  const auto told = [&](const std::string& way) {
+    return run({tenure_binary(), "explain", "--traffic", way}, in).out;
+  };
+  EXPECT_TRUE(has(told("endpoints"), "by the only endpoint of a Service's EndpointSlice:"));
+  EXPECT_TRUE(has(told("label"), "by its label tenure.dev/role"));
+  EXPECT_TRUE(has(told("gate"), "by its condition tenure.dev/active"));
+  EXPECT_FALSE(has(told("probe"), "Kubernetes"));
+}
+
 TEST(Cli, CheckShowsWhatAGoodFileMeansAndWhatIsWrongWithABadOne) {
   const temporary_directory in;
   std::ofstream(in / "good.yaml") << "store: sqlite\nendpoint: /tmp/x.db\nelection: db\n";

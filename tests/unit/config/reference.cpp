@@ -105,6 +105,12 @@ std::string reference_markdown() {
           "of\n"
           "several each has to find the workload well. See [health.md](health.md).\n";
     }
+    if (f.section == group::kubernetes && first_of_section) {
+      out +=
+          "\nFor an agent in a pod, with any store; see [traffic.md](traffic.md). The API server, "
+          "its\n"
+          "CA and the token are always those that Kubernetes has given to the pod.\n";
+    }
     add_setting(f, out);
     before = &f;
   }

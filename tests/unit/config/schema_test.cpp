@@ -101,6 +101,16 @@ constexpr auto samples = std::to_array<sample>({
     {false, R"("target_executable": "a", "on_gain": "signal", "gain_signal": "USR1")"},
     {false, R"("target_executable": "a", "gain_signal": "USR1")"},
     {false, R"("target_executable": "a", "while_standby": "run", "gain_signal": "USR1")"},
+    {true, R"("traffic": "label", "slots": 1, "events": true)"},
+    {true, R"("traffic": "endpoints", "traffic_slice": ["v4", "v6"], "pod_address": "10.0.0.1")"},
+    {true, R"("traffic": "probe", "slots": 2)"},
+    {false, R"("traffic": "labels")"},
+    {false, R"("traffic": "label", "observe": true)"},
+    {false, R"("traffic": "gate", "elections": ["a", "b"])"},
+    {false, R"("traffic": "gate", "slots": 2)"},
+    {false, R"("traffic": "label", "traffic_slice": "v4")"},
+    {false, R"("traffic_slice": "v4")"},
+    {false, R"("events": "true")"},
     {true, R"("log_format": "json", "log_level": "debug")"},
     {false, R"("log_level": "trace")"},
     {true, R"("listen": "off")"},
@@ -301,6 +311,10 @@ std::string document(const sample& s) {
 TEST(Schema, TheLoaderJudgesTheSamplesAsExpected) {
   for (const sample& s : samples) {
     inputs in = only_file(document(s));
+    in.in_pod = pod{.endpoint = "https://10.96.0.1",
+                    .folder = "/sa",
+                    .name_space = "team",
+                    .host_name = "db-0"};
     const result r = load(in);
     EXPECT_EQ(r.has_value(), s.accepted) << in.file->value().text << "\n"
                                          << (r ? "accepted" : render(r.error().front()));

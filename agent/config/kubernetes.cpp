@@ -1,0 +1,216 @@
+#include <algorithm>
+#include <array>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "config/provenance.hpp"
+#include "settings/listen_address.hpp"
+
+namespace tenure::config {
+namespace {
+
+using settings::traffic;
+
+constexpr std::size_t most_slices = 2;
+constexpr std::size_t most_addresses = 8;
+/// Kubernetes' limit for the value of a label.
+constexpr std::size_t most_label_bytes = 63;
+
+constexpr const char* downward = "give it from the downward API (fieldRef), as k8s/ does";
+
+bool is_small_or_digit(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+}
+
+/// A DNS-1123 subdomain, as Kubernetes names pods, nodes and slices.
+bool is_object_name(std::string_view text) {
+  if (text.empty() || text.size() > max_name_bytes) return false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (is_small_or_digit(text[i])) continue;
+    const bool at_an_end = i == 0 || i + 1 == text.size();
+    if (at_an_end || (text[i] != '-' && text[i] != '.')) return false;
+    if (text[i] == '.' && !is_small_or_digit(text[i - 1])) return false;
+    if (text[i] == '-' && text[i - 1] == '.') return false;
+  }
+  return true;
+}
+
+/// What a label may have as its value. Precondition: it is the name of an election.
+bool is_label_value(std::string_view election) {
+  const char last = election.back();
+  const bool ends_well = last != '.' && last != '-' && last != '_';
+  return election.size() <= most_label_bytes && !election.contains('/') && ends_well;
+}
+
+bool is_address(const std::string& text) {
+  return settings::is_ip_literal(text);
+}
+
+/// Lives for one call of `check_kubernetes`.
+class kubernetes_check {
+ public:
+  kubernetes_check(configuration& s, const inputs& in, provenance& known)
+      : s_(s), its_(s.kubernetes), in_(in), known_(known) {}
+
+  void run() {
+    take_pod();
+    check_names();
+    if (!its_.writes_traffic()) {
+      if (known_.is_given(setting::traffic_slice)) refuse_slices();
+    } else {
+      check_traffic();
+    }
+    if (!its_.is_used() || is_read_elsewhere()) return;
+    if (!its_.cluster) return refuse_outside_of_a_pod();
+    need(setting::pod_name, its_.pod_name);
+    need(setting::pod_namespace, its_.pod_namespace);
+  }
+
+ private:
+  /// A file that is checked by itself may be for another machine.
+  [[nodiscard]] bool is_read_elsewhere() const { return in_.file_alone || in_.partial; }
+
+  void take_pod() {
+    if (!in_.in_pod) return;
+    const pod& here = *in_.in_pod;
+    its_.cluster = settings::pod_cluster{.endpoint = here.endpoint,
+                                         .ca_file = here.folder + "/ca.crt",
+                                         .token_file = here.folder + "/token"};
+    if (its_.pod_name.empty()) its_.pod_name = here.host_name;
+    if (its_.pod_namespace.empty()) its_.pod_namespace = here.name_space;
+    const bool here_only = s_.endpoints.size() == 1 && s_.endpoints.front() == here.endpoint;
+    its_.has_leases = s_.store == "kubernetes" && here_only;
+  }
+
+  void need(setting which, const std::string& what) {
+    if (what.empty() && known_.is_missing(which)) known_.reject_missing(which, downward);
+  }
+
+  void check_names() {
+    const std::array<std::pair<setting, const std::string&>, 3> names{
+        {{setting::pod_name, its_.pod_name},
+         {setting::pod_namespace, its_.pod_namespace},
+         {setting::pod_node, its_.pod_node}}};
+    for (const auto& [which, name] : names) {
+      if (name.empty() || is_object_name(name)) continue;
+      // The host name of another machine is not used.
+      if (!known_.is_given(which) && !its_.is_used()) continue;
+      known_.reject(which, key_of(which) + " " + quote(name) + " is not a name in Kubernetes",
+                    downward);
+    }
+    check_addresses();
+  }
+
+  void check_addresses() {
+    constexpr setting which = setting::pod_address;
+    if (its_.pod_addresses.size() > most_addresses) {
+      known_.reject(which,
+                    "pod_address has " + std::to_string(its_.pod_addresses.size()) + " values",
+                    "give no more than " + std::to_string(most_addresses));
+    }
+    for (const std::string& one : its_.pod_addresses) {
+      if (is_address(one)) continue;
+      known_.reject(which, "pod_address " + quote(one) + " is not an IP address", downward);
+    }
+  }
+
+  [[nodiscard]] std::string way() const {
+    return "traffic is " +
+           std::string(field_of(setting::traffic).words[static_cast<std::size_t>(its_.traffic)]);
+  }
+
+  void refuse(const std::string& why, std::string suggestion) {
+    known_.reject(setting::traffic, way() + ", and " + why, std::move(suggestion));
+  }
+
+  void refuse_outside_of_a_pod() {
+    const bool traffic_is_it = its_.writes_traffic();
+    known_.reject(traffic_is_it ? setting::traffic : setting::events,
+                  (traffic_is_it ? way() : std::string("events is true")) +
+                      ", and this is not a pod with a token for its API server",
+                  "remove it, or let the pod have the token of its ServiceAccount "
+                  "(automountServiceAccountToken)");
+  }
+
+  void refuse_slices() {
+    known_.reject(setting::traffic_slice, "traffic_slice is given, and " + way(),
+                  "give " + known_.written(setting::traffic, "endpoints") + ", or remove it");
+  }
+
+  void check_traffic() {
+    if (s_.observe) refuse("observe is true: an observer is never active", "remove one of them");
+    check_election();
+    if (its_.traffic == traffic::endpoints) return check_slices();
+    if (known_.is_given(setting::traffic_slice)) refuse_slices();
+    if (s_.elections.size() == 1 && !is_label_value(s_.elections.front().name)) {
+      refuse("election " + quote(s_.elections.front().name) +
+                 " cannot be the value of a label, by which its pods are found",
+             "give the election a name of up to 63 letters, digits, '-', '_' and '.', that ends "
+             "with a letter or a digit");
+    }
+  }
+
+  void check_election() {
+    if (s_.elections.size() > 1) {
+      refuse("there are " + std::to_string(s_.elections.size()) +
+                 " elections: a pod is shown as active for one",
+             "give one election to this agent");
+    } else if (s_.elections.size() == 1 && s_.elections.front().slots > 1) {
+      refuse("slots is " + std::to_string(s_.elections.front().slots) +
+                 ": one pod is shown as active, not several",
+             "give " + known_.written(setting::slots, "1") + ", or " +
+                 known_.written(setting::traffic, "probe"));
+    }
+  }
+
+  void check_slices() {
+    if (its_.slices.empty() && s_.elections.size() == 1) {
+      its_.slices = {s_.elections.front().name};
+    }
+    if (its_.slices.size() > most_slices) {
+      known_.reject(setting::traffic_slice,
+                    "traffic_slice has " + std::to_string(its_.slices.size()) + " values",
+                    "give one name for each address family of the Service");
+    }
+    std::set<std::string_view> seen;
+    for (const std::string& one : its_.slices) {
+      if (!is_object_name(one)) refuse_slice_name(one);
+      if (!seen.insert(one).second) {
+        known_.reject(setting::traffic_slice, "traffic_slice " + quote(one) + " is given twice",
+                      "remove one");
+      }
+    }
+    if (its_.pod_addresses.empty() && known_.is_missing(setting::pod_address) &&
+        !is_read_elsewhere()) {
+      known_.reject_missing(setting::pod_address,
+                            "give it from the downward API: the variable " +
+                                std::string(field_of(setting::pod_address).environment) +
+                                " with fieldPath status.podIPs");
+    }
+  }
+
+  void refuse_slice_name(const std::string& name) {
+    if (known_.is_given(setting::traffic_slice)) {
+      known_.reject(setting::traffic_slice,
+                    "traffic_slice " + quote(name) + " is not a name in Kubernetes",
+                    "give small letters, digits, '-' and '.'");
+    } else {
+      refuse("no EndpointSlice can be called " + quote(name) + ", as the election is",
+             "give " + known_.written(setting::traffic_slice, "NAME"));
+    }
+  }
+
+  configuration& s_;
+  settings::kubernetes& its_;
+  const inputs& in_;
+  provenance& known_;
+};
+
+}  // namespace
+
+void check_kubernetes(configuration& s, const inputs& in, provenance& known) {
+  kubernetes_check(s, in, known).run();
+}
+
+}  // namespace tenure::config
