@@ -14,6 +14,7 @@ import signal
 import ssl
 import subprocess
 import sys
+import tempfile
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -29,6 +30,8 @@ NODE = "n1"
 HOST, PODS, SERVICES, API_SERVICE = "10.88.0.1", "10.88.0.0/16", "10.200.0.0/24", "10.200.0.1"
 CONTROLLERS = ("cpu", "cpuacct", "cpuset", "memory", "devices", "freezer", "blkio", "pids", "systemd", "hugetlb",
                "net_cls", "net_prio", "perf_event")
+# The variable that names the folder of a cluster.
+FOLDER = "TENURE_K8S_FOLDER"
 # Its parts take a while to start; on a busy machine longer.
 PATIENCE = 120
 
@@ -315,8 +318,10 @@ conf_dir = "{self.folder / 'cni'}"
 
 def enter(script, *words):
     """Runs this Python program again as the first process of namespaces of its own, and ends with its status."""
-    held = subprocess.run(["unshare", "--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "--",
-                           sys.executable, "-B", script, "--inside", *words])
+    # Sockets are in it, whose names may not be long.
+    with tempfile.TemporaryDirectory(prefix="tenure-k8s-", ignore_cleanup_errors=True) as folder:
+        held = subprocess.run(["unshare", "--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "--",
+                               sys.executable, "-B", script, "--inside", *words], env={**os.environ, FOLDER: folder})
     leave_cgroups()
     sys.exit(held.returncode)
 

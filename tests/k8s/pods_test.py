@@ -1,15 +1,12 @@
 #!/usr/bin/env python3
 """pods_test.py --tenure TENURE --pause PAUSE --worker WORKER [TEST]...: pods of k8s/ on a real Kubernetes."""
-import argparse
 import os
 import signal
-import sys
 import time
-import unittest
 
 import cluster
 import waiting
-from scene import PATIENCE, Scene
+from scene import PATIENCE, Scene, main
 
 TTL = {"store": "kubernetes", "election": "db", "ttl": "6s"}
 
@@ -291,15 +288,4 @@ class ExitCode(Scene):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser()
-    for name in ("tenure", "pause", "worker"):
-        parser.add_argument("--" + name, required=True)
-    parser.add_argument("--inside", action="store_true")
-    given, rest = parser.parse_known_args()
-    if why := cluster.missing():
-        print(why)
-        sys.exit(77)
-    if not given.inside:
-        cluster.enter(__file__, *sys.argv[1:])
-    Scene.programs = {name: os.path.abspath(getattr(given, name)) for name in ("tenure", "pause", "worker")}
-    unittest.main(argv=[sys.argv[0], "-v", *rest])
+    main(__file__)

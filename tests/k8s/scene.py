@@ -1,4 +1,5 @@
 """A namespace with pods of k8s/, and a judge outside of them: what their workloads have stamped (tests/chaos/record.py)."""
+import argparse
 import json
 import os
 import pathlib
@@ -57,7 +58,7 @@ class Scene(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.cluster = cluster.Cluster("/tmp/tenure-k8s")
+        cls.cluster = cluster.Cluster(os.environ[cluster.FOLDER])
         cls.cluster.__enter__()
         cls.addClassCleanup(cls.cluster.__exit__)
         load_images(cls.cluster, **cls.programs)
@@ -83,12 +84,13 @@ class Scene(unittest.TestCase):
 
     # Manifests ------------------------------------------------------------------------------------
 
-    def kustomize(self, overlay, replicas=2, settings=None, patches=(), tenure="1", work="1", worker=None):
+    def kustomize(self, overlay, replicas=2, settings=None, variables=None, patches=(), tenure="1", work="1", worker=None):
         """A kustomization that puts the workload of the tests into an overlay; its folder."""
         place = self.cluster.folder / "k8s" / "tests" / self.space
         place.mkdir(parents=True, exist_ok=True)
         command = worker or ["/bin/worker", "/stamps", "$(POD_NAME)", "obedient"]
-        stamping = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "db"}, "spec": {
+        kind = "StatefulSet" if overlay.startswith("statefulset") else "Deployment"
+        stamping = {"apiVersion": "apps/v1", "kind": kind, "metadata": {"name": "db"}, "spec": {
             "replicas": replicas, "template": {"spec": {
                 "volumes": [{"name": "stamps", "hostPath": {"path": str(self.stamps)}}],
                 "containers": [{
@@ -101,10 +103,13 @@ class Scene(unittest.TestCase):
             "images": [{"name": "tenure", "newName": TENURE, "newTag": tenure},
                        {"name": "workload", "newName": WORK, "newTag": work}],
             "patches": [{"patch": json.dumps(one)} for one in (stamping, *patches)]}
+        maps = said["configMapGenerator"] = []
         if settings:
             # JSON is YAML, too.
-            said["configMapGenerator"] = [{"name": "tenure", "behavior": "merge", "files": ["tenure.yaml"]}]
+            maps.append({"name": "tenure", "behavior": "merge", "files": ["tenure.yaml"]})
             (place / "tenure.yaml").write_text(json.dumps(settings))
+        if variables:
+            maps.append({"name": "tenure-env", "behavior": "merge", "literals": variables})
         (place / "kustomization.yaml").write_text(json.dumps(said))
         return place
 
@@ -116,7 +121,7 @@ class Scene(unittest.TestCase):
     # What is there --------------------------------------------------------------------------------
 
     def path(self, kind, name=""):
-        group = {"leases": "/apis/coordination.k8s.io/v1", "deployments": "/apis/apps/v1",
+        group = {"leases": "/apis/coordination.k8s.io/v1", "deployments": "/apis/apps/v1", "statefulsets": "/apis/apps/v1",
                  "endpointslices": "/apis/discovery.k8s.io/v1", "events": "/api/v1"}.get(kind, "/api/v1")
         return f"{group}/namespaces/{self.space}/{kind}" + (f"/{name}" if name else "")
 
@@ -222,3 +227,19 @@ class Scene(unittest.TestCase):
         out.append(self.cluster.kubectl("get", "events", "-n", self.space, check=False).stdout[-3000:])
         out += [str(life) for life in record.read(self.stamps)]
         return "\n".join(out)
+
+
+def main(script):
+    """Runs the tests of this program, in namespaces of their own."""
+    parser = argparse.ArgumentParser()
+    for name in ("tenure", "pause", "worker"):
+        parser.add_argument("--" + name, required=True)
+    parser.add_argument("--inside", action="store_true")
+    given, rest = parser.parse_known_args()
+    if why := cluster.missing():
+        print(why)
+        sys.exit(77)
+    if not given.inside:
+        cluster.enter(script, *sys.argv[1:])
+    Scene.programs = {name: os.path.abspath(getattr(given, name)) for name in ("tenure", "pause", "worker")}
+    unittest.main(argv=[sys.argv[0], "-v", *rest])

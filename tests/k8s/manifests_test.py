@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+"""manifests_test.py --tenure TENURE --pause PAUSE --worker WORKER [TEST]...: what `kubectl apply -k` makes of k8s/, without a
+pod being run."""
+import json
+
+from scene import MANIFESTS, Scene, main
+
+# By which each traffic component lets the agent write.
+TRAFFIC_RULES = {
+    "label": [{"apiGroups": [""], "resources": ["pods"], "verbs": ["get", "list", "patch"]}],
+    "gate": [{"apiGroups": [""], "resources": ["pods"], "verbs": ["get", "list"]},
+             {"apiGroups": [""], "resources": ["pods/status"], "verbs": ["patch"]}],
+    "endpoints": [{"apiGroups": ["discovery.k8s.io"], "resources": ["endpointslices"], "resourceNames": ["db"],
+                   "verbs": ["get", "patch"]}],
+    "probe": None,
+}
+
+
+class Manifests(Scene):
+    overlays = sorted(one.name for one in (MANIFESTS / "overlays").iterdir())
+
+    def rendered(self, overlay):
+        """The objects of an overlay as it is."""
+        text = self.cluster.kubectl("kustomize", str(MANIFESTS / "overlays" / overlay))
+        listed = self.cluster.kubectl("create", "--dry-run=client", "--validate=false", "-o", "json", "-f", "-", given=text)
+        decoder, out, at = json.JSONDecoder(), [], 0
+        while at < len(listed):
+            one, end = decoder.raw_decode(listed, at)
+            out += one["items"] if one["kind"] == "List" else [one]
+            at = end + len(listed[end:]) - len(listed[end:].lstrip())
+        return out
+
+    def template(self, objects):
+        [one] = [one for one in objects if one["kind"] in ("Deployment", "StatefulSet")]
+        return one["spec"]["template"]
+
+    def test_each_overlay_renders_and_is_accepted_as_it_is(self):
+        for overlay in self.overlays:
+            with self.subTest(overlay):
+                text = self.cluster.kubectl("kustomize", str(MANIFESTS / "overlays" / overlay))
+                done = self.cluster.kubectl("apply", "--dry-run=server", "-n", self.space, "-f", "-", given=text, check=False)
+                self.assertEqual((done.returncode, done.stderr), (0, ""), overlay)
+
+    def test_pods_of_each_overlay_are_admitted_where_restricted_is_enforced(self):
+        self.cluster.kubectl("label", "namespace", self.space, "pod-security.kubernetes.io/enforce=restricted")
+        path = self.path("pods") + "?dryRun=All"
+        for overlay in self.overlays:
+            with self.subTest(overlay):
+                template = self.template(self.rendered(overlay))
+                pod = {"apiVersion": "v1", "kind": "Pod", **template,
+                       "metadata": {**template["metadata"], "name": "db"}}
+                pod["spec"]["serviceAccountName"] = "default"
+                status, said = self.cluster.api("POST", path, pod)
+                self.assertEqual(status, 201, said)
+        pod["spec"]["securityContext"] = {}
+        self.assertEqual(self.cluster.api("POST", path, pod)[0], 403, "nothing is enforced")
+
+    def test_each_overlay_may_do_what_it_needs_and_nothing_else(self):
+        for overlay in self.overlays:
+            with self.subTest(overlay):
+                roles = {one["metadata"]["name"]: one["rules"] for one in self.rendered(overlay) if one["kind"] == "Role"}
+                expected = {"tenure-events"}
+                if "etcd" not in overlay:
+                    expected.add("tenure")
+                way = next((way for way in TRAFFIC_RULES if way in overlay.split("-")), "probe")
+                if TRAFFIC_RULES[way]:
+                    expected.add("tenure-traffic")
+                    self.assertEqual(roles.get("tenure-traffic"), TRAFFIC_RULES[way])
+                self.assertEqual(set(roles), expected)
+
+    def test_a_slice_that_was_written_outlives_another_apply(self):
+        text = self.cluster.kubectl("kustomize", str(MANIFESTS / "components/traffic-endpoints"), check=False)
+        self.assertNotEqual(text.returncode, 0, "a component is not for itself")
+        for words in (["apply", "-f", "-"], ["apply", "--server-side", "-f", "-"]):
+            with self.subTest(words):
+                given = (MANIFESTS / "components/traffic-endpoints/service.yaml").read_text()
+                self.cluster.kubectl(*words, "-n", self.space, given=given)
+                written = {"endpoints": [{"addresses": ["10.0.0.1"]}]}
+                path = self.path("endpointslices", "db")
+                self.assertEqual(self.cluster.api("PATCH", path, written, "application/merge-patch+json")[0], 200)
+                self.cluster.kubectl(*words, "-n", self.space, given=given)
+                self.assertEqual(self.cluster.get(path)["endpoints"][0]["addresses"], ["10.0.0.1"])
+                self.cluster.kubectl("delete", "endpointslice,service", "db", "-n", self.space)
+
+
+if __name__ == "__main__":
+    main(__file__)

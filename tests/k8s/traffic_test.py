@@ -1,0 +1,425 @@
+#!/usr/bin/env python3
+"""traffic_test.py --tenure TENURE --pause PAUSE --worker WORKER [TEST]...: traffic to the active pod, in each way, with pods
+of k8s/ on a real Kubernetes. Every state that the API server shows is judged."""
+import contextlib
+import os
+import signal
+import time
+import urllib.request
+
+import cluster
+import shown
+import waiting
+from scene import FRESH_NS, PATIENCE, Scene, main, now_ns, record
+
+TTL = {"store": "kubernetes", "election": "db", "ttl": "6s"}
+# A holder looks this often whether what it has written is still there.
+LOOK = 30
+
+
+class Traffic(Scene):
+    """What holds for each way in which the agent writes."""
+
+    overlay_name = ""
+    kind = "pods"
+
+    @staticmethod
+    def names(one):
+        """Whom an object names as the active pod."""
+        raise NotImplementedError
+
+    def setUp(self):
+        super().setUp()
+        self.shown = shown.Shown(self.cluster, self.path(self.kind), type(self).names)
+        self.enterContext(self.shown)
+
+    def start(self, replicas=2, **how):
+        self.how = {"settings": TTL, "replicas": replicas, **how}
+        self.apply(self.overlay_name, **self.how)
+        active, others = self.active_and_standby(replicas)
+        self.is_named(active)
+        return active, others
+
+    def is_named(self, pod):
+        waiting.until(lambda: self.shown.now() == {pod}, f"{pod} alone is named", PATIENCE)
+
+    def is_never_named(self, pod, since):
+        self.assertFalse([names for names in self.shown.since(since) if pod in names])
+
+    def judge(self, least_terms=2):
+        found = super().judge(least_terms)
+        self.assertLessEqual(len(self.shown.most()), 1, "two pods were named at once")
+        return found
+
+    def follows(self, active, others):
+        """Another pod is active, and it alone is named."""
+        following = self.becomes_active([active])
+        self.assertIn(following, others)
+        self.is_named(following)
+        return following
+
+    # A gain --------------------------------------------------------------------------------------
+
+    def test_the_active_pod_alone_is_named_and_the_name_follows_the_lease(self):
+        active, others = self.start()
+        self.cluster.kubectl("delete", "pod", active, "-n", self.space, "--wait=false")
+        self.follows(active, others)
+        self.judge()
+
+    def test_a_pod_that_is_deleted_by_force_is_not_named_any_more(self):
+        active, others = self.start()
+        self.cluster.kubectl("delete", "pod", active, "-n", self.space, "--force", "--grace-period=0", "--wait=false")
+        self.follows(active, others)
+        self.judge()
+
+    def test_the_next_holder_takes_the_name_from_a_pod_whose_agent_is_stopped(self):
+        active, others = self.start()
+        agent = self.signal(active, "tenure", signal.SIGSTOP)
+        following = self.follows(active, others)
+        now = time.monotonic()
+        os.kill(agent, signal.SIGCONT)
+        waiting.until(lambda: self.is_standby(active) and self.is_listed(active), "it stands by", PATIENCE)
+        self.is_named(following)
+        self.is_never_named(active, now)
+        self.judge()
+
+    def test_the_next_holder_takes_the_name_from_a_pod_of_a_dead_node(self):
+        active, others = self.start()
+        # Neither its kubelet nor anything of the pod does anything any more, but the API server does not know.
+        everything = self.all_processes(active)
+        kubelet = self.cluster.parts["kubelet"]
+        kubelet.freeze()
+        self.addCleanup(kubelet.thaw)
+        self.kill(everything)
+        self.follows(active, others)
+        self.after_a_dead_node(active)
+        kubelet.thaw()
+        self.judge()
+
+    def after_a_dead_node(self, pod):
+        pass
+
+    def all_processes(self, pod):
+        """The agent, the guard and its workload."""
+        return [one for container in ("tenure", "main")
+                for one in waiting.until(lambda: self.processes(pod, container), f"{container} runs", PATIENCE)]
+
+    @staticmethod
+    def kill(processes):
+        for one in processes:
+            # The first one of a container takes the others along.
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(one, signal.SIGKILL)
+
+    # A crash -------------------------------------------------------------------------------------
+
+    def test_a_killed_agent_costs_its_pod_neither_the_lease_nor_the_name(self):
+        active, _ = self.start()
+        killed_at = time.monotonic()
+        self.signal(active, "tenure", signal.SIGKILL)
+        self.stays_active(active, 15)
+        self.assertEqual(self.restarts(active, "tenure"), 1)
+        self.assertEqual(set(map(frozenset, self.shown.since(killed_at))), {frozenset({active})})
+        self.judge(least_terms=1)
+
+    def test_what_a_crashed_pod_says_of_itself_is_put_right(self):
+        active, others = self.start()
+        # Without its guard the workload is dead, and no agent can go on with it.
+        self.kill(self.all_processes(active))
+        following = self.becomes_active([active] if self.active() != active else [])
+        self.is_named(following)
+        waiting.until(lambda: self.restarts(active, "tenure") == 1 and self.restarts(active, "main") == 1,
+                      "its containers run again", PATIENCE)
+        self.is_named(self.becomes_active())
+        self.judge(least_terms=1)
+
+    # What others do ------------------------------------------------------------------------------
+
+    def test_another_apply_of_the_manifest_changes_nothing(self):
+        active, _ = self.start()
+        now = time.monotonic()
+        self.cluster.kubectl("apply", "-k", str(self.kustomize(self.overlay_name, **self.how)))
+        self.cluster.kubectl("apply", "--server-side", "--force-conflicts", "-k",
+                             str(self.kustomize(self.overlay_name, **self.how)))
+        self.stays_active(active, 5)
+        self.assertEqual(set(map(frozenset, self.shown.since(now))), {frozenset({active})})
+        self.judge(least_terms=1)
+
+    def take_away(self, pod):
+        """As an operator does it."""
+        raise NotImplementedError
+
+    def test_what_an_operator_takes_away_comes_back(self):
+        active, _ = self.start()
+        now = time.monotonic()
+        self.take_away(active)
+        waiting.until(lambda: frozenset() in self.shown.since(now), "it is taken away")
+        waiting.until(lambda: self.shown.now() == {active}, "it is back", LOOK + PATIENCE)
+        self.assertIn("somebody else had changed", self.logs(active, "tenure"))
+        self.judge(least_terms=1)
+
+    def test_a_right_that_is_missing_is_named_and_used_once_it_is_there(self):
+        role = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role", "metadata": {"name": "tenure-traffic"},
+                "rules": []}
+        self.apply(self.overlay_name, settings=TTL, patches=[role])
+        active = self.becomes_active()
+        waiting.until(lambda: "add to its Role" in self.logs(active, "tenure") and
+                      "so no traffic comes to it" in self.logs(active, "tenure"), "the log names it", PATIENCE)
+        self.assertEqual(self.shown.now(), set())
+        self.assertEqual(self.metric(active, "tenure_traffic_shown"), 0)
+        self.assertGreater(self.metric(active, "tenure_traffic_failures_total"), 0)
+        self.cluster.kubectl("apply", "-k", str(self.kustomize(self.overlay_name, settings=TTL)))
+        self.is_named(active)
+        waiting.until(lambda: self.metric(active, "tenure_traffic_shown") == 1, "the metric shows it")
+        self.judge(least_terms=1)
+
+    def metric(self, pod, name):
+        """As the page of its agent has it."""
+        address = self.pods()[pod]["status"]["podIP"]
+        with urllib.request.urlopen(f"http://{address}:8081/metrics", timeout=10) as page:
+            for line in page.read().decode().splitlines():
+                if line.startswith(name + " "):
+                    return float(line.split()[1])
+        self.fail(f"{name} is not on the page")
+
+    # Roll-outs -----------------------------------------------------------------------------------
+
+    def rolls(self, replicas, **how):
+        """A roll-out to the new image, and its end: every pod is new, and one of them is active and named."""
+        self.how = {**self.how, **how}
+        self.cluster.kubectl("apply", "-k", str(self.kustomize(self.overlay_name, **self.how)))
+        self.ended(replicas, ":2")
+
+    def ended(self, replicas, tag):
+        self.waits_for_the_roll_out()
+        waiting.until(lambda: len(self.pods()) == replicas and
+                      all(one["spec"]["containers"][0]["image"].endswith(tag) for one in self.pods().values()),
+                      f"all pods are of image {tag}", PATIENCE)
+        self.is_named(self.becomes_active())
+
+    def waits_for_the_roll_out(self):
+        self.cluster.kubectl("rollout", "status", "deployment/db", "-n", self.space, f"--timeout={PATIENCE}s")
+
+    def rolls_out_and_back(self, replicas):
+        self.start(replicas)
+        self.rolls(replicas, work="2")
+        self.cluster.kubectl("rollout", "undo", "deployment/db", "-n", self.space)
+        self.ended(replicas, ":1")
+        self.judge(least_terms=3)
+
+    def test_two_replicas_roll_out_and_back(self):
+        self.rolls_out_and_back(2)
+
+    def test_three_replicas_roll_out_and_back(self):
+        self.rolls_out_and_back(3)
+
+
+class TrafficLabel(Traffic):
+    overlay_name = "guard-label"
+    names = staticmethod(shown.labelled)
+
+    def take_away(self, pod):
+        self.cluster.kubectl("label", "pod", pod, "-n", self.space, "tenure.dev/role-")
+
+    def test_the_service_leads_to_the_active_pod(self):
+        active, others = self.start()
+        listed = self.cluster.kubectl("get", "pods", "-n", self.space, "-L", "tenure.dev/role", "--no-headers")
+        self.assertEqual({line.split()[0]: line.split()[-1] for line in listed.splitlines()},
+                         {active: "active", others[0]: "standby"})
+
+        def served():
+            found = self.cluster.get(self.path("endpointslices"))["items"]
+            return set().union(*(shown.endpoints(one) for one in found))
+        waiting.until(lambda: served() == {active}, "the Service leads to it", PATIENCE)
+        self.cluster.kubectl("delete", "pod", active, "-n", self.space, "--wait=false")
+        following = self.follows(active, others)
+        waiting.until(lambda: served() == {following}, "the Service leads to it", PATIENCE)
+        self.judge()
+
+
+class TrafficGate(Traffic):
+    overlay_name = "guard-gate"
+    names = staticmethod(shown.has_condition)
+
+    def take_away(self, pod):
+        no = {"status": {"conditions": [{"type": "tenure.dev/active", "status": "False"}]}}
+        path = self.path("pods", pod) + "/status"
+        status, said = self.cluster.api("PATCH", path, no, "application/strategic-merge-patch+json")
+        self.assertEqual(status, 200, said)
+
+    def is_named(self, pod):
+        super().is_named(pod)
+        if self.cluster.parts["kubelet"].process.poll() is None and not self.is_frozen:
+            waiting.until(lambda: shown.is_ready(self.pods()[pod]), f"{pod} is Ready", PATIENCE)
+
+    is_frozen = False
+
+    def test_the_next_holder_takes_the_name_from_a_pod_of_a_dead_node(self):
+        self.is_frozen = True
+        super().test_the_next_holder_takes_the_name_from_a_pod_of_a_dead_node()
+
+    def after_a_dead_node(self, pod):
+        self.assertFalse(shown.is_ready(self.pods()[pod]), "a Service would still lead to it")
+
+    def waits_for_the_roll_out(self):
+        """Only one pod is ever Ready, so `kubectl rollout status` waits for ever: docs/traffic.md."""
+
+
+class TrafficEndpoints(Traffic):
+    overlay_name = "guard-endpoints"
+    kind = "endpointslices"
+    names = staticmethod(shown.endpoints)
+
+    def take_away(self, pod):
+        self.cluster.kubectl("patch", "endpointslice", "db", "-n", self.space, "--type=merge", "-p", '{"endpoints": []}')
+
+    def test_the_slice_has_all_that_a_service_needs(self):
+        active, _ = self.start()
+        piece = self.cluster.get(self.path("endpointslices", "db"))
+        pod = self.pods()[active]
+        [one] = piece["endpoints"]
+        self.assertEqual(one["addresses"], [pod["status"]["podIP"]])
+        self.assertEqual(one["nodeName"], pod["spec"]["nodeName"])
+        self.assertEqual(one["targetRef"]["uid"], pod["metadata"]["uid"])
+        self.assertEqual(piece["metadata"]["annotations"]["tenure.dev/holder"], active)
+        self.assertEqual(piece["ports"][0]["port"], 5432)
+        described = self.cluster.kubectl("describe", "service", "db", "-n", self.space)
+        self.assertIn(pod["status"]["podIP"] + ":5432", described)
+        self.judge(least_terms=1)
+
+    def test_a_scale_to_nothing_empties_the_slice(self):
+        self.start()
+        self.cluster.kubectl("scale", "deployment/db", "--replicas=0", "-n", self.space)
+        waiting.until(lambda: not self.pods() and not self.shown.now(), "nobody is left, and nobody is named", PATIENCE)
+        self.judge(least_terms=1)
+
+
+class TrafficProbe(Scene):
+    """Overlay `guard-probe`: nothing is written, the kubelet asks."""
+
+    def start(self, replicas=2):
+        self.how = {"settings": TTL, "replicas": replicas}
+        self.apply("guard-probe", **self.how)
+        active, others = self.active_and_standby(replicas)
+        self.is_ready(active)
+        return active, others
+
+    def is_ready(self, active):
+        waiting.until(lambda: set().union(*map(shown.is_ready, self.pods().values())) == {active},
+                      f"{active} alone is Ready", PATIENCE)
+
+    def test_the_active_pod_alone_is_ready(self):
+        active, others = self.start()
+        self.cluster.kubectl("delete", "pod", active, "-n", self.space, "--wait=false")
+        following = self.becomes_active([active])
+        self.assertIn(following, others)
+        self.is_ready(following)
+        self.judge()
+
+    def rolls_out_and_back(self, replicas):
+        self.start(replicas)
+        self.cluster.kubectl("apply", "-k", str(self.kustomize("guard-probe", work="2", **self.how)))
+        self.ended(replicas, ":2")
+        self.cluster.kubectl("rollout", "undo", "deployment/db", "-n", self.space)
+        self.ended(replicas, ":1")
+        self.judge(least_terms=3)
+
+    def ended(self, replicas, tag):
+        waiting.until(lambda: len(self.pods()) == replicas and
+                      all(one["spec"]["containers"][0]["image"].endswith(tag) for one in self.pods().values()),
+                      f"all pods are of image {tag}", PATIENCE)
+        self.is_ready(self.becomes_active())
+
+    def test_two_replicas_roll_out_and_back(self):
+        self.rolls_out_and_back(2)
+
+    def test_three_replicas_roll_out_and_back(self):
+        self.rolls_out_and_back(3)
+
+
+class TrafficOverlays(Scene):
+    """The other overlays in which an agent writes: the active pod is named, and the name follows the lease."""
+
+    # How to run the workload where the kubelet starts it.
+    SIGNAL = {"containers": [{"name": "main", "command": [
+        "/bin/sh", "-c", "trap 'TENURE_VERSION=1 exec /bin/worker /stamps $POD_NAME obedient' USR1; "
+        "while :; do sleep 1 & wait $!; done", "work"]}],
+        "initContainers": [{"name": "tenure", "args": [
+            "agent", "--config=/etc/tenure/tenure.yaml", "--target-command-line=/bin/sh -c trap", "--while-standby=run",
+            "--on-gain=signal", "--gain-signal=USR1"]}]}
+    EXIT_CODE = {"containers": [{"name": "main", "command": [
+        "/bin/sh", "-c", "TENURE_VERSION=1 exec /bin/worker /stamps $POD_NAME obedient"]}]}
+
+    @staticmethod
+    def running(spec):
+        """The patches that give the pods of the Deployment this."""
+        return [{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "db"}, "spec": {"template": {"spec": spec}}}]
+
+    def moves(self, overlay, names, container="tenure", spec=None, ttl="6s", kind="pods", is_listed=True, **how):
+        patches = [] if spec is None else self.running(spec)
+        self.knows_its_version = spec is None
+        with shown.Shown(self.cluster, self.path(kind), names) as seen:
+            self.apply(overlay, settings={**TTL, "ttl": ttl}, patches=patches, **how)
+            active = self.becomes_active()
+            waiting.until(lambda: seen.now() == {active}, f"{active} alone is named", PATIENCE)
+            waiting.until(lambda: len(self.pods()) == 2 and all(self.can_take_over(one, container, is_listed)
+                                                                for one in self.pods()), "both can hold", PATIENCE)
+            began = self.begun()
+            self.cluster.kubectl("delete", "pod", active, "-n", self.space, "--wait=false")
+            # In a StatefulSet it may be a pod of the same name.
+            waiting.until(lambda: (self.begun() or began) != began, "another workload runs", PATIENCE)
+            waiting.until(lambda: seen.now() == {self.active()}, "its pod alone is named", PATIENCE)
+            self.assertLessEqual(len(seen.most()), 1, "two pods were named at once")
+        self.judge()
+
+    def begun(self):
+        """When the workload that stamps now began; None if none does."""
+        life = record.holder(self.stamps, now_ns(), FRESH_NS)
+        return life.first if life else None
+
+    def can_take_over(self, pod, container, is_listed):
+        started = (self.status_of(pod, container) or {}).get("started") or container == "none"
+        return started and (not is_listed or self.is_listed(pod))
+
+    def test_exec_endpoints(self):
+        self.moves("exec-endpoints", shown.endpoints, container="main", kind="endpointslices")
+
+    def test_guard_plain_endpoints(self):
+        self.moves("guard-plain-endpoints", shown.endpoints, kind="endpointslices")
+
+    def test_signal_label(self):
+        self.moves("signal-label", shown.labelled, spec=self.SIGNAL)
+
+    def test_exit_code_label(self):
+        self.moves("exit-code-label", shown.labelled, container="none", spec=self.EXIT_CODE, ttl="15s")
+
+    def test_guard_endpoints_etcd(self):
+        etcd = cluster.Part(self.cluster.folder, "etcd-of-leases", cluster.ETCD, "--data-dir",
+                            self.cluster.folder / "etcd-of-leases", "--listen-client-urls", f"http://{cluster.HOST}:2399",
+                            "--advertise-client-urls", f"http://{cluster.HOST}:2399", "--listen-peer-urls",
+                            "http://127.0.0.1:2398").start()
+        self.addCleanup(etcd.kill)
+        self.moves("guard-endpoints-etcd", shown.endpoints, kind="endpointslices", is_listed=False,
+                   variables=[f"TENURE_ENDPOINT=http://{cluster.HOST}:2399", "TENURE_STORE=etcd"])
+        self.assertIsNone(self.lease())
+
+    def test_statefulset_endpoints(self):
+        self.moves("statefulset-endpoints", shown.endpoints, kind="endpointslices")
+
+    def test_a_statefulset_rolls_out(self):
+        overlay, how = "statefulset-endpoints", {"settings": TTL}
+        with shown.Shown(self.cluster, self.path("endpointslices"), shown.endpoints) as seen:
+            self.apply(overlay, **how)
+            waiting.until(lambda: seen.now() == {self.active()} - {None} != set(), "the active pod is named", PATIENCE)
+            waiting.until(lambda: len(self.pods()) == 2 and all(map(self.is_listed, self.pods())), "both can hold", PATIENCE)
+            self.cluster.kubectl("apply", "-k", str(self.kustomize(overlay, work="2", **how)))
+            self.cluster.kubectl("rollout", "status", "statefulset/db", "-n", self.space, f"--timeout={PATIENCE}s")
+            waiting.until(lambda: seen.now() == {self.active()}, "the active pod is named", PATIENCE)
+            self.assertLessEqual(len(seen.most()), 1, "two pods were named at once")
+        self.judge()
+
+
+del Traffic
+
+if __name__ == "__main__":
+    main(__file__)
