@@ -419,6 +419,135 @@ class TrafficOverlays(Scene):
         self.judge()
 
 
+class TrafficRollOuts(Scene):
+    """What each strategy of a roll-out does: the tables of docs/traffic.md."""
+
+    STRATEGIES = {
+        "default": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": "25%", "maxUnavailable": "25%"}},
+        "surge": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}},
+        "one less": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}},
+        "both": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1, "maxUnavailable": 1}},
+        "all": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 0, "maxUnavailable": "100%"}},
+        "Recreate": {"type": "Recreate"},
+    }
+    # What leaves no pod that has to be Ready before the active one ends.
+    ENDS_ALL = {"all", "Recreate"}
+    # Seconds without progress after which Kubernetes itself says that a roll-out does not get on.
+    DEADLINE = 12
+
+    def strategy(self, name):
+        # `kubectl apply` would otherwise merge it with the one of the component.
+        replace = {"$patch": "replace", **self.STRATEGIES[name]}
+        return [{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "db"},
+                 "spec": {"progressDeadlineSeconds": self.DEADLINE, "strategy": replace}}]
+
+    def deployment(self):
+        return self.cluster.get(self.path("deployments", "db"))
+
+    def rolls(self, overlay, strategy, replicas=2):
+        """Starts a roll-out; the pod that is active before it, once all pods could hold."""
+        how = {"settings": TTL, "replicas": replicas, "patches": self.strategy(strategy)}
+        self.apply(overlay, **how)
+        active, _ = self.active_and_standby(replicas)
+        # Before a pod is Ready a Deployment takes any of them away.
+        ready = replicas if overlay == "guard-endpoints" else 1
+        waiting.until(lambda: self.deployment()["status"].get("availableReplicas") == ready, f"{ready} are Ready", PATIENCE)
+        self.assertEqual(self.deployment()["spec"]["strategy"], self.STRATEGIES[strategy])
+        self.cluster.kubectl("apply", "-k", str(self.kustomize(overlay, work="2", **how)))
+        return active
+
+    def ends(self, replicas=2):
+        waiting.until(lambda: len(self.pods()) == replicas and all(
+            one["spec"]["containers"][0]["image"].endswith(":2") for one in self.pods().values()), "all pods are new", PATIENCE)
+        self.becomes_active()
+        self.judge()
+
+    def stands_still(self, active, replicas=2):
+        """Kubernetes says that nothing gets on, although new pods could hold; the old pod is still active."""
+        def gave_up():
+            one = self.deployment()
+            said = {c["type"]: c.get("reason") for c in one["status"].get("conditions", [])}
+            return one["status"].get("observedGeneration") == one["metadata"]["generation"] and \
+                said.get("Progressing") == "ProgressDeadlineExceeded"
+        new = waiting.until(lambda: [name for name, one in self.pods().items() if self.is_listed(name) and
+                                     one["spec"]["containers"][0]["image"].endswith(":2")], "a new pod could hold", PATIENCE)
+        waiting.until(gave_up, "the roll-out is given up", PATIENCE)
+        self.assertEqual(self.active(), active)
+        self.assertNotIn("deletionTimestamp", self.pods()[active]["metadata"])
+        self.assertFalse(set(new) & {name for name, one in self.pods().items() if shown.is_ready(one)})
+        self.judge(least_terms=1)
+
+    def each(self, overlay, endless, replicas=2):
+        for strategy in self.STRATEGIES:
+            with self.subTest(strategy=strategy, replicas=replicas):
+                active = self.rolls(overlay, strategy, replicas)
+                if strategy in endless:
+                    self.stands_still(active, replicas)
+                else:
+                    self.ends(replicas)
+            # A namespace of its own for each.
+            self.doCleanups()
+            self.setUp()
+
+    def test_endpoints_end_with_each_strategy(self):
+        self.each("guard-endpoints", endless=set())
+
+    def test_a_gate_ends_only_where_all_pods_may_stop(self):
+        self.each("guard-gate", endless=set(self.STRATEGIES) - self.ENDS_ALL)
+
+    def test_a_probe_ends_only_where_all_pods_may_stop(self):
+        self.each("guard-probe", endless=set(self.STRATEGIES) - self.ENDS_ALL)
+
+    def test_an_exit_code_ends_as_the_component_has_it(self):
+        how = {"settings": {**TTL, "ttl": "15s"}, "patches": TrafficOverlays.running(TrafficOverlays.EXIT_CODE)}
+        self.knows_its_version = False
+        self.apply("exit-code-label", **how)
+        self.becomes_active()
+        waiting.until(lambda: len(self.pods()) == 2 and all(map(self.is_listed, self.pods())), "both can hold", PATIENCE)
+        self.cluster.kubectl("apply", "-k", str(self.kustomize("exit-code-label", work="2", **how)))
+        self.ends()
+
+    # Evictions: what `kubectl drain` does with a node ---------------------------------------------
+
+    def keeps_one(self):
+        """A PodDisruptionBudget that Kubernetes has counted."""
+        budget = {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": "db"},
+                  "spec": {"minAvailable": 1, "selector": {"matchLabels": {"app": "db"}}}}
+        path = f"/apis/policy/v1/namespaces/{self.space}/poddisruptionbudgets"
+        self.assertEqual(self.cluster.api("POST", path, budget)[0], 201)
+
+        def counted():
+            status = self.cluster.get(path + "/db").get("status", {})
+            return status.get("expectedPods") == 2 and status.get("currentHealthy", 0) >= 1
+        waiting.until(counted, "the budget is counted", PATIENCE)
+
+    def evict(self, pod):
+        return self.cluster.api("POST", self.path("pods", pod) + "/eviction", {
+            "apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": pod, "namespace": self.space}})[0]
+
+    def drained(self, overlay):
+        self.apply(overlay, settings=TTL)
+        active, others = self.active_and_standby()
+        waiting.until(lambda: any(shown.is_ready(one) for one in self.pods().values()), "a pod is Ready", PATIENCE)
+        self.keeps_one()
+        return active, others
+
+    def test_a_budget_lets_the_active_pod_go_where_the_standby_is_ready(self):
+        active, others = self.drained("guard-endpoints")
+        waiting.until(lambda: self.evict(active) == 201, "it is evicted", PATIENCE)
+        self.assertIn(self.becomes_active([active]), others)
+        self.judge()
+
+    def test_a_budget_keeps_the_active_pod_for_ever_where_it_alone_is_ready(self):
+        active, [other] = self.drained("guard-probe")
+        self.assertEqual(self.evict(active), 429)
+        self.assertEqual(self.evict(other), 201)
+        waiting.until(lambda: other not in self.pods() and all(map(self.is_listed, self.pods())) and len(self.pods()) == 2,
+                      "another standby is there", PATIENCE)
+        self.assertEqual(self.evict(active), 429)
+        self.judge(least_terms=1)
+
+
 del Traffic
 
 if __name__ == "__main__":
