@@ -100,12 +100,13 @@ struct guard_link::impl : std::enable_shared_from_this<impl> {
   core::time_point kill_by = core::never;
   core::time_point in_doubt_from = core::never;  ///< processes left then may belong to the workload
   core::time_point said_hello_at{};
-  int hellos = 0;                     ///< that we have said
-  guard::session_id first_session{};  ///< of the guard's first answer: the next ones have ours
-  bool greeted = false;               ///< the guard has answered
-  bool gone = false;                  ///< the guard is gone
-  bool killing = false;               ///< we kill instead of the guard
-  bool closed = false;                ///< the link was destroyed
+  int hellos = 0;  ///< that we have said
+  guard::session_id
+      first_session{};   ///< what the guard's first answer had: the next ones have ours
+  bool greeted = false;  ///< the guard has answered
+  bool gone = false;     ///< the guard is gone
+  bool killing = false;  ///< we kill instead of the guard
+  bool closed = false;   ///< the link was destroyed
 };
 
 // --- what the guard says ---------------------------------------------------------------------

@@ -15,8 +15,8 @@ namespace tenure::stores::consul {
 /// Flags of the lock key of an election with one slot (Consul's api/lock.go).
 inline constexpr std::uint64_t lock_flags = 0x2ddccbc058a50c18;
 /// Flags of the lock key and of the contenders of an election with several (api/semaphore.go). A
-/// lock key that the commands of Consul's guide made has no flags, and keeps having none. Whatever
-/// flags a contender has, it counts.
+/// lock key that the commands of Consul's guide made has no flags, and keeps having none. A
+/// contender counts with any flags.
 inline constexpr std::uint64_t semaphore_flags = 0xe0f69a2baa414de0;
 
 /// The prefix of all keys of an election.

@@ -169,7 +169,7 @@ void mirror::read_lock(const key_value& kv) {
 }
 
 /// A holder of a semaphore counts while its session is alive. As the official client does, we take
-/// each session for alive that locks any key below the prefix, whatever its name and its flags: who
+/// each session for alive that locks any key below the prefix, with any name and any flags: who
 /// prunes one that others count lets more hold than may. We hold by our contender's key alone.
 void mirror::read_contenders(std::span<const key_value> all) {
   std::map<std::string_view, const key_value*> alive;
@@ -186,7 +186,7 @@ void mirror::read_contenders(std::span<const key_value> all) {
     const std::string_view name = name_below(kv);
     const bool is_own = self_->sessions.contains(name);
     if (kv.session.empty() && is_session_id(name) && !is_own && !alive.contains(name)) {
-      // Of anything else we cannot know whether it is a contender's key.
+      // Nobody can know of anything else whether it is a contender's key.
       const bool is_contender = kv.flags == semaphore_flags || listed.contains(name);
       if (is_contender && dead_.size() < most_erased) {
         dead_.push_back({.key = kv.key, .index = kv.modify_index});

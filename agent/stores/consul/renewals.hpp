@@ -19,10 +19,10 @@ namespace tenure::stores::consul {
 /// a transaction has shown, since it was sent, that each key is as we left it. If somebody else has
 /// written a key, its election is read: an operator may have changed the number of slots.
 ///
-/// A loss is told as soon as it is known, whatever else is still awaited. Consul's lock-delay
-/// leaves a term room only if both answers say so: the session is gone, and its end is what
-/// happened to the lock key. It does not protect a key that was released or deleted before, nor a
-/// semaphore.
+/// A loss is told as soon as it is known, even if other answers are still awaited. Consul's
+/// lock-delay leaves a term room only if both answers say so: the session is gone, and its end is
+/// what happened to the lock key. It does not protect a key that was released or deleted before,
+/// nor a semaphore.
 ///
 /// Consul's leader answers a renewal without asking the others. A replaced leader may confirm a
 /// renewal that its successor never learns of; decision 33 says why no lease outlives its session

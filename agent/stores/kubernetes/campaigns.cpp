@@ -77,7 +77,7 @@ void campaigns::look_at(const attempt_ptr& a, std::uint32_t slot) {
 void campaigns::judge(const attempt_ptr& a) {
   const mirror& m = shared_.seen(a->which);
   if (const auto own = m.find_own()) return adopt(a, *own);
-  // The watch will show when that is over; why it is so is said in the log.
+  // The watch will show when that is over, and the log says why.
   if (!m.trouble().empty()) return finish(a, refusal{m.observe(shared_.loop.now())});
   const auto found = m.find_vacancy(shared_.loop.now());
   if (!m.agrees()) return finish(a, refusal{m.observe(shared_.loop.now())});
@@ -144,9 +144,9 @@ void campaigns::asked(const attempt_ptr& a, const vacancy& of,
   note_version(a, lease);
 }
 
-/// The write that took the slot could not know its own version. Until the Lease says it, whoever
-/// sees it first after somebody else's write takes a larger one for it. If this fails, the first
-/// renewal does it.
+/// The write that took the slot could not know its own version. Until the Lease says it, a member
+/// that sees it first after somebody else's write takes a larger one for it. If this fails, the
+/// first renewal does it.
 void campaigns::note_version(const attempt_ptr& a, const lease_object& lease) {
   const std::string term = term_text({.transitions = lease.transitions,
                                       .version = core::version{lease.resource_version},

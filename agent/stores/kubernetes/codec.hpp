@@ -58,7 +58,7 @@ struct status {
   std::string reason{};     ///< "Conflict"
   std::string message{};    ///< printable, one line
   bool has_causes = false;  ///< it names fields of the object that was sent
-  std::string kind{};       ///< of what it is about: "leases"
+  std::string kind{};       ///< what it is about: "leases"
 };
 
 /// Nothing if the body is not a Status.
@@ -110,8 +110,8 @@ bool is_result(const lease_object& shown, const lease_object* seen, const annota
 /// DELETE of a Lease that is executed only if it is as `seen`.
 std::string deletion(const lease_object& seen);
 
-/// POST of a SelfSubjectAccessReview: may our user do `verb` with the Lease of this name, or with all
-/// if it is empty?
+/// POST of a SelfSubjectAccessReview: may our user do `verb` with the Lease of this name, or with
+/// all if it is empty?
 std::string access_review(const std::string& name_space, const std::string& verb,
                           const std::string& lease);
 /// The answer; nothing if the body is not one.

@@ -19,7 +19,7 @@ namespace tenure::stores::kubernetes {
 /// Which Leases to watch, and from where on.
 struct watch_request {
   std::string path;
-  std::string selector;       ///< of the query, percent-encoded; empty: all Leases
+  std::string selector;       ///< the query's, percent-encoded; empty: all Leases
   std::uint64_t version = 0;  ///< what comes after it is shown
   core::duration lasts{};     ///< then the server ends it
 };

@@ -59,8 +59,8 @@ void membership::keep(core::election_index which) {
   write(which, shared_.seen(which).lease(name), true);
 }
 
-/// `may_repeat`: if our Lease is not as we know it, it is written once more as it is. Whatever else
-/// fails, the next turn tries again with what there is then.
+/// `may_repeat`: if our Lease is not as we know it, it is written once more as it is. If anything
+/// else fails, the next turn tries again with what there is then.
 void membership::write(core::election_index which, const lease_object* known, bool may_repeat) {
   const std::int64_t now_ms = shared_.with.wall_ms();
   spec_change spec{.holder = shared_.signature(),

@@ -96,10 +96,10 @@ class mirror {
 
   /// True if a Lease with this name and these labels is of this election.
   [[nodiscard]] bool has(const lease_object& one) const;
-  /// Of which other election a Lease is by its label; empty: of none.
+  /// The other election that owns a Lease by its label; empty: none does.
   [[nodiscard]] std::string other_owner(const lease_object& one) const;
 
-  /// The largest version that is known of, of whatever. 0: nothing is known.
+  /// The largest version that is known, of any object. 0: nothing is known.
   [[nodiscard]] std::uint64_t version() const { return version_; }
 
   /// True if Leases of this part are slots that are open or held.
@@ -119,7 +119,7 @@ class mirror {
   /// Which Leases may be held. If nothing is agreed on: as many as our settings say, those that are
   /// held first.
   [[nodiscard]] open_slots open() const;
-  /// Of all slots' Leases and of the list.
+  /// The largest of all slots' Leases and of the list.
   [[nodiscard]] std::uint64_t largest_epoch() const;
 
   /// The smallest slot that can be taken now, if there is one.

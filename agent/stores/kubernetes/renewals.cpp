@@ -42,7 +42,7 @@ const lease_object* renewals::own_lease(const core::renewal_item& item) {
   const auto own = m.find_own();
   if (!own || own->version != item.version || own->slot != held->slot) return nullptr;
   const lease_object* const lease = m.lease(slot_name(shared_.spec(item.which).name, held->slot));
-  // One that was made again is not the one that was granted, whatever it says.
+  // One that was made again is not the one that was granted, even if it says so.
   if (lease->uid != held->uid) return nullptr;
   // Others count by what the Lease says.
   return lease->duration_s.value_or(0) >= shared_.ttl_s() ? lease : nullptr;
@@ -111,7 +111,7 @@ void renewals::fail(const turn_ptr& t, const core::renewal_item& item, std::stri
   ended(t);
 }
 
-/// The outcome of one term has come.
+/// The outcome of one term is known.
 void renewals::ended(const turn_ptr& t) {
   if (--t->under_way > 0) return;
   renewal& all = t->so_far;

@@ -22,10 +22,10 @@ namespace tenure::stores::kubernetes {
 struct held_term {
   core::version version = core::no_version;
   std::string sequencer;
-  std::string uid;  ///< of its Lease
+  std::string uid;  ///< the uid of its Lease
   std::uint32_t slot = 0;
   bool is_clean = false;  ///< nothing ran in the slot when it was granted
-  /// The agent has the answer to a renewal, so whoever kills its workload counts on our ttl. Before
+  /// The agent has the answer to a renewal, so its guard counts on our ttl. Before
   /// that it may be counting on a longer one, of the agent whose term was adopted: the Lease is not
   /// shortened.
   bool is_renewed = false;

@@ -35,7 +35,7 @@ void start_check::ask_version(const checking_ptr& all) {
           const std::string& lease = shared_.with.elections.front().name;
           look_for_namespace(all);
           for (const char* verb : {"get", "patch"}) ask_for_verb(all, verb, lease);
-          // Whoever makes the Leases beforehand leaves these out.
+          // A user who makes the Leases beforehand leaves these out.
           if (shared_.with.announce) {
             for (const char* verb : {"create", "delete"}) ask_for_verb(all, verb, "");
           }

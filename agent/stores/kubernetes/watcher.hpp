@@ -92,7 +92,7 @@ class watcher {
     std::uint32_t failures = 0;
     core::time_point live_since{};
     core::time_point replace_at{};    ///< the stream is old then
-    core::time_point replace_from{};  ///< not before, whatever happens
+    core::time_point replace_from{};  ///< never before
     core::time_point silent_since{};
     std::unique_ptr<lease_stream> stream;
     std::unique_ptr<lease_stream> successor;  ///< null: the stream is not being replaced
