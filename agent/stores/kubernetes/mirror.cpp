@@ -197,7 +197,10 @@ void mirror::count_slots(const entry* before, const entry* after) {
   const bool was_held = before != nullptr && !before->object.holder.empty();
   const bool is_held = after != nullptr && !after->object.holder.empty();
   if (before != nullptr && after != nullptr && is_same_term(before->object, after->object)) return;
-  const bool is_clean = after != nullptr && is_released_cleanly(after->object);
+  // One that speaks of an earlier term was written by somebody who has kept it.
+  const auto said = after == nullptr ? std::nullopt : release_of(after->object);
+  const bool is_of_it = said && (!was_held || said->version >= before->version);
+  const bool is_clean = after != nullptr && is_of_it && is_released_cleanly(after->object);
   // A clean release vouches for all terms before it, also for those that were missed.
   const bool has_changed = before != nullptr || !is_held;
   if ((was_held || !is_held) && has_changed) vacancies_.freed(is_clean);

@@ -355,5 +355,15 @@ TEST_F(KubernetesMirror, APreferenceIsNoOrderToOthers) {
   EXPECT_THAT(m.observe(at(0)).orders, IsEmpty());
 }
 
+TEST_F(KubernetesMirror, AReleaseOfAnEarlierTermIsNoneOfTheOneThatWasHeld) {
+  mirror m = of();
+  read(m, {held(10, other_)}, 10, 0);
+  m.take(released(11, 10), at(1));
+  ASSERT_TRUE(is_clean(m, 1));
+  m.take(held(12, other_, 2), at(2));
+  m.take(released(13, 10), at(3));
+  EXPECT_FALSE(is_clean(m, 3)) << "somebody has applied what was there before";
+}
+
 }  // namespace
 }  // namespace tenure::stores::kubernetes
