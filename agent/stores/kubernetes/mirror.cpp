@@ -269,16 +269,22 @@ bool mirror::agrees() const {
 }
 
 std::uint32_t mirror::free_slots() const {
-  std::uint32_t taken = 0;
-  for (const auto& [name, one] : leases_) {
-    if (is_slot(name) && !one.object.holder.empty()) ++taken;
-  }
-  return taken < slots() ? slots() - taken : 0;
+  const std::size_t taken = unreleased();
+  return taken < slots() ? static_cast<std::uint32_t>(slots() - taken) : 0;
 }
 
 const mirror::entry* mirror::in_slot(std::uint32_t slot) const {
   const auto found = leases_.find(slot_name(election_.name, slot));
   return found == leases_.end() ? nullptr : &found->second;
+}
+
+/// Slots, open or not, that somebody has, even if his time is over.
+std::size_t mirror::unreleased() const {
+  std::size_t out = 0;
+  for (const auto& [name, one] : leases_) {
+    if (is_slot(name) && !one.object.holder.empty()) ++out;
+  }
+  return out;
 }
 
 /// True if as many hold as there are open slots, in these or in others.
@@ -295,6 +301,8 @@ std::optional<vacancy> mirror::find_vacancy(core::time_point now) const {
   const entry* const its = first();
   out.is_agreed = its != nullptr && parse_slots(its->object.note(slots_annotation)).has_value();
   if (is_full(out.open, now)) return std::nullopt;
+  // Who has not released its slot may still run, although others may take its place.
+  out.is_clean = out.is_clean && unreleased() < out.open.numbers.size();
   for (const std::uint32_t slot : out.open.numbers) {
     const entry* const there = in_slot(slot);
     out.slot = slot;

@@ -191,6 +191,7 @@ class mirror {
   [[nodiscard]] bool is_preferred_to(const lease_object& lease) const;
   [[nodiscard]] const entry* first() const;
   [[nodiscard]] const entry* in_slot(std::uint32_t slot) const;
+  [[nodiscard]] std::size_t unreleased() const;
   [[nodiscard]] bool is_full(const open_slots& open, core::time_point now) const;
   [[nodiscard]] bool is_slot(std::string_view name) const;
   [[nodiscard]] core::time_point expiry_of(const entry& one) const;
