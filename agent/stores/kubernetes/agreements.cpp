@@ -99,6 +99,9 @@ void agreements::write_first(const attempt_ptr& a) {
 
 void agreements::write(const attempt_ptr& a, const seen_lease& before, const note_change& notes,
                        void (agreements::*then)(const attempt_ptr&)) {
+  if (!a->last.moves_on_to(before.name, before.lease ? &*before.lease : nullptr)) {
+    return finish(a, shared_.stale_reply(before.name));
+  }
   const bool is_listed = before.lease && shared_.seen(a->which).has(*before.lease);
   auto wrote = [this, a, then, is_listed,
                 name = before.name](const std::expected<written_lease, call_failure>& what) {

@@ -36,6 +36,7 @@ class agreements {
     core::time_point deadline{};
     handler<agree_outcome> done;
     int tries = 0;
+    reliance last{};
     core::agreement next{};
     open_slots open{};
     bool is_resized = false;

@@ -90,7 +90,16 @@ void campaigns::judge(const attempt_ptr& a) {
   finish(a, refusal{m.observe(shared_.loop.now())});
 }
 
+/// False once somebody shows a state on which a write has relied in vain.
+bool campaigns::may_write(const attempt_ptr& a, const std::string& name,
+                          const lease_object* lease) {
+  if (a->last.moves_on_to(name, lease)) return true;
+  fail(a, shared_.stale_reply(name).why);
+  return false;
+}
+
 void campaigns::write_list(const attempt_ptr& a, const list_change& what) {
+  if (!may_write(a, what.first.name, &what.first)) return;
   shared_.change(a->which, what.first, {}, {{std::string(slots_annotation), slots_text(what.list)}},
                  a->deadline, [this, a](const std::expected<written_lease, call_failure>& wrote) {
                    if (!wrote && !is_overtaken(wrote.error(), true)) {
@@ -103,6 +112,8 @@ void campaigns::write_list(const attempt_ptr& a, const list_change& what) {
 void campaigns::campaign(const attempt_ptr& a, const vacancy& of) {
   const std::int64_t now_ms = shared_.with.wall_ms();
   const lease_object* const before = of.lease ? &*of.lease : nullptr;
+  const std::string name = slot_name(shared_.spec(a->which).name, of.slot);
+  if (!may_write(a, name, before)) return;
   const spec_change spec{
       .holder = shared_.signature(),
       .duration_s = shared_.ttl_s(),
@@ -119,8 +130,7 @@ void campaigns::campaign(const attempt_ptr& a, const vacancy& of) {
     asked(a, of, what);
   };
   if (before == nullptr) {
-    shared_.create(a->which, slot_name(shared_.spec(a->which).name, of.slot), spec, notes,
-                   a->deadline, std::move(then));
+    shared_.create(a->which, name, spec, notes, a->deadline, std::move(then));
   } else {
     shared_.change(a->which, *before, spec, notes, a->deadline, std::move(then));
   }
@@ -161,6 +171,7 @@ void campaigns::note_version(const attempt_ptr& a, const lease_object& lease) {
 void campaigns::adopt(const attempt_ptr& a, const slot_holder& own) {
   const lease_object& lease =
       *shared_.seen(a->which).lease(slot_name(shared_.spec(a->which).name, own.slot));
+  if (!may_write(a, lease.name, &lease)) return;
   const spec_change spec{.duration_s = std::max(lease.duration_s.value_or(0), shared_.ttl_s()),
                          .renewed_ms = renewal_time(shared_.with.wall_ms(), lease.renewed_ms)};
   const note_change notes{

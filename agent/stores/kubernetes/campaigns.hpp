@@ -31,6 +31,7 @@ class campaigns {
     core::time_point deadline{};
     handler<acquire_outcome> done;
     int tries = 0;
+    reliance last{};
   };
   using attempt_ptr = std::shared_ptr<attempt>;
 
@@ -39,6 +40,8 @@ class campaigns {
   void look_first(const attempt_ptr& a);
   void look_at(const attempt_ptr& a, std::uint32_t slot);
   void judge(const attempt_ptr& a);
+  [[nodiscard]] bool may_write(const attempt_ptr& a, const std::string& name,
+                               const lease_object* lease);
   void write_list(const attempt_ptr& a, const list_change& what);
   void campaign(const attempt_ptr& a, const vacancy& of);
   void asked(const attempt_ptr& a, const vacancy& of,

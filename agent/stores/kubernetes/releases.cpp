@@ -52,6 +52,7 @@ void releases::look(const attempt_ptr& a) {
 void releases::give_up(const attempt_ptr& a, const slot_holder& own) {
   const lease_object& lease =
       *shared_.seen(a->which).lease(slot_name(shared_.spec(a->which).name, own.slot));
+  if (!a->last.moves_on_to(lease.name, &lease)) return finish(a, shared_.stale_reply(lease.name));
   const std::int64_t now_ms = shared_.with.wall_ms();
   const spec_change spec{.holder = "",
                          .duration_s = released_for_s,

@@ -27,6 +27,7 @@ class releases {
     core::time_point deadline{};
     handler<release_outcome> done;
     int tries = 0;
+    reliance last{};
   };
   using attempt_ptr = std::shared_ptr<attempt>;
 

@@ -210,6 +210,13 @@ void shared_state::let_go(core::election_index which) {
   seen(which).count_on(std::nullopt);
 }
 
+unknown shared_state::stale_reply(const std::string& name) const {
+  return {
+      servers.present() + " shows the Lease " + name +
+      " again and again as no write finds it; if etcd was restored from a backup, start the API "
+      "servers again"};
+}
+
 unknown shared_state::broken_reply(const malformed& what) const {
   return {servers.present() + ": " + servers.without_token(what.why)};
 }

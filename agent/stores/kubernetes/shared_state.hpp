@@ -31,6 +31,23 @@ struct held_term {
   bool is_renewed = false;
 };
 
+/// The state of a Lease on which the last write of a call relied.
+class reliance {
+ public:
+  /// False if the last write has relied on this state, too, in vain: who shows it once more is
+  /// behind, e.g. a cache that knows a time before a restore, and goes on to show it. `lease`: null
+  /// if there is to be none.
+  [[nodiscard]] bool moves_on_to(const std::string& name, const lease_object* lease) {
+    std::pair next(name, lease == nullptr ? 0 : lease->resource_version);
+    if (last_ == next) return false;
+    last_ = std::move(next);
+    return true;
+  }
+
+ private:
+  std::optional<std::pair<std::string, std::uint64_t>> last_;
+};
+
 /// A Lease as a write has left it.
 struct written_lease {
   lease_object lease;
@@ -81,6 +98,8 @@ class shared_state {
 
   /// "http://...: why", for what the present server has answered.
   [[nodiscard]] unknown broken_reply(const malformed& what) const;
+  /// It shows this Lease as no write finds it.
+  [[nodiscard]] unknown stale_reply(const std::string& name) const;
 
   [[nodiscard]] const settings::election& spec(core::election_index which) const {
     return with.elections[core::place(which)];
