@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/base64.hpp"
 #include "base/json_nesting.hpp"
 #include "base/printable_text.hpp"
-#include "stores/base64.hpp"
 
 namespace tenure::stores {
 namespace {
@@ -110,7 +110,7 @@ std::string fields::text(std::string_view name) const {
 }
 
 std::string fields::bytes(std::string_view name) const {
-  const auto decoded = from_base64(text(name));
+  const auto decoded = base::from_base64(text(name));
   if (!decoded) judged_->refuse(name, "is not base64");
   return decoded.value_or("");
 }

@@ -1,8 +1,8 @@
+#include "base/base64.hpp"
 #include "servers/consul_server.hpp"
 #include "servers/etcd_server.hpp"
 #include "servers/kubernetes_server.hpp"
 #include "store_under_test.hpp"
-#include "stores/base64.hpp"
 #include "stores/etcd/codec.hpp"
 
 namespace tenure::tests {
@@ -33,8 +33,8 @@ class etcd_under_test final : public store_under_test {
 
   void delete_lock(const std::string& election) override {
     using namespace stores::etcd;
-    const std::string prefix = stores::to_base64(election + "/");
-    const std::string end = stores::to_base64(prefix_end(election + "/"));
+    const std::string prefix = base::to_base64(election + "/");
+    const std::string end = base::to_base64(prefix_end(election + "/"));
     cluster_.post("/v3/kv/deleterange",
                   R"({"key":")" + prefix + R"(","range_end":")" + end + R"("})");
   }

@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/base64.hpp"
 #include "core/check.hpp"
-#include "stores/base64.hpp"
 #include "stores/document_splitter.hpp"
 #include "stores/etcd/codec.hpp"
 #include "stores/etcd/gateway_error.hpp"
@@ -28,7 +28,7 @@ bool good(const parsed<Reply>& reply) {
 void check(const key_value& kv, const reply_header& header) {
   TENURE_CHECK(!kv.key.empty());
   TENURE_CHECK(kv.create_revision <= kv.mod_revision && kv.mod_revision <= header.revision);
-  TENURE_CHECK(from_base64(to_base64(kv.key)) == kv.key);
+  TENURE_CHECK(tenure::base::from_base64(tenure::base::to_base64(kv.key)) == kv.key);
 }
 
 void check(const range_reply& reply) {

@@ -1,7 +1,7 @@
 #include <nlohmann/json.hpp>
 
+#include "base/base64.hpp"
 #include "core/check.hpp"
-#include "stores/base64.hpp"
 #include "stores/consul/codec.hpp"
 #include "stores/json_codec.hpp"
 
@@ -21,7 +21,7 @@ ordered_json verb(const char* name, const std::string& key) {
 }
 
 ordered_json with_value(ordered_json out, const auto& of) {
-  out["Value"] = to_base64(of.value);
+  out["Value"] = base::to_base64(of.value);
   out["Flags"] = of.flags;
   return out;
 }

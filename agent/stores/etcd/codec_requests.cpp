@@ -3,8 +3,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/base64.hpp"
 #include "core/check.hpp"
-#include "stores/base64.hpp"
 #include "stores/etcd/codec.hpp"
 #include "stores/json_codec.hpp"
 
@@ -21,9 +21,9 @@ ordered_json number(Integer value) {
 
 ordered_json to_json(const compare& condition) {
   static constexpr std::array relations{"EQUAL", "GREATER", "LESS", "NOT_EQUAL"};
-  ordered_json out{{"key", to_base64(condition.key)},
+  ordered_json out{{"key", base::to_base64(condition.key)},
                    {"result", relations.at(static_cast<std::size_t>(condition.is))}};
-  if (!condition.end.empty()) out["range_end"] = to_base64(condition.end);
+  if (!condition.end.empty()) out["range_end"] = base::to_base64(condition.end);
   switch (condition.what) {
     case compare::field::create_revision:
       out["target"] = "CREATE";
@@ -39,25 +39,25 @@ ordered_json to_json(const compare& condition) {
       break;
     case compare::field::value:
       out["target"] = "VALUE";
-      out["value"] = to_base64(condition.value);
+      out["value"] = base::to_base64(condition.value);
       break;
   }
   return out;
 }
 
 ordered_json to_json(const put& what) {
-  ordered_json out{{"key", to_base64(what.key)}, {"value", to_base64(what.value)}};
+  ordered_json out{{"key", base::to_base64(what.key)}, {"value", base::to_base64(what.value)}};
   if (what.lease != 0) out["lease"] = number(what.lease);
   return out;
 }
 
 ordered_json to_json(const erase& what) {
-  return {{"key", to_base64(what.key)}};
+  return {{"key", base::to_base64(what.key)}};
 }
 
 ordered_json to_json(const range& what) {
-  ordered_json out{{"key", to_base64(what.key)}};
-  if (!what.end.empty()) out["range_end"] = to_base64(what.end);
+  ordered_json out{{"key", base::to_base64(what.key)}};
+  if (!what.end.empty()) out["range_end"] = base::to_base64(what.end);
   if (what.limit != 0) out["limit"] = number(what.limit);
   if (what.by == range::order::create_ascend) {
     out["sort_target"] = "CREATE";
@@ -124,8 +124,8 @@ std::string transaction_request(const transaction& what) {
 
 std::string watch_request(const std::string& key, const std::string& end,
                           std::uint64_t start_revision, std::int64_t watch_id) {
-  ordered_json create{{"key", to_base64(key)}};
-  if (!end.empty()) create["range_end"] = to_base64(end);
+  ordered_json create{{"key", base::to_base64(key)}};
+  if (!end.empty()) create["range_end"] = base::to_base64(end);
   if (start_revision != 0) create["start_revision"] = number(start_revision);
   create["progress_notify"] = true;
   create["watch_id"] = number(watch_id);

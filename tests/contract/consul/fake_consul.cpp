@@ -2,8 +2,8 @@
 
 #include <cstdio>
 
+#include "base/base64.hpp"
 #include "base/percent_text.hpp"
-#include "stores/base64.hpp"
 
 namespace tenure::tests {
 namespace {
@@ -69,12 +69,8 @@ void fake_consul::put(const std::string& key, const std::string& value, std::uin
   ++index_;
   json& kv = keys_[key];
   const std::uint64_t created = kv.is_null() ? index_ : kv["CreateIndex"].get<std::uint64_t>();
-  kv = {{"Key", key},
-        {"Value", stores::to_base64(value)},
-        {"Flags", flags},
-        {"LockIndex", 0},
-        {"CreateIndex", created},
-        {"ModifyIndex", index_}};
+  kv = {{"Key", key},     {"Value", base::to_base64(value)}, {"Flags", flags},
+        {"LockIndex", 0}, {"CreateIndex", created},          {"ModifyIndex", index_}};
 }
 
 void fake_consul::serve_only(const std::string& name_space, const std::string& partition) {

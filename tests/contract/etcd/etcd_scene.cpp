@@ -5,14 +5,14 @@
 #include <optional>
 #include <utility>
 
-#include "stores/base64.hpp"
+#include "base/base64.hpp"
 #include "stores/etcd/codec.hpp"
 #include "stores/etcd/layout.hpp"
 
 namespace tenure::tests {
 namespace {
 
-using stores::to_base64;
+using base::to_base64;
 
 /// Between looks at what no handler of the loop tells of.
 constexpr auto between_looks = std::chrono::milliseconds(5);

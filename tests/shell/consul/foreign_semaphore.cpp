@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "stores/base64.hpp"
+#include "base/base64.hpp"
 
 namespace tenure::shell {
 namespace {
@@ -61,7 +61,7 @@ std::optional<foreign_semaphore::lock_key> foreign_semaphore::lock_in(const repl
     if (kv.at("Flags") != flags_of_a_semaphore) return std::nullopt;
     out.index = kv.at("ModifyIndex");
     const auto text = kv.at("Value").is_string()
-                          ? stores::from_base64(kv.at("Value").get<std::string>())
+                          ? base::from_base64(kv.at("Value").get<std::string>())
                           : std::nullopt;
     const json body = json::parse(text.value_or(""), nullptr, false);
     if (!body.is_object() || body.value("Limit", json()) != stage_.slots) return std::nullopt;

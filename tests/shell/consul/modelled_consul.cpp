@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/base64.hpp"
 #include "base/number_text.hpp"
-#include "stores/base64.hpp"
 
 namespace tenure::shell {
 namespace {
@@ -37,7 +37,7 @@ json shown(const std::string& key, const consul_state::entry& what, bool with_va
   json out{{"LockIndex", what.lock_index}, {"Key", key},
            {"Flags", what.flags},          {"Value", nullptr},
            {"CreateIndex", what.create},   {"ModifyIndex", what.modify}};
-  if (with_value && !what.value.empty()) out["Value"] = stores::to_base64(what.value);
+  if (with_value && !what.value.empty()) out["Value"] = base::to_base64(what.value);
   if (!what.session.empty()) out["Session"] = what.session;
   return out;
 }
@@ -48,7 +48,7 @@ std::vector<consul_state::operation> operations_of(const std::string& body) {
     const json& kv = one.at("KV");
     out.push_back({.verb = kv.at("Verb"),
                    .key = kv.at("Key"),
-                   .value = stores::from_base64(kv.value("Value", "")).value_or(""),
+                   .value = base::from_base64(kv.value("Value", "")).value_or(""),
                    .flags = kv.value("Flags", std::uint64_t{0}),
                    .index = kv.value("Index", std::uint64_t{0}),
                    .session = kv.value("Session", "")});

@@ -12,8 +12,8 @@ namespace tenure::shell {
 namespace {
 
 using namespace std::chrono_literals;
+using base::to_base64;
 using nlohmann::json;
-using stores::to_base64;
 
 constexpr core::duration patience = 1s;
 constexpr core::duration longest_way = 10ms;

@@ -7,17 +7,16 @@
 #include <string_view>
 #include <utility>
 
+#include "base/base64.hpp"
 #include "base/number_text.hpp"
 #include "raft_cluster.hpp"
-#include "stores/base64.hpp"
 
 /// How etcd's gateway writes things as JSON: bytes as base64, numbers of 64 bits as strings.
 namespace tenure::shell {
 
 /// Empty if there is no such field.
 inline std::string bytes(const nlohmann::json& of, const char* field) {
-  return of.contains(field) ? stores::from_base64(of.at(field).get<std::string>()).value_or("")
-                            : "";
+  return of.contains(field) ? base::from_base64(of.at(field).get<std::string>()).value_or("") : "";
 }
 
 /// 0 if there is no such field.

@@ -9,8 +9,8 @@
 namespace tenure::shell {
 namespace {
 
+using base::to_base64;
 using nlohmann::json;
-using stores::to_base64;
 
 /// In a range every key has to fulfil it; an empty range is checked as one missing key.
 bool holds(const json& condition, const key_space& in) {

@@ -9,8 +9,8 @@ namespace tenure::shell {
 namespace {
 
 using namespace std::chrono_literals;
+using base::to_base64;
 using nlohmann::json;
-using stores::to_base64;
 
 /// A watch that begins in the past is brought up to date ten times a second.
 constexpr core::duration sync_interval = 100ms;

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace tenure::stores {
+namespace tenure::base {
 
 /// RFC 4648, with padding: how etcd's gateway and Consul write keys and values.
 std::string to_base64(std::string_view bytes);
@@ -13,4 +13,4 @@ std::string to_base64(std::string_view bytes);
 /// spelling, so comparing spellings gives the same result as comparing bytes.
 std::optional<std::string> from_base64(std::string_view text);
 
-}  // namespace tenure::stores
+}  // namespace tenure::base

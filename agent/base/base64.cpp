@@ -1,10 +1,10 @@
-#include "stores/base64.hpp"
+#include "base/base64.hpp"
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 
-namespace tenure::stores {
+namespace tenure::base {
 namespace {
 
 constexpr std::string_view alphabet =
@@ -63,4 +63,4 @@ std::optional<std::string> from_base64(std::string_view text) {
   return bytes;
 }
 
-}  // namespace tenure::stores
+}  // namespace tenure::base

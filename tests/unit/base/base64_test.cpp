@@ -1,10 +1,10 @@
-#include "stores/base64.hpp"
+#include "base/base64.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cstddef>
 
-namespace tenure::stores {
+namespace tenure::base {
 namespace {
 
 TEST(Base64, MatchesTheVectorsOfItsStandard) {
@@ -39,4 +39,4 @@ TEST(Base64, HasOneSpellingOnly) {
 }
 
 }  // namespace
-}  // namespace tenure::stores
+}  // namespace tenure::base
