@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 
 #include "scene.hpp"
 #include "support/temporary_directory.hpp"
@@ -42,6 +44,40 @@ TEST(TlsFiles, WrongOneIsAnErrorAtStartThatNamesIt) {
               HasSubstr("it is not the key of " + client));
   EXPECT_THAT(fault({.certificate_file = client, .key_file = certificate("encrypted.key")}),
               HasSubstr("without a passphrase"));
+}
+
+std::string content(const std::string& file) {
+  std::ifstream in(certificate(file));
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+TEST(TlsFiles, TextInsteadOfAFileIsHeldToTheSameAndNeverRepeated) {
+  const std::string ca = content("ca.pem");
+  const std::string client = content("client.pem");
+  const std::string key = content("client.key");
+  EXPECT_EQ(fault({.authorities = ca}), "");
+  EXPECT_EQ(fault({.authorities = ca + content("other_ca.pem")}), "");
+  EXPECT_EQ(fault({.certificate = client, .key = key}), "");
+  EXPECT_EQ(fault({.key_file = certificate("client.key"), .certificate = client}), "");
+  EXPECT_EQ(fault({.certificate_file = certificate("client.pem"), .key = key}), "");
+  EXPECT_THAT(fault({.certificate = client}), HasSubstr("only one is given"));
+  EXPECT_THAT(fault({.authorities = "sesame"}),
+              HasSubstr("cannot use the CA certificate that is given as text: it is not a PEM"));
+  EXPECT_THAT(fault({.certificate = key, .key = key}),
+              HasSubstr("cannot use the certificate that is given as text: it is not a PEM"));
+  EXPECT_THAT(fault({.certificate = client, .key = content("server.key")}),
+              HasSubstr("the key that is given as text: it is not the key of the certificate"));
+  EXPECT_THAT(fault({.certificate = client, .key = content("encrypted.key")}),
+              HasSubstr("without a passphrase"));
+  EXPECT_THAT(fault({.certificate = client, .key = "sesame"}), Not(HasSubstr("sesame")));
+}
+
+TEST(TlsFiles, TextInsteadOfAFileServesAConnection) {
+  const tls_server server("server");
+  scene s(server.where(), {}, {.authorities = content("ca.pem")});
+  EXPECT_EQ(words(s.ask(get("/a"))), "200 GET /a ");
+  scene other(server.where(), {}, {.authorities = content("other_ca.pem")});
+  EXPECT_THAT(words(other.ask(get("/b"))), HasSubstr("unknown CA"));
 }
 
 TEST(TlsFiles, OneThatEverybodyCanWriteToVouchesForNobody) {

@@ -210,8 +210,8 @@ asio::awaitable<client_dialer::result> client_dialer::connect(any_stream::endpoi
   const tls_settings& settings = route_->secrets.settings();
   const std::string& name =
       settings.server_name.empty() ? route_->server.host : settings.server_name;
-  stream_ = make_tls_stream(std::move(socket_), std::move(*context), name,
-                            !settings.certificate_file.empty());
+  stream_ =
+      make_tls_stream(std::move(socket_), std::move(*context), name, settings.has_certificate());
   doing_ = "the TLS handshake with " + named;
   co_return stream_;
 }

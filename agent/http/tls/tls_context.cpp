@@ -53,6 +53,18 @@ std::string last_reason() {
   return reason != nullptr ? reason : "no reason given";
 }
 
+/// The text itself is never repeated: it may be a key.
+std::unexpected<std::string> failed_text(const std::string& what, const std::string& why) {
+  return std::unexpected("cannot use " + what + " that is given as text: " + why);
+}
+
+/// OpenSSL's reason, as asio has taken it.
+std::string reason_of(const boost::system::error_code& error) {
+  const char* reason = ::ERR_reason_error_string(static_cast<unsigned long>(error.value()));
+  ::ERR_clear_error();
+  return reason != nullptr ? reason : "no reason given";
+}
+
 /// A pipe in place of a file would block us for ever, and a file that everybody can write to proves
 /// nothing about the server.
 outcome readable(const std::string& what, const std::string& file) {
@@ -86,19 +98,55 @@ outcome load_authorities(SSL_CTX* into, const std::string& file) {
   return {};
 }
 
-outcome load_own_certificate(SSL_CTX* into, const tls_settings& s) {
+outcome take_authorities(ssl::context& into, const std::string& pem) {
+  boost::system::error_code error;
+  into.add_certificate_authority(boost::asio::buffer(pem), error);
+  if (!error) return {};
+  return failed_text("the CA certificate",
+                     "it is not a PEM certificate (" + reason_of(error) + ")");
+}
+
+outcome take_certificate(ssl::context& into, const std::string& pem) {
+  boost::system::error_code error;
+  into.use_certificate_chain(boost::asio::buffer(pem), error);
+  if (!error) return {};
+  return failed_text("the certificate", "it is not a PEM certificate (" + reason_of(error) + ")");
+}
+
+bool is_of_another_certificate(unsigned long error) {
+  return ERR_GET_LIB(error) == ERR_LIB_X509 && ERR_GET_REASON(error) == X509_R_KEY_VALUES_MISMATCH;
+}
+
+outcome take_key(ssl::context& into, const std::string& pem) {
+  boost::system::error_code error;
+  into.use_private_key(boost::asio::buffer(pem), ssl::context::pem, error);
+  if (!error) return {};
+  if (is_of_another_certificate(static_cast<unsigned long>(error.value()))) {
+    return failed_text("the key", "it is not the key of the certificate");
+  }
+  return failed_text("the key",
+                     "it is not a PEM private key without a passphrase (" + reason_of(error) + ")");
+}
+
+outcome load_certificate(SSL_CTX* into, const tls_settings& s) {
   const std::string certificate = "the certificate file";
-  const std::string key = "the key file";
   if (auto there = readable(certificate, s.certificate_file); !there) return there;
-  if (auto there = readable(key, s.key_file); !there) return there;
   if (::SSL_CTX_use_certificate_chain_file(into, s.certificate_file.c_str()) != 1) {
     return failed(certificate, s.certificate_file,
                   "it holds no PEM certificate (" + last_reason() + ")");
   }
+  return {};
+}
+
+outcome load_key(SSL_CTX* into, const tls_settings& s) {
+  const std::string key = "the key file";
+  if (auto there = readable(key, s.key_file); !there) return there;
   if (::SSL_CTX_use_PrivateKey_file(into, s.key_file.c_str(), SSL_FILETYPE_PEM) != 1) {
     const unsigned long error = ::ERR_peek_last_error();
-    if (ERR_GET_LIB(error) == ERR_LIB_X509 && ERR_GET_REASON(error) == X509_R_KEY_VALUES_MISMATCH) {
-      return failed(key, s.key_file, "it is not the key of " + s.certificate_file);
+    if (is_of_another_certificate(error)) {
+      return failed(key, s.key_file,
+                    "it is not the key of " +
+                        (s.certificate_file.empty() ? "the certificate" : s.certificate_file));
     }
     return failed(key, s.key_file,
                   "it holds no PEM private key without a passphrase (" + last_reason() + ")");
@@ -106,8 +154,15 @@ outcome load_own_certificate(SSL_CTX* into, const tls_settings& s) {
   return {};
 }
 
+outcome load_own_certificate(ssl::context& into, const tls_settings& s) {
+  auto certificate = s.certificate.empty() ? load_certificate(into.native_handle(), s)
+                                           : take_certificate(into, s.certificate);
+  if (!certificate) return certificate;
+  return s.key.empty() ? load_key(into.native_handle(), s) : take_key(into, s.key);
+}
+
 std::expected<std::shared_ptr<ssl::context>, std::string> load(const tls_settings& s) {
-  if (s.certificate_file.empty() != s.key_file.empty()) {
+  if (s.has_certificate() != s.has_key()) {
     return std::unexpected(
         "a client certificate needs both its file and the file of its key; only one is given");
   }
@@ -122,11 +177,11 @@ std::expected<std::shared_ptr<ssl::context>, std::string> load(const tls_setting
   ::SSL_CTX_set_default_passwd_cb(made, no_passphrase);
   // Buffers of 34 KiB per connection are released while it is idle.
   ::SSL_CTX_set_mode(made, SSL_MODE_RELEASE_BUFFERS);
-  if (auto loaded = load_authorities(made, s.ca_file); !loaded) {
-    return std::unexpected(std::move(loaded.error()));
-  }
-  if (!s.certificate_file.empty()) {
-    if (auto loaded = load_own_certificate(made, s); !loaded) {
+  auto trusted = s.authorities.empty() ? load_authorities(made, s.ca_file)
+                                       : take_authorities(*context, s.authorities);
+  if (!trusted) return std::unexpected(std::move(trusted.error()));
+  if (s.has_certificate()) {
+    if (auto loaded = load_own_certificate(*context, s); !loaded) {
       return std::unexpected(std::move(loaded.error()));
     }
   }

@@ -145,7 +145,7 @@ struct cluster::state : std::enable_shared_from_this<cluster::state> {
   std::string token_file;
   std::function<void(const core::contact_event&)> hears;
   std::size_t present = 0;
-  std::string token;
+  std::string token;  ///< that the file has, or that was given itself
   core::time_point token_read_at = core::time_point::min();
   std::vector<call_ptr> paused;  ///< until a server that is too busy is asked again
   bool closed = false;
@@ -163,10 +163,9 @@ bool cluster::state::read_token_again() {
 std::vector<http::header> cluster::state::headers(const request& what) {
   std::vector<http::header> out{{.name = "Accept", .value = "application/json"}};
   if (!what.body.empty()) out.push_back({.name = "Content-Type", .value = what.content_type});
-  if (token_file.empty()) return out;
-  if (token_read_at == core::time_point::min() || loop.now() - token_read_at >= token_lasts) {
-    read_token_again();
-  }
+  const bool is_old =
+      token_read_at == core::time_point::min() || loop.now() - token_read_at >= token_lasts;
+  if (is_old) read_token_again();
   if (!token.empty()) out.push_back({.name = "Authorization", .value = "Bearer " + token});
   return out;
 }
@@ -295,11 +294,15 @@ cluster::cluster(base::event_loop& on, const http::http_connector& connect,
     : state_(std::make_shared<state>(on)) {
   TENURE_CHECK(!endpoints.empty());
   state_->token_file = with.token_file;
+  if (with.token_file.empty()) state_->token = with.inlined.token;
   state_->hears = std::move(hears);
   const http::tls_settings tls{.ca_file = with.ca_file,
                                .certificate_file = with.certificate_file,
                                .key_file = with.key_file,
-                               .server_name = with.server_name};
+                               .server_name = with.server_name,
+                               .authorities = with.inlined.authorities,
+                               .certificate = with.inlined.certificate,
+                               .key = with.inlined.key};
   for (const settings::endpoint& one : endpoints) {
     state_->servers.push_back({.client = connect(one, tls,
                                                  {.body_bytes = most_list_bytes,

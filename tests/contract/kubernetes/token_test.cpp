@@ -76,6 +76,19 @@ TEST_F(VirtualToken, IsNotSaidThoughTheServerSendsItBack) {
   }
 }
 
+/// As a kubeconfig may have it: there is no file to read again.
+TEST_F(VirtualToken, ThatIsGivenItselfGoesWithEachRequestAndIsNotSaid) {
+  stores::setup with = settings("a", seconds(60));
+  with.secure.inlined.token = "a-secret-token";
+  auto a = join(with);
+  ASSERT_EQ(acquire(*a), "granted");
+  loop_.pass(seconds(120));
+  api_.on("write", [&](const http::client_request& what) {
+    return virtual_reply(401, "you are " + token_of(what));
+  });
+  EXPECT_THAT(renew(*a), HasSubstr("you are ***"));
+}
+
 TEST_F(VirtualToken, IsNotSaidThoughAWatchShowsIt) {
   write_token("a-secret-token");
   stores::setup with = with_token();
