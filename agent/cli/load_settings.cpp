@@ -46,7 +46,9 @@ std::vector<config::name_and_value> flags_of(const invocation& what) {
 
 /// Ignores files that cannot be opened: other code reports those.
 void warn_of_exposed_secrets(config::configuration& s) {
+  const std::string none;
   const std::pair<const char*, const std::string&> secrets[] = {
+      {"kubeconfig", s.secure.inlined.has_secret() ? s.kubeconfig : none},
       {"password_file", s.secure.password_file},
       {"token_file", s.secure.token_file},
       {"key_file", s.secure.key_file},
@@ -73,6 +75,8 @@ std::expected<config::configuration, int> load_settings(const invocation& what) 
   in.flags = flags_of(what);
   in.host_name = default_identity();
   in.in_pod = config::this_pod();
+  in.kubeconfig = config::kubeconfig_of_environment();
+  in.read = config::read_file;
   in.partial = what.verb == "explain";
   std::optional<std::string> path = what.config_path;
   for (const auto& [name, value] : in.environment) {

@@ -38,6 +38,7 @@ class access_check {
     check_endpoints();
     if (kind_ != nullptr) {
       kind_->has_agents ? check_consul() : refuse(consul_settings, "the store consul");
+      if (!kind_->in_pods) refuse(kubernetes_settings, "the store kubernetes");
       kind_->has_tokens ? refuse_passwords()
                         : refuse(token_settings, "the stores consul and kubernetes");
     }
@@ -49,6 +50,7 @@ class access_check {
     need(setting::certificate_file, setting::key_file);
     need(setting::password_file, setting::user);
     need(setting::user, setting::password_file);
+    need(setting::kubeconfig, setting::kube_context);
     // A wrong endpoint does not tell whether TLS was meant.
     if (!all_good_ || good_.empty()) return;
     check_tls();
@@ -64,7 +66,8 @@ class access_check {
   void check_endpoints() {
     constexpr setting which = setting::endpoint;
     const std::vector<std::string>& all = s_.endpoints;
-    if (known_.is_missing(which)) {
+    // A kubeconfig that could not be read here would have said it.
+    if (known_.is_missing(which) && !known_.is_given(setting::kubeconfig)) {
       known_.reject_missing(which, how_to_give_an_endpoint(s_.store, known_));
     }
     if (all.size() > max_endpoints) {
@@ -114,6 +117,7 @@ class access_check {
     if (!known_.is_given(other) || !known_.is_missing(which)) return;
     std::string suggestion = "give both, or none";
     if (which == setting::key_file) suggestion += "; they may be one file";
+    if (which == setting::kubeconfig) suggestion = "name the file that has this context";
     if (which == setting::password_file) {
       suggestion = "name the file that holds the password of this user";
     }

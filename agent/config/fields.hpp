@@ -24,6 +24,8 @@ enum class setting : std::uint8_t {
   user,
   password_file,
   token_file,
+  kubeconfig,
+  kube_context,
   datacenter,
   name_space,
   partition,
@@ -101,6 +103,8 @@ inline constexpr std::array consul_settings{setting::datacenter,          settin
                                             setting::session_lock_delay,  setting::session_behavior,
                                             setting::session_without_ttl, setting::node_check,
                                             setting::service_check};
+/// What only Kubernetes has.
+inline constexpr std::array kubernetes_settings{setting::kubeconfig, setting::kube_context};
 /// What only stores with tokens have.
 inline constexpr std::array token_settings{setting::token_file, setting::name_space};
 

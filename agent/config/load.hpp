@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <expected>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -42,6 +43,12 @@ struct pod {
   std::string host_name{};  ///< the pod's name, unless it uses the network of its node
 };
 
+/// What the variable `KUBECONFIG` names.
+struct kubeconfig_variable {
+  std::string path;        ///< the first file of the list that exists; the first one, if none does
+  std::size_t listed = 1;  ///< how many there are in the list
+};
+
 /// All sources of a configuration. A flag wins over the environment, the environment over the file,
 /// the file over the default. Lists replace each other; they are not joined.
 struct inputs {
@@ -51,8 +58,12 @@ struct inputs {
   std::vector<name_and_value> environment;
   /// In order: {"--ttl", "15s"}. A flag without a value is {"--observe", "true"}.
   std::vector<name_and_value> flags;
-  std::string host_name;        ///< the default identity
-  std::optional<pod> in_pod{};  ///< what a pod knows of its cluster
+  std::string host_name;                            ///< the default identity
+  std::optional<pod> in_pod{};                      ///< what a pod knows of its cluster
+  std::optional<kubeconfig_variable> kubeconfig{};  ///< if `KUBECONFIG` is set
+  /// Reads the kubeconfig, which only the other sources name: `read_file`. Without it, what a
+  /// kubeconfig would have said is not known, and not missed.
+  std::function<file_result(const std::string& path)> read{};
   /// `consul_token` is set. The token itself is never given here.
   bool has_consul_token = false;
   /// Nothing is required, because only the time budget is of interest. Missing settings stay empty.
@@ -65,6 +76,9 @@ struct inputs {
 /// secrets among them, need not be read.
 bool may_be_setting(std::string_view variable);
 
+/// The variable in which `kubectl` looks for its files.
+inline constexpr std::string_view kubeconfig_paths = "KUBECONFIG";
+
 /// The variable in which the command `consul` looks for a token.
 inline constexpr std::string_view consul_token = "CONSUL_HTTP_TOKEN";
 
@@ -76,7 +90,8 @@ inline constexpr std::string_view pod_port = "KUBERNETES_SERVICE_PORT";
 /// in its order, then of the environment, the flags, and of the whole. A bad value is a problem
 /// even where another source overrides it.
 ///
-/// Pure: reads no file, no environment and no clock; any bytes may be given. Thread-safe.
+/// Pure, but for `inputs::read`: reads no file, no environment and no clock; any bytes may be
+/// given. Thread-safe.
 std::expected<configuration, std::vector<problem>> load(const inputs& in);
 
 }  // namespace tenure::config

@@ -17,9 +17,9 @@ struct other_name {
   setting ours;
 };
 
-/// Names of etcdctl, etcd, curl and psql that are too different from ours to be compared by
-/// letters.
-constexpr std::array<other_name, 12> other_names{{{"cacert", setting::ca_file},
+/// Names of etcdctl, etcd, curl, psql and kubectl that are too different from ours to be compared
+/// by letters.
+constexpr std::array<other_name, 13> other_names{{{"cacert", setting::ca_file},
                                                   {"ca", setting::ca_file},
                                                   {"trustedcafile", setting::ca_file},
                                                   {"cert", setting::certificate_file},
@@ -29,6 +29,7 @@ constexpr std::array<other_name, 12> other_names{{{"cacert", setting::ca_file},
                                                   {"privatekey", setting::key_file},
                                                   {"clientkey", setting::key_file},
                                                   {"tlsservername", setting::server_name},
+                                                  {"context", setting::kube_context},
                                                   {"username", setting::user},
                                                   {"passfile", setting::password_file}}};
 

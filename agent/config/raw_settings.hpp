@@ -7,6 +7,8 @@
 
 #include "config/load.hpp"
 #include "config/values.hpp"
+#include "settings/security.hpp"
+#include "settings/store_kind.hpp"
 
 /// The settings of all sources, before they are combined.
 namespace tenure::config {
@@ -18,12 +20,22 @@ struct assignment {
   origin from;
 };
 
+/// A setting whose value is not that of a file's path, but stands in a kubeconfig itself.
+struct inlined_setting {
+  setting which;
+  origin from;
+};
+
 /// Collects from one source after the other, weakest first.
 struct raw_settings {
   std::vector<assignment> given;
   std::bitset<setting_count> bad;  ///< given with a value that could not be used
   bool file_usable = true;         ///< false: nobody knows what the file would have said
   std::vector<problem> problems;
+  std::vector<problem> warnings;
+
+  settings::inline_security inlined;  ///< what a kubeconfig has itself
+  std::vector<inlined_setting> inlined_settings;
 
   void assign(setting which, value what, origin from) {
     given.push_back({which, std::move(what), std::move(from)});
@@ -35,6 +47,12 @@ struct raw_settings {
   }
   void reject(problem p) { problems.push_back(std::move(p)); }
 };
+
+/// True if a source gives it, good or bad.
+bool is_given(const raw_settings& all, setting which);
+
+/// Null if no source says which store it is, or one that this build does not have.
+const settings::store_kind* kind_of_store(const raw_settings& all);
 
 /// Adds what the file says.
 void take_file(const file& source, raw_settings& out);
@@ -49,6 +67,11 @@ void take_flags(std::span<const name_and_value> flags, raw_settings& out);
 /// Adds what the variables of the command `consul` say, if the store is Consul, for settings that
 /// nothing else gives. Call last.
 void take_consul_variables(std::span<const name_and_value> variables, raw_settings& out);
+
+/// Adds what a kubeconfig says, if the store is Kubernetes and one is named, for settings that
+/// nothing else gives. `KUBECONFIG` names one only where nothing else says where the API server is.
+/// Call before `take_pod`, and after the others.
+void take_kubeconfig(const inputs& in, raw_settings& out);
 
 /// Adds what a pod knows of its cluster, if the store is Kubernetes and no endpoint is given: a
 /// token is for the server that it comes from. Call last.

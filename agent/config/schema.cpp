@@ -301,10 +301,12 @@ json store_rules() {
   json others = json::array();
   json with_tokens = json::array();
   json without_tokens = json::array();
+  json not_kubernetes = json::array();
   for (const settings::store_kind& one : settings::store_kinds) {
     (one.is_file() ? files : servers).push_back(one.name);
     if (!one.is_file() && !one.has_agents) by_url.push_back(one.name);
     (one.has_agents ? agents : others).push_back(one.name);
+    if (!one.in_pods) not_kubernetes.push_back(one.name);
     (one.has_tokens ? with_tokens : without_tokens).push_back(one.name);
   }
   const json is_file = store_is({{"enum", std::move(files)}});
@@ -314,6 +316,7 @@ json store_rules() {
        none_of(store_is({{"enum", std::move(with_tokens)}}), sign_in_settings),
        none_of(store_is({{"enum", std::move(without_tokens)}}), token_settings),
        none_of(store_is({{"enum", std::move(others)}}), consul_settings),
+       none_of(store_is({{"enum", std::move(not_kubernetes)}}), kubernetes_settings),
        url_rule(store_is({{"enum", std::move(by_url)}}), url_pattern()),
        url_rule(has_agents, agent_pattern()), tls_rule(store_is({{"enum", std::move(servers)}}))});
 }

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <climits>
@@ -58,6 +59,26 @@ std::vector<name_and_value> environment() {
 bool is_set(std::string_view variable) {
   const char* const value = std::getenv(std::string(variable).c_str());
   return value != nullptr && *value != '\0';
+}
+
+std::optional<kubeconfig_variable> kubeconfig_of_environment() {
+  const char* const value = std::getenv(std::string(kubeconfig_paths).c_str());
+  if (value == nullptr) return std::nullopt;
+  std::optional<kubeconfig_variable> out;
+  bool exists = false;
+  const std::string_view list = value;
+  for (std::size_t begin = 0; begin <= list.size();) {
+    const std::size_t end = std::min(list.find(':', begin), list.size());
+    const std::string path(list.substr(begin, end - begin));
+    begin = end + 1;
+    if (path.empty()) continue;
+    if (!out) out = kubeconfig_variable{.path = path, .listed = 0};
+    ++out->listed;
+    if (exists || ::access(path.c_str(), F_OK) != 0) continue;
+    exists = true;
+    out->path = path;
+  }
+  return out;
 }
 
 std::optional<pod> this_pod(const std::string& folder) {

@@ -20,6 +20,9 @@ std::vector<name_and_value> environment();
 /// True if this variable is set, and not empty. No more of its value is read.
 bool is_set(std::string_view variable);
 
+/// What `KUBECONFIG` names; nothing if it is not set, or empty.
+std::optional<kubeconfig_variable> kubeconfig_of_environment();
+
 /// What Kubernetes has given to this pod; nothing if this is none, or one without a token in
 /// `folder`.
 std::optional<pod> this_pod(

@@ -123,15 +123,6 @@ void reject_secret(const std::string& name, std::string_view field::* spelling, 
   out.reject({name, why.what, why.suggestion});
 }
 
-/// The kind of store that the strongest source names; null if this build has no such kind.
-const settings::store_kind* kind_of_store(const raw_settings& out) {
-  const auto is_store = [](const assignment& one) { return one.which == setting::store; };
-  const auto store = std::find_if(out.given.rbegin(), out.given.rend(), is_store);
-  if (store == out.given.rend()) return nullptr;
-  const auto* const name = std::get_if<std::string>(&store->what);
-  return name == nullptr ? nullptr : settings::find_store_kind(*name);
-}
-
 /// False if all endpoints are plain http: then the command `consul` does not use what it knows of
 /// TLS. True if they are not known.
 bool may_use_tls(const raw_settings& out) {
@@ -142,11 +133,6 @@ bool may_use_tls(const raw_settings& out) {
   return all == nullptr || std::ranges::any_of(*all, [](const std::string& one) {
            return one.starts_with("https://");
          });
-}
-
-bool is_given(const raw_settings& out, setting which) {
-  return out.bad.test(static_cast<std::size_t>(which)) ||
-         std::ranges::count(out.given, which, &assignment::which) > 0;
 }
 
 /// Our own variable for the same setting wins.
@@ -164,6 +150,19 @@ void take_await_variables(std::span<const name_and_value> variables, raw_setting
 }
 
 }  // namespace
+
+bool is_given(const raw_settings& out, setting which) {
+  return out.bad.test(static_cast<std::size_t>(which)) ||
+         std::ranges::count(out.given, which, &assignment::which) > 0;
+}
+
+const settings::store_kind* kind_of_store(const raw_settings& out) {
+  const auto is_store = [](const assignment& one) { return one.which == setting::store; };
+  const auto store = std::find_if(out.given.rbegin(), out.given.rend(), is_store);
+  if (store == out.given.rend()) return nullptr;
+  const auto* const name = std::get_if<std::string>(&store->what);
+  return name == nullptr ? nullptr : settings::find_store_kind(*name);
+}
 
 bool may_be_setting(std::string_view variable) {
   const auto is_this = [variable](const auto& one) { return one.first == variable; };

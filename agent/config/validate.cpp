@@ -51,6 +51,11 @@ class assembly {
       chosen_[place(a.which)] = &a;
       out_.origins[place(a.which)] = a.from;
     }
+    for (const inlined_setting& one : raw_.inlined_settings) {
+      out_.origins[place(one.which)] = one.from;
+    }
+    out_.secure.inlined = std::move(raw_.inlined);
+    out_.warnings = std::move(raw_.warnings);
   }
 
   void apply(const field& f) {

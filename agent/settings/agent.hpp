@@ -42,7 +42,9 @@ struct agent {
   std::string store;
   std::vector<std::string> endpoints;  ///< as given; a path for SQLite
   security secure;
-  std::string name_space;  ///< where the leases are, if the store has namespaces
+  std::string kubeconfig{};    ///< the path of the file that the above came from; empty: none
+  std::string kube_context{};  ///< which context of it
+  std::string name_space;      ///< where the leases are, if the store has namespaces
   settings::consul consul;
   std::vector<election> elections;  ///< at least one, names unique
   std::uint32_t slots = 1;          ///< how many an election has that does not say otherwise

@@ -102,7 +102,7 @@ std::vector<std::string> kubernetes_server::command(std::size_t member) const {
       "--tls-cert-file=" + file("server.pem"), "--tls-private-key-file=" + file("server.key"),
       "--service-account-issuer=https://kubernetes.default.svc",
       "--service-account-signing-key-file=" + file("accounts.key"),
-      "--service-account-key-file=" + file("accounts.pub"),
+      "--service-account-key-file=" + file("accounts.pub"), "--client-ca-file=" + file("ca.pem"),
       "--token-auth-file=" + file("tokens.csv"), "--authorization-mode=RBAC", "--profiling=false"};
   words.insert(words.end(), options_.flags.begin(), options_.flags.end());
   return words;
@@ -118,6 +118,14 @@ std::string kubernetes_server::endpoint(std::size_t member) const {
 
 std::string kubernetes_server::ca_file() const {
   return file("ca.pem");
+}
+
+std::string kubernetes_server::member_certificate() const {
+  return file("member.pem");
+}
+
+std::string kubernetes_server::member_key() const {
+  return file("member.key");
 }
 
 bool kubernetes_server::healthy(std::size_t member) const {

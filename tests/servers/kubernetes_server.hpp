@@ -73,6 +73,10 @@ class kubernetes_server final : public server_cluster {
   /// "member", with the default `kubernetes_rights`.
   [[nodiscard]] const kubernetes_user& member_user() const { return member_; }
 
+  /// That user may also sign in with this client certificate, both PEM files.
+  [[nodiscard]] std::string member_certificate() const;
+  [[nodiscard]] std::string member_key() const;
+
   /// A ServiceAccount with a token of its own, as pods have; it ends with the account.
   kubernetes_user add_user(const std::string& name, const kubernetes_rights& rights,
                            const std::string& name_space = "default");

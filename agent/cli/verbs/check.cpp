@@ -22,6 +22,7 @@ int run_check(const invocation& what) {
   config::inputs in;
   in.file_alone = true;
   in.file = config::read_file(*file);
+  in.read = config::read_file;
   in.host_name = config::host_name();
   const auto settings = config::load(in);
   const std::vector<config::problem> none;

@@ -33,12 +33,16 @@ ttl: 10s
 - An environment variable that begins with `TENURE_` must be a setting, or it is refused. Excepted are
   those that Tenure gives to a workload and those that Kubernetes makes for a Service named `tenure`.
 - No secret is a setting: flags, variables and files of settings are read by others. What is secret
-  stands in a file of its own, which a setting names (`password_file`, `key_file`).
+  stands in a file of its own, which a setting names (`password_file`, `key_file`, `kubeconfig`).
 - An endpoint of `etcd` or `kubernetes` is `http://HOST:PORT` or `https://HOST:PORT`; only `https`
   is encrypted. TLS settings without any `https` endpoint are refused. Both round a `ttl` up to
   whole seconds.
 - In a pod, `kubernetes` needs neither an endpoint nor a token: if no endpoint is given, Tenure takes
   the API server of the pod's cluster, and the token, the CA and the namespace of the pod.
+- Elsewhere it takes all of that from a `kubeconfig`, as far as no other setting says it; a token or a
+  certificate that is set is instead of the user of that file. A variable `KUBECONFIG` names the file
+  outside of a pod where neither `kubeconfig` nor `endpoint` is set; of a list, the first file that
+  exists is read, and a warning says so.
 - An election's name becomes a key in the store, so it is held to what all stores can carry. Two
   names of one agent must not be inside each other (`a` and `a/b`). With `kubernetes` it is the name
   of a Lease: up to 63 small letters, digits, `-` and `.`.

@@ -55,6 +55,40 @@ TEST(Robustness, EveryByteReplacedHasAnAnswer) {
   }
 }
 
+/// Of a kubeconfig, in few bytes.
+constexpr std::string_view kubeconfig_seed = R"(current-context: c
+contexts: [{name: c, context: {cluster: k, user: u, namespace: n}}]
+clusters:
+- {name: k, cluster: {server: "https://a", certificate-authority-data: LS0=}}
+users:
+- {name: u, user: {client-certificate: c, client-key: k, token: t, as: ~}}
+)";
+
+void expect_an_answer_to_kubeconfig(const std::string& text) {
+  inputs in;
+  in.flags = {{"--store", "kubernetes"}, {"--election", "db"}, {"--kubeconfig", "/k"}};
+  in.host_name = "host-1";
+  in.read = [&text](const std::string& path) -> file_result { return file{path, text}; };
+  expect_an_answer(in);
+}
+
+TEST(Robustness, EveryPrefixOfAKubeconfigHasAnAnswer) {
+  for (std::size_t n = 0; n <= kubeconfig_seed.size(); ++n) {
+    expect_an_answer_to_kubeconfig(std::string(kubeconfig_seed.substr(0, n)));
+  }
+}
+
+TEST(Robustness, EveryByteOfAKubeconfigReplacedHasAnAnswer) {
+  constexpr std::string_view bytes = "\0\t\n\r &*!|>%@`'\"#{}[],:?-~0=\x7f\x80\xff"sv;
+  for (std::size_t at = 0; at < kubeconfig_seed.size(); ++at) {
+    for (const char c : bytes) {
+      std::string text(kubeconfig_seed);
+      text[at] = c;
+      expect_an_answer_to_kubeconfig(text);
+    }
+  }
+}
+
 TEST(Robustness, AnyByteInAFlagOrVariableHasAnAnswer) {
   for (const field& f : fields()) {
     if (f.flag.empty()) continue;

@@ -124,6 +124,26 @@ TEST_F(Pod, WithoutATokenOrAnAddressIsNotUsed) {
   EXPECT_FALSE(this_pod(folder_ / "")) << "its ServiceAccount is not mounted";
 }
 
+TEST(Surroundings, OfTheFilesOfKubectlTheFirstThatExistsCounts) {
+  const tests::temporary_directory dir;
+  const auto named = [](const std::string& list) {
+    ::setenv("KUBECONFIG", list.c_str(), 1);
+    const auto found = kubeconfig_of_environment();
+    ::unsetenv("KUBECONFIG");
+    return found ? found->path + " of " + std::to_string(found->listed) : "none";
+  };
+  ::unsetenv("KUBECONFIG");
+  EXPECT_FALSE(kubeconfig_of_environment());
+  EXPECT_EQ(named(""), "none");
+  EXPECT_EQ(named("/none"), "/none of 1");
+  std::ofstream(dir / "a") << "a";
+  std::ofstream(dir / "b") << "b";
+  const std::string a = dir / "a";
+  const std::string b = dir / "b";
+  EXPECT_EQ(named("/none:" + a + "::" + b), a + " of 3");
+  EXPECT_EQ(named("/none:/nor"), "/none of 2");
+}
+
 TEST(Surroundings, AMachineHasAName) {
   EXPECT_FALSE(host_name().empty());
 }
