@@ -54,7 +54,9 @@ class consul_store final : public store {
         agreements_(shared_),
         orders_(shared_),
         membership_(shared_.loop, shared_.agents, shared_.self.identity, shared_.self.mark,
-                    shared_.with.ttl, shared_.with.elections) {}
+                    shared_.with.ttl, shared_.with.elections) {
+    shared_.sessions.on_gone([this](const std::string& id) { renewals_.session_is_gone(id); });
+  }
 
   ~consul_store() override { close(); }
 

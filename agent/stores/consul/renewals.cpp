@@ -29,6 +29,7 @@ bool renewals::ours(const core::renewal_item& item) const {
 void renewals::renew(std::vector<core::renewal_item> items, core::time_point deadline,
                      handler<renew_outcome> done) {
   auto t = std::make_shared<turn>();
+  newest_ = t;
   t->items = std::move(items);
   t->deadline = deadline;
   t->done = std::move(done);
@@ -55,8 +56,6 @@ void renewals::renew(std::vector<core::renewal_item> items, core::time_point dea
 }
 
 void renewals::kept(const turn_ptr& t, const std::string& session, const kept_or_failure& what) {
-  // Even if the turn is over: the next one need not ask again.
-  if (what && !what->has_value()) shared_.session_is_gone(session);
   if (t->over) return;
   if (!what) return fail(t, {what.error()});
   if (what->has_value()) {
@@ -66,6 +65,15 @@ void renewals::kept(const turn_ptr& t, const std::string& session, const kept_or
     t->dead.insert(session);
   }
   answered(t);
+}
+
+void renewals::session_is_gone(const std::string& id) {
+  // Even if no renewal is under way: the next one need not ask again.
+  shared_.session_is_gone(id);
+  const turn_ptr t = newest_.lock();
+  if (!t || t->over) return;
+  t->dead.insert(id);
+  tell_losses(t);
 }
 
 // The look -------------------------------------------------------------------------------------

@@ -36,6 +36,10 @@ class renewals {
   void renew(std::vector<core::renewal_item> items, core::time_point deadline,
              handler<renew_outcome> done);
 
+  /// Consul says that this session is gone, in answer to anybody's request: a renewal under way
+  /// need not wait for its own answer.
+  void session_is_gone(const std::string& id);
+
  private:
   /// What a read has shown of a term that is over.
   struct loss {
@@ -76,6 +80,7 @@ class renewals {
                                                           const core::renewal_item& item) const;
 
   shared_state& shared_;
+  std::weak_ptr<turn> newest_;
 };
 
 }  // namespace tenure::stores::consul

@@ -79,6 +79,7 @@ void session_keeper::keep(const std::string& id, core::time_point deadline,
         if (!what) return done(std::unexpected(what.error().why));
         if (says_gone(*what, id)) {
           forget(id);
+          if (on_gone_) on_gone_(id);
           return done(std::optional<kept_session>());
         }
         if (what->status != 200) {

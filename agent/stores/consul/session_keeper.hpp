@@ -1,6 +1,7 @@
 #pragma once
 
 #include <expected>
+#include <functional>
 #include <optional>
 #include <set>
 #include <string>
@@ -65,6 +66,9 @@ class session_keeper {
     return made_.contains(id) ? wish_.lock_delay : core::duration::zero();
   }
 
+  /// Called when Consul has said of a session that it is gone, before the handler of that renewal.
+  void on_gone(std::function<void(const std::string& id)> what) { on_gone_ = std::move(what); }
+
   /// Call when the session is gone: the next campaign gets another one.
   void forget(std::string_view id);
 
@@ -88,6 +92,7 @@ class session_keeper {
   std::set<std::string, std::less<>> endless_;  ///< have no TTL by Consul's word
   std::vector<session_handler> waiting_;        ///< for the session under way
   base::timer ready_;
+  std::function<void(const std::string& id)> on_gone_;
 };
 
 }  // namespace tenure::stores::consul
