@@ -137,6 +137,7 @@ void hooked_workload::go_deaf(core::duration lasts) {
 void hooked_workload::mend() {
   deaf_until_ = std::min(deaf_until_, stage_.in.now);
   if (std::exchange(left_alone_at_, std::nullopt)) restart();
+  if (stage_.referee.was_restored()) stopped_ = 0;
 }
 
 bool hooked_workload::lives_by_mistake(world_time well_since) const {

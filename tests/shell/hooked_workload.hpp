@@ -29,7 +29,8 @@ class hooked_workload {
   void go_deaf(core::duration lasts);
   /// It ends, and another begins that does not act.
   void restart() { acts_under(0); }
-  /// An operator starts those anew that nobody has stopped.
+  /// An operator starts those anew that nobody has stopped, and after a restore those that have
+  /// seen larger versions.
   void mend();
 
   /// True if a call to stop it failed so long ago. Its agent has said so, and an operator has to

@@ -115,7 +115,8 @@ void judge::erased(const std::string& key, std::uint64_t create_revision, erased
     broke(rule::released_in_use, "the workload of version " + version + " runs");
   }
   const auto& pod = one.granted_to;
-  if (pod && of(*pod, one.which, create_revision) == &one && is_in(*pod, create_revision)) {
+  if (pod && of(*pod, one.which, create_revision) == &one &&
+      is_in(*pod, one.which, create_revision)) {
     broke(rule::released_in_use, "pod " + std::to_string(*pod) + " is in version " + version);
   }
 }
@@ -123,6 +124,7 @@ void judge::erased(const std::string& key, std::uint64_t create_revision, erased
 /// What the backup does not have was taken away; what had ended since is there again, and nobody
 /// needs to know of it.
 void judge::restored(const std::vector<restored_key>& there, std::uint64_t revision) {
+  was_restored_ = true;
   say("restored, at revision " + std::to_string(revision));
   auto before = std::exchange(present_, {});
   for (const restored_key& one : there) {

@@ -48,6 +48,7 @@ class judge final : public store_witness {
     delays_[key] = {.since = world_.now, .until = until};
   }
   void restored(const std::vector<restored_key>& there, std::uint64_t revision) override;
+  [[nodiscard]] bool was_restored() const { return was_restored_; }
   void leases_begin_anew() override;
   /// If nobody has agreed any more, the number stays until somebody does.
   void agreed(const std::string& election, std::uint32_t slots) override {
@@ -105,7 +106,7 @@ class judge final : public store_witness {
   }
   /// Asked when a term is released: whether the agent of this pod, whose term it is, has not begun
   /// to give it up.
-  std::function<bool(std::size_t pod, std::uint64_t version)> is_in;
+  std::function<bool(std::size_t pod, const std::string& which, std::uint64_t version)> is_in;
   /// A workload acts under this version. One that asks its agent may do so several times in a term.
   /// `late`: who starts it stood still after that was decided, until the deadline was over.
   void starts(std::size_t pod, const std::string& which, std::uint64_t version, bool late = false);
@@ -297,6 +298,7 @@ class judge final : public store_witness {
   std::map<of_member, world_time> unknown_since_;
   std::map<of_member, std::uint64_t> out_of_sight_;  ///< versions
   std::uint64_t entered_ = 0;
+  bool was_restored_ = false;
 };
 
 }  // namespace tenure::shell

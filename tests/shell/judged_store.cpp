@@ -57,6 +57,7 @@ class judged_store final : public stores::forwarding_store {
       stage_.referee.renews(on_.number, name(one.which), number(one.which, one.version));
     }
     ++to_.renewals;
+    to_.renews_since = stage_.in.now;
     inner().renew(
         items, deadline,
         [this, items, deadline, done = std::move(done)](stores::renew_outcome what) mutable {

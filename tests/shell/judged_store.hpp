@@ -17,8 +17,9 @@ struct heard_of_store {
   std::vector<std::optional<std::vector<std::uint64_t>>> shown;
   /// The largest version that it has seen, in any election.
   std::uint64_t newest = 0;
-  std::size_t renewals = 0;  ///< that are not answered yet
-  std::size_t acquires = 0;  ///< the same
+  std::size_t renewals = 0;   ///< that are not answered yet
+  world_time renews_since{};  ///< when the last one began
+  std::size_t acquires = 0;   ///< the same
   /// Called before the agent asks for a lease.
   std::function<void(core::election_index)> campaigns;
   /// Called before the agent hears of a grant or a renewal.

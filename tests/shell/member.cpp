@@ -147,9 +147,10 @@ std::optional<core::version> member::answer(std::size_t election) {
   return view.lease->version;
 }
 
-bool member::is_in(std::uint64_t version) const {
+bool member::is_in(const std::string& which, std::uint64_t version) const {
   if (ended_ || !opened()) return false;
   for (std::size_t e = 0; e < stage_.elections.size(); ++e) {
+    if (stage_.elections[e] != which) continue;
     const core::lease* const one = term_of(e);
     if (one != nullptr && stage_.judged(e, one->version) == version) return true;
   }
@@ -235,9 +236,11 @@ bool member::is_held_back_by_versions(std::size_t election) const {
 
 /// A loss waits a moment for news that may leave it room. The timer is of the agent's own loop: one
 /// that stands still has heard nothing yet, as far as it can act.
-void member::hears_that_session_is_gone(const std::string& id) {
+void member::hears_that_session_is_gone(const std::string& id, world_time asked_at) {
   constexpr core::duration longest_patience = 250ms;
   if (ended_ || !opened() || heard_.renewals == 0 || heard_.acquires > 0) return;
+  // The answer to an earlier renewal, whose time is over, is not heard any more.
+  if (asked_at < heard_.renews_since) return;
   for (std::size_t e = 0; e < stage_.elections.size(); ++e) {
     const core::election_view& one = view(e);
     if (!one.lease || !one.sequencer.ends_with("@" + id)) continue;
@@ -245,7 +248,7 @@ void member::hears_that_session_is_gone(const std::string& id) {
     if (!stage_.referee.is_over(on_.number, stage_.elections[e], version)) continue;
     looks_.push_back(std::make_unique<base::timer>(*loop_));
     looks_.back()->after(longest_patience, [this, version, e] {
-      if (!is_in(version)) return;
+      if (!is_in(stage_.elections[e], version)) return;
       stage_.referee.broke(rule::ignores_its_loss, "pod " + std::to_string(on_.number) +
                                                        " in version " + std::to_string(version) +
                                                        " of " + stage_.elections[e]);

@@ -57,10 +57,10 @@ class member {
   /// What it answers a client now: the version under which it is active; nothing: it is not, or
   /// does not answer.
   [[nodiscard]] std::optional<core::version> answer(std::size_t election);
-  /// A renewal is answered: this session of Consul is gone.
-  void hears_that_session_is_gone(const std::string& id);
+  /// A renewal that was sent at `asked_at` is answered: this session of Consul is gone.
+  void hears_that_session_is_gone(const std::string& id, world_time asked_at);
   /// True while it is in this term, and has not begun to give it up.
-  [[nodiscard]] bool is_in(std::uint64_t version) const;
+  [[nodiscard]] bool is_in(const std::string& which, std::uint64_t version) const;
   /// True while it is in any term.
   [[nodiscard]] bool is_in_term() const;
   /// It is in the list of members, if the store can be reached.

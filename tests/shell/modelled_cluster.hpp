@@ -5,6 +5,7 @@
 #include <expected>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -55,6 +56,12 @@ class modelled_cluster {
   /// More of the body of an open request.
   virtual void more(const std::shared_ptr<served_stream>&, std::string_view) {
     TENURE_CHECK(false);
+  }
+
+  /// How many members with this identity are listed; nothing: the judge does not need to know.
+  [[nodiscard]] virtual std::optional<std::size_t> listed(const std::string& /*election*/,
+                                                          const std::string& /*identity*/) const {
+    return std::nullopt;
   }
 
   // What goes wrong.

@@ -159,7 +159,8 @@ class modelled_client final : public http::http_client {
     network_.carry(
         pod_, number_,
         [this, noted = std::weak_ptr(one), alive = std::weak_ptr(alive_), network = &network_,
-         pod = pod_, number = number_, agent = agent_, asked = std::move(what)]() mutable {
+         pod = pod_, number = number_, agent = agent_, asked_at = network_.world_.now,
+         asked = std::move(what)]() mutable {
           const auto back = [=, this, target = asked.target](
                                 std::expected<http::client_reply, http::client_error> answer) {
             auto carry = [=, this, answer = std::move(answer)]() mutable {
@@ -169,7 +170,7 @@ class modelled_client final : public http::http_client {
                 there->post([=, this, answer = std::move(answer)]() mutable {
                   const auto waiting = noted.lock();
                   if (alive.expired() || !waiting) return;
-                  if (answer && network->hears) network->hears(pod, target, *answer);
+                  if (answer && network->hears) network->hears(pod, target, asked_at, *answer);
                   finish(waiting, std::move(answer));
                 });
               });

@@ -30,7 +30,9 @@ class modelled_network {
   }
 
   /// Called before an agent gets the answer to a request for this target; may be empty.
-  std::function<void(std::size_t pod, const std::string& target, const http::client_reply&)> hears;
+  std::function<void(std::size_t pod, const std::string& target, world_time asked_at,
+                     const http::client_reply&)>
+      hears;
 
   /// Answers to what this pod asks of `target`, a part of a path, come later by so much; zero: no
   /// more.

@@ -79,8 +79,8 @@ class scenario {
     stage_.slots = world_.dice.chance(250'000) ? 2 : 1;
     judge_.begin(stage_.slots, stage_.when.lock_delay * 99 / 100, stage_.when.ttl * 101 / 100,
                  stage_.longest_order(), stage_.guarded);
-    judge_.is_in = [this](std::size_t p, std::uint64_t version) {
-      return pods_[p]->agent && pods_[p]->agent->is_in(version);
+    judge_.is_in = [this](std::size_t p, const std::string& which, std::uint64_t version) {
+      return pods_[p]->agent && pods_[p]->agent->is_in(which, version);
     };
     judge_.lives_by_mistake = [this](std::size_t p, std::uint64_t version) {
       const pod& one = *pods_[p];
@@ -152,9 +152,9 @@ class scenario {
     const auto tell = [this](const std::string& what) { say(what); };
     stage_.promised = [this](std::int64_t id) { return servers_->promised(id); };
     if (stage_.store == kept_in::consul) {
-      network_.hears = [this](std::size_t p, const std::string& target,
+      network_.hears = [this](std::size_t p, const std::string& target, world_time asked_at,
                               const http::client_reply& said) {
-        hears_of_session(p, target, said);
+        hears_of_session(p, target, asked_at, said);
       };
       troubles_ = std::make_unique<consul_troubles>(
           stage_, dynamic_cast<modelled_consul&>(*servers_), seed, tell);
@@ -165,10 +165,11 @@ class scenario {
     troubles_->operator_comes = [this] { accept_versions(); };
   }
 
-  void hears_of_session(std::size_t p, const std::string& target, const http::client_reply& said) {
+  void hears_of_session(std::size_t p, const std::string& target, world_time asked_at,
+                        const http::client_reply& said) {
     constexpr std::string_view renewal = "/v1/session/renew/";
     if (said.status != 404 || !target.starts_with(renewal) || !pods_[p]->agent) return;
-    pods_[p]->agent->hears_that_session_is_gone(target.substr(renewal.size()));
+    pods_[p]->agent->hears_that_session_is_gone(target.substr(renewal.size()), asked_at);
   }
 
   struct pod {
@@ -651,6 +652,9 @@ class scenario {
     if (!first->announces() || !second->announces()) return;
     for (std::size_t e = 0; e < stage_.elections.size(); ++e) {
       if (first->is_told_of_twin(e) || second->is_told_of_twin(e)) continue;
+      const auto listed =
+          host_ ? std::nullopt : servers_->listed(stage_.elections[e], pods_[0]->machine.identity);
+      if (listed && *listed < 2) continue;
       judge_.broke(rule::twin_unnoticed, stage_.elections[e]);
     }
   }

@@ -418,6 +418,15 @@ bool modelled_consul::delete_one(const std::string& election) {
   return true;
 }
 
+std::optional<std::size_t> modelled_consul::listed(const std::string& election,
+                                                   const std::string& identity) const {
+  const auto names = state_.keys_under(election + "/.tenure/members/");
+  return std::ranges::count_if(names, [&](const std::string& key) {
+    const consul_state::entry& one = *state_.find(key);
+    return !one.session.empty() && one.value.starts_with(identity + " ");
+  });
+}
+
 bool modelled_consul::revoke_one(const std::string& election) {
   const auto holders = consul_terms::holders(state_, election);
   return !holders.empty() && destroy(holders.front().session);

@@ -32,6 +32,9 @@ class modelled_consul final : public modelled_cluster {
   // What goes wrong.
   void compact() override { state_.forget_deletions(); }
   bool delete_one(const std::string& election) override;
+  /// Names that an operator deletes, or that a restored snapshot lacks, are not written again.
+  [[nodiscard]] std::optional<std::size_t> listed(const std::string& election,
+                                                  const std::string& identity) const override;
   bool revoke_one(const std::string& election) override;
   /// An operator writes this key, whoever holds it.
   void write(const std::string& key, const std::string& value, std::uint64_t flags);
