@@ -46,7 +46,8 @@ void check_notes(const lease_object& one) {
 /// A write that relies on this Lease is a JSON Patch that tests what it says.
 void check_writes(const lease_object& one) {
   const json sent = json::parse(
-      patch(one, {.holder = "a_tenure-1", .renewed_ms = renewal_time(1, 0)},
+      patch(one, {{std::string(election_label), "db"}},
+            {.holder = "a_tenure-1", .renewed_ms = renewal_time(1, 0)},
             {{std::string(term_annotation), std::nullopt}, {std::string(epoch_annotation), "1"}}));
   TENURE_CHECK(sent.at(0).at("value") == one.uid);
   TENURE_CHECK(sent.at(1).at("value") == std::to_string(one.resource_version));
@@ -136,13 +137,15 @@ void follow_watch(std::string_view text) {
     if (event->what == watch_event::type::error) continue;
     TENURE_CHECK(event->resource_version > 0);
     if (event->what == watch_event::type::bookmark) {
-      m.reach(event->resource_version);
+      m.reach(part::first, event->resource_version);
+      m.reach(part::others, event->resource_version);
       continue;
     }
     check(event->object);
     if (!m.has(event->object)) continue;
     if (event->what == watch_event::type::deleted) {
-      m.take_away(event->object.name, event->resource_version, at(++when));
+      m.take_away(event->object.name, event->resource_version);
+      ++when;
     } else {
       m.take(event->object, at(++when));
     }
