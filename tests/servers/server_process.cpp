@@ -7,12 +7,17 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
+#include <cstddef>
 #include <cstdlib>
+#include <deque>
+#include <optional>
 #include <random>
+#include <utility>
 
 #include "core/check.hpp"
 
@@ -21,6 +26,7 @@ namespace {
 
 constexpr std::uint16_t first_port = 20000;
 constexpr std::uint16_t last_port = 31999;
+constexpr std::size_t most_claims = 200;
 
 std::vector<char*> to_arguments(std::vector<std::string>& words) {
   std::vector<char*> out;
@@ -40,15 +46,34 @@ bool can_listen_on(std::uint16_t port) {
   return ::bind(fd.get(), reinterpret_cast<const sockaddr*>(&at), sizeof at) == 0;
 }
 
+/// Binds a name that one process can have at a time, so that nobody else draws the port while the
+/// server that it was drawn for is stopped. Nothing if another process has it.
+std::optional<base::unique_fd> claim(std::uint16_t port) {
+  base::unique_fd fd(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  const std::string name = "tenure-test-port-" + std::to_string(port);
+  sockaddr_un at{};
+  at.sun_family = AF_UNIX;
+  // A name that begins with a zero byte is no file, and goes with the socket (unix(7)).
+  name.copy(at.sun_path + 1, sizeof at.sun_path - 1);
+  const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+  if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&at), size) != 0) return std::nullopt;
+  return fd;
+}
+
 }  // namespace
 
 std::uint16_t free_port() {
   static std::mt19937 draw{std::random_device{}()};
-  std::uint16_t port = 0;
-  do {
-    port = std::uniform_int_distribution<std::uint16_t>(first_port, last_port)(draw);
-  } while (!can_listen_on(port));
-  return port;
+  static std::deque<base::unique_fd> claims;
+  while (true) {
+    const auto port = std::uniform_int_distribution<std::uint16_t>(first_port, last_port)(draw);
+    auto claimed = claim(port);
+    if (!claimed || !can_listen_on(port)) continue;
+    claims.push_back(std::move(*claimed));
+    // A process that runs many tests is through with the servers of the first ones.
+    if (claims.size() > most_claims) claims.pop_front();
+    return port;
+  }
 }
 
 server_process::server_process(const std::vector<std::string>& words,

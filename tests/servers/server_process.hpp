@@ -18,7 +18,8 @@ namespace tenure::servers {
 inline constexpr std::chrono::seconds patience{30};
 
 /// A TCP port of 127.0.0.1 that nobody listens on, from below those that the kernel hands out, so
-/// that no outgoing connection takes it meanwhile.
+/// that no outgoing connection takes it meanwhile. No other test draws it as long as this process
+/// lives, also while nobody listens on it.
 std::uint16_t free_port();
 
 /// One child process. It dies with the thread that made this object: make it in the main one.
