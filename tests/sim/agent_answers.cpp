@@ -61,16 +61,11 @@ void agent::renewed(const message& m) {
     const renewal_entry& item = m.items[i];
     if (item.lost) {
       stage_.note("pod %u/%u: told that %llu is lost", pod_, item.election, digits(item.version));
-      const bool is_delayed = item.why == core::loss_reason::session_invalid;
       lost.push_back({.which = place(item.election),
                       .why = item.why,
-                      .room = is_delayed ? stage_.drawn.store_lock_delay : core::duration{}});
+                      .room = item.delayed ? stage_.drawn.store_lock_delay : core::duration{}});
       if (awaited) {
-        // The end of its session does not tell of a key that an operator had deleted before: a
-        // store that renews without a look at keys has confirmed it until now.
-        const bool tells_all =
-            stage_.drawn.renewal_checks_terms || item.why != core::loss_reason::session_invalid;
-        stage_.judge.told_lost(stage_.now, pod_, item.election, item.version, in_time && tells_all);
+        stage_.judge.told_lost(stage_.now, pod_, item.election, item.version, in_time);
       }
     } else if (awaited) {
       stage_.judge.acknowledged(stage_.now, pod_, item.election, item.version, m.sent_at, m.ttl,

@@ -67,6 +67,8 @@ class expiring_store final : public store {
     bool alive = false;
     /// In this life of it; terms of an earlier one are over.
     std::array<core::version, max_elections> granted{};
+    /// What it held when it ended last; not what an operator had deleted before.
+    std::array<core::version, max_elections> ended_with{};
     world_time ends_at{};  ///< with the lag of the server's sweeper
   };
   struct election_state {
@@ -139,6 +141,8 @@ class expiring_store final : public store {
       if (!alive || item.version != sessions_[m.identity].granted[item.election]) {
         item.lost = true;
         item.why = core::loss_reason::session_invalid;
+        item.delayed = m.identity < sessions_.size() &&
+                       sessions_[m.identity].ended_with[item.election] == item.version;
       } else if (stage_.drawn.renewal_checks_terms &&
                  !holds(item.election, item.version, m.identity)) {
         item.lost = true;
@@ -204,10 +208,13 @@ class expiring_store final : public store {
   }
 
   void end_session(std::uint16_t id, bool by_operator) {
-    sessions_[id] = {};
+    session& ended = sessions_[id] = {};
     for (std::size_t e = 0; e < stage_.drawn.elections; ++e) {
       for (std::size_t i = elections_[e].count; i-- > 0;) {
-        if (elections_[e].holders[i].identity == id) remove(e, i, by_operator);
+        const held& h = elections_[e].holders[i];
+        if (h.identity != id) continue;
+        ended.ended_with[e] = h.version;
+        remove(e, i, by_operator);
       }
     }
   }

@@ -42,6 +42,7 @@ struct renewal_entry {
   std::uint8_t election = 0;
   bool lost = false;
   core::loss_reason why = core::loss_reason::none;
+  bool delayed = false;  ///< the store's lock-delay began when this term ended
 };
 
 /// One request, answer or stream element. One struct for all, so that they share a pool.
