@@ -77,10 +77,13 @@ TEST_P(Agreement, LogTellsWhatWasChangedAndWhatWasRefused) {
   EXPECT_EQ(fewer.status, 2) << fewer.out;
   const auto more = run({tenure_binary(), "set", "test", "--slots", "3"}, in_);
   EXPECT_EQ(more.status, 0) << more.err;
-  const std::string log = a->process().err() + b->process().err();
-  EXPECT_THAT(log, AllOf(HasSubstr("refused to change the election in the store (slots 1): 2 hold"),
-                         HasSubstr("changed the election in the store, as ordered (slots 3)"),
-                         Not(HasSubstr("as ordered (slots 1)"))));
+  // The line may come after the answer.
+  const auto log = [&] { return a->process().err() + b->process().err(); };
+  eventually([&] { return log().contains("as ordered"); });
+  EXPECT_THAT(log(),
+              AllOf(HasSubstr("refused to change the election in the store (slots 1): 2 hold"),
+                    HasSubstr("changed the election in the store, as ordered (slots 3)"),
+                    Not(HasSubstr("as ordered (slots 1)"))));
 }
 
 TEST(AgreementOfAFile, VersionsThatNeverGoBackNeedNotBeAccepted) {
