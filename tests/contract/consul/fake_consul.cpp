@@ -1,6 +1,7 @@
 #include "fake_consul.hpp"
 
 #include <cstdio>
+#include <utility>
 
 #include "base/base64.hpp"
 #include "base/percent_text.hpp"
@@ -47,8 +48,8 @@ fake_consul::fake_consul()
     : http_([this](peer& to, const std::string& request) { answer_as_consul(to, request); },
             consul_name_of) {}
 
-void fake_consul::change(const std::string& name, const std::function<void(reply&)>& by) {
-  http_.on(name, [this, by](peer& to, const std::string& request) {
+void fake_consul::change(const std::string& name, std::function<void(reply&)> by) {
+  http_.on(name, [this, by = std::move(by)](peer& to, const std::string& request) {
     reply what = truth(request);
     by(what);
     say(to, what);

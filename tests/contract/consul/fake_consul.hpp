@@ -35,7 +35,7 @@ class fake_consul {
   void on(const std::string& name, answer how) { http_.on(name, std::move(how)); }
   void on(const std::string& name, const std::string& body) { http_.on(name, body); }
   /// From now on requests of this name are carried out, and answered with a change by this.
-  void change(const std::string& name, const std::function<void(reply&)>& by);
+  void change(const std::string& name, std::function<void(reply&)> by);
   /// The same, of what the JSON of a reply with status 200 says.
   void change_json(const std::string& name, const std::function<void(nlohmann::json&)>& by);
   /// Tells the truth again.

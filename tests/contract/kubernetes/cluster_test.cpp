@@ -6,7 +6,6 @@ namespace tenure::tests {
 namespace {
 
 using stores::grant;
-using stores::refusal;
 using stores::released;
 using stores::renewal;
 

@@ -8,7 +8,6 @@ namespace {
 
 using std::chrono::minutes;
 using std::chrono::seconds;
-using testing::HasSubstr;
 
 class KubernetesContinuity : public VirtualKubernetes {
  protected:
