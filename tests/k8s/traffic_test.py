@@ -36,6 +36,9 @@ class Traffic(Scene):
     def start(self, replicas=2, **how):
         self.how = {"settings": TTL, "replicas": replicas, **how}
         self.apply(self.overlay_name, **self.how)
+        self.active_and_standby(replicas)
+        # A machine that stands still for longer than the TTL moves the lease to another pod meanwhile.
+        waiting.until(lambda: self.shown.now() == {self.active()}, "the active pod alone is named", PATIENCE)
         active, others = self.active_and_standby(replicas)
         self.is_named(active)
         return active, others
