@@ -15,7 +15,6 @@ import ssl
 import subprocess
 import sys
 import tempfile
-import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "support"))
@@ -131,7 +130,7 @@ class Cluster:
 
     def __init__(self, folder):
         self.folder = pathlib.Path(folder)
-        self.cgroup = f"tenure-k8s-{os.getpid()}-{int(time.time())}"
+        self.cgroup = self.folder.name
         self.keys = None
         self.parts = {}
 
@@ -322,17 +321,16 @@ def enter(script, *words):
     with tempfile.TemporaryDirectory(prefix="tenure-k8s-", ignore_cleanup_errors=True) as folder:
         held = subprocess.run(["unshare", "--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "--",
                                sys.executable, "-B", script, "--inside", *words], env={**os.environ, FOLDER: folder})
-    leave_cgroups()
+    leave_cgroups(pathlib.Path(folder).name)
     sys.exit(held.returncode)
 
 
-def leave_cgroups():
-    """Removes the control groups of clusters that have ended; those that still have processes stay."""
+def leave_cgroups(name):
+    """Removes the control groups of a cluster that has ended; those that still have processes stay."""
     for controller in CONTROLLERS:
-        for one in pathlib.Path("/sys/fs/cgroup", controller).glob("tenure-k8s-*"):
-            for folder, _, _ in os.walk(one, topdown=False):
-                with contextlib.suppress(OSError):
-                    os.rmdir(folder)
+        for folder, _, _ in os.walk(pathlib.Path("/sys/fs/cgroup", controller, name), topdown=False):
+            with contextlib.suppress(OSError):
+                os.rmdir(folder)
 
 
 def decoded(text):
