@@ -52,6 +52,9 @@ void renewals::renew_one(const turn_ptr& t, const core::renewal_item& item, int 
   const lease_object* const lease = own_lease(item);
   // The watch may have shown another state of it than there is now.
   if (lease == nullptr) return look(t, item, tries);
+  if (!t->last[core::place(item.which)].moves_on_to(lease->name, lease)) {
+    return fail(t, item, shared_.stale_reply(lease->name).why);
+  }
   spec_change spec{.renewed_ms = renewal_time(shared_.with.wall_ms(), lease->renewed_ms)};
   if (shared_.held(item.which)->is_renewed) spec.duration_s = shared_.ttl_s();
   note_change notes;

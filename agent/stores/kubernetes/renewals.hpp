@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -33,6 +34,7 @@ class renewals {
     renewal so_far;
     std::size_t under_way = 0;  ///< terms whose outcome has not come yet
     std::vector<core::renewal_item> renewed{};
+    std::map<std::size_t, reliance> last{};  ///< by election
   };
   using turn_ptr = std::shared_ptr<turn>;
 

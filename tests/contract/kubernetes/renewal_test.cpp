@@ -74,6 +74,17 @@ TEST_F(KubernetesRenewals, TellOfALossThoughAnotherTermIsUnknown) {
   EXPECT_THAT(std::get<stores::renewal>(came).unanswered, SizeIs(1));
 }
 
+/// An API server that was not started again after a restore shows Leases that are not there.
+TEST_F(VirtualKubernetes, ARenewalThatReliesOnAStateInVainDoesNotTryItAgain) {
+  auto a = join(settings("a", std::chrono::seconds(60)));
+  ASSERT_EQ(acquire(*a), "granted");
+  loop_.pass(std::chrono::seconds(1));
+  const int before = api_.count("write");
+  api_.on("write", [](const auto&) { return virtual_reply(409, status_json(409, "Conflict")); });
+  EXPECT_THAT(renew(*a), HasSubstr("shows the Lease db0 again and again as no write finds it"));
+  EXPECT_EQ(api_.count("write") - before, 1);
+}
+
 /// A webhook may take longer than a renewal has, and the caller counts all as unknown at its
 /// deadline.
 TEST_F(VirtualKubernetes, ARenewalIsAnsweredInTimeThoughOneOfItsTermsIsNot) {
