@@ -99,14 +99,20 @@ bool campaigns::may_write(const attempt_ptr& a, const std::string& name,
 }
 
 void campaigns::write_list(const attempt_ptr& a, const list_change& what) {
-  if (!may_write(a, what.first.name, &what.first)) return;
-  shared_.change(a->which, what.first, {}, {{std::string(slots_annotation), slots_text(what.list)}},
-                 a->deadline, [this, a](const std::expected<written_lease, call_failure>& wrote) {
-                   if (!wrote && !is_overtaken(wrote.error(), true)) {
-                     return fail(a, wrote.error().why);
-                   }
-                   wrote ? judge(a) : look_first(a);
-                 });
+  const std::string& name = shared_.spec(a->which).name;
+  const lease_object* const before = what.first ? &*what.first : nullptr;
+  if (!may_write(a, name, before)) return;
+  const note_change notes{{std::string(slots_annotation), slots_text(what.list)}};
+  auto then = [this, a, was_there = before != nullptr](
+                  const std::expected<written_lease, call_failure>& wrote) {
+    if (!wrote && !is_overtaken(wrote.error(), was_there)) return fail(a, wrote.error().why);
+    wrote ? judge(a) : look_first(a);
+  };
+  if (before == nullptr) {
+    shared_.create(a->which, name, {}, notes, a->deadline, std::move(then));
+  } else {
+    shared_.change(a->which, *before, {}, notes, a->deadline, std::move(then));
+  }
 }
 
 void campaigns::campaign(const attempt_ptr& a, const vacancy& of) {

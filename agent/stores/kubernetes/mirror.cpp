@@ -320,8 +320,10 @@ std::optional<vacancy> mirror::find_vacancy(core::time_point now) const {
 
 std::optional<list_change> mirror::find_list_change(core::time_point now) const {
   const entry* const its = first();
-  if (its == nullptr) return std::nullopt;
-  list_change out{.first = its->object, .list = open()};
+  list_change out{.list = open()};
+  // Who takes the first slot makes its Lease, with the list.
+  if (its == nullptr && out.list.numbers.front() == 0) return std::nullopt;
+  if (its != nullptr) out.first = its->object;
   if (is_full(out.list, now)) return std::nullopt;
   const std::uint64_t before = out.list.epoch;
   for (const std::uint32_t slot : out.list.numbers) {
@@ -329,7 +331,7 @@ std::optional<list_change> mirror::find_list_change(core::time_point now) const 
     const auto epoch = there == nullptr ? std::nullopt : epoch_of(there->object);
     out.list.epoch = std::max(out.list.epoch, epoch.value_or(0));
   }
-  const bool lacks = !parse_slots(its->object.note(slots_annotation)).has_value();
+  const bool lacks = its == nullptr || !parse_slots(its->object.note(slots_annotation)).has_value();
   return lacks || out.list.epoch > before ? std::optional(std::move(out)) : std::nullopt;
 }
 

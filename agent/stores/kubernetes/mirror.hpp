@@ -59,7 +59,8 @@ struct vacancy {
 
 /// The list of open slots has to be written before a free slot can be taken.
 struct list_change {
-  lease_object first;  ///< the Lease with the list, which the write relies on
+  /// The Lease with the list, which the write relies on; nothing: there is none.
+  std::optional<lease_object> first{};
   open_slots list;
 };
 

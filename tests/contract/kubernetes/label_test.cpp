@@ -81,5 +81,18 @@ TEST_F(KubernetesLabel, ThatIsMissingDoesNotKeepASlotOpen) {
   EXPECT_TRUE(std::holds_alternative<core::agreement>(*came));
 }
 
+/// Where the first Lease was deleted, the held slot is the open one.
+TEST_F(KubernetesLabel, OrNotASlotIsTakenAfterItsHolderAlsoWithoutTheFirstLease) {
+  const json spec{{"holderIdentity", "gone"}, {"leaseDurationSeconds", 60}};
+  auto third = join(settings("c", seconds(60)));
+  api_.model().remove("db0");
+  api_.model().put("db0.slot-1", spec);
+  api_.model().merge("db0.slot-1", {{"labels", {{"tenure.dev/election", "db0"}}}});
+  EXPECT_EQ(acquire(*third), "refused");
+  loop_.pass(seconds(61));
+  EXPECT_EQ(acquire(*third), "granted");
+  EXPECT_EQ(held_.slot, 1U);
+}
+
 }  // namespace
 }  // namespace tenure::tests

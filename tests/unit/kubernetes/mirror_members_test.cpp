@@ -114,6 +114,17 @@ TEST_F(KubernetesMembers, WithoutAListSlotsAreTakenUnderTheLargestEpoch) {
   EXPECT_EQ(m.largest_epoch(), 4U);
 }
 
+/// It was held when somebody deleted the first Lease, and its holder has died since.
+TEST_F(KubernetesMembers, WithoutAFirstLeaseTheListOfAnotherSlotIsWrittenInOne) {
+  mirror m = of();
+  read(m, {slot(1, 8, other_)}, 10);
+  EXPECT_FALSE(m.find_list_change(at(0))) << "it holds";
+  const auto change = m.find_list_change(at(15));
+  ASSERT_TRUE(change);
+  EXPECT_FALSE(change->first);
+  EXPECT_EQ(change->list, (open_slots{.epoch = 0, .numbers = {1}}));
+}
+
 TEST_F(KubernetesMembers, AListThatWasTakenOffIsWrittenAgain) {
   mirror m = of(2);
   read(m, {slot(0, 10, other_)}, 10);
