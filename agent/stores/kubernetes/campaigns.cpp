@@ -77,6 +77,8 @@ void campaigns::look_at(const attempt_ptr& a, std::uint32_t slot) {
 void campaigns::judge(const attempt_ptr& a) {
   const mirror& m = shared_.seen(a->which);
   if (const auto own = m.find_own()) return adopt(a, *own);
+  // It is not taken up again, as the agent is ending what runs by it. Nor is another slot taken.
+  if (m.find_lost(shared_.loop.now())) return fail(a, "the Lease of our lost term is still ours");
   // The watch will show when that is over, and the log says why.
   if (!m.trouble().empty()) return finish(a, refusal{m.observe(shared_.loop.now())});
   const auto found = m.find_vacancy(shared_.loop.now());

@@ -381,7 +381,8 @@ std::vector<slot_holder> mirror::holders() const {
                    .identity = std::move(by.identity),
                    .mark = by.mark,
                    .version = one.version,
-                   .ours = by.mark == self_->mark,
+                   .ours = by.mark == self_->mark && one.version != lost_,
+                   .is_lost = by.mark == self_->mark && one.version == lost_,
                    .expires_at = expiry_of(one)});
   }
   std::ranges::sort(out, {}, &slot_holder::version);
@@ -392,6 +393,12 @@ std::optional<slot_holder> mirror::find_own() const {
   const auto all = holders();
   const auto own = std::ranges::find(all, true, &slot_holder::ours);
   return own == all.end() ? std::nullopt : std::optional(*own);
+}
+
+std::optional<slot_holder> mirror::find_lost(core::time_point now) const {
+  const auto all = holders();
+  const auto lost = std::ranges::find(all, true, &slot_holder::is_lost);
+  return lost == all.end() || now >= lost->expires_at ? std::nullopt : std::optional(*lost);
 }
 
 bool mirror::identity_in_use(std::span<const slot_holder> holders, core::time_point now) const {

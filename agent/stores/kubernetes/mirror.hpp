@@ -43,6 +43,8 @@ struct slot_holder {
   std::string mark{};  ///< empty: of another program
   core::version version = core::no_version;
   bool ours = false;  ///< a run of this agent, present or past, has it
+  /// Ours, but the agent has been told that it is over: what runs by it may still be dying.
+  bool is_lost = false;
   /// When others may take the slot: `duration` after its Lease was last seen to change. client-go
   /// does the same: no clock of another machine counts.
   core::time_point expires_at{};
@@ -111,8 +113,11 @@ class mirror {
 
   /// Lowest version first.
   [[nodiscard]] std::vector<slot_holder> holders() const;
-  /// Our own term, if there is one.
+  /// Our own term, if there is one that is not lost.
   [[nodiscard]] std::optional<slot_holder> find_own() const;
+  /// A term of ours that is lost, while others still wait for its end: an operator has made its
+  /// Lease one that they do not respect, and has made it ours again, or we read it by its name.
+  [[nodiscard]] std::optional<slot_holder> find_lost(core::time_point now) const;
 
   /// True if the number of slots is not the one in our settings.
   [[nodiscard]] bool agrees() const;
@@ -161,6 +166,14 @@ class mirror {
   };
   /// Nothing: we hold no term.
   void count_on(std::optional<counted_term> ours) { ours_ = ours; }
+
+  /// The agent has been told that our term of this version is over. It is not shown as ours again,
+  /// whatever becomes of its Lease.
+  void lose(core::version version) { lost_ = version; }
+  /// The same number may be granted again after a restore.
+  void find_again(core::version version) {
+    if (lost_ == version) lost_ = core::no_version;
+  }
 
   [[nodiscard]] core::observation observe(core::time_point now) const;
 
@@ -215,6 +228,7 @@ class mirror {
   /// that is not here was deleted.
   std::array<std::uint64_t, 2> reached_{};
   std::optional<counted_term> ours_;
+  core::version lost_ = core::no_version;
   std::int64_t last_accepted_unix_ms_ = 0;
   core::vacancies vacancies_;  ///< at first, nothing is known about any slot
 };

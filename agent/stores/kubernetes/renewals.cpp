@@ -99,8 +99,10 @@ void renewals::look(const turn_ptr& t, const core::renewal_item& item, int tries
 
 /// Records that the term is over. What is there instead says why.
 void renewals::lose(const turn_ptr& t, const core::renewal_item& item) {
+  shared_.seen(item.which).lose(item.version);
   const auto others = shared_.seen(item.which).holders();
-  const bool taken = std::ranges::any_of(others, [](const slot_holder& one) { return !one.ours; });
+  const bool taken =
+      std::ranges::any_of(others, [](const slot_holder& one) { return !one.ours && !one.is_lost; });
   t->so_far.lost.push_back(
       {.which = item.which,
        .why = taken ? core::loss_reason::taken_over : core::loss_reason::revoked});

@@ -202,12 +202,22 @@ held_term& shared_state::hold(core::election_index which, std::uint32_t slot, co
     its->slot = slot;
   }
   seen(which).count_on(mirror::counted_term{.slot = slot, .duration_s = ttl_s_});
+  seen(which).find_again(version);
   return *its;
 }
 
 void shared_state::let_go(core::election_index which) {
   held_[core::place(which)].reset();
   seen(which).count_on(std::nullopt);
+}
+
+void shared_state::note_shown(core::election_index which, const core::observation& shown) {
+  const auto& its = held(which);
+  if (!its || shown.as_of < its->version) return;
+  const bool is_there = std::ranges::any_of(shown.holders, [&](const core::holder& one) {
+    return one.ours && one.version == its->version;
+  });
+  if (!is_there) seen(which).lose(its->version);
 }
 
 unknown shared_state::stale_reply(const std::string& name) const {

@@ -95,6 +95,8 @@ class shared_state {
   held_term& hold(core::election_index which, std::uint32_t slot, core::version version,
                   const lease_object& lease);
   void let_go(core::election_index which);
+  /// The agent is told this: a term of ours that it does not show as ours is over.
+  void note_shown(core::election_index which, const core::observation& shown);
 
   /// "http://...: why", for what the present server has answered.
   [[nodiscard]] unknown broken_reply(const malformed& what) const;

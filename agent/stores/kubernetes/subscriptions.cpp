@@ -43,6 +43,7 @@ void subscriptions::changed(core::election_index which) {
   core::observation shown = m.observe(now);
   if (who.shown == shown) return;
   who.shown = shown;
+  shared_.note_shown(which, shown);
   // A copy: the handler may open the watch again.
   const watch_handler seen = who.seen;
   seen(std::move(shown));

@@ -94,5 +94,39 @@ TEST_F(KubernetesLabel, OrNotASlotIsTakenAfterItsHolderAlsoWithoutTheFirstLease)
   EXPECT_EQ(held_.slot, 1U);
 }
 
+/// What runs by it may still be dying, so it is neither taken up again nor given back.
+TEST_F(KubernetesLabel, ThatWasTakenOffOurTermEndsItForGood) {
+  ASSERT_EQ(acquire(*second_), "granted");
+  const stores::grant lost = held_;
+  second_->watch(core::election_index{0}, [](const auto&) {});
+  loop_.pass(seconds(1));
+  api_.model().merge("db0.slot-1", {{"labels", nullptr}});
+  api_.show();
+  loop_.pass(seconds(1));
+  EXPECT_THAT(acquire(*second_), HasSubstr("unknown: the Lease of our lost term is still ours"));
+  EXPECT_NE(api_.model().lease("db0.slot-1")["spec"]["holderIdentity"], "");
+  loop_.pass(seconds(61));
+  EXPECT_EQ(acquire(*second_), "granted");
+  EXPECT_GT(held_.version, lost.version);
+  EXPECT_FALSE(held_.released_cleanly);
+}
+
+/// Others would wait for less than its holder counts on, so that is told that its term is over.
+TEST_F(KubernetesLabel, OrDurationThatWasTakenOffOurTermEndsItForGood) {
+  ASSERT_EQ(acquire(*second_), "granted");
+  const stores::grant lost = held_;
+  second_->watch(core::election_index{0}, [](const auto&) {});
+  loop_.pass(seconds(1));
+  json spec = api_.model().lease("db0.slot-1")["spec"];
+  spec["leaseDurationSeconds"] = 30;
+  api_.model().put("db0.slot-1", spec);
+  api_.show();
+  loop_.pass(seconds(1));
+  EXPECT_THAT(acquire(*second_), HasSubstr("unknown: the Lease of our lost term is still ours"));
+  loop_.pass(seconds(31));
+  EXPECT_EQ(acquire(*second_), "granted");
+  EXPECT_GT(held_.version, lost.version);
+}
+
 }  // namespace
 }  // namespace tenure::tests

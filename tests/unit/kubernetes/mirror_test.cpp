@@ -375,5 +375,22 @@ TEST_F(KubernetesMirror, AReleaseOfAnEarlierTermIsNoneOfTheOneThatWasHeld) {
   EXPECT_FALSE(is_clean(m, 3)) << "somebody has applied what was there before";
 }
 
+TEST_F(KubernetesMirror, ATermThatIsLostIsNotOursAgain) {
+  mirror m = of();
+  read(m, {held(10, us_)}, 10, 0);
+  ASSERT_TRUE(m.observe(at(0)).holders.front().ours);
+  m.lose(core::version{10});
+  EXPECT_FALSE(m.observe(at(0)).holders.front().ours);
+  EXPECT_FALSE(m.find_own());
+  EXPECT_TRUE(m.find_lost(at(14)));
+  EXPECT_FALSE(m.find_lost(at(15)));
+  EXPECT_FALSE(m.find_vacancy(at(14)));
+  const auto next = m.find_vacancy(at(15));
+  ASSERT_TRUE(next);
+  EXPECT_FALSE(next->is_clean);
+  m.find_again(core::version{10});
+  EXPECT_TRUE(m.find_own()) << "a restored store may grant a number again";
+}
+
 }  // namespace
 }  // namespace tenure::stores::kubernetes
