@@ -79,8 +79,12 @@ void campaigns::judge(const attempt_ptr& a) {
   if (const auto own = m.find_own()) return adopt(a, *own);
   // It is not taken up again, as the agent is ending what runs by it. Nor is another slot taken.
   if (m.find_lost(shared_.loop.now())) return fail(a, "the Lease of our lost term is still ours");
-  // The watch will show when that is over, and the log says why.
-  if (!m.trouble().empty()) return finish(a, refusal{m.observe(shared_.loop.now())});
+  if (!m.trouble().empty()) {
+    // The watch will show when that is over, and the log says why. Without one, each list shows
+    // every Lease anew, and a slot may be free: the next try would follow at once.
+    return shared_.watches.live(a->which) ? finish(a, refusal{m.observe(shared_.loop.now())})
+                                          : fail(a, m.trouble());
+  }
   const auto found = m.find_vacancy(shared_.loop.now());
   if (!m.agrees()) return finish(a, refusal{m.observe(shared_.loop.now())});
   if (found && (found->is_agreed || found->slot == 0)) return campaign(a, *found);

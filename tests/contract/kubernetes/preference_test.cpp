@@ -39,6 +39,16 @@ TEST_F(KubernetesPreference, ForSomebodyElseIsRefusedWithoutAnyRequest) {
   EXPECT_EQ(api_.count("write"), 0);
 }
 
+/// Each list shows all Leases anew, so that the next try would follow a refusal at once.
+TEST_F(KubernetesPreference, ForSomebodyElseIsNoRefusalWhileNoWatchShowsWhenItEnds) {
+  auto a = join_and_listen();
+  put("OldestEmulationVersion", "");
+  api_.on("watch", [](const auto&) { return std::nullopt; });
+  api_.cut_watches();
+  loop_.run();
+  EXPECT_THAT(acquire(*a), HasSubstr("unknown: who holds the Lease db0 is chosen by Kubernetes'"));
+}
+
 TEST_F(KubernetesPreference, ForSomebodyElseIsSaidOnceAndWhenItIsOver) {
   auto a = join_and_listen();
   put("OldestEmulationVersion", "");
