@@ -168,7 +168,7 @@ class mirror {
   void count_on(std::optional<counted_term> ours) { ours_ = ours; }
 
   /// The agent has been told that our term of this version is over. It is not shown as ours again,
-  /// whatever becomes of its Lease.
+  /// even if its Lease still names us.
   void lose(core::version version) { lost_ = version; }
   /// The same number may be granted again after a restore.
   void find_again(core::version version) {
