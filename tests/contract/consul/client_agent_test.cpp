@@ -139,7 +139,7 @@ TEST_P(ConsulClientAgent, ThatIsFrozenOrKilledEndsTheLeaseOfASessionWithSerfHeal
   expect_that_another_follows(first);
   cluster_->thaw(client);
   cluster_->wait_until_healthy();
-  EXPECT_EQ(words(a->renew(term(first.version))), "lost: session_invalid");
+  EXPECT_THAT(words(a->renew(term(first.version))), is_session_loss());
 
   destroy(holder());
   const stores::grant second = a->hold();
@@ -158,7 +158,7 @@ TEST_P(ConsulClientAgent, WhoseNodeIsDeregisteredEndsTheLease) {
   ASSERT_TRUE(loop_.run_until([&] { return seen->shows(std::not_fn(nobody)); }));
   put("/v1/catalog/deregister", R"({"Node":")" + cluster_->node(client) + R"("})");
   ASSERT_TRUE(loop_.run_until([&] { return seen->shows(nobody); }));
-  EXPECT_EQ(words(a->renew(term(held.version))), "lost: session_invalid");
+  EXPECT_THAT(words(a->renew(term(held.version))), is_session_loss());
   expect_that_another_follows(held);
 }
 
@@ -169,7 +169,7 @@ TEST_P(ConsulClientAgent, WhoseNodeIsDeregisteredAndComesBackServesTheNextCampai
   const stores::grant held = a->hold();
   put("/v1/catalog/deregister", R"({"Node":")" + cluster_->node(client) + R"("})");
   put("/v1/kv/unrelated", "x");
-  EXPECT_EQ(words(a->renew(term(held.version))), "lost: session_invalid");
+  EXPECT_THAT(words(a->renew(term(held.version))), is_session_loss());
   stores::acquire_outcome next;
   EXPECT_TRUE(eventually(loop_, [&] {
     next = a->acquire();
@@ -200,13 +200,13 @@ TEST_P(ConsulClientAgent, ACheckThatIsDeregisteredEndsTheLease) {
   ASSERT_TRUE(loop_.run_until([&] { return seen->shows(std::not_fn(nobody)); }));
   put("/v1/agent/check/deregister/alive");
   ASSERT_TRUE(loop_.run_until([&] { return seen->shows(nobody); }));
-  EXPECT_EQ(words(a->renew(term(of_node.version))), "lost: session_invalid");
+  EXPECT_THAT(words(a->renew(term(of_node.version))), is_session_loss());
 
   auto [b, of_service] =
       hold_with([](auto& with) { with.consul.service_checks = {"service:web"}; });
   put("/v1/agent/service/deregister/web");
   ASSERT_TRUE(eventually(loop_, [&] { return holder().empty(); }));
-  EXPECT_EQ(words(b->renew(term(of_service.version))), "lost: session_invalid");
+  EXPECT_THAT(words(b->renew(term(of_service.version))), is_session_loss());
 }
 
 /// The server whose agent was asked for the session. Autopilot removes a dead one from the cluster
@@ -221,7 +221,7 @@ TEST_P(ConsulClientAgent, AServerThatDiesTakesTheSessionsOfItsNodeAlong) {
   cluster_->kill(first);
   ASSERT_TRUE(is_removed(first));
   ASSERT_TRUE(loop_.run_until([&] { return seen->shows(nobody); }));
-  EXPECT_EQ(words(a->renew(term(held.version))), "lost: session_invalid");
+  EXPECT_THAT(words(a->renew(term(held.version))), is_session_loss());
   EXPECT_GT(a->hold().version, held.version) << "in a session of another node";
 }
 

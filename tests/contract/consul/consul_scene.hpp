@@ -55,6 +55,13 @@ std::string words(const stores::acquire_outcome& what);
 std::string words(const stores::renew_outcome& what);
 std::string words(const stores::release_outcome& what);
 
+/// The loss of a term whose session has ended. The look at its key may be answered before the
+/// renewal of the session, and a loss waits for the other answer only where a lock-delay may leave
+/// room, and not for long.
+inline auto is_session_loss() {
+  return testing::AnyOf("lost: session_invalid", "lost: revoked");
+}
+
 /// The session of a term, by its sequencer.
 std::string session_of(const stores::grant& what);
 
