@@ -233,6 +233,8 @@ open_slots mirror::open() const {
   if (list) return std::move(*list);
   std::vector<std::uint32_t> held;
   for (const slot_holder& one : holders()) held.push_back(one.slot);
+  // Who holds beside them counts, but its slot is not opened for others.
+  if (held.size() > slots()) held.resize(slots());
   return slots_around(std::move(held), slots(), largest_epoch());
 }
 

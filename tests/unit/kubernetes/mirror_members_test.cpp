@@ -125,6 +125,17 @@ TEST_F(KubernetesMembers, WithoutAFirstLeaseTheListOfAnotherSlotIsWrittenInOne) 
   EXPECT_EQ(change->list, (open_slots{.epoch = 0, .numbers = {1}}));
 }
 
+/// Somebody else has written a Lease that looks like that of a slot.
+TEST_F(KubernetesMembers, WithoutAListNoMoreSlotsAreOpenThanThereAre) {
+  mirror m = of();
+  read(m, {slot(0, 7, other_), slot(1, 8, "x")}, 10);
+  EXPECT_EQ(m.open().numbers, (std::vector<std::uint32_t>{0}));
+  EXPECT_FALSE(m.find_list_change(at(0)));
+  const auto change = m.find_list_change(at(15));
+  ASSERT_TRUE(change);
+  EXPECT_EQ(change->list.numbers, (std::vector<std::uint32_t>{0}));
+}
+
 TEST_F(KubernetesMembers, AListThatWasTakenOffIsWrittenAgain) {
   mirror m = of(2);
   read(m, {slot(0, 10, other_)}, 10);
