@@ -85,7 +85,7 @@ void campaigns::judge(const attempt_ptr& a) {
     return shared_.watches.live(a->which) ? finish(a, refusal{m.observe(shared_.loop.now())})
                                           : fail(a, m.trouble());
   }
-  const auto found = m.find_vacancy(shared_.loop.now());
+  const auto found = m.find_vacancy(shared_.loop.now(), doubtful_slot(a->which));
   if (!m.agrees()) return finish(a, refusal{m.observe(shared_.loop.now())});
   if (found && (found->is_agreed || found->slot == 0)) return campaign(a, *found);
   if (const auto change = m.find_list_change(shared_.loop.now())) return write_list(a, *change);
@@ -94,6 +94,18 @@ void campaigns::judge(const attempt_ptr& a) {
     return fail(a, std::move(why));
   }
   finish(a, refusal{m.observe(shared_.loop.now())});
+}
+
+/// The slot that an earlier write without an answer would still take: it may be carried out after
+/// the next write. No write can rely on two Leases, so the next one relies on the same.
+std::optional<std::uint32_t> campaigns::doubtful_slot(core::election_index which) const {
+  const auto found = in_doubt_.find(core::place(which));
+  if (found == in_doubt_.end()) return std::nullopt;
+  const auto& [slot, version] = found->second;
+  const lease_object* const now =
+      shared_.seen(which).lease(slot_name(shared_.spec(which).name, slot));
+  const bool is_as_before = (now == nullptr ? 0 : now->resource_version) == version;
+  return is_as_before ? std::optional(slot) : std::nullopt;
 }
 
 /// False once somebody shows a state on which a write has relied in vain.
@@ -150,7 +162,13 @@ void campaigns::campaign(const attempt_ptr& a, const vacancy& of) {
 
 void campaigns::asked(const attempt_ptr& a, const vacancy& of,
                       const std::expected<written_lease, call_failure>& what) {
-  if (!what && is_overtaken(what.error(), of.lease.has_value())) {
+  const bool is_overtaken_now = !what && is_overtaken(what.error(), of.lease.has_value());
+  if (!what && !is_overtaken_now) {
+    in_doubt_[core::place(a->which)] = {of.slot, of.lease ? of.lease->resource_version : 0};
+  } else {
+    in_doubt_.erase(core::place(a->which));
+  }
+  if (is_overtaken_now) {
     const bool is_listed = of.slot == 0 || (of.lease && shared_.seen(a->which).has(*of.lease));
     return is_listed ? look_first(a) : look_at(a, of.slot);
   }

@@ -1,7 +1,12 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "stores/kubernetes/shared_state.hpp"
 #include "stores/turnstile.hpp"
@@ -40,6 +45,7 @@ class campaigns {
   void look_first(const attempt_ptr& a);
   void look_at(const attempt_ptr& a, std::uint32_t slot);
   void judge(const attempt_ptr& a);
+  [[nodiscard]] std::optional<std::uint32_t> doubtful_slot(core::election_index which) const;
   [[nodiscard]] bool may_write(const attempt_ptr& a, const std::string& name,
                                const lease_object* lease);
   void write_list(const attempt_ptr& a, const list_change& what);
@@ -54,6 +60,9 @@ class campaigns {
 
   shared_state& shared_;
   turnstile turns_;
+  /// By election: what the last write that was to take a slot relied on, if nobody has answered it.
+  /// The version is that of the Lease; 0: there was none.
+  std::map<std::size_t, std::pair<std::uint32_t, std::uint64_t>> in_doubt_;
 };
 
 }  // namespace tenure::stores::kubernetes

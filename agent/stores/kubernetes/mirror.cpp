@@ -298,14 +298,19 @@ bool mirror::is_full(const open_slots& open, core::time_point now) const {
   return held >= open.numbers.size();
 }
 
-std::optional<vacancy> mirror::find_vacancy(core::time_point now) const {
+std::optional<vacancy> mirror::find_vacancy(core::time_point now,
+                                            std::optional<std::uint32_t> wanted) const {
   vacancy out{.open = open(), .is_agreed = false, .is_clean = vacancies_.doubtful() == 0};
   const entry* const its = first();
   out.is_agreed = its != nullptr && parse_slots(its->object.note(slots_annotation)).has_value();
   if (is_full(out.open, now)) return std::nullopt;
   // Who has not released its slot may still run, although others may take its place.
   out.is_clean = out.is_clean && unreleased() < out.open.numbers.size();
-  for (const std::uint32_t slot : out.open.numbers) {
+  std::vector<std::uint32_t> slots = out.open.numbers;
+  const auto first_choice = wanted ? std::ranges::find(slots, *wanted) : slots.end();
+  if (first_choice != slots.end())
+    std::ranges::rotate(slots.begin(), first_choice, first_choice + 1);
+  for (const std::uint32_t slot : slots) {
     const entry* const there = in_slot(slot);
     out.slot = slot;
     if (there == nullptr) return out;

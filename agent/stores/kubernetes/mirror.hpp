@@ -128,8 +128,9 @@ class mirror {
   /// The largest of all slots' Leases and of the list.
   [[nodiscard]] std::uint64_t largest_epoch() const;
 
-  /// The smallest slot that can be taken now, if there is one.
-  [[nodiscard]] std::optional<vacancy> find_vacancy(core::time_point now) const;
+  /// The smallest slot that can be taken now, if there is one, or `wanted` if that can be taken.
+  [[nodiscard]] std::optional<vacancy> find_vacancy(
+      core::time_point now, std::optional<std::uint32_t> wanted = std::nullopt) const;
 
   /// What has to be written before a free slot can be taken: the list lacks, or its epoch is before
   /// that of the slot.

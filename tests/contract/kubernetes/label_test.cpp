@@ -94,6 +94,19 @@ TEST_F(KubernetesLabel, OrNotASlotIsTakenAfterItsHolderAlsoWithoutTheFirstLease)
   EXPECT_EQ(held_.slot, 1U);
 }
 
+/// A write that is carried out late would take another slot beside that of the next one.
+TEST_F(KubernetesLabel, OrNotASlotThatMayBeTakenLateIsTriedAgainFirst) {
+  api_.on("create", [](const auto&) { return std::nullopt; });
+  EXPECT_THAT(acquire(*second_), HasSubstr("unknown: "));
+  api_.repent();
+  std::string done;
+  first_->release(core::election_index{0}, core::no_version, {}, loop_.now() + seconds(1),
+                  [&](const auto&) { done = "done"; });
+  wait_for(done);
+  EXPECT_EQ(acquire(*second_), "granted");
+  EXPECT_EQ(held_.slot, 1U) << "the first one is free, too";
+}
+
 /// What runs by it may still be dying, so it is neither taken up again nor given back.
 TEST_F(KubernetesLabel, ThatWasTakenOffOurTermEndsItForGood) {
   ASSERT_EQ(acquire(*second_), "granted");
