@@ -241,6 +241,7 @@ class TrafficLabel(Traffic):
 
 
 class TrafficGate(Traffic):
+    test_two_replicas_roll_out_and_back = None  # those of TrafficRollOuts have two
     overlay_name = "guard-gate"
     names = staticmethod(shown.has_condition)
 
@@ -269,6 +270,7 @@ class TrafficGate(Traffic):
 
 
 class TrafficEndpoints(Traffic):
+    test_two_replicas_roll_out_and_back = None  # those of TrafficRollOuts have two
     overlay_name = "guard-endpoints"
     kind = "endpointslices"
     names = staticmethod(shown.endpoints)
