@@ -101,10 +101,7 @@ void virtual_kubernetes::send(const http::client_request& what, http::reply_hand
   const auto on_its_way = std::make_shared<std::pair<base::timer, http::reply_handler>>(
       std::piecewise_construct, std::forward_as_tuple(loop_),
       std::forward_as_tuple(std::move(done)));
-  on_its_way->first.after(latency, [on_its_way, reply] {
-    const auto kept = on_its_way;
-    kept->second(*reply);
-  });
+  on_its_way->first.after(latency, [on_its_way, reply] { on_its_way->second(*reply); });
 }
 
 // Watches ----------------------------------------------------------------------------------------
