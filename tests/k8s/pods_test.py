@@ -5,8 +5,8 @@ import signal
 import time
 
 import cluster
-import waiting
-from scene import PATIENCE, Scene, main
+from runner import alone
+from scene import PATIENCE, Scene, main, until
 
 TTL = {"store": "kubernetes", "election": "db", "ttl": "6s"}
 
@@ -42,8 +42,8 @@ class Guard(Scene):
     def test_a_new_image_of_the_agent_alone_costs_no_fail_over(self):
         active, _ = self.start()
         self.cluster.kubectl("set", "image", "pod/" + active, "-n", self.space, "tenure=docker.io/tests/tenure:2")
-        waiting.until(lambda: self.restarts(active, "tenure") == 1 and
-                      (self.status_of(active, "tenure") or {}).get("ready"), "the new agent is ready", PATIENCE)
+        until(lambda: self.restarts(active, "tenure") == 1 and
+              (self.status_of(active, "tenure") or {}).get("ready"), "the new agent is ready", PATIENCE)
         self.assertIn(":2", self.status_of(active, "tenure")["image"])
         self.stays_active(active, 10)
         self.judge(least_terms=1)
@@ -58,7 +58,7 @@ class Guard(Scene):
     def test_a_killed_guard_takes_its_workload_along(self):
         active, _ = self.start()
         self.signal(active, "main", signal.SIGKILL)
-        waiting.until(lambda: self.restarts(active, "main") == 1, "the kubelet starts the main container again", PATIENCE)
+        until(lambda: self.restarts(active, "main") == 1, "the kubelet starts the main container again", PATIENCE)
         self.becomes_active()
         self.judge(least_terms=1)
 
@@ -90,6 +90,7 @@ class Guard(Scene):
         self.becomes_active([active, second])
         self.judge(least_terms=3)
 
+    @alone
     def test_a_drained_node_lets_its_pods_end_in_order(self):
         active, _ = self.start()
         self.cluster.kubectl("drain", cluster.NODE, "--ignore-daemonsets", "--delete-emptydir-data", "--force",
@@ -106,6 +107,7 @@ class Operators(Scene):
         self.apply("guard", settings={**TTL, **settings})
         return self.active_and_standby()
 
+    @alone
     def test_an_api_server_that_is_away_for_less_than_a_ttl_costs_nothing(self):
         active, _ = self.start(ttl="15s")
         server = self.cluster.parts["apiserver"]
@@ -115,11 +117,12 @@ class Operators(Scene):
         self.stays_active(active, 20)
         self.judge(least_terms=1)
 
+    @alone
     def test_an_api_server_that_is_away_for_longer_ends_the_workload(self):
         active, _ = self.start()
         server = self.cluster.parts["apiserver"]
         server.kill()
-        waiting.until(lambda: self.active() is None, "the workload ends with its lease")
+        until(lambda: self.active() is None, "the workload ends with its lease")
         server.start()
         self.becomes_active(patience=PATIENCE)
         self.judge()
@@ -127,15 +130,15 @@ class Operators(Scene):
     def test_a_deleted_lease_ends_the_term_and_versions_grow(self):
         active, _ = self.start()
         self.cluster.kubectl("delete", "lease", "db", "-n", self.space)
-        waiting.until(lambda: self.lives_of(active) > 1 or self.active() not in (active, None),
-                      "another term begins", PATIENCE)
+        until(lambda: self.lives_of(active) > 1 or self.active() not in (active, None),
+              "another term begins", PATIENCE)
         self.judge()
 
     def test_a_lease_that_an_operator_gives_to_somebody_else_is_lost(self):
         active, _ = self.start()
         self.cluster.kubectl("patch", "lease", "db", "-n", self.space, "--type=merge", "-p",
                              '{"spec":{"holderIdentity":"operator","leaseDurationSeconds":5}}')
-        waiting.until(lambda: self.active() is None, "the workload ends")
+        until(lambda: self.active() is None, "the workload ends")
         self.becomes_active()
         self.judge()
 
@@ -147,7 +150,7 @@ class Operators(Scene):
         for one in (none, role):
             one["metadata"].pop("resourceVersion", None)
         self.assertEqual(self.cluster.api("PUT", path, none)[0], 200)
-        waiting.until(lambda: self.active() is None, "the workload ends with its lease", PATIENCE)
+        until(lambda: self.active() is None, "the workload ends with its lease", PATIENCE)
         said = self.logs(active, "tenure")
         self.assertIn("cannot", said)
         self.assertEqual(self.cluster.api("PUT", path, role)[0], 200)
@@ -155,8 +158,9 @@ class Operators(Scene):
         self.judge()
 
 
+@alone
 class Clocks(Scene):
-    """Clocks that people set are not what a lease counts by. Alone in its cluster: the machine has one clock."""
+    """Clocks that people set are not what a lease counts by. The machine has one clock."""
 
     def test_a_clock_that_is_set_costs_nothing(self):
         self.apply("guard", settings=TTL)
@@ -181,8 +185,8 @@ class Exec(Scene):
     def start(self):
         self.apply("exec", settings=TTL)
         active = self.becomes_active()
-        waiting.until(lambda: all((self.status_of(pod, "main") or {}).get("started") for pod in self.pods()) and
-                      all(self.is_listed(pod) for pod in self.pods()), "both pods have started", PATIENCE)
+        until(lambda: all((self.status_of(pod, "main") or {}).get("started") for pod in self.pods()) and
+              all(self.is_listed(pod) for pod in self.pods()), "both pods have started", PATIENCE)
         return active, [pod for pod in self.pods() if pod != active]
 
     def test_its_end_moves_the_lease(self):
@@ -209,7 +213,7 @@ class Exec(Scene):
     def test_a_killed_container_takes_all_along(self):
         active, _ = self.start()
         self.signal(active, "main", signal.SIGKILL)
-        waiting.until(lambda: self.restarts(active, "main") == 1, "the kubelet starts it again", PATIENCE)
+        until(lambda: self.restarts(active, "main") == 1, "the kubelet starts it again", PATIENCE)
         self.becomes_active()
         self.judge(least_terms=1)
 
@@ -269,7 +273,7 @@ class ExitCode(Scene):
                 "/bin/sh", "-c", "TENURE_VERSION=1 exec /bin/worker /stamps $POD_NAME obedient"]}]}}}}
         self.apply("exit-code", settings={**TTL, "ttl": "15s"}, patches=[command])
         active = self.becomes_active()
-        waiting.until(lambda: all(self.is_listed(pod) for pod in self.pods()), "both pods are listed", PATIENCE)
+        until(lambda: all(self.is_listed(pod) for pod in self.pods()), "both pods are listed", PATIENCE)
         return active, [pod for pod in self.pods() if pod != active]
 
     def test_its_end_moves_the_lease(self):
@@ -278,10 +282,11 @@ class ExitCode(Scene):
         self.becomes_active([active])
         self.judge()
 
+    @alone
     def test_a_lost_lease_starts_all_containers_again(self):
         active, _ = self.start()
         self.cluster.parts["apiserver"].kill()
-        waiting.until(lambda: self.active() is None, "the workload ends with its lease", PATIENCE)
+        until(lambda: self.active() is None, "the workload ends with its lease", PATIENCE)
         self.cluster.parts["apiserver"].start()
         self.becomes_active(patience=PATIENCE)
         self.judge()

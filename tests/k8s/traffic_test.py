@@ -9,8 +9,8 @@ import urllib.request
 
 import cluster
 import shown
-import waiting
-from scene import FRESH_NS, PATIENCE, Scene, main, now_ns, record
+from runner import alone
+from scene import FRESH_NS, PATIENCE, Scene, main, now_ns, record, until
 
 TTL = {"store": "kubernetes", "election": "db", "ttl": "6s"}
 # A holder looks this often whether what it has written is still there.
@@ -38,13 +38,13 @@ class Traffic(Scene):
         self.apply(self.overlay_name, **self.how)
         self.active_and_standby(replicas)
         # A machine that stands still for longer than the TTL moves the lease to another pod meanwhile.
-        waiting.until(lambda: self.shown.now() == {self.active()}, "the active pod alone is named", PATIENCE)
+        until(lambda: self.shown.now() == {self.active()}, "the active pod alone is named", PATIENCE)
         active, others = self.active_and_standby(replicas)
         self.is_named(active)
         return active, others
 
     def is_named(self, pod):
-        waiting.until(lambda: self.shown.now() == {pod}, f"{pod} alone is named", PATIENCE)
+        until(lambda: self.shown.now() == {pod}, f"{pod} alone is named", PATIENCE)
 
     def is_never_named(self, pod, since):
         self.assertFalse([names for names in self.shown.since(since) if pod in names])
@@ -81,11 +81,12 @@ class Traffic(Scene):
         following = self.follows(active, others)
         now = time.monotonic()
         os.kill(agent, signal.SIGCONT)
-        waiting.until(lambda: self.is_standby(active) and self.is_listed(active), "it stands by", PATIENCE)
+        until(lambda: self.is_standby(active) and self.is_listed(active), "it stands by", PATIENCE)
         self.is_named(following)
         self.is_never_named(active, now)
         self.judge()
 
+    @alone
     def test_the_next_holder_takes_the_name_from_a_pod_of_a_dead_node(self):
         active, others = self.start()
         # Neither its kubelet nor anything of the pod does anything any more, but the API server does not know.
@@ -105,7 +106,7 @@ class Traffic(Scene):
     def all_processes(self, pod):
         """The agent, the guard and its workload."""
         return [one for container in ("tenure", "main")
-                for one in waiting.until(lambda: self.processes(pod, container), f"{container} runs", PATIENCE)]
+                for one in until(lambda: self.processes(pod, container), f"{container} runs", PATIENCE)]
 
     @staticmethod
     def kill(processes):
@@ -131,8 +132,8 @@ class Traffic(Scene):
         self.kill(self.all_processes(active))
         following = self.becomes_active([active] if self.active() != active else [])
         self.is_named(following)
-        waiting.until(lambda: self.restarts(active, "tenure") == 1 and self.restarts(active, "main") == 1,
-                      "its containers run again", PATIENCE)
+        until(lambda: self.restarts(active, "tenure") == 1 and self.restarts(active, "main") == 1,
+              "its containers run again", PATIENCE)
         self.is_named(self.becomes_active())
         self.judge(least_terms=1)
 
@@ -156,8 +157,8 @@ class Traffic(Scene):
         active, _ = self.start()
         now = time.monotonic()
         self.take_away(active)
-        waiting.until(lambda: frozenset() in self.shown.since(now), "it is taken away")
-        waiting.until(lambda: self.shown.now() == {active}, "it is back", LOOK + PATIENCE)
+        until(lambda: frozenset() in self.shown.since(now), "it is taken away")
+        until(lambda: self.shown.now() == {active}, "it is back", LOOK + PATIENCE)
         self.assertIn("somebody else had changed", self.logs(active, "tenure"))
         self.judge(least_terms=1)
 
@@ -166,14 +167,14 @@ class Traffic(Scene):
                 "rules": []}
         self.apply(self.overlay_name, settings=TTL, patches=[role])
         active = self.becomes_active()
-        waiting.until(lambda: "add to its Role" in self.logs(active, "tenure") and
-                      "so no traffic comes to it" in self.logs(active, "tenure"), "the log names it", PATIENCE)
+        until(lambda: "add to its Role" in self.logs(active, "tenure") and
+              "so no traffic comes to it" in self.logs(active, "tenure"), "the log names it", PATIENCE)
         self.assertEqual(self.shown.now(), set())
         self.assertEqual(self.metric(active, "tenure_traffic_shown"), 0)
         self.assertGreater(self.metric(active, "tenure_traffic_failures_total"), 0)
         self.cluster.kubectl("apply", "-k", str(self.kustomize(self.overlay_name, settings=TTL)))
         self.is_named(active)
-        waiting.until(lambda: self.metric(active, "tenure_traffic_shown") == 1, "the metric shows it")
+        until(lambda: self.metric(active, "tenure_traffic_shown") == 1, "the metric shows it")
         self.judge(least_terms=1)
 
     def metric(self, pod, name):
@@ -195,9 +196,9 @@ class Traffic(Scene):
 
     def ended(self, replicas, tag):
         self.waits_for_the_roll_out()
-        waiting.until(lambda: len(self.pods()) == replicas and
-                      all(one["spec"]["containers"][0]["image"].endswith(tag) for one in self.pods().values()),
-                      f"all pods are of image {tag}", PATIENCE)
+        until(lambda: len(self.pods()) == replicas and
+              all(one["spec"]["containers"][0]["image"].endswith(tag) for one in self.pods().values()),
+              f"all pods are of image {tag}", PATIENCE)
         self.is_named(self.becomes_active())
 
     def waits_for_the_roll_out(self):
@@ -233,10 +234,10 @@ class TrafficLabel(Traffic):
         def served():
             found = self.cluster.get(self.path("endpointslices"))["items"]
             return set().union(*(shown.endpoints(one) for one in found))
-        waiting.until(lambda: served() == {active}, "the Service leads to it", PATIENCE)
+        until(lambda: served() == {active}, "the Service leads to it", PATIENCE)
         self.cluster.kubectl("delete", "pod", active, "-n", self.space, "--wait=false")
         following = self.follows(active, others)
-        waiting.until(lambda: served() == {following}, "the Service leads to it", PATIENCE)
+        until(lambda: served() == {following}, "the Service leads to it", PATIENCE)
         self.judge()
 
 
@@ -254,10 +255,11 @@ class TrafficGate(Traffic):
     def is_named(self, pod):
         super().is_named(pod)
         if self.cluster.parts["kubelet"].process.poll() is None and not self.is_frozen:
-            waiting.until(lambda: shown.is_ready(self.pods()[pod]), f"{pod} is Ready", PATIENCE)
+            until(lambda: shown.is_ready(self.pods()[pod]), f"{pod} is Ready", PATIENCE)
 
     is_frozen = False
 
+    @alone
     def test_the_next_holder_takes_the_name_from_a_pod_of_a_dead_node(self):
         self.is_frozen = True
         super().test_the_next_holder_takes_the_name_from_a_pod_of_a_dead_node()
@@ -295,7 +297,7 @@ class TrafficEndpoints(Traffic):
     def test_a_scale_to_nothing_empties_the_slice(self):
         self.start()
         self.cluster.kubectl("scale", "deployment/db", "--replicas=0", "-n", self.space)
-        waiting.until(lambda: not self.pods() and not self.shown.now(), "nobody is left, and nobody is named", PATIENCE)
+        until(lambda: not self.pods() and not self.shown.now(), "nobody is left, and nobody is named", PATIENCE)
         self.judge(least_terms=1)
 
 
@@ -310,8 +312,8 @@ class TrafficProbe(Scene):
         return active, others
 
     def is_ready(self, active):
-        waiting.until(lambda: set().union(*map(shown.is_ready, self.pods().values())) == {active},
-                      f"{active} alone is Ready", PATIENCE)
+        until(lambda: set().union(*map(shown.is_ready, self.pods().values())) == {active},
+              f"{active} alone is Ready", PATIENCE)
 
     def test_the_active_pod_alone_is_ready(self):
         active, others = self.start()
@@ -330,9 +332,9 @@ class TrafficProbe(Scene):
         self.judge(least_terms=3)
 
     def ended(self, replicas, tag):
-        waiting.until(lambda: len(self.pods()) == replicas and
-                      all(one["spec"]["containers"][0]["image"].endswith(tag) for one in self.pods().values()),
-                      f"all pods are of image {tag}", PATIENCE)
+        until(lambda: len(self.pods()) == replicas and
+              all(one["spec"]["containers"][0]["image"].endswith(tag) for one in self.pods().values()),
+              f"all pods are of image {tag}", PATIENCE)
         self.is_ready(self.becomes_active())
 
     def test_two_replicas_roll_out_and_back(self):
@@ -366,14 +368,14 @@ class TrafficOverlays(Scene):
         with shown.Shown(self.cluster, self.path(kind), names) as seen:
             self.apply(overlay, settings={**TTL, "ttl": ttl}, patches=patches, **how)
             active = self.becomes_active()
-            waiting.until(lambda: seen.now() == {active}, f"{active} alone is named", PATIENCE)
-            waiting.until(lambda: len(self.pods()) == 2 and all(self.can_take_over(one, container, is_listed)
-                                                                for one in self.pods()), "both can hold", PATIENCE)
+            until(lambda: seen.now() == {active}, f"{active} alone is named", PATIENCE)
+            until(lambda: len(self.pods()) == 2 and all(self.can_take_over(one, container, is_listed)
+                                                        for one in self.pods()), "both can hold", PATIENCE)
             began = self.begun()
             self.cluster.kubectl("delete", "pod", active, "-n", self.space, "--wait=false")
             # In a StatefulSet it may be a pod of the same name.
-            waiting.until(lambda: (self.begun() or began) != began, "another workload runs", PATIENCE)
-            waiting.until(lambda: seen.now() == {self.active()}, "its pod alone is named", PATIENCE)
+            until(lambda: (self.begun() or began) != began, "another workload runs", PATIENCE)
+            until(lambda: seen.now() == {self.active()}, "its pod alone is named", PATIENCE)
             self.assertLessEqual(len(seen.most()), 1, "two pods were named at once")
         self.judge()
 
@@ -415,11 +417,11 @@ class TrafficOverlays(Scene):
         overlay, how = "statefulset-endpoints", {"settings": TTL}
         with shown.Shown(self.cluster, self.path("endpointslices"), shown.endpoints) as seen:
             self.apply(overlay, **how)
-            waiting.until(lambda: seen.now() == {self.active()} - {None} != set(), "the active pod is named", PATIENCE)
-            waiting.until(lambda: len(self.pods()) == 2 and all(map(self.is_listed, self.pods())), "both can hold", PATIENCE)
+            until(lambda: seen.now() == {self.active()} - {None} != set(), "the active pod is named", PATIENCE)
+            until(lambda: len(self.pods()) == 2 and all(map(self.is_listed, self.pods())), "both can hold", PATIENCE)
             self.cluster.kubectl("apply", "-k", str(self.kustomize(overlay, work="2", **how)))
             self.cluster.kubectl("rollout", "status", "statefulset/db", "-n", self.space, f"--timeout={PATIENCE}s")
-            waiting.until(lambda: seen.now() == {self.active()}, "the active pod is named", PATIENCE)
+            until(lambda: seen.now() == {self.active()}, "the active pod is named", PATIENCE)
             self.assertLessEqual(len(seen.most()), 1, "two pods were named at once")
         self.judge()
 
@@ -456,13 +458,13 @@ class TrafficRollOuts(Scene):
         active, _ = self.active_and_standby(replicas)
         # Before a pod is Ready a Deployment takes any of them away.
         ready = replicas if overlay == "guard-endpoints" else 1
-        waiting.until(lambda: self.deployment()["status"].get("availableReplicas") == ready, f"{ready} are Ready", PATIENCE)
+        until(lambda: self.deployment()["status"].get("availableReplicas") == ready, f"{ready} are Ready", PATIENCE)
         self.assertEqual(self.deployment()["spec"]["strategy"], self.STRATEGIES[strategy])
         self.cluster.kubectl("apply", "-k", str(self.kustomize(overlay, work="2", **how)))
         return active
 
     def ends(self, replicas=2):
-        waiting.until(lambda: len(self.pods()) == replicas and all(
+        until(lambda: len(self.pods()) == replicas and all(
             one["spec"]["containers"][0]["image"].endswith(":2") for one in self.pods().values()), "all pods are new", PATIENCE)
         self.becomes_active()
         self.judge()
@@ -474,41 +476,27 @@ class TrafficRollOuts(Scene):
             said = {c["type"]: c.get("reason") for c in one["status"].get("conditions", [])}
             return one["status"].get("observedGeneration") == one["metadata"]["generation"] and \
                 said.get("Progressing") == "ProgressDeadlineExceeded"
-        new = waiting.until(lambda: [name for name, one in self.pods().items() if self.is_listed(name) and
-                                     one["spec"]["containers"][0]["image"].endswith(":2")], "a new pod could hold", PATIENCE)
-        waiting.until(gave_up, "the roll-out is given up", PATIENCE)
+        new = until(lambda: [name for name, one in self.pods().items() if self.is_listed(name) and
+                             one["spec"]["containers"][0]["image"].endswith(":2")], "a new pod could hold", PATIENCE)
+        until(gave_up, "the roll-out is given up", PATIENCE)
         self.assertEqual(self.active(), active)
         self.assertNotIn("deletionTimestamp", self.pods()[active]["metadata"])
         self.assertFalse(set(new) & {name for name, one in self.pods().items() if shown.is_ready(one)})
         self.judge(least_terms=1)
 
-    def each(self, overlay, endless, replicas=2):
-        for strategy in self.STRATEGIES:
-            with self.subTest(strategy=strategy, replicas=replicas):
-                active = self.rolls(overlay, strategy, replicas)
-                if strategy in endless:
-                    self.stands_still(active, replicas)
-                else:
-                    self.ends(replicas)
-            # A namespace of its own for each.
-            self.doCleanups()
-            self.setUp()
-
-    def test_endpoints_end_with_each_strategy(self):
-        self.each("guard-endpoints", endless=set())
-
-    def test_a_gate_ends_only_where_all_pods_may_stop(self):
-        self.each("guard-gate", endless=set(self.STRATEGIES) - self.ENDS_ALL)
-
-    def test_a_probe_ends_only_where_all_pods_may_stop(self):
-        self.each("guard-probe", endless=set(self.STRATEGIES) - self.ENDS_ALL)
+    def rolls_out(self, overlay, strategy, ends):
+        active = self.rolls(overlay, strategy)
+        if ends:
+            self.ends()
+        else:
+            self.stands_still(active)
 
     def test_an_exit_code_ends_as_the_component_has_it(self):
         how = {"settings": {**TTL, "ttl": "15s"}, "patches": TrafficOverlays.running(TrafficOverlays.EXIT_CODE)}
         self.knows_its_version = False
         self.apply("exit-code-label", **how)
         self.becomes_active()
-        waiting.until(lambda: len(self.pods()) == 2 and all(map(self.is_listed, self.pods())), "both can hold", PATIENCE)
+        until(lambda: len(self.pods()) == 2 and all(map(self.is_listed, self.pods())), "both can hold", PATIENCE)
         self.cluster.kubectl("apply", "-k", str(self.kustomize("exit-code-label", work="2", **how)))
         self.ends()
 
@@ -524,7 +512,7 @@ class TrafficRollOuts(Scene):
         def counted():
             status = self.cluster.get(path + "/db").get("status", {})
             return status.get("expectedPods") == 2 and status.get("currentHealthy", 0) >= 1
-        waiting.until(counted, "the budget is counted", PATIENCE)
+        until(counted, "the budget is counted", PATIENCE)
 
     def evict(self, pod):
         return self.cluster.api("POST", self.path("pods", pod) + "/eviction", {
@@ -533,13 +521,13 @@ class TrafficRollOuts(Scene):
     def drained(self, overlay):
         self.apply(overlay, settings=TTL)
         active, others = self.active_and_standby()
-        waiting.until(lambda: any(shown.is_ready(one) for one in self.pods().values()), "a pod is Ready", PATIENCE)
+        until(lambda: any(shown.is_ready(one) for one in self.pods().values()), "a pod is Ready", PATIENCE)
         self.keeps_one()
         return active, others
 
     def test_a_budget_lets_the_active_pod_go_where_the_standby_is_ready(self):
         active, others = self.drained("guard-endpoints")
-        waiting.until(lambda: self.evict(active) == 201, "it is evicted", PATIENCE)
+        until(lambda: self.evict(active) == 201, "it is evicted", PATIENCE)
         self.assertIn(self.becomes_active([active]), others)
         self.judge()
 
@@ -547,12 +535,26 @@ class TrafficRollOuts(Scene):
         active, [other] = self.drained("guard-probe")
         self.assertEqual(self.evict(active), 429)
         self.assertEqual(self.evict(other), 201)
-        waiting.until(lambda: other not in self.pods() and all(map(self.is_listed, self.pods())) and len(self.pods()) == 2,
-                      "another standby is there", PATIENCE)
+        until(lambda: other not in self.pods() and all(map(self.is_listed, self.pods())) and len(self.pods()) == 2,
+              "another standby is there", PATIENCE)
         self.assertEqual(self.evict(active), 429)
         self.judge(least_terms=1)
 
 
+def each_roll_out():
+    """A test of TrafficRollOuts for each overlay and strategy. Those that stand still first: they take longest."""
+    for overlay, ends_with in (("guard-gate", TrafficRollOuts.ENDS_ALL), ("guard-probe", TrafficRollOuts.ENDS_ALL),
+                               ("guard-endpoints", set(TrafficRollOuts.STRATEGIES))):
+        for strategy in TrafficRollOuts.STRATEGIES:
+            ends = strategy in ends_with
+            name = f"test_{overlay}_{'ends' if ends else 'stands_still'}_with_{strategy}"
+
+            def test(self, how=(overlay, strategy, ends)):
+                self.rolls_out(*how)
+            setattr(TrafficRollOuts, name.replace("-", "_").replace(" ", "_"), test)
+
+
+each_roll_out()
 del Traffic
 
 if __name__ == "__main__":

@@ -1,0 +1,64 @@
+"""Runs unittest's tests several at a time: those of pods wait most of the time, for a kubelet, a lease or a roll-out."""
+import concurrent.futures
+import threading
+import time
+import unittest
+
+
+def alone(test):
+    """A test that does something to what the others share: it runs when they have ended."""
+    test.is_alone = True
+    return test
+
+
+def _is_alone(one):
+    return any(getattr(what, "is_alone", False) for what in (one, getattr(one, one._testMethodName)))
+
+
+def _all(suite):
+    for one in suite:
+        if isinstance(one, unittest.TestSuite):
+            yield from _all(one)
+        else:
+            yield one
+
+
+def load(module, names):
+    """The tests that are named as unittest names them; all of the module if none is."""
+    loader = unittest.defaultTestLoader
+    found = loader.loadTestsFromNames(names, module) if names else loader.loadTestsFromModule(module)
+    return list(_all(found))
+
+
+class Runner:
+    """Says how each test ends when it does, and what failed at the end."""
+
+    def __init__(self, at_once):
+        self.at_once = at_once
+        self.lock = threading.Lock()
+        self.failed = []  # (test, what it raised)
+
+    def run(self, tests):
+        """True if no test failed. Those that take long should be first: the last ones run beside fewer others."""
+        together = [one for one in tests if not _is_alone(one)]
+        with concurrent.futures.ThreadPoolExecutor(self.at_once) as pool:
+            list(pool.map(self._run, together))
+        for one in tests:
+            if _is_alone(one):
+                self._run(one)
+        for one, raised in self.failed:
+            print(f"=== {one}\n{raised}", flush=True)
+        print(f"{len(tests)} tests, {len({one for one, _ in self.failed})} failed", flush=True)
+        return bool(tests) and not self.failed
+
+    def _run(self, one):
+        began = time.monotonic()
+        result = unittest.TestResult()
+        one.run(result)
+        broken = [(str(which), raised) for which, raised in result.failures + result.errors]
+        broken += [(str(which), "was expected to fail, and did not") for which in result.unexpectedSuccesses]
+        with self.lock:
+            self.failed += broken
+            print(f"{one} ... {'FAILED' if broken else 'ok'} after {time.monotonic() - began:.0f} s", flush=True)
+            for which, why in result.skipped:
+                print(f"{which} ... skipped '{why}'", flush=True)
