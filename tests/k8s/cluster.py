@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "support"))
@@ -28,6 +29,8 @@ CNI = "/usr/lib/cni"
 NODE = "n1"
 # The bridge of the pods has the first address, and the API server listens there.
 HOST, PODS, SERVICES, API_SERVICE = "10.88.0.1", "10.88.0.0/16", "10.200.0.0/24", "10.200.0.1"
+# Of the tokens of ServiceAccounts. They are taken for so many seconds after they have expired.
+ISSUER, LEEWAY = "https://kubernetes.default.svc", 60
 CONTROLLERS = ("cpu", "cpuacct", "cpuset", "memory", "devices", "freezer", "blkio", "pids", "systemd", "hugetlb",
                "net_cls", "net_prio", "perf_event")
 # The variable that names the folder of a cluster.
@@ -83,6 +86,20 @@ class Part:
         return ""
 
 
+def _base64url(data):
+    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
+
+
+def _two_numbers(der):
+    """The signature that OpenSSL has written as a DER sequence, as RFC 7518, 3.4 has it."""
+    out, at = b"", 2
+    for _ in range(2):
+        length = der[at + 1]
+        out += int.from_bytes(der[at + 2:at + 2 + length]).to_bytes(32)
+        at += 2 + length
+    return out
+
+
 class Keys:
     """A CA, and certificates from it."""
 
@@ -122,8 +139,21 @@ class Keys:
         return path
 
     @staticmethod
-    def openssl(*words):
-        subprocess.run(["openssl", *words], check=True, capture_output=True)
+    def openssl(*words, given=None):
+        """Its output."""
+        return subprocess.run(["openssl", *words], check=True, capture_output=True, input=given).stdout
+
+    def token(self, account, seconds):
+        """A token of this ServiceAccount, as the API server issues them, which is refused after so many seconds. The API
+        server itself issues none for less than ten minutes."""
+        meta, now = account["metadata"], int(time.time())
+        claims = {"iss": ISSUER, "aud": [ISSUER], "iat": now - LEEWAY - 1, "nbf": now - LEEWAY - 1,
+                  "exp": now - LEEWAY + seconds, "sub": f"system:serviceaccount:{meta['namespace']}:{meta['name']}",
+                  "kubernetes.io": {"namespace": meta["namespace"],
+                                    "serviceaccount": {"name": meta["name"], "uid": meta["uid"]}}}
+        text = ".".join(_base64url(json.dumps(part).encode()) for part in ({"alg": "ES256", "typ": "JWT"}, claims))
+        der = self.openssl("dgst", "-sha256", "-sign", self.file("accounts.key"), given=text.encode())
+        return text + "." + _base64url(_two_numbers(der))
 
 
 class Cluster:
@@ -183,7 +213,7 @@ class Cluster:
             f"--advertise-address={HOST}", "--secure-port=6443", f"--service-cluster-ip-range={SERVICES}",
             f"--client-ca-file={key('ca.pem')}", f"--tls-cert-file={key('apiserver.pem')}",
             f"--tls-private-key-file={key('apiserver.key')}", f"--cert-dir={self.folder / 'apiserver'}",
-            "--service-account-issuer=https://kubernetes.default.svc",
+            f"--service-account-issuer={ISSUER}",
             f"--service-account-signing-key-file={key('accounts.key')}", f"--service-account-key-file={key('accounts.pub')}",
             f"--kubelet-client-certificate={key('to-kubelet.pem')}", f"--kubelet-client-key={key('to-kubelet.key')}",
             "--kubelet-preferred-address-types=InternalIP", "--authorization-mode=Node,RBAC", "--allow-privileged=true",

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """pods_test.py --tenure TENURE --pause PAUSE --worker WORKER [TEST]...: pods of k8s/ on a real Kubernetes."""
 import os
+import shutil
 import signal
 import time
 
@@ -154,6 +155,54 @@ class Operators(Scene):
         said = self.logs(active, "tenure")
         self.assertIn("cannot", said)
         self.assertEqual(self.cluster.api("PUT", path, role)[0], 200)
+        self.becomes_active()
+        self.judge()
+
+
+class Tokens(Scene):
+    """Tokens that expire, in the place where the kubelet puts them and replaces them in time."""
+
+    PLACE = "/var/run/secrets/kubernetes.io/serviceaccount"
+    LIFE = 20
+    # The API server remembers for so long that a token was good.
+    REMEMBERED = 10
+
+    def start(self):
+        self.folder = self.cluster.folder / "stamps" / (self.space + "-account")
+        self.folder.mkdir()
+        (self.folder / "namespace").write_text(self.space)
+        shutil.copy(self.cluster.keys.file("ca.pem"), self.folder / "ca.crt")
+        self.account = until(lambda: self.cluster.get(self.path("serviceaccounts", "tenure")) or self.applied(), "it is there")
+        self.give(self.LIFE)
+        return self.active_and_standby()
+
+    def applied(self):
+        volume = {"name": "account", "hostPath": {"path": str(self.folder)}}
+        mount = {"name": "account", "mountPath": self.PLACE, "readOnly": True}
+        self.apply("guard", settings=TTL, patches=[{
+            "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "db"}, "spec": {"template": {"spec": {
+                "volumes": [volume], "initContainers": [{"name": "tenure", "volumeMounts": [mount]}]}}}}])
+
+    def give(self, seconds):
+        """As the kubelet does it: the name is moved to the new content."""
+        new = self.folder / "token.new"
+        new.write_text(self.cluster.keys.token(self.account, seconds))
+        new.replace(self.folder / "token")
+
+    def test_a_token_that_is_replaced_in_time_costs_nothing(self):
+        active, others = self.start()
+        self.give(300)
+        self.stays_active(active, self.LIFE + self.REMEMBERED + 15)
+        self.cluster.kubectl("delete", "pod", active, "-n", self.space, "--wait=false")
+        self.assertIn(self.becomes_active([active]), others)
+        self.judge()
+
+    def test_a_token_that_expires_ends_the_term_in_time(self):
+        active, _ = self.start()
+        until(lambda: self.active() is None, "the workload ends with its lease", PATIENCE)
+        said = self.logs(active, "tenure")
+        self.assertIn("the token is unknown to the API server, or expired: check its file", said)
+        self.give(300)
         self.becomes_active()
         self.judge()
 
