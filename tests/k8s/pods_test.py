@@ -6,8 +6,8 @@ import signal
 import time
 
 import cluster
-from runner import alone
 from scene import PATIENCE, Scene, main, until
+from side_by_side import alone
 
 TTL = {"store": "kubernetes", "election": "db", "ttl": "6s"}
 

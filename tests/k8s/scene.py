@@ -18,7 +18,7 @@ import waiting  # noqa: E402
 
 import cluster  # noqa: E402
 import image  # noqa: E402
-import runner  # noqa: E402
+import side_by_side  # noqa: E402
 
 MANIFESTS = HERE.parents[1] / "k8s"
 TENURE, WORK = "docker.io/tests/tenure", "docker.io/tests/work"
@@ -244,9 +244,9 @@ def main(script):
     if not given.inside:
         cluster.enter(script, *sys.argv[1:])
     programs = {name: os.path.abspath(getattr(given, name)) for name in ("tenure", "pause", "worker")}
-    tests = runner.load(sys.modules["__main__"], rest)
+    tests = side_by_side.load(sys.modules["__main__"], rest)
     with cluster.Cluster(os.environ[cluster.FOLDER]) as Scene.cluster:
         load_images(Scene.cluster, **programs)
         shutil.copytree(MANIFESTS, Scene.cluster.folder / "k8s")
-        ended_well = runner.Runner(AT_ONCE).run(tests)
+        ended_well = side_by_side.Runner(AT_ONCE).run(tests)
     sys.exit(0 if ended_well else 1)

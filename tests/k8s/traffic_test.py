@@ -9,8 +9,8 @@ import urllib.request
 
 import cluster
 import shown
-from runner import alone
 from scene import FRESH_NS, PATIENCE, Scene, main, now_ns, record, until
+from side_by_side import alone
 
 TTL = {"store": "kubernetes", "election": "db", "ttl": "6s"}
 # A holder looks this often whether what it has written is still there.
