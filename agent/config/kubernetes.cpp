@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "config/provenance.hpp"
+#include "settings/kubernetes_names.hpp"
 #include "settings/listen_address.hpp"
 
 namespace tenure::config {
@@ -19,21 +20,8 @@ constexpr std::size_t most_label_bytes = 63;
 
 constexpr const char* downward = "give it from the downward API (fieldRef), as k8s/ does";
 
-bool is_small_or_digit(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-}
-
-/// A DNS-1123 subdomain, as Kubernetes names pods, nodes and slices.
 bool is_object_name(std::string_view text) {
-  if (text.empty() || text.size() > max_name_bytes) return false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (is_small_or_digit(text[i])) continue;
-    const bool at_an_end = i == 0 || i + 1 == text.size();
-    if (at_an_end || (text[i] != '-' && text[i] != '.')) return false;
-    if (text[i] == '.' && !is_small_or_digit(text[i - 1])) return false;
-    if (text[i] == '-' && text[i - 1] == '.') return false;
-  }
-  return true;
+  return text.size() <= max_name_bytes && settings::is_object_name(text);
 }
 
 /// What a label may have as its value. Precondition: it is the name of an election.

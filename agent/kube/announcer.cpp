@@ -6,16 +6,9 @@
 #include "kube/event_note.hpp"
 #include "kube/lines.hpp"
 #include "kube/right.hpp"
+#include "settings/kubernetes_names.hpp"
 
 namespace tenure::kube {
-namespace {
-
-/// The Lease of a slot.
-std::string lease_name(const std::string& election, std::uint32_t slot) {
-  return slot == 0 ? election : election + ".slot-" + std::to_string(slot);
-}
-
-}  // namespace
 
 announcer::announcer(parts with) : with_(std::move(with)), patience_(with_.loop) {
   const settings::agent& s = with_.settings;
@@ -76,7 +69,7 @@ void announcer::phase_changed(core::election_index which, const core::election& 
   if (!events_) return;
   const std::string& name = with_.settings.elections[core::place(which)].name;
   const core::election_view& view = one.view();
-  const std::string lease = lease_name(name, view.slot);
+  const std::string lease = settings::slot_name(name, view.slot);
   if (what.to == core::phase::active && view.lease) {
     active_[which] = view.lease->version;
     // The transition starts our own workload, which cannot run yet.

@@ -20,8 +20,6 @@
 /// asked for is not believed at all.
 namespace tenure::kube {
 
-/// The label by which the pods of an election are found.
-inline constexpr std::string_view election_label = "tenure.dev/election";
 /// With `traffic: label`: "active" or "standby".
 inline constexpr std::string_view role_label = "tenure.dev/role";
 /// On a pod or a slice: the version of the term that has written last.

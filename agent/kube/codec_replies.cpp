@@ -6,11 +6,13 @@
 #include "base/number_text.hpp"
 #include "base/printable_text.hpp"
 #include "kube/codec.hpp"
+#include "settings/kubernetes_names.hpp"
 
 namespace tenure::kube {
 namespace {
 
 using nlohmann::json;
+using settings::election_label;
 using settings::traffic;
 
 /// Pods have more levels than other objects that agents read.

@@ -4,11 +4,13 @@
 #include "base/percent_text.hpp"
 #include "base/time_text.hpp"
 #include "kube/codec.hpp"
+#include "settings/kubernetes_names.hpp"
 
 namespace tenure::kube {
 namespace {
 
 using nlohmann::ordered_json;
+using settings::election_label;
 using settings::traffic;
 
 constexpr std::string_view merge_patch = "application/merge-patch+json";

@@ -12,9 +12,10 @@
 namespace tenure::stores::kubernetes {
 namespace {
 
+using settings::slot_suffix;
+
 constexpr std::size_t most_name_bytes = 63;
 constexpr std::string_view mark_prefix = "tenure-";
-constexpr std::string_view slot_suffix = ".slot-";
 constexpr std::string_view member_suffix = ".member-";
 /// Not the id of an order that was left: '/' is in no name of a Lease.
 constexpr std::string_view preference_prefix = "preferred/";
@@ -25,10 +26,6 @@ constexpr std::int64_t most_ahead_ms = std::int64_t{24} * 3600 * second_ms;
 /// "2026-01-31T12:00:00"
 constexpr std::size_t whole_seconds_bytes = 19;
 constexpr std::size_t millisecond_digits = 3;
-
-bool is_small_or_digit(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-}
 
 std::optional<std::string_view> after(std::string_view election, std::string_view suffix,
                                       std::string_view name) {
@@ -42,30 +39,20 @@ std::optional<std::string_view> after(std::string_view election, std::string_vie
 
 std::string why_not_a_name(std::string_view election) {
   if (election.size() > most_name_bytes) return "it has more than 63 characters";
-  bool begins = true;
-  for (std::size_t i = 0; i < election.size(); ++i) {
-    const char c = election[i];
-    const bool ends = i + 1 == election.size() || election[i + 1] == '.';
-    const bool joint = (c == '-' && !begins && !ends) || (c == '.' && !begins);
-    if (!is_small_or_digit(c) && !joint) {
-      return "only small letters, digits, '-' and '.' may be in it, and each part between dots "
-             "begins and ends with a letter or a digit";
-    }
-    begins = c == '.';
+  constexpr const char* no_end = "it ends with a dot, or is empty";
+  if (election.empty()) return no_end;
+  const bool ends_with_dot = election.ends_with('.');
+  if (!settings::is_object_name(election.substr(0, election.size() - (ends_with_dot ? 1 : 0)))) {
+    return "only small letters, digits, '-' and '.' may be in it, and each part between dots "
+           "begins and ends with a letter or a digit";
   }
-  if (begins) return "it ends with a dot, or is empty";
+  if (ends_with_dot) return no_end;
   for (const std::string_view suffix : {slot_suffix, member_suffix, order_suffix}) {
     if (election.contains(suffix)) {
       return "\"" + std::string(suffix) + "\" in it is for Leases of other elections";
     }
   }
   return {};
-}
-
-std::string slot_name(std::string_view election, std::uint32_t slot) {
-  std::string out(election);
-  if (slot != 0) out.append(slot_suffix).append(std::to_string(slot));
-  return out;
 }
 
 std::optional<std::uint32_t> slot_named(std::string_view election, std::string_view name) {

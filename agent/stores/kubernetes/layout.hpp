@@ -6,14 +6,15 @@
 #include <string_view>
 
 #include "core/version.hpp"
+#include "settings/kubernetes_names.hpp"
 
 /// Where leases are in Kubernetes: in Lease objects of one namespace (coordination.k8s.io/v1), used
 /// as client-go's `leaderelection` uses them, so that Go programs respect our leases and we theirs.
 /// What Tenure adds is in annotations, and in Leases of its own that have a label.
 namespace tenure::stores::kubernetes {
 
-/// On every Lease but the first one of an election: which election it is part of.
-inline constexpr std::string_view election_label = "tenure.dev/election";
+using settings::election_label;
+using settings::slot_name;
 
 /// `TRANSITIONS VERSION MARK [RELEASED_MS]`: the version of the term of the run with this mark that
 /// has this number of transitions, and when it was released. A write does not know its own
@@ -35,8 +36,6 @@ inline constexpr std::string_view order_annotation = "tenure.dev/order";
 /// name: a DNS-1123 subdomain, of at most 63 characters as it is the value of a label, too.
 std::string why_not_a_name(std::string_view election);
 
-/// `<election>` for slot 0, as a Go program would name it, and `<election>.slot-<number>`.
-std::string slot_name(std::string_view election, std::uint32_t slot);
 /// The slot of the Lease with this name; nothing if it is not a slot of the election.
 std::optional<std::uint32_t> slot_named(std::string_view election, std::string_view name);
 

@@ -19,6 +19,12 @@ TEST(KubernetesLayout, AnElectionIsNamedAsALeaseMayBe) {
                            "a/b", "a b", "\xc3\xa4", "a:b"}) {
     EXPECT_FALSE(why_not_a_name(name).empty()) << '"' << name << '"';
   }
+  for (const char* name : {"", "a.", "a.b."}) {
+    EXPECT_THAT(why_not_a_name(name), HasSubstr("ends with a dot, or is empty")) << name;
+  }
+  for (const char* name : {".", "a..", "a-.", "A."}) {
+    EXPECT_THAT(why_not_a_name(name), HasSubstr("only small letters")) << name;
+  }
 }
 
 TEST(KubernetesLayout, AnElectionIsNotNamedAsALeaseOfAnotherOne) {
