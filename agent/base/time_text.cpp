@@ -43,6 +43,12 @@ time_text::time_text(std::int64_t unix_ms) {
   add(time.subseconds().count(), 3, 'Z');
 }
 
+std::string micro_time(std::int64_t unix_ms) {
+  std::string out(time_text(unix_ms).date_and_time());
+  out.pop_back();
+  return out.append("000Z");
+}
+
 std::optional<std::int64_t> read_time(std::string_view rfc3339) {
   using namespace std::chrono;
   const std::string text(rfc3339);

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace tenure::base {
@@ -22,6 +23,9 @@ class time_text {
   static constexpr std::size_t time_begins = 11;
   std::array<char, 24> text_{};
 };
+
+/// "2026-01-31T12:00:00.250000Z", as Kubernetes' MicroTime is written.
+std::string micro_time(std::int64_t unix_ms);
 
 /// Reads a text in the form of `date_and_time` as milliseconds since 1970; nothing for other texts.
 std::optional<std::int64_t> read_time(std::string_view rfc3339);

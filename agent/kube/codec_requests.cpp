@@ -176,8 +176,6 @@ api_request lease_request(std::string_view name_space, std::string_view name) {
 
 api_request event_request(const event_note& what, const event_subject& about, std::string_view pod,
                           std::int64_t unix_ms) {
-  std::string at(base::time_text(unix_ms).date_and_time());
-  at.pop_back();
   ordered_json regarding{{"apiVersion", about.api_version},
                          {"kind", about.kind},
                          {"namespace", about.name_space},
@@ -189,7 +187,7 @@ api_request event_request(const event_note& what, const event_subject& about, st
               {{"apiVersion", "events.k8s.io/v1"},
                {"kind", "Event"},
                {"metadata", {{"generateName", about.name + "-"}, {"namespace", about.name_space}}},
-               {"eventTime", at + "000Z"},
+               {"eventTime", base::micro_time(unix_ms)},
                {"reportingController", "tenure.dev/agent"},
                {"reportingInstance", pod},
                {"action", what.action},

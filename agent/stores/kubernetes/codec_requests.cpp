@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/time_text.hpp"
 #include "stores/json_codec.hpp"
 #include "stores/kubernetes/codec.hpp"
 #include "stores/kubernetes/layout.hpp"
@@ -17,8 +18,8 @@ template <class Json>
 void change(Json& spec, const spec_change& what) {
   if (what.holder) spec["holderIdentity"] = *what.holder;
   if (what.duration_s) spec["leaseDurationSeconds"] = *what.duration_s;
-  if (what.acquired_ms) spec["acquireTime"] = micro_time(*what.acquired_ms);
-  if (what.renewed_ms) spec["renewTime"] = micro_time(*what.renewed_ms);
+  if (what.acquired_ms) spec["acquireTime"] = base::micro_time(*what.acquired_ms);
+  if (what.renewed_ms) spec["renewTime"] = base::micro_time(*what.renewed_ms);
   if (what.transitions) spec["leaseTransitions"] = *what.transitions;
   if (what.forget_preferred) spec.erase("preferredHolder");
 }

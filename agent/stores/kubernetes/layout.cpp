@@ -126,12 +126,6 @@ std::optional<term_note> parse_term(std::string_view text) {
                    .released_ms = released};
 }
 
-std::string micro_time(std::int64_t unix_ms) {
-  std::string out(base::time_text(unix_ms).date_and_time());
-  out.pop_back();
-  return out.append("000Z");
-}
-
 std::optional<std::int64_t> read_micro_time(std::string_view text) {
   if (text.size() <= whole_seconds_bytes || !text.ends_with('Z')) return std::nullopt;
   std::string_view rest = text.substr(whole_seconds_bytes, text.size() - whole_seconds_bytes - 1);

@@ -83,9 +83,8 @@ struct term_note {
 std::string term_text(const term_note& what);
 std::optional<term_note> parse_term(std::string_view text);
 
-/// "2026-01-31T12:00:00.250000Z", as Kubernetes' MicroTime is written.
-std::string micro_time(std::int64_t unix_ms);
-/// Reads it, with any number of decimals or none; nothing for other texts.
+/// Reads Kubernetes' MicroTime (base/time_text.hpp), with any number of decimals or none; nothing
+/// for other texts.
 std::optional<std::int64_t> read_micro_time(std::string_view text);
 
 /// What a write gives as the time of a renewal: now, but in a later second than `last`, which is

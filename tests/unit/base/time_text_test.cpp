@@ -20,6 +20,11 @@ TEST(TimeText, IsRfc3339InUtcWithMilliseconds) {
   EXPECT_EQ(time_text(1'769'860'800'250).time(), "12:00:00.250Z");
 }
 
+TEST(MicroTime, HasSixDecimals) {
+  EXPECT_EQ(micro_time(1'769'860'800'250), "2026-01-31T12:00:00.250000Z");
+  EXPECT_EQ(micro_time(0), "1970-01-01T00:00:00.000000Z");
+}
+
 TEST(TimeText, HasFourDigitsOfAYearWhateverTheNumber) {
   EXPECT_EQ(time_text(std::numeric_limits<std::int64_t>::max()).date_and_time(),
             "9999-12-31T23:59:59.999Z");
