@@ -56,6 +56,11 @@ constexpr bool is_loss(loss_reason r) {
          r == loss_reason::suspended || r == loss_reason::version_regressed;
 }
 
+/// True if somebody should look into it: a loss, or a workload or a guard that fails.
+constexpr bool is_trouble(loss_reason r) {
+  return is_loss(r) || r == loss_reason::unhealthy || r == loss_reason::guard_gone;
+}
+
 /// A member that the store shows as a holder.
 struct holder {
   std::string identity;

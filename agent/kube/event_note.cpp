@@ -8,34 +8,16 @@ namespace {
 
 using core::loss_reason;
 
-std::string_view reason_of(loss_reason why) {
-  switch (why) {
-    case loss_reason::none:
-      return "Lost";
-    case loss_reason::renew_timeout:
-      return "RenewTimeout";
-    case loss_reason::taken_over:
-      return "TakenOver";
-    case loss_reason::session_invalid:
-      return "SessionInvalid";
-    case loss_reason::revoked:
-      return "Revoked";
-    case loss_reason::suspended:
-      return "Suspended";
-    case loss_reason::unhealthy:
-      return "Unhealthy";
-    case loss_reason::resigned:
-      return "Resigned";
-    case loss_reason::shutdown:
-      return "Shutdown";
-    case loss_reason::workload_exited:
-      return "WorkloadExited";
-    case loss_reason::guard_gone:
-      return "GuardGone";
-    case loss_reason::version_regressed:
-      return "VersionRegressed";
+/// Its name in CamelCase: "RenewTimeout".
+std::string reason_of(loss_reason why) {
+  if (why == loss_reason::none) return "Lost";
+  std::string out;
+  bool begins = true;
+  for (const char c : core::name(why)) {
+    if (c != '_') out += begins ? static_cast<char>(c - 'a' + 'A') : c;
+    begins = c == '_';
   }
-  return "Lost";
+  return out;
 }
 
 std::string_view words_of(loss_reason why) {
@@ -84,11 +66,9 @@ event_note gain_of(std::string_view election, core::version version, bool goes_o
 }
 
 event_note loss_of(std::string_view election, core::version version, core::loss_reason why) {
-  const bool is_warning =
-      core::is_loss(why) || why == loss_reason::unhealthy || why == loss_reason::guard_gone;
   return {.action = "Lose",
           .reason = reason_of(why),
-          .is_warning = is_warning,
+          .is_warning = core::is_trouble(why),
           .note = "not active any more: " + std::string(words_of(why)) + " (" +
                   lease_of(election, version) + ")"};
 }

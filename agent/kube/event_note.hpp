@@ -13,7 +13,7 @@ namespace tenure::kube {
 /// What an Event says.
 struct event_note {
   std::string_view action;  ///< "Gain" or "Lose"
-  std::string_view reason;  ///< in CamelCase, for programs
+  std::string reason;       ///< in CamelCase, for programs
   bool is_warning = false;
   std::string note;  ///< for people
 };

@@ -313,11 +313,6 @@ const char* words_of(core::loss_reason why) {
   return "";
 }
 
-bool is_trouble(core::loss_reason why) {
-  return core::is_loss(why) || why == core::loss_reason::unhealthy ||
-         why == core::loss_reason::guard_gone;
-}
-
 std::string how_to_stop(const term_end& what) {
   if (what.ran_out_ago) {
     const std::string ago = "it ran out " + spoken(*what.ran_out_ago) + " ago";
@@ -334,7 +329,8 @@ std::string how_to_stop(const term_end& what) {
 
 void say_with_end(log::logger& to, const log::speaker& who, const std::string& sentence,
                   const term_end& what) {
-  const log::log_level level = is_trouble(what.why) ? log::log_level::warn : log::log_level::info;
+  const log::log_level level =
+      core::is_trouble(what.why) ? log::log_level::warn : log::log_level::info;
   const log::log_field state = log::coded("state", core::name(core::phase::draining));
   const log::log_field reason = log::coded("reason", core::name(what.why));
   const log::log_field version = log::coded("version", text_of(what.version));

@@ -32,9 +32,17 @@ TEST(EventNote, ALossSaysItsReason) {
 }
 
 TEST(EventNote, EveryReasonHasAWordForPrograms) {
-  for (int i = 0; i <= static_cast<int>(loss_reason::version_regressed); ++i) {
-    const event_note one = loss_of("db", core::version{1}, static_cast<loss_reason>(i));
-    EXPECT_THAT(std::string(one.reason), testing::MatchesRegex("[A-Z][A-Za-z]+"));
+  for (const auto& [why, word] :
+       {std::pair(loss_reason::none, "Lost"), std::pair(loss_reason::renew_timeout, "RenewTimeout"),
+        std::pair(loss_reason::taken_over, "TakenOver"),
+        std::pair(loss_reason::session_invalid, "SessionInvalid"),
+        std::pair(loss_reason::revoked, "Revoked"), std::pair(loss_reason::suspended, "Suspended"),
+        std::pair(loss_reason::unhealthy, "Unhealthy"),
+        std::pair(loss_reason::resigned, "Resigned"), std::pair(loss_reason::shutdown, "Shutdown"),
+        std::pair(loss_reason::workload_exited, "WorkloadExited"),
+        std::pair(loss_reason::guard_gone, "GuardGone"),
+        std::pair(loss_reason::version_regressed, "VersionRegressed")}) {
+    EXPECT_EQ(loss_of("db", core::version{1}, why).reason, word);
   }
 }
 
