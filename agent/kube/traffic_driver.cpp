@@ -23,7 +23,7 @@ void traffic_driver::step(Input input) {
   const core::moment at{.now = with_.loop.now(), .entropy = with_.loop.random_bits()};
   traffic_effects out;
   // First: nothing may be done for a term that is over.
-  switch_.want(at, with_.wanted(), out);
+  switch_.want(with_.wanted(), out);
   input(at, out);
   carry_out(out);
 }

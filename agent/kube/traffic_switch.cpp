@@ -19,8 +19,7 @@ std::string words_of(const notice::failed& what) {
 
 // --- what comes in ---------------------------------------------------------------------------
 
-void traffic_switch::want(const core::moment& /*at*/, const traffic_wish& what,
-                          traffic_effects& out) {
+void traffic_switch::want(const traffic_wish& what, traffic_effects& out) {
   if (what == wish_) return;
   wish_ = what;
   last_term_ = std::max(last_term_, what.version);

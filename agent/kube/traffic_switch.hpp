@@ -120,7 +120,7 @@ class traffic_switch {
   explicit traffic_switch(traffic_places where) : where_(std::move(where)) {}
 
   /// A wish that has not changed does nothing.
-  void want(const core::moment& at, const traffic_wish& what, traffic_effects& out);
+  void want(const traffic_wish& what, traffic_effects& out);
 
   /// The answer to a request. One that does not matter any more is ignored.
   void replied(const core::moment& at, std::uint64_t number, traffic_reply what,

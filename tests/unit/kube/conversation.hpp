@@ -70,7 +70,7 @@ class conversation {
 
   void want(const traffic_wish& what) {
     traffic_effects out;
-    switch_.want(now(), what, out);
+    switch_.want(what, out);
     take(std::move(out));
   }
   /// Time passes up to the next wake.

@@ -167,7 +167,7 @@ class world {
     if (one.is_frozen) return;
     const core::moment at{.now = now_, .entropy = draw_()};
     traffic_effects out;
-    one.decides.want(at, wish_of(which), out);
+    one.decides.want(wish_of(which), out);
     input(at, out);
     for (traffic_request& what : out.requests) {
       messages_.push_back({.from = which, .life = lives_[which], .what = std::move(what)});
