@@ -47,11 +47,7 @@ void event_recorder::answered(const event_subject& about, const api_reply& what)
   if (!what) say_event_missed(with_.to, with_.identity, what.error().why);
   const bool is_forbidden = !what && what.error().what == api_refusal::forbidden;
   if (is_forbidden && !std::exchange(said_forbidden_, true)) {
-    say_no_events(with_.to, with_.identity, what.error().why,
-                  {.verb = "create",
-                   .group = "events.k8s.io",
-                   .resource = "events",
-                   .name_space = about.name_space});
+    say_no_events(with_.to, with_.identity, what.error().why, event_right(about.name_space));
   }
   if (answered_) answered_();
 }

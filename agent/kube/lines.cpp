@@ -58,20 +58,10 @@ std::string consequence(traffic_wish::kind wish) {
 /// The right that a request needs.
 right right_of(const traffic_request& asked, const settings::kubernetes& its) {
   using kind = traffic_request::kind;
-  right out{.verb = asked.what == kind::list   ? "list"
-                    : asked.what == kind::read ? "get"
-                                               : "patch",
-            .group = "",
-            .resource = "pods",
-            .name_space = its.pod_namespace};
-  if (its.traffic == traffic::endpoints) {
-    out.group = "discovery.k8s.io";
-    out.resource = "endpointslices";
-    out.name = asked.object;
-  } else if (its.traffic == traffic::gate && asked.what == kind::write) {
-    out.sub_resource = "status";
-  }
-  return out;
+  const std::string_view verb = asked.what == kind::list   ? "list"
+                                : asked.what == kind::read ? "get"
+                                                           : "patch";
+  return traffic_right(its, verb, asked.object);
 }
 
 std::string advice(const notice::failed& what, const settings::kubernetes& its) {

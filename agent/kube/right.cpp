@@ -1,5 +1,7 @@
 #include "kube/right.hpp"
 
+#include <utility>
+
 namespace tenure::kube {
 namespace {
 
@@ -12,48 +14,54 @@ std::string resource_of(const right& what) {
 }
 
 void add_traffic(const settings::kubernetes& its, std::vector<right>& out) {
-  const auto pods = [&](std::string_view verb, std::string_view sub = {}) {
-    out.push_back({.verb = verb,
-                   .group = "",
-                   .resource = "pods",
-                   .sub_resource = sub,
-                   .name_space = its.pod_namespace});
-  };
   switch (its.traffic) {
     case traffic::probe:
       return;
     case traffic::gate:
     case traffic::label:
-      pods("get");
-      pods("list");
-      return its.traffic == traffic::label ? pods("patch") : pods("patch", "status");
+      for (const std::string_view verb : {"get", "list", "patch"}) {
+        out.push_back(traffic_right(its, verb));
+      }
+      return;
     case traffic::endpoints:
       for (const std::string_view verb : {"get", "patch"}) {
-        for (const std::string& name : its.slices) {
-          out.push_back({.verb = verb,
-                         .group = "discovery.k8s.io",
-                         .resource = "endpointslices",
-                         .name_space = its.pod_namespace,
-                         .name = name});
-        }
+        for (const std::string& name : its.slices) out.push_back(traffic_right(its, verb, name));
       }
   }
 }
 
 }  // namespace
 
+right traffic_right(const settings::kubernetes& its, std::string_view verb, std::string slice) {
+  if (its.traffic == traffic::endpoints) {
+    return {.verb = verb,
+            .group = "discovery.k8s.io",
+            .resource = "endpointslices",
+            .name_space = its.pod_namespace,
+            .name = std::move(slice)};
+  }
+  const bool is_condition = its.traffic == traffic::gate && verb == "patch";
+  return {.verb = verb,
+          .group = "",
+          .resource = "pods",
+          .sub_resource = is_condition ? "status" : "",
+          .name_space = its.pod_namespace};
+}
+
+right event_right(std::string name_space) {
+  return {.verb = "create",
+          .group = "events.k8s.io",
+          .resource = "events",
+          .name_space = std::move(name_space)};
+}
+
 std::vector<right> rights_for(const settings::kubernetes& its, std::string_view lease_namespace) {
   std::vector<right> out;
   add_traffic(its, out);
   if (!its.events) return out;
-  right events{.verb = "create",
-               .group = "events.k8s.io",
-               .resource = "events",
-               .name_space = its.pod_namespace};
-  out.push_back(events);
+  out.push_back(event_right(its.pod_namespace));
   if (its.has_leases && lease_namespace != its.pod_namespace) {
-    events.name_space = lease_namespace;
-    out.push_back(events);
+    out.push_back(event_right(std::string(lease_namespace)));
   }
   return out;
 }

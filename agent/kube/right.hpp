@@ -18,6 +18,12 @@ struct right {
   std::string name{};  ///< the one object; empty: all in the namespace
 };
 
+/// The right to do this to what shows which pod is active; `slice`: to this one, where slices do.
+right traffic_right(const settings::kubernetes& its, std::string_view verb, std::string slice = {});
+
+/// The right to write Events in this namespace.
+right event_right(std::string name_space);
+
 /// All rights that these settings need. `lease_namespace`: where Events on Leases are written.
 std::vector<right> rights_for(const settings::kubernetes& its, std::string_view lease_namespace);
 
