@@ -99,10 +99,11 @@ void agreements::write_first(const attempt_ptr& a) {
 
 void agreements::write(const attempt_ptr& a, const seen_lease& before, const note_change& notes,
                        void (agreements::*then)(const attempt_ptr&)) {
-  if (!a->last.moves_on_to(before.name, before.lease ? &*before.lease : nullptr)) {
+  const lease_object* const lease = before.lease ? &*before.lease : nullptr;
+  if (!a->last.moves_on_to(before.name, lease)) {
     return finish(a, shared_.stale_reply(before.name));
   }
-  const bool is_listed = before.lease && shared_.seen(a->which).has(*before.lease);
+  const bool is_listed = lease != nullptr && shared_.seen(a->which).has(*lease);
   auto wrote = [this, a, then, is_listed,
                 name = before.name](const std::expected<written_lease, call_failure>& what) {
     if (what) return (this->*then)(a);
@@ -116,11 +117,7 @@ void agreements::write(const attempt_ptr& a, const seen_lease& before, const not
       fetched ? look(a) : finish(a, unknown{fetched.error().why});
     });
   };
-  if (before.lease) {
-    shared_.change(a->which, *before.lease, {}, notes, a->deadline, std::move(wrote));
-  } else {
-    shared_.create(a->which, before.name, {}, notes, a->deadline, std::move(wrote));
-  }
+  shared_.write(a->which, before.name, lease, {}, notes, a->deadline, std::move(wrote));
 }
 
 void agreements::finish(const attempt_ptr& a, agree_outcome outcome) {

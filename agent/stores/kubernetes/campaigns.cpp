@@ -121,16 +121,14 @@ void campaigns::write_list(const attempt_ptr& a, const list_change& what) {
   const lease_object* const before = what.first ? &*what.first : nullptr;
   if (!may_write(a, name, before)) return;
   const note_change notes{{std::string(slots_annotation), slots_text(what.list)}};
-  auto then = [this, a, was_there = before != nullptr](
-                  const std::expected<written_lease, call_failure>& wrote) {
-    if (!wrote && !is_overtaken(wrote.error(), was_there)) return fail(a, wrote.error().why);
-    wrote ? judge(a) : look_first(a);
-  };
-  if (before == nullptr) {
-    shared_.create(a->which, name, {}, notes, a->deadline, std::move(then));
-  } else {
-    shared_.change(a->which, *before, {}, notes, a->deadline, std::move(then));
-  }
+  shared_.write(a->which, name, before, {}, notes, a->deadline,
+                [this, a, was_there = before != nullptr](
+                    const std::expected<written_lease, call_failure>& wrote) {
+                  if (!wrote && !is_overtaken(wrote.error(), was_there)) {
+                    return fail(a, wrote.error().why);
+                  }
+                  wrote ? judge(a) : look_first(a);
+                });
 }
 
 void campaigns::campaign(const attempt_ptr& a, const vacancy& of) {
@@ -150,14 +148,10 @@ void campaigns::campaign(const attempt_ptr& a, const vacancy& of) {
     notes[std::string(epoch_annotation)] = std::to_string(of.open.epoch);
   }
   if (!of.is_agreed && of.slot == 0) notes[std::string(slots_annotation)] = slots_text(of.open);
-  auto then = [this, a, of](const std::expected<written_lease, call_failure>& what) {
-    asked(a, of, what);
-  };
-  if (before == nullptr) {
-    shared_.create(a->which, name, spec, notes, a->deadline, std::move(then));
-  } else {
-    shared_.change(a->which, *before, spec, notes, a->deadline, std::move(then));
-  }
+  shared_.write(a->which, name, before, spec, notes, a->deadline,
+                [this, a, of](const std::expected<written_lease, call_failure>& what) {
+                  asked(a, of, what);
+                });
 }
 
 void campaigns::asked(const attempt_ptr& a, const vacancy& of,

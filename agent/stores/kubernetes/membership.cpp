@@ -79,20 +79,17 @@ void membership::write(core::election_index which, const lease_object* known, bo
                     }));
     }
   });
+  note_change notes;
   if (known == nullptr) {
     spec.acquired_ms = now_ms;
     spec.transitions = 0;
-    shared_.create(which, name, spec, {}, deadline, std::move(then));
-    return;
-  }
-  note_change notes;
-  const auto since = parse_term(known->note(term_annotation));
-  if (!since || since->mark != shared_.self.mark) {
+  } else if (const auto since = parse_term(known->note(term_annotation));
+             !since || since->mark != shared_.self.mark) {
     notes.emplace(term_annotation, term_text({.transitions = known->transitions,
                                               .version = core::version{known->resource_version},
                                               .mark = shared_.self.mark}));
   }
-  shared_.change(which, *known, spec, notes, deadline, std::move(then));
+  shared_.write(which, name, known, spec, notes, deadline, std::move(then));
 }
 
 void membership::clean_up(core::election_index which) {

@@ -126,9 +126,16 @@ annotations shared_state::labels_of(core::election_index which, const std::strin
 
 // Writing --------------------------------------------------------------------------------------
 
+void shared_state::write(core::election_index which, const std::string& name,
+                         const lease_object* before, const spec_change& its,
+                         const note_change& notes, core::time_point deadline, write_handler then) {
+  if (before == nullptr) return create(which, name, its, notes, deadline, std::move(then));
+  change(which, *before, its, notes, deadline, std::move(then));
+}
+
 void shared_state::create(core::election_index which, const std::string& name,
                           const spec_change& its, const note_change& notes,
-                          core::time_point deadline, write_handler then, priority as) {
+                          core::time_point deadline, write_handler then) {
   annotations labels = labels_of(which, name);
   servers.call({.method = "POST", .path = path, .body = creation(name, labels, its, notes)},
                deadline,
@@ -137,8 +144,7 @@ void shared_state::create(core::election_index which, const std::string& name,
                  wrote(which, name, what, std::move(then), [&](const lease_object& shown) {
                    return is_result(shown, nullptr, labels, its, notes);
                  });
-               }),
-               as);
+               }));
 }
 
 void shared_state::change(core::election_index which, const lease_object& before,

@@ -72,10 +72,15 @@ class shared_state {
   /// Reads all Leases of one election, linearizable, into its mirror.
   void read(core::election_index which, core::time_point deadline, read_handler then);
 
+  /// Writes the Lease of this election with this name if it is as `seen`, or makes it if that is
+  /// null.
+  void write(core::election_index which, const std::string& name, const lease_object* seen,
+             const spec_change& spec, const note_change& notes, core::time_point deadline,
+             write_handler then);
+
   /// POST of a Lease of this election with this name, and into its mirror.
   void create(core::election_index which, const std::string& name, const spec_change& spec,
-              const note_change& notes, core::time_point deadline, write_handler then,
-              priority as = priority::other);
+              const note_change& notes, core::time_point deadline, write_handler then);
 
   /// PATCH of a Lease if it is as `seen`, and into the mirror.
   void change(core::election_index which, const lease_object& seen, const spec_change& spec,
