@@ -19,14 +19,9 @@ constexpr std::size_t most_calls = 1024;
 /// An answer: all pods of an election.
 constexpr std::size_t most_bytes = std::size_t{16} * 1024 * 1024;
 
-/// The client of the store knows what a store needs, and says so.
-std::string without_advice(std::string why) {
-  return why.substr(0, why.find("; give the user of the token"));
-}
-
 kube::api_failure failure_of(call_failure what) {
   using enum kube::api_refusal;
-  kube::api_failure out{.why = without_advice(std::move(what.why))};
+  kube::api_failure out{.why = std::move(what.why)};
   switch (what.meaning) {
     case error_meaning::conflict:
       out.what = conflict;
@@ -34,8 +29,11 @@ kube::api_failure failure_of(call_failure what) {
     case error_meaning::missing:
       out.what = missing;
       break;
+    case error_meaning::unauthorized:
+      out.what = unauthorized;
+      break;
     case error_meaning::denied:
-      out.what = out.why.contains(" answered 401") ? unauthorized : forbidden;
+      out.what = forbidden;
       break;
     case error_meaning::invalid:
       out.what = invalid;
@@ -60,7 +58,8 @@ class pod_cluster_api final : public kube::api_server {
  public:
   pod_cluster_api(base::event_loop& on, const http::http_connector& connect,
                   settings::endpoint server, const settings::security& with)
-      : cluster_(on, connect, {std::move(server)}, with, most_calls, {}) {}
+      // What each request needs is for its caller to say.
+      : cluster_(on, connect, {std::move(server)}, with, most_calls, {}, /*if_denied=*/{}) {}
 
   void call(kube::api_request what, core::time_point deadline, handler done) override {
     cluster_.call({.method = std::move(what.method),

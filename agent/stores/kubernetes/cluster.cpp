@@ -144,6 +144,7 @@ struct cluster::state : std::enable_shared_from_this<cluster::state> {
   std::vector<api_server> servers;
   std::string token_file;
   std::function<void(const core::contact_event&)> hears;
+  std::string_view if_denied;
   std::size_t present = 0;
   std::string token;  ///< that the file has, or that was given itself
   core::time_point token_read_at = core::time_point::min();
@@ -207,9 +208,9 @@ void cluster::state::answered(const call_ptr& c, core::time_point sent_at,
     const std::int64_t date = date_in(*what);
     return finish(c, reply{.body = std::move(what->body), .date_ms = date, .sent_at = sent_at});
   }
-  const reply_error error = read_error(what->status, without(token, what->body));
+  const reply_error error = read_error(what->status, without(token, what->body), if_denied);
   // Another call may have read the next token meanwhile.
-  if (error.meaning == error_meaning::denied && !std::exchange(c->read_again, true) &&
+  if (is_refusal(error.meaning) && !std::exchange(c->read_again, true) &&
       (token != c->token || read_token_again())) {
     return send(c);
   }
@@ -290,12 +291,14 @@ void cluster::state::finish(const call_ptr& c, reply_or_failure outcome) {
 
 cluster::cluster(base::event_loop& on, const http::http_connector& connect,
                  const std::vector<settings::endpoint>& endpoints, const settings::security& with,
-                 std::size_t most_calls, std::function<void(const core::contact_event&)> hears)
+                 std::size_t most_calls, std::function<void(const core::contact_event&)> hears,
+                 std::string_view if_denied)
     : state_(std::make_shared<state>(on)) {
   TENURE_CHECK(!endpoints.empty());
   state_->token_file = with.token_file;
   if (with.token_file.empty()) state_->token = with.inlined.token;
   state_->hears = std::move(hears);
+  state_->if_denied = if_denied;
   const http::tls_settings tls{.ca_file = with.ca_file,
                                .certificate_file = with.certificate_file,
                                .key_file = with.key_file,

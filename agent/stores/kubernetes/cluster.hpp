@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/event_loop.hpp"
@@ -61,10 +62,12 @@ class cluster {
   using done_handler = handler<reply_or_failure>;
 
   /// Precondition: there is an endpoint. `hears`: each call was answered, or no server answered it;
-  /// may be empty.
+  /// may be empty. `if_denied`: what a failure advises where the user of the token lacks a right;
+  /// must outlive it.
   cluster(base::event_loop& on, const http::http_connector& connect,
           const std::vector<settings::endpoint>& endpoints, const settings::security& with,
-          std::size_t most_calls, std::function<void(const core::contact_event&)> hears);
+          std::size_t most_calls, std::function<void(const core::contact_event&)> hears,
+          std::string_view if_denied = give_rights_to_leases);
   ~cluster();
   cluster(const cluster&) = delete;
   cluster& operator=(const cluster&) = delete;

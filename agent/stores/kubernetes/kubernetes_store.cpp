@@ -32,9 +32,8 @@ constexpr const settings::store_kind& kubernetes_kind = *settings::find_store_ki
 
 /// True for an error that only a change of the configuration can end.
 bool is_final(error_meaning what) {
-  return what == error_meaning::denied || what == error_meaning::unsupported ||
-         what == error_meaning::invalid || what == error_meaning::missing ||
-         what == error_meaning::nowhere;
+  return is_refusal(what) || what == error_meaning::unsupported || what == error_meaning::invalid ||
+         what == error_meaning::missing || what == error_meaning::nowhere;
 }
 
 class kubernetes_store final : public store {

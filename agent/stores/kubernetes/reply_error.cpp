@@ -17,18 +17,14 @@ struct row {
   std::string_view advice;
 };
 
-constexpr std::string_view give_rights =
-    "give the user of the token a Role for leases of coordination.k8s.io in this namespace with "
-    "the "
-    "verbs get, list, watch, create, patch and delete";
 constexpr std::string_view not_kubernetes =
     "check the endpoint: it must be the address of a Kubernetes API server";
 
 /// The words of Kubernetes 1.35, which the suite asks where it can. The first row counts that fits.
 constexpr row table[] = {
-    {401, any_reason, error_meaning::denied,
+    {401, any_reason, error_meaning::unauthorized,
      "the token is unknown to the API server, or expired: check its file"},
-    {403, any_reason, error_meaning::denied, give_rights},
+    {403, any_reason, error_meaning::denied, ""},  // `if_denied`
     {404, "NotFound", error_meaning::missing, ""},
     {405, any_reason, error_meaning::unsupported, not_kubernetes},
     {406, any_reason, error_meaning::unsupported, not_kubernetes},
@@ -43,16 +39,16 @@ constexpr row table[] = {
 
 }  // namespace
 
-reply_error read_error(unsigned status_code, std::string_view body) {
+reply_error read_error(unsigned status_code, std::string_view body, std::string_view if_denied) {
   reply_error out{.status = status_code, .message = server_text(body)};
   const auto said = parse_status(body);
-  // A proxy that answers 401 or 403 is worth telling the user, too.
-  const bool is_refusal = status_code == 401 || status_code == 403;
   if (!said || said->code != static_cast<int>(status_code)) {
     if (status_code == 429) out.meaning = error_meaning::busy;
     if (status_code == 405 || status_code == 501) out.meaning = error_meaning::unsupported;
     if (status_code == 400) out.meaning = error_meaning::invalid;
-    if (is_refusal) out.meaning = error_meaning::denied;
+    // A proxy that answers so is worth telling the user, too.
+    if (status_code == 401) out.meaning = error_meaning::unauthorized;
+    if (status_code == 403) out.meaning = error_meaning::denied;
     if (status_code == 400 && out.message.contains("HTTP request to an HTTPS server")) {
       out.meaning = error_meaning::unsupported;
       out.advice = "write the endpoint as https://";
@@ -75,7 +71,7 @@ reply_error read_error(unsigned status_code, std::string_view body) {
   });
   if (found == std::ranges::end(table)) return out;
   out.meaning = found->meaning;
-  out.advice = found->advice;
+  out.advice = found->meaning == error_meaning::denied ? if_denied : found->advice;
   return out;
 }
 

@@ -153,6 +153,25 @@ TEST_F(HostileCluster, WhatIsForbiddenIsSaidOnceWithTheRuleToAddAndDoneOnceItIsA
   EXPECT_EQ(a->lines_with("Kubernetes shows again which pod is active"), 1);
 }
 
+TEST_F(HostileCluster, ARefusalWithoutWordsAsksForNoRightToLeases) {
+  fake_.on("list", status("403 Forbidden", refusal_json(403, "Forbidden", "")));
+  auto a = join("db-0");
+  a->want(active(7));
+  ASSERT_TRUE(eventually([&] { return a->failures() >= 1; }));
+  EXPECT_THAT(a->said(), AllOf(HasSubstr("answered 403; add to the Role of its ServiceAccount"),
+                               Not(HasSubstr("coordination.k8s.io"))));
+}
+
+TEST_F(HostileCluster, ATokenThatIsNotAcceptedIsSaid) {
+  fake_.on("list", status("401 Unauthorized", refusal_json(401, "Unauthorized", "Unauthorized")));
+  auto a = join("db-0");
+  a->want(active(7));
+  ASSERT_TRUE(eventually([&] { return a->failures() >= 2; }));
+  EXPECT_THAT(a->said(), AllOf(HasSubstr("answered 401: Unauthorized"),
+                               HasSubstr("; check the ServiceAccount of the pod, and its token")));
+  EXPECT_EQ(a->lines_with("level=error"), 1) << a->said();
+}
+
 TEST_F(HostileCluster, AStartNamesTheVerbThatIsMissing) {
   fake_.forbid("patch");
   auto a = join("db-0", traffic::gate);

@@ -22,7 +22,7 @@ TEST(KubernetesError, AStatusIsJudgedByItsCodeAndReason) {
   };
   for (const row& r : {
            row{400, "BadRequest", invalid},
-           row{401, "Unauthorized", denied},
+           row{401, "Unauthorized", unauthorized},
            row{403, "Forbidden", denied},
            row{404, "NotFound", missing},
            row{404, "", unknown},
@@ -78,7 +78,7 @@ TEST(KubernetesError, WhatIsNotInTheWordsOfKubernetesIsNoAnswerOfIts) {
 }
 
 TEST(KubernetesError, WhatAProxyRefusesIsShownAllTheSame) {
-  EXPECT_EQ(read_error(401, "who are you").meaning, error_meaning::denied);
+  EXPECT_EQ(read_error(401, "who are you").meaning, error_meaning::unauthorized);
   EXPECT_EQ(read_error(403, "").meaning, error_meaning::denied);
   EXPECT_EQ(read_error(429, "").meaning, error_meaning::busy);
   EXPECT_EQ(read_error(405, "").meaning, error_meaning::unsupported);
@@ -95,6 +95,8 @@ TEST(KubernetesError, PlainHttpToATlsPortIsExplained) {
 TEST(KubernetesError, TheTextSaysWhatToDo) {
   EXPECT_THAT(text(read_error(403, status_text(403, "Forbidden"))),
               HasSubstr("it is so; give the user of the token a Role for leases"));
+  EXPECT_EQ(text(read_error(403, status_text(403, "Forbidden"), "ask")), "it is so; ask");
+  EXPECT_EQ(text(read_error(403, status_text(403, "Forbidden"), "")), "it is so");
   EXPECT_THAT(text(read_error(401, status_text(401, "Unauthorized"))), HasSubstr("check its file"));
   EXPECT_EQ(text(read_error(500, status_text(500, "InternalError"))), "it is so");
   EXPECT_EQ(text(read_error(502, "")), "");
