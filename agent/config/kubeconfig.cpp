@@ -76,13 +76,6 @@ bool is_scalar(const yaml_node& node) {
   return node.kind != yaml_kind::list && node.kind != yaml_kind::mapping;
 }
 
-/// What the strongest source says. Null if none does, or not well.
-const assignment* strongest(const raw_settings& all, setting which) {
-  const auto found = std::find_if(all.given.rbegin(), all.given.rend(),
-                                  [which](const assignment& one) { return one.which == which; });
-  return found == all.given.rend() ? nullptr : &*found;
-}
-
 /// Takes what one kubeconfig says. Lives for one call of `take_kubeconfig`.
 class kubeconfig_document {
  public:

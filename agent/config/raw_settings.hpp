@@ -51,6 +51,9 @@ struct raw_settings {
 /// True if a source gives it, good or bad.
 bool is_given(const raw_settings& all, setting which);
 
+/// What the strongest source says. Null if none does, or not well.
+const assignment* strongest(const raw_settings& all, setting which);
+
 /// Null if no source says which store it is, or one that this build does not have.
 const settings::store_kind* kind_of_store(const raw_settings& all);
 

@@ -126,9 +126,8 @@ void reject_secret(const std::string& name, std::string_view field::* spelling, 
 /// False if all endpoints are plain http: then the command `consul` does not use what it knows of
 /// TLS. True if they are not known.
 bool may_use_tls(const raw_settings& out) {
-  const auto is_endpoint = [](const assignment& one) { return one.which == setting::endpoint; };
-  const auto given = std::find_if(out.given.rbegin(), out.given.rend(), is_endpoint);
-  if (given == out.given.rend()) return true;
+  const assignment* const given = strongest(out, setting::endpoint);
+  if (given == nullptr) return true;
   const auto* const all = std::get_if<std::vector<std::string>>(&given->what);
   return all == nullptr || std::ranges::any_of(*all, [](const std::string& one) {
            return one.starts_with("https://");
@@ -156,10 +155,15 @@ bool is_given(const raw_settings& out, setting which) {
          std::ranges::count(out.given, which, &assignment::which) > 0;
 }
 
+const assignment* strongest(const raw_settings& out, setting which) {
+  const auto is_it = [which](const assignment& one) { return one.which == which; };
+  const auto found = std::find_if(out.given.rbegin(), out.given.rend(), is_it);
+  return found == out.given.rend() ? nullptr : &*found;
+}
+
 const settings::store_kind* kind_of_store(const raw_settings& out) {
-  const auto is_store = [](const assignment& one) { return one.which == setting::store; };
-  const auto store = std::find_if(out.given.rbegin(), out.given.rend(), is_store);
-  if (store == out.given.rend()) return nullptr;
+  const assignment* const store = strongest(out, setting::store);
+  if (store == nullptr) return nullptr;
   const auto* const name = std::get_if<std::string>(&store->what);
   return name == nullptr ? nullptr : settings::find_store_kind(*name);
 }
