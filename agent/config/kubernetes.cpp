@@ -31,10 +31,6 @@ bool is_label_value(std::string_view election) {
   return election.size() <= most_label_bytes && !election.contains('/') && ends_well;
 }
 
-bool is_address(const std::string& text) {
-  return settings::is_ip_literal(text);
-}
-
 /// Lives for one call of `check_kubernetes`.
 class kubernetes_check {
  public:
@@ -62,9 +58,8 @@ class kubernetes_check {
   void take_pod() {
     if (!in_.in_pod) return;
     const pod& here = *in_.in_pod;
-    its_.cluster = settings::pod_cluster{.endpoint = here.endpoint,
-                                         .ca_file = here.folder + "/ca.crt",
-                                         .token_file = here.folder + "/token"};
+    its_.cluster = settings::pod_cluster{
+        .endpoint = here.endpoint, .ca_file = here.ca_file(), .token_file = here.token_file()};
     if (its_.pod_name.empty()) its_.pod_name = here.host_name;
     if (its_.pod_namespace.empty()) its_.pod_namespace = here.name_space;
     const bool here_only = s_.endpoints.size() == 1 && s_.endpoints.front() == here.endpoint;
@@ -98,7 +93,7 @@ class kubernetes_check {
                     "give no more than " + std::to_string(most_addresses));
     }
     for (const std::string& one : its_.pod_addresses) {
-      if (is_address(one)) continue;
+      if (settings::is_ip_literal(one)) continue;
       known_.reject(which, "pod_address " + quote(one) + " is not an IP address", downward);
     }
   }

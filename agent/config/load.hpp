@@ -41,6 +41,9 @@ struct pod {
                        ///< the server
   std::string name_space;   ///< the pod's namespace; empty: unknown
   std::string host_name{};  ///< the pod's name, unless it uses the network of its node
+
+  [[nodiscard]] std::string token_file() const { return folder + "/token"; }
+  [[nodiscard]] std::string ca_file() const { return folder + "/ca.crt"; }
 };
 
 /// What the variable `KUBECONFIG` names.

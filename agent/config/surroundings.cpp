@@ -91,7 +91,7 @@ std::optional<pod> this_pod(const std::string& folder) {
           .folder = folder,
           .name_space = {},
           .host_name = host_name()};
-  if (::access((folder + "/token").c_str(), F_OK) != 0) return std::nullopt;
+  if (::access(out.token_file().c_str(), F_OK) != 0) return std::nullopt;
   if (auto said = read_file(folder + "/namespace")) {
     out.name_space = said->text.substr(0, said->text.find('\n'));
   }

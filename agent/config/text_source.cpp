@@ -231,8 +231,8 @@ void take_pod(const pod& its, raw_settings& out) {
     assign_all(field_of(which), items, {source::environment, std::string(pod_host)}, out);
   };
   take(setting::endpoint, its.endpoint);
-  take(setting::token_file, its.folder + "/token");
-  take(setting::ca_file, its.folder + "/ca.crt");
+  take(setting::token_file, its.token_file());
+  take(setting::ca_file, its.ca_file());
   take(setting::name_space, its.name_space);
 }
 
