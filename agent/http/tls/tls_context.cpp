@@ -45,12 +45,16 @@ std::unexpected<std::string> failed(const std::string& what, const std::string& 
   return std::unexpected("cannot use " + what + " " + file + ": " + why);
 }
 
-/// OpenSSL's reason for its last failure. It names the place in the file's format, and none of its
+/// OpenSSL's reason for a failure. It names the place in the file's format, and none of its
 /// contents.
-std::string last_reason() {
-  const char* reason = ::ERR_reason_error_string(::ERR_peek_last_error());
+std::string reason_of(unsigned long error) {
+  const char* reason = ::ERR_reason_error_string(error);
   ::ERR_clear_error();
   return reason != nullptr ? reason : "no reason given";
+}
+
+std::string last_reason() {
+  return reason_of(::ERR_peek_last_error());
 }
 
 /// The text itself is never repeated: it may be a key.
@@ -60,9 +64,7 @@ std::unexpected<std::string> failed_text(const std::string& what, const std::str
 
 /// OpenSSL's reason, as asio has taken it.
 std::string reason_of(const boost::system::error_code& error) {
-  const char* reason = ::ERR_reason_error_string(static_cast<unsigned long>(error.value()));
-  ::ERR_clear_error();
-  return reason != nullptr ? reason : "no reason given";
+  return reason_of(static_cast<unsigned long>(error.value()));
 }
 
 /// A pipe in place of a file would block us for ever, and a file that everybody can write to proves
