@@ -79,7 +79,7 @@ std::optional<std::uint32_t> event_limit::let_through(core::time_point now) {
   counted_until_ += static_cast<std::int64_t>(earned) * then_one_in;
   left_ = static_cast<std::uint32_t>(std::min<std::uint64_t>(at_once, left_ + earned));
   if (left_ == 0) {
-    ++left_out_;
+    leave_out();
     return std::nullopt;
   }
   --left_;

@@ -42,6 +42,8 @@ class event_limit {
 
   /// How many were left out since the last one; nothing if this one is left out, too.
   std::optional<std::uint32_t> let_through(core::time_point now);
+  /// One is left out for another reason.
+  void leave_out() { ++left_out_; }
 
  private:
   std::uint32_t left_ = at_once;

@@ -8,8 +8,9 @@
 namespace tenure::kube {
 
 void event_recorder::record(event_note what, const std::string& lease) {
+  if (under_way_ >= most_under_way) return limit_.leave_out();
   const auto left_out = limit_.let_through(with_.loop.now());
-  if (!left_out || under_way_ >= most_under_way) return;
+  if (!left_out) return;
   if (*left_out > 0) {
     what.note += "; " + std::to_string(*left_out) + " Events before were left out";
   }

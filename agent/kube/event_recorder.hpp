@@ -20,6 +20,9 @@ namespace tenure::kube {
 /// again; that our ServiceAccount may not write any is said once.
 class event_recorder {
  public:
+  /// While so many are not answered, further ones are left out.
+  static constexpr std::size_t most_under_way = 16;
+
   struct parts {
     base::event_loop& loop;
     api_server& through;
@@ -44,8 +47,6 @@ class event_recorder {
   void on_answer(std::function<void()> what) { answered_ = std::move(what); }
 
  private:
-  static constexpr std::size_t most_under_way = 16;
-
   void find_lease(const event_note& what, const std::string& lease);
   void write(const event_note& what, const event_subject& about);
   void answered(const event_subject& about, const api_reply& what);
