@@ -64,6 +64,14 @@ std::string path_of(const std::string& request) {
   return target.substr(0, target.find('?'));
 }
 
+std::string method_of(const std::string& request) {
+  return request.substr(0, request.find(' '));
+}
+
+std::string body_in(const std::string& request) {
+  return request.substr(request.find("\r\n\r\n") + 4);
+}
+
 void PrintTo(const nonsense& one, std::ostream* out) {
   *out << one.name;
 }

@@ -42,9 +42,12 @@ class fake_http {
   scripted_server server_;  ///< last: its threads use the rest
 };
 
-/// The path of a request, without its query; and what is between its method and its protocol.
-std::string path_of(const std::string& request);
+/// The parts of a request: its method; what is between that and the protocol; the same without the
+/// query; its body.
+std::string method_of(const std::string& request);
 std::string target_of(const std::string& request);
+std::string path_of(const std::string& request);
+std::string body_in(const std::string& request);
 
 /// A way to answer that has nothing to do with what was asked.
 struct nonsense {

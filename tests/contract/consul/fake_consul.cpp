@@ -13,10 +13,6 @@ using nlohmann::json;
 
 constexpr std::chrono::milliseconds between_looks_at_keys{2};
 
-std::string body_in(const std::string& request) {
-  return request.substr(request.find("\r\n\r\n") + 4);
-}
-
 std::string consul_name_of(const std::string& request) {
   const std::string target = target_of(request);
   if (target.starts_with("/v1/agent/self")) return "self";

@@ -9,14 +9,6 @@ using nlohmann::json;
 
 constexpr std::chrono::milliseconds between_looks{2};
 
-std::string body_in(const std::string& request) {
-  return request.substr(request.find("\r\n\r\n") + 4);
-}
-
-std::string method_of(const std::string& request) {
-  return request.substr(0, request.find(' '));
-}
-
 std::string kubernetes_name_of(const std::string& request) {
   return lease_model::name_of(method_of(request), target_of(request));
 }

@@ -57,13 +57,6 @@ lease_model::reply not_found(const std::string& name) {
 
 }  // namespace
 
-std::string status_json(int code, const std::string& reason, const std::string& message) {
-  return json{{"kind", "Status"},    {"apiVersion", "v1"}, {"metadata", json::object()},
-              {"status", "Failure"}, {"message", message}, {"reason", reason},
-              {"code", code}}
-      .dump();
-}
-
 json review(bool allowed) {
   return {{"kind", "SelfSubjectAccessReview"},
           {"apiVersion", "authorization.k8s.io/v1"},

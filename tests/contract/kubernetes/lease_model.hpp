@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "kubernetes_status.hpp"
+
 namespace tenure::tests {
 
 /// Leases of the namespace "default", as an API server keeps them. Nothing in it checks a token or
@@ -56,8 +58,6 @@ class lease_model {
   std::uint64_t made_ = 0;
 };
 
-/// A metav1.Status, as API servers answer errors.
-std::string status_json(int code, const std::string& reason, const std::string& message = "no");
 /// The answer to a SelfSubjectAccessReview.
 nlohmann::json review(bool allowed);
 /// The answer to a creation in a namespace that does not exist.

@@ -10,14 +10,6 @@ namespace {
 
 using nlohmann::json;
 
-std::string body_in(const std::string& request) {
-  return request.substr(request.find("\r\n\r\n") + 4);
-}
-
-std::string method_of(const std::string& request) {
-  return request.substr(0, request.find(' '));
-}
-
 /// "/.../pods/db-0/status" -> "db-0"; empty for a list.
 std::string object_in(const std::string& request) {
   const std::string path = path_of(request);
@@ -40,7 +32,7 @@ std::string name_of(const std::string& request) {
 }
 
 json refusal(int code, const std::string& reason, const std::string& message) {
-  return json::parse(refusal_json(code, reason, message));
+  return json::parse(status_json(code, reason, message));
 }
 
 /// Conditions are merged by their type.
@@ -60,13 +52,6 @@ void merge_conditions(json& object, const json& patch) {
 }
 
 }  // namespace
-
-std::string refusal_json(int code, const std::string& reason, const std::string& message) {
-  return json{{"kind", "Status"},    {"apiVersion", "v1"}, {"metadata", json::object()},
-              {"status", "Failure"}, {"message", message}, {"reason", reason},
-              {"code", code}}
-      .dump();
-}
 
 fake_cluster::fake_cluster()
     : http_([this](peer& to, const std::string& request) { answer_truly(to, request); }, name_of) {}

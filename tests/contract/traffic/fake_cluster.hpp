@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "fake_http.hpp"
+#include "kubernetes_status.hpp"
 
 namespace tenure::tests {
 
@@ -63,8 +64,5 @@ class fake_cluster {
   std::uint64_t version_ = 5;
   fake_http http_;  ///< last: its threads use the rest
 };
-
-/// A metav1.Status, as API servers answer errors.
-std::string refusal_json(int code, const std::string& reason, const std::string& message);
 
 }  // namespace tenure::tests

@@ -126,7 +126,7 @@ TEST_F(HostileCluster, AWriteOfAnEarlierTermThatArrivesLateChangesNothing) {
 }
 
 TEST_F(HostileCluster, AConflictIsReadAgain) {
-  fake_.on_first("write", 3, status("409 Conflict", refusal_json(409, "Conflict", "was modified")));
+  fake_.on_first("write", 3, status("409 Conflict", status_json(409, "Conflict", "was modified")));
   auto a = join("db-0");
   a->show(active(7));
   EXPECT_EQ(fake_.labelled(), "db-0");
@@ -135,9 +135,9 @@ TEST_F(HostileCluster, AConflictIsReadAgain) {
 
 TEST_F(HostileCluster, WhatIsForbiddenIsSaidOnceWithTheRuleToAddAndDoneOnceItIsAllowed) {
   fake_.on("list", status("403 Forbidden",
-                          refusal_json(403, "Forbidden",
-                                       "pods is forbidden: User \"u\" cannot list resource "
-                                       "\"pods\" in API group \"\" in the namespace \"team\"")));
+                          status_json(403, "Forbidden",
+                                      "pods is forbidden: User \"u\" cannot list resource "
+                                      "\"pods\" in API group \"\" in the namespace \"team\"")));
   auto a = join("db-0");
   a->want(active(7));
   ASSERT_TRUE(eventually([&] { return a->failures() >= 3; }));
@@ -154,7 +154,7 @@ TEST_F(HostileCluster, WhatIsForbiddenIsSaidOnceWithTheRuleToAddAndDoneOnceItIsA
 }
 
 TEST_F(HostileCluster, ARefusalWithoutWordsAsksForNoRightToLeases) {
-  fake_.on("list", status("403 Forbidden", refusal_json(403, "Forbidden", "")));
+  fake_.on("list", status("403 Forbidden", status_json(403, "Forbidden", "")));
   auto a = join("db-0");
   a->want(active(7));
   ASSERT_TRUE(eventually([&] { return a->failures() >= 1; }));
@@ -163,7 +163,7 @@ TEST_F(HostileCluster, ARefusalWithoutWordsAsksForNoRightToLeases) {
 }
 
 TEST_F(HostileCluster, ATokenThatIsNotAcceptedIsSaid) {
-  fake_.on("list", status("401 Unauthorized", refusal_json(401, "Unauthorized", "Unauthorized")));
+  fake_.on("list", status("401 Unauthorized", status_json(401, "Unauthorized", "Unauthorized")));
   auto a = join("db-0");
   a->want(active(7));
   ASSERT_TRUE(eventually([&] { return a->failures() >= 2; }));
@@ -206,7 +206,7 @@ TEST_F(HostileCluster, ASliceThatDoesNotExistIsSaidByAStandbyAlreadyAndUsedOnceI
 
 TEST_F(HostileCluster, AServerThatIsTooBusyIsAskedAgainWithoutAWord) {
   fake_.on_first("write", 2, [](peer& to, const std::string&) {
-    const std::string text = refusal_json(429, "TooManyRequests", "slow down");
+    const std::string text = status_json(429, "TooManyRequests", "slow down");
     to.send("HTTP/1.1 429 So\r\nRetry-After: 0\r\nContent-Length: " + std::to_string(text.size()) +
             "\r\n\r\n" + text);
   });
@@ -244,7 +244,7 @@ class HostileAnswer : public HostileCluster, public testing::WithParamInterface<
 std::vector<nonsense> nonsense_for_traffic() {
   std::vector<nonsense> out = nonsense_of_any_server();
   out.insert(out.end(),
-             {{"InternalError", status("500 So", refusal_json(500, "InternalError", "away"))},
+             {{"InternalError", status("500 So", status_json(500, "InternalError", "away"))},
               {"ConflictByAProxy", status("409 Conflict", "conflict")},
               {"NotFoundByAProxy", status("404 Not Found", "<html>")},
               {"AnotherKind", body(R"({"kind":"Secret","metadata":{"name":"db-0"}})")},
@@ -350,7 +350,7 @@ TEST_F(HostileEvents, WithLeasesTheyAreOnTheLeaseAsWell) {
 }
 
 TEST_F(HostileEvents, ThatTheyAreForbiddenIsSaidOnce) {
-  fake_.on("event", status("403 Forbidden", refusal_json(403, "Forbidden", "may not create")));
+  fake_.on("event", status("403 Forbidden", status_json(403, "Forbidden", "may not create")));
   announcing_pod a(loop_, settings());
   for (int i = 0; i < 3; ++i) gain_and_lose(a);
   ASSERT_TRUE(a.settles());
