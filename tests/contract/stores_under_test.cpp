@@ -63,12 +63,8 @@ class consul_under_test final : public store_under_test {
 class kubernetes_under_test final : public store_under_test {
  public:
   explicit kubernetes_under_test(const servers::server_release& release)
-      : server_(servers::shared_kubernetes_server(release)) {
-    static int tests = 0;
-    name_space_ = "contract-" + std::to_string(++tests);
-    const auto made = server_.call("POST", "/api/v1/namespaces",
-                                   R"({"metadata":{"name":")" + name_space_ + R"("}})");
-    EXPECT_EQ(made.status, 201) << made.body;
+      : server_(servers::shared_kubernetes_server(release)),
+        name_space_(server_.add_name_space("contract")) {
     user_ = server_.add_user("member", {.name_space = name_space_}, name_space_);
   }
 

@@ -30,11 +30,7 @@ class KubernetesInterop : public ::testing::TestWithParam<servers::server_releas
       GTEST_SKIP() << "there is no " << ELECTOR << ": `./dev test` without --quick builds it";
     }
     server_ = &servers::shared_kubernetes_server(GetParam());
-    static int tests = 0;
-    name_space_ = "interop-" + std::to_string(++tests);
-    const auto made = server_->call("POST", "/api/v1/namespaces",
-                                    R"({"metadata":{"name":")" + name_space_ + R"("}})");
-    ASSERT_EQ(made.status, 201) << made.body;
+    name_space_ = server_->add_name_space("interop");
     user_ = server_->add_user("member", {.name_space = name_space_}, name_space_);
   }
 

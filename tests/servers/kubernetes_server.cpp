@@ -137,6 +137,14 @@ bool kubernetes_server::healthy(std::size_t member) const {
   return answers("/readyz") && answers("/api/v1/namespaces/default");
 }
 
+std::string kubernetes_server::add_name_space(const std::string& begin) {
+  std::string name = begin + "-" + std::to_string(++name_spaces_);
+  const json wanted{{"metadata", {{"name", name}}}};
+  const secure_answer made = call("POST", "/api/v1/namespaces", wanted.dump());
+  EXPECT_EQ(made.status, 201) << made.body << made.why;
+  return name;
+}
+
 kubernetes_user kubernetes_server::add_user(const std::string& name,
                                             const kubernetes_rights& rights,
                                             const std::string& name_space) {

@@ -77,6 +77,9 @@ class kubernetes_server final : public server_cluster {
   [[nodiscard]] std::string member_certificate() const;
   [[nodiscard]] std::string member_key() const;
 
+  /// A new namespace; its name is `begin` and a number.
+  std::string add_name_space(const std::string& begin);
+
   /// A ServiceAccount with a token of its own, as pods have; it ends with the account.
   kubernetes_user add_user(const std::string& name, const kubernetes_rights& rights,
                            const std::string& name_space = "default");
@@ -112,6 +115,7 @@ class kubernetes_server final : public server_cluster {
   etcd_cluster etcd_;
   kubernetes_user operator_;
   kubernetes_user member_;
+  int name_spaces_ = 0;
 };
 
 /// One server for the tests of a process that do not disturb each other, over that one of

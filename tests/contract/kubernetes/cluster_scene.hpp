@@ -18,11 +18,7 @@ class KubernetesCluster : public testing::Test {
     const servers::server_release release = servers::kubernetes_releases().front();
     if (!release.why.empty()) GTEST_SKIP() << release.why;
     server_ = &servers::shared_kubernetes_server(release);
-    static int made = 0;
-    name_space_ = "cluster-" + std::to_string(++made);
-    const auto done = server_->call("POST", "/api/v1/namespaces",
-                                    R"({"metadata":{"name":")" + name_space_ + R"("}})");
-    ASSERT_EQ(done.status, 201) << done.body;
+    name_space_ = server_->add_name_space("cluster");
     user_ = server_->add_user("member", {.name_space = name_space_}, name_space_);
   }
 

@@ -31,11 +31,7 @@ class ExecWithKubeconfig : public testing::TestWithParam<servers::server_release
   void SetUp() override {
     if (!GetParam().why.empty()) GTEST_SKIP() << GetParam().why;
     server_ = &servers::shared_kubernetes_server(GetParam());
-    static int made = 0;
-    name_space_ = "kubeconfig-" + std::to_string(++made);
-    const auto done = server_->call("POST", "/api/v1/namespaces",
-                                    R"({"metadata":{"name":")" + name_space_ + R"("}})");
-    ASSERT_EQ(done.status, 201) << done.body;
+    name_space_ = server_->add_name_space("kubeconfig");
     server_->allow(server_->member_user(), {.name_space = name_space_});
   }
 

@@ -113,7 +113,7 @@ class kubernetes_place final : public placed_store {
  public:
   explicit kubernetes_place(const servers::server_release& release)
       : server_(servers::shared_kubernetes_server(release)),
-        name_space_(new_name_space(server_)),
+        name_space_(server_.add_name_space("place")),
         user_(server_.add_user("member", {.name_space = name_space_}, name_space_)),
         environment_({"TENURE_CA_FILE=" + server_.ca_file(),
                       "TENURE_TOKEN_FILE=" + user_.token_file, "TENURE_NAMESPACE=" + name_space_}) {
@@ -128,14 +128,6 @@ class kubernetes_place final : public placed_store {
   [[nodiscard]] std::string contents() override { return server_.call("GET", leases()).body; }
 
  private:
-  static std::string new_name_space(servers::kubernetes_server& in) {
-    static int made = 0;
-    std::string name = "place-" + std::to_string(++made);
-    const auto done =
-        in.call("POST", "/api/v1/namespaces", R"({"metadata":{"name":")" + name + R"("}})");
-    EXPECT_EQ(done.status, 201) << done.body;
-    return name;
-  }
   [[nodiscard]] std::string leases() const {
     return "/apis/coordination.k8s.io/v1/namespaces/" + name_space_ + "/leases";
   }
