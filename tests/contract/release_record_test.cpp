@@ -15,7 +15,6 @@ stores::setup announced(stores::setup with) {
   return with;
 }
 
-const auto nobody = [](const core::observation& seen) { return seen.holders.empty(); };
 const auto held = [](const core::observation& seen) { return seen.holders.size() == 1; };
 
 /// True of an observation that has exactly these members.

@@ -143,4 +143,22 @@ inline core::time_point soon() {
   return base::boot_now() + patience;
 }
 
+/// What came of a call, in a word: "granted", "refused", "renewed", "lost: REASON", "released", or
+/// "unknown: WHY".
+std::string words(const stores::acquire_outcome& what);
+std::string words(const stores::renew_outcome& what);
+std::string words(const stores::release_outcome& what);
+
+/// A term of the first election, to be renewed.
+inline std::vector<core::renewal_item> term(core::version version) {
+  return {{.which = core::election_index{0}, .version = version}};
+}
+
+inline bool nobody(const core::observation& seen) {
+  return seen.holders.empty();
+}
+
+/// Polls, while the loop runs: others than the loop may make it true.
+[[nodiscard]] bool eventually(loop& on, const std::function<bool()>& what);
+
 }  // namespace tenure::tests

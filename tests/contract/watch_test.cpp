@@ -9,8 +9,6 @@ namespace {
 
 using stores::grant;
 
-const auto nobody = [](const core::observation& seen) { return seen.holders.empty(); };
-
 auto held_by(const std::string& identity) {
   return [identity](const core::observation& seen) {
     return seen.holders.size() == 1 && seen.holders[0].identity == identity;

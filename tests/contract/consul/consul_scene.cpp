@@ -45,35 +45,8 @@ void ConsulScene::register_service_check(const std::string& id) const {
                                         R"(","TTL":"1h","Status":"passing"}})");
 }
 
-std::string words(const stores::acquire_outcome& what) {
-  if (std::holds_alternative<stores::grant>(what)) return "granted";
-  if (std::holds_alternative<stores::refusal>(what)) return "refused";
-  return "unknown: " + std::get<stores::unknown>(what).why;
-}
-
-std::string words(const stores::renew_outcome& what) {
-  if (const auto* why = std::get_if<stores::unknown>(&what)) return "unknown: " + why->why;
-  const auto& lost = std::get<stores::renewal>(what).lost;
-  return lost.empty() ? "renewed" : "lost: " + std::string(core::name(lost.front().why));
-}
-
-std::string words(const stores::release_outcome& what) {
-  if (const auto* why = std::get_if<stores::unknown>(&what)) return "unknown: " + why->why;
-  return "released";
-}
-
 std::string session_of(const stores::grant& what) {
   return what.sequencer.substr(what.sequencer.rfind('@') + 1);
-}
-
-bool eventually(loop& on, const std::function<bool()>& what) {
-  const core::time_point deadline = soon();
-  while (!what()) {
-    if (base::boot_now() > deadline) return false;
-    on.context().restart();
-    on.context().run_for(std::chrono::milliseconds(5));
-  }
-  return true;
 }
 
 }  // namespace tenure::tests

@@ -49,12 +49,6 @@ class ConsulScene : public testing::TestWithParam<servers::server_release> {
   std::unique_ptr<servers::consul_cluster> cluster_;
 };
 
-/// What came of a call, in a word: "granted", "refused", "renewed", "lost: REASON", "released", or
-/// "unknown: WHY".
-std::string words(const stores::acquire_outcome& what);
-std::string words(const stores::renew_outcome& what);
-std::string words(const stores::release_outcome& what);
-
 /// The loss of a term whose session has ended. The look at its key may be answered before the
 /// renewal of the session, and a loss waits for the other answer only where a lock-delay may leave
 /// room, and not for long.
@@ -64,16 +58,5 @@ inline auto is_session_loss() {
 
 /// The session of a term, by its sequencer.
 std::string session_of(const stores::grant& what);
-
-inline std::vector<core::renewal_item> term(core::version version) {
-  return {{.which = core::election_index{0}, .version = version}};
-}
-
-inline bool nobody(const core::observation& seen) {
-  return seen.holders.empty();
-}
-
-/// Polls, while the loop runs.
-[[nodiscard]] bool eventually(loop& on, const std::function<bool()>& what);
 
 }  // namespace tenure::tests

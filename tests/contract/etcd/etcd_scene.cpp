@@ -31,22 +31,6 @@ std::string quoted(const std::string& bytes) {
 
 }  // namespace
 
-std::string words(const stores::renew_outcome& outcome) {
-  if (const auto* failed = std::get_if<stores::unknown>(&outcome)) return "unknown: " + failed->why;
-  const auto& lost = std::get<stores::renewal>(outcome).lost;
-  return lost.empty() ? "renewed" : "lost: " + std::string(core::name(lost.front().why));
-}
-
-std::string words(const stores::acquire_outcome& outcome) {
-  if (const auto* failed = std::get_if<stores::unknown>(&outcome)) return "unknown: " + failed->why;
-  return std::holds_alternative<stores::grant>(outcome) ? "granted" : "refused";
-}
-
-std::string words(const stores::release_outcome& outcome) {
-  if (const auto* failed = std::get_if<stores::unknown>(&outcome)) return "unknown: " + failed->why;
-  return "released";
-}
-
 std::string words(const std::expected<stores::description, stores::open_error>& outcome) {
   return outcome ? "open" : "error: " + outcome.error().text;
 }
@@ -56,10 +40,6 @@ std::string warnings_of(const std::expected<stores::description, stores::open_er
   if (!outcome) return all;
   for (const std::string& one : outcome->warnings) all += one + "\n";
   return all;
-}
-
-bool nobody(const core::observation& seen) {
-  return seen.holders.empty();
 }
 
 std::function<bool(const core::observation&)> held_by(const std::string& identity) {

@@ -24,18 +24,12 @@ inline constexpr core::duration renewal_time = std::chrono::seconds(6);
 /// Longer than any member takes to come back.
 inline constexpr core::duration long_ttl = std::chrono::seconds(60);
 
-/// "renewed", "unknown: why", "lost: reason"; for messages and comparisons.
-std::string words(const stores::renew_outcome& outcome);
-/// "granted", "refused", "unknown: why"
-std::string words(const stores::acquire_outcome& outcome);
-std::string words(const stores::release_outcome& outcome);
 /// "open", "error: text"
 std::string words(const std::expected<stores::description, stores::open_error>& outcome);
 
 /// All warnings in one text.
 std::string warnings_of(const std::expected<stores::description, stores::open_error>& outcome);
 
-bool nobody(const core::observation& seen);
 std::function<bool(const core::observation&)> held_by(const std::string& identity);
 
 /// A loop and members of the etcd store.

@@ -2,33 +2,6 @@
 
 namespace tenure::tests {
 
-std::string words(const stores::acquire_outcome& what) {
-  if (std::holds_alternative<stores::grant>(what)) return "granted";
-  if (std::holds_alternative<stores::refusal>(what)) return "refused";
-  return "unknown: " + std::get<stores::unknown>(what).why;
-}
-
-std::string words(const stores::renew_outcome& what) {
-  if (const auto* why = std::get_if<stores::unknown>(&what)) return "unknown: " + why->why;
-  const auto& lost = std::get<stores::renewal>(what).lost;
-  return lost.empty() ? "renewed" : "lost: " + std::string(core::name(lost.front().why));
-}
-
-std::string words(const stores::release_outcome& what) {
-  if (const auto* why = std::get_if<stores::unknown>(&what)) return "unknown: " + why->why;
-  return "released";
-}
-
-bool eventually(loop& on, const std::function<bool()>& what) {
-  const core::time_point deadline = soon();
-  while (!what()) {
-    if (base::boot_now() > deadline) return false;
-    on.context().restart();
-    on.context().run_for(std::chrono::milliseconds(5));
-  }
-  return true;
-}
-
 std::unique_ptr<member> HostileKubernetes::join(const stores::setup& with) {
   auto made = std::make_unique<member>(loop_, with);
   const auto opened = made->open();

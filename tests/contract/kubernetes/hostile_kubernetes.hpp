@@ -14,23 +14,6 @@ namespace tenure::tests {
 /// For a call that is to end as `unknown`: short, as the test waits for it.
 inline constexpr core::duration short_time = std::chrono::seconds(1);
 
-/// What came of a call, in a word: "granted", "refused", "renewed", "lost: REASON", "released", or
-/// "unknown: WHY".
-std::string words(const stores::acquire_outcome& what);
-std::string words(const stores::renew_outcome& what);
-std::string words(const stores::release_outcome& what);
-
-inline std::vector<core::renewal_item> term(core::version version) {
-  return {{.which = core::election_index{0}, .version = version}};
-}
-
-inline bool nobody(const core::observation& seen) {
-  return seen.holders.empty();
-}
-
-/// Polls, while the loop runs.
-[[nodiscard]] bool eventually(loop& on, const std::function<bool()>& what);
-
 /// Members of a Kubernetes that lies.
 class HostileKubernetes : public testing::Test {
  protected:
