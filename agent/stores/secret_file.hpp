@@ -13,4 +13,8 @@ std::expected<std::string, std::string> read_secret(const std::string& noun,
                                                     const std::string& file,
                                                     std::size_t most_bytes);
 
+/// The same for a file that holds one token, to be sent in a header: printable ASCII without
+/// blanks.
+std::expected<std::string, std::string> read_token(const std::string& file, std::size_t most_bytes);
+
 }  // namespace tenure::stores

@@ -25,15 +25,6 @@ constexpr std::size_t most_token_bytes = 4096;
 /// How old a token may be before its file is looked at again.
 constexpr core::duration token_lasts = std::chrono::seconds(1);
 
-std::expected<std::string, std::string> read_token(const std::string& file) {
-  auto read = read_secret("the token file", file, most_token_bytes);
-  if (!read) return read;
-  if (!std::ranges::all_of(*read, [](char c) { return c > ' ' && c <= '~'; })) {
-    return std::unexpected("the token file " + file + " holds something else than one token");
-  }
-  return read;
-}
-
 struct one_call {
   request what;
   core::time_point deadline;
@@ -133,7 +124,7 @@ struct cluster::state : std::enable_shared_from_this<cluster::state> {
 void cluster::state::read_token_again() {
   if (token_file.empty()) return;
   token_read_at = loop.now();
-  if (auto read = read_token(token_file)) token = std::move(*read);
+  if (auto read = read_token(token_file, most_token_bytes)) token = std::move(*read);
 }
 
 std::vector<http::header> cluster::state::headers() {
@@ -260,7 +251,8 @@ cluster::~cluster() {
 
 std::expected<void, std::string> cluster::check() {
   if (!state_->token_file.empty()) {
-    if (auto read = read_token(state_->token_file); !read) return std::unexpected(read.error());
+    auto read = read_token(state_->token_file, most_token_bytes);
+    if (!read) return std::unexpected(std::move(read.error()));
   }
   for (const auto& one : state_->endpoints) {
     if (auto checked = one->check(); !checked) return checked;

@@ -33,15 +33,6 @@ constexpr int jitter_part = 4;
 
 constexpr unsigned status_busy = 429;
 
-std::expected<std::string, std::string> read_token(const std::string& file) {
-  auto read = read_secret("the token file", file, most_token_bytes);
-  if (!read) return read;
-  if (!std::ranges::all_of(*read, [](char c) { return c > ' ' && c <= '~'; })) {
-    return std::unexpected("the token file " + file + " holds something else than one token");
-  }
-  return read;
-}
-
 /// `text` without the token, which a server, or something in front of it, may send back with all
 /// that it was sent. Also without the beginning of a token that is cut off at the end of the text.
 std::string without(const std::string& token, std::string text) {
@@ -157,7 +148,7 @@ struct cluster::state : std::enable_shared_from_this<cluster::state> {
 bool cluster::state::read_token_again() {
   if (token_file.empty()) return false;
   token_read_at = loop.now();
-  auto read = read_token(token_file);
+  auto read = read_token(token_file, most_token_bytes);
   return read && std::exchange(token, *read) != *read;
 }
 
@@ -322,7 +313,8 @@ cluster::~cluster() {
 
 std::expected<void, std::string> cluster::check() {
   if (!state_->token_file.empty()) {
-    if (auto read = read_token(state_->token_file); !read) return std::unexpected(read.error());
+    auto read = read_token(state_->token_file, most_token_bytes);
+    if (!read) return std::unexpected(std::move(read.error()));
   }
   for (const auto& one : state_->servers) {
     if (auto checked = one.client->check(); !checked) return checked;
