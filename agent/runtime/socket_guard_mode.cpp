@@ -66,7 +66,14 @@ void socket_guard_mode::none(const workload::no_guard& what) {
 void socket_guard_mode::on(const workload::guard_ready& what) {
   none_.clear();
   here_ = true;
-  if (!with_.host.store_is_open()) return guard_mode::on(what);
+  if (!with_.host.store_is_open()) {
+    // The elections have not begun, but will be told that it was lost.
+    if (std::exchange(lost_, false)) {
+      say_guard_found(with_.to, with_.settings.guard_dir);
+      feed(core::event::guard_back{.last_term = what.last_term});
+    }
+    return guard_mode::on(what);
+  }
   with_.instruments.guard_found();
   returned(what);
 }
@@ -133,6 +140,7 @@ void socket_guard_mode::on(const workload::guard_recovers&) {
 void socket_guard_mode::lose(bool workload_in_sight) {
   if (!workload_in_sight && owner_->may_run()) let_lease_run_out();
   is_killed_ = workload_in_sight;
+  lost_ = true;
   feed(core::event::guard_away{});
 }
 
