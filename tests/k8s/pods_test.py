@@ -201,7 +201,7 @@ class Tokens(Scene):
         active, _ = self.start()
         until(lambda: self.active() is None, "the workload ends with its lease", PATIENCE)
         said = self.logs(active, "tenure")
-        self.assertIn("the token is unknown to the API server, or expired: check its file", said)
+        self.assertIn(f"the token in {self.PLACE}/token is unknown to the API server, or expired", said)
         self.give(300)
         self.becomes_active()
         self.judge()

@@ -184,7 +184,8 @@ void cluster::state::answered(const call_ptr& c, core::time_point sent_at,
     if (token != c->token) return send(c);
   }
   c->answered = !is_of_this_endpoint(error->meaning);
-  const std::string said = text(*error);
+  std::string said = text(*error);
+  if (error->advice == check_token_file) said += " " + token_file;
   failed(c, {.meaning = error->meaning,
              .why = name(c->endpoint) + " answered " + std::to_string(what->status) +
                     (said.empty() ? "" : ": ") + said});

@@ -26,11 +26,11 @@ constexpr std::string_view not_consul =
 /// The words of Consul 1.8.7 and 1.21.0, which the suite asks where it can.
 constexpr row table[] = {
     {404, "Session id '", error_meaning::session_gone, ""},
-    {403, "ACL not found", error_meaning::denied, "the token is unknown to Consul: check its file"},
+    {403, "ACL not found", error_meaning::denied, check_token_file},
     {403, "Permission denied", error_meaning::denied, give_policy},
     {403, "rate limit", error_meaning::unknown, ""},
     {409, refused_operation, error_meaning::denied, give_policy},
-    {500, "ACL not found", error_meaning::denied, "the token is unknown to Consul: check its file"},
+    {500, "ACL not found", error_meaning::denied, check_token_file},
     {500, "Permission denied", error_meaning::denied, give_policy},
     {500, "Invalid Session TTL", error_meaning::invalid,
      "choose a ttl in this range, or set session_ttl_min of all Consul servers"},

@@ -27,6 +27,10 @@ struct reply_error {
   std::string_view advice{};  ///< what the user can do; empty if only another try helps
 };
 
+/// The name of that file follows.
+inline constexpr std::string_view check_token_file =
+    "the token is unknown to Consul: check its file";
+
 /// What to do about a token that may read less than before.
 inline constexpr std::string_view lost_permission =
     "the token may read less than before; give it a policy with key_prefix \"ELECTION/\" { policy "

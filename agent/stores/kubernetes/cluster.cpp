@@ -33,6 +33,20 @@ constexpr int jitter_part = 4;
 
 constexpr unsigned status_busy = 429;
 
+/// What the API server does not know, if it does not know who we are.
+std::string what_is_unknown(const settings::security& with) {
+  if (!with.token_file.empty()) {
+    return "the token in " + with.token_file + " is unknown to the API server, or expired";
+  }
+  if (!with.inlined.token.empty()) {
+    return "the token in the kubeconfig is unknown to the API server, or expired";
+  }
+  if (!with.certificate_file.empty() || !with.inlined.certificate.empty()) {
+    return "the client certificate is unknown to the API server, or expired";
+  }
+  return "say who asks: give a token_file, or certificate_file and key_file";
+}
+
 /// `text` without the token, which a server, or something in front of it, may send back with all
 /// that it was sent. Also without the beginning of a token that is cut off at the end of the text.
 std::string without(const std::string& token, std::string text) {
@@ -121,6 +135,7 @@ struct cluster::state : std::enable_shared_from_this<cluster::state> {
   void finish(const call_ptr& c, reply_or_failure outcome);
   void leave(std::size_t endpoint);
   bool read_token_again();
+  [[nodiscard]] reply_error judge(unsigned status, std::string body) const;
   void tell(const core::contact_event& what) const {
     if (hears) hears(what);
   }
@@ -135,6 +150,7 @@ struct cluster::state : std::enable_shared_from_this<cluster::state> {
   std::vector<api_server> servers;
   std::string token_file;
   std::function<void(const core::contact_event&)> hears;
+  std::string if_unauthorized;
   std::string_view if_denied;
   std::size_t present = 0;
   std::string token;  ///< that the file has, or that was given itself
@@ -142,6 +158,11 @@ struct cluster::state : std::enable_shared_from_this<cluster::state> {
   std::vector<call_ptr> paused;  ///< until a server that is too busy is asked again
   bool closed = false;
 };
+
+reply_error cluster::state::judge(unsigned status, std::string body) const {
+  return read_error(status, without(token, std::move(body)),
+                    {.if_unauthorized = if_unauthorized, .if_denied = if_denied});
+}
 
 /// True if the file has another token than before. One that cannot be read, as while it is being
 /// replaced, leaves the token as it was.
@@ -199,7 +220,7 @@ void cluster::state::answered(const call_ptr& c, core::time_point sent_at,
     const std::int64_t date = date_in(*what);
     return finish(c, reply{.body = std::move(what->body), .date_ms = date, .sent_at = sent_at});
   }
-  const reply_error error = read_error(what->status, without(token, what->body), if_denied);
+  const reply_error error = judge(what->status, std::move(what->body));
   // Another call may have read the next token meanwhile.
   if (is_refusal(error.meaning) && !std::exchange(c->read_again, true) &&
       (token != c->token || read_token_again())) {
@@ -289,6 +310,7 @@ cluster::cluster(base::event_loop& on, const http::http_connector& connect,
   state_->token_file = with.token_file;
   if (with.token_file.empty()) state_->token = with.inlined.token;
   state_->hears = std::move(hears);
+  state_->if_unauthorized = what_is_unknown(with);
   state_->if_denied = if_denied;
   const http::tls_settings tls{.ca_file = with.ca_file,
                                .certificate_file = with.certificate_file,
@@ -364,6 +386,10 @@ void cluster::doubt_token() {
 
 core::time_point cluster::ready_at() const {
   return state_->servers[state_->present].busy_until;
+}
+
+reply_error cluster::judge(unsigned status, std::string body) const {
+  return state_->judge(status, std::move(body));
 }
 
 std::string cluster::without_token(std::string text) const {

@@ -91,6 +91,9 @@ class cluster {
   /// Makes the next server the present one, because the present one cannot be relied on.
   void move_on();
 
+  /// Judges an error reply of the present server, and advises what to do about it. Shows no token.
+  [[nodiscard]] reply_error judge(unsigned status, std::string body) const;
+
   /// `text`, which a server may have said, without our token.
   [[nodiscard]] std::string without_token(std::string text) const;
 

@@ -72,7 +72,7 @@ void lease_stream::ended(std::optional<http::client_error> why) {
 }
 
 void lease_stream::refused(std::string_view body) {
-  const reply_error what = read_error(status_, cluster_.without_token(std::string(body)));
+  const reply_error what = cluster_.judge(status_, std::string(body));
   if (is_refusal(what.meaning)) cluster_.doubt_token();
   const std::string said = text(what);
   end({.meaning = what.meaning,

@@ -22,9 +22,8 @@ constexpr std::string_view not_kubernetes =
 
 /// The words of Kubernetes 1.35, which the suite asks where it can. The first row counts that fits.
 constexpr row table[] = {
-    {401, any_reason, error_meaning::unauthorized,
-     "the token is unknown to the API server, or expired: check its file"},
-    {403, any_reason, error_meaning::denied, ""},  // `if_denied`
+    {401, any_reason, error_meaning::unauthorized, ""},  // `refusal_advice`
+    {403, any_reason, error_meaning::denied, ""},        // the same
     {404, "NotFound", error_meaning::missing, ""},
     {405, any_reason, error_meaning::unsupported, not_kubernetes},
     {406, any_reason, error_meaning::unsupported, not_kubernetes},
@@ -39,7 +38,7 @@ constexpr row table[] = {
 
 }  // namespace
 
-reply_error read_error(unsigned status_code, std::string_view body, std::string_view if_denied) {
+reply_error read_error(unsigned status_code, std::string_view body, const refusal_advice& with) {
   reply_error out{.status = status_code, .message = server_text(body)};
   const auto said = parse_status(body);
   if (!said || said->code != static_cast<int>(status_code)) {
@@ -71,7 +70,9 @@ reply_error read_error(unsigned status_code, std::string_view body, std::string_
   });
   if (found == std::ranges::end(table)) return out;
   out.meaning = found->meaning;
-  out.advice = found->meaning == error_meaning::denied ? if_denied : found->advice;
+  out.advice = out.meaning == error_meaning::unauthorized ? with.if_unauthorized
+               : out.meaning == error_meaning::denied     ? with.if_denied
+                                                          : found->advice;
   return out;
 }
 

@@ -43,6 +43,14 @@ inline constexpr std::string_view give_rights_to_leases =
     "give the user of the token a Role for leases of coordination.k8s.io in this namespace with "
     "the verbs get, list, watch, create, patch and delete";
 
+/// What the user can do where the API server does not let us do something.
+struct refusal_advice {
+  std::string_view if_unauthorized =
+      "the token is unknown to the API server, or expired: check its file";
+  std::string_view if_denied =
+      give_rights_to_leases;  ///< where the user of the token lacks a right
+};
+
 struct reply_error {
   unsigned status = 0;
   std::string message;  ///< Kubernetes', printable and cut to one line for the log
@@ -55,8 +63,6 @@ std::string text(const reply_error& what);
 
 /// Judges an error reply. Anything that is not in the words of a Kubernetes API server, e.g. from a
 /// proxy, is unknown: anything can answer 404 or 409, so only a Status of that code is believed.
-/// `if_denied`: the advice where the user of the token lacks a right.
-reply_error read_error(unsigned status, std::string_view body,
-                       std::string_view if_denied = give_rights_to_leases);
+reply_error read_error(unsigned status, std::string_view body, const refusal_advice& with = {});
 
 }  // namespace tenure::stores::kubernetes

@@ -294,7 +294,9 @@ TEST_P(ConsulWithTokens, WithoutATokenOrWithAnUnknownOneNothingIsOpenedAndNoSecr
   const auto denied = stranger.open();
   ASSERT_FALSE(denied);
   EXPECT_THAT(denied.error().text,
-              AllOf(HasSubstr("the token is unknown to Consul"), testing::Not(HasSubstr(unknown))));
+              AllOf(HasSubstr("the token is unknown to Consul: check its file " +
+                              (folder_ / "token").string()),
+                    testing::Not(HasSubstr(unknown))));
 
   stores::setup with = settings("a");
   with.secure.token_file = folder_ / "absent";

@@ -167,7 +167,7 @@ TEST_F(HostileKubernetes, AnErrorIsUnknownAndItsReasonShown) {
        "leases is forbidden; give the user of the token a Role for leases"},
       {"403 Forbidden", "by the proxy", "answered 403: by the proxy"},
       {"401 Unauthorized", status_json(401, "Unauthorized", "Unauthorized"),
-       "the token is unknown to the API server, or expired: check its file"},
+       "say who asks: give a token_file, or certificate_file and key_file"},
       {"401 Unauthorized", "\x1b[2Jwho are you\r\n", "answered 401: \ufffd[2Jwho are you"},
       {"400 Bad Request", "Client sent an HTTP request to an HTTPS server.",
        "write the endpoint as https://"},
@@ -323,10 +323,12 @@ TEST_F(KubernetesToken, ATokenThatIsRefusedIsTriedOnceAndItsFileIsNamed) {
   const stores::grant held = hold(*a);
   accept("another");
   const int before = fake_.count("write");
-  expect_unknown(words(a->renew(term(held.version))), "check its file");
+  expect_unknown(words(a->renew(term(held.version))),
+                 "the token in " + (folder_ / "token").string() + " is unknown");
   EXPECT_EQ(fake_.count("write") - before, 1) << "the file has no other token";
   write_token("second");
-  expect_unknown(words(a->renew(term(held.version))), "check its file");
+  expect_unknown(words(a->renew(term(held.version))),
+                 "the token in " + (folder_ / "token").string() + " is unknown");
   EXPECT_EQ(fake_.count("write") - before, 3);
   accept("second");
   EXPECT_EQ(words(a->renew(term(held.version))), "renewed");

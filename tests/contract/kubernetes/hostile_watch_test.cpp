@@ -161,8 +161,7 @@ TEST_F(HostileKubernetesWatch, AWatchThatIsRefusedEndsTheStartAndSaysWhatToDo) {
   for (const auto& [line, said, advice] :
        {std::tuple("403 Forbidden", status_json(403, "Forbidden", "watch is forbidden"),
                    "watch is forbidden; give the user of the token a Role"),
-        std::tuple("401 Unauthorized", status_json(401, "Unauthorized", "who"),
-                   "check its file")}) {
+        std::tuple("401 Unauthorized", status_json(401, "Unauthorized", "who"), "say who asks")}) {
     fake_.on("watch", status(line, said));
     member a(loop_, settings("a"));
     const auto opened = a.open();
