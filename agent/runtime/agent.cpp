@@ -205,7 +205,7 @@ void agent::begin_elections() {
                              .shown = shown_,
                              .instruments = instruments_});
   // First: a member that must be found healthy before it campaigns must not even ask for the lease.
-  const bool healthy = health_->begin(left_.found.has_value());
+  const bool healthy = health_->begin(left_.found && !left_.found->ended);
   std::vector<core::election_settings> all;
   for (const settings::election& one : options_.settings.elections) {
     all.push_back({.identity = options_.settings.identity,
@@ -219,12 +219,13 @@ void agent::begin_elections() {
   }
   unfinished_ = static_cast<std::uint32_t>(all.size());
   election_driver::beginning first;
-  if (!healthy) first.emplace_back(core::event::workload_unhealthy{});
   if (!workload_->is_ready()) first.emplace_back(core::event::guard_away{});
   if (left_.found) {
     first.emplace_back(event_of(*left_.found));
     if (left_.found->ended) first.emplace_back(core::event::workload_exited{});
   }
+  // A term that was found ends for its own reason.
+  if (!healthy) first.emplace_back(core::event::workload_unhealthy{});
   first.emplace_back(core::event::started{.session_was_used = !left_.session.empty(),
                                           .last_term = left_.last_term});
   reports_.elections_open();
@@ -276,6 +277,12 @@ void agent::view_changed(core::election_index) {
 
 void agent::orders_shown(core::election_index which, const std::vector<core::left_order>& what) {
   orders_.seen(which, what);
+}
+
+/// Also before the elections have begun.
+void agent::workload_ended() {
+  if (health_) return health_->workload_ended();
+  if (left_.found && !left_.found->ended) left_.found->ended.emplace();
 }
 
 void agent::workload_started() {

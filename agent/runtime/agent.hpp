@@ -70,6 +70,7 @@ class agent final : private election_host, private workload_host {
   [[nodiscard]] bool store_is_open() const override { return store_ != nullptr; }
   bool serve() override;
   void workload_started() override;
+  void workload_ended() override;
   void shut_down(int signo, core::loss_reason why) override;
   [[nodiscard]] bool is_shutting_down() const override { return shutting_down_; }
   void end(int status) override { end(status, false); }

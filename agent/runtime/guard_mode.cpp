@@ -59,9 +59,14 @@ void guard_mode::on(const workload::workload_survives& what) {
   if (what.what.all_stuck()) feed(core::event::workload_stuck{});
 }
 
+/// A member whose health is not known any more must hear of that before it may campaign, and
+/// otherwise afterwards: the term ends because of the exit.
 void guard_mode::on(const workload::workload_exited& what) {
   say_exit(what);
+  const bool may_campaign_next = driver().begun() && phase() == core::phase::draining;
+  if (may_campaign_next) with_.host.workload_ended();
   feed(core::event::workload_exited{});
+  if (!may_campaign_next) with_.host.workload_ended();
 }
 
 /// The release of a lease that was found and is not ours yet can only be prevented by ending here.

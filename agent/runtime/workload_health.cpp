@@ -51,6 +51,10 @@ void workload_health::workload_started() {
   if (monitor_) monitor_->workload_started();
 }
 
+void workload_health::workload_ended() {
+  if (std::exchange(workload_found_, false) && monitor_) changed();
+}
+
 /// A workload of ours reports its start itself, unless it was found running. One that reads our API
 /// runs all the time; if it is checked only while it is active, that is while we are active in any
 /// election.

@@ -42,6 +42,8 @@ class workload_health {
 
   /// The workload of an active term runs.
   void workload_started();
+  /// One that was found running vouches for this member no longer.
+  void workload_ended();
   void phase_changed(core::election_index which, const core::command::transition& what);
 
  private:

@@ -32,6 +32,7 @@ class workload_host {
   virtual bool serve() = 0;
   /// Tells the health checks that the workload of an active term runs.
   virtual void workload_started() = 0;
+  virtual void workload_ended() = 0;
   /// `signo`: the signal that asks the agent to end.
   virtual void shut_down(int signo, core::loss_reason why) = 0;
   [[nodiscard]] virtual bool is_shutting_down() const = 0;
