@@ -37,6 +37,7 @@ void campaigns::acquire(core::election_index which, core::time_point deadline,
 }
 
 void campaigns::begin(const attempt_ptr& a) {
+  shared_.let_go_of_lost(a->which);
   const mirror& m = shared_.seen(a->which);
   // The mirror may lag: it may still show what we have released, or a term of ours that is over.
   const bool has_room = !m.trouble().empty() || m.find_vacancy(shared_.loop.now());

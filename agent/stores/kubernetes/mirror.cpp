@@ -378,6 +378,11 @@ std::string mirror::trouble() const {
 
 // Holders --------------------------------------------------------------------------------------
 
+/// True if what runs by us does not run by this term of ours.
+bool mirror::is_over(std::uint32_t slot, core::version version) const {
+  return version == lost_ || (ours_ && slot != ours_->slot);
+}
+
 std::vector<slot_holder> mirror::holders() const {
   std::vector<slot_holder> out;
   for (const auto& [name, one] : leases_) {
@@ -388,8 +393,8 @@ std::vector<slot_holder> mirror::holders() const {
                    .identity = std::move(by.identity),
                    .mark = by.mark,
                    .version = one.version,
-                   .ours = by.mark == self_->mark && one.version != lost_,
-                   .is_lost = by.mark == self_->mark && one.version == lost_,
+                   .ours = by.mark == self_->mark && !is_over(*slot, one.version),
+                   .is_lost = by.mark == self_->mark && is_over(*slot, one.version),
                    .expires_at = expiry_of(one)});
   }
   std::ranges::sort(out, {}, &slot_holder::version);
@@ -398,14 +403,15 @@ std::vector<slot_holder> mirror::holders() const {
 
 std::optional<slot_holder> mirror::find_own() const {
   const auto all = holders();
-  const auto own = std::ranges::find(all, true, &slot_holder::ours);
-  return own == all.end() ? std::nullopt : std::optional(*own);
+  const auto own = std::find_if(all.rbegin(), all.rend(), [](const auto& one) { return one.ours; });
+  return own == all.rend() ? std::nullopt : std::optional(*own);
 }
 
 std::optional<slot_holder> mirror::find_lost(core::time_point now) const {
   const auto all = holders();
-  const auto lost = std::ranges::find(all, true, &slot_holder::is_lost);
-  return lost == all.end() || now >= lost->expires_at ? std::nullopt : std::optional(*lost);
+  const auto lost = std::ranges::find_if(
+      all, [now](const slot_holder& one) { return one.is_lost && now < one.expires_at; });
+  return lost == all.end() ? std::nullopt : std::optional(*lost);
 }
 
 bool mirror::identity_in_use(std::span<const slot_holder> holders, core::time_point now) const {

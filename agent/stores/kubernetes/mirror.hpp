@@ -43,7 +43,9 @@ struct slot_holder {
   std::string mark{};  ///< empty: of another program
   core::version version = core::no_version;
   bool ours = false;  ///< a run of this agent, present or past, has it
-  /// Ours, but the agent has been told that it is over: what runs by it may still be dying.
+  /// Ours, but the agent has been told that it is over, and what runs by it may still be dying; or
+  /// the agent holds another term, and nothing runs by this one. It is neither renewed nor
+  /// released.
   bool is_lost = false;
   /// When others may take the slot: `duration` after its Lease was last seen to change. client-go
   /// does the same: no clock of another machine counts.
@@ -113,7 +115,8 @@ class mirror {
 
   /// Lowest version first.
   [[nodiscard]] std::vector<slot_holder> holders() const;
-  /// Our own term, if there is one that is not lost.
+  /// Our own term, if there is one that is not lost; the newest, if an operator or a write that was
+  /// carried out late has made several.
   [[nodiscard]] std::optional<slot_holder> find_own() const;
   /// A term of ours that is lost, while others still wait for its end: an operator has made its
   /// Lease one that they do not respect, and has made it ours again, or we read it by its name.
@@ -160,7 +163,7 @@ class mirror {
   [[nodiscard]] std::vector<lease_object> left_behind(core::time_point now) const;
 
   /// A term of ours, on which we count for so long after each write. If its Lease says less, others
-  /// do not wait for us, and it is not shown as ours.
+  /// do not wait for us, and it is not shown as ours. Nor are other Leases, even if they name us.
   struct counted_term {
     std::uint32_t slot = 0;
     std::int64_t duration_s = 0;
@@ -171,6 +174,7 @@ class mirror {
   /// The agent has been told that our term of this version is over. It is not shown as ours again,
   /// even if its Lease still names us.
   void lose(core::version version) { lost_ = version; }
+  [[nodiscard]] bool has_lost(core::version version) const { return lost_ == version; }
   /// The same number may be granted again after a restore.
   void find_again(core::version version) {
     if (lost_ == version) lost_ = core::no_version;
@@ -200,6 +204,7 @@ class mirror {
   }
   [[nodiscard]] bool is_worth_keeping(const lease_object& one) const;
   [[nodiscard]] core::version as_of() const;
+  [[nodiscard]] bool is_over(std::uint32_t slot, core::version version) const;
   void put(const lease_object& one, core::time_point now, bool missed, bool is_stale);
   void drop(const std::string& name);
   void count_slots(const entry* before, const entry* after);

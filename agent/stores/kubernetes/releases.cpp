@@ -27,6 +27,7 @@ void releases::release(core::election_index which, core::version version,
   if (version != core::no_version) {
     a->note = release_record_text(version, shared_.self.identity, how);
   }
+  shared_.let_go_of_lost(which);
   const auto own = shared_.seen(which).find_own();
   // What the watch shows is mostly true, and the write fails if it is not.
   if (own && own->version == version) return give_up(a, *own);
@@ -66,23 +67,21 @@ void releases::give_up(const attempt_ptr& a, const slot_holder& own) {
                                               .mark = shared_.self.mark,
                                               .released_ms = spec.renewed_ms}));
   }
-  shared_.change(
-      a->which, lease, spec, notes, a->deadline,
-      [this, a, version = own.version](const std::expected<written_lease, call_failure>& what) {
-        if (what) {
-          const auto& held = shared_.held(a->which);
-          if (held && held->version == version) shared_.let_go(a->which);
-          return finish(a, released{});
-        }
-        const error_meaning why = what.error().meaning;
-        if (why == error_meaning::conflict || why == error_meaning::missing) {
-          return look(a);
-        }
-        finish(a, unknown{what.error().why});
-      });
+  shared_.change(a->which, lease, spec, notes, a->deadline,
+                 [this, a](const std::expected<written_lease, call_failure>& what) {
+                   if (what) return finish(a, released{});
+                   const error_meaning why = what.error().meaning;
+                   if (why == error_meaning::conflict || why == error_meaning::missing) {
+                     return look(a);
+                   }
+                   finish(a, unknown{what.error().why});
+                 });
 }
 
 void releases::finish(const attempt_ptr& a, release_outcome outcome) {
+  const auto& held = shared_.held(a->which);
+  const bool is_of_it = held && (a->version == core::no_version || a->version == held->version);
+  if (is_of_it && std::holds_alternative<released>(outcome)) shared_.let_go(a->which);
   shared_.answer(std::move(a->done), std::move(outcome));
 }
 

@@ -217,6 +217,11 @@ void shared_state::let_go(core::election_index which) {
   seen(which).count_on(std::nullopt);
 }
 
+void shared_state::let_go_of_lost(core::election_index which) {
+  const auto& its = held(which);
+  if (its && seen(which).has_lost(its->version)) let_go(which);
+}
+
 void shared_state::note_shown(core::election_index which, const core::observation& shown) {
   const auto& its = held(which);
   if (!its || shown.as_of < its->version) return;

@@ -100,6 +100,9 @@ class shared_state {
   held_term& hold(core::election_index which, std::uint32_t slot, core::version version,
                   const lease_object& lease);
   void let_go(core::election_index which);
+  /// The agent campaigns or releases, so nothing runs by a term that it was told is over: other
+  /// Leases that name us may be taken up or released from now on.
+  void let_go_of_lost(core::election_index which);
   /// The agent is told this: a term of ours that it does not show as ours is over.
   void note_shown(core::election_index which, const core::observation& shown);
 

@@ -392,5 +392,43 @@ TEST_F(KubernetesMirror, ATermThatIsLostIsNotOursAgain) {
   EXPECT_TRUE(m.find_own()) << "a restored store may grant a number again";
 }
 
+/// An operator has applied a Lease of an earlier term of ours, or has put its label on again.
+TEST_F(KubernetesMirror, WhileWeHoldATermNoOtherLeaseIsOurs) {
+  mirror m = of(2);
+  read(m, {held(10, us_)}, 10, 0);
+  m.count_on(mirror::counted_term{.slot = 0, .duration_s = 15});
+  m.take(note(held(11, us_, 1, 0, "db.slot-1"), term_annotation,
+              term_text({.transitions = 1, .version = core::version{5}, .mark = "tenure-a"})),
+         at(0));
+  const auto own = m.find_own();
+  ASSERT_TRUE(own);
+  EXPECT_EQ(own->version, core::version{10});
+  const core::observation shown = m.observe(at(0));
+  ASSERT_THAT(shown.holders, SizeIs(2));
+  EXPECT_EQ(shown.holders[0].version, core::version{5});
+  EXPECT_FALSE(shown.holders[0].ours);
+  EXPECT_TRUE(shown.holders[1].ours);
+  EXPECT_TRUE(m.find_lost(at(14)));
+  EXPECT_FALSE(m.find_lost(at(15))) << "nobody renews it";
+}
+
+TEST_F(KubernetesMirror, OfSeveralTermsOfOursTheNewestIsLookedFor) {
+  mirror m = of(2);
+  read(m, {held(10, us_), held(11, us_, 1, 0, "db.slot-1")}, 11, 0);
+  ASSERT_TRUE(m.find_own());
+  EXPECT_EQ(m.find_own()->version, core::version{11}) << "nothing runs by an earlier one";
+}
+
+TEST_F(KubernetesMirror, ATermThatIsLostMayRunOutBeforeAnotherOne) {
+  mirror m = of(2);
+  read(m, {held(10, us_), held(11, us_, 1, 0, "db.slot-1")}, 11, 0);
+  m.count_on(mirror::counted_term{.slot = 1, .duration_s = 15});
+  m.lose(core::version{11});
+  m.take(held(12, us_, 1, 1, "db.slot-1"), at(10));
+  const auto lost = m.find_lost(at(20));
+  ASSERT_TRUE(lost);
+  EXPECT_EQ(lost->slot, 1U);
+}
+
 }  // namespace
 }  // namespace tenure::stores::kubernetes
