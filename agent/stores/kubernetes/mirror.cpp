@@ -380,7 +380,14 @@ std::string mirror::trouble() const {
 
 /// True if what runs by us does not run by this term of ours.
 bool mirror::is_over(std::uint32_t slot, core::version version) const {
-  return version == lost_ || (ours_ && slot != ours_->slot);
+  return version == lost_ || (ours_ ? slot != ours_->slot : is_closed(slot));
+}
+
+/// A slot that is held is not closed: who has it was not granted it.
+bool mirror::is_closed(std::uint32_t slot) const {
+  const entry* const its = first();
+  const auto list = its == nullptr ? std::nullopt : parse_slots(its->object.note(slots_annotation));
+  return list && !std::ranges::binary_search(list->numbers, slot);
 }
 
 std::vector<slot_holder> mirror::holders() const {

@@ -44,8 +44,8 @@ struct slot_holder {
   core::version version = core::no_version;
   bool ours = false;  ///< a run of this agent, present or past, has it
   /// Ours, but the agent has been told that it is over, and what runs by it may still be dying; or
-  /// the agent holds another term, and nothing runs by this one. It is neither renewed nor
-  /// released.
+  /// the agent holds another term, or the slot is not open, and nothing runs by this one. It is
+  /// neither renewed nor released.
   bool is_lost = false;
   /// When others may take the slot: `duration` after its Lease was last seen to change. client-go
   /// does the same: no clock of another machine counts.
@@ -205,6 +205,7 @@ class mirror {
   [[nodiscard]] bool is_worth_keeping(const lease_object& one) const;
   [[nodiscard]] core::version as_of() const;
   [[nodiscard]] bool is_over(std::uint32_t slot, core::version version) const;
+  [[nodiscard]] bool is_closed(std::uint32_t slot) const;
   void put(const lease_object& one, core::time_point now, bool missed, bool is_stale);
   void drop(const std::string& name);
   void count_slots(const entry* before, const entry* after);

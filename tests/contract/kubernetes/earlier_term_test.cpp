@@ -110,6 +110,27 @@ TEST_F(KubernetesEarlierTerm, IsTakenUpOnlyAfterThePresentOne) {
   EXPECT_GT(held_.version, present);
 }
 
+/// As many hold as may.
+TEST_F(KubernetesEarlierTerm, IsNotTakenUpInASlotThatIsNotOpen) {
+  release(*us_, held_.version);
+  std::optional<stores::agree_outcome> came;
+  us_->agree(core::election_index{0}, {.slots = 1}, loop_.now() + seconds(1),
+             [&](auto what) { came = std::move(what); });
+  loop_.pass(seconds(1));
+  ASSERT_TRUE(came && std::holds_alternative<core::agreement>(*came));
+  auto other = join(settings("c", seconds(60)));
+  ASSERT_EQ(acquire(*other), "granted");
+  ASSERT_EQ(held_.slot, 0U);
+  auto next = join(settings("b", seconds(60)));
+  apply_backup();
+  EXPECT_TRUE(acquire(*next).starts_with("unknown: the Lease of our lost term is still ours"));
+  EXPECT_EQ(spec_of_earlier(), backup_["spec"]);
+  loop_.pass(seconds(40));
+  EXPECT_EQ(renew(*other), "renewed");
+  loop_.pass(seconds(20));
+  EXPECT_EQ(acquire(*next), "refused");
+}
+
 /// The reply to the write that took it was lost.
 TEST_F(KubernetesEarlierTerm, ThatIsLostDoesNotHideTheNextOneInAnotherSlot) {
   api_.model().remove("db0");

@@ -412,6 +412,22 @@ TEST_F(KubernetesMirror, WhileWeHoldATermNoOtherLeaseIsOurs) {
   EXPECT_FALSE(m.find_lost(at(15))) << "nobody renews it";
 }
 
+/// Whoever holds an open slot was granted it beside those of the other open ones; a held slot is
+/// not closed.
+TEST_F(KubernetesMirror, ALeaseInASlotThatIsNotOpenIsNotOurs) {
+  mirror m = of();
+  read(m, {note(held(10, other_), slots_annotation, "0 0"), held(11, us_, 1, 0, "db.slot-1")}, 11);
+  EXPECT_FALSE(m.find_own());
+  EXPECT_TRUE(m.find_lost(at(14)));
+  EXPECT_FALSE(m.find_lost(at(15)));
+  EXPECT_FALSE(m.observe(at(0)).holders.back().ours);
+  m.take(note(held(12, other_), slots_annotation, "1 0 1"), at(1));
+  EXPECT_TRUE(m.find_own());
+  m.count_on(mirror::counted_term{.slot = 1, .duration_s = 15});
+  m.take(note(held(13, other_), slots_annotation, "2 0"), at(2));
+  EXPECT_TRUE(m.find_own()) << "an operator has edited the list while we hold";
+}
+
 TEST_F(KubernetesMirror, OfSeveralTermsOfOursTheNewestIsLookedFor) {
   mirror m = of(2);
   read(m, {held(10, us_), held(11, us_, 1, 0, "db.slot-1")}, 11, 0);
