@@ -112,6 +112,7 @@ void mirror::take_all(part which, std::span<const lease_object> all, std::uint64
   if (missed) {
     reached(which) = version_ = version;
     vacancies_ = core::vacancies(free_slots());
+    std::erase_if(doubted_, [&](const auto& one) { return part_of(one.first) == which; });
   } else {
     reach(which, version);
   }
@@ -199,12 +200,22 @@ void mirror::count_slots(const entry* before, const entry* after) {
   if (before != nullptr && after != nullptr && is_same_term(before->object, after->object)) return;
   // One that speaks of an earlier term was written by somebody who has kept it.
   const auto said = after == nullptr ? std::nullopt : release_of(after->object);
-  const bool is_of_it = said && (!was_held || said->version >= before->version);
+  const std::string& name = (before != nullptr ? before : after)->object.name;
+  const auto doubted = doubted_.find(name);
+  const core::version earlier = doubted == doubted_.end() ? core::no_version : doubted->second;
+  const core::version last = was_held ? std::max(before->version, earlier) : earlier;
+  const bool is_of_it = said && said->version >= last;
   const bool is_clean = after != nullptr && is_of_it && is_released_cleanly(after->object);
+  if (was_held && !is_clean) doubt(name, last);
   // A clean release vouches for all terms before it, also for those that were missed.
   const bool has_changed = before != nullptr || !is_held;
   if ((was_held || !is_held) && has_changed) vacancies_.freed(is_clean);
   if (is_held) vacancies_.taken();
+}
+
+/// Kept when the Lease is deleted: an earlier term may be put back, and be released then.
+void mirror::doubt(const std::string& name, core::version last) {
+  if (doubted_.size() < most_kept || doubted_.contains(name)) doubted_[name] = last;
 }
 
 const mirror::entry* mirror::first() const {

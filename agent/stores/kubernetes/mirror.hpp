@@ -209,6 +209,7 @@ class mirror {
   void put(const lease_object& one, core::time_point now, bool missed, bool is_stale);
   void drop(const std::string& name);
   void count_slots(const entry* before, const entry* after);
+  void doubt(const std::string& name, core::version last);
   [[nodiscard]] bool is_preferred_to(const lease_object& lease) const;
   [[nodiscard]] const entry* first() const;
   [[nodiscard]] const entry* in_slot(std::uint32_t slot) const;
@@ -237,6 +238,9 @@ class mirror {
   std::optional<counted_term> ours_;
   core::version lost_ = core::no_version;
   std::int64_t last_accepted_unix_ms_ = 0;
+  /// By the name of a slot's Lease: the newest term that ended, and may still run. A release of an
+  /// earlier one, which somebody has put back, does not vouch for it.
+  std::map<std::string, core::version, std::less<>> doubted_;
   core::vacancies vacancies_;  ///< at first, nothing is known about any slot
 };
 

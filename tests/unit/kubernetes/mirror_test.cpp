@@ -272,6 +272,24 @@ TEST_F(KubernetesMirror, AHolderThatWasMissedIsInDoubtUnlessTheLastReleaseIsClea
   EXPECT_EQ(m.observe(at(3)).last_release->version, core::version{35});
 }
 
+/// An operator has applied an old backup, in which an earlier holder has the Lease.
+TEST_F(KubernetesMirror, AReleaseOfAnEarlierTermDoesNotVouchForALaterOne) {
+  for (const bool is_deleted_before : {false, true}) {
+    mirror m = of();
+    read(m, {held(10, other_)}, 10);
+    m.take(held(20, "c_tenure-c", 2), at(1));
+    if (is_deleted_before) m.take_away("db", 25);
+    const std::string term =
+        term_text({.transitions = 1, .version = core::version{10}, .mark = "tenure-b"});
+    m.take(note(held(30, other_), term_annotation, term), at(2));
+    m.take(released(31, 10), at(3));
+    EXPECT_FALSE(is_clean(m, 3)) << is_deleted_before;
+    m.take(held(32, us_, 2), at(4));
+    m.take(released(33, 32, true, 2), at(5));
+    EXPECT_TRUE(is_clean(m, 5)) << "who took it has waited";
+  }
+}
+
 // Our own -----------------------------------------------------------------------------------------
 
 TEST_F(KubernetesMirror, OursIsKnownByItsMark) {
