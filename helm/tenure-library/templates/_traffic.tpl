@@ -1,0 +1,132 @@
+{{/* tenure.add_traffic: what the pod needs so that Kubernetes learns which one is active. */}}
+{{- define "tenure.add_traffic" -}}
+{{- $template := .workload.spec.template -}}
+{{- if has .way (list "label" "gate") -}}
+{{- $metadata := $template.metadata | default dict -}}
+{{- $_ := set $metadata "labels" (merge (dict "tenure.dev/election" .election) ($metadata.labels | default dict)) -}}
+{{- $_ = set $template "metadata" $metadata -}}
+{{- end -}}
+{{- if eq .way "gate" -}}
+{{- include "tenure.append" (list .pod "readinessGates" (dict "conditionType" "tenure.dev/active")) -}}
+{{- end -}}
+{{- if eq .way "probe" -}}
+{{- $get := dict "path" "/leader" "port" (int .values.probePort) -}}
+{{- $_ := set .main "readinessProbe" (dict "httpGet" $get "periodSeconds" 1 "failureThreshold" 1) -}}
+{{- end -}}
+{{- end -}}
+
+{{/* tenure.only_active_is_ready: "yes" if a standby is not Ready; docs/traffic.md says what follows. */}}
+{{- define "tenure.only_active_is_ready" -}}
+{{- $main := index .workload.spec.template.spec.containers (int .place) -}}
+{{- $stops := or (ne .mode "signal") (eq .values.stop.signal.whileStandby "stop") -}}
+{{- if or (has .way (list "gate" "probe")) (eq .mode "exit-code") (and $stops $main.readinessProbe)
+    (and (eq .mode "signal") $stops) -}}
+yes
+{{- end -}}
+{{- end -}}
+
+{{/*
+tenure.add_strategy: where only the active pod is Ready, a roll-out has to end all pods at once, or it never ends. Otherwise what
+Kubernetes does by default, but said: what an API server has filled in by itself stays when another strategy is asked for, and
+`Recreate` with `rollingUpdate` is refused.
+*/}}
+{{- define "tenure.add_strategy" -}}
+{{- if eq .workload.kind "Deployment" -}}
+{{- $all := not (empty (include "tenure.only_active_is_ready" .)) -}}
+{{- $rolling := dict "maxSurge" ($all | ternary 0 "25%") "maxUnavailable" ($all | ternary "100%" "25%") -}}
+{{- $said := .workload.spec.strategy | default dict -}}
+{{- if ne ($said.type | default "RollingUpdate") "Recreate" -}}
+{{- $_ := set .workload.spec "strategy" (dict "type" "RollingUpdate" "rollingUpdate" ($said.rollingUpdate | default $rolling)) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "tenure.slices" -}}
+{{- $types := .values.traffic.addressTypes -}}
+{{- if eq (len $types) 1 -}}
+- {{ .service }}
+{{- else -}}
+{{- range $types }}
+- {{ $.service }}-{{ lower . }}
+{{- end }}
+{{- end }}
+{{- end -}}
+
+{{/* tenure.ports: of the Service; those of the main container if nothing is said. */}}
+{{- define "tenure.ports" -}}
+{{- $ports := .values.traffic.service.ports -}}
+{{- if not $ports -}}
+{{- $ports = list -}}
+{{- range .main.ports -}}
+{{- if ne (.name | default "") "tenure-probe" -}}{{- $ports = append $ports . -}}{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- range $ports }}
+- name: {{ .name | default "main" }}
+  port: {{ .port | default .containerPort | int }}
+  targetPort: {{ .targetPort | default .containerPort | default .port | int }}
+  {{- with .protocol }}
+  protocol: {{ . }}
+  {{- end }}
+{{- end }}
+{{- end -}}
+
+{{- define "tenure.service" -}}
+{{- if ne .way "none" }}
+---
+apiVersion: v1
+kind: Service
+metadata:
+  name: {{ .service }}
+  {{- include "tenure.labels" . | nindent 2 }}
+  {{- with .values.traffic.service.annotations }}
+  annotations:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+spec:
+  type: {{ .values.traffic.service.type }}
+  {{- if eq .way "label" }}
+  selector:
+    tenure.dev/election: {{ .election }}
+    tenure.dev/role: active
+  {{- else if ne .way "endpoints" }}
+  selector:
+    {{- toYaml .workload.spec.selector.matchLabels | nindent 4 }}
+  {{- end }}
+  {{- if eq .way "endpoints" }}
+  # No selector: the endpoints are those of the slice.
+  {{- if gt (len .values.traffic.addressTypes) 1 }}
+  ipFamilyPolicy: PreferDualStack
+  {{- end }}
+  {{- end }}
+  ports:
+    {{- include "tenure.ports" . | nindent 4 }}
+{{- end }}
+{{- if eq .way "endpoints" }}
+{{- $slices := include "tenure.slices" . | fromYamlArray }}
+{{- range $at, $type := .values.traffic.addressTypes }}
+---
+# Without `endpoints`, not even an empty list: so an upgrade leaves alone what the holder has written.
+apiVersion: discovery.k8s.io/v1
+kind: EndpointSlice
+metadata:
+  name: {{ index $slices $at }}
+  labels:
+    {{- toYaml $.labels | nindent 4 }}
+    kubernetes.io/service-name: {{ $.service }}
+    endpointslice.kubernetes.io/managed-by: tenure.dev
+addressType: {{ $type }}
+ports:
+  {{- range include "tenure.ports" $ | fromYamlArray }}
+  - {name: {{ .name }}, port: {{ .targetPort | int }}, protocol: {{ .protocol | default "TCP" }}}
+  {{- end }}
+{{- end }}
+{{- end }}
+{{- end -}}
+
+{{- define "tenure.labels" -}}
+{{- with .labels -}}
+labels:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end -}}

@@ -1,0 +1,32 @@
+{{- define "tenure-chart.name" -}}
+{{- $release := .Release.Name | trunc 52 | trimSuffix "-" -}}
+{{- .Values.fullnameOverride | default $release -}}
+{{- end -}}
+
+{{- define "tenure-chart.selector" -}}
+app.kubernetes.io/name: {{ .Chart.Name }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end -}}
+
+{{- define "tenure-chart.labels" -}}
+{{ include "tenure-chart.selector" . }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
+{{- end -}}
+
+{{/* tenure-chart.read: what tenure-library decides from the values. */}}
+{{- define "tenure-chart.read" -}}
+{{- include "tenure.read" (list . "tenure-chart.workload") -}}
+{{- end -}}
+
+{{/* tenure-chart.job: the job of this release in Prometheus. */}}
+{{- define "tenure-chart.job" -}}
+tenure/{{ .Release.Namespace }}/{{ include "tenure-chart.name" . }}
+{{- end -}}
+
+{{/* tenure-chart.relabelings: the same election name in two namespaces is two elections, so each release is a job. */}}
+{{- define "tenure-chart.relabelings" -}}
+relabelings:
+  - {targetLabel: job, replacement: {{ include "tenure-chart.job" . }}}
+{{- end -}}
